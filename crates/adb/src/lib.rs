@@ -2,7 +2,8 @@
 //! directly to adbd, or in memory.
 //!
 //! ```text
-//!  services   shell, sync, reverse           daemon   the phone's end of the same services
+//!  forwarding   sockets to sockets
+//!   └── services   shell, sync, reverse       daemon   the phone's end of the same services
 //!      └── transport   open(service)            │
 //!             │    └── through an adb server    │
 //!             └── link   one loop over any AsyncRead + AsyncWrite
@@ -21,6 +22,7 @@ pub mod auth;
 pub mod connection;
 pub mod daemon;
 mod error;
+pub mod forwarding;
 mod framed;
 pub mod link;
 pub mod services;
@@ -30,11 +32,11 @@ pub mod wire;
 
 pub use auth::{Key, PublicKey};
 pub use error::Error;
+pub use forwarding::local::{LocalForward, forward};
+pub use forwarding::reverse::ReverseForward;
 pub use link::LinkStream;
 pub use services::shell::{CommandOutput, exec, run};
 pub use transport::direct::DirectTransport;
-pub use transport::forward::{LocalForward, forward};
-pub use transport::reverse::ReverseForward;
 pub use transport::server::{AdbServer, ServerTransport};
 pub use transport::track::DeviceTracker;
 pub use transport::{Stream, Transport};

@@ -113,7 +113,7 @@ impl Link {
     /// The peer refuses, or the connection has ended.
     pub async fn open(&self, service: &str) -> Result<LinkStream, Error> {
         self.online().await?;
-        Shared::open(&self.shared, service).await
+        LinkStream::open(&self.shared, service).await
     }
 
     /// Opens a service without waiting for the reply, and closes it on the reply: for services that take effect when
@@ -139,7 +139,7 @@ impl Link {
         poll_fn(|cx| {
             let mut inner = self.shared.lock();
             if let Some((id, service)) = inner.offers.pop_front() {
-                let stream = Shared::stream(&self.shared, &mut inner, id);
+                let stream = LinkStream::new(&self.shared, &mut inner, id);
                 return Poll::Ready(Some(IncomingStream { service, stream }));
             }
             if inner.connection.ended().is_some() {

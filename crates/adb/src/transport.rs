@@ -1,19 +1,14 @@
 //! The one primitive: open a named service on a phone.
 //!
-//! Everything that ADB can do is built on [`Transport::open`]. There are two transports: [`direct::Direct`] talks to
-//! adbd over TCP or any pipe, including one in memory; [`server::ThroughServer`] goes through a running adb server.
+//! Everything that ADB can do is built on [`Transport::open`]. There are two transports: [`direct::DirectTransport`]
+//! talks to adbd over TCP or any pipe, including one in memory; [`server::ServerTransport`] goes through a running adb
+//! server.
 //!
-//! Forwards connect sockets on one side to the other: an adb server keeps [`server_forwards`], we keep a [`forward`] and a
-//! [`reverse`] ourselves.
-//!
-//! [`crate::services`] implements the services. Time limits are up to the caller: every future here can be dropped at
-//! any time, which closes what it had opened.
+//! [`crate::services`] implements the services, [`crate::forwarding`] connects sockets. Time limits are up to the caller:
+//! every future here can be dropped at any time, which closes what it had opened.
 
 pub mod direct;
-pub mod forward;
-pub mod reverse;
 pub mod server;
-pub mod server_forwards;
 pub mod track;
 
 use std::io;

@@ -13,9 +13,9 @@ use thumbwire_base::truncate;
 use tokio::time::Instant;
 
 use super::functions::FunctionProvider;
+use super::json_line::to_json_line;
 use super::knowledge::Index;
 use super::observation::Function;
-use super::prompt::to_json_line;
 use thumbwire_core::action::{Action, AppToolReply, AppToolResult, Call, Cause, Outcome, Perform};
 use thumbwire_core::toolset::app_tools::{Offer, answered, offers, sanitize};
 use thumbwire_core::toolset::{Reply, mobile};

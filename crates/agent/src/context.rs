@@ -9,8 +9,8 @@ use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 use thumbwire_device::Image;
 
+use super::decision::{AgentStatus, Decision, FunctionCall};
 use super::observation::{AppRow, ControlRow};
-use super::reply::{AgentStatus, Decision, FunctionCall};
 
 /// Declares the struct with all keys, and lookups by name.
 macro_rules! keys {

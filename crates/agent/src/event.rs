@@ -8,8 +8,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::context::Context;
+use super::decision::{AgentStatus, Decision, FunctionCall};
 use super::model::Usage;
-use super::reply::{AgentStatus, Decision, FunctionCall};
 use thumbwire_core::event::{Event, EventPayload, EventSink};
 
 /// An event. The log's wording follows the UFO MobileAgent strategy ("MobileLoggingMiddleware").

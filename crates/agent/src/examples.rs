@@ -6,10 +6,11 @@
 
 use serde_json::{Map, Value, json};
 
+use super::decision::FunctionCall;
+use super::json_line::to_json_line;
 use super::knowledge::Index;
 use super::observation::Function;
-use super::prompt::to_json_line;
-use super::reply::{self, FunctionCall};
+use super::reply;
 
 /// How many of the user's examples are shown: those with the most similar requests.
 const MOST: usize = 4;

@@ -6,9 +6,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::decision::FunctionCall;
 use super::event::AgentEvent;
 use super::functions::FunctionExecutor;
-use super::reply::FunctionCall;
 use super::retarget;
 use super::screen_state::ScreenState;
 use super::verify::{Anomaly, AnomalyKind, AttemptedCall, Repair, RepairAction, verify};

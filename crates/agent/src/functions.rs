@@ -15,8 +15,8 @@ use thumbwire_base::lock;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use super::decision::FunctionCall;
 use super::observation::Function;
-use super::reply::FunctionCall;
 use thumbwire_core::action::{Action, Call, Failure, Outcome, Perform};
 use thumbwire_core::toolset::dispatch::{
     Command, CommandResult, Dispatch as _, Dispatcher, ResultStatus, Server, ToolType,

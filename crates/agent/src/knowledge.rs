@@ -6,7 +6,8 @@
 
 use std::collections::HashMap;
 
-use super::prompt::Document;
+use serde::Serialize;
+
 use thumbwire_base::truncate;
 
 /// The longest passage, in characters; longer paragraphs are split.
@@ -23,6 +24,15 @@ const MOST_KEPT: usize = 10_000;
 pub struct Knowledge {
     passages: Vec<Passage>,
     index: Index,
+}
+
+/// A passage that may help, with its source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub(crate) struct Document<'a> {
+    /// The file's name.
+    pub source: &'a str,
+    /// The passage.
+    pub text: &'a str,
 }
 
 #[derive(Debug, Clone)]

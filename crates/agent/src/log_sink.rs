@@ -6,9 +6,9 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
+use super::decision::{AgentStatus, FunctionCall};
 use super::event::AgentEvent;
 use super::model::Usage;
-use super::reply::{AgentStatus, FunctionCall};
 use thumbwire_core::event::{Event, EventSink};
 
 /// Logs a run at level `info`.

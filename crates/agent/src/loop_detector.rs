@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use thumbwire_device::Node;
 
-use super::reply::FunctionCall;
+use super::decision::FunctionCall;
 use super::screen_state::{ScreenState, ScreenText};
 
 /// The longest loop that is detected, in steps.

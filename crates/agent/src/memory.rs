@@ -10,9 +10,9 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::budget::BudgetUsage;
+use super::decision::FunctionCall;
 use super::model::Usage;
 use super::observation::CompletedCall;
-use super::reply::FunctionCall;
 use thumbwire_core::trace::format::{AgentStep, TraceRecord, UsageRecord};
 
 /// What a run remembers. A new run starts with `Memory::default()`.

@@ -8,15 +8,17 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use serde_json::Value;
 
+use super::decision::Decision;
 use super::event::AgentEvent;
 use super::examples::Examples;
 use super::knowledge::Knowledge;
+use super::model::Prompt;
 use super::model::{Model, Usage};
 use super::observation::Observation;
 use super::options::ScreenshotMode;
 use super::policy::{Judgement, Policy, PolicyError, PolicyOutput};
-use super::prompt::{self, Prompt};
-use super::reply::{self, Decision};
+use super::prompt;
+use super::reply;
 use thumbwire_core::action::Call;
 use thumbwire_core::event::EventSink;
 

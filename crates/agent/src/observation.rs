@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use thumbwire_device::Image;
 
-use super::reply::FunctionCall;
+use super::decision::FunctionCall;
 
 /// What a policy is shown before it decides.
 #[derive(Debug, Clone, Default)]

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use super::decision::AgentStatus;
 use super::model::Usage;
-use super::reply::AgentStatus;
 
 /// How to run an agent.
 #[derive(Debug, Clone)]

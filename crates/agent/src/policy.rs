@@ -2,10 +2,10 @@
 
 use async_trait::async_trait;
 
+use super::decision::Decision;
+use super::model::Prompt;
 use super::model::Usage;
 use super::observation::Observation;
-use super::prompt::Prompt;
-use super::reply::Decision;
 use thumbwire_core::action::Call;
 use thumbwire_core::event::EventSink;
 

@@ -14,10 +14,10 @@ use thumbwire_base::lock;
 use thumbwire_device::find::FindResult;
 use thumbwire_device::{Point, text_field};
 
+use super::decision::{AgentStatus, Decision, FunctionCall};
 use super::event::AgentEvent;
 use super::observation::Observation;
 use super::policy::{Judgement, Policy, PolicyError, PolicyOutput};
-use super::reply::{AgentStatus, Decision, FunctionCall};
 use super::screen_state::ScreenState;
 use thumbwire_core::action::{Action, Call, Controls, Outcome, Perform};
 use thumbwire_core::event::EventSink;

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use thumbwire_device::Rect;
 use thumbwire_device::find::FindResult;
 
-use super::reply::FunctionCall;
+use super::decision::FunctionCall;
 use thumbwire_core::action::Controls;
 use thumbwire_core::snapshot::RefVisibility;
 

@@ -12,12 +12,12 @@ use tokio::time::Instant;
 
 use super::confirm::ConfirmMode;
 use super::context::Context;
+use super::decision::AgentStatus;
 use super::functions::FunctionExecutor;
 use super::memory::Memory;
 use super::observation::ControlRow;
 use super::options::AgentOptions;
 use super::policy::{Policy, PolicyOutput};
-use super::reply::AgentStatus;
 use super::screen_state::ScreenState;
 use super::trace_writer::TraceWriter;
 use super::verify::AnomalyKind;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use thumbwire_device::Image;
 
-use super::prompt::{ContentPart, Prompt};
+use super::model::{ContentPart, Prompt};
 use thumbwire_core::trace::Recorder;
 use thumbwire_core::trace::format::TraceRecord;
 

@@ -13,7 +13,7 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 use thumbwire_device::{Node, text_field};
 
-use super::reply::FunctionCall;
+use super::decision::FunctionCall;
 use super::screen_state::ScreenState;
 use thumbwire_core::action::Controls;
 

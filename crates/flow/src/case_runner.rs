@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use async_trait::async_trait;
 use thumbwire_base::lock;
 use thumbwire_device::find::{self, FindResult};
 use thumbwire_device::{AppId, SideEffect};
@@ -14,7 +15,6 @@ use tokio::time::Instant;
 use super::event::{FlowEvent, StepStatus};
 use super::plan::Locator;
 use super::report::FailureKind;
-use super::run::{RunGoal, is_over};
 use thumbwire_core::action::{Action, Call, Cause, Failure, Outcome, Perform};
 use thumbwire_core::event::EventSink;
 use thumbwire_core::snapshot::Snapshot;
@@ -25,6 +25,22 @@ const BUDGET: Duration = Duration::from_secs(30);
 
 /// The polling interval.
 const PAUSE: Duration = Duration::from_millis(250);
+
+/// Runs a goal for a flow: the agent, if a model was named.
+#[async_trait]
+pub trait RunGoal: Send + Sync {
+    /// Runs a goal through `perform`, which records into `recorder`.
+    ///
+    /// # Errors
+    /// Why the goal was not reached.
+    async fn pursue(
+        &self,
+        perform: Arc<dyn Perform>,
+        recorder: Option<Arc<Recorder>>,
+        call: &Call,
+        goal: &str,
+    ) -> Result<(), String>;
+}
 
 /// A case running on one phone.
 pub(super) struct CaseRunner<'a> {
@@ -215,4 +231,10 @@ fn is_retryable(failure: &Failure) -> bool {
 /// The outcome does not fit the action.
 pub(super) fn unexpected() -> StepError {
     StepError::new(FailureKind::Step, "internal error: the outcome does not fit the action")
+}
+
+/// Whether a run was cancelled or has no time for another action: a session reserves a second of it.
+pub(super) fn is_over(call: &Call) -> bool {
+    const LAST: Duration = Duration::from_millis(1500);
+    call.cancelled.is_cancelled() || Instant::now() + LAST >= call.deadline
 }

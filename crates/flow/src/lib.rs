@@ -27,6 +27,7 @@ mod run_step;
 mod terminal_reporter;
 mod yaml;
 
+pub use case_runner::RunGoal;
 pub use crash::{Crash, CrashKind};
 pub use error::{FlowError, SourceLocation};
 pub use event::{FlowEvent, StepStatus};
@@ -34,5 +35,5 @@ pub use junit::junit;
 pub use parse_file::{ReadFile, read};
 pub use plan::{Assertion, Case, CrashScope, ElementState, Flow, FlowStep, Locator, StepKind};
 pub use report::{Attempt, CaseFailure, CaseResult, FailureKind, Phone, Report, Verdict};
-pub use run::{FlowRunError, FlowRunner, Options, RunGoal, Shard};
+pub use run::{FlowRunError, FlowRunner, Options, Shard};
 pub use terminal_reporter::Terminal;

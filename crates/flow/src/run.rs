@@ -8,12 +8,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use async_trait::async_trait;
 use futures::future::join_all;
 use thumbwire_base::lock;
 use tokio::time::Instant;
 
-use super::case_runner::CaseRunner;
+use super::case_runner::{CaseRunner, RunGoal, is_over};
 use super::event::FlowEvent;
 use super::plan::{Case, Flow};
 use super::report::{Attempt, CaseResult, FailureKind, Phone, Report, Verdict};
@@ -22,22 +21,6 @@ use thumbwire_core::action::{Action, Call, Failure, Outcome, Perform};
 use thumbwire_core::event::{EventSink, EventSinks, ObservedPerform};
 use thumbwire_core::trace::Recorder;
 use thumbwire_core::trace::format::{GoalStart, TraceRecord};
-
-/// Runs a goal for a flow: the agent, if a model was named.
-#[async_trait]
-pub trait RunGoal: Send + Sync {
-    /// Runs a goal through `perform`, which records into `story`.
-    ///
-    /// # Errors
-    /// Why the goal was not reached.
-    async fn pursue(
-        &self,
-        perform: Arc<dyn Perform>,
-        recorder: Option<Arc<Recorder>>,
-        call: &Call,
-        goal: &str,
-    ) -> Result<(), String>;
-}
 
 /// How flows are run.
 #[derive(Debug, Clone)]
@@ -400,12 +383,6 @@ impl FlowRunner<'_> {
     fn now(&self) -> String {
         (self.options.clock)().to_string()
     }
-}
-
-/// Whether a run was cancelled or has no time for another action: a session reserves a second of it.
-pub(super) fn is_over(call: &Call) -> bool {
-    const LAST: Duration = Duration::from_millis(1500);
-    call.cancelled.is_cancelled() || Instant::now() + LAST >= call.deadline
 }
 
 fn record(recorder: &Recorder, line: &TraceRecord) {

@@ -38,7 +38,6 @@
 //! No I/O, clock or Android: Intents are [`Extras`], the caller supplies the time, and XML is text or an [`Element`]
 //! that an APK reader made from a compiled file.
 
-mod check;
 pub mod conformance;
 pub mod declaration;
 pub mod descriptor;

@@ -14,8 +14,6 @@
 //! `local_socket_ack` in `sockets.cpp`, `handle_packet` in `adb.cpp` of AOSP's adb. This module only keeps count;
 //! [`super::streams`] and [`super::packets`] send.
 
-use super::stream::Stream;
-
 /// The window that we grant, in bytes. AOSP grants 32 MiB; a stalled reader of ours should not cost that much.
 pub(super) const WINDOW: u32 = 2 * 1024 * 1024;
 /// The part of a granted credit that we use: the rest would only wait in our queue.
@@ -88,35 +86,30 @@ impl FlowControl {
             }
         }
     }
-}
-
-impl Stream {
-    /// A WRTE arrived. `false` if it was not allowed and too much is unread.
-    pub(super) fn on_wrte(&mut self, length: usize) -> bool {
-        let unread = self.unread().saturating_add(length);
-        match &mut self.flow {
-            FlowControl::Classic { owes_okay, .. } => {
+    /// A WRTE arrived, after which `unread` bytes are unread. `false` if it was not allowed and too much is unread.
+    pub(super) fn received(&mut self, length: usize, unread: usize) -> bool {
+        match self {
+            Self::Classic { owes_okay, .. } => {
                 let bears = !*owes_okay || unread <= LEFT_BEHIND;
                 *owes_okay = true;
                 bears
             }
-            FlowControl::DelayedAck { unacknowledged, .. } => {
+            Self::DelayedAck { unacknowledged, .. } => {
                 *unacknowledged = unacknowledged.saturating_add(length);
                 unread <= WINDOW as usize + LEFT_BEHIND
             }
         }
     }
 
-    /// The payload of an OKAY that is due now, if any; it then counts as sent.
-    pub(super) fn take_due_okay(&mut self) -> Option<Vec<u8>> {
-        let unread = self.unread();
-        match &mut self.flow {
-            FlowControl::Classic { owes_okay, .. } => {
+    /// The payload of an OKAY that is due while `unread` bytes are unread, if any; it then counts as sent.
+    pub(super) fn take_due_okay(&mut self, unread: usize) -> Option<Vec<u8>> {
+        match self {
+            Self::Classic { owes_okay, .. } => {
                 let due = *owes_okay && unread <= READ_AHEAD;
                 *owes_okay &= !due;
                 due.then(Vec::new)
             }
-            FlowControl::DelayedAck { unacknowledged, .. } => {
+            Self::DelayedAck { unacknowledged, .. } => {
                 let read = unacknowledged.saturating_sub(unread);
                 if read == 0 || (unread > 0 && read < STEP) {
                     return None;

@@ -96,6 +96,16 @@ impl Stream {
         self.phase == StreamState::Open && self.flow.may_send()
     }
 
+    /// A WRTE arrived. `false` if it was not allowed and too much is unread.
+    pub(super) fn on_wrte(&mut self, length: usize) -> bool {
+        self.flow.received(length, self.unread.saturating_add(length))
+    }
+
+    /// The payload of an OKAY that is due now, if any; it then counts as sent.
+    pub(super) fn take_due_okay(&mut self) -> Option<Vec<u8>> {
+        self.flow.take_due_okay(self.unread)
+    }
+
     /// Why nothing can be written now, if so.
     pub(super) fn unwritable(&self, bound: usize) -> Option<WriteResult> {
         match &self.phase {
@@ -163,10 +173,5 @@ impl Stream {
         self.inbox = VecDeque::new();
         self.small = BytesMut::new();
         self.unread = 0;
-    }
-
-    /// Bytes that wait for the reader.
-    pub(super) fn unread(&self) -> usize {
-        self.unread
     }
 }

@@ -4,8 +4,8 @@ use std::future::poll_fn;
 use std::sync::{Arc, Weak};
 use std::task::Poll;
 
-use super::LinkStream;
 use super::shared::Shared;
+use super::stream::LinkStream;
 use crate::Error;
 
 /// The host's end: accepts streams of one name that the phone opens. Dropping it refuses untaken and future ones. Like
@@ -41,7 +41,7 @@ impl ReverseListener {
         poll_fn(|cx| {
             let mut inner = self.shared.lock();
             if let Some(id) = inner.take_offer(&self.service) {
-                let stream = Shared::stream(&self.shared, &mut inner, id);
+                let stream = LinkStream::new(&self.shared, &mut inner, id);
                 inner.connection.accept(id);
                 inner.notify();
                 return Poll::Ready(Ok(stream));
@@ -69,22 +69,25 @@ impl Drop for ReverseListener {
     }
 }
 
+impl LinkStream {
+    /// A handle that opens streams at the other end of this connection.
+    pub fn opener(&self) -> StreamOpener {
+        StreamOpener(Arc::downgrade(&self.shared))
+    }
+}
+
 /// The phone's end: opens streams to its host. It does not keep the connection alive.
 #[derive(Clone)]
 pub struct StreamOpener(Weak<Shared>);
 
 impl StreamOpener {
-    pub(super) fn new(shared: &Arc<Shared>) -> Self {
-        Self(Arc::downgrade(shared))
-    }
-
     /// Opens a service at the other end. Dropping the future closes the stream.
     ///
     /// # Errors
     /// The other end refuses, or the connection has ended.
     pub async fn open(&self, service: &str) -> Result<LinkStream, Error> {
         match self.0.upgrade() {
-            Some(shared) => Shared::open(&shared, service).await,
+            Some(shared) => LinkStream::open(&shared, service).await,
             None => Err(Error::disconnected("its connection has ended")),
         }
     }

@@ -2,17 +2,14 @@
 //! what.
 
 use std::collections::{HashMap, VecDeque};
-use std::future::poll_fn;
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Mutex, MutexGuard};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
-use thumbwire_base::lock;
-
-use super::LinkStream;
 use crate::Error;
 use crate::connection::{Connection, Event, WriteResult};
+use thumbwire_base::lock;
 
 /// How long the loop keeps sending queued data after the last handle is dropped.
 const LINGER: Duration = Duration::from_secs(10);
@@ -35,31 +32,6 @@ impl Shared {
             waiting: HashMap::new(),
             attending: WakerList::default(),
         }))
-    }
-
-    /// The handle for a new stream of the connection.
-    pub(super) fn stream(this: &Arc<Self>, inner: &mut Inner, id: u32) -> LinkStream {
-        inner.handles += 1;
-        LinkStream { shared: this.clone(), id }
-    }
-
-    /// Opens a service at the other end. Dropping the future closes the stream.
-    pub(super) async fn open(this: &Arc<Self>, service: &str) -> Result<LinkStream, Error> {
-        let stream = {
-            let mut inner = this.lock();
-            let id = inner.connection.open(service, now())?;
-            inner.notify();
-            Self::stream(this, &mut inner, id)
-        };
-        poll_fn(|cx| {
-            let mut inner = stream.shared.lock();
-            match inner.connection.opened(stream.id, service) {
-                Some(answer) => Poll::Ready(answer),
-                None => inner.wait_to_read(stream.id, cx),
-            }
-        })
-        .await?;
-        Ok(stream)
     }
 
     /// A panic elsewhere cannot leave the state machine in a worse state than a second panic would.

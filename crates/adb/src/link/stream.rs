@@ -8,8 +8,8 @@ use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use super::StreamOpener;
-use super::shared::Shared;
+use super::shared::{Inner, Shared, now};
+use crate::Error;
 use crate::connection::ReadResult;
 
 /// One stream of a [`Link`].
@@ -23,6 +23,31 @@ pub struct LinkStream {
 }
 
 impl LinkStream {
+    /// The handle for a new stream of the connection.
+    pub(super) fn new(shared: &Arc<Shared>, inner: &mut Inner, id: u32) -> Self {
+        inner.handles += 1;
+        Self { shared: shared.clone(), id }
+    }
+
+    /// Opens a service at the other end. Dropping the future closes the stream.
+    pub(super) async fn open(shared: &Arc<Shared>, service: &str) -> Result<Self, Error> {
+        let stream = {
+            let mut inner = shared.lock();
+            let id = inner.connection.open(service, now())?;
+            inner.notify();
+            Self::new(shared, &mut inner, id)
+        };
+        poll_fn(|cx| {
+            let mut inner = stream.shared.lock();
+            match inner.connection.opened(stream.id, service) {
+                Some(answer) => Poll::Ready(answer),
+                None => inner.wait_to_read(stream.id, cx),
+            }
+        })
+        .await?;
+        Ok(stream)
+    }
+
     /// Waits until the other end closes the stream or disconnects, even with unread data.
     pub async fn closed(&self) {
         poll_fn(|cx| {
@@ -33,11 +58,6 @@ impl LinkStream {
             inner.wait_to_read(self.id, cx)
         })
         .await;
-    }
-
-    /// A handle that opens streams at the other end of this connection.
-    pub fn opener(&self) -> StreamOpener {
-        StreamOpener::new(&self.shared)
     }
 
     /// Writes `head` and `body` as one unit, so that several tasks can write frames to one stream. At most a few

@@ -2,7 +2,7 @@
 //!
 //! The phone listens, and opens a stream to the host for each connection. Who receives it depends on the transport: an
 //! adb server connects to the target on its own computer; over our own connection the streams come to us, see
-//! [`crate::transport::reverse`]. Phones before Android 5 have no `reverse:`.
+//! [`crate::forwarding::reverse`]. Phones before Android 5 have no `reverse:`.
 
 use tokio::io::{AsyncRead, AsyncReadExt};
 

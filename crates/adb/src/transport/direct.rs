@@ -121,7 +121,7 @@ impl DirectTransport {
     }
 
     /// The connection, made now if there is none.
-    pub(super) async fn shared_link(&self) -> Result<Arc<Link>, Error> {
+    pub(crate) async fn shared_link(&self) -> Result<Arc<Link>, Error> {
         Ok(self.link().await?.0)
     }
 

@@ -150,7 +150,7 @@ impl ServerTransport {
     ///
     /// `host-serial:` has to guess where the serial ends (`parse_host_service` in AOSP's `sockets.cpp`). Where it would
     /// guess wrong, the transport is selected first.
-    pub(super) async fn query_device(&self, request: &str) -> Result<TcpStream, Error> {
+    pub(crate) async fn query_device(&self, request: &str) -> Result<TcpStream, Error> {
         let mut socket = self.server.connect().await?;
         with_answer_timeout(request, async {
             let whole = match self.number {
@@ -269,7 +269,7 @@ async fn read_text(socket: &mut TcpStream) -> Result<String, Error> {
 }
 
 /// Applies the time limit [`ANSWER`].
-pub(super) async fn with_answer_timeout<T>(
+pub(crate) async fn with_answer_timeout<T>(
     what: &str,
     answer: impl Future<Output = Result<T, Error>>,
 ) -> Result<T, Error> {

@@ -42,26 +42,6 @@ pub enum Compression {
 impl Compression {
     /// All compressions, without `None`.
     pub const ALL: [Self; 3] = [Self::Brotli, Self::Lz4, Self::Zstd];
-
-    /// The flag that requests it (`kSyncFlagBrotli` and so on).
-    pub fn flag(self) -> u32 {
-        match self {
-            Self::None => 0,
-            Self::Brotli => 1,
-            Self::Lz4 => 2,
-            Self::Zstd => 4,
-        }
-    }
-
-    /// The feature that a phone announces for it.
-    pub fn feature(self) -> &'static str {
-        match self {
-            Self::None => super::sync_v2::SENDRECV_V2,
-            Self::Brotli => "sendrecv_v2_brotli",
-            Self::Lz4 => "sendrecv_v2_lz4",
-            Self::Zstd => "sendrecv_v2_zstd",
-        }
-    }
 }
 
 /// Decompresses received data.

@@ -8,7 +8,7 @@ use serde_json::Value;
 use thumbwire_base::truncate;
 use thumbwire_device::Node;
 
-use super::super::reply::FunctionCall;
+use super::super::decision::FunctionCall;
 use super::super::screen_state::ScreenState;
 use thumbwire_core::toolset::app_tools::is_app_tool;
 

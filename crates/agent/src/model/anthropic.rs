@@ -11,11 +11,11 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
 use thumbwire_base::lock;
 
-use super::super::prompt::{ContentPart, Message, Role};
 use super::Prompt;
 use super::error::{RequestError, error_message, inside};
 use super::http_model::{PartialResponse, ProviderApi};
 use super::openai::is_closed;
+use super::{ContentPart, Message, Role};
 
 /// Anthropic's own base URL.
 pub(super) const BASE: &str = "https://api.anthropic.com";

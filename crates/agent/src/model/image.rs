@@ -6,7 +6,7 @@
 use thumbwire_device::image::{self, Pixels};
 use thumbwire_device::{Format, Image, Size};
 
-use super::super::prompt::{ContentPart, Prompt};
+use super::{ContentPart, Prompt};
 
 /// What an endpoint accepts.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -109,7 +109,7 @@ fn target(size: Size, limits: Limits) -> Size {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::prompt::{Message, Role};
+    use super::super::{Message, Role};
     use super::*;
 
     fn picture(width: u32, height: u32, format: Format) -> Image {

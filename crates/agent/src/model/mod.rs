@@ -13,6 +13,7 @@ mod http_model;
 mod image;
 mod openai;
 mod price;
+mod prompt;
 mod scripted;
 mod sse;
 #[cfg(test)]
@@ -22,11 +23,11 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::prompt::Prompt;
 pub use config::{ModelSpec, Settings, open};
 pub use http::{ApiKey, ProxySettings};
 pub use http_model::RequestTimeouts;
 pub use price::Price;
+pub use prompt::{ContentPart, Message, Prompt, Role};
 pub use scripted::ScriptedModel;
 use thumbwire_core::action::Call;
 

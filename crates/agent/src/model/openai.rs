@@ -12,10 +12,10 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
 use thumbwire_base::lock;
 
-use super::super::prompt::{ContentPart, Message, Role};
 use super::Prompt;
 use super::error::{RequestError, inside};
 use super::http_model::{PartialResponse, ProviderApi};
+use super::{ContentPart, Message, Role};
 
 /// OpenAI's own base URL.
 pub(super) const BASE: &str = "https://api.openai.com/v1";

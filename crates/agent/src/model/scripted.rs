@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use thumbwire_base::lock;
 
-use super::super::prompt::ContentPart;
+use super::ContentPart;
 use super::{Model, ModelError, ModelResponse, OnText, Price, Prompt, Usage};
 use thumbwire_core::action::Call;
 
@@ -216,7 +216,7 @@ fn prompt_text(prompt: &Prompt) -> String {
 mod tests {
     use std::time::Duration;
 
-    use super::super::super::prompt::{Message, Role};
+    use super::super::{Message, Role};
     use super::*;
 
     fn prompt(text: &str) -> Prompt {

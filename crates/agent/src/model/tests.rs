@@ -12,10 +12,10 @@ use bytes::Bytes;
 use serde_json::Value;
 use thumbwire_device::{Format, Image};
 
-use super::super::prompt::{ContentPart, Message, Prompt, Role};
 use super::{
     ApiKey, Model, ModelError, ModelResponse, ModelSpec, RequestTimeouts, Settings, config,
 };
+use super::{ContentPart, Message, Prompt, Role};
 use endpoint::Server;
 use thumbwire_core::action::Call;
 

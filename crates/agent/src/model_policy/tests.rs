@@ -6,10 +6,10 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::*;
+use crate::decision::AgentStatus;
+use crate::model::{ContentPart, Role};
 use crate::model::{ModelError, ModelResponse, OnText};
 use crate::observation::Function;
-use crate::prompt::{ContentPart, Role};
-use crate::reply::AgentStatus;
 use thumbwire_core::event::{Event, NoEvents};
 
 /// Answers from a list, and records the prompts.

@@ -8,11 +8,11 @@ use thumbwire_device::Gesture;
 
 use super::super::confirm::{ConfirmMode, confirmed, risk};
 use super::super::context::one_or_list;
+use super::super::decision::{AgentStatus, FunctionCall};
 use super::super::event::AgentEvent;
 use super::super::follow_up::{self, FollowUp};
 use super::super::functions::CallResult;
 use super::super::options::Safeguards;
-use super::super::reply::{AgentStatus, FunctionCall};
 use super::super::retarget;
 use super::super::step::StepInProgress;
 use super::super::verify::AttemptedCall;

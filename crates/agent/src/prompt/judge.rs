@@ -1,12 +1,12 @@
 //! The prompt of a judgement: the goal, the claim and a fresh snapshot. It has nothing of the agent's reasoning or
 //! actions, which could talk the judge into agreeing.
 
-use super::json_line::{self, to_json_line};
 use super::user_message::{controls, sentence};
 use super::{ContentPart, Message, Prompt, Role};
+use crate::decision::Decision;
+use crate::json_line::{self, to_json_line};
 use crate::observation::Observation;
 use crate::options::ScreenshotMode;
-use crate::reply::Decision;
 
 /// Asks whether the goal is reached.
 pub(crate) fn judgement(

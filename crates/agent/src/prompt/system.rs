@@ -8,7 +8,7 @@ use thumbwire_base::truncate;
 
 use super::super::examples::Example;
 use super::super::observation::Function;
-use super::json_line::to_json_line;
+use crate::json_line::{self, to_json_line};
 use thumbwire_core::toolset::app_tools::is_app_tool;
 
 /// Writes the system part.
@@ -31,10 +31,7 @@ pub(super) fn part(functions: &[Function], examples: &[&Example]) -> String {
         text.push_str("\n# Examples\n");
     }
     for example in examples {
-        text.push_str(&format!(
-            "[User Request]: {}\n",
-            super::json_line::request(&example.request)
-        ));
+        text.push_str(&format!("[User Request]: {}\n", json_line::request(&example.request)));
         for shown in &example.shown {
             text.push_str(&format!("{shown}\n"));
         }

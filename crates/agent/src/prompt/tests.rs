@@ -1,13 +1,14 @@
 //! Whole prompts, and what a hostile screen can do to them.
 
-use serde_json::Map;
+use serde_json::{Map, Value, json};
+use thumbwire_device::Image;
 use thumbwire_device::image::Format;
 
 use super::*;
+use crate::decision::{Decision, FunctionCall};
 use crate::examples::Examples;
 use crate::functions;
 use crate::observation::{AppRow, CompletedCall, ControlRow, Function};
-use crate::reply::{Decision, FunctionCall};
 
 fn image(size: usize) -> Image {
     let mut bytes = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x04\x38\0\0\x09\x60".to_vec();

@@ -3,13 +3,13 @@
 //!
 //! Long lists are cut, and the prompt says how many rows are missing: a model takes what it does not see for absent.
 
-use serde::Serialize;
 use serde_json::json;
 use thumbwire_base::truncate;
 use thumbwire_device::Image;
 
-use super::json_line::{self, to_json_line};
 use super::{ContentPart, Message, Role};
+use crate::json_line::{self, to_json_line};
+use crate::knowledge::Document;
 use crate::observation::{CompletedCall, ControlRow, Observation};
 use crate::options::ScreenshotMode;
 
@@ -35,15 +35,6 @@ pub(super) fn round(
     let pictured = !parts.is_empty();
     parts.push(ContentPart::Text(message_text(observation, pictured, documents)));
     Message { role: Role::User, parts }
-}
-
-/// A passage that may help, with its source.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub(crate) struct Document<'a> {
-    /// The file's name.
-    pub source: &'a str,
-    /// The passage.
-    pub text: &'a str,
 }
 
 /// The screenshots to send, in order. The only place that decides this.

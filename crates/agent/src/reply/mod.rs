@@ -1,59 +1,11 @@
-//! What a policy decides, in the shape of the UFO MobileAgent strategy ("LLM Response Format"), and how it is parsed
-//! from a model's reply.
+//! Parses a model's reply into a [`Decision`](crate::decision::Decision).
 //!
-//! Start with [`Decision`], then `decision()`, which parses a reply: models add much that was not asked for, and omit
-//! much that was. The modules read JSON as models write it and check calls against their functions' schemas. Not here:
-//! whether a control id exists, and what a call does.
+//! Start with `decision()`: models add much that was not asked for, and omit much that was. The modules read JSON as
+//! models write it and check calls against their functions' schemas. Not here: whether a control id exists, and what a
+//! call does.
 
 mod arguments;
 mod lenient_json;
 mod read;
 
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
-
 pub(super) use read::{ParsedJudgement, calls, decision, parse_judgement};
-
-/// What a policy decides in one step.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct Decision {
-    /// What it sees.
-    pub observation: String,
-    /// Why it decides so.
-    pub thought: String,
-    /// The calls to make now, in order. An empty list reads the screen again.
-    pub actions: Vec<FunctionCall>,
-    /// The state of the task after these calls.
-    pub status: AgentStatus,
-    /// The sub-goals, in order; one that is reached starts with `done: `.
-    pub plan: Vec<String>,
-    /// A remark for the user who is watching.
-    pub comment: String,
-    /// The answer to the user's question, at the end.
-    pub result: String,
-    /// Facts to remember in later steps.
-    pub remember: Vec<String>,
-}
-
-/// A call of a function.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct FunctionCall {
-    /// The function's name.
-    pub function: String,
-    /// Its arguments.
-    #[serde(default)]
-    pub arguments: Map<String, Value>,
-}
-
-/// The state of a task (the agent's states in the UFO MobileAgent strategy).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "UPPERCASE")]
-pub enum AgentStatus {
-    /// There is more to do.
-    #[default]
-    Continue,
-    /// The goal is reached.
-    Finish,
-    /// The goal cannot be reached.
-    Fail,
-}

@@ -6,8 +6,9 @@
 
 use serde_json::{Map, Value};
 
+use super::arguments;
 use super::lenient_json::{self, ParsedValue};
-use super::{AgentStatus, Decision, FunctionCall, arguments};
+use crate::decision::{AgentStatus, Decision, FunctionCall};
 use crate::observation::Function;
 use thumbwire_base::truncate;
 

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use thumbwire_device::{Platform, SideEffect};
 
-use super::{FileNameError, ListedDevice, device_states};
+use super::FileNameError;
+use super::listed_device::{self, ListedDevice};
 
 /// Why an action failed, and whether it may have happened anyway.
 #[derive(Debug, Clone, PartialEq)]
@@ -198,6 +199,19 @@ impl From<Cause> for Failure {
     }
 }
 
+impl ListedDevice {
+    /// The failure for its state; `None` if it is ready.
+    pub fn not_ready(&self) -> Option<Failure> {
+        let device = self.id.clone();
+        let cause = match self.state.as_str() {
+            Self::READY => return None,
+            "unauthorized" => Cause::DeviceNotAuthorized { device },
+            state => Cause::DeviceNotReady { device, state: state.to_owned() },
+        };
+        Some(cause.into())
+    }
+}
+
 impl Failure {
     /// A failure of the phone with the id `device`.
     pub fn of_device(device: &str, error: &thumbwire_device::Error) -> Self {
@@ -229,8 +243,8 @@ impl Failure {
             Cause::DeviceNotConnected { .. } => {
                 "list the devices to check the id; the next call reconnects once the phone is back"
             }
-            Cause::DeviceNotReady { state, .. } => device_states::next_move(state),
-            Cause::DeviceNotAuthorized { .. } => device_states::UNAUTHORIZED,
+            Cause::DeviceNotReady { state, .. } => listed_device::next_move(state),
+            Cause::DeviceNotAuthorized { .. } => listed_device::UNAUTHORIZED,
             Cause::NoDeviceChosen { there } if there.is_empty() => {
                 "connect a phone, or use the built-in virtual phone: start with `--device virtual`, or select the device \"virtual\""
             }

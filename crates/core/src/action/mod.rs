@@ -6,10 +6,10 @@
 
 mod app_tools;
 mod call;
-mod device_states;
 mod display;
 mod failure;
 mod file_names;
+mod listed_device;
 mod outcome;
 
 use std::sync::Arc;
@@ -28,9 +28,10 @@ pub use app_tools::{
 pub use call::{AskUser, Call, NoProgress, NoUser, Progress, agrees};
 pub use failure::{Cause, Failure};
 pub use file_names::{FileNameError, LONGEST_NAME, check_name};
+pub use listed_device::{DeviceKind, ListedDevice};
 pub use outcome::{
-    DeviceKind, FetchResult, ListedDevice, LocalFile, LogMonitor, Outcome, Readback, RecordingInfo,
-    SavedScreenshot, SelectionReason, TapResult, TypeResult,
+    FetchResult, LocalFile, LogMonitor, Outcome, Readback, RecordingInfo, SavedScreenshot,
+    SelectionReason, TapResult, TypeResult,
 };
 
 /// Performs actions.

@@ -5,70 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use thumbwire_device::{
-    App, AppId, DeviceInfo, Foreground, Health, Identity, LogEntry, LogFilter, Platform, Point,
-    Screenshot, Size, TypingMethod,
+    App, AppId, DeviceInfo, Foreground, Health, Identity, LogEntry, LogFilter, Point, Screenshot,
+    Size, TypingMethod,
 };
 
+use super::ListedDevice;
 use super::app_tools::{AppToolResult, Catalog};
-use super::{Cause, Failure, device_states};
 use crate::snapshot::{Controls, Snapshot};
-
-/// A phone in the device list.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ListedDevice {
-    /// The id to select it by.
-    pub id: String,
-    /// Its platform.
-    pub platform: Platform,
-    /// Its model; empty if unknown without asking the phone.
-    pub model: String,
-    /// Its state as the transport reports it: `device` is ready; others are `offline`, `unauthorized` or a sentence.
-    pub state: String,
-    /// Its kind, which decides which phone is selected if a caller names none.
-    pub kind: DeviceKind,
-    /// Other properties from the adb server's list, unchanged: `product`, `model`, `device`, `transport_id`.
-    pub properties: Vec<(String, String)>,
-}
-
-/// The kind of a phone.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DeviceKind {
-    /// A physical phone.
-    Physical,
-    /// The platform's emulator.
-    Emulator,
-    /// The built-in virtual phone. It is only selected by name.
-    BuiltIn,
-}
-
-impl ListedDevice {
-    /// The state of a phone that is ready.
-    pub const READY: &'static str = "device";
-
-    /// The state of a selected phone with an address, before it is connected.
-    pub const NOT_YET: &'static str = "not connected; the next call connects";
-
-    /// Whether it can be controlled now.
-    pub fn is_ready(&self) -> bool {
-        self.state == Self::READY
-    }
-
-    /// The failure for its state; `None` if it is ready.
-    pub fn not_ready(&self) -> Option<Failure> {
-        let device = self.id.clone();
-        let cause = match self.state.as_str() {
-            Self::READY => return None,
-            "unauthorized" => Cause::DeviceNotAuthorized { device },
-            state => Cause::DeviceNotReady { device, state: state.to_owned() },
-        };
-        Some(cause.into())
-    }
-
-    /// How to get it ready, as one sentence; `None` if it is ready.
-    pub fn next_move(&self) -> Option<&'static str> {
-        (!self.is_ready()).then(|| device_states::next_move(&self.state))
-    }
-}
 
 /// The outcome of an action.
 #[derive(Debug, Clone)]

@@ -9,7 +9,6 @@
 //! our captures it would make a launcher's background cover its icons. If the order is unknown, nothing counts as
 //! covered, but a tap point outside the shared area is preferred: it is right either way.
 
-use super::visibility::HiddenReason;
 use crate::{Flags, Point, Rect, Tree};
 
 /// Maximum number of comparisons. A screen of a thousand nodes takes about ten thousand.
@@ -18,16 +17,12 @@ const MOST_STEPS: usize = 4_000_000;
 /// A node that overlaps more nodes of unknown order than this is tapped at its center.
 const MOST_UNKNOWN: usize = 32;
 
-/// For each visible node, where a tap reaches it, or what covers it. Values for nodes that are not visible are
-/// meaningless.
-pub(super) fn tap_points(
-    tree: &Tree,
-    parts: &[Result<Rect, HiddenReason>],
-) -> Vec<Result<Point, usize>> {
+/// For each node with a visible part, where a tap reaches it, or what covers it. Values for other nodes are meaningless.
+pub(super) fn tap_points(tree: &Tree, parts: &[Option<Rect>]) -> Vec<Result<Point, usize>> {
     let mut ground = TapTargetIndex::new(tree, parts);
-    let aim = |(node, part): (usize, &Result<Rect, HiddenReason>)| match part {
-        Ok(part) => ground.aim(node, *part),
-        Err(_) => Ok(Point { x: 0, y: 0 }),
+    let aim = |(node, part): (usize, &Option<Rect>)| match part {
+        Some(part) => ground.aim(node, *part),
+        None => Ok(Point { x: 0, y: 0 }),
     };
     parts.iter().enumerate().map(aim).collect()
 }
@@ -65,10 +60,10 @@ enum Stacking {
 }
 
 impl<'a> TapTargetIndex<'a> {
-    fn new(tree: &'a Tree, parts: &[Result<Rect, HiddenReason>]) -> Self {
+    fn new(tree: &'a Tree, parts: &[Option<Rect>]) -> Self {
         const BANDS: i64 = 64;
-        let part = |(node, part): (usize, &Result<Rect, HiddenReason>)| {
-            let part = part.ok().filter(|_| takes_taps(tree.nodes[node].flags))?;
+        let part = |(node, part): (usize, &Option<Rect>)| {
+            let part = part.filter(|_| takes_taps(tree.nodes[node].flags))?;
             Some(TapTarget { node, part })
         };
         let takers: Vec<TapTarget> = parts.iter().enumerate().filter_map(part).collect();

@@ -65,7 +65,8 @@ impl Visibility {
 /// uncovered.
 pub fn visibility(tree: &Tree) -> Vec<Visibility> {
     let parts = visible_rects(tree);
-    let aims = occlusion::tap_points(tree, &parts);
+    let visible: Vec<Option<Rect>> = parts.iter().map(|part| part.ok()).collect();
+    let aims = occlusion::tap_points(tree, &visible);
     parts
         .into_iter()
         .zip(aims)

@@ -14,7 +14,9 @@ use crate::config::{self, Config};
 use thumbwire_agent::model::{
     self, ApiKey, Model, ModelSpec, Price, ProxySettings, RequestTimeouts, Settings,
 };
-use thumbwire_agent::{Budgets, Examples, Knowledge, ModelPolicy, Policy, ScreenshotMode};
+use thumbwire_agent::{
+    Budgets, ConfirmMode, Examples, Knowledge, ModelPolicy, Policy, ScreenshotMode,
+};
 
 /// Flags that choose and configure the model.
 #[derive(clap::Args)]
@@ -134,6 +136,41 @@ fn dollars(text: &str) -> Result<f64, String> {
     let dollars = text.trim_start_matches('$').parse().ok();
     let fits = |dollars: &f64| dollars.is_finite() && *dollars > 0.0;
     dollars.filter(fits).ok_or_else(|| "expected an amount such as 0.50".to_owned())
+}
+
+/// When to ask for confirmation.
+#[derive(Debug, Clone, Copy, clap::Args)]
+#[group(skip)]
+pub(super) struct ConfirmFlag {
+    /// When to ask before an action: `always` (anything that changes something), `risky` (paying, deleting, sending) or `never`
+    /// [default: risky if someone can be asked, else never]
+    #[arg(long, value_name = "WHEN", value_enum)]
+    confirm: Option<ConfirmValue>,
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum ConfirmValue {
+    Always,
+    Risky,
+    Never,
+}
+
+impl ConfirmFlag {
+    /// Whether the flag was given.
+    pub(super) fn is_given(self) -> bool {
+        self.confirm.is_some()
+    }
+
+    /// The mode to use; `asks` says whether a user can be asked.
+    pub(super) fn before(self, asks: bool) -> ConfirmMode {
+        match self.confirm {
+            Some(ConfirmValue::Always) => ConfirmMode::Always,
+            Some(ConfirmValue::Risky) => ConfirmMode::Risky,
+            Some(ConfirmValue::Never) => ConfirmMode::Never,
+            None if asks => ConfirmMode::Risky,
+            None => ConfirmMode::Never,
+        }
+    }
 }
 
 /// A model with its prompt settings.
@@ -267,4 +304,23 @@ fn read(file: &Path) -> Result<String, CliError> {
         return Err(wrong(format!("it has {size} bytes; the limit is {LARGEST}")));
     }
     fs::read_to_string(file).map_err(|error| wrong(error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn confirm_defaults_to_risky_only_with_a_user() {
+        assert_eq!(ConfirmFlag { confirm: None }.before(true), ConfirmMode::Risky);
+        assert_eq!(ConfirmFlag { confirm: None }.before(false), ConfirmMode::Never);
+        assert_eq!(
+            ConfirmFlag { confirm: Some(ConfirmValue::Never) }.before(true),
+            ConfirmMode::Never
+        );
+        assert_eq!(
+            ConfirmFlag { confirm: Some(ConfirmValue::Always) }.before(false),
+            ConfirmMode::Always
+        );
+    }
 }

@@ -11,52 +11,15 @@ use tokio_util::sync::CancellationToken;
 
 use super::app_tools::AllowFlags;
 use super::live::{JsonLines, LiveView};
-use super::model_flags::{BudgetFlags, ModelFlags};
+use super::model_flags::{BudgetFlags, ConfirmFlag, ModelFlags};
 use super::run_setup::{self, Run};
 use super::shutdown::ShutdownSignal;
 use super::terminal_prompt::{self, PauseOutput};
 use super::{CliError, print};
 use crate::config::Config;
-use thumbwire_agent::{
-    self, AgentStatus, Budgets, ConfirmMode, Policy, ScreenshotMode, StopReason,
-};
+use thumbwire_agent::{self, AgentStatus, Budgets, Policy, ScreenshotMode, StopReason};
 use thumbwire_core::action::{Action, Call, NoUser, Outcome, Perform};
 use thumbwire_core::event::{EventSink, NoEvents};
-
-/// When to ask for confirmation.
-#[derive(Debug, Clone, Copy, clap::Args)]
-#[group(skip)]
-pub(super) struct ConfirmFlag {
-    /// When to ask before an action: `always` (anything that changes something), `risky` (paying, deleting, sending) or `never`
-    /// [default: risky if someone can be asked, else never]
-    #[arg(long, value_name = "WHEN", value_enum)]
-    confirm: Option<ConfirmValue>,
-}
-
-#[derive(Debug, Clone, Copy, clap::ValueEnum)]
-enum ConfirmValue {
-    Always,
-    Risky,
-    Never,
-}
-
-impl ConfirmFlag {
-    /// Whether the flag was given.
-    pub(super) fn is_given(self) -> bool {
-        self.confirm.is_some()
-    }
-
-    /// The mode to use; `asks` says whether a user can be asked.
-    pub(super) fn before(self, asks: bool) -> ConfirmMode {
-        match self.confirm {
-            Some(ConfirmValue::Always) => ConfirmMode::Always,
-            Some(ConfirmValue::Risky) => ConfirmMode::Risky,
-            Some(ConfirmValue::Never) => ConfirmMode::Never,
-            None if asks => ConfirmMode::Risky,
-            None => ConfirmMode::Never,
-        }
-    }
-}
 
 /// Flags shared by `run` and `trace replay`: model, limits, secrets, questions and output.
 #[derive(clap::Args)]
@@ -306,19 +269,5 @@ mod tests {
     #[test]
     fn answer_keeps_lines_but_no_control_characters() {
         assert_eq!(plain("one\n  two\x1b[2J"), "one\ntwo\u{fffd}[2J");
-    }
-
-    #[test]
-    fn confirm_defaults_to_risky_only_with_a_user() {
-        assert_eq!(ConfirmFlag { confirm: None }.before(true), ConfirmMode::Risky);
-        assert_eq!(ConfirmFlag { confirm: None }.before(false), ConfirmMode::Never);
-        assert_eq!(
-            ConfirmFlag { confirm: Some(ConfirmValue::Never) }.before(true),
-            ConfirmMode::Never
-        );
-        assert_eq!(
-            ConfirmFlag { confirm: Some(ConfirmValue::Always) }.before(false),
-            ConfirmMode::Always
-        );
     }
 }

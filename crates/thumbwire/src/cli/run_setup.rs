@@ -9,8 +9,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::model_flags::ModelSetup;
-use super::run_goal::ConfirmFlag;
+use super::model_flags::{ConfirmFlag, ModelSetup};
 use super::{CliError, terminal_prompt};
 use crate::config;
 use thumbwire_agent::run_task::{RunTask, TaskOverrides, TaskResult};

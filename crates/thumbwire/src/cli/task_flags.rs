@@ -19,8 +19,7 @@ mod with_agent {
     use thumbwire_core::toolset::Tool;
 
     use super::super::CliError;
-    use super::super::model_flags::{BudgetFlags, ModelFlags, ModelSetup};
-    use super::super::run_goal::ConfirmFlag;
+    use super::super::model_flags::{BudgetFlags, ConfirmFlag, ModelFlags, ModelSetup};
     use super::super::run_setup::{self, McpTaskRunner, RunSetup};
     use crate::config::Config;
 

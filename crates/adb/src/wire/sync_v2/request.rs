@@ -2,7 +2,7 @@
 
 use bytes::{Buf, BufMut, BytesMut};
 
-use super::{DRY_RUN, LS_V2, STAT_V2};
+use super::{DRY_RUN, LS_V2, SENDRECV_V2, STAT_V2};
 use crate::wire::banner::Features;
 use crate::wire::compress::Compression;
 use crate::wire::sync::MAX_PATH;
@@ -41,6 +41,28 @@ pub enum Request {
         /// The compression to use.
         compression: Compression,
     },
+}
+
+impl Compression {
+    /// The flag that requests it (`kSyncFlagBrotli` and so on).
+    pub fn flag(self) -> u32 {
+        match self {
+            Self::None => 0,
+            Self::Brotli => 1,
+            Self::Lz4 => 2,
+            Self::Zstd => 4,
+        }
+    }
+
+    /// The feature that a phone announces for it.
+    pub fn feature(self) -> &'static str {
+        match self {
+            Self::None => SENDRECV_V2,
+            Self::Brotli => "sendrecv_v2_brotli",
+            Self::Lz4 => "sendrecv_v2_lz4",
+            Self::Zstd => "sendrecv_v2_zstd",
+        }
+    }
 }
 
 impl Request {

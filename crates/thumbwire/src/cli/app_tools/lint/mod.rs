@@ -1,8 +1,9 @@
 //! `thumbwire app-tools lint`: checks a tool app's files against the protocol's rules.
 //!
-//! Begin with [`run`]. `thumbwire-mobile-mcp` has the rules and `thumbwire-apk` reads packages; this module detects the kind of each file
-//! ([`report`]) and prints the findings ([`render`]).
+//! Begin with [`run`]. `thumbwire-mobile-mcp` has the rules and `thumbwire-apk` reads packages; this module
+//! detects the kind of each file ([`file`]), collects the findings ([`report`]) and prints them ([`render`]).
 
+mod file;
 pub(super) mod package;
 mod render;
 mod report;
@@ -38,7 +39,7 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     let mode = if arguments.lenient { Mode::Lenient } else { Mode::Strict };
     let mut seen = Vec::new();
     for file in &arguments.files {
-        seen.push(report::file(file).await);
+        seen.push(file::lint(file).await);
     }
     match arguments.json {
         true => {

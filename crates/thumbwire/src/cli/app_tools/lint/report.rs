@@ -1,10 +1,6 @@
-//! Detects the kind of a file and collects the findings in it.
+//! The findings in a file.
 
-use std::fs;
-use std::io::{self, Read as _};
-use std::path::Path;
-
-use thumbwire_mobile_mcp::{Descriptor, Finding, Mode, descriptor};
+use thumbwire_mobile_mcp::{Descriptor, Finding, Mode};
 
 /// A checked file.
 #[derive(Debug)]
@@ -86,70 +82,4 @@ impl LintedFile {
     pub(super) fn is_fatal(&self, mode: Mode) -> bool {
         self.counts(mode).0 > 0
     }
-}
-
-/// Size limit of a descriptor as text, in bytes.
-const LARGEST: u64 = 4 << 20;
-
-/// Checks a file.
-pub(super) async fn file(file: &Path) -> LintedFile {
-    LintedFile { file: file.display().to_string(), told: report_of(file).await }
-}
-
-async fn report_of(file: &Path) -> Result<LintReport, String> {
-    let mut head = [0; 4];
-    let mut open = open(file).map_err(|error| error.to_string())?;
-    let length = read_up_to(&mut open, &mut head).map_err(|error| error.to_string())?;
-    match &head[..length] {
-        // APPNOTE.TXT 4.3.7 and 4.3.16: the first file of an archive, or the end of an empty one.
-        b"PK\x03\x04" | b"PK\x05\x06" => super::package::lint_apk(file).await,
-        // frameworks/base, ResourceTypes.h: RES_XML_TYPE, header of 8 bytes.
-        [3, 0, 8, 0] => Err("it is compiled XML; pass the APK that contains it".into()),
-        _ => text(file),
-    }
-}
-
-/// Opens a regular file. Opening a pipe without a writer would block.
-fn open(file: &Path) -> io::Result<fs::File> {
-    match fs::metadata(file)?.is_file() {
-        true => fs::File::open(file),
-        false => Err(io::Error::other("it is not a regular file")),
-    }
-}
-
-fn read_up_to(open: &mut fs::File, buffer: &mut [u8]) -> io::Result<usize> {
-    let mut filled = 0;
-    while filled < buffer.len() {
-        match open.read(&mut buffer[filled..])? {
-            0 => break,
-            more => filled += more,
-        }
-    }
-    Ok(filled)
-}
-
-fn text(file: &Path) -> Result<LintReport, String> {
-    let mut bytes = Vec::new();
-    let open = open(file).map_err(|error| error.to_string())?;
-    open.take(LARGEST + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
-    if bytes.len() as u64 > LARGEST {
-        return Err(format!("it is larger than {LARGEST} bytes"));
-    }
-    let xml = std::str::from_utf8(&bytes)
-        .map_err(|_| "it is neither an APK nor XML text in UTF-8".to_owned())?;
-    let xml = xml.trim_start_matches('\u{feff}');
-    if !xml.trim_start().starts_with('<') {
-        return Err("it is neither an APK nor XML text".into());
-    }
-    let reading = descriptor::read(xml);
-    Ok(LintReport {
-        kind: FileKind::Descriptor,
-        capabilities: reading.descriptor.capabilities.into_iter().map(|one| one.id).collect(),
-        found: reading
-            .findings
-            .into_iter()
-            .map(|finding| LintFinding { part: None, finding })
-            .collect(),
-        ..LintReport::default()
-    })
 }

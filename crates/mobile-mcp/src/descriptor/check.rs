@@ -5,12 +5,11 @@
 
 use std::collections::BTreeSet;
 
-use super::descriptor::{MOST_CAPABILITIES, MOST_PARAMETERS, ParsedDescriptor};
-use super::sanitize::{MOST_IN_A_DESCRIPTION, MOST_IN_A_NAME, is_longer};
 use super::{
-    Capability, Descriptor, Element, Finding, Mode, Param, ParamType, Rule, SourcePosition,
-    VERSION, Value,
+    Capability, Descriptor, MOST_CAPABILITIES, MOST_PARAMETERS, Param, ParamType, ParsedDescriptor,
 };
+use crate::sanitize::{MOST_IN_A_DESCRIPTION, MOST_IN_A_NAME, is_longer};
+use crate::{Element, Finding, Mode, Rule, SourcePosition, VERSION, Value};
 use thumbwire_base::truncate;
 
 /// Limit on reported findings of each kind: fatal to lint, and not.
@@ -230,7 +229,7 @@ fn required(element: &Element, named: &str, found: &mut Findings) -> bool {
 
 /// An app's text, made fit for a finding.
 fn short(text: &str) -> String {
-    super::sanitize::sanitize(text, 60)
+    crate::sanitize::sanitize(text, 60)
 }
 
 #[derive(Default)]

@@ -1,7 +1,55 @@
-//! What a caller can do about a phone that an adb server lists but that is not ready, by its state.
+//! A phone in the device list, and what a caller can do if it is not ready, by its state.
 //!
 //! States are those of adb's `ConnectionState` (`adb.h` and `to_string` in AOSP's packages/modules/adb); after
 //! "no permissions" comes what this computer lacks (`diagnose_usb.cpp`).
+
+use thumbwire_device::Platform;
+
+/// A phone in the device list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListedDevice {
+    /// The id to select it by.
+    pub id: String,
+    /// Its platform.
+    pub platform: Platform,
+    /// Its model; empty if unknown without asking the phone.
+    pub model: String,
+    /// Its state as the transport reports it: `device` is ready; others are `offline`, `unauthorized` or a sentence.
+    pub state: String,
+    /// Its kind, which decides which phone is selected if a caller names none.
+    pub kind: DeviceKind,
+    /// Other properties from the adb server's list, unchanged: `product`, `model`, `device`, `transport_id`.
+    pub properties: Vec<(String, String)>,
+}
+
+/// The kind of a phone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DeviceKind {
+    /// A physical phone.
+    Physical,
+    /// The platform's emulator.
+    Emulator,
+    /// The built-in virtual phone. It is only selected by name.
+    BuiltIn,
+}
+
+impl ListedDevice {
+    /// The state of a phone that is ready.
+    pub const READY: &'static str = "device";
+
+    /// The state of a selected phone with an address, before it is connected.
+    pub const NOT_YET: &'static str = "not connected; the next call connects";
+
+    /// Whether it can be controlled now.
+    pub fn is_ready(&self) -> bool {
+        self.state == Self::READY
+    }
+
+    /// How to get it ready, as one sentence; `None` if it is ready.
+    pub fn next_move(&self) -> Option<&'static str> {
+        (!self.is_ready()).then(|| next_move(&self.state))
+    }
+}
 
 /// How to get a phone in this state ready, as a sentence that fits after "Next: ".
 pub(super) fn next_move(state: &str) -> &'static str {

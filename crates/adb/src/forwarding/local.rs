@@ -13,9 +13,8 @@ use tokio::sync::Semaphore;
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::{Instant, sleep_until};
 
-use super::Transport;
-use crate::Error;
 use crate::splice::splice;
+use crate::{Error, Transport};
 
 /// Limit on concurrent connections of one forward; further ones wait.
 pub(super) const MAX_CONNECTIONS: usize = 64;

@@ -2,11 +2,11 @@
 //!
 //! A server listens on its own computer's loopback, and drops a phone's forwards when the phone disconnects. They
 //! belong to all users of the server: removing all of them would remove those of other programs, so only one phone's
-//! forwards can be removed here. For a direct connection see [`super::forward`].
+//! forwards can be removed here. For a direct connection see [`super::local`].
 
-use super::server::{AdbServer, ServerTransport};
 use crate::Error;
 use crate::services::reverse::{checked, forward_request, read_status};
+use crate::transport::server::{AdbServer, ServerTransport, with_answer_timeout};
 use crate::wire::forward::{Forward, Request, read_list};
 
 impl AdbServer {
@@ -78,9 +78,7 @@ impl ServerTransport {
         let request = checked(request)?.to_string();
         let settled = match self.query_device(&request).await {
             // The first OKAY means that the request was read, the second that it was done.
-            Ok(socket) => {
-                super::server::with_answer_timeout(&request, read_status(socket, &request)).await
-            }
+            Ok(socket) => with_answer_timeout(&request, read_status(socket, &request)).await,
             Err(error) => Err(error),
         };
         settled.map_err(|error| match error {

@@ -3,9 +3,11 @@
 //! [`read`] takes XML text, [`check`] takes the elements of a compiled file. Both return the usable part and the
 //! findings. The app tool host calls what is in the [`Descriptor`]; lint prints the findings.
 
+mod check;
+
 use serde_json::Value;
 
-use super::{Element, Finding, Rule, SourcePosition};
+use crate::{Element, Finding, Rule, SourcePosition};
 
 /// Limit on the capabilities read from one tool.
 pub const MOST_CAPABILITIES: usize = 512;
@@ -118,12 +120,12 @@ impl Descriptor {
 
 /// Reads a descriptor from the elements of a compiled file.
 pub fn check(root: &Element) -> ParsedDescriptor {
-    super::check::check(root)
+    check::check(root)
 }
 
 /// Reads a descriptor from XML text. Text that is not well-formed yields no capabilities.
 pub fn read(xml: &str) -> ParsedDescriptor {
-    match super::xml::read(xml) {
+    match crate::xml::read(xml) {
         Ok(root) => check(&root),
         Err(finding) => {
             ParsedDescriptor { descriptor: Descriptor::default(), findings: vec![finding] }

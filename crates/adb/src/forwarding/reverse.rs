@@ -10,13 +10,13 @@ use tokio::net::TcpStream;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-use super::Stream;
-use super::direct::DirectTransport;
-use super::forward::{LocalForward, MAX_CONNECTIONS};
+use super::local::{LocalForward, MAX_CONNECTIONS};
 use crate::Error;
 use crate::link::{Link, LinkStream, ReverseListener};
 use crate::services::reverse::{forward_request, read_status, service};
 use crate::splice::splice;
+use crate::transport::Stream;
+use crate::transport::direct::DirectTransport;
 use crate::wire::forward::Request;
 
 impl DirectTransport {
@@ -25,7 +25,7 @@ impl DirectTransport {
     /// be unique per connection. Without `rebind`, a socket already in use by any host is refused.
     ///
     /// # Errors
-    /// The phone cannot be reached, has no `reverse:`, or [`Error::ServiceRefused`] with its message, or with ours if the name
+    /// The phone cannot be reached, has no `reverse:`, or [`Error::Refused`] with its message, or with ours if the name
     /// is in use.
     pub async fn reverse(
         &self,
