@@ -182,9 +182,9 @@ fn target<'a>(call: &FunctionCall, screen: &'a ScreenState) -> Option<&'a Node> 
     let whole = |name: &str| {
         call.arguments.get(name).and_then(Value::as_i64).and_then(|it| i32::try_from(it).ok())
     };
-    if let Some(id) = call.arguments.get("control_id").and_then(Value::as_str) {
+    if call.arguments.get("control_id").is_some_and(Value::is_string) {
         let controls = screen.controls.as_ref()?;
-        return controls.node_of(id).map(|node| &controls.snapshot.tree.nodes[node]);
+        return controls.node_of(call.control()?).map(|node| &controls.snapshot.tree.nodes[node]);
     }
     let at = thumbwire_device::Point { x: whole("x")?, y: whole("y")? };
     let area = |node: &Node| {
@@ -197,7 +197,7 @@ fn target<'a>(call: &FunctionCall, screen: &'a ScreenState) -> Option<&'a Node> 
 
 /// A control's text; if it has none, the last part of its id: `com.app:id/btn_delete`.
 fn text_of(node: &Node) -> String {
-    match (node.text.as_str(), node.description.as_str()) {
+    match (&*node.text, &*node.description) {
         ("", "") => node.id.rsplit('/').next().unwrap_or_default().replace('_', " "),
         ("", description) => description.to_owned(),
         (text, _) => text.to_owned(),

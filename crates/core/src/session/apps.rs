@@ -3,16 +3,15 @@
 //! Begin with [`AttachedDevice::apps`] and [`AttachedDevice::launch`]. Every listing is filtered from one cached list of all apps,
 //! so user and system apps never mix. App numbers refer to the most recent listing.
 
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use thumbwire_base::lock;
 use thumbwire_device::{App, AppId};
 use tokio::time::Instant;
 
 use super::attached_device::AttachedDevice;
 use super::cache::InstalledApps;
 use crate::action::{AppFilter, AppSelector, Cause, Failure, Outcome};
+use crate::snapshot::parse_exactly;
 
 /// How long app numbers are used without asking the phone again (UFO MobileAgent servers: apps cache).
 const NUMBERS_FRESH: Duration = Duration::from_secs(300);
@@ -28,12 +27,10 @@ impl AttachedDevice {
         if let Some((info, _)) = known.recent(no_older_than).await {
             return Ok(out(info, true));
         }
-        let generation = self.screen.generation.load(Ordering::SeqCst);
+        let generation = self.screen.generation();
         let asked = known.ask().await;
         let info = self.device.info().await.map_err(|error| self.failed(&error))?;
-        if generation == self.screen.generation.load(Ordering::SeqCst) {
-            *lock(&self.screen.size) = Some(info.screen);
-        }
+        self.screen.learn_size(info.screen, generation);
         known.keep(asked, &info).await;
         Ok(out(info, false))
     }
@@ -102,9 +99,7 @@ impl AttachedDevice {
         let Some(last) = self.screen.memory.numbered.last() else {
             return Err(refuse(None, true));
         };
-        // "05" and "+5" never appear in a listing.
-        let counted = number.parse::<usize>().ok().filter(|counted| counted.to_string() == number);
-        let place = counted.and_then(|counted| counted.checked_sub(1));
+        let place = parse_exactly::<usize>(number).and_then(|counted| counted.checked_sub(1));
         let Some(app) = place.and_then(|place| last.value.apps.get(place)) else {
             return Err(refuse(None, false));
         };

@@ -10,7 +10,6 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use thumbwire_base::lock;
 use thumbwire_device::{Device, Error, Orientation, OrientationControl, RotationOwner, SideEffect};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
@@ -55,7 +54,7 @@ impl AttachedDevice {
             orientation_changed(control, orientation).await
         };
         let turned = self.act(turning).await;
-        *lock(&self.screen.size) = None;
+        self.screen.size.forget();
         if turned? {
             return Ok(Outcome::Done);
         }

@@ -26,7 +26,7 @@ use thumbwire_device::{
 use tokio::sync::Semaphore;
 
 use super::*;
-use crate::action::{ScreenshotOptions, TapResult, Target};
+use crate::action::{ElementRef, ScreenshotOptions, TapResult, Target};
 use crate::event::EventSink;
 
 /// A phone that shows `tree`, has `size`, and performs a key press once `keys` permits it.
@@ -35,6 +35,8 @@ struct Fake {
     tree: Mutex<Tree>,
     size: Mutex<Size>,
     keys: Semaphore,
+    /// How often its size was read.
+    measured: AtomicUsize,
     looking: AtomicUsize,
     most_looking: AtomicUsize,
     looked: Mutex<Vec<TreeDetail>>,
@@ -63,6 +65,7 @@ impl Fake {
             tree: Mutex::new(Tree { nodes, ..Tree::default() }),
             size: Mutex::new(Size { width: 100, height: 200 }),
             keys: Semaphore::new(0),
+            measured: AtomicUsize::new(0),
             looking: AtomicUsize::new(0),
             most_looking: AtomicUsize::new(0),
             looked: Mutex::default(),
@@ -88,6 +91,7 @@ impl Device for Fake {
         Ok(())
     }
     async fn screen_size(&self) -> Result<Size, Error> {
+        self.measured.fetch_add(1, Ordering::SeqCst);
         Ok(*lock(&self.size))
     }
     async fn screenshot(&self) -> Result<Screenshot, Error> {
@@ -193,7 +197,7 @@ async fn ask(session: &Session, action: Action) -> Result<Outcome, Failure> {
 }
 
 fn number(id: &str) -> Action {
-    Action::TapElement(Target::id(id))
+    Action::TapElement(Target::listed(id.parse::<ElementRef>().unwrap()))
 }
 
 fn why(done: Result<Outcome, Failure>) -> String {

@@ -7,12 +7,12 @@ use async_trait::async_trait;
 use thumbwire_adb::AdbServer;
 use thumbwire_base::lock;
 use thumbwire_device::{
-    App, AppId, Device, DeviceInfo, Error, Facets, Flags, Foreground, Gesture, Identity, Key,
-    Platform, Rect, Screenshot, Size, TextEditing, Tree, TreeDetail,
+    App, AppId, ByteString, Device, DeviceInfo, Error, Facets, Flags, Foreground, Gesture,
+    Identity, Key, Platform, Rect, Screenshot, Size, TextEditing, Tree, TreeDetail,
 };
 
 use super::*;
-use crate::action::{Action, Call, Perform as _};
+use crate::action::{Action, Call, ControlNumber, Perform as _};
 use crate::providers::DeviceProviders;
 use crate::session::Session;
 
@@ -91,7 +91,7 @@ impl Device for OneField {
         node.text = match (holds.as_str(), node.flags.password) {
             ("", _) if node.hint.is_empty() => self.untold_hint.into(),
             ("", _) => node.hint.clone(),
-            (_, true) => String::new(),
+            (_, true) => ByteString::new(),
             (text, false) => text.into(),
         };
         Ok(Tree { nodes: vec![node], ..Tree::default() })
@@ -218,7 +218,7 @@ async fn text_is_typed_into_a_control_by_id() {
         Session::new(DeviceProviders::adb(AdbServer::new("127.0.0.1:9")), Some("one".into()));
     session.keep("one", Arc::<OneField>::clone(&phone));
     let call = Call::with_timeout(Duration::from_secs(60));
-    let typing = TextInput { into: Some(Target::Ref("1".into())), ..cleared("new") };
+    let typing = TextInput { into: Some(Target::listed(ControlNumber::at(0))), ..cleared("new") };
     let blind = session.perform(&call, Action::Type(typing.clone())).await.unwrap_err();
     assert!(matches!(blind.cause, Cause::StaleReference { none: true, .. }), "{blind:?}");
     session.perform(&call, Action::Controls { max_age: Duration::ZERO }).await.unwrap();
