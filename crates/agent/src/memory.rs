@@ -28,7 +28,7 @@ pub struct Memory {
     plan: Vec<String>,
     /// Facts to remember.
     blackboard: VecDeque<String>,
-    /// What the next step is told about the last one: failures, and the verdict on a claim.
+    /// What the next step learns about the last one: failures, and the verdict on a claim.
     observations: Vec<String>,
     /// How many consecutive claims that the goal is reached were rejected.
     refuted: u32,
@@ -75,7 +75,7 @@ impl Memory {
             // A step without a decision has no plan: the last plan stays.
             self.plan.clone_from(&step.plan);
         }
-        // The policy was told these at once, and the next step reads the screen anew.
+        // The policy saw these in the same step, and the next step reads the screen again.
         let out = |reason: &&String| step.observations.contains(&not_shown(reason));
         self.observations = step.failures.iter().filter(|why| !out(why)).cloned().collect();
         for action in &step.actions {
@@ -154,7 +154,7 @@ impl Memory {
     }
 }
 
-/// How the policy is told, in the same step, that part of the screen could not be read.
+/// The sentence that tells the policy, in the same step, which part of the screen could not be read.
 pub(super) fn not_shown(reason: &str) -> String {
     format!("Missing from this step: {reason}")
 }

@@ -48,7 +48,7 @@ pub(super) struct StepInProgress<'a> {
     pub(super) steps_before: u32,
     pub(super) context: Context,
     pub(super) screen: CapturedScreen,
-    /// What the policy is told about the previous step, and about reading the screen in this one.
+    /// Notes for the policy about the previous step, and about reading the screen in this one.
     pub(super) observations: Vec<String>,
     pub(super) thinking: Option<PolicyOutput>,
     pub(super) carried: Vec<CallRecord>,

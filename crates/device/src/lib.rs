@@ -59,7 +59,7 @@ pub use values::*;
 
 /// A handle on one phone.
 ///
-/// Every future may be dropped at any time: whoever enforces a deadline drops it, and the driver releases what it had
+/// Every future may be dropped at any time: a caller that enforces a deadline drops it, and the driver releases what it had
 /// opened. The errors of methods that act say whether the action may have happened ([`Error::side_effect`]).
 #[async_trait]
 pub trait Device: Send + Sync {

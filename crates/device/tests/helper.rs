@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use helped::{Phone, Said, answer};
+use helped::{HelperOutput, Phone, answer};
 use serde_json::{Value, json};
 use thumbwire_adb::DirectTransport;
 use thumbwire_device::android::Android;
@@ -30,7 +30,7 @@ fn letter(value: &str) -> ServiceRequest {
 }
 
 /// Replies with the request.
-fn echo(reply: &Value) -> Vec<Said> {
+fn echo(reply: &Value) -> Vec<HelperOutput> {
     match reply["op"].as_str().unwrap() {
         "courier" => {
             let asked = reply["extras"][0][1].clone();
@@ -71,7 +71,7 @@ async fn request_is_delivered_and_its_reply_returned() {
 #[tokio::test]
 async fn concurrent_requests_share_one_helper_and_match_replies() {
     /// Holds all replies back until the last request.
-    fn backwards(reply: &Value) -> Vec<Said> {
+    fn backwards(reply: &Value) -> Vec<HelperOutput> {
         static KEPT: Mutex<Vec<Value>> = Mutex::new(Vec::new());
         let mut kept = KEPT.lock().unwrap();
         kept.push(reply.clone());
@@ -100,7 +100,7 @@ async fn concurrent_requests_share_one_helper_and_match_replies() {
 
 #[tokio::test]
 async fn helper_error_codes_are_mapped() {
-    fn by_code(reply: &Value) -> Vec<Said> {
+    fn by_code(reply: &Value) -> Vec<HelperOutput> {
         let code = reply["extras"][0][1].clone();
         vec![answer(reply, json!({ "error": code, "says": "its words", "try": "advice" }))]
     }
@@ -154,9 +154,9 @@ async fn oversized_request_is_not_sent() {
 
 #[tokio::test]
 async fn dead_helper_fails_pending_requests_and_restarts_later() {
-    fn dies(reply: &Value) -> Vec<Said> {
+    fn dies(reply: &Value) -> Vec<HelperOutput> {
         match reply["extras"][0][1].as_str().unwrap() {
-            "die" => vec![Said::Death],
+            "die" => vec![HelperOutput::Death],
             "wait" => Vec::new(),
             _ => echo(reply),
         }
@@ -180,13 +180,13 @@ async fn dead_helper_fails_pending_requests_and_restarts_later() {
 
 #[tokio::test]
 async fn malformed_reply_ends_the_connection_with_the_reason() {
-    fn garbage(reply: &Value) -> Vec<Said> {
+    fn garbage(reply: &Value) -> Vec<HelperOutput> {
         match reply["extras"][0][1].as_str().unwrap() {
-            "long" => vec![Said::Bytes(vec![0xFF; 8])],
-            "list" => vec![Said::Bytes(b"\0\0\0\x02\0\0\0\0[]".to_vec())],
-            "no id" => vec![Said::Header(json!({ "ok": true }))],
+            "long" => vec![HelperOutput::Bytes(vec![0xFF; 8])],
+            "list" => vec![HelperOutput::Bytes(b"\0\0\0\x02\0\0\0\0[]".to_vec())],
+            "no id" => vec![HelperOutput::Header(json!({ "ok": true }))],
             "neither" => vec![answer(reply, json!({}))],
-            "cut" => vec![Said::Bytes(b"\0\0\0\x09\0\0".to_vec()), Said::Death],
+            "cut" => vec![HelperOutput::Bytes(b"\0\0\0\x09\0\0".to_vec()), HelperOutput::Death],
             _ => echo(reply),
         }
     }
@@ -209,7 +209,7 @@ async fn malformed_reply_ends_the_connection_with_the_reason() {
 
 #[tokio::test]
 async fn unexpected_reply_is_an_error_but_the_connection_stays() {
-    fn odd(reply: &Value) -> Vec<Said> {
+    fn odd(reply: &Value) -> Vec<HelperOutput> {
         match reply["extras"][0][1].as_str().unwrap() {
             "odd" => vec![answer(reply, json!({ "ok": true, "code": "seven" }))],
             _ => echo(reply),
@@ -224,7 +224,7 @@ async fn unexpected_reply_is_an_error_but_the_connection_stays() {
 
 #[tokio::test]
 async fn dropped_request_is_cancelled_on_the_phone() {
-    fn silent(reply: &Value) -> Vec<Said> {
+    fn silent(reply: &Value) -> Vec<HelperOutput> {
         if reply["op"] == "courier" { Vec::new() } else { echo(reply) }
     }
     let (phone, device) = Phone::with(silent).attach().await;
@@ -240,7 +240,7 @@ async fn dropped_request_is_cancelled_on_the_phone() {
 
 #[tokio::test]
 async fn timed_out_request_may_have_acted() {
-    fn silent(reply: &Value) -> Vec<Said> {
+    fn silent(reply: &Value) -> Vec<HelperOutput> {
         if reply["op"] == "courier" { Vec::new() } else { echo(reply) }
     }
     let (phone, device) = Phone::with(silent).attach().await;

@@ -34,7 +34,7 @@ pub enum PolicyChoice {
     Idle,
     /// A policy that claims success at once.
     AlwaysFinish,
-    /// A policy of the caller's, created anew for each attempt.
+    /// A policy of the caller's, created for each attempt.
     Other(Arc<dyn Fn() -> Arc<dyn Policy> + Send + Sync>),
 }
 

@@ -37,7 +37,7 @@ impl fmt::Display for Finding {
     }
 }
 
-/// What a rule is about, and thus what becomes unusable when a fatal rule is violated.
+/// What a rule is about, and so what becomes unusable when a fatal rule is violated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RuleSubject {
     /// The app as a tool.

@@ -1,7 +1,7 @@
 //! Sanitizes an app's texts for a terminal, a log or a model.
 //!
 //! Names, descriptions and messages are untrusted. Removed is what moves a cursor, changes the text direction, or hides
-//! text from a person while a model still reads it. The meaning is not judged: whoever shows a text has to mark it as
+//! text from a person while a model still reads it. The meaning is not judged: the caller that shows a text marks it as
 //! the app's.
 
 /// Limit on the characters of an id or a name.

@@ -22,8 +22,8 @@ pub(super) const MAX_CONNECTIONS: usize = 64;
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// Forwards connections to `address` on this computer, such as `127.0.0.1:0`, to `target` on the phone, such as
-/// `tcp:8080` or `localabstract:name`. Whoever can reach the address can reach the target: an address other than
-/// loopback exposes it to the network.
+/// `tcp:8080` or `localabstract:name`. An address other than loopback exposes the target to the
+/// network.
 ///
 /// If nothing listens on the target, each connection ends immediately, as with adb's own forwards. Needs a tokio
 /// runtime.

@@ -1,7 +1,7 @@
 //! DATA_COLLECTION: screenshot, apps and controls, each by its command of the UFO MobileAgent servers.
 //!
 //! Only a missing screenshot ends the run: without apps or controls the policy can still decide by the screenshot, and
-//! is told what is missing.
+//! learns what is missing.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -209,8 +209,8 @@ async fn take(step: &mut StepInProgress<'_>) -> Result<Picture, StrategyError> {
 /// Lists the controls and finds the app in front.
 async fn list(step: &mut StepInProgress<'_>) -> Result<(), StrategyError> {
     // Even if nothing was done since the last list, time has passed.
-    let anew = Map::from_iter([("force_refresh".to_owned(), true.into())]);
-    let result = patiently(step, "get_app_window_controls_target_info", anew).await;
+    let refresh = Map::from_iter([("force_refresh".to_owned(), true.into())]);
+    let result = patiently(step, "get_app_window_controls_target_info", refresh).await;
     let result = match result {
         Ok(came) => came,
         Err(broken) => {

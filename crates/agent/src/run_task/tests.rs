@@ -42,7 +42,7 @@ impl Perform for Phone {
 
 /// Does one step, and a second one when allowed; ends when the call is cancelled.
 #[derive(Default)]
-struct Hands {
+struct FakeRunner {
     begun: Notify,
     may: Notify,
     asked: StdMutex<Vec<(String, TaskOverrides, Option<String>)>>,
@@ -51,7 +51,7 @@ struct Hands {
 }
 
 #[async_trait]
-impl RunTask for Hands {
+impl RunTask for FakeRunner {
     async fn run(
         &self,
         goal: &str,
@@ -103,16 +103,16 @@ impl RunTask for Hands {
 }
 
 #[derive(Default)]
-struct Heard(StdMutex<Vec<String>>);
+struct ProgressLog(StdMutex<Vec<String>>);
 
-impl Progress for Heard {
+impl Progress for ProgressLog {
     fn report(&self, done: u32, total: Option<u32>, text: &str) {
         self.0.lock().unwrap().push(format!("{done}/{} {text}", total.unwrap_or(0)));
     }
 }
 
-async fn called(hands: &Arc<Hands>, arguments: Value, call: Call) -> Reply {
-    let tool = tool(Arc::clone(hands) as Arc<dyn RunTask>, Duration::from_secs(60));
+async fn called(runner: &Arc<FakeRunner>, arguments: Value, call: Call) -> Reply {
+    let tool = tool(Arc::clone(runner) as Arc<dyn RunTask>, Duration::from_secs(60));
     answered(&tool, arguments, call).await
 }
 
@@ -134,33 +134,36 @@ fn words(reply: &Reply) -> String {
 
 #[tokio::test]
 async fn task_reports_each_step_once_and_all_actions() {
-    let hands = Arc::new(Hands::default());
-    hands.may.notify_one();
-    let heard = Arc::new(Heard::default());
+    let runner = Arc::new(FakeRunner::default());
+    runner.may.notify_one();
+    let progress = Arc::new(ProgressLog::default());
     let mut call = call();
-    call.progress = Arc::clone(&heard) as Arc<dyn Progress>;
+    call.progress = Arc::clone(&progress) as Arc<dyn Progress>;
     let arguments = json!({ "goal": "Find food", "max_steps": 7, "time_limit_s": 2.5, "look": "text", "device": "x" });
-    let reply = called(&hands, arguments, call).await;
-    let heard = heard.0.lock().unwrap().join("\n");
-    assert_eq!(heard, "1/50 Step 1: thought 1 → tap: tapped\n2/50 Step 2: thought 2 → tap: tapped");
+    let reply = called(&runner, arguments, call).await;
+    let progress = progress.0.lock().unwrap().join("\n");
+    assert_eq!(
+        progress,
+        "1/50 Step 1: thought 1 → tap: tapped\n2/50 Step 2: thought 2 → tap: tapped"
+    );
     insta::assert_snapshot!("task_reply", serde_json::to_string_pretty(&reply.to_json()).unwrap());
     let wanted = TaskOverrides {
         rounds: Some(7),
         time: Some(Duration::from_millis(2500)),
         pictures: Some(ScreenshotMode::None),
     };
-    assert_eq!(*hands.asked.lock().unwrap(), [("Find food".into(), wanted, Some("x".into()))]);
+    assert_eq!(*runner.asked.lock().unwrap(), [("Find food".into(), wanted, Some("x".into()))]);
 }
 
 #[tokio::test]
 async fn phone_runs_one_task_at_a_time() {
-    let hands = Arc::new(Hands::default());
-    let tool = Arc::new(tool(Arc::clone(&hands) as Arc<dyn RunTask>, Duration::from_secs(60)));
+    let runner = Arc::new(FakeRunner::default());
+    let tool = Arc::new(tool(Arc::clone(&runner) as Arc<dyn RunTask>, Duration::from_secs(60)));
     let first = tokio::spawn({
         let tool = Arc::clone(&tool);
         async move { answered(&tool, json!({ "goal": "Find food" }), call()).await }
     });
-    hands.begun.notified().await;
+    runner.begun.notified().await;
     // The second client names the default phone explicitly.
     let second = answered(&tool, json!({ "goal": "Find drink", "device": "first" }), call()).await;
     let output = words(&second);
@@ -168,19 +171,19 @@ async fn phone_runs_one_task_at_a_time() {
         second.is_error && output.contains("already running on first (\"Find food\")"),
         "{output}"
     );
-    hands.may.notify_one();
+    runner.may.notify_one();
     assert!(!first.await.unwrap().is_error);
-    hands.may.notify_one();
+    runner.may.notify_one();
     assert!(!answered(&tool, json!({ "goal": "Find drink" }), call()).await.is_error);
 }
 
 #[tokio::test]
 async fn cancelled_task_reports_its_actions() {
-    let hands = Arc::new(Hands::default());
+    let runner = Arc::new(FakeRunner::default());
     let call = call();
     let cancelled = call.cancelled.clone();
-    let (reply, ()) = tokio::join!(called(&hands, json!({ "goal": "Find food" }), call), async {
-        hands.begun.notified().await;
+    let (reply, ()) = tokio::join!(called(&runner, json!({ "goal": "Find food" }), call), async {
+        runner.begun.notified().await;
         cancelled.cancel();
     });
     let output = words(&reply);
@@ -193,26 +196,26 @@ async fn cancelled_task_reports_its_actions() {
 
 #[tokio::test]
 async fn run_ends_and_frees_phone_when_client_disconnects() {
-    let hands = Arc::new(Hands::default());
-    let tool = tool(Arc::clone(&hands) as Arc<dyn RunTask>, Duration::from_secs(60));
+    let runner = Arc::new(FakeRunner::default());
+    let tool = tool(Arc::clone(&runner) as Arc<dyn RunTask>, Duration::from_secs(60));
     tokio::select! {
         _ = answered(&tool, json!({ "goal": "Find food" }), call()) => panic!("nobody let it end"),
-        () = hands.begun.notified() => {}
+        () = runner.begun.notified() => {}
     }
-    while hands.ended.lock().unwrap().is_empty() {
+    while runner.ended.lock().unwrap().is_empty() {
         tokio::task::yield_now().await;
     }
-    assert_eq!(*hands.ended.lock().unwrap(), [Some(StopReason::Cancelled)]);
-    hands.may.notify_one();
+    assert_eq!(*runner.ended.lock().unwrap(), [Some(StopReason::Cancelled)]);
+    runner.may.notify_one();
     tokio::task::yield_now().await;
     assert!(!answered(&tool, json!({ "goal": "Find drink" }), call()).await.is_error);
 }
 
 #[tokio::test]
 async fn task_that_cannot_start_says_why() {
-    let hands = Arc::new(Hands::default());
+    let runner = Arc::new(FakeRunner::default());
     let check = async |arguments: Value, reason: &str| {
-        let reply = called(&hands, arguments, call()).await;
+        let reply = called(&runner, arguments, call()).await;
         let output = words(&reply);
         assert!(reply.is_error && output.contains(reason), "{output}");
     };
@@ -221,7 +224,7 @@ async fn task_that_cannot_start_says_why() {
     check(json!({ "goal": "x", "look": "twice" }), "must be one of").await;
     check(json!({ "goal": "x", "device": "gone" }), "Device not connected: gone").await;
     check(json!({ "goal": "impossible" }), "Refused: the folder cannot be written").await;
-    assert_eq!(hands.asked.lock().unwrap().len(), 1);
+    assert_eq!(runner.asked.lock().unwrap().len(), 1);
 }
 
 #[test]

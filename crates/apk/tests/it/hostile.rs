@@ -5,7 +5,7 @@ use thumbwire_apk::xml;
 use thumbwire_apk::{Apk, Error, Limits, Manifest};
 
 use super::common::now;
-use super::make::{self, File, Said, begin, deflated, end, package, stored};
+use super::make::{self, AttributeValue, File, begin, deflated, end, package, stored};
 
 const MANIFEST: &str = "AndroidManifest.xml";
 
@@ -145,8 +145,10 @@ fn directory_over_the_limit_is_rejected() {
 fn names_copied_into_every_service_are_limited() {
     let long: &'static str = "p".repeat(2_000).leak();
     let manifest = |package, permission| {
-        let application = make::node("application", &[("permission", Said::Text(permission))]);
-        let root = make::node("manifest", &[("package", Said::Text(package))]).with(application);
+        let application =
+            make::node("application", &[("permission", AttributeValue::Text(permission))]);
+        let root =
+            make::node("manifest", &[("package", AttributeValue::Text(package))]).with(application);
         let file = make::document(&root, &[("permission", 0x0101_0006)]);
         manifest_of(&package_of(&file))
     };

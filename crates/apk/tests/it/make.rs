@@ -230,20 +230,20 @@ pub(crate) fn least_manifest() -> Bytes {
 #[derive(Clone)]
 pub(crate) struct Node {
     name: &'static str,
-    attributes: Vec<(&'static str, Said)>,
+    attributes: Vec<(&'static str, AttributeValue)>,
     children: Vec<Node>,
 }
 
 /// The value of an attribute to compile.
 #[derive(Clone, Copy)]
-pub(crate) enum Said {
+pub(crate) enum AttributeValue {
     /// A string.
     Text(&'static str),
     /// Anything else.
     Typed(u8, u32),
 }
 
-pub(crate) fn node(name: &'static str, attributes: &[(&'static str, Said)]) -> Node {
+pub(crate) fn node(name: &'static str, attributes: &[(&'static str, AttributeValue)]) -> Node {
     Node { name, attributes: attributes.to_vec(), children: Vec::new() }
 }
 
@@ -263,8 +263,8 @@ impl Node {
             u32::try_from(at).unwrap()
         };
         let attributes = self.attributes.iter().map(|(name, said)| match said {
-            Said::Text(text) => (number(name), (0x03, number(text))),
-            Said::Typed(kind, data) => (number(name), (*kind, *data)),
+            AttributeValue::Text(text) => (number(name), (0x03, number(text))),
+            AttributeValue::Typed(kind, data) => (number(name), (*kind, *data)),
         });
         let attributes: Vec<_> = attributes.collect();
         let name = number(self.name);

@@ -4,13 +4,13 @@ use thumbwire_apk::xml::{self, Value};
 use thumbwire_apk::{Apk, Limits, Manifest};
 
 use super::common::now;
-use super::make::Said::{Text, Typed};
+use super::make::AttributeValue::{Text, Typed};
 use super::make::{
-    self, File, Node, Part, Said, config, document, node, package, part, stored, table,
+    self, AttributeValue, File, Node, Part, config, document, node, package, part, stored, table,
 };
 
-const TRUE: Said = Typed(0x12, u32::MAX);
-const FALSE: Said = Typed(0x12, 0);
+const TRUE: AttributeValue = Typed(0x12, u32::MAX);
+const FALSE: AttributeValue = Typed(0x12, 0);
 
 /// Attribute names as the compiler writes them, with the resource ids that Android uses (`public-final.xml` of its
 /// framework).
@@ -29,7 +29,7 @@ const PLATFORM: &[(&str, u32)] = &[
     ("versionCodeMajor", 0x0101_0576),
 ];
 
-fn number(number: u32) -> Said {
+fn number(number: u32) -> AttributeValue {
     Typed(0x10, number)
 }
 
@@ -134,7 +134,7 @@ fn references_resolve_for_the_phones_api_level() {
 
 #[test]
 fn meta_data_values_match_what_an_app_gets() {
-    let meta = |attributes: &[(&'static str, Said)]| node("meta-data", attributes);
+    let meta = |attributes: &[(&'static str, AttributeValue)]| node("meta-data", attributes);
     let service = node("service", &[("name", Text(".A"))])
         .with(meta(&[("name", Text("text")), ("value", Text("1.0"))]))
         .with(meta(&[("name", Text("float")), ("value", Typed(0x04, 1.5f32.to_bits()))]))

@@ -266,7 +266,7 @@ impl Failure {
             Cause::AppToolNotFound { .. } => "list the app tools and use one of them",
             Cause::AppNotTrusted { app, .. } => {
                 return format!(
-                    "whoever runs Thumbwire can review and allow them with `thumbwire app-tools trust {app}`; until then, use the app on its screen"
+                    "the operator of Thumbwire can review and allow them with `thumbwire app-tools trust {app}`; until then, use the app on its screen"
                 );
             }
             Cause::NoAppReply { .. } => {

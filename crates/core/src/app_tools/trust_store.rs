@@ -146,7 +146,7 @@ impl FileStore {
         })
     }
 
-    /// A lock for whoever changes the file, held for a few milliseconds.
+    /// The lock for changing the file, held for a few milliseconds.
     fn turn(&self) -> io::Result<File> {
         if let Some(folder) = self.path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             fs::create_dir_all(folder)?;

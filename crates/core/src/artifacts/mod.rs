@@ -112,8 +112,8 @@ impl ArtifactStore {
 
     /// Removes the files that are still being written, for the end of the program.
     pub fn discard(&self) {
-        for lies in std::mem::take(&mut *self.list()) {
-            let _ = std::fs::remove_file(lies);
+        for file in std::mem::take(&mut *self.list()) {
+            let _ = std::fs::remove_file(file);
         }
     }
 

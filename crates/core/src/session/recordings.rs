@@ -60,7 +60,7 @@ struct RecordingJob {
     over: Arc<Mutex<Option<RecordingEnd>>>,
     /// Stop orders, each with a channel for the reply.
     orders: mpsc::Sender<oneshot::Sender<Result<(), Error>>>,
-    /// Held by whoever stops it; contains the task that fetches the file, once there is one.
+    /// Locked by the caller that stops it; contains the task that fetches the file, once there is one.
     stopping: tokio::sync::Mutex<JoinSet<FetchResult>>,
 }
 

@@ -274,9 +274,9 @@ async fn phone_with_an_address_is_listed_without_adb_server() {
 
 /// Records events as text.
 #[derive(Default)]
-struct Told(Mutex<Vec<String>>);
+struct EventLog(Mutex<Vec<String>>);
 
-impl EventSink for Told {
+impl EventSink for EventLog {
     fn on_event(&self, event: &Event<'_>) {
         lock(&self.0).push(match event {
             Event::DeviceConnected { device, .. } => format!("+{device}"),
@@ -290,7 +290,7 @@ impl EventSink for Told {
 async fn losing_a_phone_with_an_address_is_reported_once() {
     let phones = DeviceProviders::adb(AdbServer::new("127.0.0.1:9"));
     let session = Session::new(phones, None);
-    let out = Arc::new(Told::default());
+    let out = Arc::new(EventLog::default());
     session.events().add(Arc::clone(&out) as Arc<dyn EventSink>);
     let ids = ["fake", "192.0.2.7:5555"];
     for id in ids {

@@ -66,7 +66,7 @@ fn tools_command() -> ShellCommand {
 }
 
 /// Parses whether trees can be read. The phone serves one tool at a time (`UiAutomation`): another tool blocks it while
-/// it runs. Our own `uiautomator`, if it happens to be running right now, cannot be told apart and counts too.
+/// it runs. Our own `uiautomator`, if it happens to be running right now, cannot be distinguished and counts too.
 fn read_tools(text: &str) -> Result<String, String> {
     let mut lines = text.lines().map(str::trim);
     if lines.next() != Some("found") {

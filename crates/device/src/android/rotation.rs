@@ -1,7 +1,7 @@
 //! Rotates the screen and restores the previous rotation.
 //!
 //! Android rotates by the settings `accelerometer_rotation` (1: the sensor decides) and `user_rotation` (quarter turns
-//! when it does not). They outlive whoever set them, so the previous values are stored on the phone in [`JOURNAL`]:
+//! when it does not). They outlive the program that set them, so the previous values are stored on the phone in [`JOURNAL`]:
 //! written before the screen rotates, removed after it was restored. Any later session, from any computer, can restore
 //! it, however the earlier one ended. Start with the `impl` of [`OrientationControl`].
 //!

@@ -15,9 +15,9 @@ use tokio::sync::{Notify, mpsc};
 const JAR: &str = "/data/local/tmp/thumbwire-helper-1.jar";
 
 /// What the helper does with a request other than `hello`: nothing, one or several replies, or breaking off.
-pub(crate) type Manner = fn(&Value) -> Vec<Said>;
+pub(crate) type HelperReplies = fn(&Value) -> Vec<HelperOutput>;
 
-pub(crate) enum Said {
+pub(crate) enum HelperOutput {
     /// A frame with this header.
     Header(Value),
     /// Raw bytes.
@@ -32,7 +32,7 @@ pub(crate) struct Phone {
     pub(crate) lies_there: AtomicBool,
     pub(crate) listens: bool,
     pub(crate) hello: fn(&Value) -> Value,
-    manner: Manner,
+    manner: HelperReplies,
     pub(crate) looked: AtomicUsize,
     pub(crate) starts: AtomicUsize,
     pub(crate) spared: AtomicUsize,
@@ -51,7 +51,7 @@ fn good_hello(_: &Value) -> Value {
 
 impl Phone {
     /// A normal phone, with these replies.
-    pub(crate) fn with(manner: Manner) -> Self {
+    pub(crate) fn with(manner: HelperReplies) -> Self {
         Self {
             old: false,
             lies_there: AtomicBool::new(true),
@@ -201,9 +201,11 @@ impl Phone {
             };
             for one in answers {
                 match one {
-                    Said::Header(header) => stream.write_all(&frame(&header)).await.unwrap(),
-                    Said::Bytes(bytes) => stream.write_all(&bytes).await.unwrap(),
-                    Said::Death => {
+                    HelperOutput::Header(header) => {
+                        stream.write_all(&frame(&header)).await.unwrap()
+                    }
+                    HelperOutput::Bytes(bytes) => stream.write_all(&bytes).await.unwrap(),
+                    HelperOutput::Death => {
                         let end = self.ends.lock().unwrap().clone().unwrap();
                         end.send(()).await.unwrap();
                         return;
@@ -221,9 +223,9 @@ fn frame(header: &Value) -> Vec<u8> {
 }
 
 /// The reply to a request, with its id.
-pub(crate) fn answer(reply: &Value, mut answer: Value) -> Said {
+pub(crate) fn answer(reply: &Value, mut answer: Value) -> HelperOutput {
     answer["id"] = reply["id"].clone();
-    Said::Header(answer)
+    HelperOutput::Header(answer)
 }
 
 struct Shared(Arc<Phone>);

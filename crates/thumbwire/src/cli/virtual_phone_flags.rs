@@ -56,8 +56,8 @@ impl VirtualPhoneFlags {
         asked.then(list_of_faults)
     }
 
-    /// The setup with these flags applied. By default a phone is as fast as real ones of its release, so that whoever tries a tool
-    /// on it sees realistic waiting times: at most a second on a good phone.
+    /// The setup with these flags applied. By default a phone is as fast as real ones of its release, so that a
+    /// tool shows realistic waiting times on it: at most a second on a good phone.
     pub(super) fn setup(&self, setup: Setup) -> Setup {
         let profile = self.profile.as_deref().and_then(Profile::named);
         // `outside`, the old name of `real`, falls through to the default.

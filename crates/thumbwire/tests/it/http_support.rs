@@ -129,7 +129,7 @@ impl Perform for Keys {
             }
             Action::Press(Key::VolumeDown) => {
                 let _ = self.telling.send("begun");
-                let gone = Gone(self.telling.clone());
+                let gone = GoneOnDrop(self.telling.clone());
                 call.cancelled.cancelled().await;
                 drop(gone);
                 return Err(Cause::Cancelled.into());
@@ -141,9 +141,9 @@ impl Perform for Keys {
 }
 
 /// Reports that a call is no longer running, whether it ended or was dropped.
-struct Gone(mpsc::UnboundedSender<&'static str>);
+struct GoneOnDrop(mpsc::UnboundedSender<&'static str>);
 
-impl Drop for Gone {
+impl Drop for GoneOnDrop {
     fn drop(&mut self) {
         let _ = self.0.send("gone");
     }

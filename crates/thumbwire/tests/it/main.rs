@@ -28,6 +28,7 @@ mod many;
 mod marks;
 mod models;
 mod models_story;
+mod module_graph;
 mod monitors;
 mod offering;
 mod offering_phone;

@@ -185,7 +185,7 @@ async fn each_of_fifty_phones_behaves_as_if_alone() {
     let _sessions = join_all(stories).await;
     for (seed, (_, address)) in seeds.clone().zip(&many.phones) {
         if seed % 5 == 4 {
-            // adb notices by itself that a phone disappeared, and is told that it is back.
+            // adb notices by itself that a phone disappeared, and learns here that it is back.
             connect(address).await;
         }
     }

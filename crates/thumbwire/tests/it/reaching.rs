@@ -1,5 +1,5 @@
 //! The session and its phones: many at once, and phones that disconnect, require a key, hang or stop responding; what
-//! the caller is told.
+//! the caller learns.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -167,7 +167,7 @@ async fn phone_works_once_its_user_accepts_our_key() {
     let home = tempfile::tempdir().unwrap();
     let file = home.path().join("adbkey");
     let source = move || thumbwire_core::adb_key::read_or_make(&file, "me@here").map(Arc::new);
-    // A host is not told of a refusal; it has to time out.
+    // A host does not learn of a refusal; it has to time out.
     let (name, consent) = ("me@here".into(), Duration::from_millis(200));
     let key = Arc::new(HostKey { source: Box::new(source), name, consent });
     let phones = DeviceProviders::default().with(AdbDirectProvider::default().with_key(key));

@@ -12,7 +12,7 @@ schema = xmlschema.XMLSchema(pathlib.Path(sys.prefix) / "junit-10.xsd")
 for error in schema.iter_errors(file):
     sys.exit(f"the schema says: {error.reason} at {error.path}")
 xml = junitparser.JUnitXml.fromfile(file)
-# Counted anew from the cases, not taken from what the file says of itself.
+# Counted from the cases, not taken from the file's own attributes.
 said = (xml.tests, xml.failures, xml.errors, xml.skipped)
 xml.update_statistics()
 if said != (xml.tests, xml.failures, xml.errors, xml.skipped):

@@ -1,5 +1,5 @@
-"""Seed 004's example, as it stands there but for the command and the model: an agent by `langgraph` over the tools of a
-server on stdio. The model is a script: it asks for the tools in an order, then tells what it read last.
+"""The example of the Mobile MCP server specification with another command and model: an agent by `langgraph` over the
+tools of a server on stdio. The model is a script: it calls the tools in order, then answers with what it read last.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ from langgraph.prebuilt import create_react_agent
 
 
 class Scripted(GenericFakeChatModel):
-    """A model that says what it is told to, whatever tools there are."""
+    """A model that follows a script, whatever tools there are."""
 
     def bind_tools(self, tools, **_):
         return self

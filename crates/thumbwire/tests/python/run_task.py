@@ -22,7 +22,7 @@ async def task(arguments, script, cancel_after_a_round=False):
 
             result = await client.call_tool("mobile_run_task", arguments, progress_callback=progress)
             text, content = result.content[0].text, result.structured_content
-        # The phone is free for whoever comes next as soon as the run has ended where nothing is half done.
+        # The phone is free for the next client as soon as the run has ended where nothing is half done.
         after = await client.call_tool("mobile_get_current_app", {})
     return {"progress": seen, "text": text, "structured": content, "after": after.structured_content}
 

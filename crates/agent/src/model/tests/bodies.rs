@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
-use super::endpoint::{Given, Server};
+use super::endpoint::{CannedResponse, Server};
 use super::*;
 
 /// An answer for both APIs in one body: each reads its own part.
-fn answer() -> Given {
-    Given::json(
+fn answer() -> CannedResponse {
+    CannedResponse::json(
         200,
         &json!({
             "choices": [{ "message": { "content": "yes" }, "finish_reason": "stop" }],

@@ -14,7 +14,7 @@ use tokio::net::TcpListener;
 
 /// The response to one request.
 #[derive(Debug, Clone)]
-pub(super) struct Given {
+pub(super) struct CannedResponse {
     pub(super) status: u16,
     pub(super) headers: Vec<(&'static str, String)>,
     /// The body, in pieces.
@@ -33,7 +33,7 @@ pub(super) enum End {
     Never,
 }
 
-impl Given {
+impl CannedResponse {
     /// A body in one piece, with this status and content type.
     pub(super) fn new(status: u16, kind: &str, body: impl Into<String>) -> Self {
         let pieces = vec![super::bytes(body)];
@@ -66,31 +66,31 @@ impl Given {
 
 /// A recorded request.
 #[derive(Debug, Clone)]
-pub(super) struct Asked {
+pub(super) struct ReceivedRequest {
     pub(super) uri: Uri,
     pub(super) headers: HeaderMap,
     pub(super) body: Value,
 }
 
 #[derive(Default)]
-struct Held {
-    given: Mutex<Vec<Given>>,
-    asked: Mutex<Vec<Asked>>,
+struct EndpointState {
+    given: Mutex<Vec<CannedResponse>>,
+    asked: Mutex<Vec<ReceivedRequest>>,
 }
 
 /// An endpoint that ends with the test's runtime.
 pub(super) struct Server {
     /// Its base URL.
     pub(super) base: String,
-    held: Arc<Held>,
+    held: Arc<EndpointState>,
 }
 
 impl Server {
     /// Starts an endpoint that gives these responses in order, and repeats the last one.
-    pub(super) async fn giving(given: impl Into<Vec<Given>>) -> Self {
+    pub(super) async fn giving(given: impl Into<Vec<CannedResponse>>) -> Self {
         let mut given = given.into();
         given.reverse();
-        let held = Arc::new(Held { given: Mutex::new(given), ..Held::default() });
+        let held = Arc::new(EndpointState { given: Mutex::new(given), ..EndpointState::default() });
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let base = format!("http://{}", listener.local_addr().unwrap());
         let app = Router::new().fallback(give).with_state(Arc::clone(&held));
@@ -99,19 +99,19 @@ impl Server {
     }
 
     /// The requests so far.
-    pub(super) fn asked(&self) -> Vec<Asked> {
+    pub(super) fn asked(&self) -> Vec<ReceivedRequest> {
         self.held.asked.lock().unwrap().clone()
     }
 }
 
 async fn give(
-    State(held): State<Arc<Held>>,
+    State(held): State<Arc<EndpointState>>,
     uri: Uri,
     headers: HeaderMap,
     body: Bytes,
 ) -> Response<Body> {
     let body = serde_json::from_slice(&body).unwrap_or(Value::Null);
-    held.asked.lock().unwrap().push(Asked { uri, headers, body });
+    held.asked.lock().unwrap().push(ReceivedRequest { uri, headers, body });
     let given = {
         let mut given = held.given.lock().unwrap();
         let next = given.pop().unwrap();

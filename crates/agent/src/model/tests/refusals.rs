@@ -5,21 +5,24 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use super::super::ProxySettings;
 
-use super::endpoint::{End, Given, Server};
+use super::endpoint::{CannedResponse, End, Server};
 use super::*;
 
-fn fine(choice: &str) -> Given {
+fn fine(choice: &str) -> CannedResponse {
     let body = if choice.starts_with("openai") {
         json!({ "choices": [{ "message": { "content": "yes" }, "finish_reason": "stop" }] })
     } else {
         json!({ "content": [{ "type": "text", "text": "yes" }], "stop_reason": "end_turn" })
     };
-    Given::json(200, &body)
+    CannedResponse::json(200, &body)
 }
 
-fn refusal(status: u16) -> Given {
+fn refusal(status: u16) -> CannedResponse {
     // Some servers echo the key.
-    Given::json(status, &json!({ "error": { "message": format!("no: {KEY} is not enough.") } }))
+    CannedResponse::json(
+        status,
+        &json!({ "error": { "message": format!("no: {KEY} is not enough.") } }),
+    )
 }
 
 #[tokio::test]
@@ -106,16 +109,28 @@ async fn retries_are_limited() {
 async fn malformed_responses_are_retried_and_then_reported() {
     let page = "<!DOCTYPE html><html><head><title>Sign in to the network</title></head></html>";
     let cases = [
-        (Given::new(200, "text/html", page), "HTML page: Sign in to the network"),
-        (Given::new(200, "application/json", ""), "the answer is not JSON: empty body"),
-        (Given::new(200, "application/json", "{\"choices\":[{\"mess"), "the answer is not JSON"),
-        (Given::json(200, &json!({ "error": { "message": "worker died" } })), "worker died"),
-        (Given::json(200, &json!({ "error": "worker died" })), "worker died"),
-        (Given::json(200, &json!({})), "the answer has no"),
-        (Given::json(200, &json!([1, 2])), "the answer has no"),
-        (Given::new(502, "text/html", page), "status 502: HTML page: Sign in to the network"),
-        (Given::events(&["data: {\"broken\n\n".into()]), "an event is not JSON"),
-        (Given::events(&[": nothing\n\n".into()]), "the answer broke off: the connection closed"),
+        (CannedResponse::new(200, "text/html", page), "HTML page: Sign in to the network"),
+        (CannedResponse::new(200, "application/json", ""), "the answer is not JSON: empty body"),
+        (
+            CannedResponse::new(200, "application/json", "{\"choices\":[{\"mess"),
+            "the answer is not JSON",
+        ),
+        (
+            CannedResponse::json(200, &json!({ "error": { "message": "worker died" } })),
+            "worker died",
+        ),
+        (CannedResponse::json(200, &json!({ "error": "worker died" })), "worker died"),
+        (CannedResponse::json(200, &json!({})), "the answer has no"),
+        (CannedResponse::json(200, &json!([1, 2])), "the answer has no"),
+        (
+            CannedResponse::new(502, "text/html", page),
+            "status 502: HTML page: Sign in to the network",
+        ),
+        (CannedResponse::events(&["data: {\"broken\n\n".into()]), "an event is not JSON"),
+        (
+            CannedResponse::events(&[": nothing\n\n".into()]),
+            "the answer broke off: the connection closed",
+        ),
         (fine(BOTH[0]).ending(End::Cut), "the answer broke off"),
         (fine(BOTH[0]).ending(End::Never), "the answer broke off: no data for 0.3 s"),
     ];
@@ -136,7 +151,8 @@ async fn redirects_are_not_followed_with_the_key() {
     let elsewhere = Server::giving([fine(BOTH[0])]).await;
     for status in [301, 302, 307, 308] {
         let to = format!("{}/chat?key=other", elsewhere.base);
-        let server = Server::giving([Given::new(status, "", "").with("location", &to)]).await;
+        let server =
+            Server::giving([CannedResponse::new(status, "", "").with("location", &to)]).await;
         let reason = asked(BOTH[0], &server).await.0.unwrap_err().reason;
         assert!(reason.contains("redirect to \"http://127.0.0.1:"), "{reason}");
         assert!(!reason.contains("other"), "{reason}");
@@ -149,11 +165,11 @@ async fn echoed_key_never_leaks_through_truncation() {
     let text = format!("{}{KEY}", "x".repeat(290));
     let inside = format!("{} {KEY}", "x".repeat(289));
     for given in [
-        Given::json(401, &json!({ "error": { "message": text } })),
-        Given::new(403, "text/plain", text.clone()),
-        Given::new(200, "application/json", text.clone()),
-        Given::events(&[format!("data: {text}\n\n")]),
-        Given::json(200, &json!({ "error": { "message": inside } })),
+        CannedResponse::json(401, &json!({ "error": { "message": text } })),
+        CannedResponse::new(403, "text/plain", text.clone()),
+        CannedResponse::new(200, "application/json", text.clone()),
+        CannedResponse::events(&[format!("data: {text}\n\n")]),
+        CannedResponse::json(200, &json!({ "error": { "message": inside } })),
     ] {
         for choice in BOTH {
             let server = Server::giving([given.clone()]).await;
@@ -167,13 +183,13 @@ async fn echoed_key_never_leaks_through_truncation() {
 async fn endless_response_is_cut_off() {
     let piece = "x".repeat(1 << 20);
     for kind in ["application/json", "text/event-stream"] {
-        let mut given = Given::new(200, kind, "");
+        let mut given = CannedResponse::new(200, kind, "");
         given.pieces = vec![bytes(piece.clone()); 40];
         let server = Server::giving([given.ending(End::Never)]).await;
         let reason = asked(BOTH[0], &server).await.0.unwrap_err().reason;
         assert!(reason.contains("longer than 32 MB"), "{reason}");
     }
-    let mut given = Given::new(500, "text/plain", "");
+    let mut given = CannedResponse::new(500, "text/plain", "");
     given.pieces = vec![bytes(piece); 40];
     let server = Server::giving([given.ending(End::Never)]).await;
     let reason = asked(BOTH[0], &server).await.0.unwrap_err().reason;
@@ -229,7 +245,7 @@ async fn proxy_gets_a_connect_request_without_the_key() {
 #[tokio::test]
 async fn cancellation_or_deadline_ends_the_request() {
     for choice in BOTH {
-        let silent = Given { pieces: Vec::new(), ..fine(choice) }.ending(End::Never);
+        let silent = CannedResponse { pieces: Vec::new(), ..fine(choice) }.ending(End::Never);
         let server = Server::giving([silent]).await;
         let model = config::open(&choice.parse().unwrap(), settings(&server)).unwrap();
         let call = Call::with_timeout(Duration::from_secs(30));
@@ -252,7 +268,7 @@ async fn cancellation_or_deadline_ends_the_request() {
 
 #[tokio::test]
 async fn slow_attempt_is_retried_only_once() {
-    let silent = Given { pieces: Vec::new(), ..fine(BOTH[0]) }.ending(End::Never);
+    let silent = CannedResponse { pieces: Vec::new(), ..fine(BOTH[0]) }.ending(End::Never);
     let server = Server::giving([silent]).await;
     let mut settings = settings(&server);
     settings.patience.whole = Duration::from_millis(150);
@@ -265,7 +281,8 @@ async fn slow_attempt_is_retried_only_once() {
 /// The error messages of OpenAI and Azure, from openai-python #1724 and gollm #33.
 #[tokio::test]
 async fn unsupported_parameters_are_omitted_after_an_error() {
-    let refuse = |message: &str| Given::json(400, &json!({ "error": { "message": message } }));
+    let refuse =
+        |message: &str| CannedResponse::json(400, &json!({ "error": { "message": message } }));
     let cases = [
         (
             "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::super::sse::SseParser;
-use super::endpoint::{End, Given, Server};
+use super::endpoint::{CannedResponse, End, Server};
 use super::*;
 
 /// The events of an answer in OpenAI's API reference, with Azure's first event.
@@ -55,7 +55,7 @@ fn events(choice: &str) -> Vec<String> {
 #[tokio::test]
 async fn answer_streams_and_usage_is_counted() {
     for (choice, writes) in BOTH.into_iter().zip([0, 100]) {
-        let server = Server::giving([Given::events(&events(choice))]).await;
+        let server = Server::giving([CannedResponse::events(&events(choice))]).await;
         let (answer, heard) = asked(choice, &server).await;
         let answer = answer.unwrap();
         assert_eq!((answer.text.as_str(), heard.as_str()), ("Grüße 👍", "Grüße 👍"), "{choice}");
@@ -83,7 +83,7 @@ async fn stream_parses_however_it_is_split() {
         }
         // And through a socket, byte by byte.
         let pieces = whole.as_bytes().chunks(1).map(bytes::Bytes::copy_from_slice).collect();
-        let given = Given { pieces, ..Given::events(&[]) };
+        let given = CannedResponse { pieces, ..CannedResponse::events(&[]) };
         let server = Server::giving([given]).await;
         assert_eq!(asked(choice, &server).await.0.unwrap().text, "Grüße 👍");
     }
@@ -93,8 +93,8 @@ async fn stream_parses_however_it_is_split() {
 async fn broken_stream_is_retried_and_its_usage_counted() {
     for choice in BOTH {
         for end in [End::Well, End::Cut, End::Never] {
-            let broken = Given::events(&events(choice)[..4]).ending(end);
-            let server = Server::giving([broken, Given::events(&events(choice))]).await;
+            let broken = CannedResponse::events(&events(choice)[..4]).ending(end);
+            let server = Server::giving([broken, CannedResponse::events(&events(choice))]).await;
             let (answer, heard) = asked(choice, &server).await;
             let answer = answer.unwrap();
             assert_eq!(answer.text, "Grüße 👍", "{choice} {end:?}");
@@ -111,7 +111,7 @@ async fn broken_stream_is_retried_and_its_usage_counted() {
 async fn complete_answer_needs_no_proper_stream_end() {
     for (choice, last) in BOTH.into_iter().zip([5, 7]) {
         for end in [End::Well, End::Cut, End::Never] {
-            let given = Given::events(&events(choice)[..last]).ending(end);
+            let given = CannedResponse::events(&events(choice)[..last]).ending(end);
             let server = Server::giving([given]).await;
             assert_eq!(asked(choice, &server).await.0.unwrap().text, "Grüße 👍");
             assert_eq!(server.asked().len(), 1, "{choice} {end:?}");
@@ -132,9 +132,13 @@ async fn error_inside_a_stream_is_reported_or_retried() {
     for (at, choice) in BOTH.into_iter().enumerate() {
         let mut first = events(choice)[..3].to_vec();
         first.push(overloaded[at].into());
-        let server = Server::giving([Given::events(&first), Given::events(&events(choice))]).await;
+        let server = Server::giving([
+            CannedResponse::events(&first),
+            CannedResponse::events(&events(choice)),
+        ])
+        .await;
         assert_eq!(asked(choice, &server).await.0.unwrap().usage.retries, 1);
-        let server = Server::giving([Given::events(&[invalid[at].into()])]).await;
+        let server = Server::giving([CannedResponse::events(&[invalid[at].into()])]).await;
         let reason = asked(choice, &server).await.0.unwrap_err().reason;
         assert!(reason.contains("the answer contains an error: no such thing"), "{reason}");
         assert_eq!(server.asked().len(), 1);
@@ -173,7 +177,7 @@ async fn all_response_formats_parse() {
         ),
     ];
     for (choice, body, text, cut_off) in cases {
-        let server = Server::giving([Given::json(200, &body)]).await;
+        let server = Server::giving([CannedResponse::json(200, &body)]).await;
         let (answer, heard) = asked(choice, &server).await;
         let answer = answer.unwrap();
         assert_eq!((answer.text.as_str(), answer.truncated), (text, cut_off), "{body}");
@@ -182,7 +186,7 @@ async fn all_response_formats_parse() {
         assert_eq!((answer.usage.calls, answer.usage.input_tokens), (1, 0));
     }
     // A stream with another content type.
-    let given = Given::new(200, "text/plain", openai().concat());
+    let given = CannedResponse::new(200, "text/plain", openai().concat());
     let server = Server::giving([given]).await;
     assert_eq!(asked(BOTH[0], &server).await.0.unwrap().text, "Grüße 👍");
 }
@@ -193,7 +197,7 @@ async fn endpoint_cost_is_used_without_a_price() {
         "choices": [{ "message": { "content": "a" }, "finish_reason": "stop" }],
         "usage": { "prompt_tokens": 10, "completion_tokens": 1, "cost": 0.25 },
     });
-    let server = Server::giving([Given::json(200, &body)]).await;
+    let server = Server::giving([CannedResponse::json(200, &body)]).await;
     let settings = Settings { price: None, ..settings(&server) };
     let model = config::open(&BOTH[0].parse().unwrap(), settings).unwrap();
     assert_eq!(ask(&*model, None).await.0.unwrap().usage.dollars, Some(0.25));

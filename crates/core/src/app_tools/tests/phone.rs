@@ -7,13 +7,14 @@ use thumbwire_device::{
     Foreground, Gesture, Identity, Key, Package, Packages, Platform, Screenshot, ServiceReply,
     ServiceRequest, Size, Tree, TreeDetail, TypingMethod,
 };
-use thumbwire_mobile_mcp::{Declaration, Value as Said, declaration, descriptor};
+use thumbwire_mobile_mcp::{Declaration, Value as XmlValue, declaration, descriptor};
 
 use super::*;
 use crate::app_tools::package::{DeclaredService, ParsedApp, ReadAppError};
 
 /// What an app does with a service request.
-pub(super) type Doing = dyn Fn(&ServiceRequest) -> Result<ServiceReply, Error> + Send + Sync;
+pub(super) type ServiceBehavior =
+    dyn Fn(&ServiceRequest) -> Result<ServiceReply, Error> + Send + Sync;
 
 /// An installed app.
 #[derive(Clone)]
@@ -57,7 +58,7 @@ pub(super) struct Inside {
     /// How often each query was made.
     pub(super) asked: Mutex<BTreeMap<&'static str, usize>>,
     pub(super) letters: Mutex<Vec<ServiceRequest>>,
-    doing: Mutex<Option<Arc<Doing>>>,
+    doing: Mutex<Option<Arc<ServiceBehavior>>>,
     /// What it prints for its own functions; `None` if it has none.
     pub(super) functions: Mutex<Option<String>>,
     /// What a function returns.
@@ -141,11 +142,11 @@ impl AppReader for DescriptorReader {
             return Err(ReadAppError::Words(why.into()));
         }
         let declared = |(class, text): &(String, String)| {
-            let text_of = |name: &str, words: &str| (name.to_owned(), Said::Text(words.into()));
+            let text_of = |name: &str, words: &str| (name.to_owned(), XmlValue::Text(words.into()));
             let meta = vec![
                 text_of(declaration::NAME, "Clock\u{202e} \n app"),
                 text_of(declaration::DESCRIPTION, "Clocks in."),
-                (declaration::CAPABILITIES.to_owned(), Said::Reference(0x7f0b_0001)),
+                (declaration::CAPABILITIES.to_owned(), XmlValue::Reference(0x7f0b_0001)),
             ];
             let declaration = Declaration {
                 service: class.clone(),

@@ -35,10 +35,10 @@ impl DynamicTools for Lists {
 }
 
 /// Performs nothing.
-struct Nobody;
+struct NoPhone;
 
 #[async_trait]
-impl Perform for Nobody {
+impl Perform for NoPhone {
     async fn perform(&self, _call: &Call, _action: Action) -> Result<Outcome, Failure> {
         Err(Cause::Cancelled.into())
     }
@@ -48,7 +48,7 @@ fn served() -> (McpEndpoint, Arc<Lists>) {
     let lists = Arc::new(Lists(watch::channel(1).0));
     let surface =
         Arc::new(mobile::toolset().with_dynamic_tools(Arc::clone(&lists) as Arc<dyn DynamicTools>));
-    let view = ServedToolset { surface, perform: Arc::new(Nobody) };
+    let view = ServedToolset { surface, perform: Arc::new(NoPhone) };
     let exchange =
         McpEndpoint::new(AccessCheck::new(8080, Access::Everyone), view, CancellationToken::new());
     (exchange, lists)

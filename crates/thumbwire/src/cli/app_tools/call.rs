@@ -25,7 +25,7 @@ pub(super) struct Arguments {
     #[arg(default_value = "{}", value_name = "JSON")]
     arguments: String,
     #[command(flatten)]
-    whom: AppToolsFlags,
+    flags: AppToolsFlags,
     /// Full class name of the service, if several services of the app have the capability
     #[arg(long, value_name = "CLASS")]
     service: Option<String>,
@@ -54,7 +54,7 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
             ))
         })?;
     let patience = Duration::from_secs(arguments.time);
-    let session = arguments.whom.session(config, Some(&arguments.package), Some(patience))?;
+    let session = arguments.flags.session(config, Some(&arguments.package), Some(patience))?;
     let limit = BESIDE + patience;
     let call = Call { ask: terminal_prompt::person(None), ..Call::with_timeout(limit) };
     let action = Action::CallAppTool(AppToolCall {

@@ -20,7 +20,7 @@ pub(super) const BUDGET: Duration = Duration::from_secs(60);
 #[derive(clap::Args)]
 pub(super) struct ListArgs {
     #[command(flatten)]
-    whom: AppToolsFlags,
+    flags: AppToolsFlags,
     /// Print JSON: one object per app, with `package` and `capabilities`
     #[arg(long)]
     json: bool,
@@ -35,7 +35,7 @@ pub(super) struct DescribeArgs {
     #[arg(value_name = "PACKAGE")]
     package: String,
     #[command(flatten)]
-    whom: AppToolsFlags,
+    flags: AppToolsFlags,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -47,7 +47,7 @@ pub(super) struct TrustArgs {
     #[arg(value_name = "PACKAGE")]
     package: String,
     #[command(flatten)]
-    whom: AppToolsFlags,
+    flags: AppToolsFlags,
     /// Revoke the trust and forget the accepted tools; needs no phone
     #[arg(long = "revoke", alias = "forget", conflicts_with_all = ["device", "apps"])]
     forget: bool,
@@ -55,7 +55,7 @@ pub(super) struct TrustArgs {
 
 /// `thumbwire app-tools list`
 pub(super) async fn list(arguments: ListArgs, config: &Config) -> Result<u8, CliError> {
-    let session = arguments.whom.session(config, None, None)?;
+    let session = arguments.flags.session(config, None, None)?;
     let catalog = ask(&session).await;
     session.end().await;
     let catalog = catalog?;
@@ -72,7 +72,7 @@ pub(super) async fn list(arguments: ListArgs, config: &Config) -> Result<u8, Cli
 
 /// `thumbwire app-tools describe`
 pub(super) async fn describe(arguments: DescribeArgs, config: &Config) -> Result<u8, CliError> {
-    let session = arguments.whom.session(config, None, None)?;
+    let session = arguments.flags.session(config, None, None)?;
     let catalog = ask(&session).await;
     session.end().await;
     let catalog = catalog?;
@@ -90,7 +90,7 @@ pub(super) async fn trust(arguments: TrustArgs, config: &Config) -> Result<u8, C
     if arguments.forget {
         return forget(&store, &arguments.package);
     }
-    let session = arguments.whom.session(config, None, None)?;
+    let session = arguments.flags.session(config, None, None)?;
     let trusted = trusted(&session, &arguments.package).await;
     session.end().await;
     let offers = trusted?;

@@ -109,7 +109,7 @@ impl RunFormatter {
             AgentEvent::AnomalyFound(what) => {
                 self.line(Style::Warning, "!", vec![(Style::Warning, sanitize(what))])
             }
-            // Whoever can be asked sees the question in a prompt; this line is for everyone else.
+            // A user at the terminal sees the question in a prompt; this line is for everyone else.
             AgentEvent::UserAsked { question } => {
                 self.doing = "waiting for an answer".into();
                 self.line(Style::Warning, "?", vec![(Style::Plain, sanitize(question))])
