@@ -10,8 +10,9 @@ use crate::phone::VirtualPhone;
 use crate::processes::Signal;
 use std::io::Cursor;
 use std::pin::Pin;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll};
+use thumbwire_virtual_phone::sync::lock;
 use tokio::io::{
     AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader, DuplexStream,
     ReadBuf,
@@ -160,9 +161,7 @@ impl Output {
     /// Takes the bytes collected so far.
     pub(crate) fn captured(&self) -> Vec<u8> {
         match self {
-            Self::Memory(bytes) => {
-                std::mem::take(&mut *bytes.lock().unwrap_or_else(PoisonError::into_inner))
-            }
+            Self::Memory(bytes) => std::mem::take(&mut *lock(bytes)),
             _ => Vec::new(),
         }
     }
@@ -196,14 +195,14 @@ impl Output {
             }
             Self::Garbled(output, garbler) => {
                 let mut bytes = bytes.to_vec();
-                garbler.lock().unwrap_or_else(PoisonError::into_inner).corrupt(&mut bytes);
+                lock(garbler).corrupt(&mut bytes);
                 Box::pin(output.write(&bytes)).await
             }
             Self::File(phone, id) => {
                 phone.with(|phone| phone.files.append(*id, bytes)).map_err(Abort::File)
             }
             Self::Memory(gathered) => {
-                let mut gathered = gathered.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut gathered = lock(gathered);
                 if gathered.len() + bytes.len() > CAPTURED {
                     return Err(Abort::Closed);
                 }

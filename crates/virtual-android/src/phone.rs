@@ -26,10 +26,11 @@ use crate::setup::Setup;
 use authorization::HostAuthorization;
 use cable::Cable;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::time::Duration;
 use thumbwire_adb::daemon::sockets::Sockets;
 use thumbwire_virtual_phone::World;
+use thumbwire_virtual_phone::sync::lock;
 use thumbwire_virtual_phone::video::FrameQueue;
 use time::RealTimeClock;
 use tokio::sync::futures::Notified;
@@ -153,7 +154,7 @@ impl State {
         let world = &mut self.world;
         self.watching.retain(|screens| match screens.upgrade() {
             Some(screens) => {
-                screens.lock().unwrap_or_else(PoisonError::into_inner).capture(world);
+                lock(&screens).capture(world);
                 true
             }
             None => false,
@@ -323,8 +324,7 @@ impl VirtualPhone {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // A step that panicked left the state as it was; the phone goes on, as Android does after a crash.
-        self.inner.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.inner.state)
     }
 }
 
