@@ -1,7 +1,7 @@
 //! `dumpsys package`: which activities match which intents, and the packages. Formats: `shell/package` of the captures,
 //! and `106` for Android 4.4.
 
-use super::super::clock::DateTime;
+use super::super::clock::dated;
 use super::fingerprint;
 use crate::packages::base_path;
 use crate::phone::State;
@@ -119,7 +119,7 @@ fn block(manifest: &Manifest, held: &[RuntimePermission], manners: &Release, now
     let flags =
         format!("{}HAS_CODE ALLOW_CLEAR_USER_DATA", if manifest.system { "SYSTEM " } else { "" });
     let day = if manifest.system { IMAGE } else { now - now % 86_400 };
-    let since = DateTime::new(day).dated();
+    let since = dated(day);
     let held = permissions(held, manners.major);
     let installed = manifest.installation.as_deref();
     let level = sdk(manners.major);
@@ -141,8 +141,8 @@ fn block(manifest: &Manifest, held: &[RuntimePermission], manners: &Release, now
         if let Some(who) = &installed.installer {
             installer = format!("    installerPackageName={who}\n");
         }
-        first = DateTime::new(installed.installed.0).dated();
-        last = DateTime::new(installed.installed.1).dated();
+        first = dated(installed.installed.0);
+        last = dated(installed.installed.1);
         // In the order of `ApplicationInfo`'s bits.
         flags = format!(
             "{}HAS_CODE ALLOW_CLEAR_USER_DATA {}ALLOW_BACKUP",
