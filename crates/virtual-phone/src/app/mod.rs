@@ -239,8 +239,8 @@ impl AppContext<'_> {
     }
 
     /// Requests a change of shared storage.
-    pub(crate) fn request(&mut self, wish: StorageRequest) {
-        self.asked.push(Request::Storage(wish));
+    pub(crate) fn request(&mut self, request: StorageRequest) {
+        self.asked.push(Request::Storage(request));
     }
 
     /// Posts a notification; it replaces an earlier one with the same tag. Tapping it starts the app with `data`, if
