@@ -1,7 +1,7 @@
 //! What an app is: a description, a state, a view of that state, and what it does when something happens.
 //!
 //! To write one, implement [`App`] and [`BuiltInApp`] in a file of `apps/` and add its line to the list in
-//! `apps/mod.rs`. An app describes itself once ([`AppDescription`]), requests everything outside itself through
+//! `apps.rs`. An app describes itself once ([`AppDescription`]), requests everything outside itself through
 //! [`AppContext`] and reads the phone's state from [`DrawContext`]; it never touches the world, a clock or other apps.
 
 mod description;
