@@ -10,8 +10,9 @@ use crate::phone::VirtualPhone;
 use crate::processes::Signal;
 use std::io::Cursor;
 use std::pin::Pin;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll};
+use thumbwire_virtual_phone::sync::lock;
 use tokio::io::{
     AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader, DuplexStream,
     ReadBuf,
@@ -131,7 +132,7 @@ pub(crate) enum Output {
     /// Appends to a file of the phone.
     File(VirtualPhone, Id),
     /// Corrupts bytes; see `faults`.
-    Garbled(Box<Output>, Arc<std::sync::Mutex<ByteCorrupter>>),
+    Corrupted(Box<Output>, Arc<std::sync::Mutex<ByteCorrupter>>),
     /// Collects the output of a command substitution.
     Memory(Arc<std::sync::Mutex<Vec<u8>>>),
 }
@@ -148,8 +149,8 @@ impl Output {
     }
 
     /// An output that corrupts bytes before `output`.
-    pub(crate) fn corrupted(output: Output, garbler: ByteCorrupter) -> Self {
-        Self::Garbled(Box::new(output), Arc::new(std::sync::Mutex::new(garbler)))
+    pub(crate) fn corrupted(output: Output, corrupter: ByteCorrupter) -> Self {
+        Self::Corrupted(Box::new(output), Arc::new(std::sync::Mutex::new(corrupter)))
     }
 
     /// An output that collects bytes; see [`Output::captured`].
@@ -160,9 +161,7 @@ impl Output {
     /// Takes the bytes collected so far.
     pub(crate) fn captured(&self) -> Vec<u8> {
         match self {
-            Self::Memory(bytes) => {
-                std::mem::take(&mut *bytes.lock().unwrap_or_else(PoisonError::into_inner))
-            }
+            Self::Memory(bytes) => std::mem::take(&mut *lock(bytes)),
             _ => Vec::new(),
         }
     }
@@ -172,7 +171,7 @@ impl Output {
         match self {
             // Nothing is ever sent: it ends when the sender is dropped.
             Self::Pipe(_, there) => while there.clone().changed().await.is_ok() {},
-            Self::Garbled(output, _) => Box::pin(output.closed()).await,
+            Self::Corrupted(output, _) => Box::pin(output.closed()).await,
             _ => std::future::pending().await,
         }
     }
@@ -194,20 +193,20 @@ impl Output {
                 }
                 send(writer, &cooked).await
             }
-            Self::Garbled(output, garbler) => {
+            Self::Corrupted(output, corrupter) => {
                 let mut bytes = bytes.to_vec();
-                garbler.lock().unwrap_or_else(PoisonError::into_inner).corrupt(&mut bytes);
+                lock(corrupter).corrupt(&mut bytes);
                 Box::pin(output.write(&bytes)).await
             }
             Self::File(phone, id) => {
                 phone.with(|phone| phone.files.append(*id, bytes)).map_err(Abort::File)
             }
-            Self::Memory(gathered) => {
-                let mut gathered = gathered.lock().unwrap_or_else(PoisonError::into_inner);
-                if gathered.len() + bytes.len() > CAPTURED {
+            Self::Memory(collected) => {
+                let mut collected = lock(collected);
+                if collected.len() + bytes.len() > CAPTURED {
                     return Err(Abort::Closed);
                 }
-                gathered.extend_from_slice(bytes);
+                collected.extend_from_slice(bytes);
                 Ok(())
             }
         }

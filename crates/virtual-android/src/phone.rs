@@ -26,10 +26,11 @@ use crate::setup::Setup;
 use authorization::HostAuthorization;
 use cable::Cable;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::time::Duration;
 use thumbwire_adb::daemon::sockets::Sockets;
 use thumbwire_virtual_phone::World;
+use thumbwire_virtual_phone::sync::lock;
 use thumbwire_virtual_phone::video::FrameQueue;
 use time::RealTimeClock;
 use tokio::sync::futures::Notified;
@@ -47,12 +48,12 @@ struct Inner {
     state: Mutex<State>,
     cable: watch::Sender<Cable>,
     commands: watch::Sender<ProgramGate>,
-    door: watch::Sender<HostAuthorization>,
+    authorization: watch::Sender<HostAuthorization>,
     changed: Notify,
     sockets: Sockets,
 }
 
-/// Whether programs may run, and how many are waiting to.
+/// Whether programs may run, and options many are waiting to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct ProgramGate {
     closed: bool,
@@ -66,10 +67,10 @@ pub(crate) struct State {
     pub(crate) properties: Properties,
     pub(crate) log: CommandLog,
     /// Program stubs by program name.
-    pub(crate) odd: BTreeMap<String, ProgramStub>,
+    pub(crate) stubs: BTreeMap<String, ProgramStub>,
     pub(crate) processes: Processes,
     /// Background commands that outlived their shells.
-    pub(crate) left: JobList,
+    pub(crate) detached_jobs: JobList,
     pub(crate) faults: FaultInjector,
     /// Install sessions in progress.
     pub(crate) packages: InstallSessions,
@@ -92,9 +93,9 @@ impl State {
             files,
             properties,
             log: CommandLog::default(),
-            odd: BTreeMap::new(),
+            stubs: BTreeMap::new(),
             processes: Processes::default(),
-            left: JobList::default(),
+            detached_jobs: JobList::default(),
             faults: FaultInjector::default(),
             packages: InstallSessions::default(),
             watching: Vec::new(),
@@ -153,7 +154,7 @@ impl State {
         let world = &mut self.world;
         self.watching.retain(|screens| match screens.upgrade() {
             Some(screens) => {
-                screens.lock().unwrap_or_else(PoisonError::into_inner).capture(world);
+                lock(&screens).capture(world);
                 true
             }
             None => false,
@@ -177,7 +178,7 @@ impl VirtualPhone {
                 state: Mutex::new(state),
                 cable: watch::Sender::default(),
                 commands: watch::Sender::default(),
-                door: watch::Sender::default(),
+                authorization: watch::Sender::default(),
                 changed: Notify::new(),
                 sockets: Sockets::default(),
             }),
@@ -200,8 +201,8 @@ impl VirtualPhone {
     }
 
     /// The authorization state.
-    pub(crate) fn door(&self) -> &watch::Sender<HostAuthorization> {
-        &self.inner.door
+    pub(crate) fn authorization(&self) -> &watch::Sender<HostAuthorization> {
+        &self.inner.authorization
     }
 
     /// Its serial number.
@@ -224,11 +225,11 @@ impl VirtualPhone {
     /// # Errors
     /// Android's message between the brackets of `Failure […]`.
     pub fn install(&self, apks: &[&[u8]]) -> Result<(), String> {
-        let how = InstallOptions { replace: true, test: true, ..InstallOptions::default() };
+        let options = InstallOptions { replace: true, test: true, ..InstallOptions::default() };
         self.with(|phone| {
             let id = phone
                 .installer()
-                .open_session(how)
+                .open_session(options)
                 .ok_or("Too many active sessions for UID 2000")?;
             for (nth, apk) in apks.iter().enumerate() {
                 let staged = phone.installer().stage(id, &format!("{nth}.apk"));
@@ -257,16 +258,16 @@ impl VirtualPhone {
     }
 
     /// Replaces `program` by a stub, whatever its arguments. `None` restores it.
-    pub fn stub_program(&self, program: &str, odd: Option<ProgramStub>) {
-        self.with(|phone| match odd {
-            Some(odd) => drop(phone.odd.insert(program.to_owned(), odd)),
-            None => drop(phone.odd.remove(program)),
+    pub fn stub_program(&self, program: &str, stub: Option<ProgramStub>) {
+        self.with(|phone| match stub {
+            Some(stub) => drop(phone.stubs.insert(program.to_owned(), stub)),
+            None => drop(phone.stubs.remove(program)),
         });
     }
 
     /// The stub for `program`, if any.
     pub(crate) fn program_stub(&self, program: &str) -> Option<ProgramStub> {
-        self.read(|phone| phone.odd.get(program).cloned())
+        self.read(|phone| phone.stubs.get(program).cloned())
     }
 
     /// Pauses every program started from now on before it does anything, until [`VirtualPhone::resume_programs`].
@@ -323,8 +324,7 @@ impl VirtualPhone {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // A step that panicked left the state as it was; the phone goes on, as Android does after a crash.
-        self.inner.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.inner.state)
     }
 }
 

@@ -9,7 +9,8 @@
 pub(crate) mod jobs;
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
+use thumbwire_virtual_phone::sync::lock;
 use tokio::sync::Notify;
 
 /// Signals with their Linux numbers on arm64 (`bits/signum-generic.h`), in order.
@@ -199,7 +200,7 @@ impl ProcessEntry {
     }
 
     fn inbox(&self) -> std::sync::MutexGuard<'_, Inbox> {
-        self.inbox.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.inbox)
     }
 
     /// Completes when an uncaught signal ends the program.

@@ -65,7 +65,7 @@ pub(crate) struct Invocation {
     /// The service that runs the command, for the log.
     pub(crate) service: Arc<str>,
     /// The background commands of the service.
-    pub(crate) house: Arc<JobList>,
+    pub(crate) service_jobs: Arc<JobList>,
     /// Current nesting of scripts.
     pub(crate) depth: u32,
     /// The programs that a shell can start.
@@ -79,7 +79,7 @@ impl Invocation {
     }
 
     /// Whether a fault rule triggers now.
-    pub(crate) fn struck(&self, fault: Fault) -> bool {
+    pub(crate) fn fault_triggers(&self, fault: Fault) -> bool {
         self.phone.trigger(fault, &command_text(&self.name, &self.args)).is_some()
     }
 
@@ -140,8 +140,8 @@ impl Invocation {
         }
         let path = self.path(path);
         self.phone.with(|phone| {
-            if let Some(told) = phone.processes.read_proc(&path) {
-                return Ok(Input::file(Contents::from(told)));
+            if let Some(bytes) = phone.processes.read_proc(&path) {
+                return Ok(Input::file(Contents::from(bytes)));
             }
             Ok(match phone.files.open_to_read(&path)? {
                 OpenTarget::File(id) => Input::file(phone.files.contents(id)),

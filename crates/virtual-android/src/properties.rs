@@ -15,26 +15,26 @@ pub(crate) struct Properties(BTreeMap<String, String>);
 impl Properties {
     /// The properties of a booted phone.
     pub(crate) fn new(setup: &Setup, serial: &str) -> Self {
-        let manners = Release::of(setup.android);
+        let release = Release::of(setup.android);
         let sdk = sdk(setup.android).to_string();
-        let release = match manners.major == setup.android {
-            true => manners.version.to_owned(),
+        let version = match release.major == setup.android {
+            true => release.version.to_owned(),
             false => setup.android.to_string(),
         };
         let (model, product, device) =
             (setup.model.as_str(), setup.product.as_str(), setup.device.as_str());
-        let (id, incremental, (date, seconds)) = (manners.build, "1", manners.built);
+        let (id, incremental, (date, seconds)) = (release.build, "1", release.built);
         let of_build =
-            format!("thumbwire/{product}/{device}:{release}/{id}/{incremental}:user/release-keys");
-        let description = format!("{product}-user {release} {id} {incremental} release-keys");
+            format!("thumbwire/{product}/{device}:{version}/{id}/{incremental}:user/release-keys");
+        let description = format!("{product}-user {version} {id} {incremental} release-keys");
         let (seconds, density) = (seconds.to_string(), setup.display.density.to_string());
-        let abis = manners.abis;
+        let abis = release.abis;
         let of_width = |wide: bool| {
             let abis = abis.split(',').filter(|abi| abi.contains("64") == wide);
             abis.collect::<Vec<_>>().join(",")
         };
         let (narrow, wide) = (of_width(false), of_width(true));
-        let least = manners.least_target.to_string();
+        let least = release.least_target.to_string();
         // Name, first release, value.
         let rows = [
             ("dalvik.vm.heapsize", 1, "512m"),
@@ -73,16 +73,16 @@ impl Properties {
             ("ro.build.version.incremental", 1, incremental),
             ("ro.build.version.min_supported_target_sdk", 8, &least),
             ("ro.build.version.preview_sdk", 6, "0"),
-            ("ro.build.version.release", 1, &release),
-            ("ro.build.version.release_or_codename", 11, &release),
-            ("ro.build.version.release_or_preview_display", 13, &release),
+            ("ro.build.version.release", 1, &version),
+            ("ro.build.version.release_or_codename", 11, &version),
+            ("ro.build.version.release_or_preview_display", 13, &version),
             ("ro.build.version.sdk", 1, &sdk),
-            ("ro.build.version.security_patch", 6, manners.security_patch),
+            ("ro.build.version.security_patch", 6, release.security_patch),
             ("ro.crypto.state", 1, if setup.android < 6 { "unencrypted" } else { "encrypted" }),
             ("ro.crypto.type", 7, "file"),
             ("ro.debuggable", 1, "0"),
             ("ro.hardware", 1, "virtual"),
-            ("ro.kernel.version", 12, short(manners.kernel)),
+            ("ro.kernel.version", 12, short(release.kernel)),
             ("ro.product.board", 1, device),
             ("ro.product.brand", 1, "thumbwire"),
             ("ro.product.cpu.abi", 1, abis.split(',').next().unwrap_or_default()),
@@ -117,8 +117,8 @@ impl Properties {
             ("tags", 10, "release-keys"),
             ("type", 10, "user"),
             ("version.incremental", 10, incremental),
-            ("version.release", 10, &release),
-            ("version.release_or_codename", 11, &release),
+            ("version.release", 10, &version),
+            ("version.release_or_codename", 11, &version),
             ("version.sdk", 10, &sdk),
         ];
         for (partition, first) in [("odm", 10), ("product", 10), ("system", 10), ("vendor", 9)] {

@@ -25,7 +25,7 @@ fn execute(package: &str, function: &str, parameters: &str) -> String {
 
 /// Calls a function and returns its result.
 async fn called(wired: &Wired, package: &str, function: &str, parameters: Value) -> Value {
-    let output = wired.said(&execute(package, function, &parameters.to_string())).await;
+    let output = wired.stdout(&execute(package, function, &parameters.to_string())).await;
     let whole: Value = serde_json::from_str(&output).expect(&output);
     whole["androidAppfunctionsReturnValue"].clone()
 }
@@ -33,7 +33,7 @@ async fn called(wired: &Wired, package: &str, function: &str, parameters: Value)
 #[tokio::test(start_paused = true)]
 async fn function_list_contains_typed_documents() {
     let wired = of_release("16");
-    let output = wired.said("cmd app_function list-app-functions").await;
+    let output = wired.stdout("cmd app_function list-app-functions").await;
     // `org.json` escapes slashes.
     assert!(output.contains("android$apps-db\\/apps#com.android.notes"), "{output}");
     let list: Value = serde_json::from_str(&output).expect("JSON");
@@ -51,7 +51,7 @@ async fn functions_act_on_what_the_apps_show() {
     // Its process runs now, and its screen shows the note.
     assert!(wired.phone.world(|world| world.pid_of(NOTES)).is_some());
     wired.phone.world(|world| world.start(NOTES, None)).expect("Notes");
-    let dump = wired.said("uiautomator dump /dev/tty").await;
+    let dump = wired.stdout("uiautomator dump /dev/tty").await;
     assert!(dump.contains("Röck ’n’ \"roll\" &amp; $PATH"), "{dump}");
     let find = "com.android.notes.NotesFunctions#findNotes";
     let found = called(&wired, NOTES, find, json!({"query": ["RÖCK"]})).await;
@@ -59,7 +59,7 @@ async fn functions_act_on_what_the_apps_show() {
     let all = called(&wired, NOTES, find, json!({})).await;
     assert_eq!(all.as_array().map(Vec::len), Some(7));
     // An empty result is an empty document.
-    let output = wired.said(&execute(NOTES, find, "{\"query\":\"no such words\"}")).await;
+    let output = wired.stdout(&execute(NOTES, find, "{\"query\":\"no such words\"}")).await;
     assert_eq!(output, "{}\n");
 
     let create = "com.android.deskclock.ClockFunctions#createAlarm";
@@ -74,7 +74,7 @@ async fn functions_act_on_what_the_apps_show() {
     assert_eq!(alarms[2], made[0]);
     // It rings the next morning, like one that was set by hand.
     wired.phone.world(|world| world.advance(Duration::from_secs(21 * 3_600)));
-    let posted = wired.said("dumpsys notification --noredact").await;
+    let posted = wired.stdout("dumpsys notification --noredact").await;
     assert!(posted.contains("Train"), "{posted}");
 }
 
@@ -86,7 +86,7 @@ async fn failures_get_the_commands_messages() {
             "Error executing app function: android.app.appfunctions.AppFunctionException: {reason}. See logcat for more details. \n"
         )
     };
-    for (package, function, parameters, said) in [
+    for (package, function, parameters, stdout) in [
         (NOTES, "no.such#function", "{}", exception("App function not found.")),
         ("com.none", CREATE_NOTE, "{}", exception("App function not found.")),
         (NOTES, CREATE_NOTE, "{}", exception("Parameter title is required")),
@@ -101,9 +101,9 @@ async fn failures_get_the_commands_messages() {
         (NOTES, CREATE_NOTE, "", "Exception: org.json.JSONException: End of input at character 0 of \n".into()),
     ] {
         let all = wired.all(&execute(package, function, parameters)).await;
-        assert_eq!(all, (255, said, String::new()), "{function} {parameters}");
+        assert_eq!(all, (255, stdout, String::new()), "{function} {parameters}");
     }
-    for (arguments, said) in [
+    for (arguments, stdout) in [
         ("list-app-functions --package com.android.notes", "Unknown option: --package\n"),
         ("execute-app-function", "Error: --package must be specified.\n"),
         ("execute-app-function --package x", "Error: --function must be specified.\n"),
@@ -118,7 +118,7 @@ async fn failures_get_the_commands_messages() {
         ("tree", "Unknown command: tree\n"),
     ] {
         let all = wired.all(&format!("cmd app_function {arguments}")).await;
-        assert_eq!(all, (255, said.to_owned(), String::new()), "{arguments}");
+        assert_eq!(all, (255, stdout.to_owned(), String::new()), "{arguments}");
     }
     let (_, help, _) = wired.all("cmd app_function help").await;
     assert!(help.starts_with("AppFunctionManagerService commands:\n  help\n"), "{help}");
@@ -134,17 +134,17 @@ async fn disabled_function_is_listed_but_not_callable() {
     };
     let done = "App function enabled state updated successfully.\n";
     let call = execute(NOTES, CREATE_NOTE, "{\"title\":\"x\"}");
-    assert_eq!(wired.said(&switch("disable")).await, done);
-    let (status, said, _) = wired.all(&call).await;
-    assert!(status == 255 && said.contains(": The app function is disabled. See"), "{said}");
-    let list = wired.said("cmd app_function list-app-functions").await;
+    assert_eq!(wired.stdout(&switch("disable")).await, done);
+    let (status, stdout, _) = wired.all(&call).await;
+    assert!(status == 255 && stdout.contains(": The app function is disabled. See"), "{stdout}");
+    let list = wired.stdout("cmd app_function list-app-functions").await;
     let list: Value = serde_json::from_str(&list).expect("JSON");
     let key = "AppFunctionRuntimeMetadata-com.android.notes";
     assert_eq!(list[NOTES][0][key][key]["enabled"], json!([2]));
-    assert_eq!(wired.said(&switch("default")).await, done);
+    assert_eq!(wired.stdout(&switch("default")).await, done);
     assert_eq!(wired.all(&call).await.0, 0);
     assert!(wired.all(&switch("maybe")).await.1.starts_with("Error: --state must be specified."));
-    let none = wired.said(&switch("enable").replace("createNote", "none")).await;
+    let none = wired.stdout(&switch("enable").replace("createNote", "none")).await;
     assert!(
         none.ends_with("Function com.android.notes.NotesFunctions#none does not exist\n"),
         "{none}"
@@ -171,6 +171,6 @@ async fn earlier_releases_have_no_such_service() {
         let all = wired.all("cmd app_function list-app-functions").await;
         let output = "cmd: Can't find service: app_function\n".to_owned();
         assert_eq!(all, (20, String::new(), output), "{release}");
-        assert!(!wired.said("service list").await.contains("app_function"));
+        assert!(!wired.stdout("service list").await.contains("app_function"));
     }
 }

@@ -26,13 +26,13 @@ async fn secure_window_is_black_but_dumpable() {
     let wired = Wired::new();
     let launcher = wired.phone.world(|world| world.foreground().package);
     let seen = wired.phone.world(thumbwire_virtual_phone::World::frame);
-    let dump = wired.said("uiautomator dump /dev/tty").await;
+    let dump = wired.stdout("uiautomator dump /dev/tty").await;
     assert!(black(&raw(&wired).await, 16, 200..2300) < 0.1);
     wired.phone.world(|world| world.set_secure(&launcher, true));
     let secure = raw(&wired).await;
     assert!(black(&secure, 16, 200..2300) > 0.99, "the window is black");
     assert!(black(&secure, 16, 0..80) < 0.999, "the status bar is not");
-    assert_eq!(wired.said("uiautomator dump /dev/tty").await, dump);
+    assert_eq!(wired.stdout("uiautomator dump /dev/tty").await, dump);
     assert!(
         wired.phone.world(thumbwire_virtual_phone::World::frame) == seen,
         "a person sees what they saw"
@@ -58,12 +58,15 @@ async fn window_report_shows_secure_windows() {
             let output = wired.run("dumpsys window windows").await;
             String::from_utf8(output.stdout).expect("text")
         };
-        let said = windows().await;
-        assert!(said.contains(plain), "{android}: {said}");
+        let stdout = windows().await;
+        assert!(stdout.contains(plain), "{android}: {stdout}");
         let launcher = wired.phone.world(|world| world.foreground().package);
         wired.phone.world(|world| world.set_secure(&launcher, true));
-        let said = windows().await;
-        assert!(said.contains(secure) && said.matches(secure).count() == 1, "{android}: {said}");
+        let stdout = windows().await;
+        assert!(
+            stdout.contains(secure) && stdout.matches(secure).count() == 1,
+            "{android}: {stdout}"
+        );
     }
 }
 

@@ -22,7 +22,7 @@ async fn with_tools(release: &str, clock: ClockMode) -> Wired {
         let bytes = std::fs::read(&path).expect(&path);
         let there = "/data/local/tmp/x.apk";
         wired.phone.files(|files| files.write(there, &bytes, 0o644)).expect("written");
-        assert_eq!(wired.said(&format!("pm install {there}")).await, "Success\n");
+        assert_eq!(wired.stdout(&format!("pm install {there}")).await, "Success\n");
     }
     wired.phone.world(|world| assert!(world.temp_allowlist(ODD, Duration::MAX)));
     wired
@@ -233,7 +233,7 @@ async fn restarted_app_has_lost_its_callback() {
     let began = Instant::now();
     let late = talk.send(odd("late", json!({"seconds": 2}), 10_000)).await;
     assert_eq!(status_of(&wired, &mut talk).await, "success");
-    wired.said(&format!("am force-stop {ODD}")).await;
+    wired.stdout(&format!("am force-stop {ODD}")).await;
     assert_eq!(status_of(&wired, &mut talk).await, "success");
     let answer = talk.answer().await.expect("an answer");
     assert_eq!((&answer["id"], &answer["error"]), (&json!(late), &json!("timeout")));
@@ -252,8 +252,8 @@ async fn killed_helper_can_be_restarted() {
     let held = Held::started(&wired, NAME).await;
     let mut talk = Talk::known(&wired, NAME).await;
     talk.send(odd("late", json!({"seconds": 30}), 60_000)).await;
-    wired.said("sleep 1").await;
-    wired.said("kill -9 $(pidof app_process)").await;
+    wired.stdout("sleep 1").await;
+    wired.stdout("kill -9 $(pidof app_process)").await;
     assert_eq!(talk.answer().await, None);
     assert_eq!(held.end().await.1, Some(137));
     let _held = Held::started(&wired, NAME).await;
@@ -303,7 +303,7 @@ async fn crash_or_anr_during_a_service_call_is_reported() {
         wired.phone.add_fault(format!("{rule}:times=1,on=courier").parse().expect("a rule"));
         let answer = talk.ask(letter()).await;
         assert_eq!(answer["error"], error, "{rule}: {answer}");
-        wired.said(&format!("am force-stop {ATTENDANCE}")).await;
+        wired.stdout(&format!("am force-stop {ATTENDANCE}")).await;
     }
     wired.phone.world(|world| world.start(ATTENDANCE, None)).expect("Attendance");
     assert_eq!(talk.ask(letter()).await["ok"], true);

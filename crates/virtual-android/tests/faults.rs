@@ -33,7 +33,7 @@ async fn captured(wired: &Wired, command: &str) -> Result<Vec<u8>, Error> {
 }
 
 async fn dump(wired: &Wired) -> String {
-    wired.said("uiautomator dump /dev/tty").await
+    wired.stdout("uiautomator dump /dev/tty").await
 }
 
 /// The bounds of the node with the text `words`.
@@ -114,7 +114,7 @@ async fn garbage_corrupts_one_byte_per_block() {
     // The same rule corrupts the same bytes.
     let again = with(&["garbage:every=100,on=uiautomator"]);
     assert_eq!(again.run("uiautomator dump /dev/tty").await.stdout, spoilt.stdout);
-    assert_eq!(wired.said("getprop ro.serialno").await, "VP00000001\n");
+    assert_eq!(wired.stdout("getprop ro.serialno").await, "VP00000001\n");
 }
 
 #[tokio::test(start_paused = true)]
@@ -135,15 +135,15 @@ async fn corrupt_packet_breaks_connection_or_payload() {
 #[tokio::test(start_paused = true)]
 async fn dump_not_idle_leaves_the_old_file() {
     let wired = Wired::new();
-    wired.said("uiautomator dump /sdcard/w.xml").await;
-    let before = wired.said("cat /sdcard/w.xml").await;
+    wired.stdout("uiautomator dump /sdcard/w.xml").await;
+    let before = wired.stdout("cat /sdcard/w.xml").await;
     add(&wired, &["dump-not-idle"]);
     wired.phone.world(|world| world.start(NOTES, None)).expect("Notes");
     let inside = wired.phone.world(|world| world.uptime());
     let output = wired.all("uiautomator dump /sdcard/w.xml").await;
     assert_eq!(output, (0, String::new(), "ERROR: could not get idle state.\n".into()));
     assert!(wired.phone.world(|world| world.uptime()) - inside >= Duration::from_secs(11));
-    assert_eq!(wired.said("cat /sdcard/w.xml").await, before);
+    assert_eq!(wired.stdout("cat /sdcard/w.xml").await, before);
     assert_eq!(struck(&wired), [("dump-not-idle", "uiautomator dump".into())]);
 }
 
@@ -267,7 +267,7 @@ async fn touch_crashes_the_app_in_front() {
     wired.run("input tap 10 300").await;
     assert_eq!(struck(&wired), [("app-crash", "input tap".into())]);
     assert_eq!(wired.phone.world(|world| world.pid_of(NOTES)), None);
-    assert!(wired.said("logcat -d -b crash").await.contains(&format!("Process: {NOTES}")));
+    assert!(wired.stdout("logcat -d -b crash").await.contains(&format!("Process: {NOTES}")));
 }
 
 #[tokio::test(start_paused = true)]
@@ -290,7 +290,7 @@ async fn touch_makes_the_app_in_front_hang() {
     wired.run("input tap 10 300").await;
     assert_eq!(struck(&wired), [("anr", "input tap".into())], "it hangs already");
     assert!(dump(&wired).await.contains("isn't responding"));
-    assert!(wired.said("logcat -d").await.contains(&format!("ANR in {NOTES}")));
+    assert!(wired.stdout("logcat -d").await.contains(&format!("ANR in {NOTES}")));
 }
 
 #[tokio::test(start_paused = true)]
@@ -306,7 +306,7 @@ async fn full_disk_refuses_writes_until_a_deletion() {
     let (status, out, err) =
         wired.all("screenrecord --size 96x208 --time-limit 1 /sdcard/c.mp4").await;
     assert_ne!(status, 0, "{out} {err}");
-    wired.said("rm /sdcard/old.png").await;
+    wired.stdout("rm /sdcard/old.png").await;
     sync::push(&wired.adb, "/sdcard/b", 0o644, 0, &b"bytes"[..]).await.expect("there is room");
     assert_eq!(struck(&wired), [("disk-full", "screencap -p".into())]);
     // A push is an opportunity too.
@@ -339,7 +339,7 @@ async fn adb_restart_cuts_all_connections() {
     let failed = run(&wired.adb, "input tap 10 300").await;
     assert!(matches!(failed, Err(Error::Disconnected { .. })), "{failed:?}");
     assert!(matches!(read_to_end(stream, 1 << 30).await, Err(Error::Disconnected { .. })));
-    wired.said("id").await;
+    wired.stdout("id").await;
     assert_eq!(struck(&wired), [("adb-restart", "input tap".into())]);
 }
 

@@ -32,7 +32,7 @@ async fn helper_accepts_the_token_and_ends_with_stdin() {
     let hello = talk.ask(json!({"op": "hello", "token": TOKEN, "proto": 1, "more": [1]})).await;
     let ops = json!(["courier", "tools", "cancel", "bye"]);
     assert_eq!(hello, json!({"id": 2, "ok": true, "proto": 1, "sdk": 34, "uid": 2000, "ops": ops}));
-    let shown = wired.said("ps -A -o PID,ARGS").await;
+    let shown = wired.stdout("ps -A -o PID,ARGS").await;
     let line = shown.lines().find(|line| line.contains("app_process")).expect("it is there");
     assert!(line.contains(NAME) && !line.contains(TOKEN), "{line}");
     held.end_input().await;
@@ -90,11 +90,11 @@ async fn runtime_failures_print_the_phones_errors() {
     for (release, status) in [("13", 0), ("14", 134), ("16", 134)] {
         let wired = of_release(release);
         wired
-            .said(&format!("cp {JAR} /data/local/tmp/c.jar; chmod 644 /data/local/tmp/c.jar"))
+            .stdout(&format!("cp {JAR} /data/local/tmp/c.jar; chmod 644 /data/local/tmp/c.jar"))
             .await;
         let output = wired.all(&start("/data/local/tmp/c.jar")).await;
         assert_eq!((output.0, output.2.as_str()), (status, ""), "{release}");
-        wired.said("chmod 444 /data/local/tmp/c.jar").await;
+        wired.stdout("chmod 444 /data/local/tmp/c.jar").await;
         assert_eq!(wired.all(&start("/data/local/tmp/c.jar")).await.0, 0, "{release}");
     }
     // Dalvik has no directory for its classes, and prints nothing.
@@ -183,7 +183,7 @@ async fn bye_signal_reboot_or_closed_shell_ends_the_helper() {
     assert_eq!(talk.ask(json!({"op": "bye"})).await["ok"], true);
     assert_eq!(held.end().await.1, Some(0));
     let (held, mut talk) = helped(&wired).await;
-    wired.said("kill $(pidof app_process)").await;
+    wired.stdout("kill $(pidof app_process)").await;
     assert_eq!(talk.answer().await, None);
     assert_eq!(held.end().await.1, Some(143));
     let (held, mut talk) = helped(&wired).await;
@@ -202,10 +202,10 @@ async fn helper_exits_after_one_idle_minute() {
     let wired = Wired::new();
     let (mut held, mut talk) = helped(&wired).await;
     for _ in 0..3 {
-        wired.said("sleep 50").await;
+        wired.stdout("sleep 50").await;
         talk.ask(json!({"op": "cancel", "of": 9})).await;
     }
-    wired.said("sleep 61").await;
+    wired.stdout("sleep 61").await;
     assert_eq!(piece(&mut held.stream).await, Some((3, vec![0])));
     let (mut held, _talk) = helped(&wired).await;
     let began = Instant::now();

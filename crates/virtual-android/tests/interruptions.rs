@@ -11,14 +11,14 @@ const FINE: &str = "android.permission.ACCESS_FINE_LOCATION";
 #[tokio::test]
 async fn error_dialog_shows_in_the_dump_and_the_window_list() {
     let wired = Wired::new();
-    wired.said("am start -n com.android.settings/.Settings").await;
+    wired.stdout("am start -n com.android.settings/.Settings").await;
     wired.phone.world(|world| world.stop_responding("com.android.settings"));
-    let dump = wired.said("uiautomator dump /dev/tty").await;
+    let dump = wired.stdout("uiautomator dump /dev/tty").await;
     assert!(
         dump.contains("text=\"Settings isn't responding\" resource-id=\"android:id/alertTitle\"")
     );
     assert!(dump.contains("resource-id=\"android:id/aerr_wait\" class=\"android.widget.Button\""));
-    let windows = wired.said("dumpsys window").await;
+    let windows = wired.stdout("dumpsys window").await;
     let focus = windows.lines().find(|line| line.contains("mCurrentFocus=")).expect("a focus");
     assert!(focus.ends_with(" u0 Application Not Responding: com.android.settings}"), "{focus}");
     let mut lines = windows.lines().skip_while(|line| !line.contains(" package=android "));
@@ -27,7 +27,7 @@ async fn error_dialog_shows_in_the_dump_and_the_window_list() {
     assert_eq!(owner.trim(), wanted);
     let attributes = lines.next().unwrap_or_default();
     assert!(attributes.contains(" ty=SYSTEM_ALERT fmt=TRANSLUCENT"), "{attributes}");
-    let log = wired.said("logcat -d -b events,system -s am_anr ActivityManager").await;
+    let log = wired.stdout("logcat -d -b events,system -s am_anr ActivityManager").await;
     assert!(log.contains("ANR in com.android.settings (com.android.settings/.Settings)"), "{log}");
 }
 
@@ -35,18 +35,18 @@ async fn error_dialog_shows_in_the_dump_and_the_window_list() {
 async fn shell_grants_revokes_and_lists_permissions() {
     let wired = Wired::new();
     let listed = || async {
-        let dump = wired.said(&format!("dumpsys package {MAPS}")).await;
+        let dump = wired.stdout(&format!("dumpsys package {MAPS}")).await;
         let lines = dump.lines().skip_while(|line| *line != "      runtime permissions:").skip(1);
         lines.map(str::trim).map(str::to_owned).take(2).collect::<Vec<_>>()
     };
     let flags = "USER_SENSITIVE_WHEN_GRANTED|USER_SENSITIVE_WHEN_DENIED";
     assert_eq!(listed().await[0], format!("{FINE}: granted=false, flags=[ {flags}]"));
-    assert_eq!(wired.said(&format!("pm grant {MAPS} {FINE}")).await, "");
+    assert_eq!(wired.stdout(&format!("pm grant {MAPS} {FINE}")).await, "");
     assert_eq!(listed().await[0], format!("{FINE}: granted=true, flags=[ {flags}]"));
-    wired.said(&format!("pm revoke --user 0 {MAPS} {FINE}")).await;
+    wired.stdout(&format!("pm revoke --user 0 {MAPS} {FINE}")).await;
     assert!(listed().await[0].contains("granted=false"));
-    wired.said(&format!("pm grant {MAPS} {FINE}")).await;
-    wired.said("pm reset-permissions").await;
+    wired.stdout(&format!("pm grant {MAPS} {FINE}")).await;
+    wired.stdout("pm reset-permissions").await;
     assert!(listed().await[0].contains("granted=false"));
     for (what, words) in [
         ("com.nope android.permission.CAMERA", "Unknown package: com.nope"),
@@ -68,7 +68,7 @@ async fn shell_grants_revokes_and_lists_permissions() {
 #[tokio::test]
 async fn host_sees_which_app_requests_a_permission() {
     let wired = Wired::made(Setup::of_release("13").expect("a release"));
-    wired.said(&format!("am start -n {MAPS}/com.google.android.maps.MapsActivity")).await;
+    wired.stdout(&format!("am start -n {MAPS}/com.google.android.maps.MapsActivity")).await;
     wired.phone.world(|world| {
         let button =
             world.scene().focused().and_then(|window| window.root.find("mylocation_button"));
@@ -76,10 +76,10 @@ async fn host_sees_which_app_requests_a_permission() {
         world.pointer(thumbwire_virtual_phone::TouchPhase::Down, at);
         world.pointer(thumbwire_virtual_phone::TouchPhase::Up, at);
     });
-    let dump = wired.said("uiautomator dump /dev/tty").await;
+    let dump = wired.stdout("uiautomator dump /dev/tty").await;
     assert!(dump.contains("package=\"com.google.android.permissioncontroller\""));
     assert!(dump.contains("com.android.permissioncontroller:id/permission_deny_button"));
-    let top = wired.said("dumpsys activity activities").await;
+    let top = wired.stdout("dumpsys activity activities").await;
     assert!(
         top.contains("com.android.permissioncontroller.permission.ui.GrantPermissionsActivity")
     );
@@ -89,29 +89,29 @@ async fn host_sees_which_app_requests_a_permission() {
 async fn shell_posts_and_lists_notifications_and_opens_the_shade() {
     let wired = Wired::new();
     let output =
-        wired.said("cmd notification post -S bigtext -t 'Back up' backup 'All is safe'").await;
+        wired.stdout("cmd notification post -S bigtext -t 'Back up' backup 'All is safe'").await;
     assert!(output.starts_with("posting:\n  Notification(channel=shell_cmd"), "{output}");
     let key = "0|com.android.shell|2020|backup|2000";
-    assert_eq!(wired.said("cmd notification list").await, format!("{key}\n"));
-    let report = wired.said("dumpsys notification --noredact").await;
+    assert_eq!(wired.stdout("cmd notification list").await, format!("{key}\n"));
+    let report = wired.stdout("dumpsys notification --noredact").await;
     assert!(report.contains(&format!(" key={key}: Notification(")), "{report}");
     assert!(report.contains("android.title=String (Back up)\n"), "{report}");
-    let redacted = wired.said("dumpsys notification").await;
+    let redacted = wired.stdout("dumpsys notification").await;
     assert!(redacted.contains("android.text=String [length=11]") && !redacted.contains("safe"));
-    wired.said("cmd statusbar expand-notifications").await;
-    let dump = wired.said("uiautomator dump /dev/tty").await;
+    wired.stdout("cmd statusbar expand-notifications").await;
+    let dump = wired.stdout("uiautomator dump /dev/tty").await;
     assert!(dump.contains("com.android.systemui:id/notification_stack_scroller"));
     assert!(dump.contains("text=\"Back up\" resource-id=\"android:id/title\""));
-    let focus = wired.said("dumpsys window displays").await;
+    let focus = wired.stdout("dumpsys window displays").await;
     assert!(focus.contains(" u0 NotificationShade}"), "{focus}");
-    wired.said("cmd statusbar collapse").await;
+    wired.stdout("cmd statusbar collapse").await;
     assert!(!wired.phone.world(|world| world.shade_shown()));
     assert_eq!(
-        wired.said("service call statusbar 1").await,
+        wired.stdout("service call statusbar 1").await,
         "Result: Parcel(00000000    '....')\n"
     );
     assert!(wired.phone.world(|world| world.shade_shown()));
-    wired.said("service call statusbar 2").await;
+    wired.stdout("service call statusbar 2").await;
     assert!(!wired.phone.world(|world| world.shade_shown()));
     let (status, out, _) = wired.all("cmd statusbar fold").await;
     assert_eq!((status, out.as_str()), (255, "Unknown command: fold\n"));
@@ -119,7 +119,7 @@ async fn shell_posts_and_lists_notifications_and_opens_the_shade() {
 
 /// The centres of a dump's nodes with this text.
 async fn places(wired: &Wired, text: &str) -> Vec<(i32, i32)> {
-    let dump = wired.said("uiautomator dump /dev/tty").await;
+    let dump = wired.stdout("uiautomator dump /dev/tty").await;
     let nodes = dump.split("<node").filter(|node| node.contains(text));
     let edges = nodes.map(|node| {
         let bounds = node.split("bounds=\"").nth(1).and_then(|rest| rest.split('"').next());
@@ -133,11 +133,11 @@ async fn places(wired: &Wired, text: &str) -> Vec<(i32, i32)> {
 #[tokio::test]
 async fn dump_waits_for_a_fling() {
     let wired = Wired::new();
-    wired.said("am start -n com.example.shop/.MainActivity").await;
-    wired.said("input swipe 540 1900 540 900 100").await;
+    wired.stdout("am start -n com.example.shop/.MainActivity").await;
+    wired.stdout("input swipe 540 1900 540 900 100").await;
     assert!(wired.phone.world(|world| world.keeps_moving()));
     let before = wired.phone.world(|world| world.uptime());
-    let dump = wired.said("uiautomator dump /dev/tty").await;
+    let dump = wired.stdout("uiautomator dump /dev/tty").await;
     assert!(dump.ends_with("UI hierchary dumped to: /dev/tty\n"), "{dump}");
     let waited = wired.phone.world(|world| world.uptime()) - before;
     assert!((2..10).contains(&waited.as_secs()), "{waited:?}");
@@ -147,19 +147,19 @@ async fn dump_waits_for_a_fling() {
 #[tokio::test]
 async fn input_can_drag_notes_and_double_tap_maps() {
     let wired = Wired::new();
-    wired.said("am start -n com.android.notes/.NotesActivity").await;
+    wired.stdout("am start -n com.android.notes/.NotesActivity").await;
     let first = places(&wired, "id/browse_note").await;
     let ((ax, ay), (bx, by)) = (first[2], first[0]);
-    wired.said(&format!("input draganddrop {ax} {ay} {bx} {by} 500")).await;
+    wired.stdout(&format!("input draganddrop {ax} {ay} {bx} {by} 500")).await;
     let order = wired.phone.world(|world| {
         world.preferences("com.android.notes").iter().any(|(key, _)| *key == "order")
     });
     assert!(order, "it was moved");
     wired
-        .said("am start -n com.google.android.apps.maps/com.google.android.maps.MapsActivity")
+        .stdout("am start -n com.google.android.apps.maps/com.google.android.maps.MapsActivity")
         .await;
-    wired.said("sleep 3").await;
+    wired.stdout("sleep 3").await;
     let before = wired.phone.world(|world| world.frame());
-    wired.said("input tap 540 1200; input tap 540 1200").await;
+    wired.stdout("input tap 540 1200; input tap 540 1200").await;
     assert_ne!(wired.phone.world(|world| world.frame()), before);
 }

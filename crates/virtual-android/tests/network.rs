@@ -9,18 +9,20 @@ use thumbwire_virtual_android::Setup;
 async fn wifi_off_removes_the_address() {
     let wired = Wired::new();
     let address = "inet addr:192.0.2.15  Bcast:192.0.2.255  Mask:255.255.255.0";
-    assert!(wired.said("ifconfig wlan0").await.contains(address));
-    assert!(wired.said("ip -f inet addr show wlan0").await.contains("    inet 192.0.2.15/24 brd"));
-    wired.said("svc wifi disable").await;
+    assert!(wired.stdout("ifconfig wlan0").await.contains(address));
+    assert!(
+        wired.stdout("ip -f inet addr show wlan0").await.contains("    inet 192.0.2.15/24 brd")
+    );
+    wired.stdout("svc wifi disable").await;
     assert_eq!(
-        wired.said("settings get global wifi_on; cmd wifi status").await,
+        wired.stdout("settings get global wifi_on; cmd wifi status").await,
         "0\nWifi is disabled\n"
     );
-    assert!(!wired.said("ifconfig; ip addr").await.contains("192.0.2.15"));
-    wired.said("settings put global airplane_mode_on 1; cmd wifi set-wifi-enabled enabled").await;
-    assert_eq!(wired.said("settings get global wifi_on").await, "2\n");
-    wired.said("svc data disable").await;
-    assert_eq!(wired.said("settings get global mobile_data").await, "0\n");
+    assert!(!wired.stdout("ifconfig; ip addr").await.contains("192.0.2.15"));
+    wired.stdout("settings put global airplane_mode_on 1; cmd wifi set-wifi-enabled enabled").await;
+    assert_eq!(wired.stdout("settings get global wifi_on").await, "2\n");
+    wired.stdout("svc data disable").await;
+    assert_eq!(wired.stdout("settings get global mobile_data").await, "0\n");
 }
 
 #[tokio::test]

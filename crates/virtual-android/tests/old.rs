@@ -21,7 +21,7 @@ async fn raw(wired: &Wired, command: &str) -> Vec<u8> {
 }
 
 /// The same as text, with the terminal's line ends converted.
-async fn said(wired: &Wired, command: &str) -> String {
+async fn stdout(wired: &Wired, command: &str) -> String {
     let text = String::from_utf8(raw(wired, command).await).expect("text");
     assert!(!text.replace("\r\n", "").contains('\n'), "{command}: {text:?}");
     text.replace("\r\n", "\n")
@@ -94,7 +94,7 @@ async fn program_output_equals_the_recorded_phone() {
     let wired = old();
     for (name, command) in same {
         let Some(real) = capture(&format!("android-4.4.4/{name}.out")) else { return };
-        assert_eq!(said(&wired, command).await, real, "{command}");
+        assert_eq!(stdout(&wired, command).await, real, "{command}");
     }
 }
 
@@ -119,7 +119,7 @@ async fn reports_contain_the_lines_of_the_recorded_phone() {
         let Some(real) = capture(&format!("android-4.4.4/{name}.out")) else { return };
         let real = names(&real);
         let mut from = 0;
-        for ours in names(&said(&wired, command).await) {
+        for ours in names(&stdout(&wired, command).await) {
             // In the recorded order too, for lines that occur once.
             let place =
                 real.iter().position(|name| *name == ours && !ours.starts_with("  Window #"));
@@ -132,7 +132,7 @@ async fn reports_contain_the_lines_of_the_recorded_phone() {
         assert!(from > 0, "{command}");
     }
     if let Some(real) = capture("android-4.4.4/047-dumpsys-l.out") {
-        for service in said(&wired, "dumpsys -l").await.lines() {
+        for service in stdout(&wired, "dumpsys -l").await.lines() {
             assert!(real.lines().any(|line| line == service), "{service}");
         }
     }
@@ -184,29 +184,29 @@ async fn every_program_runs_in_a_terminal() {
 #[tokio::test]
 async fn unquoted_script_arguments_are_split_and_globbed() {
     let wired = old();
-    let usage = said(&wired, "input").await;
+    let usage = stdout(&wired, "input").await;
     for text in ["'a b'", "'*'", "'{a,b}'", "''", "'?'"] {
-        let out = said(&wired, &format!("input text {text}")).await;
+        let out = stdout(&wired, &format!("input text {text}")).await;
         let wrong = "Error: Invalid arguments for command: text\n";
         // `/d` is the only file with a one-letter name, so `?` expands to it.
         let expected = if text == "'?'" { String::new() } else { format!("{wrong}{usage}") };
         assert_eq!(out, expected, "{text}");
     }
-    assert!(said(&wired, "monkey -p 'com.x 7'").await.contains("No activities found"));
+    assert!(stdout(&wired, "monkey -p 'com.x 7'").await.contains("No activities found"));
     // `am` and `pm` quote theirs.
-    assert_eq!(said(&wired, "pm path 'a b'").await, "");
+    assert_eq!(stdout(&wired, "pm path 'a b'").await, "");
 }
 
 #[tokio::test]
 async fn old_am_prints_its_own_messages() {
     let wired = old();
     assert_eq!(
-        said(&wired, &format!("monkey -p {MAPS} -c android.intent.category.LAUNCHER 1")).await,
+        stdout(&wired, &format!("monkey -p {MAPS} -c android.intent.category.LAUNCHER 1")).await,
         capture("android-4.4.4/149-monkey-1.out")
             .unwrap_or_else(|| "** SYS_KEYS has no physical keys but with factor 2.0%.\n".into())
     );
     assert_ne!(wired.phone.world(|world| world.foreground().package), MAPS);
-    let out = said(
+    let out = stdout(
         &wired,
         &format!("monkey --pct-syskeys 0 -p {MAPS} -c android.intent.category.LAUNCHER 1"),
     )
@@ -214,7 +214,7 @@ async fn old_am_prints_its_own_messages() {
     assert!(out.starts_with("Events injected: 1\n## Network stats: "), "{out}");
     let top = wired.phone.world(|world| world.foreground());
     assert_eq!(top.package, MAPS);
-    let out = said(&wired, &format!("am start -n {}", top.short())).await;
+    let out = stdout(&wired, &format!("am start -n {}", top.short())).await;
     assert_eq!(
         out,
         format!(
@@ -222,22 +222,22 @@ async fn old_am_prints_its_own_messages() {
             top.short()
         )
     );
-    let windows = said(&wired, "dumpsys window windows").await;
+    let windows = stdout(&wired, "dumpsys window windows").await;
     assert!(windows.contains("  mCurrentFocus=Window{"), "{windows}");
     assert!(
-        said(&wired, "dumpsys activity").await.contains("    mResumedActivity: ActivityRecord{")
+        stdout(&wired, "dumpsys activity").await.contains("    mResumedActivity: ActivityRecord{")
     );
-    let all = said(&wired, "pm list packages -f").await;
+    let all = stdout(&wired, "pm list packages -f").await;
     assert!(all.contains("package:/system/app/Settings.apk=com.android.settings\n"), "{all}");
-    assert!(said(&wired, "pm list packages -U").await.starts_with("Error: Unknown option: -U\n"));
-    let package = said(&wired, &format!("dumpsys package {MAPS}")).await;
+    assert!(stdout(&wired, "pm list packages -U").await.starts_with("Error: Unknown option: -U\n"));
+    let package = stdout(&wired, &format!("dumpsys package {MAPS}")).await;
     assert!(package.contains("    firstInstallTime=2009-01-01 00:00:00\n"), "{package}");
 }
 
 #[tokio::test]
 async fn dumps_have_4_4_attributes_and_crash_on_emoji() {
     let wired = old();
-    let dump = said(&wired, "uiautomator dump /dev/tty").await;
+    let dump = stdout(&wired, "uiautomator dump /dev/tty").await;
     let names = |dump: &str| -> Vec<String> {
         let tag = dump.split("<node ").nth(1).and_then(|rest| rest.split('>').next());
         let parts =
@@ -254,11 +254,11 @@ async fn dumps_have_4_4_attributes_and_crash_on_emoji() {
         world.scene();
     });
     let (x, y) = (240, 100);
-    said(&wired, &format!("input tap {x} {y}")).await;
+    stdout(&wired, &format!("input tap {x} {y}")).await;
     assert!(wired.phone.world(|world| world.type_char('\u{6f22}')));
-    assert!(said(&wired, "uiautomator dump /dev/tty").await.contains("text=\"\u{6f22}\""));
+    assert!(stdout(&wired, "uiautomator dump /dev/tty").await.contains("text=\"\u{6f22}\""));
     assert!(wired.phone.world(|world| world.type_char('\u{1f600}')));
-    assert_eq!(said(&wired, "uiautomator dump /dev/tty").await, "Killed\n");
+    assert_eq!(stdout(&wired, "uiautomator dump /dev/tty").await, "Killed\n");
 }
 
 #[tokio::test]
@@ -266,20 +266,20 @@ async fn later_programs_are_missing() {
     let wired = old();
     for name in ["cmd", "head", "stat", "which", "tail", "md5sum", "pidof", "base64", "uname"] {
         let missing = format!("/system/bin/sh: {name}: not found\n");
-        assert_eq!(said(&wired, &format!("{name} x")).await, missing);
+        assert_eq!(stdout(&wired, &format!("{name} x")).await, missing);
         assert_eq!(
-            said(&wired, &format!("ls /system/bin/{name}")).await,
+            stdout(&wired, &format!("ls /system/bin/{name}")).await,
             format!("/system/bin/{name}: No such file or directory\n")
         );
     }
-    assert_eq!(said(&wired, "date +%Z").await, "GMT\n");
+    assert_eq!(stdout(&wired, "date +%Z").await, "GMT\n");
     assert!(
-        said(&wired, "ps")
+        stdout(&wired, "ps")
             .await
             .contains("\nsystem    1432  402   547488 51248 00000000 00000000 S system_server\n")
     );
-    assert_eq!(said(&wired, "getprop ro.build.version.release").await, "4.4.4\n");
-    assert_eq!(said(&wired, "getprop ro.build.version.sdk").await, "19\n");
+    assert_eq!(stdout(&wired, "getprop ro.build.version.release").await, "4.4.4\n");
+    assert_eq!(stdout(&wired, "getprop ro.build.version.sdk").await, "19\n");
 }
 
 #[tokio::test]
@@ -314,6 +314,6 @@ async fn files_go_both_ways_through_small_packets() {
 async fn log_filters_may_follow_a_double_dash() {
     let wired = old();
     wired.phone.world(|world| world.write_log('I', "-c", 7, "kept"));
-    let text = said(&wired, "logcat -d -v brief -- -c:V '*:S'").await;
+    let text = stdout(&wired, "logcat -d -v brief -- -c:V '*:S'").await;
     assert_eq!(text, "--------- beginning of /dev/log/main\nI/-c      (    7): kept\n");
 }

@@ -42,13 +42,13 @@ impl Wired {
 async fn installed_app_is_listed_started_queried_and_removed() {
     let wired = phone("14");
     assert_eq!(wired.install("clock-in", "-g -i com.shop").await, (0, "Success\n".to_owned()));
-    let listed = wired.said("pm list packages -3 -U --show-versioncode -i clockin").await;
+    let listed = wired.stdout("pm list packages -3 -U --show-versioncode -i clockin").await;
     assert_eq!(listed, "package:org.example.clockin versionCode:7  installer=com.shop uid:10115\n");
-    let path = wired.said("pm path org.example.clockin").await;
+    let path = wired.stdout("pm path org.example.clockin").await;
     let path = path.trim().strip_prefix("package:").expect("a path").to_owned();
     assert!(path.starts_with("/data/app/~~") && path.ends_with("/base.apk"), "{path}");
     assert_eq!(
-        wired.said("pm list packages -f clockin").await,
+        wired.stdout("pm list packages -f clockin").await,
         format!("package:{path}=org.example.clockin\n")
     );
     let held = |wired: &Wired| {
@@ -57,25 +57,25 @@ async fn installed_app_is_listed_started_queried_and_removed() {
     };
     // `-g` grants without asking.
     assert_eq!(held(&wired), [("android.permission.POST_NOTIFICATIONS".to_owned(), true)]);
-    let sum = wired.said(&format!("md5sum {path}")).await;
-    let same = wired.said(&format!("md5sum {THERE}")).await;
+    let sum = wired.stdout(&format!("md5sum {path}")).await;
+    let same = wired.stdout(&format!("md5sum {THERE}")).await;
     assert_eq!(sum.split(' ').next(), same.split(' ').next());
     assert_eq!(wired.run(&format!("echo x > {path}")).await.status, Some(1));
     assert!(wired.all("ls /data/app").await.2.contains("Permission denied"));
     assert!(wired.all("ls /data/data/org.example.clockin").await.2.contains("Permission denied"));
 
-    wired.said("monkey -p org.example.clockin -c android.intent.category.LAUNCHER 1").await;
+    wired.stdout("monkey -p org.example.clockin -c android.intent.category.LAUNCHER 1").await;
     // An alias resolves to its activity.
     let front = wired.phone.world(|world| world.foreground().short());
     assert_eq!(front, "org.example.clockin/.InnerActivity");
-    let dump = wired.said("uiautomator dump /dev/tty").await;
+    let dump = wired.stdout("uiautomator dump /dev/tty").await;
     for words in ["Clock In", "InnerActivity", "None of this app&apos;s code runs"] {
         assert!(dump.contains(words) || dump.contains(&words.replace("&apos;", "'")), "{dump}");
     }
-    let link = wired.said("am start -W -a android.intent.action.VIEW -d clockin://day/3").await;
+    let link = wired.stdout("am start -W -a android.intent.action.VIEW -d clockin://day/3").await;
     assert!(link.contains("Activity: org.example.clockin/.LinkActivity"), "{link}");
 
-    let dumped = wired.said("dumpsys package org.example.clockin").await;
+    let dumped = wired.stdout("dumpsys package org.example.clockin").await;
     for words in [
         "versionCode=7 minSdk=26 targetSdk=34",
         "versionName=1.4.2",
@@ -86,12 +86,12 @@ async fn installed_app_is_listed_started_queried_and_removed() {
     ] {
         assert!(dumped.contains(words), "{words} in {dumped}");
     }
-    assert_eq!(wired.said("pm dump org.example.clockin").await, dumped);
+    assert_eq!(wired.stdout("pm dump org.example.clockin").await, dumped);
 
-    assert_eq!(wired.said("pm uninstall org.example.clockin").await, "Success\n");
+    assert_eq!(wired.stdout("pm uninstall org.example.clockin").await, "Success\n");
     wired.install("clock-in", "").await;
     assert!(held(&wired).iter().all(|(_, granted)| !granted), "permissions go with the app");
-    assert_eq!(wired.said("pm uninstall org.example.clockin").await, "Success\n");
+    assert_eq!(wired.stdout("pm uninstall org.example.clockin").await, "Success\n");
     assert_eq!(wired.run("pm path org.example.clockin").await.status, Some(1));
     assert!(wired.all(&format!("ls {path}")).await.2.contains("No such file"));
     let front = wired.phone.world(|world| world.foreground().package);
@@ -108,14 +108,16 @@ async fn services_are_found_by_action() {
     wired.install("clock-in", "").await;
     let ask = |rest: &str| format!("cmd package {rest}");
     assert_eq!(
-        wired.said(&ask("query-services --components -a mobile.mcp.SERVICE")).await,
+        wired.stdout(&ask("query-services --components -a mobile.mcp.SERVICE")).await,
         "org.example.clockin/.ToolService\ncom.android.notes/.ToolService\ncom.example.shop/.ToolService\n"
     );
     assert_eq!(
-        wired.said(&ask("query-services --brief -a mobile.mcp.SERVICE org.example.clockin")).await,
+        wired
+            .stdout(&ask("query-services --brief -a mobile.mcp.SERVICE org.example.clockin"))
+            .await,
         "1 services found:\n  Service #0:\n    priority=3 preferredOrder=0 match=0x108000 specificIndex=-1 isDefault=false\n    org.example.clockin/.ToolService\n"
     );
-    let full = wired.said(&ask("query-services -a mobile.mcp.SERVICE")).await;
+    let full = wired.stdout(&ask("query-services -a mobile.mcp.SERVICE")).await;
     for words in [
         "    ServiceInfo:\n      name=org.example.clockin.ToolService\n",
         "      permission=org.example.clockin.USE\n",
@@ -123,21 +125,21 @@ async fn services_are_found_by_action() {
     ] {
         assert!(full.contains(words), "{full}");
     }
-    assert_eq!(wired.said(&ask("query-services -a none")).await, "No services found\n");
+    assert_eq!(wired.stdout(&ask("query-services -a none")).await, "No services found\n");
     assert_eq!(
         wired
-            .said(&ask("query-receivers --components -a android.intent.action.BOOT_COMPLETED"))
+            .stdout(&ask("query-receivers --components -a android.intent.action.BOOT_COMPLETED"))
             .await,
         "org.example.clockin/.BootReceiver\n"
     );
     assert_eq!(
-        wired.said(&ask("resolve-activity --brief org.example.clockin")).await,
+        wired.stdout(&ask("resolve-activity --brief org.example.clockin")).await,
         "priority=0 preferredOrder=0 match=0x108000 specificIndex=-1 isDefault=false\norg.example.clockin/.Front\n"
     );
     let icons = ask(
         "query-activities --components -a android.intent.action.MAIN -c android.intent.category.LAUNCHER",
     );
-    let icons = wired.said(&icons).await;
+    let icons = wired.stdout(&icons).await;
     assert!(
         icons.contains("org.example.clockin/.Front\n") && icons.lines().count() > 10,
         "{icons}"
@@ -148,7 +150,7 @@ async fn services_are_found_by_action() {
 async fn invalid_apks_get_androids_errors() {
     let wired = phone("14");
     assert_eq!(wired.install("hello-2", "").await.1, "Success\n");
-    for (name, options, said) in [
+    for (name, options, stdout) in [
         (
             "hello-1",
             "-r",
@@ -186,12 +188,12 @@ async fn invalid_apks_get_androids_errors() {
             "INSTALL_FAILED_INVALID_APK: Full install must include a base package: splits=[config.en]",
         ),
     ] {
-        let refused = (1, format!("Failure [{said}]\n"));
+        let refused = (1, format!("Failure [{stdout}]\n"));
         assert_eq!(wired.install(name, options).await, refused, "{name}");
     }
-    let (status, said) = wired.install("hello-1-unsigned", "-d").await;
+    let (status, stdout) = wired.install("hello-1-unsigned", "-d").await;
     assert_eq!(status, 1);
-    let output = said.replace(|c: char| c.is_ascii_digit(), "");
+    let output = stdout.replace(|c: char| c.is_ascii_digit(), "");
     assert_eq!(
         output,
         "Failure [INSTALL_PARSE_FAILED_NO_CERTIFICATES: Failed to collect certificates from /data/app/vmdl.tmp/base.apk: Attempt to get length of null array]\n"
@@ -200,18 +202,18 @@ async fn invalid_apks_get_androids_errors() {
     // It is debuggable, so a downgrade is allowed.
     assert_eq!(wired.install("hello-1", "-d").await.1, "Success\n");
     assert!(
-        wired.said("pm list packages --show-versioncode hello").await.contains("versionCode:1\n")
+        wired.stdout("pm list packages --show-versioncode hello").await.contains("versionCode:1\n")
     );
 }
 
 #[tokio::test(start_paused = true)]
 async fn unreadable_file_fails_before_a_session_opens() {
     let wired = phone("14");
-    let (status, said) = wired.install("future", "").await;
+    let (status, stdout) = wired.install("future", "").await;
     assert_eq!(status, 255);
     assert!(
-        said.contains("java.lang.IllegalArgumentException: Error: Failed to parse APK file: /data/local/tmp/x.apk: Requires newer sdk version #99 (current version is #34)"),
-        "{said}"
+        stdout.contains("java.lang.IllegalArgumentException: Error: Failed to parse APK file: /data/local/tmp/x.apk: Requires newer sdk version #99 (current version is #34)"),
+        "{stdout}"
     );
     wired.put("/sdcard/x.apk", &apk("hello-1"));
     let (status, _, err) = wired.all("pm install /sdcard/x.apk").await;
@@ -236,7 +238,7 @@ async fn garbage_over_the_stream_gets_the_parsers_error() {
     let whole = apk("hello-1");
     let mut flipped = whole.clone();
     flipped[100] ^= 1;
-    for (bytes, said) in [
+    for (bytes, stdout) in [
         (
             b"no apk at all".to_vec(),
             "INSTALL_PARSE_FAILED_NOT_APK: Failed to parse PATH: Failed to load asset path PATH",
@@ -255,7 +257,7 @@ async fn garbage_over_the_stream_gets_the_parsers_error() {
         let (status, out, _) =
             wired.all(&format!("cat {THERE} | cmd package install -S {size}")).await;
         let digits = out.replace(|c: char| c.is_ascii_digit(), "");
-        let output = said.replace("PATH", "/data/app/vmdl.tmp/base.apk");
+        let output = stdout.replace("PATH", "/data/app/vmdl.tmp/base.apk");
         assert_eq!((status, digits), (1, format!("Failure [{output}]\n")));
     }
     assert!(wired.all("ls -d /data/app/vmdl*").await.1.is_empty(), "nothing is left behind");
@@ -266,21 +268,24 @@ async fn session_installs_a_base_and_its_splits() {
     let wired = phone("14");
     wired.put("/data/local/tmp/b.apk", &apk("split-base"));
     wired.put("/data/local/tmp/c.apk", &apk("split-config"));
-    let created = wired.said("pm install-create -r").await;
+    let created = wired.stdout("pm install-create -r").await;
     let id = created.split(['[', ']']).nth(1).expect("a number").to_owned();
     assert_eq!(created, format!("Success: created install session [{id}]\n"));
     let size = apk("split-config").len();
     let output = wired
-        .said(&format!("cat /data/local/tmp/c.apk | pm install-write -S {size} {id} 0_c.apk -"))
+        .stdout(&format!("cat /data/local/tmp/c.apk | pm install-write -S {size} {id} 0_c.apk -"))
         .await;
     assert_eq!(output, format!("Success: streamed {size} bytes\n"));
-    wired.said(&format!("pm install-write {id} 1_b.apk /data/local/tmp/b.apk")).await;
-    assert_eq!(wired.said(&format!("pm install-commit {id}")).await, "Success\n");
-    let paths = wired.said("pm path org.example.split").await;
+    wired.stdout(&format!("pm install-write {id} 1_b.apk /data/local/tmp/b.apk")).await;
+    assert_eq!(wired.stdout(&format!("pm install-commit {id}")).await, "Success\n");
+    let paths = wired.stdout("pm path org.example.split").await;
     let names: Vec<&str> = paths.lines().filter_map(|line| line.rsplit('/').next()).collect();
     assert_eq!(names, ["base.apk", "split_config.en.apk"]);
     assert!(
-        wired.said("dumpsys package org.example.split").await.contains("splits=[base, config.en]")
+        wired
+            .stdout("dumpsys package org.example.split")
+            .await
+            .contains("splits=[base, config.en]")
     );
     let (status, _, err) = wired.all(&format!("pm install-commit {id}")).await;
     assert_eq!(status, 255);
@@ -289,28 +294,28 @@ async fn session_installs_a_base_and_its_splits() {
         "{err}"
     );
 
-    let created = wired.said("pm install-create").await;
+    let created = wired.stdout("pm install-create").await;
     let id = created.split(['[', ']']).nth(1).expect("a number").to_owned();
-    assert_eq!(wired.said(&format!("pm install-abandon {id}")).await, "Success\n");
+    assert_eq!(wired.stdout(&format!("pm install-abandon {id}")).await, "Success\n");
 }
 
 #[tokio::test(start_paused = true)]
 async fn update_keeps_the_uid_and_moves_the_file() {
     let wired = phone("14");
     wired.install("hello-1", "").await;
-    let uid = wired.said("pm list packages -U hello").await;
-    let before = wired.said("pm path org.example.hello").await;
-    wired.said("am start -n org.example.hello/.AboutActivity").await;
-    assert!(wired.said("uiautomator dump /dev/tty").await.contains("text=\"About Hello\""));
+    let uid = wired.stdout("pm list packages -U hello").await;
+    let before = wired.stdout("pm path org.example.hello").await;
+    wired.stdout("am start -n org.example.hello/.AboutActivity").await;
+    assert!(wired.stdout("uiautomator dump /dev/tty").await.contains("text=\"About Hello\""));
     wired.phone.world(|world| world.set_preference("org.example.hello", "key", Some("value")));
     wired.install("hello-2", "").await;
-    assert_eq!(wired.said("pm list packages -U hello").await, uid);
-    assert_ne!(wired.said("pm path org.example.hello").await, before);
+    assert_eq!(wired.stdout("pm list packages -U hello").await, uid);
+    assert_ne!(wired.stdout("pm path org.example.hello").await, before);
     let old = before.trim().trim_start_matches("package:").to_owned();
     assert_ne!(wired.run(&format!("ls {old}")).await.status, Some(0));
     assert_eq!(wired.phone.world(|world| world.preferences("org.example.hello").len()), 1);
     assert_eq!(wired.phone.world(|world| world.pid_of("org.example.hello")), None);
-    let log = wired.said("logcat -d").await;
+    let log = wired.stdout("logcat -d").await;
     assert!(
         log.contains("PackageManager: installation completed for package:org.example.hello"),
         "{log}"
@@ -318,10 +323,10 @@ async fn update_keeps_the_uid_and_moves_the_file() {
     assert!(log.contains("ActivityManager: Force stopping org.example.hello"), "{log}");
 
     // Kept data keeps the user id too.
-    wired.said("pm uninstall -k org.example.hello").await;
+    wired.stdout("pm uninstall -k org.example.hello").await;
     wired.install("test-only", "-t").await;
     wired.install("hello-1", "").await;
-    assert_eq!(wired.said("pm list packages -U hello").await, uid);
+    assert_eq!(wired.stdout("pm list packages -U hello").await, uid);
 }
 
 #[tokio::test(start_paused = true)]
@@ -347,7 +352,7 @@ async fn preinstalled_apps_cannot_be_removed() {
 #[tokio::test(start_paused = true)]
 async fn old_phone_prints_only_error_codes() {
     let wired = phone("4.4");
-    for (name, options, said) in [
+    for (name, options, stdout) in [
         ("hello-1-unsigned", "", "Failure [INSTALL_PARSE_FAILED_NO_CERTIFICATES]"),
         ("hello-1", "", "Success"),
         ("hello-2", "", "Failure [INSTALL_FAILED_ALREADY_EXISTS]"),
@@ -358,7 +363,7 @@ async fn old_phone_prints_only_error_codes() {
     ] {
         wired.put(THERE, &apk(name));
         let out = wired.terminal(&format!("pm install {options} {THERE}")).await;
-        assert_eq!(out, format!("\tpkg: {THERE}\n{said}\n"), "{name} {options}");
+        assert_eq!(out, format!("\tpkg: {THERE}\n{stdout}\n"), "{name} {options}");
     }
     assert_eq!(
         wired.terminal("pm path org.example.hello").await,
@@ -383,7 +388,7 @@ async fn install_fails_on_a_full_phone() {
             "Failure [INSTALL_FAILED_INSUFFICIENT_STORAGE: Failed to override installation location]\n"
         )
     );
-    let created = wired.said("pm install-create").await;
+    let created = wired.stdout("pm install-create").await;
     let id = created.split(['[', ']']).nth(1).expect("a number").to_owned();
     let (status, _, err) =
         wired.all(&format!("pm install-write {id} base.apk /data/local/tmp/x.apk")).await;

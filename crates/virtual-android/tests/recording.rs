@@ -28,7 +28,7 @@ impl Wired {
         let acting = async {
             self.until_recording().await;
             for act in acts {
-                self.said(act).await;
+                self.stdout(act).await;
             }
             self.run(stop).await
         };
@@ -60,8 +60,8 @@ fn probed(video: &[u8], entries: &str) -> Option<Result<String, String>> {
         return None;
     };
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).trim().to_owned();
-    let (said, wrong) = (text(output.stdout), text(output.stderr));
-    Some(if output.status.success() && wrong.is_empty() { Ok(said) } else { Err(wrong) })
+    let (stdout, wrong) = (text(output.stdout), text(output.stderr));
+    Some(if output.status.success() && wrong.is_empty() { Ok(stdout) } else { Err(wrong) })
 }
 
 /// The last picture of a video as red, green, blue.
@@ -115,11 +115,11 @@ async fn recorded_frames_match_the_timeline() {
     assert_eq!(ended, (0, String::new(), String::new()));
     let video = wired.video();
     assert_eq!(boxes(&video), ["ftyp", "mdat", "moov"]);
-    let Some(said) = probed(&video, "stream=codec_name,profile,width,height,pix_fmt,color_space")
+    let Some(stdout) = probed(&video, "stream=codec_name,profile,width,height,pix_fmt,color_space")
     else {
         return;
     };
-    assert_eq!(said.expect("a video"), "h264,Constrained Baseline,240,432,yuv420p,bt709");
+    assert_eq!(stdout.expect("a video"), "h264,Constrained Baseline,240,432,yuv420p,bt709");
     let times = probed(&video, "frame=pts_time").expect("it is there").expect("frames");
     let times: Vec<f64> =
         times.lines().map(|line| line.trim_matches(',').parse().expect("seconds")).collect();
@@ -143,9 +143,9 @@ async fn static_screen_records_one_frame_up_to_three_minutes() {
     let lasted = wired.phone.world(|world| world.uptime()) - before;
     assert!((180..182).contains(&lasted.as_secs()), "{lasted:?}");
     // The status bar's clock goes on: one picture per minute.
-    let Some(said) = probed(&wired.video(), "stream=nb_read_frames") else { return };
-    assert_eq!(said.expect("a video"), "4");
-    wired.said(&format!("screenrecord --time-limit 5 {FILE}")).await;
+    let Some(stdout) = probed(&wired.video(), "stream=nb_read_frames") else { return };
+    assert_eq!(stdout.expect("a video"), "4");
+    wired.stdout(&format!("screenrecord --time-limit 5 {FILE}")).await;
     let output = probed(&wired.video(), "stream=nb_read_frames,duration").expect("it is there");
     assert_eq!(output.expect("a video"), "0.000000,1");
 }
@@ -167,9 +167,9 @@ Broadcasting: Intent { act=android.intent.action.MEDIA_SCANNER_SCAN_FILE dat=fil
 Broadcast completed: result=0
 ";
     assert_eq!(wired.all(&command).await, (0, output.to_owned(), String::new()));
-    let Some(said) = probed(&wired.video(), "stream=width,height") else { return };
-    assert_eq!(said.expect("a video"), "320,240");
-    wired.said(&format!("screenrecord --rotate --size 640x360 --time-limit 1 {FILE}")).await;
+    let Some(stdout) = probed(&wired.video(), "stream=width,height") else { return };
+    assert_eq!(stdout.expect("a video"), "320,240");
+    wired.stdout(&format!("screenrecord --rotate --size 640x360 --time-limit 1 {FILE}")).await;
     let output = probed(&wired.video(), "stream=width,height:stream_side_data=rotation")
         .expect("it is there");
     assert_eq!(output.expect("a video"), "640,360,-90");
@@ -184,8 +184,8 @@ async fn killed_recording_is_unplayable() {
         assert_eq!(ended, (status, String::new(), epitaph.to_owned()));
         assert_eq!(boxes(&wired.video()), ["ftyp", "mdat", "broken"]);
         assert_eq!(wired.all("pidof screenrecord").await.0, 1);
-        let Some(said) = probed(&wired.video(), "stream=width") else { return };
-        assert!(said.is_err_and(|why| why.contains("moov atom not found")));
+        let Some(stdout) = probed(&wired.video(), "stream=width") else { return };
+        assert!(stdout.is_err_and(|why| why.contains("moov atom not found")));
     }
 }
 
@@ -239,10 +239,11 @@ async fn raw_stream_goes_to_stdout() {
     let output = wired.run("screenrecord --output-format=h264 --time-limit 1 -").await;
     // Start code and sequence parameters, then picture parameters.
     assert_eq!(output.stdout.get(..5), Some([0, 0, 0, 1, 0x67].as_slice()));
-    let Some(said) = probed(&output.stdout, "stream=codec_name,width,height,nb_read_frames") else {
+    let Some(stdout) = probed(&output.stdout, "stream=codec_name,width,height,nb_read_frames")
+    else {
         return;
     };
-    assert_eq!(said.expect("a video"), "h264,240,432,1");
+    assert_eq!(stdout.expect("a video"), "h264,240,432,1");
 }
 
 #[tokio::test(start_paused = true)]
@@ -313,10 +314,10 @@ async fn invalid_options_get_the_phones_errors() {
 async fn no_release_before_14_records_longer_than_three_minutes() {
     for release in ["9", "11", "13"] {
         let wired = Wired::made(Setup::of_release(release).expect("it is there"));
-        for (limit, told) in [("0", "0"), ("181", "181"), ("soon", "0"), ("-1", "-1")] {
+        for (limit, reported) in [("0", "0"), ("181", "181"), ("soon", "0"), ("-1", "-1")] {
             let ended =
                 wired.all(&format!("screenrecord --time-limit {limit} /sdcard/a.mp4")).await;
-            let reason = format!("Time limit {told}s outside acceptable range [1,180]\n");
+            let reason = format!("Time limit {reported}s outside acceptable range [1,180]\n");
             assert_eq!(ended, (2, String::new(), reason), "{release}: {limit}");
         }
         let (_, _, help) = wired.all("screenrecord --help").await;
@@ -341,8 +342,8 @@ async fn recording_does_not_block_other_commands() {
         .recorded(&format!("rm {FILE}; screenrecord {FILE}"), &acts, "pkill -INT screenrecord")
         .await;
     assert_eq!(ended, (0, String::new(), String::new()));
-    let Some(said) = probed(&wired.video(), "stream=width,height") else { return };
-    assert_eq!(said.expect("a video"), "240,432");
+    let Some(stdout) = probed(&wired.video(), "stream=width,height") else { return };
+    assert_eq!(stdout.expect("a video"), "240,432");
 }
 
 #[tokio::test(start_paused = true)]

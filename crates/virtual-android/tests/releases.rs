@@ -49,7 +49,7 @@ const COMMANDS: &[&str] = &[
 ];
 
 /// Status and both outputs, with errors marked.
-async fn said(wired: &Wired, command: &str) -> String {
+async fn stdout(wired: &Wired, command: &str) -> String {
     let output = wired.run(command).await;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).replace("\r\n", "\n");
     let errors: String = text(&output.stderr).lines().map(|line| format!("! {line}\n")).collect();
@@ -91,7 +91,7 @@ async fn every_release_matches_its_golden() {
         let wired = Wired::made(Setup::of_release(release).expect("it is there"));
         let mut all = String::new();
         for command in COMMANDS {
-            all.push_str(&said(&wired, command).await);
+            all.push_str(&stdout(&wired, command).await);
         }
         insta::assert_snapshot!(format!("android-{release}"), steady(&all));
     }
@@ -136,7 +136,7 @@ async fn reports_have_only_lines_of_real_phones() {
         let real = level(&real);
         let wired = of(release);
         wired.run("am start -n com.android.notes/.NotesActivity").await;
-        let ours = wired.said(command).await;
+        let ours = wired.stdout(command).await;
         let known = |name: &str| name.starts_with("WINDOW MANAGER") || name == NO_FIELD;
         let odd = level(&ours).into_iter().filter(|name| !real.contains(name) && !known(name));
         all.extend(odd.map(|name| format!("Android {release}, {command}: {name}")));
@@ -225,7 +225,7 @@ async fn lines_that_tools_parse_match_each_release() {
     ] {
         let wired = of(release);
         wired.run(&format!("am start -n {notes}")).await;
-        let output = wired.said(command).await;
+        let output = wired.stdout(command).await;
         for line in lines {
             let parts: Vec<&str> = line.split('*').collect();
             let has = |text: &str| {

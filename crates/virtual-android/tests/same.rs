@@ -70,7 +70,7 @@ const REPORTS: &[&str] = &[
 /// The phone's output so far.
 struct Story {
     wired: Wired,
-    said: Md5,
+    stdout: Md5,
     steps: String,
 }
 
@@ -78,12 +78,12 @@ impl Story {
     async fn ask(&mut self, line: &str) -> Vec<u8> {
         let stream = exec(&self.wired.adb, line).await.expect("a stream");
         let bytes = read_to_end(stream, 64 << 20).await.expect("its end");
-        self.said.update(&bytes);
+        self.stdout.update(&bytes);
         bytes
     }
 
     fn step(&mut self, name: &str) {
-        let sum = self.said.clone().finalize();
+        let sum = self.stdout.clone().finalize();
         let sum = sum.iter().fold(String::new(), |sum, byte| format!("{sum}{byte:02x}"));
         // Writing to a string cannot fail.
         let _ = writeln!(self.steps, "{sum}  {name}");
@@ -135,7 +135,7 @@ impl Story {
 #[tokio::test(start_paused = true)]
 #[ignore = "a part of the test of all processes"]
 async fn the_story() {
-    let mut story = Story { wired: Wired::new(), said: Md5::new(), steps: String::new() };
+    let mut story = Story { wired: Wired::new(), stdout: Md5::new(), steps: String::new() };
     story.ask("screencap -p").await;
     // Smaller images from here on, to save time.
     story.ask("wm size 480x800; wm density 240").await;
@@ -163,7 +163,7 @@ async fn the_story() {
 }
 
 /// The output of a separate process, number `nth`.
-fn told(nth: usize, place: &Path) -> String {
+fn output_of(nth: usize, place: &Path) -> String {
     let mut command = Command::new(std::env::current_exe().expect("this program"));
     command.args(["the_story", "--exact", "--ignored", "--nocapture"]).current_dir(place);
     // The environment of a process, which must not matter.
@@ -177,8 +177,8 @@ fn told(nth: usize, place: &Path) -> String {
         command.env("FAKETIME_DONT_FAKE_MONOTONIC", "1");
     }
     let output = command.output().expect("this program, again");
-    let said = String::from_utf8_lossy(&output.stdout);
-    let steps = said.lines().filter_map(|line| line.split_once(MARK));
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    let steps = stdout.lines().filter_map(|line| line.split_once(MARK));
     let steps = steps.fold(String::new(), |steps, (_, line)| steps + line + "\n");
     assert!(output.status.success() && !steps.is_empty(), "{output:?}");
     steps
@@ -210,7 +210,7 @@ fn every_process_produces_the_same_bytes() {
         println!("skipped: no libfaketime, so the clock is the same in all processes");
     }
     let places = [tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder")];
-    let first = told(0, places[0].path());
+    let first = output_of(0, places[0].path());
     let next = AtomicUsize::new(1);
     let other = Mutex::new(None);
     let workers = std::thread::available_parallelism().map_or(2, usize::from);
@@ -222,7 +222,7 @@ fn every_process_produces_the_same_bytes() {
                     if nth >= processes || other.lock().expect("whole").is_some() {
                         return;
                     }
-                    let steps = told(nth, places[nth % 2].path());
+                    let steps = output_of(nth, places[nth % 2].path());
                     if steps != first {
                         *other.lock().expect("whole") = Some((nth, steps));
                     }

@@ -12,9 +12,9 @@ use thumbwire_virtual_android::Setup;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 async fn all(wired: &Wired, service: &str) -> Vec<u8> {
-    let (mut stream, mut said) = (wired.adb.open(service).await.unwrap(), Vec::new());
-    stream.read_to_end(&mut said).await.unwrap();
-    said
+    let (mut stream, mut stdout) = (wired.adb.open(service).await.unwrap(), Vec::new());
+    stream.read_to_end(&mut stdout).await.unwrap();
+    stdout
 }
 
 #[tokio::test]
@@ -108,7 +108,7 @@ async fn pushed_links_and_files_replace_each_other() {
         let mut output = Vec::new();
         stream.read_to_end(&mut output).await.unwrap();
         assert_eq!(output, b"OKAY\0\0\0\0");
-        let shown = wired.said("readlink /data/local/tmp/here").await;
+        let shown = wired.stdout("readlink /data/local/tmp/here").await;
         assert_eq!(shown, format!("{target}\n"));
     }
     let out = details(&wired.adb, "/data/local/tmp/here").await.unwrap();

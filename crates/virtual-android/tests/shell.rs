@@ -90,7 +90,7 @@ async fn writer_ends_when_its_reader_closes() {
         .phone
         .files(|files| files.write("/sdcard/big", &[b'x'; 1 << 20], 0o644))
         .expect("written");
-    assert_eq!(wired.said("cat /sdcard/big /sdcard/big | head -c 3").await, "xxx");
+    assert_eq!(wired.stdout("cat /sdcard/big /sdcard/big | head -c 3").await, "xxx");
     let statuses: Vec<_> = wired.phone.commands().into_iter().map(|record| record.status).collect();
     assert_eq!(statuses, [Some(141), Some(0)]);
 }
@@ -98,10 +98,10 @@ async fn writer_ends_when_its_reader_closes() {
 #[tokio::test]
 async fn recursive_script_ends() {
     let wired = Wired::new();
-    wired.said("echo '/data/local/tmp/f' > /data/local/tmp/f; chmod 755 /data/local/tmp/f").await;
+    wired.stdout("echo '/data/local/tmp/f' > /data/local/tmp/f; chmod 755 /data/local/tmp/f").await;
     let (status, _, err) = wired.all("/data/local/tmp/f").await;
     assert!(status != 0 && err.contains("nested too deeply"), "{err}");
-    assert_eq!(wired.said("echo well").await, "well\n");
+    assert_eq!(wired.stdout("echo well").await, "well\n");
 }
 
 #[tokio::test]
@@ -110,8 +110,8 @@ async fn nesting_is_limited_before_the_stack_overflows() {
     let nested = |open: &str, times: usize, close: &str| {
         format!("{}echo in{}", open.repeat(times), close.repeat(times))
     };
-    assert_eq!(wired.said(&nested("echo $(", 25, ")")).await, "in\n");
-    assert_eq!(wired.said(&nested("(", 1, ")")).await, "in\n");
+    assert_eq!(wired.stdout(&nested("echo $(", 25, ")")).await, "in\n");
+    assert_eq!(wired.stdout(&nested("(", 1, ")")).await, "in\n");
     for script in [
         nested("( ", 31, ")"),
         nested("echo $(", 31, ")"),
@@ -124,7 +124,7 @@ async fn nesting_is_limited_before_the_stack_overflows() {
     let deep = nested("( ", 25, ")").replace("echo in", "eval \"$NEXT\"");
     let (_, _, err) = wired.all(&format!("NEXT={}; export NEXT; {deep}", quoted(&deep))).await;
     assert!(err.contains("nested too deeply"), "{err}");
-    assert_eq!(wired.said("echo well").await, "well\n");
+    assert_eq!(wired.stdout("echo well").await, "well\n");
 }
 
 #[tokio::test]
@@ -144,10 +144,10 @@ async fn fork_bomb_does_not_starve_others() {
             assert!(read > 0, "{script} ended after {output}");
             output.push_str(&String::from_utf8_lossy(&chunk[..read]));
         }
-        assert_eq!(wired.said("echo well").await, "well\n");
+        assert_eq!(wired.stdout("echo well").await, "well\n");
     }
     // Their clients have disconnected, and they have ended.
-    assert_eq!(wired.said(&format!("{}:; echo well", ": | ".repeat(100))).await, "well\n");
+    assert_eq!(wired.stdout(&format!("{}:; echo well", ": | ".repeat(100))).await, "well\n");
 }
 
 #[tokio::test]
@@ -163,9 +163,9 @@ async fn shell_memory_is_limited() {
     assert!(err.contains("argument list too long"), "{err}");
     // A pattern that would examine millions of files.
     let pattern = format!("echo /system/bin/*{}", "/../*".repeat(20));
-    assert_eq!(wired.said(&pattern).await, format!("{}\n", &pattern[5..]));
+    assert_eq!(wired.stdout(&pattern).await, format!("{}\n", &pattern[5..]));
     assert_eq!(
-        wired.said("input keyevent --delay 18446744073709551615 3 3; date +%Y").await,
+        wired.stdout("input keyevent --delay 18446744073709551615 3 3; date +%Y").await,
         "2034\n"
     );
 }
@@ -245,7 +245,7 @@ async fn endless_loop_ends_with_its_host() {
         until(&mut stream, "on\n").await;
         // A clock paused by the test goes on, and others are served.
         pass(20).await;
-        assert_eq!(wired.said("echo well").await, "well\n");
+        assert_eq!(wired.stdout("echo well").await, "well\n");
         // Each iteration takes some of the phone's time, so a running loop shows in it.
         let uptime = || wired.phone.world(|world| world.uptime());
         let before = uptime();
@@ -268,7 +268,7 @@ async fn sleeping_loop_waits_on_the_phones_clock() {
     let wired = Wired::new();
     let before = wired.phone.world(|world| world.uptime());
     let script = "i=0; while [ $i -lt 7 ]; do sleep 10; i=$((i + 1)); done; echo $i";
-    assert_eq!(wired.said(script).await, "7\n");
+    assert_eq!(wired.stdout(script).await, "7\n");
     let passed = wired.phone.world(|world| world.uptime()) - before;
     assert!((70..75).contains(&passed.as_secs()), "{passed:?}");
 }
@@ -278,14 +278,14 @@ async fn background_command_has_a_process_id() {
     let wired = Wired::new();
     // `$!` is the program's own process id, available before the next command runs.
     let script = "logcat > /dev/null & p=$!; ps -o PID,NAME -p $p | tail -n 1 | wc -w; kill $p; wait $p; echo $?";
-    assert_eq!(wired.said(script).await, "2\n143\n");
+    assert_eq!(wired.stdout(script).await, "2\n143\n");
     assert_eq!(
         wired
-            .said("logcat >/dev/null & kill -INT $!; kill -0 $! && kill -9 $!; wait $!; echo $?")
+            .stdout("logcat >/dev/null & kill -INT $!; kill -0 $! && kill -9 $!; wait $!; echo $?")
             .await,
         "137\n"
     );
-    assert_eq!(wired.said("ps -A | grep -c logcat || :").await, "0\n");
+    assert_eq!(wired.stdout("ps -A | grep -c logcat || :").await, "0\n");
 }
 
 #[tokio::test(start_paused = true)]
@@ -294,9 +294,9 @@ async fn stream_stays_open_while_a_background_command_may_write() {
     let mut stream =
         wired.adb.open("shell,raw:logcat -s Mark & echo started").await.expect("opened");
     until(&mut stream, "started\n").await;
-    wired.said("log -t Mark hello").await;
+    wired.stdout("log -t Mark hello").await;
     assert!(until(&mut stream, "hello\n").await.contains("Mark"));
-    wired.said("pkill logcat").await;
+    wired.stdout("pkill logcat").await;
     let mut rest = String::new();
     stream.read_to_string(&mut rest).await.expect("the end");
 }
@@ -304,14 +304,14 @@ async fn stream_stays_open_while_a_background_command_may_write() {
 #[tokio::test(start_paused = true)]
 async fn only_detached_background_commands_outlive_their_shell() {
     let wired = Wired::new();
-    assert_eq!(wired.said("logcat > /sdcard/log 2>&1 & echo started").await, "started\n");
-    assert_eq!(wired.said("pidof logcat | wc -w; pkill logcat").await, "1\n");
+    assert_eq!(wired.stdout("logcat > /sdcard/log 2>&1 & echo started").await, "started\n");
+    assert_eq!(wired.stdout("pidof logcat | wc -w; pkill logcat").await, "1\n");
     let mut stream =
         wired.adb.open("shell,v2,raw:logcat -s Nothing & echo on").await.expect("opened");
     until(&mut stream, "on\n").await;
     drop(stream);
     let gone = async {
-        while wired.said("ps -A").await.contains("logcat") {
+        while wired.stdout("ps -A").await.contains("logcat") {
             tokio::time::advance(Duration::from_secs(1)).await;
         }
     };
@@ -373,9 +373,9 @@ async fn command_ends_when_its_client_disconnects() {
     let mut chunk = [0; 64];
     assert!(first.read(&mut chunk).await.expect("it talks") > 0);
     // A second shell is served at the same time.
-    assert_eq!(wired.said("echo well").await, "well\n");
+    assert_eq!(wired.stdout("echo well").await, "well\n");
     drop(first);
-    assert_eq!(wired.said("echo still").await, "still\n");
+    assert_eq!(wired.stdout("echo still").await, "still\n");
     let records = wired.phone.commands();
     assert_eq!(records[0].argv, ["logcat"]);
     assert_eq!((records[0].status, records[0].service.as_str()), (None, "shell,v2,raw"));
@@ -384,11 +384,11 @@ async fn command_ends_when_its_client_disconnects() {
 #[tokio::test]
 async fn unplugged_phone_is_unreachable_until_plugged_in() {
     let wired = Wired::new();
-    assert_eq!(wired.said("echo a").await, "a\n");
+    assert_eq!(wired.stdout("echo a").await, "a\n");
     wired.phone.unplug();
     assert!(thumbwire_adb::run(&wired.adb, "echo b").await.is_err());
     wired.phone.plug();
-    assert_eq!(wired.said("echo c").await, "c\n");
+    assert_eq!(wired.stdout("echo c").await, "c\n");
     // A reboot shows as a disconnect.
     let _ = thumbwire_adb::run(&wired.adb, "reboot").await;
     assert!(thumbwire_adb::run(&wired.adb, "echo d").await.is_err());
@@ -398,21 +398,21 @@ async fn unplugged_phone_is_unreachable_until_plugged_in() {
 #[tokio::test]
 async fn rebooted_phone_boots_like_a_real_one() {
     let wired = Wired::new();
-    wired.said("setprop debug.x 1; setprop persist.log.tag V; echo kept >/sdcard/kept").await;
-    wired.said("am start -n com.android.settings/.Settings; sleep 200").await;
-    assert!(wired.said("uptime").await.contains(" up  0:03, "));
+    wired.stdout("setprop debug.x 1; setprop persist.log.tag V; echo kept >/sdcard/kept").await;
+    wired.stdout("am start -n com.android.settings/.Settings; sleep 200").await;
+    assert!(wired.stdout("uptime").await.contains(" up  0:03, "));
     // Background commands: a program, and one within its own shell.
-    wired.said("logcat >/sdcard/log 2>&1 & { logcat; : ; } >/sdcard/log2 2>&1 &").await;
-    let left = async || wired.said("ps -A -o NAME").await.matches("logcat").count();
-    assert_eq!(left().await, 2, "{}", wired.said("ps -A -o PID,PPID,NAME,ARGS").await);
+    wired.stdout("logcat >/sdcard/log 2>&1 & { logcat; : ; } >/sdcard/log2 2>&1 &").await;
+    let left = async || wired.stdout("ps -A -o NAME").await.matches("logcat").count();
+    assert_eq!(left().await, 2, "{}", wired.stdout("ps -A -o PID,PPID,NAME,ARGS").await);
     let _ = thumbwire_adb::run(&wired.adb, "reboot").await;
     wired.phone.plug();
-    assert!(wired.said("uptime").await.contains(" up  0:00, "));
+    assert!(wired.stdout("uptime").await.contains(" up  0:00, "));
     assert_eq!(left().await, 0);
     let properties = "getprop debug.x; getprop persist.log.tag; getprop sys.boot_completed";
-    assert_eq!(wired.said(properties).await, "\nV\n1\n");
-    assert_eq!(wired.said("cat /sdcard/kept").await, "kept\n");
-    assert!(wired.said("dumpsys window | grep mCurrentFocus").await.contains("launcher3"));
+    assert_eq!(wired.stdout(properties).await, "\nV\n1\n");
+    assert_eq!(wired.stdout("cat /sdcard/kept").await, "kept\n");
+    assert!(wired.stdout("dumpsys window | grep mCurrentFocus").await.contains("launcher3"));
 }
 
 #[tokio::test]
@@ -443,7 +443,7 @@ async fn files_go_both_ways() {
             .to_string()
             .contains("No such file or directory")
     );
-    assert_eq!(wired.said("md5sum /sdcard/new/folder/f.bin | head -c 32 | wc -c").await, "32\n");
+    assert_eq!(wired.stdout("md5sum /sdcard/new/folder/f.bin | head -c 32 | wc -c").await, "32\n");
 }
 
 #[tokio::test]
@@ -508,7 +508,7 @@ async fn raw_command_reads_all_input_sent_before_disconnect() {
 async fn idle_raw_command_ends_after_its_host_disconnects() {
     let wired = Wired::new();
     let stream = wired.adb.open("exec:logcat -s Nothing").await.expect("open");
-    let runs = async || wired.said("ps -A").await.contains("logcat");
+    let runs = async || wired.stdout("ps -A").await.contains("logcat");
     while !runs().await {
         tokio::task::yield_now().await;
     }
@@ -533,11 +533,11 @@ async fn adbd_announces_its_port_and_restarts() {
     };
     assert_eq!(asked("tcpip:0").await, "invalid port\n");
     assert_eq!(asked("tcpip:5555").await, "restarting in TCP mode port: 5555\n");
-    assert_eq!(wired.said("getprop service.adb.tcp.port").await, "5555\n");
+    assert_eq!(wired.stdout("getprop service.adb.tcp.port").await, "5555\n");
     assert_eq!(asked("usb:").await, "restarting in USB mode\n");
     wired.phone.unplugged().await;
     wired.phone.plug();
-    assert_eq!(wired.said("getprop service.adb.tcp.port").await, "0\n");
+    assert_eq!(wired.stdout("getprop service.adb.tcp.port").await, "0\n");
 }
 
 /// A program started by `exec` has the shell's process id (execve(2)), and `/proc` has its command line
@@ -545,11 +545,11 @@ async fn adbd_announces_its_port_and_restarts() {
 #[tokio::test]
 async fn exec_keeps_the_shells_process_id() {
     let wired = Wired::new();
-    let output = wired.said("echo $$; exec ps -o PID,NAME").await;
+    let output = wired.stdout("echo $$; exec ps -o PID,NAME").await;
     let (shell, listed) = output.split_once('\n').expect("two commands spoke");
     let mut rows = listed.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
     assert!(rows.any(|row| row == [shell, "ps"]), "{output}");
-    let output = wired.said("echo $$; exec sh -c 'cat /proc/$$/cmdline' 'a b'").await;
+    let output = wired.stdout("echo $$; exec sh -c 'cat /proc/$$/cmdline' 'a b'").await;
     assert!(output.ends_with("\nsh\0-c\0cat /proc/$$/cmdline\0a b\0"), "{output:?}");
     let (status, _, why) = wired.all("cat /proc/99999/cmdline").await;
     assert_eq!((status, &*why), (1, "cat: /proc/99999/cmdline: No such file or directory\n"));

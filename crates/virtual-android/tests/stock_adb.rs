@@ -230,7 +230,7 @@ async fn reboot_disconnects_until_plugged_in() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn forward_and_reverse_work() {
     let Some(stock) = Stock::start().await else { return };
-    let place = |said: Output| format!("127.0.0.1:{}", text(&said.stdout).trim());
+    let place = |stdout: Output| format!("127.0.0.1:{}", text(&stdout.stdout).trim());
     let mut inside = stock.phone.sockets().listen("localabstract:helper").expect("free");
     let forwarded = place(stock.adb(&["forward", "tcp:0", "localabstract:helper"]).await);
     let mut near = TcpStream::connect(forwarded).await.expect("connected");
@@ -266,7 +266,7 @@ fn apk(name: &str) -> String {
 
 impl Stock {
     /// Whether adb succeeded, and its whole output.
-    async fn told(&self, arguments: &[&str]) -> (bool, String) {
+    async fn output_of(&self, arguments: &[&str]) -> (bool, String) {
         let output = self.adb(arguments).await;
         (output.status.success(), text(&output.stdout) + &text(&output.stderr))
     }
@@ -277,7 +277,7 @@ async fn stock_adb_installs_updates_and_uninstalls() {
     let Some(stock) = Stock::start().await else { return };
     let (one, two, other) = (apk("hello-1"), apk("hello-2"), apk("hello-1-other-key"));
     assert_eq!(
-        stock.told(&["install", &one]).await,
+        stock.output_of(&["install", &one]).await,
         (true, "Performing Streamed Install\nSuccess\n".to_owned())
     );
     // It is installed, and its bytes are unchanged.
@@ -286,10 +286,10 @@ async fn stock_adb_installs_updates_and_uninstalls() {
     let back = stock.path("back.apk");
     assert!(stock.adb(&["pull", path, &back]).await.status.success());
     assert_eq!(std::fs::read(&back).expect("read"), std::fs::read(&one).expect("read"));
-    let (pushed, said) = stock.told(&["push", &two, path]).await;
-    assert!(!pushed && said.contains("Permission denied"), "{said}");
+    let (pushed, stdout) = stock.output_of(&["push", &two, path]).await;
+    assert!(!pushed && stdout.contains("Permission denied"), "{stdout}");
 
-    let output = stock.told(&["install", "--no-streaming", "-r", &two]).await;
+    let output = stock.output_of(&["install", "--no-streaming", "-r", &two]).await;
     assert!(output.0 && output.1.ends_with("Success\n"), "{output:?}");
     let left = text(&stock.adb(&["shell", "ls /data/local/tmp"]).await.stdout);
     assert_eq!(left.trim(), "thumbwire-helper-1.jar", "adb takes away what it pushed");
@@ -297,28 +297,28 @@ async fn stock_adb_installs_updates_and_uninstalls() {
         (vec!["install", "-r", &one], "Failure [INSTALL_FAILED_VERSION_DOWNGRADE: "),
         (vec!["install", "-r", "-d", &other], "Failure [INSTALL_FAILED_UPDATE_INCOMPATIBLE: "),
     ] {
-        let (installed, said) = stock.told(&arguments).await;
+        let (installed, stdout) = stock.output_of(&arguments).await;
         assert!(
-            !installed && said.contains("adb: failed to install") && said.contains(why),
-            "{said}"
+            !installed && stdout.contains("adb: failed to install") && stdout.contains(why),
+            "{stdout}"
         );
     }
-    assert!(stock.told(&["install", "-r", "-d", &one]).await.0);
+    assert!(stock.output_of(&["install", "-r", "-d", &one]).await.0);
     assert_eq!(
-        stock.told(&["uninstall", "org.example.hello"]).await,
+        stock.output_of(&["uninstall", "org.example.hello"]).await,
         (true, "Success\n".to_owned())
     );
-    let (gone, said) = stock.told(&["uninstall", "org.example.hello"]).await;
-    assert!(!gone && said.contains("Failure [DELETE_FAILED_INTERNAL_ERROR]"), "{said}");
+    let (gone, stdout) = stock.output_of(&["uninstall", "org.example.hello"]).await;
+    assert!(!gone && stdout.contains("Failure [DELETE_FAILED_INTERNAL_ERROR]"), "{stdout}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn stock_adb_installs_splits_and_reports_errors() {
     let Some(stock) = Stock::start().await else { return };
     let (base, config) = (apk("split-base"), apk("split-config"));
-    let (alone, said) = stock.told(&["install", &base]).await;
-    assert!(!alone && said.contains("INSTALL_FAILED_MISSING_SPLIT"), "{said}");
-    let output = stock.told(&["install-multiple", &base, &config]).await;
+    let (alone, stdout) = stock.output_of(&["install", &base]).await;
+    assert!(!alone && stdout.contains("INSTALL_FAILED_MISSING_SPLIT"), "{stdout}");
+    let output = stock.output_of(&["install-multiple", &base, &config]).await;
     assert!(output.0 && output.1.contains("Success"), "{output:?}");
     let paths = text(&stock.adb(&["shell", "pm path org.example.split"]).await.stdout);
     assert_eq!(paths.lines().count(), 2, "{paths}");
@@ -329,8 +329,8 @@ async fn stock_adb_installs_splits_and_reports_errors() {
         let file = stock.path(name);
         std::fs::write(&file, bytes).expect("written");
         for how in ["--streaming", "--no-streaming"] {
-            let (installed, said) = stock.told(&["install", how, &file]).await;
-            assert!(!installed && said.contains("Failed to parse"), "{how} {said}");
+            let (installed, stdout) = stock.output_of(&["install", how, &file]).await;
+            assert!(!installed && stdout.contains("Failed to parse"), "{how} {stdout}");
         }
     }
     let left = text(&stock.adb(&["shell", "ls -d /data/app/vmdl*"]).await.stdout);
@@ -341,7 +341,7 @@ async fn stock_adb_installs_splits_and_reports_errors() {
 async fn app_installed_on_an_old_phone_survives_a_reboot() {
     let old = Setup::of_release("4.4").expect("a release");
     let Some(stock) = Stock::made(old).await else { return };
-    let output = stock.told(&["install", &apk("hello-1")]).await;
+    let output = stock.output_of(&["install", &apk("hello-1")]).await;
     assert!(output.0 && output.1.contains("Success"), "{output:?}");
     stock.phone.unplug();
     stock.phone.plug();
@@ -350,7 +350,7 @@ async fn app_installed_on_an_old_phone_survives_a_reboot() {
     };
     assert!(known(&stock.phone));
     stock.connect_again().await;
-    let output = stock.told(&["uninstall", "org.example.hello"]).await;
+    let output = stock.output_of(&["uninstall", "org.example.hello"]).await;
     assert!(output.0 && output.1.contains("Success"), "{output:?}");
     assert!(!known(&stock.phone));
 }

@@ -114,9 +114,9 @@ async fn adb_client_drives_the_virtual_phone_new_and_old() {
             device.shell_command(&command, Some(&mut output), None).unwrap();
             (back, String::from_utf8(output).unwrap())
         });
-        let (back, said) = out.await.unwrap();
+        let (back, stdout) = out.await.unwrap();
         assert_eq!(back, b"from a stranger");
-        assert!(said.starts_with("from a stranger") && said.contains(release), "{said:?}");
+        assert!(stdout.starts_with("from a stranger") && stdout.contains(release), "{stdout:?}");
         assert!(phone.commands().iter().any(|command| command.argv == ["input", "keyevent", "3"]));
     }
 }

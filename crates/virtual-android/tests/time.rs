@@ -68,7 +68,7 @@ async fn instant_phone_never_waits() {
 #[tokio::test(start_paused = true)]
 async fn real_clock_runs_between_commands() {
     let wired = outside(Profile::Pixel);
-    assert!(wired.said("uiautomator dump /dev/tty").await.contains("Maps"));
+    assert!(wired.stdout("uiautomator dump /dev/tty").await.contains("Maps"));
     let clock = |wired: &Wired| {
         wired.phone.world(|world| {
             let windows = &world.scene().windows;
@@ -81,7 +81,7 @@ async fn real_clock_runs_between_commands() {
     assert_eq!(clock(&wired), "10:00");
     advance(Duration::from_secs(90)).await;
     assert_eq!(clock(&wired), "10:01");
-    assert_eq!(wired.said("date +%T").await, "10:01:31\n");
+    assert_eq!(wired.stdout("date +%T").await, "10:01:31\n");
 }
 
 /// The screen of a running stopwatch is never idle.
@@ -106,15 +106,15 @@ async fn recording_takes_real_time_on_a_real_clock() {
 
 #[tokio::test(start_paused = true)]
 async fn logged_start_time_matches_am() {
-    for (profile, told, logged) in [
+    for (profile, output_of, logged) in [
         (Profile::Instant, 0, "+1ms"),
         (Profile::Pixel, 300, "+300ms"),
         (Profile::Old, 700, "+700ms"),
     ] {
         let wired = Wired::made(Setup { profile, ..Setup::default() });
-        let output = wired.said("am start -W -n com.android.settings/.Settings").await;
-        assert!(output.contains(&format!("\nTotalTime: {told}\n")), "{output}");
-        let log = wired.said("logcat -d | grep 'Displayed com.android.settings'").await;
+        let output = wired.stdout("am start -W -n com.android.settings/.Settings").await;
+        assert!(output.contains(&format!("\nTotalTime: {output_of}\n")), "{output}");
+        let log = wired.stdout("logcat -d | grep 'Displayed com.android.settings'").await;
         assert!(log.trim_end().ends_with(logged), "{log}");
     }
 }

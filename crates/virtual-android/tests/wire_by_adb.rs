@@ -64,7 +64,7 @@ impl Stock {
     }
 
     /// Standard output of a command that must succeed.
-    async fn said(&self, arguments: &[&str]) -> String {
+    async fn stdout(&self, arguments: &[&str]) -> String {
         let output = self.adb(arguments).await;
         assert!(output.status.success(), "{arguments:?}: {output:?}");
         text(&output.stdout)
@@ -184,12 +184,12 @@ async fn twenty_megabytes_round_trip_with_and_without_delayed_ack() {
         let stock = Stock::start(&program, "14", burst).await;
         let (here, back) = (stock.path("here"), stock.path("back"));
         std::fs::write(&here, &sent).unwrap();
-        stock.said(&["push", &here, "/sdcard/f"]).await;
-        stock.said(&["pull", "/sdcard/f", &back]).await;
+        stock.stdout(&["push", &here, "/sdcard/f"]).await;
+        stock.stdout(&["pull", "/sdcard/f", &back]).await;
         assert!(std::fs::read(&back).unwrap() == sent, "{program:?} burst {burst}");
         let output = stock.adb(&["exec-out", "cat /sdcard/f"]).await;
         assert!(output.stdout == sent, "{program:?} burst {burst}: {} bytes", output.stdout.len());
-        assert_eq!(stock.said(&["shell", "echo well"]).await, "well\n");
+        assert_eq!(stock.stdout(&["shell", "echo well"]).await, "well\n");
     }
 }
 
@@ -201,7 +201,7 @@ async fn empty_folder_is_pushed_where_adb_creates_folders() {
         for (release, made) in [("9", true), ("14", false)] {
             let stock = Stock::start(&program, release, false).await;
             std::fs::create_dir(stock.path("empty")).unwrap();
-            stock.said(&["push", &stock.path("empty"), "/sdcard/"]).await;
+            stock.stdout(&["push", &stock.path("empty"), "/sdcard/"]).await;
             let there = stock.phone.files(|files| files.stat("/sdcard/empty", true).is_ok());
             assert_eq!(there, made, "{program:?} on {release}");
         }
@@ -222,7 +222,7 @@ async fn failed_transfers_report_a_reason() {
             assert!(!output.status.success(), "{arguments:?}: {words}");
             assert!(words.contains(reason), "{program:?} {arguments:?}: {words}");
         }
-        assert_eq!(stock.said(&["shell", "echo well"]).await, "well\n");
+        assert_eq!(stock.stdout(&["shell", "echo well"]).await, "well\n");
     }
 }
 
@@ -231,9 +231,9 @@ async fn abb_works_without_a_shell() {
     for program in stock_adbs() {
         let stock = Stock::start(&program, "14", false).await;
         let value = "two  words; $(id) 'quoted'";
-        stock.said(&["abb", "settings", "put", "system", "a_note", value]).await;
+        stock.stdout(&["abb", "settings", "put", "system", "a_note", value]).await;
         assert_eq!(
-            stock.said(&["abb", "settings", "get", "system", "a_note"]).await,
+            stock.stdout(&["abb", "settings", "get", "system", "a_note"]).await,
             format!("{value}\n")
         );
         let last = stock.phone.commands().pop().unwrap();
@@ -254,7 +254,7 @@ async fn each_release_announces_what_its_adbd_does() {
     }
     for release in Setup::releases() {
         let stock = Stock::start(&program, release, true).await;
-        let features = stock.said(&["features"]).await.trim().replace('\n', " ");
+        let features = stock.stdout(&["features"]).await.trim().replace('\n', " ");
         out += &format!("{release}: {features}\n");
     }
     assert_eq!(

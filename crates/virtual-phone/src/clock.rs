@@ -2,6 +2,9 @@
 //!
 //! Begin with [`PhoneClock`]. Time is an input; this room reads no clock.
 
+use jiff::Timestamp;
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
 use std::time::Duration;
 
 /// The uptime, and the next app wakeup.
@@ -73,47 +76,24 @@ pub(crate) const SWITCHED_ON: u64 = 1_709_632_800;
 impl Clock {
     /// The clock after the phone has run for `uptime`.
     pub(crate) fn at(uptime: Duration) -> Self {
-        let seconds = SWITCHED_ON + uptime.as_secs();
-        let days = seconds / 86_400;
-        // 1970-01-01 was a Thursday.
-        let weekday = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"][(days % 7) as usize];
-        let (mut year, mut day) = (1970, days);
-        let leap = |year: u64| {
-            year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
-        };
-        let days_in = |year| if leap(year) { 366 } else { 365 };
-        while day >= days_in(year) {
-            day -= days_in(year);
-            year += 1;
-        }
-        let february = if leap(year) { 29 } else { 28 };
-        let months = [
-            ("Jan", 31),
-            ("Feb", february),
-            ("Mar", 31),
-            ("Apr", 30),
-            ("May", 31),
-            ("Jun", 30),
-            ("Jul", 31),
-            ("Aug", 31),
-            ("Sep", 30),
-            ("Oct", 31),
-            ("Nov", 30),
-        ];
-        let mut month = "Dec";
-        for (name, length) in months {
-            if day < length {
-                month = name;
-                break;
-            }
-            day -= length;
-        }
+        let now = date_time(uptime);
         Self {
-            hour: (seconds / 3600 % 24) as u32,
-            minute: (seconds / 60 % 60) as u32,
-            weekday,
-            month,
-            day: day as u32 + 1,
+            hour: now.hour().unsigned_abs().into(),
+            minute: now.minute().unsigned_abs().into(),
+            weekday: WEEKDAYS[usize::from(now.weekday().to_monday_zero_offset().unsigned_abs())],
+            month: MONTHS[usize::from(now.month().unsigned_abs()) - 1],
+            day: now.day().unsigned_abs().into(),
         }
     }
+}
+
+const WEEKDAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
+const MONTHS: [&str; 12] =
+    ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+
+/// Date and time (UTC) after the phone has run for `uptime`, up to the year 9999.
+pub(crate) fn date_time(uptime: Duration) -> DateTime {
+    let seconds = SWITCHED_ON.saturating_add(uptime.as_secs());
+    let now = i64::try_from(seconds).ok().and_then(|seconds| Timestamp::from_second(seconds).ok());
+    TimeZone::UTC.to_datetime(now.unwrap_or(Timestamp::MAX))
 }

@@ -27,6 +27,7 @@ mod screen;
 mod services;
 mod settings;
 mod storage;
+pub mod sync;
 mod system_ui;
 mod tasks;
 #[cfg(test)]

@@ -101,7 +101,7 @@ impl Notices {
     }
 
     /// Shows or hides the banner.
-    pub(crate) fn turn_banner(&mut self) {
+    pub(crate) fn toggle_banner(&mut self) {
         self.banner = !self.banner;
     }
 

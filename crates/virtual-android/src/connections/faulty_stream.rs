@@ -17,7 +17,7 @@ pub(crate) struct FaultyStream<S> {
     sent: u64,
     cut: Option<TriggeredFault>,
     is_cut: bool,
-    spoil: Option<TriggeredFault>,
+    corrupt: Option<TriggeredFault>,
     up: RateLimiter,
     down: RateLimiter,
 }
@@ -25,13 +25,13 @@ pub(crate) struct FaultyStream<S> {
 impl<S> FaultyStream<S> {
     /// Wraps a new connection.
     pub(crate) fn new(phone: &VirtualPhone, io: S) -> Self {
-        let (cut, spoil) = (
+        let (cut, corrupt) = (
             phone.draw_fault(Fault::Disconnect, "connect"),
             phone.draw_fault(Fault::CorruptPackets, "connect"),
         );
         let rate = phone.bytes_per_second();
         let (up, down) = (RateLimiter::new(rate), RateLimiter::new(rate));
-        Self { io, phone: phone.clone(), sent: 0, cut, is_cut: false, spoil, up, down }
+        Self { io, phone: phone.clone(), sent: 0, cut, is_cut: false, corrupt, up, down }
     }
 
     /// How many of `wanted` bytes may still be sent.
@@ -42,8 +42,8 @@ impl<S> FaultyStream<S> {
     }
 
     /// The byte to corrupt, if it is among the next `count`: its index and a random number.
-    fn spoilt(&self, count: usize) -> Option<(usize, u64)> {
-        let hit = self.spoil.as_ref()?;
+    fn corrupted_byte(&self, count: usize) -> Option<(usize, u64)> {
+        let hit = self.corrupt.as_ref()?;
         let place = usize::try_from(hit.place().checked_sub(self.sent)?).ok()?;
         (place < count).then_some((place, hit.seed))
     }
@@ -71,7 +71,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for FaultyStream<S> {
         self.check()?;
         ready!(self.up.poll(cx));
         let data = data.get(..self.room(data.len())).unwrap_or_default();
-        let written = match self.spoilt(data.len()) {
+        let written = match self.corrupted_byte(data.len()) {
             None => ready!(Pin::new(&mut self.io).poll_write(cx, data))?,
             Some((place, random)) => {
                 let mut data = data.to_vec();
@@ -80,7 +80,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for FaultyStream<S> {
                 }
                 let written = ready!(Pin::new(&mut self.io).poll_write(cx, &data))?;
                 if written > place
-                    && let Some(hit) = self.spoil.take()
+                    && let Some(hit) = self.corrupt.take()
                 {
                     self.phone.record_injection(&hit);
                 }

@@ -109,25 +109,25 @@ impl Services for AdbdServices {
         Ok(match options.next() {
             Some("shell") => {
                 let mode = Mode::read(options, rest.is_empty() || !release.raw_shells);
-                let asked = CommandRequest {
+                let request = CommandRequest {
                     programs,
                     service: name.to_owned(),
                     what: CommandSource::Text(rest),
                     pty: mode.pty,
                 };
                 match mode.framed {
-                    true => handler(move |stream| framed(phone, asked, stream)),
-                    false => handler(move |stream| plain(phone, asked, stream)),
+                    true => handler(move |stream| framed(phone, request, stream)),
+                    false => handler(move |stream| plain(phone, request, stream)),
                 }
             }
             Some("exec") => {
-                let asked = CommandRequest {
+                let request = CommandRequest {
                     programs,
                     service: "exec".to_owned(),
                     what: CommandSource::Text(rest),
                     pty: false,
                 };
-                handler(move |stream| plain(phone, asked, stream))
+                handler(move |stream| plain(phone, request, stream))
             }
             Some("sync") => handler(move |stream| async move {
                 // The host has already received the error.
@@ -213,29 +213,29 @@ fn system_service(
 ) -> Handler {
     let arguments = arguments.split('\0').filter(|argument| !argument.is_empty());
     let what = CommandSource::Service(arguments.map(str::to_owned).collect());
-    let asked = CommandRequest { programs, service: name.to_owned(), what, pty: false };
+    let request = CommandRequest { programs, service: name.to_owned(), what, pty: false };
     match name {
-        "abb" => handler(move |stream| framed(phone, asked, stream)),
-        _ => handler(move |stream| plain(phone, asked, stream)),
+        "abb" => handler(move |stream| framed(phone, request, stream)),
+        _ => handler(move |stream| plain(phone, request, stream)),
     }
 }
 
-async fn framed(phone: VirtualPhone, asked: CommandRequest, stream: LinkStream) {
+async fn framed(phone: VirtualPhone, request: CommandRequest, stream: LinkStream) {
     let ShellIo { stdin, stdout, stderr, control } = ShellIo::new(stream);
     let stdin = Input::new(stdin);
     let status = tokio::select! {
         biased;
         () = control.closed() => return,
-        status = run(phone, asked, stdin, stdout, stderr) => status,
+        status = run(phone, request, stdin, stdout, stderr) => status,
     };
     control.exit(u8::try_from(status & 0xff).unwrap_or(255)).await;
 }
 
-async fn plain(phone: VirtualPhone, asked: CommandRequest, stream: LinkStream) {
+async fn plain(phone: VirtualPhone, request: CommandRequest, stream: LinkStream) {
     let stream = Shared(Arc::new(stream));
-    let pty = asked.pty;
+    let pty = request.pty;
     let input = Input::new(stream.clone());
-    let mut running = pin!(run(phone.clone(), asked, input, stream.clone(), stream.clone()));
+    let mut running = pin!(run(phone.clone(), request, input, stream.clone(), stream.clone()));
     tokio::select! {
         biased;
         () = stream.0.closed() => {},

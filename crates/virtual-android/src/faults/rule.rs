@@ -33,21 +33,21 @@ impl Rule {
     }
 
     /// Whether the rule covers a command, or `connect`.
-    pub(super) fn covers(&self, met: &str) -> bool {
+    pub(super) fn covers(&self, command: &str) -> bool {
         match &self.on {
-            Some(on) => met.contains(on),
+            Some(on) => command.contains(on),
             None => {
                 let on = self.fault.row().on;
-                on.is_empty() || on.iter().any(|words| met.contains(words))
+                on.is_empty() || on.iter().any(|words| command.contains(words))
             }
         }
     }
 
-    /// Whether it triggers at opportunity number `had`, after `struck` injections, with this random number.
-    pub(super) fn is_due(&self, random: u64, had: u64, struck: u64) -> bool {
+    /// Whether it triggers at opportunity number `opportunity`, after `triggered` injections, with this random number.
+    pub(super) fn is_due(&self, random: u64, opportunity: u64, triggered: u64) -> bool {
         // 53 bits, the precision of a double, so the result is always below 1.
         let drawn = (random >> 11) as f64 / (1_u64 << 53) as f64;
-        drawn < self.probability && had > self.after && struck < self.times
+        drawn < self.probability && opportunity > self.after && triggered < self.times
     }
 
     pub(super) fn number(&self, number: FaultParam) -> u64 {

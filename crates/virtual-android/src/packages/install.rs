@@ -50,8 +50,9 @@ impl PackageInstaller<'_> {
         let Some(session) = self.packages.sessions.remove(&id) else {
             return Err(InstallError::new("INSTALL_FAILED_INTERNAL_ERROR", "Session not found"));
         };
-        let done =
-            self.verify_apks(id, &session).and_then(|staged| self.put(id, &session.how, staged));
+        let done = self
+            .verify_apks(id, &session)
+            .and_then(|staged| self.put(id, &session.options, staged));
         self.files.remove_all(&staging(id));
         if let Err(refusal) = &done {
             let line = format!("Commit of session {id} failed: {}", refusal.reason);
@@ -106,8 +107,8 @@ impl PackageInstaller<'_> {
 
     /// Parses the files of a session and runs Android's checks. The base comes first.
     fn verify_apks(&mut self, id: u32, session: &Session) -> Result<Vec<StagedApk>, InstallError> {
-        let ways = self.release().packages;
-        let how = &session.how;
+        let rules = self.release().packages;
+        let options = &session.options;
         if session.files.is_empty() {
             let why = format!("Session: {id}. No packages staged in {}", staging(id));
             return Err(InstallError::new("INSTALL_FAILED_INVALID_APK", why));
@@ -115,7 +116,7 @@ impl PackageInstaller<'_> {
         let mut staged: Vec<StagedApk> = Vec::new();
         for name in &session.files {
             let path = format!("{}/{name}", staging(id));
-            let (apk, signer) = self.read(&path, ways)?;
+            let (apk, signer) = self.read(&path, rules)?;
             if staged.iter().any(|known| known.apk.declared.split == apk.declared.split) {
                 let split = apk.declared.split.as_deref().unwrap_or("null");
                 let why = format!("Split {split} was defined multiple times");
@@ -123,8 +124,8 @@ impl PackageInstaller<'_> {
             }
             staged.push(StagedApk { path, apk, signer });
         }
-        if let Some(package) = &how.inherit {
-            self.inherit(package, &mut staged, ways)?;
+        if let Some(package) = &options.inherit {
+            self.inherit(package, &mut staged, rules)?;
         }
         staged.sort_by(|a, b| a.apk.declared.split.cmp(&b.apk.declared.split));
         consistent(&staged)?;
@@ -134,7 +135,7 @@ impl PackageInstaller<'_> {
                 staged.iter().filter_map(|file| file.apk.declared.split.as_deref()).collect();
             let why =
                 format!("Full install must include a base package: splits=[{}]", splits.join(", "));
-            return Err(InstallError::new("INSTALL_FAILED_INVALID_APK", ways.short(&why)));
+            return Err(InstallError::new("INSTALL_FAILED_INVALID_APK", rules.short(&why)));
         }
         let declared = &base.apk.declared;
         if declared.split_required && staged.len() == 1 {
@@ -149,7 +150,7 @@ impl PackageInstaller<'_> {
             return Err(InstallError::new("INSTALL_FAILED_NO_MATCHING_ABIS", why));
         }
         if let Some((name, line)) = &declared.silent_export
-            && ways.wants_exported
+            && rules.wants_exported
         {
             // `ParsedActivityUtils` and similar; the message depends on the target API level.
             let why = format!(
@@ -158,15 +159,15 @@ impl PackageInstaller<'_> {
             );
             return Err(InstallError::new("INSTALL_PARSE_FAILED_MANIFEST_MALFORMED", why));
         }
-        self.known(how, base, ways)?;
+        self.known(options, base, rules)?;
         Ok(staged)
     }
 
     /// Parses one file: its manifest, whether this release can run it, and its signer.
-    fn read(&self, path: &str, ways: &InstallRules) -> Result<(Apk, Signer), InstallError> {
+    fn read(&self, path: &str, rules: &InstallRules) -> Result<(Apk, Signer), InstallError> {
         let bytes = self.files.read_as_system(path).unwrap_or_default();
-        let apk = Apk::read(bytes.as_ref(), ways.schemes).map_err(|fault| {
-            InstallError::new(fault.code, ways.short(&fault.reason).replace("PATH", path))
+        let apk = Apk::read(bytes.as_ref(), rules.schemes).map_err(|fault| {
+            InstallError::new(fault.code, rules.short(&fault.reason).replace("PATH", path))
         })?;
         let declared = &apk.declared;
         let level = sdk(self.world.android());
@@ -175,7 +176,7 @@ impl PackageInstaller<'_> {
                 "Requires newer sdk version #{} (current version is #{level})",
                 declared.min_sdk
             );
-            let reason = match ways.plain_sdk_words {
+            let reason = match rules.plain_sdk_words {
                 true => needs,
                 false => format!(
                     "Failed parse during installPackageLI: {path} (at Binary XML file line #{}): {needs}",
@@ -195,7 +196,7 @@ impl PackageInstaller<'_> {
             };
             InstallError::new(NO_CERTIFICATES, reason)
         })?;
-        if ways.wants_scheme_2 && declared.target_sdk >= 30 && signer.scheme < 2 {
+        if rules.wants_scheme_2 && declared.target_sdk >= 30 && signer.scheme < 2 {
             let reason = format!(
                 "No signature found in package of version 2 or newer for package {}",
                 declared.package
@@ -210,14 +211,14 @@ impl PackageInstaller<'_> {
         &self,
         package: &str,
         staged: &mut Vec<StagedApk>,
-        ways: &InstallRules,
+        rules: &InstallRules,
     ) -> Result<(), InstallError> {
         let Some(installed) = self.installed(package).and_then(|known| known.installation) else {
             let reason = format!("Missing existing base package for {package}");
             return Err(InstallError::new("INSTALL_FAILED_INTERNAL_ERROR", reason));
         };
         for path in &installed.files {
-            let (apk, signer) = self.read(path, ways)?;
+            let (apk, signer) = self.read(path, rules)?;
             if !staged.iter().any(|file| file.apk.declared.split == apk.declared.split) {
                 staged.push(StagedApk { path: path.clone(), apk, signer });
             }
@@ -228,23 +229,23 @@ impl PackageInstaller<'_> {
     /// Checks against what is already installed.
     fn known(
         &self,
-        how: &InstallOptions,
+        options: &InstallOptions,
         base: &StagedApk,
-        ways: &InstallRules,
+        rules: &InstallRules,
     ) -> Result<(), InstallError> {
         let declared = &base.apk.declared;
         let package = &declared.package;
         let known = self.installed(package);
         if let Some(known) = &known
-            && how.inherit.is_none()
+            && options.inherit.is_none()
         {
-            if !how.replace {
+            if !options.replace {
                 let reason = format!("Attempt to re-install {package} without first uninstalling.");
                 return Err(InstallError::new("INSTALL_FAILED_ALREADY_EXISTS", reason));
             }
             // `PackageManagerServiceUtils.isDowngradePermitted` on a production build.
             let debuggable = known.installation.as_ref().is_some_and(|it| it.declared.debuggable);
-            if declared.version_code < known.version_code && !(how.downgrade && debuggable) {
+            if declared.version_code < known.version_code && !(options.downgrade && debuggable) {
                 let reason = format!(
                     "Downgrade detected: Update version code {} is older than current {}",
                     declared.version_code, known.version_code
@@ -252,8 +253,8 @@ impl PackageInstaller<'_> {
                 return Err(InstallError::new("INSTALL_FAILED_VERSION_DOWNGRADE", reason));
             }
         }
-        if declared.test_only && !how.test {
-            return Err(InstallError::new("INSTALL_FAILED_TEST_ONLY", ways.test_only));
+        if declared.test_only && !options.test {
+            return Err(InstallError::new("INSTALL_FAILED_TEST_ONLY", rules.test_only));
         }
         // Nobody else has the key of a preinstalled app.
         let mine = known.is_none_or(|known| {
@@ -262,7 +263,7 @@ impl PackageInstaller<'_> {
         match mine {
             true => Ok(()),
             false => {
-                let reason = ways.other_signer.replace("{}", package);
+                let reason = rules.other_signer.replace("{}", package);
                 Err(InstallError::new("INSTALL_FAILED_UPDATE_INCOMPATIBLE", reason))
             }
         }
@@ -272,7 +273,7 @@ impl PackageInstaller<'_> {
     fn put(
         &mut self,
         id: u32,
-        how: &InstallOptions,
+        options: &InstallOptions,
         staged: Vec<StagedApk>,
     ) -> Result<(), InstallError> {
         let full = |_: Error| {
@@ -281,13 +282,13 @@ impl PackageInstaller<'_> {
                 "Failed to override installation location",
             )
         };
-        let ways = self.release().packages;
+        let rules = self.release().packages;
         let base = &staged[0];
         let package = base.apk.declared.package.clone();
         let known = self.installed(&package);
         let before = known.as_ref().and_then(|known| known.installation.clone());
         let old: Vec<String> = before.as_ref().map(|it| it.files.clone()).unwrap_or_default();
-        let first = ways.place(&package, id, old.first().map(String::as_str));
+        let first = rules.place(&package, id, old.first().map(String::as_str));
         let folder = first.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned();
         self.files.make_folder_for(&folder, crate::files::SYSTEM, 0o755).map_err(full)?;
         let (mut files, mut splits) = (Vec::new(), Vec::new());
@@ -314,7 +315,7 @@ impl PackageInstaller<'_> {
             certificate: base.signer.certificate,
             signature_scheme: base.signer.scheme,
             abi: abis.into_iter().find(|abi| its.contains(&abi)),
-            installer: how
+            installer: options
                 .installer
                 .clone()
                 .or(before.as_ref().and_then(|it| it.installer.clone())),
@@ -322,7 +323,7 @@ impl PackageInstaller<'_> {
         };
         let left = self.packages.left.remove(&package);
         self.world.install(Manifest::of_installation(installation), left);
-        if how.grant {
+        if options.grant {
             for asked in &staged[0].apk.declared.permissions {
                 // Permissions that need no request are granted anyway, and unknown ones are not granted.
                 let _ = self.world.grant(&package, asked);

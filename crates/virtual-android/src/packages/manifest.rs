@@ -89,8 +89,8 @@ pub(super) fn read(
         package,
         ..ParsedPackage::default()
     };
-    for wish in ["uses-permission", "uses-permission-sdk-23"] {
-        for element in root.all(wish).take(MOST) {
+    for element_name in ["uses-permission", "uses-permission-sdk-23"] {
+        for element in root.all(element_name).take(MOST) {
             let name = reader.text(element, id::NAME).unwrap_or_default();
             if !name.is_empty() && !declared.permissions.contains(&name) {
                 declared.permissions.push(name);

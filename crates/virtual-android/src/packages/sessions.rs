@@ -47,7 +47,7 @@ pub(crate) struct InstallSessions {
 /// The staged files of a session.
 #[derive(Debug)]
 pub(super) struct Session {
-    pub(super) how: InstallOptions,
+    pub(super) options: InstallOptions,
     /// Names of its files, in order of arrival.
     pub(super) files: Vec<String>,
 }
@@ -67,7 +67,7 @@ impl PackageInstaller<'_> {
     }
 
     /// Opens a session; `None` if too many are open.
-    pub(crate) fn open_session(&mut self, how: InstallOptions) -> Option<u32> {
+    pub(crate) fn open_session(&mut self, options: InstallOptions) -> Option<u32> {
         if self.packages.sessions.len() >= MOST_SESSIONS {
             return None;
         }
@@ -78,7 +78,7 @@ impl PackageInstaller<'_> {
         while self.packages.sessions.contains_key(&id) {
             id = id % 0x7fff_ffff + 1;
         }
-        self.packages.sessions.insert(id, Session { how, files: Vec::new() });
+        self.packages.sessions.insert(id, Session { options, files: Vec::new() });
         Some(id)
     }
 

@@ -34,21 +34,21 @@ impl VirtualPhone {
         }
     }
 
-    /// Whether a rule triggers for `met`, a command with its arguments. Records it.
-    pub(crate) fn trigger(&self, fault: Fault, met: &str) -> Option<TriggeredFault> {
-        let hit = self.draw_fault(fault, met)?;
+    /// Whether a rule triggers for `command`, a command with its arguments. Records it.
+    pub(crate) fn trigger(&self, fault: Fault, command: &str) -> Option<TriggeredFault> {
+        let hit = self.draw_fault(fault, command)?;
         self.record_injection(&hit);
         Some(hit)
     }
 
     /// The same, for a fault that is recorded later, when it takes effect.
-    pub(crate) fn draw_fault(&self, fault: Fault, met: &str) -> Option<TriggeredFault> {
+    pub(crate) fn draw_fault(&self, fault: Fault, command: &str) -> Option<TriggeredFault> {
         if !self.read(|phone| phone.faults.has(fault)) {
             return None;
         }
         self.with(|phone| {
             let can = inject::has_effect(fault, phone);
-            if can { phone.faults.draw(fault, met) } else { None }
+            if can { phone.faults.draw(fault, command) } else { None }
         })
     }
 

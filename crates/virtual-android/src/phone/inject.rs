@@ -27,14 +27,14 @@ pub(super) fn has_effect(fault: Fault, phone: &mut State) -> bool {
 }
 
 impl VirtualPhone {
-    /// Injects the faults that are due before a command, `met`, does anything. If one cuts the connection, the command
+    /// Injects the faults that are due before a command, `command`, does anything. If one cuts the connection, the command
     /// ends with it.
-    pub(crate) async fn inject_before(&self, met: &str) {
+    pub(crate) async fn inject_before(&self, command: &str) {
         if !self.read(|phone| phone.faults.is_armed()) {
             return;
         }
         self.with(keep_text);
-        for hit in self.triggered(InjectionPoint::Before, met) {
+        for hit in self.triggered(InjectionPoint::Before, command) {
             match hit.fault {
                 Fault::Slow => {
                     self.sleep_real(Some(hit.time())).await;
@@ -58,18 +58,18 @@ impl VirtualPhone {
     }
 
     /// Injects the faults that are due after a command.
-    pub(crate) fn inject_after(&self, met: &str) {
+    pub(crate) fn inject_after(&self, command: &str) {
         if self.read(|phone| phone.faults.is_armed()) {
             self.with(keep_text);
-            for hit in self.triggered(InjectionPoint::After, met) {
+            for hit in self.triggered(InjectionPoint::After, command) {
                 self.with(|phone| apply(&hit, phone));
             }
         }
     }
 
     /// What corrupts the output of a command, if a rule says so.
-    pub(crate) fn corrupter_for(&self, met: &str) -> Option<ByteCorrupter> {
-        let hit = self.trigger(Fault::CorruptOutput, met)?;
+    pub(crate) fn corrupter_for(&self, command: &str) -> Option<ByteCorrupter> {
+        let hit = self.trigger(Fault::CorruptOutput, command)?;
         Some(ByteCorrupter::new(hit.every(), hit.seed))
     }
 
@@ -77,9 +77,9 @@ impl VirtualPhone {
     fn triggered<'a>(
         &'a self,
         point: InjectionPoint,
-        met: &'a str,
+        command: &'a str,
     ) -> impl Iterator<Item = TriggeredFault> + 'a {
-        Fault::all_at(point).filter_map(move |fault| self.trigger(fault, met))
+        Fault::all_at(point).filter_map(move |fault| self.trigger(fault, command))
     }
 }
 
@@ -92,8 +92,8 @@ fn apply(hit: &TriggeredFault, phone: &mut State) {
             phone.world.set_text_loss(every, u32::MAX);
             phone.faults.loses_text = true;
         }
-        Fault::LayoutShift => phone.world.turn_banner(),
-        Fault::Keyboard => phone.world.raise_keyboard(),
+        Fault::LayoutShift => phone.world.toggle_banner(),
+        Fault::Keyboard => phone.world.focus_first_field(),
         Fault::AppCrash => drop(phone.world.crash(&front, CRASH)),
         Fault::Popup => {
             phone.world.pop_up("Software update", "A new version can be installed now.");

@@ -6,7 +6,7 @@ use crate::processes::{ProcessEntry, Signal};
 use std::sync::Arc;
 
 /// Maximum commands that outlive their shell and host; beyond that the oldest ends. A real phone has no limit.
-const LEFT: usize = 32;
+const MOST_DETACHED: usize = 32;
 
 /// A running program's handle on its entry; dropping it removes the entry.
 pub(crate) struct Process {
@@ -26,7 +26,7 @@ impl VirtualPhone {
         let jobs = jobs.take_running();
         self.with(|phone| {
             for job in jobs {
-                phone.left.keep(job, LEFT);
+                phone.detached_jobs.keep(job, MOST_DETACHED);
             }
         });
     }

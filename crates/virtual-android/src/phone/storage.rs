@@ -7,9 +7,9 @@ use thumbwire_virtual_phone::{StorageEntry, StorageRequest};
 impl State {
     /// Performs the storage requests of apps and refreshes the app that lists the storage.
     pub(super) fn share_files(&mut self) {
-        for wish in self.world.take_requests() {
+        for change in self.world.take_requests() {
             // A request that fails changes nothing, and the app then shows that.
-            match wish {
+            match change {
                 StorageRequest::MakeFolder(path) => {
                     let _ = self.files.make_directory(&shared(&path), 0o2770);
                 }

@@ -1,7 +1,8 @@
 //! Background commands, until their host disconnects.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
+use thumbwire_virtual_phone::sync::lock;
 use tokio::task::AbortHandle;
 
 /// The background commands of one service, until [`JobList::end`].
@@ -32,6 +33,6 @@ impl JobList {
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, VecDeque<AbortHandle>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }

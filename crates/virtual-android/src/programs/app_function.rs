@@ -212,7 +212,7 @@ fn list(call: &Invocation) -> String {
 
 /// A package's documents: one per function, joined with its enabled state, and one for the shared types.
 fn listing(package: &str, functions: &[ListedFunction]) -> Value {
-    let (told, set) = (
+    let (key, set) = (
         format!("AppFunctionStaticMetadata-{package}"),
         format!("AppFunctionRuntimeMetadata-{package}"),
     );
@@ -229,7 +229,7 @@ fn listing(package: &str, functions: &[ListedFunction]) -> Value {
                 // `AppFunctionManager.APP_FUNCTION_STATE_…`
                 runtime["enabled"] = json!([if *on { 1 } else { 2 }]);
             }
-            json!({ &told: metadata(package, function), &set: { &set: runtime } })
+            json!({ &key: metadata(package, function), &set: { &set: runtime } })
         })
         .collect();
     let mut shapes: Vec<&ObjectType> = Vec::new();

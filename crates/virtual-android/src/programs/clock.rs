@@ -2,104 +2,50 @@
 
 use super::Invocation;
 use crate::io::Status;
+use jiff::Timestamp;
+use jiff::civil::DateTime;
+use jiff::fmt::strtime::{self, BrokenDownTime};
+use jiff::tz::TimeZone;
 
-const MONTHS: [&str; 12] =
-    ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
-const WEEKDAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
-
-/// Date and time, in UTC.
-pub(super) struct DateTime {
-    pub(super) year: u64,
-    /// 1 to 12.
-    pub(super) month: u64,
-    /// 1 to 31.
-    pub(super) day: u64,
-    pub(super) hour: u64,
-    pub(super) minute: u64,
-    pub(super) second: u64,
-    weekday: &'static str,
-    seconds: u64,
+/// Date and time in UTC, from seconds since 1970; the last second of 9999 for anything later.
+pub(super) fn date_time(seconds: u64) -> DateTime {
+    TimeZone::UTC.to_datetime(timestamp(seconds).unwrap_or(Timestamp::MAX))
 }
 
-impl DateTime {
-    /// From seconds since 1970.
-    pub(super) fn new(seconds: u64) -> Self {
-        let days = seconds / 86_400;
-        // Days to a date as in Howard Hinnant's "chrono-compatible low-level date algorithms" (years start in March).
-        let shifted = days + 719_468;
-        let era = shifted / 146_097;
-        let of_era = shifted % 146_097;
-        let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
-        let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-        let shifted_month = (5 * of_year + 2) / 153;
-        let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
-        Self {
-            year: year_of_era + era * 400 + u64::from(month <= 2),
-            month,
-            day: of_year - (153 * shifted_month + 2) / 5 + 1,
-            hour: seconds / 3_600 % 24,
-            minute: seconds / 60 % 60,
-            second: seconds % 60,
-            weekday: WEEKDAYS[(days % 7) as usize],
-            seconds,
-        }
-    }
+/// `2024-03-05 10:00:00`
+pub(super) fn dated(seconds: u64) -> String {
+    date_time(seconds).strftime("%F %T").to_string()
+}
 
-    /// `2024-03-05 10:00:00`
-    pub(super) fn dated(&self) -> String {
-        self.formatted("%F %T", "UTC")
-    }
+fn timestamp(seconds: u64) -> Option<Timestamp> {
+    Timestamp::from_second(i64::try_from(seconds).ok()?).ok()
+}
 
-    fn month_name(&self) -> &'static str {
-        MONTHS[(self.month as usize).saturating_sub(1) % 12]
-    }
-
-    /// The common letters of `strftime`; `zone` is the phone's name for UTC.
-    fn formatted(&self, format: &str, zone: &str) -> String {
-        let mut text = String::new();
-        let mut chars = format.chars();
-        while let Some(c) = chars.next() {
-            if c != '%' {
-                text.push(c);
-                continue;
-            }
-            text.push_str(&match chars.next() {
-                Some('Y') => self.year.to_string(),
-                Some('m') => format!("{:02}", self.month),
-                Some('d') => format!("{:02}", self.day),
-                Some('e') => format!("{:2}", self.day),
-                Some('H') => format!("{:02}", self.hour),
-                Some('M') => format!("{:02}", self.minute),
-                Some('S') => format!("{:02}", self.second),
-                Some('F') => format!("{}-{:02}-{:02}", self.year, self.month, self.day),
-                Some('T') => format!("{:02}:{:02}:{:02}", self.hour, self.minute, self.second),
-                Some('s') => self.seconds.to_string(),
-                Some('N') => "000000000".to_owned(),
-                Some('a') => self.weekday.to_owned(),
-                Some('b') => self.month_name().to_owned(),
-                Some('y') => format!("{:02}", self.year % 100),
-                Some('Z') => zone.to_owned(),
-                Some('z') => "+0000".to_owned(),
-                Some('%') => "%".to_owned(),
-                Some(other) => format!("%{other}"),
-                None => "%".to_owned(),
-            });
-        }
-        text
-    }
+/// Formats a time by the letters of `strftime`; `zone` is the phone's name for UTC. Unknown letters stay as they are.
+fn format_time(at: Timestamp, format: &str, zone: &str) -> String {
+    // A zone that has this name and no offset.
+    let zone = TimeZone::posix(&format!("{zone}0")).unwrap_or(TimeZone::UTC);
+    let config = strtime::Config::new().lenient(true);
+    BrokenDownTime::from(&at.to_zoned(zone))
+        .to_string_with_config(&config, format)
+        .unwrap_or_default()
 }
 
 /// `date [-u] [-d @SECONDS] [+FORMAT]`; the shell user may not set the clock, as on a phone.
 pub(super) async fn date(call: Invocation) -> Status {
-    let mut seconds = call.phone.with(|phone| phone.world.unix_time());
+    let mut at =
+        timestamp(call.phone.with(|phone| phone.world.unix_time())).unwrap_or(Timestamp::MAX);
     let mut format = "%a %b %e %T %Z %Y";
     let mut args = call.args.iter();
     while let Some(arg) = args.next() {
         match arg.as_str() {
             "-u" => {}
-            "-d" => match args.next().and_then(|text| text.trim_start_matches('@').parse().ok()) {
-                Some(given) if given < 1 << 40 => seconds = given,
-                _ => {
+            "-d" => match args
+                .next()
+                .and_then(|text| timestamp(text.trim_start_matches('@').parse().ok()?))
+            {
+                Some(given) => at = given,
+                None => {
                     call.err("date: bad date\n").await;
                     return Ok(1);
                 }
@@ -113,7 +59,7 @@ pub(super) async fn date(call: Invocation) -> Status {
             },
         }
     }
-    call.out(format!("{}\n", DateTime::new(seconds).formatted(format, call.release().utc))).await?;
+    call.out(format!("{}\n", format_time(at, format, call.release().utc))).await?;
     Ok(0)
 }
 
@@ -138,7 +84,7 @@ pub(super) async fn uptime(call: Invocation) -> Status {
     }
     let (days, hours, minutes) = (up / 86_400, up / 3_600 % 24, up / 60 % 60);
     let days = if days > 0 { format!("{days} days, ") } else { String::new() };
-    let time = DateTime::new(now).formatted("%T", "UTC");
+    let time = date_time(now).strftime("%T");
     call.out(format!(
         " {time} up {days}{hours:2}:{minutes:02},  0 users,  load average: 0.00, 0.00, 0.00\n"
     ))
@@ -148,7 +94,7 @@ pub(super) async fn uptime(call: Invocation) -> Status {
 
 #[cfg(test)]
 mod tests {
-    use super::DateTime;
+    use super::{date_time, dated, format_time, timestamp};
 
     #[test]
     fn timestamps_convert_to_calendar_dates() {
@@ -158,7 +104,24 @@ mod tests {
             (1_709_632_800, "Tue Mar  5 10:00:00 UTC 2024"),
             (1_735_689_599, "Tue Dec 31 23:59:59 UTC 2024"),
         ] {
-            assert_eq!(DateTime::new(seconds).formatted("%a %b %e %T %Z %Y", "UTC"), text);
+            let at = timestamp(seconds).unwrap();
+            assert_eq!(format_time(at, "%a %b %e %T %Z %Y", "UTC"), text);
+        }
+        assert_eq!(dated(1_709_632_800), "2024-03-05 10:00:00");
+        assert_eq!(date_time(u64::MAX).year(), 9999);
+    }
+
+    #[test]
+    fn all_common_letters_are_formatted() {
+        let at = timestamp(1_709_632_805).unwrap();
+        for (format, text) in [
+            ("%Y %y %m %d %e", "2024 24 03 05  5"),
+            ("%H:%M:%S %T", "10:00:05 10:00:05"),
+            ("%F %s %N", "2024-03-05 1709632805 000000000"),
+            ("%a %b %Z %z", "Tue Mar GMT +0000"),
+            ("100%% %", "100% %"),
+        ] {
+            assert_eq!(format_time(at, format, "GMT"), text, "{format}");
         }
     }
 }

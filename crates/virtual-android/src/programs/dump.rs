@@ -21,8 +21,8 @@ const PATIENCE: u32 = 10;
 
 /// `uiautomator dump [--compressed] [FILE]`. Failures show only in the output: the status is 0 either way.
 pub(super) async fn uiautomator(call: Invocation) -> Status {
-    let manners = call.release();
-    let usage = if manners.form == ToolKind::Java { OLD_USAGE } else { USAGE };
+    let release = call.release();
+    let usage = if release.form == ToolKind::Java { OLD_USAGE } else { USAGE };
     match call.arg(0) {
         Some("dump") => {}
         Some("help") | None => {
@@ -45,8 +45,8 @@ pub(super) async fn uiautomator(call: Invocation) -> Status {
         .iter()
         .skip(1)
         .rfind(|arg| !arg.starts_with('-'))
-        .map_or(manners.dump_file, String::as_str);
-    let busy = call.struck(Fault::DumpNotIdle);
+        .map_or(release.dump_file, String::as_str);
+    let busy = call.fault_triggers(Fault::DumpNotIdle);
     if busy {
         call.phone.sleep(QUIET * PATIENCE).await;
     }
@@ -56,12 +56,12 @@ pub(super) async fn uiautomator(call: Invocation) -> Status {
     }
     let (xml, deadly) = call.phone.with(|phone| {
         let shape = DumpFormat {
-            attributes_of_14: manners.drawing_order,
-            dots: manners.dots_in_dumps,
+            attributes_of_14: release.drawing_order,
+            dots: release.dots_in_dumps,
             compressed,
         };
         let scene = phone.world.scene();
-        (hierarchy(scene, &shape), manners.dump_dies_of_emoji && beyond_the_basic_plane(scene))
+        (hierarchy(scene, &shape), release.dump_dies_of_emoji && beyond_the_basic_plane(scene))
     });
     // The serializer crashes: "Illegal character (d83d)" in the log. Measured on a running Android 4.4.4.
     if deadly {
@@ -73,7 +73,7 @@ pub(super) async fn uiautomator(call: Invocation) -> Status {
         return Ok(0);
     };
     let xml = stale(&call, xml);
-    if call.struck(Fault::DumpKilled) {
+    if call.fault_triggers(Fault::DumpKilled) {
         if let Ok(output) = call.create(file) {
             output.write(&xml.as_bytes()[..xml.len() / 2]).await?;
         }
@@ -107,7 +107,7 @@ fn stale(call: &Invocation, xml: String) -> String {
     }
     let before = call.phone.read(|phone| phone.faults.dumped.clone());
     match before {
-        Some(before) if before != xml && call.struck(Fault::DumpStale) => before,
+        Some(before) if before != xml && call.fault_triggers(Fault::DumpStale) => before,
         _ => {
             call.phone.with(|phone| phone.faults.dumped = Some(xml.clone()));
             xml

@@ -331,27 +331,27 @@ fn copy(
 /// Toybox's, and on Android 4.4 that of NetBSD, which has neither `iflag` nor `status` (`dd.c` of
 /// `system/core/toolbox`).
 pub(super) async fn dd(call: Invocation) -> Status {
-    let asked = match DdOptions::read(&call.args, call.release().toybox) {
-        Ok(asked) => asked,
+    let request = match DdOptions::read(&call.args, call.release().toybox) {
+        Ok(request) => request,
         Err(why) => {
             call.err(format!("{why}\n")).await;
             return Ok(1);
         }
     };
-    let input = match call.open(asked.from) {
+    let input = match call.open(request.from) {
         Ok(input) => input,
-        Err(why) => return call.failed(asked.from, why).await,
+        Err(why) => return call.failed(request.from, why).await,
     };
-    let output = match asked.to.map(|path| call.create(path)).transpose() {
+    let output = match request.to.map(|path| call.create(path)).transpose() {
         Ok(output) => output.unwrap_or_else(|| call.io.stdout.clone()),
-        Err(why) => return call.failed(asked.to.unwrap_or_default(), why).await,
+        Err(why) => return call.failed(request.to.unwrap_or_default(), why).await,
     };
-    let bytes = input.all(asked.skip.saturating_add(asked.count)).await;
-    let start = usize::try_from(asked.skip).unwrap_or(usize::MAX);
+    let bytes = input.all(request.skip.saturating_add(request.count)).await;
+    let start = usize::try_from(request.skip).unwrap_or(usize::MAX);
     let bytes = bytes.get(start..).unwrap_or_default();
     output.write(bytes).await?;
-    if asked.told {
-        let (length, block) = (bytes.len() as u64, asked.block.max(1));
+    if request.summary {
+        let (length, block) = (bytes.len() as u64, request.block.max(1));
         let records = format!("{}+{}", length / block, u8::from(!length.is_multiple_of(block)));
         let sum = match call.release().toybox {
             true => format!("{length} bytes copied"),
@@ -374,14 +374,14 @@ struct DdOptions<'a> {
     skip: u64,
     count: u64,
     /// Whether it prints a summary.
-    told: bool,
+    summary: bool,
 }
 
 impl<'a> DdOptions<'a> {
     /// The error is the message to print.
     fn read(args: &'a [String], toybox: bool) -> Result<Self, String> {
         const MOST: u64 = 64 << 20;
-        let (mut from, mut to, mut block, mut told) = ("-", None, 512_u64, true);
+        let (mut from, mut to, mut block, mut summary) = ("-", None, 512_u64, true);
         let (mut count, mut skip, mut flags) = (None, 0_u64, "");
         for arg in args {
             let unknown = |name: &str| match toybox {
@@ -398,14 +398,14 @@ impl<'a> DdOptions<'a> {
                 ("conv", _) => {}
                 ("oflag", _) if toybox => {}
                 ("iflag", _) if toybox => flags = value,
-                ("status", _) if toybox => told = value != "none",
+                ("status", _) if toybox => summary = value != "none",
                 _ => return Err(unknown(name)),
             }
         }
         let unit = |flag| if flags.split(',').any(|one| one == flag) { 1 } else { block };
         let count = count.map_or(MOST, |count: u64| count.saturating_mul(unit("count_bytes")));
         let skip = skip.saturating_mul(unit("skip_bytes"));
-        Ok(Self { from, to, block, skip, count: count.min(MOST), told })
+        Ok(Self { from, to, block, skip, count: count.min(MOST), summary })
     }
 }
 

@@ -127,18 +127,18 @@ async fn perform(
     args: &mut Args<'_>,
 ) -> Result<Status, InputError> {
     let mut command = first;
-    let manners = call.release();
+    let release = call.release();
     // The `rotaryencoder` source and the `scroll` command came together.
-    let wheel = command == "rotaryencoder" && !manners.input_words.contains(&"scroll");
+    let wheel = command == "rotaryencoder" && !release.input_words.contains(&"scroll");
     if SOURCES.contains(&command.as_str()) && !wheel {
         command = args.required()?.to_owned();
     }
     // Displays can be selected since 10.
-    if command == "-d" && manners.shape >= DumpsysFormat::Eleven {
+    if command == "-d" && release.shape >= DumpsysFormat::Eleven {
         args.required()?;
         command = args.required()?.to_owned();
     }
-    if !manners.input_words.contains(&command.as_str()) {
+    if !release.input_words.contains(&command.as_str()) {
         return Err(InputError::Unknown(command));
     }
     match command.as_str() {

@@ -1,7 +1,7 @@
 //! Listing files: `ls`, `stat`, `df`, `readlink`, with the texts of toybox, Android's set of small programs since 6.0.
 
 use super::Invocation;
-use super::clock::DateTime;
+use super::clock::date_time;
 use crate::files::{Error, FileType, Stat, absolute};
 use crate::io::Status;
 
@@ -151,18 +151,18 @@ fn rows(mut entries: Vec<(String, Stat)>, look: LsOptions, total: bool, toybox: 
     let sizes = width(&|stat| stat.size.to_string());
     for (name, stat) in &entries {
         if look.long {
-            let at = DateTime::new(stat.modified);
+            let at = date_time(stat.modified);
             text.push_str(&format!(
                 "{} 1 {:<owners$} {:<groups$} {:>sizes$} {}-{:02}-{:02} {:02}:{:02} ",
                 letters(stat),
                 user(stat.uid),
                 user(stat.gid),
                 stat.size,
-                at.year,
-                at.month,
-                at.day,
-                at.hour,
-                at.minute
+                at.year(),
+                at.month(),
+                at.day(),
+                at.hour(),
+                at.minute()
             ));
         }
         text.push_str(name);
@@ -184,7 +184,7 @@ fn rows(mut entries: Vec<(String, Stat)>, look: LsOptions, total: bool, toybox: 
 
 /// A row of toolbox's `ls -l`: `listfile_long` in its `ls.c`. Only files have a size.
 fn old_row(name: &str, stat: &Stat) -> String {
-    let at = DateTime::new(stat.modified);
+    let at = date_time(stat.modified);
     let size = if stat.kind == FileType::File { stat.size.to_string() } else { String::new() };
     let target = stat.target.as_ref().map_or_else(String::new, |target| format!(" -> {target}"));
     format!(
@@ -192,11 +192,11 @@ fn old_row(name: &str, stat: &Stat) -> String {
         letters(stat),
         user(stat.uid),
         user(stat.gid),
-        at.year,
-        at.month,
-        at.day,
-        at.hour,
-        at.minute
+        at.year(),
+        at.month(),
+        at.day(),
+        at.hour(),
+        at.minute()
     )
 }
 

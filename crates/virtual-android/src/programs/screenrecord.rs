@@ -20,8 +20,9 @@ use crate::files::{Error, Id, OpenTarget};
 use crate::io::{Abort, Output, Status};
 use crate::phone::VirtualPhone;
 use crate::processes::{ProcessEntry, Signal};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use thumbwire_virtual_phone::sync::lock;
 use thumbwire_virtual_phone::video::{
     Area, Canvas, Encoder, FrameQueue, Muxer, RATE, Recording, Sample, TrackInfo,
 };
@@ -252,7 +253,7 @@ impl ActiveRecording {
     }
 
     fn next(&self, all: bool) -> Option<thumbwire_virtual_phone::video::ScreenFrame> {
-        self.screens.lock().unwrap_or_else(PoisonError::into_inner).take(all)
+        lock(&self.screens).take(all)
     }
 
     /// Writes a picture to the file, or returns what to write elsewhere.

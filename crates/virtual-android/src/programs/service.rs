@@ -78,15 +78,15 @@ fn of(release: &Release) -> impl Iterator<Item = (&'static str, &'static str)> {
 /// `service list | check NAME | call NAME CODE …`. Except for two of `statusbar` no transaction is answered: only the
 /// service knows the parcel's contents.
 pub(super) async fn service(call: Invocation) -> Status {
-    let manners = call.release();
-    let known = |name: &str| of(manners).any(|(service, _)| service == name);
+    let release = call.release();
+    let known = |name: &str| of(release).any(|(service, _)| service == name);
     match (call.arg(0), call.arg(1)) {
         (Some("list"), _) => {
-            let rows: String = of(manners)
+            let rows: String = of(release)
                 .enumerate()
                 .map(|(at, (name, interface))| format!("{at}\t{name}: [{interface}]\n"))
                 .collect();
-            call.out(format!("Found {} services:\n{rows}", of(manners).count())).await?;
+            call.out(format!("Found {} services:\n{rows}", of(release).count())).await?;
             Ok(0)
         }
         (Some("check"), Some(name)) => {

@@ -6,11 +6,11 @@ use crate::phone::VirtualPhone;
 
 /// `id [-u|-g] [-n]`
 pub(super) async fn id(call: Invocation) -> Status {
-    let manners = call.release();
-    let groups = manners.groups;
+    let release = call.release();
+    let groups = release.groups;
     let text = match call.args.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         // toolbox's `id` ignores its arguments: capture `010-id`.
-        _ if !manners.toybox => format!("uid=2000(shell) gid=2000(shell) groups={groups}\n"),
+        _ if !release.toybox => format!("uid=2000(shell) gid=2000(shell) groups={groups}\n"),
         ["-u" | "-g"] => "2000\n".to_owned(),
         ["-un" | "-gn"] | ["-u" | "-g", "-n"] | ["-n", "-u" | "-g"] => "shell\n".to_owned(),
         _ => format!("uid=2000(shell) gid=2000(shell) groups={groups} context=u:r:shell:s0\n"),

@@ -184,9 +184,8 @@ pub(super) async fn wc(call: Invocation) -> Status {
 const FLAGS: &str = "ivncqlFExsh";
 const VALUES: &str = "eABCm";
 
-/// `grep [-ivncqlFExsh] [-A N] [-B N] [-C N] [-m N] [-e] PATTERN [FILE…]`. A pattern may contain `.`, `*`, `^`, `$`,
-/// `[…]`, and with `-E` also `|`, `+`, `?`. Other options and patterns are refused by name, since ignoring them would
-/// print the wrong lines.
+/// `grep [-ivncqlFExsh] [-A N] [-B N] [-C N] [-m N] [-e] PATTERN [FILE…]`. Other options, and patterns that are not
+/// supported (back references), are refused by name, since ignoring them would print the wrong lines.
 pub(super) async fn grep(call: Invocation) -> Status {
     let (mut letters, mut pattern, mut paths) = (String::new(), None, Vec::new());
     let (mut before, mut after, mut most) = (0_usize, 0_usize, u64::MAX);

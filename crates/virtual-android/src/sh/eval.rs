@@ -86,7 +86,7 @@ pub(crate) struct Shell {
     /// `set -e`: a failing command ends the shell,
     pub(crate) strict: bool,
     /// except where its status is tested.
-    asked: bool,
+    tested: bool,
     /// Set by `exit`: nothing more runs.
     pub(super) exit: Option<i32>,
     /// The jump out of loops or a function in progress.
@@ -103,7 +103,7 @@ pub(crate) struct Shell {
     /// The process id that the next program takes over, for `exec`.
     pub(super) exec_pid: Option<u32>,
     /// The background commands of the service.
-    house: Arc<JobList>,
+    service_jobs: Arc<JobList>,
     pub(super) pid: u32,
     /// Current nesting of scripts.
     depth: u32,
@@ -139,7 +139,7 @@ impl Shell {
             substituted: None,
             name: "/system/bin/sh".to_owned(),
             strict: false,
-            asked: false,
+            tested: false,
             exit: None,
             leaving: None,
             loops: 0,
@@ -149,7 +149,7 @@ impl Shell {
             jobs: Vec::new(),
             last_job: None,
             exec_pid: None,
-            house: Arc::default(),
+            service_jobs: Arc::default(),
             pid,
             depth: 0,
         }
@@ -159,7 +159,7 @@ impl Shell {
     pub(crate) fn nested(from: &Invocation) -> Self {
         let mut shell = Self::new(from.phone.clone(), from.programs, &from.service);
         shell.service = Arc::clone(&from.service);
-        shell.house = Arc::clone(&from.house);
+        shell.service_jobs = Arc::clone(&from.service_jobs);
         shell.depth = from.depth;
         shell.pid = from.running.pid;
         shell.cwd.clone_from(&from.cwd);
@@ -252,7 +252,7 @@ impl Shell {
             text.clear();
             // The script was dropped in the middle of loops or functions.
             self.depth = depth;
-            (self.loops, self.calls, self.asked, self.leaving) = (0, 0, false, None);
+            (self.loops, self.calls, self.tested, self.leaving) = (0, 0, false, None);
             self.positional = positional;
             self.status = 130;
         }
@@ -369,22 +369,22 @@ impl Shell {
     }
 
     async fn item(&mut self, item: &Item, io: &Io) {
-        let asked = self.asked;
-        self.asked = asked || !item.rest.is_empty() || item.first.negated;
+        let tested = self.tested;
+        self.tested = tested || !item.rest.is_empty() || item.first.negated;
         self.pipeline(&item.first, io).await;
         for (nth, (joint, pipeline)) in item.rest.iter().enumerate() {
             if self.exit.is_some() || self.leaving.is_some() {
-                self.asked = asked;
+                self.tested = tested;
                 return;
             }
             if (self.status == 0) == (*joint == AndOr::And) {
                 let last = nth + 1 == item.rest.len();
-                self.asked = asked || !last || pipeline.negated;
+                self.tested = tested || !last || pipeline.negated;
                 self.pipeline(pipeline, io).await;
             }
         }
-        let failed = self.strict && !self.asked && self.status != 0;
-        self.asked = asked;
+        let failed = self.strict && !self.tested && self.status != 0;
+        self.tested = tested;
         if failed && self.exit.is_none() {
             self.exit = Some(self.status);
         }
@@ -541,21 +541,21 @@ impl Shell {
             env: self.listed(true),
             io: io.clone(),
             service: Arc::clone(&self.service),
-            house: Arc::clone(&self.house),
+            service_jobs: Arc::clone(&self.service_jobs),
             depth: self.depth,
             programs: self.programs,
         };
         if let Some(program) = program {
-            let met = faults::command_text(&invocation.name, &invocation.args);
-            self.phone.inject_before(&met).await;
-            if let Some(corrupter) = self.phone.corrupter_for(&met) {
+            let command = faults::command_text(&invocation.name, &invocation.args);
+            self.phone.inject_before(&command).await;
+            if let Some(corrupter) = self.phone.corrupter_for(&command) {
                 invocation.io.stdout = Output::corrupted(invocation.io.stdout, corrupter);
             }
             self.phone.run_work(program.work_on(self.phone.release())).await;
-            if let Some(odd) = self.phone.program_stub(&invocation.name) {
-                io.stdout.write(&odd.out).await?;
-                io.stderr.write(&odd.err).await?;
-                return Ok(odd.status);
+            if let Some(stub) = self.phone.program_stub(&invocation.name) {
+                io.stdout.write(&stub.out).await?;
+                io.stderr.write(&stub.err).await?;
+                return Ok(stub.status);
             }
             if release.splitting.contains(&invocation.name.as_str()) {
                 invocation.args = self.split_unquoted_star(&invocation.args);
@@ -567,7 +567,7 @@ impl Shell {
                 signal = process.ended() => Err(Abort::Killed(signal)),
                 ended = run => ended.unwrap_or(Ok(CRASHED)),
             };
-            self.phone.inject_after(&met);
+            self.phone.inject_after(&command);
             return ended;
         }
         // `exec echo`, `/system/bin/sleep 1`: built-ins also exist as programs.
@@ -680,9 +680,9 @@ async fn status_of(ended: Status, name: &str, program: &Output, shell: &Output) 
         // 128 + SIGPIPE
         Err(Abort::Closed) => 141,
         Err(Abort::Killed(signal)) => {
-            if let Some(epitaph) = signal.termination_message() {
+            if let Some(message) = signal.termination_message() {
                 // mksh prints a space here.
-                let _ = program.write(format!("{epitaph} \n").as_bytes()).await;
+                let _ = program.write(format!("{message} \n").as_bytes()).await;
             }
             signal.status()
         }

@@ -1,7 +1,7 @@
 //! Stock `adb`: shells, the screen, logs, forwarding in both directions, connecting and disconnecting. Files are in
 //! `adb_files.rs`.
 
-use crate::bench::{Adb, Bench, PATIENCE, Said, serve};
+use crate::bench::{Adb, Bench, CommandOutput, PATIENCE, serve};
 use std::path::Path;
 use std::process::Stdio;
 use thumbwire_virtual_android::{Setup, VirtualPhone};
@@ -29,11 +29,11 @@ async fn commands_keep_streams_input_and_status() {
         // adb joins the arguments to one line, which the phone's shell splits again.
         let joined = bench.adb(&["shell", "echo", "a  b", "'c  d'"]).await.well();
         assert_eq!(joined, "a b c  d\n");
-        let out = bench.adb_told(&["shell", "cat; echo -n end"], b"one\ntwo").await;
+        let out = bench.adb_with_input(&["shell", "cat; echo -n end"], b"one\ntwo").await;
         assert_eq!(out.well(), "one\ntwoend");
-        let many = bench.adb_told(&["shell", "wc -c"], &[b'x'; 3_000_000]).await;
+        let many = bench.adb_with_input(&["shell", "wc -c"], &[b'x'; 3_000_000]).await;
         assert_eq!(many.well(), "3000000\n");
-        let none = bench.adb_told(&["shell", "-n", "cat"], b"not read").await;
+        let none = bench.adb_with_input(&["shell", "-n", "cat"], b"not read").await;
         assert_eq!(none.well(), "");
         let flood = bench.adb(&["shell", "cat /dev/zero | head -c 2000000"]).await;
         assert_eq!((flood.status, flood.out.len()), (Some(0), 2_000_000));
@@ -102,7 +102,7 @@ async fn bytes_pass_unchanged_in_both_directions() {
         assert!(png.out == kept.as_ref(), "{} bytes", png.out.len());
         assert_eq!(&png.out[..8], b"\x89PNG\r\n\x1a\n");
         let all: Vec<u8> = (0..=255).cycle().take(100_000).collect();
-        bench.adb_told(&["exec-in", "cat > /sdcard/all"], &all).await.well();
+        bench.adb_with_input(&["exec-in", "cat > /sdcard/all"], &all).await.well();
         let there = || bench.phone.files(|files| files.read("/sdcard/all"));
         // adb does not wait for the command's end.
         let arriving = async {
@@ -382,7 +382,7 @@ async fn tcpip_and_usb_restart_adbd() {
 }
 
 async fn dumped(bench: &Bench) -> String {
-    let output: Said = bench.adb(&["shell", "uiautomator dump /sdcard/d.xml"]).await;
+    let output: CommandOutput = bench.adb(&["shell", "uiautomator dump /sdcard/d.xml"]).await;
     assert!(output.well().contains("UI hierchary dumped to: /sdcard/d.xml"));
     bench.adb(&["pull", "/sdcard/d.xml", "d.xml"]).await.well();
     std::fs::read_to_string(bench.path("d.xml")).expect("pulled")

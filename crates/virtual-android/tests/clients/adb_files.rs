@@ -74,7 +74,7 @@ async fn pushed_folder_pulls_back_unchanged() {
         }
         assert!(sent == returned, "{:?}", names(&returned));
         let modified = fs::metadata(format!("{back}/plain.txt")).expect("there").modified();
-        let modified = modified.expect("told").duration_since(SystemTime::UNIX_EPOCH);
+        let modified = modified.expect("output_of").duration_since(SystemTime::UNIX_EPOCH);
         assert_eq!(modified.expect("after"), Duration::from_secs(THEN));
     })
     .await;

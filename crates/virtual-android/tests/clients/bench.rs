@@ -59,13 +59,13 @@ fn there(program: &Path, argument: &str) -> bool {
 
 /// A program's output and exit status.
 #[derive(Debug)]
-pub(crate) struct Said {
+pub(crate) struct CommandOutput {
     pub(crate) status: Option<i32>,
     pub(crate) out: Vec<u8>,
     pub(crate) err: String,
 }
 
-impl Said {
+impl CommandOutput {
     /// Its standard output as text.
     pub(crate) fn text(&self) -> String {
         String::from_utf8_lossy(&self.out).into_owned()
@@ -83,7 +83,7 @@ impl Said {
     }
 }
 
-impl From<std::process::Output> for Said {
+impl From<std::process::Output> for CommandOutput {
     fn from(output: std::process::Output) -> Self {
         let err = String::from_utf8_lossy(&output.stderr).into_owned();
         Self { status: output.status.code(), out: output.stdout, err }
@@ -161,7 +161,7 @@ impl Bench {
     }
 
     /// Runs adb to completion.
-    pub(crate) async fn adb(&self, arguments: &[&str]) -> Said {
+    pub(crate) async fn adb(&self, arguments: &[&str]) -> CommandOutput {
         let output = self.adb_command(arguments).output();
         tokio::time::timeout(PATIENCE, output)
             .await
@@ -171,7 +171,7 @@ impl Bench {
     }
 
     /// Runs adb with this standard input.
-    pub(crate) async fn adb_told(&self, arguments: &[&str], input: &[u8]) -> Said {
+    pub(crate) async fn adb_with_input(&self, arguments: &[&str], input: &[u8]) -> CommandOutput {
         let mut child =
             self.adb_command(arguments).stdin(Stdio::piped()).spawn().expect("adb runs");
         let mut stdin = child.stdin.take().expect("piped");
@@ -220,7 +220,7 @@ impl Bench {
         let mut stdin = child.stdin.take().expect("piped");
         let mut lines = BufReader::new(child.stdout.take().expect("piped")).lines();
         let mut stderr = child.stderr.take().expect("piped");
-        let (mut said, mut wrong) = (String::new(), String::new());
+        let (mut stdout, mut wrong) = (String::new(), String::new());
         let talking = async {
             while let Ok(Some(line)) = lines.next_line().await {
                 match line.strip_prefix("phone: ") {
@@ -229,7 +229,7 @@ impl Bench {
                         // A script that has exited is noticed by its status.
                         let _ = stdin.write_all(format!("{answer}\n").as_bytes()).await;
                     }
-                    None => said.push_str(&format!("{line}\n")),
+                    None => stdout.push_str(&format!("{line}\n")),
                 }
             }
         };
@@ -242,7 +242,7 @@ impl Bench {
             Ok(status) => status.success(),
             Err(_) => false,
         };
-        assert!(ended, "{name} with {:?}\n{said}{wrong}", self.version);
+        assert!(ended, "{name} with {:?}\n{stdout}{wrong}", self.version);
         Some(())
     }
 }

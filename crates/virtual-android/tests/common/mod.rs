@@ -37,7 +37,7 @@ impl Wired {
     }
 
     /// Standard output of a command that must succeed.
-    pub async fn said(&self, command: &str) -> String {
+    pub async fn stdout(&self, command: &str) -> String {
         let output = self.run(command).await;
         assert_eq!(output.status, Some(0), "{command}: {output:?}");
         String::from_utf8(output.stdout).expect("text")

@@ -8,8 +8,8 @@
 //! Preferences: `day/YYYY-MM-DD` (the time of clocking in on that day, `10:05`).
 
 use crate::app::{App, AppContext, DrawContext, Event, Preferences};
-use crate::apps::dates::{Day, month_name};
-use crate::clock::SWITCHED_ON;
+use crate::apps::dates::month_name;
+use crate::clock::{SWITCHED_ON, date_time};
 use crate::graphics::icons::Icon;
 use crate::graphics::theme;
 use crate::services::{ServiceOutcome, ServiceStart};
@@ -17,6 +17,8 @@ use crate::view::{Tag, View, column, text};
 use crate::widgets::{
     dialog, divider, list, list_row, message, page, text_button, toolbar, wide_button,
 };
+use jiff::ToSpan;
+use jiff::civil::Date;
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 
@@ -26,7 +28,7 @@ pub(super) const PACKAGE: &str = "org.example.attendance";
 pub(super) const SERVICE: &str = "org.example.attendance.ToolService";
 
 /// How many months the list goes back.
-const MONTHS: u32 = 6;
+const MONTHS: i32 = 6;
 
 /// The input of a capability, if any.
 type Input<'a> = Option<&'a Map<String, Value>>;
@@ -34,7 +36,8 @@ type Input<'a> = Option<&'a Map<String, Value>>;
 /// The state of Attendance: the open page.
 #[derive(Debug, Default)]
 pub(crate) struct Attendance {
-    month: Option<(u32, u32)>,
+    /// A day of the open month.
+    month: Option<Date>,
     day: Option<Date>,
     asking: bool,
 }
@@ -48,7 +51,7 @@ impl Attendance {
 
 impl App for Attendance {
     fn view(&self, env: &DrawContext<'_>) -> View {
-        let today = Date::at(env.now);
+        let today = date_at(env.now);
         match (self.day, self.month) {
             (Some(day), _) => day_page(env, day, today).dialog(self.asking.then(|| question(day))),
             (None, Some(month)) => month_page(env, month, today),
@@ -102,20 +105,17 @@ impl Attendance {
     fn tapped(&mut self, tag: &Tag, context: &mut AppContext<'_>) {
         match tag.name {
             "month" => {
-                self.month = tag
-                    .value
-                    .split_once('-')
-                    .and_then(|(year, month)| Some((year.parse().ok()?, month.parse().ok()?)));
+                self.month = read_date(&tag.value);
                 context.scroll_to_top("days");
             }
-            "day" => self.day = Date::read(&tag.value),
+            "day" => self.day = read_date(&tag.value),
             "ask" => self.asking = true,
             "no" => self.asking = false,
             "yes" => {
                 self.asking = false;
                 if let Some(day) = self.day {
                     clock_in(day, context);
-                    context.toast(format!("Clocked in for {}", day.written()));
+                    context.toast(format!("Clocked in for {}", day));
                 }
             }
             "back" => self.back(context),
@@ -151,27 +151,27 @@ fn perform(
     let date = || {
         let given = input.and_then(|input| input.get("date")).ok_or("Missing args.")?;
         let text = given.as_str().unwrap_or_default();
-        Date::read(text).ok_or_else(|| format!("Not a date: {text:.40}"))
+        read_date(text).ok_or_else(|| format!("Not a date: {text:.40}"))
     };
     match capability {
         "clock_in_today" => {
-            clock_in(Date::at(context.now), context);
+            clock_in(date_at(context.now), context);
             Ok(("Clock in successfully!".to_owned(), json!({})))
         }
         "query_clock_in" => {
             let date = date()?;
-            let is = context.store.get(&date.key()).is_some();
+            let is = context.store.get(&key(date)).is_some();
             let words = if is { "Has clocked in." } else { "Hasn't clocked in." };
-            Ok((words.to_owned(), json!({ "date": date.written(), "has_clocked_in": is })))
+            Ok((words.to_owned(), json!({ "date": date.to_string(), "has_clocked_in": is })))
         }
         "make_up_clock_in" => {
             let date = date()?;
-            if date > Date::at(context.now) {
-                return Err(format!("{} is yet to come.", date.written()));
+            if date > date_at(context.now) {
+                return Err(format!("{} is yet to come.", date));
             }
             clock_in(date, context);
-            let words = format!("Make up clock-in successful for {}", date.written());
-            Ok((words, json!({ "date": date.written(), "success": true })))
+            let words = format!("Make up clock-in successful for {}", date);
+            Ok((words, json!({ "date": date.to_string(), "success": true })))
         }
         other => Err(format!("Unknown capability ID: {other:.80}")),
     }
@@ -180,41 +180,40 @@ fn perform(
 /// Stores the time of clocking in; the first time counts.
 fn clock_in(day: Date, context: &mut AppContext<'_>) {
     let seconds = SWITCHED_ON + context.now.as_secs();
-    if context.store.get(&day.key()).is_none() {
+    if context.store.get(&key(day)).is_none() {
         let time = format!("{:02}:{:02}", seconds / 3600 % 24, seconds / 60 % 60);
-        context.store.set(&day.key(), time);
+        context.store.set(&key(day), time);
     }
 }
 
 fn months_page(env: &DrawContext<'_>, today: Date) -> View {
     let heading = text("Attendance", theme::HEADLINE).pad_each(20.0, 16.0, 20.0, 12.0);
     let months = (0..MONTHS).map(|back| {
-        let count = today.year * 12 + today.month - 1 - back;
-        let (year, month) = (count / 12, count % 12 + 1);
-        let done = days_in(year, month).filter(|day| is_in(env.store, *day)).count();
+        let month = today.saturating_sub(back.months());
+        let done = days_in(month).filter(|day| is_in(env.store, *day)).count();
         let below = if done == 1 { "1 day".to_owned() } else { format!("{done} days") };
-        list_row(Icon::CalendarToday, &name_of(year, month), &below)
+        list_row(Icon::CalendarToday, &name_of(month), &below)
             .id("month")
-            .on_tap(("month", format!("{year}-{month}")))
+            .on_tap(("month", month.to_string()))
     });
     page([heading.id("title"), list("months", months, env)], env)
 }
 
-fn month_page(env: &DrawContext<'_>, (year, month): (u32, u32), today: Date) -> View {
-    let days = days_in(year, month).filter(|day| *day <= today).flat_map(|day| {
-        let below = match env.store.get(&day.key()) {
+fn month_page(env: &DrawContext<'_>, month: Date, today: Date) -> View {
+    let days = days_in(month).filter(|day| *day <= today).flat_map(|day| {
+        let below = match env.store.get(&key(day)) {
             Some(time) => format!("Clocked in at {time}"),
             None => "Not clocked in".to_owned(),
         };
         let symbol = if is_in(env.store, day) { Icon::CheckCircle } else { Icon::Schedule };
-        let row = list_row(symbol, &day.label(), &below).id("day");
-        [row.on_tap(("day", day.written())), divider()]
+        let row = list_row(symbol, &day_label(day), &below).id("day");
+        [row.on_tap(("day", day.to_string())), divider()]
     });
-    page([toolbar(&name_of(year, month), []), list("days", days, env)], env)
+    page([toolbar(&name_of(month), []), list("days", days, env)], env)
 }
 
 fn day_page(env: &DrawContext<'_>, day: Date, today: Date) -> View {
-    let time = env.store.get(&day.key());
+    let time = env.store.get(&key(day));
     let words = match time {
         Some(time) => format!("Clocked in at {time}"),
         None => "Not clocked in".to_owned(),
@@ -225,7 +224,7 @@ fn day_page(env: &DrawContext<'_>, day: Date, today: Date) -> View {
         wide_button(label, time.is_none(), "ask").id("clock_in_button"),
     ]);
     let body = body.gap(24.0).pad_xy(24.0, 32.0).fill_width();
-    page([toolbar(&day.label(), []), list("day_page", [body], env)], env)
+    page([toolbar(&day_label(day), []), list("day_page", [body], env)], env)
 }
 
 fn question(day: Date) -> View {
@@ -233,74 +232,39 @@ fn question(day: Date) -> View {
         text_button("Cancel", theme::PRIMARY, "no").id("android:id/button2"),
         text_button("Confirm", theme::PRIMARY, "yes").id("android:id/button1"),
     ];
-    dialog("Clock in?", message(&format!("For {}", day.written())), buttons)
+    dialog("Clock in?", message(&format!("For {}", day)), buttons)
 }
 
 fn is_in(store: &Preferences, day: Date) -> bool {
-    store.get(&day.key()).is_some()
+    store.get(&key(day)).is_some()
 }
 
-fn name_of(year: u32, month: u32) -> String {
-    format!("{} {year}", month_name(month.into()))
+fn name_of(month: Date) -> String {
+    format!("{} {}", month_name(month.month().into()), month.year())
 }
 
 /// The days of a month, in order.
-fn days_in(year: u32, month: u32) -> impl Iterator<Item = Date> {
-    (1..=31).map(move |day| Date { year, month, day }).filter(|date| date.is_one())
+fn days_in(month: Date) -> impl Iterator<Item = Date> {
+    month.first_of_month().series(1.day()).take(month.days_in_month().unsigned_abs().into())
 }
 
-/// A calendar day.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Date {
-    year: u32,
-    month: u32,
-    day: u32,
+/// The phone's date at that time (UTC).
+fn date_at(now: Duration) -> Date {
+    date_time(now).date()
 }
 
-impl Date {
-    /// The phone's date at that time (UTC).
-    fn at(now: Duration) -> Self {
-        let (year, month, day) = Day::at(now).civil();
-        let [year, month, day] = [year, month, day].map(|it| u32::try_from(it).unwrap_or(1));
-        Self { year, month, day }
-    }
+/// Parses `2024-03-05`; `None` if it is not a date.
+fn read_date(text: &str) -> Option<Date> {
+    text.parse().ok().filter(|_| text.len() == "2024-03-05".len())
+}
 
-    /// Parses `2024-03-05`; `None` if it is not a date.
-    fn read(text: &str) -> Option<Self> {
-        let mut parts =
-            text.split('-').map(|part| match part.bytes().all(|b| b.is_ascii_digit()) {
-                true => part.parse().ok(),
-                false => None,
-            });
-        let mut next = || parts.next().flatten();
-        let date = Self { year: next()?, month: next()?, day: next()? };
-        (parts.next().is_none() && text.len() == 10 && date.is_one()).then_some(date)
-    }
+fn day_label(day: Date) -> String {
+    format!("{} {}", day.day(), month_name(day.month().into()))
+}
 
-    fn is_one(self) -> bool {
-        let leap = self.year.is_multiple_of(4)
-            && (!self.year.is_multiple_of(100) || self.year.is_multiple_of(400));
-        let days = match self.month {
-            2 if leap => 29,
-            2 => 28,
-            4 | 6 | 9 | 11 => 30,
-            1..=12 => 31,
-            _ => 0,
-        };
-        (1..=days).contains(&self.day)
-    }
-
-    fn written(self) -> String {
-        format!("{:04}-{:02}-{:02}", self.year, self.month, self.day)
-    }
-
-    fn label(self) -> String {
-        format!("{} {}", self.day, month_name(self.month.into()))
-    }
-
-    fn key(self) -> String {
-        format!("day/{}", self.written())
-    }
+/// The preference that holds a day.
+fn key(day: Date) -> String {
+    format!("day/{day}")
 }
 
 #[cfg(test)]
@@ -309,12 +273,15 @@ mod tests {
 
     #[test]
     fn dates_parse_and_days_count() {
-        assert_eq!(Date::at(Duration::ZERO).written(), "2024-03-05");
-        assert_eq!(Date::at(Duration::from_secs(27 * 86_400)).written(), "2024-04-01");
+        assert_eq!(date_at(Duration::ZERO).to_string(), "2024-03-05");
+        assert_eq!(date_at(Duration::from_secs(27 * 86_400)).to_string(), "2024-04-01");
         for no in ["2024-02-30", "2024-13-01", "24-03-05", "2024-3-5", "+024-03-05", "", "tomorrow"]
         {
-            assert_eq!(Date::read(no), None, "{no}");
+            assert_eq!(read_date(no), None, "{no}");
         }
-        assert_eq!(Date::read("2024-02-29").map(Date::written).as_deref(), Some("2024-02-29"));
+        assert_eq!(
+            read_date("2024-02-29").map(|day| day.to_string()).as_deref(),
+            Some("2024-02-29")
+        );
     }
 }

@@ -1,8 +1,9 @@
 //! Days of the Gregorian calendar, counted from 1 January 1970.
 
+use crate::clock::date_time;
+use jiff::civil::Date;
+use jiff::{SignedDuration, ToSpan};
 use std::time::Duration;
-
-use crate::clock::SWITCHED_ON;
 
 /// A day, as days since 1 January 1970.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -25,76 +26,65 @@ const MONTHS: [&str; 12] = [
 pub(super) const WEEKDAYS: [&str; 7] =
     ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
 
+/// 31 December 2100.
+const LAST: i64 = 47_846;
+
 impl Day {
     /// The day after the phone ran for `uptime`.
     pub(super) fn at(uptime: Duration) -> Day {
-        let seconds = SWITCHED_ON + uptime.as_secs();
-        Day(i64::try_from(seconds / 86_400).unwrap_or(0)).bounded()
+        Day::of(date_time(uptime).date()).bounded()
     }
 
-    pub(super) fn new(year: i64, month: i64, day: i64) -> Day {
-        // Years start in March here, so that the leap day is the last of its year (H. Hinnant, "chrono-Compatible
-        // Low-Level Date Algorithms", days_from_civil).
-        let year = if month <= 2 { year - 1 } else { year };
-        let era = year.div_euclid(400);
-        let of_era = year.rem_euclid(400);
-        let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-        Day(era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468)
+    fn of(date: Date) -> Day {
+        Day(date.duration_since(Date::constant(1970, 1, 1)).as_hours() / 24)
+    }
+
+    fn date(self) -> Date {
+        Date::constant(1970, 1, 1)
+            .saturating_add(SignedDuration::from_hours(self.0.saturating_mul(24)))
     }
 
     /// Year, month (1 to 12) and day of the month.
     pub(super) fn civil(self) -> (i64, i64, i64) {
-        let days = self.0 + 719_468;
-        let (era, of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
-        let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-        let of_year = of_era - (365 * year + year / 4 - year / 100);
-        let month = (5 * of_year + 2) / 153;
-        let day = of_year - (153 * month + 2) / 5 + 1;
-        let month = if month < 10 { month + 3 } else { month - 9 };
-        (era * 400 + year + i64::from(month <= 2), month, day)
+        let date = self.date();
+        (date.year().into(), date.month().into(), date.day().into())
     }
 
     /// 0 for Monday.
     pub(super) fn weekday(self) -> usize {
-        // 1 January 1970 was a Thursday.
-        usize::try_from((self.0 + 3).rem_euclid(7)).unwrap_or(0)
+        self.date().weekday().to_monday_zero_offset().unsigned_abs().into()
     }
 
     /// The first day of its month, and the number of days in it.
     pub(super) fn month(self) -> (Day, i64) {
-        let (year, month, _) = self.civil();
-        let first = Day::new(year, month, 1);
-        let next =
-            if month == 12 { Day::new(year + 1, 1, 1) } else { Day::new(year, month + 1, 1) };
-        (first, next.0 - first.0)
+        let date = self.date();
+        (Day::of(date.first_of_month()), date.days_in_month().into())
     }
 
     /// The same day some months later, or the last one of that month.
     pub(super) fn months_later(self, by: i64) -> Day {
-        let (year, month, day) = self.civil();
-        let months = (year * 12 + month - 1).saturating_add(by);
-        let first = Day::new(months.div_euclid(12), months.rem_euclid(12) + 1, 1).bounded();
+        let date = self.date();
+        // No two days of this calendar are further apart.
+        let by = by.clamp(-2_000, 2_000).months();
+        let first = Day::of(date.first_of_month().saturating_add(by)).bounded();
         let (_, length) = first.month();
-        Day(first.0 + day.min(length) - 1).bounded()
+        Day(first.0 + i64::from(date.day()).min(length) - 1).bounded()
     }
 
     /// The same, clamped to 1970 to 2100.
     pub(super) fn bounded(self) -> Day {
-        Day(self.0.clamp(0, 47_846))
+        Day(self.0.clamp(0, LAST))
     }
 
     /// `2024-03-05`.
     pub(super) fn written(self) -> String {
-        let (year, month, day) = self.civil();
-        format!("{year}-{month:02}-{day:02}")
+        self.date().to_string()
     }
 
     /// Parses `2024-03-05`.
     pub(super) fn read(text: &str) -> Option<Day> {
-        let mut parts = text.splitn(3, '-').map(|part| part.parse::<i64>().ok());
-        let (year, month, day) = (parts.next()??, parts.next()??, parts.next()??);
-        let fits = (1970..=2100).contains(&year) && (1..=12).contains(&month);
-        (fits && (1..=31).contains(&day)).then(|| Day::new(year, month, day).bounded())
+        let day = Day::of(Date::strptime("%Y-%m-%d", text).ok()?);
+        (day == day.bounded()).then_some(day)
     }
 
     /// `Tuesday, 5 March`.

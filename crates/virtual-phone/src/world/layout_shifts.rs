@@ -7,8 +7,8 @@ use crate::world::World;
 
 impl World {
     /// Shows or hides a banner at the top of the app in front, which moves everything else. It takes no touches.
-    pub fn turn_banner(&mut self) {
-        self.notices.turn_banner();
+    pub fn toggle_banner(&mut self) {
+        self.notices.toggle_banner();
         self.rebuild();
     }
 
@@ -28,7 +28,7 @@ impl World {
     }
 
     /// Focuses the first field on the screen so that the keyboard appears, like an app whose field loaded late.
-    pub fn raise_keyboard(&mut self) {
+    pub fn focus_first_field(&mut self) {
         let field =
             self.screen.fields().iter().map(|field| field.id.clone()).find(|id| !id.is_empty());
         if let Some(id) = field {

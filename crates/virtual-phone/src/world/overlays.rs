@@ -17,17 +17,17 @@ impl World {
 
     /// Sends an event to an overlay, and performs its requests.
     pub(crate) fn send_to_overlay(&mut self, id: u32, event: Event) {
-        let Some((at, mut told)) = self.overlays.take(id) else { return };
+        let Some((at, mut taken)) = self.overlays.take(id) else { return };
         let android = self.android();
         let mut reach = OverlayReach { android, settings: &self.settings, asked: Vec::new() };
-        let mut outcome = told.overlay.on(event, &mut reach);
+        let mut outcome = taken.overlay.on(event, &mut reach);
         for request in reach.asked {
             if self.handle_overlay_request(request) {
                 outcome = OverlayOutcome::Dismiss;
             }
         }
         if outcome == OverlayOutcome::Keep {
-            self.overlays.put_back(at, told);
+            self.overlays.put_back(at, taken);
         }
         self.turn_focus();
     }

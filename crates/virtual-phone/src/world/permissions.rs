@@ -129,7 +129,7 @@ impl World {
     }
 
     /// Applies the user's answer to every permission of the group that the app requests.
-    pub(crate) fn answer(&mut self, prompt: &PermissionQuestion, said: PermissionAnswer) {
+    pub(crate) fn answer(&mut self, prompt: &PermissionQuestion, answer: PermissionAnswer) {
         let package = prompt.package.as_str();
         let Some(at) = self.apps.position(package) else { return };
         let asked = self.apps[at].manifest.permissions.clone();
@@ -140,7 +140,7 @@ impl World {
         for name in theirs {
             let before = self.permissions.decided(package, name);
             let refused = before.map_or(0, |held| held.refused);
-            let held = match said {
+            let held = match answer {
                 PermissionAnswer::Nothing => continue,
                 PermissionAnswer::Deny => {
                     let refused = refused.saturating_add(1).min(OFTEN).max(refused);
@@ -159,14 +159,14 @@ impl World {
                 }
                 PermissionAnswer::Allow | PermissionAnswer::Once => PermissionState {
                     granted: true,
-                    once: said == PermissionAnswer::Once,
+                    once: answer == PermissionAnswer::Once,
                     refused: 0,
                     by_person: true,
                 },
             };
             self.permissions.decide(package, name, held);
         }
-        let line = format!("{} for {package}: {said:?}", prompt.permission);
+        let line = format!("{} for {package}: {answer:?}", prompt.permission);
         self.write_log('V', "GrantPermissionsActivity", SYSTEM_PID, &line);
         let granted = self.granted(package, prompt.permission)
             || (prompt.precise == Some(false) && self.granted(package, COARSE_LOCATION));

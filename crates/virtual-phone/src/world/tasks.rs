@@ -263,7 +263,7 @@ impl World {
                 let owner = self.scroll_owner();
                 self.screen.scroll_to_top(&(owner, format!("#{id}")));
             }
-            Request::Storage(wish) => self.storage.request(wish),
+            Request::Storage(request) => self.storage.request(request),
             Request::AskPermission(permission) => self.ask_permission(package, permission),
             Request::Notify { tag, title, text, data } => {
                 self.post(package, &tag, &title, &text, data);

@@ -1,7 +1,7 @@
 //! `dumpsys package`: which activities match which intents, and the packages. Formats: `shell/package` of the captures,
 //! and `106` for Android 4.4.
 
-use super::super::clock::DateTime;
+use super::super::clock::dated;
 use super::fingerprint;
 use crate::packages::base_path;
 use crate::phone::State;
@@ -18,19 +18,19 @@ const MAIN: &str = "android.intent.action.MAIN";
 const IMAGE: u64 = 1_230_768_000;
 
 pub(super) fn report(phone: &mut State, args: &[&str]) -> String {
-    let (manners, now) = (phone.release(), phone.world.unix_time());
+    let (release, now) = (phone.release(), phone.world.unix_time());
     let packages = phone.world.packages();
     match args.iter().rfind(|arg| !arg.starts_with('-')) {
         Some(name) => match packages.into_iter().find(|manifest| manifest.package == *name) {
             Some(manifest) => {
-                dumped(manifest, &phone.world.runtime_permissions(name), manners, now)
+                dumped(manifest, &phone.world.runtime_permissions(name), release, now)
             }
             None => format!("Unable to find package: {name}\n"),
         },
         None => {
             let block = |manifest: &&Manifest| {
                 let held = phone.world.runtime_permissions(&manifest.package);
-                block(manifest, &held, manners, now)
+                block(manifest, &held, release, now)
             };
             let blocks: String = packages.iter().map(block).collect();
             format!("{}\nPackages:\n{blocks}", resolvers(&packages))
@@ -42,10 +42,10 @@ pub(super) fn report(phone: &mut State, args: &[&str]) -> String {
 pub(in crate::programs) fn dumped(
     manifest: &Manifest,
     held: &[RuntimePermission],
-    manners: &Release,
+    release: &Release,
     now: u64,
 ) -> String {
-    format!("{}\nPackages:\n{}", resolvers(&[manifest]), block(manifest, held, manners, now))
+    format!("{}\nPackages:\n{}", resolvers(&[manifest]), block(manifest, held, release, now))
 }
 
 /// Activities and services by action. For preinstalled apps only the launcher icon and the services they offer are
@@ -110,19 +110,19 @@ fn line(manifest: &Manifest, class: &str, filter: &IntentFilter) -> String {
     )
 }
 
-fn block(manifest: &Manifest, held: &[RuntimePermission], manners: &Release, now: u64) -> String {
-    let old = manners.form == ToolKind::Java;
+fn block(manifest: &Manifest, held: &[RuntimePermission], release: &Release, now: u64) -> String {
+    let old = release.form == ToolKind::Java;
     let Manifest { package, uid, version_code, version_name, .. } = manifest;
     let address = format!("{:07x}", fingerprint(package) & 0xfff_ffff);
-    let file = base_path(manifest, manners);
+    let file = base_path(manifest, release);
     let folder = file.rsplit_once('/').map_or("", |(folder, _)| folder);
     let flags =
         format!("{}HAS_CODE ALLOW_CLEAR_USER_DATA", if manifest.system { "SYSTEM " } else { "" });
     let day = if manifest.system { IMAGE } else { now - now % 86_400 };
-    let since = DateTime::new(day).dated();
-    let held = permissions(held, manners.major);
+    let since = dated(day);
+    let held = permissions(held, release.major);
     let installed = manifest.installation.as_deref();
-    let level = sdk(manners.major);
+    let level = sdk(release.major);
     let (min, target) = manifest
         .declared()
         .map_or((level.min(24), level), |declared| (declared.min_sdk, declared.target_sdk));
@@ -141,8 +141,8 @@ fn block(manifest: &Manifest, held: &[RuntimePermission], manners: &Release, now
         if let Some(who) = &installed.installer {
             installer = format!("    installerPackageName={who}\n");
         }
-        first = DateTime::new(installed.installed.0).dated();
-        last = DateTime::new(installed.installed.1).dated();
+        first = dated(installed.installed.0);
+        last = dated(installed.installed.1);
         // In the order of `ApplicationInfo`'s bits.
         flags = format!(
             "{}HAS_CODE ALLOW_CLEAR_USER_DATA {}ALLOW_BACKUP",

@@ -166,8 +166,9 @@ async fn deliver(
         let says = format!("the extras have {size} UTF-16 units; the limit is {LARGEST_REQUEST}");
         return Err(HelperError::of("too_large", &says).trying("send less"));
     }
-    let met = command_text("courier", &[format!("{}/{}", request.to.package, request.to.class)]);
-    phone.inject_before(&met).await;
+    let command =
+        command_text("courier", &[format!("{}/{}", request.to.package, request.to.class)]);
+    phone.inject_before(&command).await;
     let callback = (!request.callbacks.is_empty()).then(|| CallbackKeys(request.callbacks.clone()));
     let by = Caller { uid: SHELL, pid };
     let delivered =
@@ -176,7 +177,7 @@ async fn deliver(
         StartServiceResult::Started(reply) => returned(phone, request, reply).await,
         not => Err(undelivered(&request.to, not)),
     };
-    phone.inject_after(&met);
+    phone.inject_after(&command);
     result
 }
 

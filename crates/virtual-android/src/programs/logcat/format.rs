@@ -3,7 +3,7 @@
 //! Begin at [`LogFormat::shown`]. Widths, order and quirks are those of AOSP's `system/logging/liblog/logprint.cpp`; the
 //! tests compare them with lines of the captures in `logcat/`.
 
-use crate::programs::clock::DateTime;
+use crate::programs::clock::date_time;
 use thumbwire_virtual_phone::LogLine;
 
 /// Ascending, with silence last.
@@ -126,14 +126,13 @@ impl LogFormat {
 
     fn time(&self, line: &LogLine, since_1970: u64) -> String {
         let seconds = since_1970 + line.at.as_secs();
-        let at = DateTime::new(seconds);
+        let at = date_time(seconds);
         let mut time = match (self.monotonic, self.epoch) {
             (true, _) => format!("{:>6}", line.at.as_secs()),
             (_, true) => format!("{seconds:>19}"),
             _ => {
-                let year = if self.year { format!("{}-", at.year) } else { String::new() };
-                let DateTime { month, day, hour, minute, second, .. } = at;
-                format!("{year}{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}")
+                let year = if self.year { at.strftime("%Y-").to_string() } else { String::new() };
+                format!("{year}{}", at.strftime("%m-%d %T"))
             }
         };
         let nanos = format!("{:09}", line.at.subsec_nanos());

@@ -4,7 +4,10 @@
 //! program name.
 
 use super::format::{Filter, LogFormat};
+use crate::programs::clock::date_time;
 use crate::programs::regex::Matcher;
+use jiff::ToSpan;
+use jiff::civil::Date;
 use thumbwire_virtual_phone::Buffer;
 
 /// Separators of the words in one argument.
@@ -86,7 +89,7 @@ pub(super) enum Since {
     /// Seconds since 1970, and nanoseconds.
     Epoch(u64, u32),
     /// Year (default: the current one), month, day, seconds of the day, nanoseconds.
-    Date(Option<u64>, u64, u64, u64, u32),
+    Date(Option<i16>, i8, i8, u64, u32),
 }
 
 impl LogcatOptions {
@@ -324,22 +327,18 @@ impl Since {
         };
         let time: Vec<u64> =
             time.split(':').map(|part| part.parse().ok()).collect::<Option<_>>()?;
-        let date: Vec<u64> =
+        let date: Vec<i16> =
             date.split('-').map(|part| part.parse().ok()).collect::<Option<_>>()?;
         let [hours @ 0..24, minutes @ 0..60, seconds @ 0..=60] = time[..] else { return None };
-        let (year, month, day) = match date[..] {
+        let (year, month @ 1..=12, day @ 1..=31) = (match date[..] {
             [month, day] => (None, month, day),
             [year @ 1970..10_000, month, day] => (Some(year), month, day),
             _ => return None,
+        }) else {
+            return None;
         };
-        let possible = (1..=12).contains(&month) && (1..=31).contains(&day);
-        possible.then_some(Self::Date(
-            year,
-            month,
-            day,
-            hours * 3_600 + minutes * 60 + seconds,
-            nanos,
-        ))
+        let second = hours * 3_600 + minutes * 60 + seconds;
+        Some(Self::Date(year, month as i8, day as i8, second, nanos))
     }
 
     /// Nanoseconds since 1970; a missing year comes from the phone's clock (seconds since 1970).
@@ -347,20 +346,16 @@ impl Since {
         let (seconds, nanos) = match self {
             Self::Epoch(seconds, nanos) => (seconds, nanos),
             Self::Date(year, month, day, second, nanos) => {
-                let year = year.unwrap_or_else(|| crate::programs::clock::DateTime::new(now).year);
-                (days(year, month, day) * 86_400 + second, nanos)
+                let year = year.unwrap_or_else(|| date_time(now).year());
+                // Like mktime(3): 31 February is 2 or 3 March.
+                let first = Date::new(year, month, 1).unwrap_or(Date::MAX);
+                let date = first.saturating_add((day - 1).days());
+                let days = date.duration_since(Date::constant(1970, 1, 1)).as_hours() / 24;
+                (u64::try_from(days).unwrap_or(0) * 86_400 + second, nanos)
             }
         };
         u128::from(seconds) * 1_000_000_000 + u128::from(nanos)
     }
-}
-
-/// Days from 1970 to a date (Howard Hinnant, "chrono-compatible low-level date algorithms").
-fn days(year: u64, month: u64, day: u64) -> u64 {
-    let year = if month <= 2 { year - 1 } else { year };
-    let (era, of_era) = (year / 400, year % 400);
-    let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    (era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year).saturating_sub(719_468)
 }
 
 #[cfg(test)]
@@ -393,6 +388,7 @@ mod tests {
         let at = |seconds: u128, nanos: u128| Some(seconds * 1_000_000_000 + nanos);
         assert_eq!(since("03-05 10:00:01.5"), at(1_709_632_801, 500_000_000));
         assert_eq!(since("2000-02-29 00:00:00.000"), at(951_782_400, 0));
+        assert_eq!(since("2023-02-29 00:00:00.000"), since("2023-03-01 00:00:00.000"));
         assert_eq!(since("1709632801.000001"), at(1_709_632_801, 1_000));
         assert_eq!(
             (since("soon"), since("13-05 10:00:00.0"), since("03-05 10:00.0")),

@@ -12,12 +12,12 @@ use crate::release::sdk;
 
 /// `pm install [OPTION…] [-S BYTES] [PATH…|-]`, also `install-streaming` and `install-incremental`.
 pub(super) async fn install(call: &Invocation, command: &str) -> Status {
-    let (how, rest) = match options(call.args.get(1..).unwrap_or_default()) {
+    let (chosen, rest) = match options(call.args.get(1..).unwrap_or_default()) {
         Ok(read) => read,
         Err(what) => return call.exception(command, &what).await,
     };
     let from_stdin = rest.first().is_none_or(|path| path == "-");
-    if from_stdin && how.size.is_none() {
+    if from_stdin && chosen.size.is_none() {
         let reason = "Error: must either specify a package size or an APK file\n";
         return call.out(reason).await.map(|()| 1);
     }
@@ -32,12 +32,12 @@ pub(super) async fn install(call: &Invocation, command: &str) -> Status {
             }
         }
     }
-    let size = how.size;
+    let size = chosen.size;
     let wanted = match from_stdin {
         true => size.unwrap_or(0),
         false => rest.iter().map(|path| length(call, path)).sum(),
     };
-    let Some(session) = SessionGuard::new(&call.phone, how) else {
+    let Some(session) = SessionGuard::new(&call.phone, chosen) else {
         return call.exception(command, TOO_MANY).await;
     };
     let (used, capacity) = call.phone.files(|files| files.usage());
@@ -116,7 +116,7 @@ pub(super) const TOO_MANY: &str =
 /// Parses the install options (`makeInstallParams`), and returns the remaining arguments. The error is what Java
 /// throws.
 pub(super) fn options(args: &[String]) -> Result<(InstallOptions, Vec<String>), String> {
-    let mut how = InstallOptions { replace: true, ..InstallOptions::default() };
+    let mut chosen = InstallOptions { replace: true, ..InstallOptions::default() };
     let mut args = args.iter();
     while let Some(option) =
         args.as_slice().first().filter(|arg| arg.starts_with('-') && *arg != "-")
@@ -128,13 +128,13 @@ pub(super) fn options(args: &[String]) -> Result<(InstallOptions, Vec<String>), 
             })
         };
         match option.as_str() {
-            "-R" => how.replace = false,
-            "-t" => how.test = true,
-            "-d" => how.downgrade = true,
-            "-g" => how.grant = true,
-            "-i" => how.installer = Some(value()?),
-            "-p" => how.inherit = Some(value()?),
-            "-S" => how.size = Some(number(Some(&value()?))?),
+            "-R" => chosen.replace = false,
+            "-t" => chosen.test = true,
+            "-d" => chosen.downgrade = true,
+            "-g" => chosen.grant = true,
+            "-i" => chosen.installer = Some(value()?),
+            "-p" => chosen.inherit = Some(value()?),
+            "-S" => chosen.size = Some(number(Some(&value()?))?),
             "--user"
             | "--abi"
             | "--pkg"
@@ -173,7 +173,7 @@ pub(super) fn options(args: &[String]) -> Result<(InstallOptions, Vec<String>), 
             }
         }
     }
-    Ok((how, args.cloned().collect()))
+    Ok((chosen, args.cloned().collect()))
 }
 
 pub(super) fn number(text: Option<&str>) -> Result<u64, String> {
@@ -214,8 +214,8 @@ pub(super) struct SessionGuard {
 }
 
 impl SessionGuard {
-    pub(super) fn new(phone: &VirtualPhone, how: InstallOptions) -> Option<Self> {
-        let id = phone.with(|phone| phone.installer().open_session(how))?;
+    pub(super) fn new(phone: &VirtualPhone, chosen: InstallOptions) -> Option<Self> {
+        let id = phone.with(|phone| phone.installer().open_session(chosen))?;
         Some(Self { phone: phone.clone(), id })
     }
 }
@@ -319,16 +319,16 @@ impl crate::phone::State {
     /// The parser's error about a file to be installed, with `PATH` for its path; empty if this release prints no
     /// details.
     fn check_header(&self, bytes: &[u8]) -> Result<(), String> {
-        let ways = self.release().packages;
+        let rules = self.release().packages;
         let level = sdk(self.world.android());
-        let reason = match Apk::read(bytes, ways.schemes) {
-            Err(fault) => ways.short(&fault.reason),
-            Ok(apk) if ways.plain_sdk_words && apk.declared.min_sdk > level => format!(
+        let reason = match Apk::read(bytes, rules.schemes) {
+            Err(fault) => rules.short(&fault.reason),
+            Ok(apk) if rules.plain_sdk_words && apk.declared.min_sdk > level => format!(
                 "Requires newer sdk version #{} (current version is #{level})",
                 apk.declared.min_sdk
             ),
             Ok(_) => return Ok(()),
         };
-        Err(if ways.causes { reason } else { String::new() })
+        Err(if rules.causes { reason } else { String::new() })
     }
 }

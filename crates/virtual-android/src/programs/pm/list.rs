@@ -62,7 +62,7 @@ pub(super) fn listed<'a>(call: &Invocation, args: &[&'a str]) -> Result<String, 
             text => filter = text,
         }
     }
-    let manners = call.release();
+    let release = call.release();
     Ok(call.phone.with(|phone| {
         let mut packages = phone.world.packages();
         packages.sort_by(|a, b| a.package.cmp(&b.package));
@@ -74,7 +74,7 @@ pub(super) fn listed<'a>(call: &Invocation, args: &[&'a str]) -> Result<String, 
         });
         let line = |manifest: &Manifest| {
             let path =
-                if file { format!("{}=", base_path(manifest, manners)) } else { String::new() };
+                if file { format!("{}=", base_path(manifest, release)) } else { String::new() };
             let version = if version {
                 format!(" versionCode:{}", manifest.version_code)
             } else {

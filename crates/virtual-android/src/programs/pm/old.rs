@@ -16,7 +16,7 @@ pub(super) async fn pm(call: &Invocation) -> Status {
     let rest: Vec<&str> = call.args.iter().skip(1).map(String::as_str).collect();
     let name = rest.iter().rfind(|arg| !arg.starts_with('-')).copied();
     let is_there = || call.phone.with(|phone| installed(&phone.world, name).is_some());
-    let manners = call.release();
+    let release = call.release();
     let out = match call.arg(0) {
         None => USAGE.to_owned(),
         Some("list") => match rest.as_slice() {
@@ -38,7 +38,7 @@ pub(super) async fn pm(call: &Invocation) -> Status {
         },
         Some("path") => call
             .phone
-            .with(|phone| installed(&phone.world, name).map(|it| paths(it, manners)))
+            .with(|phone| installed(&phone.world, name).map(|it| paths(it, release)))
             .unwrap_or_default(),
         Some("clear") => {
             match call.phone.with(|phone| phone.world.clear_data(name.unwrap_or_default())) {
@@ -49,7 +49,7 @@ pub(super) async fn pm(call: &Invocation) -> Status {
         Some("dump") => {
             let epoch = call.phone.with(|phone| phone.world.unix_time());
             match call.phone.with(|phone| {
-                installed(&phone.world, name).map(|manifest| dumped(manifest, &[], manners, epoch))
+                installed(&phone.world, name).map(|manifest| dumped(manifest, &[], release, epoch))
             }) {
                 Some(text) => text,
                 None => format!("Unable to find package: {}\n", name.unwrap_or_default()),
@@ -99,15 +99,15 @@ pub(super) async fn pm(call: &Invocation) -> Status {
 
 /// `pm install` of Android 4.4 (`Pm.java`): prints the file, and a failure has no details but its code.
 async fn install(call: &Invocation) -> Result<String, Abort> {
-    let mut how = InstallOptions { replace: false, ..InstallOptions::default() };
+    let mut options = InstallOptions { replace: false, ..InstallOptions::default() };
     let mut args = call.args.iter().skip(1);
     let mut path = None;
     while let Some(arg) = args.next() {
         match arg.as_str() {
-            "-r" => how.replace = true,
-            "-t" => how.test = true,
-            "-d" => how.downgrade = true,
-            "-i" => how.installer = args.next().cloned(),
+            "-r" => options.replace = true,
+            "-t" => options.test = true,
+            "-d" => options.downgrade = true,
+            "-i" => options.installer = args.next().cloned(),
             "--algo" | "--iv" | "--key" | "--macalgo" | "--mackey" | "--tag"
             | "--originating-uri" | "--referrer" => drop(args.next()),
             "-l" | "-s" | "-f" => {}
@@ -126,7 +126,7 @@ async fn install(call: &Invocation) -> Result<String, Abort> {
         // The capture `107-pm-install-missing`.
         return Ok(format!("{named}Failure [INSTALL_FAILED_INVALID_URI]\n"));
     };
-    let Some(session) = SessionGuard::new(&call.phone, how) else {
+    let Some(session) = SessionGuard::new(&call.phone, options) else {
         return Ok(format!("{named}Failure [INSTALL_FAILED_INTERNAL_ERROR]\n"));
     };
     let staged = call.phone.with(|phone| phone.installer().stage(session.id, "base.apk"));

@@ -8,11 +8,11 @@ use crate::latency::Work;
 
 /// `pm install-create [OPTION…]`
 pub(super) async fn create(call: &Invocation) -> Status {
-    let how = match options(call.args.get(1..).unwrap_or_default()) {
-        Ok((how, _)) => how,
+    let chosen = match options(call.args.get(1..).unwrap_or_default()) {
+        Ok((chosen, _)) => chosen,
         Err(what) => return call.exception("install-create", &what).await,
     };
-    match call.phone.with(|phone| phone.installer().open_session(how)) {
+    match call.phone.with(|phone| phone.installer().open_session(chosen)) {
         Some(id) => {
             call.out(format!("Success: created install session [{id}]\n")).await.map(|()| 0)
         }

@@ -232,12 +232,12 @@ impl Shell {
 
     /// Runs commands whose status is tested.
     async fn condition(&mut self, script: &Script, io: &Io) -> i32 {
-        let asked = std::mem::replace(&mut self.asked, true);
+        let tested = std::mem::replace(&mut self.tested, true);
         if script.0.is_empty() {
             self.status = 0;
         }
         let status = self.script(script, io).await;
-        self.asked = asked;
+        self.tested = tested;
         status
     }
 

@@ -26,7 +26,7 @@ pub(crate) struct Job {
 impl Shell {
     /// The background commands of its service.
     pub(crate) fn jobs(&self) -> Arc<JobList> {
-        Arc::clone(&self.house)
+        Arc::clone(&self.service_jobs)
     }
 
     /// Starts a background command.
@@ -41,7 +41,7 @@ impl Shell {
         {
             shell.exec_pid = Some(pid);
         }
-        let (told, ended) = watch::channel(None);
+        let (done, ended) = watch::channel(None);
         let item = item.clone();
         let io = Io { stdin: Input::empty(), ..io.clone() };
         let task = tokio::spawn(async move {
@@ -51,9 +51,9 @@ impl Shell {
                 () = shell.run_job(&item, io) => shell.exit.unwrap_or(shell.status),
             };
             drop((shell, process));
-            told.send_replace(Some(status));
+            done.send_replace(Some(status));
         });
-        self.house.keep(task.abort_handle(), super::MOST_AT_WORK);
+        self.service_jobs.keep(task.abort_handle(), super::MOST_AT_WORK);
         if self.jobs.len() >= REMEMBERED {
             self.jobs.remove(0);
         }

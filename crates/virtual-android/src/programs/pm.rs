@@ -20,7 +20,7 @@ pub(super) async fn pm(call: Invocation) -> Status {
     if call.release().form == ToolKind::Java {
         return old::pm(&call).await;
     }
-    let manners = call.release();
+    let release = call.release();
     let command = call.arg(0).unwrap_or_default().to_owned();
     let rest: Vec<&str> = call.args.iter().skip(1).map(String::as_str).collect();
     let name = rest.iter().rfind(|arg| !arg.starts_with('-')).copied();
@@ -28,7 +28,7 @@ pub(super) async fn pm(call: Invocation) -> Status {
         "list" => list::list(&call, &rest).await,
         "path" => {
             let lines =
-                call.phone.with(|phone| installed(&phone.world, name).map(|it| paths(it, manners)));
+                call.phone.with(|phone| installed(&phone.world, name).map(|it| paths(it, release)));
             match lines {
                 Some(lines) => call.out(lines).await.map(|()| 0),
                 None => Ok(1),
@@ -54,7 +54,7 @@ pub(super) async fn pm(call: Invocation) -> Status {
             let text = call.phone.with(|phone| {
                 let now = phone.world.unix_time();
                 let held = phone.world.runtime_permissions(name.unwrap_or_default());
-                installed(&phone.world, name).map(|manifest| dumped(manifest, &held, manners, now))
+                installed(&phone.world, name).map(|manifest| dumped(manifest, &held, release, now))
             });
             match text {
                 Some(text) => call.out(text).await.map(|()| 0),
@@ -97,12 +97,12 @@ fn installed<'a>(world: &'a World, name: Option<&str>) -> Option<&'a Manifest> {
 }
 
 /// Every file of a package, as `pm path` prints them.
-fn paths(manifest: &Manifest, manners: &Release) -> String {
+fn paths(manifest: &Manifest, release: &Release) -> String {
     match &manifest.installation {
         Some(installation) => {
             installation.files.iter().map(|file| format!("package:{file}\n")).collect()
         }
-        None => format!("package:{}\n", base_path(manifest, manners)),
+        None => format!("package:{}\n", base_path(manifest, release)),
     }
 }
 

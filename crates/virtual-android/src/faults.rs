@@ -42,7 +42,7 @@ pub struct FaultInjection {
 #[derive(Debug, Default)]
 pub(crate) struct FaultInjector {
     rules: Vec<ActiveRule>,
-    strikes: VecDeque<FaultInjection>,
+    injections: VecDeque<FaultInjection>,
     dropped: u64,
     /// The previous dump of the screen, for `dump-stale`.
     pub(crate) dumped: Option<String>,
@@ -55,8 +55,8 @@ struct ActiveRule {
     rule: Rule,
     chance: SplitMix64,
     /// Opportunities so far, and how many of them triggered.
-    had: u64,
-    struck: u64,
+    opportunities: u64,
+    triggered: u64,
 }
 
 /// A rule that triggers now, with its parameters.
@@ -100,7 +100,7 @@ impl FaultInjector {
                 self.rules.iter().filter(|armed| armed.rule.fault() == rule.fault()).count();
             let purpose = format!("{} {alike}", rule.fault().name());
             let chance = SplitMix64::new(seed ^ rule.seed().rotate_left(32), &purpose);
-            self.rules.push(ActiveRule { rule, chance, had: 0, struck: 0 });
+            self.rules.push(ActiveRule { rule, chance, opportunities: 0, triggered: 0 });
         }
     }
 
@@ -111,13 +111,13 @@ impl FaultInjector {
 
     /// The injections so far, oldest first; only the last thousand are kept.
     pub(crate) fn injections(&self) -> impl Iterator<Item = &FaultInjection> {
-        self.strikes.iter()
+        self.injections.iter()
     }
 
     /// Injection number `nth`, counted from 0, or the oldest one kept if that one was dropped.
     pub(crate) fn injection(&self, nth: u64) -> Option<&FaultInjection> {
         let place = usize::try_from(nth.saturating_sub(self.dropped)).ok()?;
-        self.strikes.get(place)
+        self.injections.get(place)
     }
 
     /// Whether there is any rule, or something left to undo.
@@ -130,22 +130,22 @@ impl FaultInjector {
         self.rules.iter().any(|armed| armed.rule.fault() == fault)
     }
 
-    /// Draws for each rule for `fault` that covers `met`; returns the first that triggers.
-    pub(crate) fn draw(&mut self, fault: Fault, met: &str) -> Option<TriggeredFault> {
+    /// Draws for each rule for `fault` that covers `command`; returns the first that triggers.
+    pub(crate) fn draw(&mut self, fault: Fault, command: &str) -> Option<TriggeredFault> {
         let mut hit = None;
         for armed in self.rules.iter_mut().filter(|armed| armed.rule.fault() == fault) {
-            if !armed.rule.covers(met) {
+            if !armed.rule.covers(command) {
                 continue;
             }
             // Draw even if another rule has already triggered, so that rules stay independent.
             let seed = armed.chance.next();
-            armed.had += 1;
-            let due = armed.rule.is_due(seed, armed.had, armed.struck);
+            armed.opportunities += 1;
+            let due = armed.rule.is_due(seed, armed.opportunities, armed.triggered);
             if due && hit.is_none() {
-                armed.struck += 1;
+                armed.triggered += 1;
                 hit = Some(TriggeredFault {
                     fault,
-                    what: render(met),
+                    what: render(command),
                     rule: armed.rule.clone(),
                     seed,
                 });
@@ -155,13 +155,13 @@ impl FaultInjector {
     }
 
     pub(crate) fn note(&mut self, hit: &TriggeredFault, at: Duration) {
-        self.strikes.push_back(FaultInjection {
+        self.injections.push_back(FaultInjection {
             fault: hit.fault.name(),
             at,
             what: hit.what.clone(),
         });
-        if self.strikes.len() > KEPT {
-            self.strikes.pop_front();
+        if self.injections.len() > KEPT {
+            self.injections.pop_front();
             self.dropped += 1;
         }
     }
@@ -184,9 +184,9 @@ pub(crate) fn command_text(name: &str, args: &[String]) -> String {
 }
 
 /// The first two words of what triggered a rule, truncated.
-fn render(met: &str) -> String {
+fn render(command: &str) -> String {
     const LONGEST: usize = 100;
-    let mut text = met.split(' ').map(|word| word.rsplit('/').next().unwrap_or(word));
+    let mut text = command.split(' ').map(|word| word.rsplit('/').next().unwrap_or(word));
     let (first, second) = (text.next().unwrap_or_default(), text.next().unwrap_or_default());
     format!("{first} {second}").trim_end().chars().take(LONGEST).collect()
 }

@@ -9,12 +9,12 @@ use thumbwire_virtual_phone::{ComponentKind, MetaValue};
 
 fn fixture(name: &str) -> Vec<u8> {
     let bytes: &[u8] = match name {
-        "clock-in" => include_bytes!("../../../../../fixtures/apk/clock-in.apk"),
-        "hello-1" => include_bytes!("../../../../../fixtures/apk/hello-1.apk"),
-        "hello-2" => include_bytes!("../../../../../fixtures/apk/hello-2.apk"),
-        "hello-1-other-key" => include_bytes!("../../../../../fixtures/apk/hello-1-other-key.apk"),
-        "hello-1-unsigned" => include_bytes!("../../../../../fixtures/apk/hello-1-unsigned.apk"),
-        "v1-only" => include_bytes!("../../../../../fixtures/apk/v1-only.apk"),
+        "clock-in" => include_bytes!("../../../../fixtures/apk/clock-in.apk"),
+        "hello-1" => include_bytes!("../../../../fixtures/apk/hello-1.apk"),
+        "hello-2" => include_bytes!("../../../../fixtures/apk/hello-2.apk"),
+        "hello-1-other-key" => include_bytes!("../../../../fixtures/apk/hello-1-other-key.apk"),
+        "hello-1-unsigned" => include_bytes!("../../../../fixtures/apk/hello-1-unsigned.apk"),
+        "v1-only" => include_bytes!("../../../../fixtures/apk/v1-only.apk"),
         other => panic!("no fixture {other}"),
     };
     bytes.to_vec()

@@ -1,7 +1,7 @@
 //! What an app is: a description, a state, a view of that state, and what it does when something happens.
 //!
 //! To write one, implement [`App`] and [`BuiltInApp`] in a file of `apps/` and add its line to the list in
-//! `apps/mod.rs`. An app describes itself once ([`AppDescription`]), requests everything outside itself through
+//! `apps.rs`. An app describes itself once ([`AppDescription`]), requests everything outside itself through
 //! [`AppContext`] and reads the phone's state from [`DrawContext`]; it never touches the world, a clock or other apps.
 
 mod description;
@@ -239,8 +239,8 @@ impl AppContext<'_> {
     }
 
     /// Requests a change of shared storage.
-    pub(crate) fn request(&mut self, wish: StorageRequest) {
-        self.asked.push(Request::Storage(wish));
+    pub(crate) fn request(&mut self, request: StorageRequest) {
+        self.asked.push(Request::Storage(request));
     }
 
     /// Posts a notification; it replaces an earlier one with the same tag. Tapping it starts the app with `data`, if
