@@ -175,7 +175,7 @@ impl Run<'_> {
         let Agent { policy: mind, options, writer: story, watch, .. } = self.agent;
         story.write(&TraceRecord::Goal(GoalStart {
             request: self.request.into(),
-            mind: mind.name(),
+            policy: mind.name(),
             started: in_utc((options.clock)()),
         }));
         let (request, behind) = (self.request.to_owned(), self.memory.rounds());
@@ -243,7 +243,7 @@ impl Run<'_> {
             left: used.remaining(budgets),
             number,
             began: Instant::now(),
-            steps_before: story.steps(),
+            steps_before: story.action_count(),
             context,
             screen: CapturedScreen::default(),
             observations: self
@@ -340,7 +340,7 @@ impl Run<'_> {
         let RunEnd { status, reason: why, stopped } = end;
         self.agent
             .writer
-            .write(&TraceRecord::GoalEnd { status: name(status).into(), why: why.clone() });
+            .write(&TraceRecord::GoalEnd { status: name(status).into(), reason: why.clone() });
         AgentEvent::RunFinished { status, reason: why.clone() }.send(&self.agent.watch);
         let (rounds, spent) = (self.memory.rounds(), self.memory.spent().clone());
         let took = self.began.elapsed();

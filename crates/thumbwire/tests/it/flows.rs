@@ -329,7 +329,7 @@ async fn popup_fails_the_case_and_is_in_the_screenshot() {
     let (report, said) = bench.tried(TWO_TAPS).await;
     let failed = report.cases[0].attempts[0].failed.as_ref().unwrap();
     assert!(failed.what.contains("New note"), "{said}");
-    let snapshot = failed.picture.as_ref().unwrap().with_extension("look.json");
+    let snapshot = failed.picture.as_ref().unwrap().with_extension("snapshot.json");
     assert!(std::fs::read_to_string(snapshot).unwrap().contains("Software update"));
     // An optional step dismisses it.
     let bench = Bench::meeting(&["popup:times=1"]);
