@@ -50,8 +50,8 @@ impl Memory {
     pub fn of(lines: &[TraceRecord]) -> Self {
         let mut memory = Self::default();
         for line in lines {
-            if let TraceRecord::AgentStep(round) = line {
-                memory.remember_step(round);
+            if let TraceRecord::AgentStep(step) = line {
+                memory.remember_step(step);
             }
         }
         memory
@@ -65,18 +65,18 @@ impl Memory {
 
     /// Remembers a step.
     pub(super) fn remember_step(&mut self, step: &AgentStep) {
-        self.round = step.round;
-        let spent = Usage::from(&step.spent);
+        self.round = step.step;
+        let spent = Usage::from(&step.usage);
         self.spent.add(&spent);
         self.last = Some(spent);
-        self.took += Duration::from_millis(step.took_ms);
+        self.took += Duration::from_millis(step.duration_ms);
         if !step.memory.is_null() {
             keep(&mut self.items, step.memory.clone(), ITEMS);
             // A step without a decision has no plan: the last plan stays.
             self.plan.clone_from(&step.plan);
         }
         // The policy saw these in the same step, and the next step reads the screen again.
-        let out = |reason: &&String| step.observations.contains(&not_shown(reason));
+        let out = |reason: &&String| step.feedback.contains(&not_shown(reason));
         self.observations = step.failures.iter().filter(|why| !out(why)).cloned().collect();
         for action in &step.actions {
             let call = FunctionCall {
@@ -90,10 +90,10 @@ impl Memory {
                 self.observations.push(format!("{} failed: {}", call.function, action.message));
             }
         }
-        match &step.judged {
-            Some(judged) if !judged.reached => {
+        match &step.judgement {
+            Some(judgement) if !judgement.reached => {
                 self.refuted += 1;
-                let reason = &judged.why;
+                let reason = &judgement.reason;
                 self.observations.push(format!(
                     "You said that the goal is reached, but a check of the screen says that it is not: {reason}"
                 ));

@@ -82,7 +82,7 @@ impl ReplayPolicy {
         });
         let request = goal.ok_or("the trace has no goal: only agent runs can be replayed")?;
         let rounds = lines.iter().filter_map(|line| match line {
-            TraceRecord::AgentStep(round) => RecordedStep::of(round, &read),
+            TraceRecord::AgentStep(step) => RecordedStep::of(step, &read),
             _ => None,
         });
         let rounds: Vec<RecordedStep> = rounds.collect();
@@ -213,14 +213,14 @@ impl RecordedStep {
         if done.is_empty() && status == AgentStatus::Continue {
             return None;
         }
-        let snapshot = step.look.as_deref().and_then(read).and_then(|stored| {
+        let snapshot = step.snapshot.as_deref().and_then(read).and_then(|stored| {
             let stored: StoredSnapshot<'_> = serde_json::from_slice(&stored).ok()?;
             Some(Arc::new(Controls::of(Arc::new(stored.into_snapshot()))))
         });
         let scene =
             ScreenState { app: step.app.clone(), screen: String::new(), controls: snapshot };
         Some(Self {
-            round: step.round,
+            round: step.step,
             screen: scene,
             actions: done,
             thought: step.thought.clone(),

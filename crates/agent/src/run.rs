@@ -165,11 +165,11 @@ impl Run<'_> {
         let Agent { policy: mind, options, writer: story, watch, .. } = self.agent;
         story.write(&TraceRecord::Goal(GoalStart {
             request: self.request.into(),
-            mind: mind.name(),
+            policy: mind.name(),
             started: in_utc((options.clock)()),
         }));
-        let (request, behind) = (self.request.to_owned(), self.memory.rounds());
-        AgentEvent::RunStarted { request, behind }.send(watch);
+        let (request, resumed_steps) = (self.request.to_owned(), self.memory.rounds());
+        AgentEvent::RunStarted { request, resumed_steps }.send(watch);
     }
 
     async fn run(&mut self) -> RunEnd {
@@ -211,7 +211,7 @@ impl Run<'_> {
         let budgets = &options.budgets;
         let used = self.memory.used(Duration::ZERO);
         let number = self.memory.rounds() + 1;
-        AgentEvent::StepStarted { round: number, max: options.budgets.rounds }.send(watch);
+        AgentEvent::StepStarted { step: number, max_steps: options.budgets.rounds }.send(watch);
         let hands = FunctionExecutor::new(&**perform, &self.call, &self.suppliers);
         let context = Context {
             request: Some(self.request.into()),
@@ -233,7 +233,7 @@ impl Run<'_> {
             left: used.remaining(budgets),
             number,
             began: Instant::now(),
-            steps_before: story.steps(),
+            steps_before: story.action_count(),
             context,
             screen: CapturedScreen::default(),
             observations: self
@@ -289,9 +289,9 @@ impl Run<'_> {
         let decided = !line.memory.is_null();
         self.memory.remember_step(&line);
         story.write(&TraceRecord::AgentStep(Box::new(line.clone())));
-        let spent = self.memory.spent().clone();
-        let left = self.memory.used(Duration::ZERO).remaining(budgets);
-        AgentEvent::StepFinished { status, spent, left }.send(watch);
+        let usage = self.memory.spent().clone();
+        let remaining = self.memory.used(Duration::ZERO).remaining(budgets);
+        AgentEvent::StepFinished { status, usage, remaining }.send(watch);
         let output = || {
             let text = [line.result, line.comment, line.thought];
             text.into_iter().find(|words| !words.is_empty()).unwrap_or_default()
@@ -330,7 +330,7 @@ impl Run<'_> {
         let RunEnd { status, reason: why, stopped } = end;
         self.agent
             .writer
-            .write(&TraceRecord::GoalEnd { status: name(status).into(), why: why.clone() });
+            .write(&TraceRecord::GoalEnd { status: name(status).into(), reason: why.clone() });
         AgentEvent::RunFinished { status, reason: why.clone() }.send(&self.agent.watch);
         let (rounds, spent) = (self.memory.rounds(), self.memory.spent().clone());
         let took = self.began.elapsed();

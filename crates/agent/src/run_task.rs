@@ -61,7 +61,11 @@ pub struct TaskResult {
 /// The tool. `carry` runs its calls, each limited to `time`.
 pub fn tool(carry: Arc<dyn RunTask>, time: Duration) -> Tool {
     let handler = Task { carry, under_way: Arc::default() };
-    Tool::handled(&described(), ToolEffect::Destructive, time, Arc::new(handler)).with_device()
+    const FORMER: [(&str, &str); 3] =
+        [("marked", "annotated"), ("text", "none"), ("doubt", "auto")];
+    Tool::handled(&described(), ToolEffect::Destructive, time, Arc::new(handler))
+        .with_former_argument("look", "screenshots", &FORMER)
+        .with_device()
 }
 
 /// The tool as the tool reference shows it. It cannot run anything.
@@ -102,7 +106,7 @@ struct Arguments {
     goal: String,
     max_steps: Option<u32>,
     time_limit_s: Option<f64>,
-    look: Option<String>,
+    screenshots: Option<String>,
 }
 
 #[async_trait]
@@ -122,7 +126,7 @@ impl Handler for Task {
         let wanted = TaskOverrides {
             rounds: arguments.max_steps,
             time: arguments.time_limit_s.and_then(|time| Duration::try_from_secs_f64(time).ok()),
-            pictures: arguments.look.as_deref().and_then(pictures),
+            pictures: arguments.screenshots.as_deref().and_then(screenshot_mode),
         };
         let phone = phone(call, perform).await?;
         let claim = TaskLease::on(&self.under_way, &phone, &arguments.goal)?;
@@ -147,12 +151,12 @@ impl Handler for Task {
 }
 
 /// The option of this name, as in flags and arguments.
-pub fn pictures(name: &str) -> Option<ScreenshotMode> {
+fn screenshot_mode(name: &str) -> Option<ScreenshotMode> {
     match name {
         "both" => Some(ScreenshotMode::Both),
-        "marked" => Some(ScreenshotMode::Annotated),
-        "text" => Some(ScreenshotMode::None),
-        "doubt" => Some(ScreenshotMode::Auto),
+        "annotated" => Some(ScreenshotMode::Annotated),
+        "none" => Some(ScreenshotMode::None),
+        "auto" => Some(ScreenshotMode::Auto),
         _ => None,
     }
 }
@@ -211,7 +215,7 @@ struct TaskProgress {
 
 #[derive(Default)]
 struct ProgressState {
-    round: u32,
+    step: u32,
     max: u32,
     /// The last step that was reported: MCP requires progress to increase.
     told: u32,
@@ -237,30 +241,30 @@ impl EventSink for TaskProgress {
         let Some(event) = event.payload() else { return };
         let mut so_far = lock(&self.so_far);
         match event {
-            AgentEvent::StepStarted { round, max: most } => {
-                (so_far.round, so_far.max) = (*round, *most);
+            AgentEvent::StepStarted { step, max_steps } => {
+                (so_far.step, so_far.max) = (*step, *max_steps);
                 so_far.thought.clear();
                 so_far.message.clear();
             }
             AgentEvent::Decided { decision, .. } => {
                 so_far.thought = truncate(&decision.thought, LONGEST_MESSAGE);
             }
-            AgentEvent::FunctionFinished { call: doing, success, message, .. } => {
+            AgentEvent::FunctionFinished { call, success, message, .. } => {
                 let message = truncate(message, LONGEST_MESSAGE);
                 if so_far.actions.len() == MOST_ACTIONS {
                     so_far.actions.pop_front();
                 }
                 so_far.actions.push_back(json!({
-                    "function": doing.function, "arguments": doing.arguments, "success": success, "message": message,
+                    "function": call.function, "arguments": call.arguments, "success": success, "message": message,
                 }));
-                so_far.message = format!("{}: {message}", doing.function);
+                so_far.message = format!("{}: {message}", call.function);
             }
-            AgentEvent::StepFinished { .. } if so_far.round > so_far.told => {
-                so_far.told = so_far.round;
+            AgentEvent::StepFinished { .. } if so_far.step > so_far.told => {
+                so_far.told = so_far.step;
                 let parts = [so_far.thought.as_str(), so_far.message.as_str()];
                 let text: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-                let text = format!("Step {}: {}", so_far.round, text.join(" → "));
-                self.progress.report(so_far.round, Some(so_far.max), &text);
+                let text = format!("Step {}: {}", so_far.step, text.join(" → "));
+                self.progress.report(so_far.step, Some(so_far.max), &text);
             }
             _ => {}
         }

@@ -70,8 +70,8 @@ impl TraceWriter {
     }
 
     /// The number of actions so far.
-    pub(super) fn steps(&self) -> u32 {
-        self.0.as_ref().map_or(0, |recorder| recorder.steps())
+    pub(super) fn action_count(&self) -> u32 {
+        self.0.as_ref().map_or(0, |recorder| recorder.action_count())
     }
 }
 

@@ -336,7 +336,7 @@ impl FlowRunner<'_> {
                 None => ("FINISH", "passed".to_owned()),
                 Some(failed) => ("FAIL", failed.what.clone()),
             };
-            record(story, &TraceRecord::GoalEnd { status: status.into(), why });
+            record(story, &TraceRecord::GoalEnd { status: status.into(), reason: why });
         }
         let noted = std::mem::take(&mut *lock(&stage.noted));
         let story = story.map(|story| story.folder().to_owned());
@@ -358,7 +358,8 @@ impl FlowRunner<'_> {
         match Recorder::begin(&folder, started.to_owned()) {
             Ok(recorder) => {
                 let request = full_name(flow, case);
-                let goal = GoalStart { request, mind: "flow".into(), started: started.to_owned() };
+                let goal =
+                    GoalStart { request, policy: "flow".into(), started: started.to_owned() };
                 record(&recorder, &TraceRecord::Goal(goal));
                 Some(Arc::new(recorder))
             }

@@ -167,7 +167,7 @@ async fn snapshot(stage: &CaseRunner<'_>) -> Option<PathBuf> {
     };
     let story = stage.recorder.as_ref()?;
     // The recorder's name for the screenshot of an action.
-    let file = format!("{:04}.{}", story.steps(), picture.image.format.name());
+    let file = format!("{:04}.{}", story.action_count(), picture.image.format.name());
     Some(story.folder().join(file))
 }
 

@@ -98,7 +98,7 @@ impl FaultInjector {
             // Otherwise two rules with the same name and seed would always trigger together.
             let alike =
                 self.rules.iter().filter(|armed| armed.rule.fault() == rule.fault()).count();
-            let purpose = format!("{} {alike}", rule.fault().name());
+            let purpose = format!("{} {alike}", rule.fault().random_name());
             let chance = SplitMix64::new(seed ^ rule.seed().rotate_left(32), &purpose);
             self.rules.push(ActiveRule { rule, chance, opportunities: 0, triggered: 0 });
         }

@@ -309,6 +309,6 @@ async fn judge(step: &mut StepInProgress<'_>) -> Result<(), StrategyError> {
         let noticed = format!("not done yet: {}", judgement.reason);
         AgentEvent::AnomalyFound(noticed).send(step.watch);
     }
-    step.judged = Some(JudgementRecord { reached: judgement.reached, why: judgement.reason });
+    step.judged = Some(JudgementRecord { reached: judgement.reached, reason: judgement.reason });
     Ok(())
 }

@@ -68,7 +68,7 @@ pub(in super::super) fn line(step: &mut StepInProgress<'_>) -> format::AgentStep
     let annotated = file(&step.context.annotated_screenshot_path);
     let snapshot = step.screen.screen.controls.as_ref().and_then(|controls| {
         let stored = serde_json::to_vec(&StoredSnapshot::from(&*controls.snapshot)).ok()?;
-        step.writer.keep(format!("look_step{number}.json"), &stored)
+        step.writer.keep(format!("snapshot_step{number}.json"), &stored)
     });
     let thinking = step.thinking.take().unwrap_or_default();
     let pictures = [(&step.screen.clean, &clean), (&step.screen.marked, &annotated)];
@@ -83,21 +83,21 @@ pub(in super::super) fn line(step: &mut StepInProgress<'_>) -> format::AgentStep
     let response = decided.then(|| {
         step.writer.keep(format!("response_step{number}.txt"), thinking.response.as_bytes())
     });
-    let steps = (step.steps_before + 1, step.writer.steps());
+    let actions = (step.steps_before + 1, step.writer.action_count());
     let at_ms = step.writer.0.as_ref().map_or(0, |recorder| recorder.at_ms(step.began));
     let decision = thinking.decision;
     format::AgentStep {
-        round: number,
+        step: number,
         at_ms,
-        took_ms: u64::try_from((Instant::now() - step.began).as_millis()).unwrap_or(u64::MAX),
-        steps: (steps.0 <= steps.1).then_some([steps.0, steps.1]),
-        clean,
+        duration_ms: u64::try_from((Instant::now() - step.began).as_millis()).unwrap_or(u64::MAX),
+        action_range: (actions.0 <= actions.1).then_some([actions.0, actions.1]),
+        screenshot: clean,
         annotated,
-        look: snapshot,
+        snapshot,
         prompt: prompt.flatten(),
         response: response.flatten(),
         app: step.screen.screen.app.clone(),
-        observations: step.observations.clone(),
+        feedback: step.observations.clone(),
         thought: decision.thought,
         comment: decision.comment,
         plan: decision.plan,
@@ -105,8 +105,8 @@ pub(in super::super) fn line(step: &mut StepInProgress<'_>) -> format::AgentStep
         actions: step.carried.clone(),
         status: name(step.status).into(),
         result: decision.result,
-        judged: step.judged.clone(),
-        spent: format::UsageRecord::from(&step.spent),
+        judgement: step.judged.clone(),
+        usage: format::UsageRecord::from(&step.spent),
         timings: step.timings.clone(),
         failures: step.failures.clone(),
         memory: step.context.memory.clone().unwrap_or_default(),

@@ -55,17 +55,17 @@ fn names(names: &[&str]) -> Arc<Controls> {
 /// A replay of one recorded step on screen `was` that then finished, on a phone that shows `is`.
 fn replay(was: &Arc<Controls>, actions: Vec<CallRecord>, is: Arc<Controls>) -> ReplayPolicy {
     let stored = serde_json::to_vec(&StoredSnapshot::from(&*was.snapshot)).unwrap();
-    let files = HashMap::from([("look_step1.json".to_owned(), stored)]);
+    let files = HashMap::from([("snapshot_step1.json".to_owned(), stored)]);
     let round = AgentStep {
-        round: 1,
-        look: Some("look_step1.json".into()),
+        step: 1,
+        snapshot: Some("snapshot_step1.json".into()),
         app: Some("app".into()),
         actions,
         status: "FINISH".into(),
         result: "found".into(),
         ..AgentStep::default()
     };
-    let nothing = AgentStep { round: 2, status: "CONTINUE".into(), ..AgentStep::default() };
+    let nothing = AgentStep { step: 2, status: "CONTINUE".into(), ..AgentStep::default() };
     let goal = TraceRecord::Goal(GoalStart { request: "find it".into(), ..GoalStart::default() });
     let lines =
         [goal, TraceRecord::AgentStep(Box::new(round)), TraceRecord::AgentStep(Box::new(nothing))];

@@ -63,29 +63,29 @@ impl RunTask for FakeRunner {
         if goal == "impossible" {
             return Err("the folder cannot be written".into());
         }
-        let round = |round| {
-            AgentEvent::StepStarted { round, max: 50 }.send(&*watch);
-            let decision = Decision { thought: format!("thought {round}"), ..Decision::default() };
-            let spent = Usage::default();
+        let run_step = |step| {
+            AgentEvent::StepStarted { step, max_steps: 50 }.send(&*watch);
+            let decision = Decision { thought: format!("thought {step}"), ..Decision::default() };
+            let usage = Usage::default();
             let (decision, took) = (Box::new(decision), Duration::ZERO);
-            AgentEvent::Decided { decision, spent: spent.clone(), took }.send(&*watch);
+            AgentEvent::Decided { decision, usage: usage.clone(), took }.send(&*watch);
             let call = FunctionCall { function: "tap".into(), arguments: Map::new() };
             let message = "tapped".into();
             AgentEvent::FunctionFinished { call, success: true, message, took }.send(&*watch);
-            let (status, left) = (AgentStatus::Continue, String::new());
-            let state = AgentEvent::StepFinished { status, spent, left };
+            let (status, remaining) = (AgentStatus::Continue, String::new());
+            let state = AgentEvent::StepFinished { status, usage, remaining };
             state.send(&*watch);
             // A repeated event is not progress.
             state.send(&*watch);
         };
-        round(1);
+        run_step(1);
         self.begun.notify_one();
         let stopped = tokio::select! {
             () = self.may.notified() => None,
             () = call.cancelled.cancelled() => Some(StopReason::Cancelled),
         };
         if stopped.is_none() {
-            round(2);
+            run_step(2);
         }
         self.ended.lock().unwrap().push(stopped);
         let status = if stopped.is_some() { AgentStatus::Continue } else { AgentStatus::Finish };
@@ -139,7 +139,7 @@ async fn task_reports_each_step_once_and_all_actions() {
     let progress = Arc::new(ProgressLog::default());
     let mut call = call();
     call.progress = Arc::clone(&progress) as Arc<dyn Progress>;
-    let arguments = json!({ "goal": "Find food", "max_steps": 7, "time_limit_s": 2.5, "look": "text", "device": "x" });
+    let arguments = json!({ "goal": "Find food", "max_steps": 7, "time_limit_s": 2.5, "screenshots": "none", "device": "x" });
     let reply = called(&runner, arguments, call).await;
     let progress = progress.0.lock().unwrap().join("\n");
     assert_eq!(
@@ -153,6 +153,24 @@ async fn task_reports_each_step_once_and_all_actions() {
         pictures: Some(ScreenshotMode::None),
     };
     assert_eq!(*runner.asked.lock().unwrap(), [("Find food".into(), wanted, Some("x".into()))]);
+}
+
+#[tokio::test]
+async fn former_name_of_the_screenshots_argument_is_accepted() {
+    for (arguments, mode) in [
+        (json!({ "goal": "x", "look": "text" }), Some(ScreenshotMode::None)),
+        (json!({ "goal": "x", "look": "marked" }), Some(ScreenshotMode::Annotated)),
+        (
+            json!({ "goal": "x", "look": "doubt", "screenshots": "both" }),
+            Some(ScreenshotMode::Both),
+        ),
+        (json!({ "goal": "x" }), None),
+    ] {
+        let runner = Arc::new(FakeRunner::default());
+        runner.may.notify_one();
+        assert!(!called(&runner, arguments, call()).await.is_error);
+        assert_eq!(runner.asked.lock().unwrap()[0].1.pictures, mode);
+    }
 }
 
 #[tokio::test]
@@ -221,6 +239,7 @@ async fn task_that_cannot_start_says_why() {
     };
     check(json!({}), "goal").await;
     check(json!({ "goal": " " }), "`goal` is empty").await;
+    check(json!({ "goal": "x", "screenshots": "twice" }), "must be one of").await;
     check(json!({ "goal": "x", "look": "twice" }), "must be one of").await;
     check(json!({ "goal": "x", "device": "gone" }), "Device not connected: gone").await;
     check(json!({ "goal": "impossible" }), "Refused: the folder cannot be written").await;

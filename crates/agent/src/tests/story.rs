@@ -64,7 +64,7 @@ async fn resumed_run_has_the_same_memory() {
         rounds(&lines)
     });
     let out = |step: &thumbwire_core::trace::format::AgentStep| {
-        (step.round, step.memory.clone(), step.actions.clone(), step.status.clone())
+        (step.step, step.memory.clone(), step.actions.clone(), step.status.clone())
     };
     assert_eq!(one.iter().map(out).collect::<Vec<_>>(), other.iter().map(out).collect::<Vec<_>>());
 }

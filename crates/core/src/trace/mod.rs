@@ -5,6 +5,7 @@
 //! people, [`Trace`] groups a run into entries, [`show`] prints it in a terminal, and [`report`] renders it as an HTML
 //! page.
 
+mod convert;
 pub mod format;
 mod reader;
 mod recorder;
@@ -12,6 +13,7 @@ pub mod report;
 mod restore;
 mod show;
 mod text;
+mod upgrade;
 
 use std::fs;
 use std::io;
@@ -22,11 +24,12 @@ pub use recorder::Recorder;
 pub use show::show;
 
 use format::{FILE, TraceRecord, VERSION};
+use upgrade::read_record;
 
 /// Reads a recorded run from its folder, in order.
 ///
 /// # Errors
-/// If the folder holds no trace, a trace of a later version, or an invalid line. An incomplete last line (the recording
+/// If the folder holds no trace, a trace of a later version, or an invalid line. Records of earlier versions are converted. An incomplete last line (the recording
 /// program was killed) is skipped.
 pub fn read(folder: &Path) -> io::Result<Vec<TraceRecord>> {
     let text = fs::read_to_string(folder.join(FILE))?;
@@ -41,10 +44,10 @@ pub fn read(folder: &Path) -> io::Result<Vec<TraceRecord>> {
     let count = text.lines().count();
     let mut lines = Vec::with_capacity(count);
     for (i, text) in text.lines().enumerate() {
-        match serde_json::from_str(text) {
-            Ok(TraceRecord::Run { trace, .. }) if trace > VERSION => {
+        match read_record(text) {
+            Ok(TraceRecord::Run { version, .. }) if version > VERSION => {
                 let reason = format!(
-                    "unsupported trace version {trace}; this program reads versions up to {VERSION}"
+                    "unsupported trace version {version}; this program reads versions up to {VERSION}"
                 );
                 return Err(odd(i + 1, reason));
             }

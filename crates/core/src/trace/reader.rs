@@ -11,6 +11,7 @@ use super::format::{
     ActionResult, AgentStep, FILE, GoalStart, StoredAction, StoredOutcome, TraceRecord,
     UsageRecord, VERSION,
 };
+use super::upgrade::read_record;
 
 /// The maximum size of a file that is read, in bytes.
 const MOST_BYTES: u64 = 64 << 20;
@@ -35,9 +36,9 @@ pub struct Trace {
     /// The phone's description of itself.
     pub phone: String,
     /// Model usage.
-    pub spent: UsageRecord,
+    pub usage: UsageRecord,
     /// The duration in milliseconds.
-    pub took_ms: u64,
+    pub duration_ms: u64,
     /// Problems with the trace, in sentences.
     pub notes: Vec<String>,
     /// Every line that could be read.
@@ -50,13 +51,13 @@ pub struct TraceEntry {
     /// The agent step, if there is one.
     pub step: Option<AgentStep>,
     /// The actions on the phone.
-    pub steps: Vec<RecordedAction>,
+    pub actions: Vec<RecordedAction>,
     /// The file of the screenshot before it.
-    pub clean: Option<String>,
+    pub screenshot: Option<String>,
     /// The file of the annotated screenshot.
     pub annotated: Option<String>,
     /// The file of the snapshot.
-    pub look: Option<String>,
+    pub snapshot: Option<String>,
     /// Where touches started and ended: one point for a tap, two for a swipe.
     pub touches: Vec<Vec<[i32; 2]>>,
 }
@@ -65,11 +66,11 @@ pub struct TraceEntry {
 #[derive(Debug, Clone, PartialEq)]
 pub struct RecordedAction {
     /// Counted from 1.
-    pub step: u32,
+    pub action_id: u32,
     /// Milliseconds since the run began.
     pub at_ms: u64,
     /// The duration in milliseconds.
-    pub took_ms: u64,
+    pub duration_ms: u64,
     /// The action.
     pub action: StoredAction,
     /// Its result.
@@ -79,25 +80,28 @@ pub struct RecordedAction {
 impl TraceEntry {
     /// Milliseconds since the run began.
     pub fn at_ms(&self) -> u64 {
-        let step = self.steps.first().map(|step| step.at_ms);
-        self.step.as_ref().map(|round| round.at_ms).or(step).unwrap_or_default()
+        let action = self.actions.first().map(|action| action.at_ms);
+        self.step.as_ref().map(|step| step.at_ms).or(action).unwrap_or_default()
     }
 
     /// The duration in milliseconds.
-    pub fn took_ms(&self) -> u64 {
-        let steps = self.steps.iter().map(|step| step.took_ms).fold(0, u64::saturating_add);
-        self.step.as_ref().map_or(steps, |round| round.took_ms)
+    pub fn duration_ms(&self) -> u64 {
+        let durations = self.actions.iter().map(|action| action.duration_ms);
+        let sum = durations.fold(0, u64::saturating_add);
+        self.step.as_ref().map_or(sum, |step| step.duration_ms)
     }
 
     /// Whether something failed in it.
     pub fn failed(&self) -> bool {
         match &self.step {
-            Some(round) => {
-                let judged = round.judged.as_ref().is_some_and(|judged| !judged.reached);
-                let undone = round.actions.iter().any(|action| !action.success);
-                judged || undone || !round.failures.is_empty() || round.status == "FAIL"
+            Some(step) => {
+                let rejected = step.judgement.as_ref().is_some_and(|judgement| !judgement.reached);
+                let undone = step.actions.iter().any(|action| !action.success);
+                rejected || undone || !step.failures.is_empty() || step.status == "FAIL"
             }
-            None => self.steps.iter().any(|step| matches!(step.end, ActionResult::Failure { .. })),
+            None => {
+                self.actions.iter().any(|action| matches!(action.end, ActionResult::Failure { .. }))
+            }
         }
     }
 }
@@ -112,11 +116,11 @@ impl Trace {
         let text = story.text(FILE, MOST_BYTES)?;
         let whole = text.ends_with('\n');
         let count = text.lines().count();
-        let mut steps: Vec<RecordedAction> = Vec::new();
+        let mut actions: Vec<RecordedAction> = Vec::new();
         for (i, text) in text.lines().enumerate().take(MOST_LINES) {
-            match serde_json::from_str::<TraceRecord>(text) {
+            match read_record(text) {
                 Ok(line) => {
-                    story.take(line.clone(), &mut steps)?;
+                    story.take(line.clone(), &mut actions)?;
                     story.lines.push(line);
                 }
                 Err(_) if i + 1 == count && !whole => {
@@ -139,7 +143,7 @@ impl Trace {
                 .notes
                 .push("The first line is not a run record: the beginning is missing.".into());
         }
-        story.add_unclaimed_actions(&mut steps);
+        story.add_unclaimed_actions(&mut actions);
         if !story.goals.is_empty() && story.ended.is_none() {
             story.notes.push("The run has no end: it was interrupted or is still running.".into());
         }
@@ -178,26 +182,26 @@ impl Trace {
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    fn take(&mut self, line: TraceRecord, steps: &mut Vec<RecordedAction>) -> io::Result<()> {
+    fn take(&mut self, line: TraceRecord, actions: &mut Vec<RecordedAction>) -> io::Result<()> {
         match line {
-            TraceRecord::Run { trace, program, started } => {
-                if trace > VERSION {
+            TraceRecord::Run { version, program, started } => {
+                if version > VERSION {
                     let reason = format!(
-                        "unsupported trace version {trace}; this program reads versions up to {VERSION}"
+                        "unsupported trace version {version}; this program reads versions up to {VERSION}"
                     );
                     return Err(io::Error::new(io::ErrorKind::InvalidData, reason));
                 }
-                if trace < VERSION {
+                if version < VERSION {
                     let note = format!(
-                        "The trace has version {trace}, older than {VERSION}: some details are missing."
+                        "The trace has version {version}, older than {VERSION}: it may lack some details."
                     );
                     self.notes.push(note);
                 }
                 (self.program, self.started) = (program, to_the_second(&started));
             }
-            TraceRecord::Action { step, at_ms, took_ms, action, end, .. } => {
+            TraceRecord::Action { action_id, at_ms, duration_ms, action, end, .. } => {
                 match &end {
-                    ActionResult::Outcome(StoredOutcome::Using { device, model })
+                    ActionResult::Outcome(StoredOutcome::DeviceSelected { device, model })
                         if self.phone.is_empty() =>
                     {
                         self.phone = format!("{model} ({device})");
@@ -207,47 +211,49 @@ impl Trace {
                     }
                     _ => {}
                 }
-                self.took_ms = self.took_ms.max(at_ms.saturating_add(took_ms));
-                steps.push(RecordedAction { step, at_ms, took_ms, action, end });
+                self.duration_ms = self.duration_ms.max(at_ms.saturating_add(duration_ms));
+                actions.push(RecordedAction { action_id, at_ms, duration_ms, action, end });
             }
             TraceRecord::Goal(goal) => {
-                self.add_unclaimed_actions(steps);
+                self.add_unclaimed_actions(actions);
                 self.goals.push(goal);
                 self.ended = None;
             }
-            TraceRecord::AgentStep(round) => {
-                self.took_ms = self.took_ms.max(round.at_ms.saturating_add(round.took_ms));
-                add(&mut self.spent, &round.spent);
-                let touches = round.actions.iter().map(|action| action.touch.clone());
+            TraceRecord::AgentStep(step) => {
+                self.duration_ms =
+                    self.duration_ms.max(step.at_ms.saturating_add(step.duration_ms));
+                add(&mut self.usage, &step.usage);
+                let touches = step.actions.iter().map(|action| action.touch.clone());
                 self.moments.push(TraceEntry {
-                    clean: round.clean.clone(),
-                    annotated: round.annotated.clone(),
-                    look: round.look.clone(),
+                    screenshot: step.screenshot.clone(),
+                    annotated: step.annotated.clone(),
+                    snapshot: step.snapshot.clone(),
                     touches: touches.filter(|touch| !touch.is_empty()).collect(),
-                    steps: std::mem::take(steps),
-                    step: Some(*round),
+                    actions: std::mem::take(actions),
+                    step: Some(*step),
                 });
             }
-            TraceRecord::GoalEnd { status, why } => {
-                self.add_unclaimed_actions(steps);
-                self.ended = Some((status, why));
+            TraceRecord::GoalEnd { status, reason } => {
+                self.add_unclaimed_actions(actions);
+                self.ended = Some((status, reason));
             }
         }
         Ok(())
     }
 
     /// Turns actions outside of any agent step into entries, shown on the latest screenshot.
-    fn add_unclaimed_actions(&mut self, steps: &mut Vec<RecordedAction>) {
-        for step in steps.drain(..) {
-            let (picture, look) = seen(&step.end);
+    fn add_unclaimed_actions(&mut self, actions: &mut Vec<RecordedAction>) {
+        for action in actions.drain(..) {
+            let (screenshot, snapshot) = seen(&action.end);
             let before = self.moments.last();
-            let clean = picture.or_else(|| before.and_then(|moment| moment.clean.clone()));
-            let touch = touch(&step);
+            let screenshot =
+                screenshot.or_else(|| before.and_then(|entry| entry.screenshot.clone()));
+            let touch = touch(&action);
             self.moments.push(TraceEntry {
-                clean,
-                look,
+                screenshot,
+                snapshot,
                 touches: touch.into_iter().collect(),
-                steps: vec![step],
+                actions: vec![action],
                 ..TraceEntry::default()
             });
         }
@@ -258,23 +264,25 @@ impl Trace {
 fn seen(end: &ActionResult) -> (Option<String>, Option<String>) {
     let ActionResult::Outcome(got) = end else { return (None, None) };
     let file = |got: &StoredOutcome| match got {
-        StoredOutcome::Picture { file, .. } | StoredOutcome::Look { file, .. } => {
+        StoredOutcome::Screenshot { file, .. } | StoredOutcome::Snapshot { file, .. } => {
             Some(file.clone())
         }
         _ => None,
     };
     match got {
-        StoredOutcome::Picture { .. } => (file(got), None),
-        StoredOutcome::Look { .. } => (None, file(got)),
-        StoredOutcome::Snapshot { picture, look } => (file(picture), file(look)),
-        StoredOutcome::Found { look, .. } => (None, file(look)),
+        StoredOutcome::Screenshot { .. } => (file(got), None),
+        StoredOutcome::Snapshot { .. } => (None, file(got)),
+        StoredOutcome::ScreenshotAndSnapshot { screenshot, snapshot } => {
+            (file(screenshot), file(snapshot))
+        }
+        StoredOutcome::Elements { snapshot, .. } => (None, file(snapshot)),
         _ => (None, None),
     }
 }
 
 /// Where an action touched the screen.
-fn touch(step: &RecordedAction) -> Option<Vec<[i32; 2]>> {
-    match (&step.end, &step.action) {
+fn touch(action: &RecordedAction) -> Option<Vec<[i32; 2]>> {
+    match (&action.end, &action.action) {
         (ActionResult::Outcome(StoredOutcome::Tapped { x, y, .. }), _)
         | (_, StoredAction::Tap { x, y } | StoredAction::LongPress { x, y, .. }) => {
             Some(vec![[*x, *y]])

@@ -30,7 +30,7 @@ pub struct Recorder {
     began: Instant,
     /// How long the run had taken before it was resumed.
     before_ms: u64,
-    steps: AtomicU32,
+    actions: AtomicU32,
     /// The last stored screenshot and its file.
     picture: Mutex<Option<(Bytes, String)>>,
 }
@@ -54,13 +54,13 @@ impl Recorder {
         fs::create_dir_all(folder)?;
         let mut lines = File::options().append(true).create_new(true).open(folder.join(FILE))?;
         let program = concat!("thumbwire ", env!("CARGO_PKG_VERSION")).to_owned();
-        write_line(&mut lines, &TraceRecord::Run { trace: VERSION, program, started })?;
+        write_line(&mut lines, &TraceRecord::Run { version: VERSION, program, started })?;
         Ok(Self {
             folder: folder.to_owned(),
             lines: Mutex::new(lines),
             began: Instant::now(),
             before_ms: 0,
-            steps: AtomicU32::new(0),
+            actions: AtomicU32::new(0),
             picture: Mutex::default(),
         })
     }
@@ -71,7 +71,7 @@ impl Recorder {
     /// As [`super::read`], and if the folder cannot be written, or the run has another version.
     pub fn resume(folder: &Path) -> io::Result<(Self, Vec<TraceRecord>)> {
         let there = super::read(folder)?;
-        if !matches!(there.first(), Some(TraceRecord::Run { trace: VERSION, .. })) {
+        if !matches!(there.first(), Some(TraceRecord::Run { version: VERSION, .. })) {
             let reason = format!("cannot resume the run: its trace is not version {VERSION}");
             return Err(io::Error::new(io::ErrorKind::InvalidData, reason));
         }
@@ -82,14 +82,14 @@ impl Recorder {
         let whole = text.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
         lines.set_len(u64::try_from(whole).unwrap_or(u64::MAX))?;
         lines.flush()?;
-        let (mut steps, mut before_ms) = (0, 0);
+        let (mut actions, mut before_ms) = (0, 0);
         for line in &there {
             let (at, took) = match line {
-                TraceRecord::Action { step, at_ms, took_ms, .. } => {
-                    steps = steps.max(*step);
-                    (*at_ms, *took_ms)
+                TraceRecord::Action { action_id, at_ms, duration_ms, .. } => {
+                    actions = actions.max(*action_id);
+                    (*at_ms, *duration_ms)
                 }
-                TraceRecord::AgentStep(round) => (round.at_ms, round.took_ms),
+                TraceRecord::AgentStep(step) => (step.at_ms, step.duration_ms),
                 TraceRecord::Run { .. } | TraceRecord::Goal(_) | TraceRecord::GoalEnd { .. } => {
                     continue;
                 }
@@ -101,7 +101,7 @@ impl Recorder {
             lines: Mutex::new(lines),
             began: Instant::now(),
             before_ms,
-            steps: AtomicU32::new(steps),
+            actions: AtomicU32::new(actions),
             picture: Mutex::default(),
         };
         Ok((recorder, there))
@@ -113,8 +113,8 @@ impl Recorder {
     }
 
     /// The number of actions so far.
-    pub fn steps(&self) -> u32 {
-        self.steps.load(Ordering::Relaxed)
+    pub fn action_count(&self) -> u32 {
+        self.actions.load(Ordering::Relaxed)
     }
 
     /// Milliseconds from the start of the run to `at`.
@@ -152,20 +152,20 @@ impl Recorder {
         took: Duration,
         result: CallResult<'_>,
     ) -> io::Result<()> {
-        let step = || self.steps.fetch_add(1, Ordering::Relaxed) + 1;
-        let (step, end) = match result {
+        let next_id = || self.actions.fetch_add(1, Ordering::Relaxed) + 1;
+        let (action_id, end) = match result {
             CallResult::Done(outcome) => {
-                let step = step();
-                (step, ActionResult::Outcome(self.store_outcome(step, outcome)?))
+                let action_id = next_id();
+                (action_id, ActionResult::Outcome(self.store_outcome(action_id, outcome)?))
             }
-            CallResult::Failed(failure) => (step(), ActionResult::from(failure)),
+            CallResult::Failed(failure) => (next_id(), ActionResult::from(failure)),
             // The result is unknown.
             CallResult::Abandoned => return Ok(()),
         };
         let line = TraceRecord::Action {
-            step,
+            action_id,
             at_ms: self.at_ms(call.started),
-            took_ms: millis(took),
+            duration_ms: millis(took),
             device: call.device.map(str::to_owned),
             action: StoredAction::from(call.action),
             end,
@@ -174,47 +174,51 @@ impl Recorder {
     }
 
     /// The outcome in stored form; screenshots and snapshots go to their own files.
-    fn store_outcome(&self, step: u32, outcome: &Outcome) -> io::Result<StoredOutcome> {
+    fn store_outcome(&self, action_id: u32, outcome: &Outcome) -> io::Result<StoredOutcome> {
         Ok(match outcome {
             Outcome::Devices(there) => {
                 StoredOutcome::Devices { ids: there.iter().map(|phone| phone.id.clone()).collect() }
             }
-            Outcome::DeviceSelected(identity) => {
-                StoredOutcome::Using { device: identity.id.clone(), model: identity.model.clone() }
-            }
+            Outcome::DeviceSelected(identity) => StoredOutcome::DeviceSelected {
+                device: identity.id.clone(),
+                model: identity.model.clone(),
+            },
             Outcome::Info { info, .. } => StoredOutcome::Info {
                 model: info.model.clone(),
                 os_version: info.os_version.clone(),
             },
             Outcome::Apps(apps) => StoredOutcome::Apps { count: apps.len() },
-            Outcome::Foreground(current) => StoredOutcome::Current {
+            Outcome::Foreground(current) => StoredOutcome::Foreground {
                 app: current.as_ref().map(|current| current.app.0.clone()),
                 screen: current.as_ref().map(|current| current.screen.clone()),
             },
-            Outcome::Screenshot(picture) => self.keep_picture(step, picture)?,
-            Outcome::Snapshot(look) => self.store_snapshot(step, look)?,
-            Outcome::ScreenshotAndSnapshot(picture, look) => StoredOutcome::Snapshot {
-                picture: Box::new(self.keep_picture(step, picture)?),
-                look: Box::new(self.store_snapshot(step, look)?),
-            },
+            Outcome::Screenshot(screenshot) => self.store_screenshot(action_id, screenshot)?,
+            Outcome::Snapshot(snapshot) => self.store_snapshot(action_id, snapshot)?,
+            Outcome::ScreenshotAndSnapshot(screenshot, snapshot) => {
+                StoredOutcome::ScreenshotAndSnapshot {
+                    screenshot: Box::new(self.store_screenshot(action_id, screenshot)?),
+                    snapshot: Box::new(self.store_snapshot(action_id, snapshot)?),
+                }
+            }
             Outcome::Typed(typed) => StoredOutcome::from(typed),
             Outcome::Tapped(hit) => StoredOutcome::from(hit),
             Outcome::Swiped { from, to, .. } => {
                 StoredOutcome::Swiped { from: [from.x, from.y], to: [to.x, to.y] }
             }
-            Outcome::DefaultDeviceSelected(listed, _) => {
-                StoredOutcome::Using { device: listed.id.clone(), model: listed.model.clone() }
-            }
-            Outcome::Health(_, health) => StoredOutcome::Health { well: health.is_well() },
+            Outcome::DefaultDeviceSelected(listed, _) => StoredOutcome::DeviceSelected {
+                device: listed.id.clone(),
+                model: listed.model.clone(),
+            },
+            Outcome::Health(_, health) => StoredOutcome::Health { healthy: health.is_well() },
             Outcome::ScreenshotSaved(saved) => {
-                StoredOutcome::Saved { on_phone: saved.on_phone.clone() }
+                StoredOutcome::ScreenshotSaved { device_path: saved.on_phone.clone() }
             }
-            Outcome::Elements(look, nodes) => StoredOutcome::Found {
-                look: Box::new(self.store_snapshot(step, look)?),
+            Outcome::Elements(snapshot, nodes) => StoredOutcome::Elements {
+                snapshot: Box::new(self.store_snapshot(action_id, snapshot)?),
                 nodes: nodes.clone(),
             },
-            Outcome::Controls(controls) => StoredOutcome::Found {
-                look: Box::new(self.store_snapshot(step, &controls.snapshot)?),
+            Outcome::Controls(controls) => StoredOutcome::Elements {
+                snapshot: Box::new(self.store_snapshot(action_id, &controls.snapshot)?),
                 nodes: controls.nodes.clone(),
             },
             Outcome::Launched { app, .. } => StoredOutcome::Launched { app: app.0.clone() },
@@ -232,16 +236,24 @@ impl Recorder {
             Outcome::AppTools(catalog) => StoredOutcome::AppTools {
                 apps: catalog.apps.iter().map(|tools| tools.app.0.clone()).collect(),
             },
-            Outcome::AppToolResult(answered) => StoredOutcome::from(answered),
+            Outcome::AppToolResult(result) => StoredOutcome::from(result),
             Outcome::Done => StoredOutcome::Done,
         })
     }
 
-    fn keep_picture(&self, step: u32, picture: &Screenshot) -> io::Result<StoredOutcome> {
-        let file = format!("{step:04}.{}", picture.image.format.name());
-        self.write(&file, &picture.image.bytes)?;
-        *lock(&self.picture) = Some((picture.image.bytes.clone(), file.clone()));
-        Ok(StoredOutcome::Picture { file, width: picture.size.width, height: picture.size.height })
+    fn store_screenshot(
+        &self,
+        action_id: u32,
+        screenshot: &Screenshot,
+    ) -> io::Result<StoredOutcome> {
+        let file = format!("{action_id:04}.{}", screenshot.image.format.name());
+        self.write(&file, &screenshot.image.bytes)?;
+        *lock(&self.picture) = Some((screenshot.image.bytes.clone(), file.clone()));
+        Ok(StoredOutcome::Screenshot {
+            file,
+            width: screenshot.size.width,
+            height: screenshot.size.height,
+        })
     }
 
     fn write(&self, file: &str, bytes: &[u8]) -> io::Result<()> {
@@ -250,11 +262,11 @@ impl Recorder {
         fs::write(path, bytes)
     }
 
-    fn store_snapshot(&self, step: u32, snapshot: &Snapshot) -> io::Result<StoredOutcome> {
-        let file = format!("{step:04}.look.json");
+    fn store_snapshot(&self, action_id: u32, snapshot: &Snapshot) -> io::Result<StoredOutcome> {
+        let file = format!("{action_id:04}.snapshot.json");
         let stored = serde_json::to_vec(&StoredSnapshot::from(snapshot))?;
         self.write(&file, &stored)?;
-        Ok(StoredOutcome::Look {
+        Ok(StoredOutcome::Snapshot {
             file,
             nodes: snapshot.tree.nodes.len(),
             controls: snapshot.refs.len(),
@@ -299,12 +311,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let recorder = Recorder::begin(folder.path(), "2024-03-05T10:00:00Z".into()).unwrap();
         recorder.write_record(&goal("one")).unwrap();
-        let round = AgentStep { round: 1, at_ms: 40, took_ms: 2, ..AgentStep::default() };
-        recorder.write_record(&TraceRecord::AgentStep(Box::new(round))).unwrap();
+        let step = AgentStep { step: 1, at_ms: 40, duration_ms: 2, ..AgentStep::default() };
+        recorder.write_record(&TraceRecord::AgentStep(Box::new(step))).unwrap();
         drop(recorder);
         let file = folder.path().join(FILE);
         let mut text = fs::read_to_string(&file).unwrap();
-        text.push_str("{\"kind\":\"step\",\"st");
+        text.push_str("{\"kind\":\"action\",\"ac");
         fs::write(&file, text).unwrap();
 
         let (again, there) = Recorder::resume(folder.path()).unwrap();

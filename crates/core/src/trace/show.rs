@@ -14,18 +14,19 @@ pub fn show(trace: &Trace) -> String {
     let line = |text: &str| sanitize_line(text, LONGEST);
     for goal in &trace.goals {
         let _ = writeln!(out, "goal     {}", line(&goal.request));
-        let _ = writeln!(out, "policy   {}", line(&goal.mind));
+        let _ = writeln!(out, "policy   {}", line(&goal.policy));
     }
     let _ = writeln!(out, "started  {} by {}", line(&trace.started), line(&trace.program));
     if !trace.phone.is_empty() {
         let _ = writeln!(out, "phone    {}", line(&trace.phone));
     }
     out.push('\n');
-    for moment in &trace.moments {
-        write_entry(&mut out, moment);
+    for entry in &trace.moments {
+        write_entry(&mut out, entry);
     }
-    if let Some((status, why)) = &trace.ended {
-        let _ = writeln!(out, "\n{} after {}: {}", line(status), time(trace.took_ms), line(why));
+    if let Some((status, reason)) = &trace.ended {
+        let _ =
+            writeln!(out, "\n{} after {}: {}", line(status), time(trace.duration_ms), line(reason));
     }
     for note in &trace.notes {
         let _ = writeln!(out, "note: {}", line(note));
@@ -35,22 +36,23 @@ pub fn show(trace: &Trace) -> String {
 
 fn write_entry(out: &mut String, entry: &TraceEntry) {
     let line = |text: &str| sanitize_line(text, LONGEST);
-    if let Some(round) = &entry.step {
-        let app = round.app.as_deref().unwrap_or("unknown app");
-        let _ = writeln!(out, "step {} on {}, {}", round.round, line(app), time(round.took_ms));
-        let _ = writeln!(out, "  thought  {}", line(&round.thought));
-        for action in &round.actions {
+    if let Some(step) = &entry.step {
+        let app = step.app.as_deref().unwrap_or("unknown app");
+        let _ = writeln!(out, "step {} on {}, {}", step.step, line(app), time(step.duration_ms));
+        let _ = writeln!(out, "  thought  {}", line(&step.thought));
+        for action in &step.actions {
             let success = if action.success { "ok" } else { "failed" };
             let (function, message) = (line(&action.function), line(&action.message));
             let _ = writeln!(out, "  {success:<8} {function}: {message}");
         }
-        for failure in &round.failures {
+        for failure in &step.failures {
             let _ = writeln!(out, "  failure  {}", line(failure));
         }
     }
-    for step in &entry.steps {
-        let (what, end) = (line(&action_text(&step.action)), line(&outcome_text(&step.end)));
-        let (at, took) = (time(step.at_ms), time(step.took_ms));
-        let _ = writeln!(out, "{:>4}  {at:>10}  {took:>8}  {what}  ->  {end}", step.step);
+    for action in &entry.actions {
+        let (what, end) = (line(&action_text(&action.action)), line(&outcome_text(&action.end)));
+        let (at, duration) = (time(action.at_ms), time(action.duration_ms));
+        let _ =
+            writeln!(out, "{:>4}  {at:>10}  {duration:>8}  {what}  ->  {end}", action.action_id);
     }
 }

@@ -38,28 +38,28 @@ pub(super) fn sanitize_line(text: &str, max: usize) -> String {
 
 /// An action in a few words.
 pub(super) fn action_text(act: &StoredAction) -> String {
-    let by = |sought: &StoredTarget| {
-        let StoredTarget { id, text, control, wanted, .. } = sought;
+    let by = |target: &StoredTarget| {
+        let StoredTarget { id, text, control, selector, .. } = target;
         let named = control.as_ref().map(|number| format!("control {number}"));
         let named = named.or_else(|| text.as_ref().map(|text| format!("{text:?}")));
         let named = named.or_else(|| id.clone());
-        let wanted = wanted.as_ref().and_then(|wanted| {
-            let parts = [&wanted.text, &wanted.id, &wanted.description, &wanted.class];
+        let selector = selector.as_ref().and_then(|selector| {
+            let parts = [&selector.text, &selector.id, &selector.description, &selector.class];
             parts.into_iter().flatten().next().map(|part| format!("{part:?}"))
         });
-        named.or(wanted).unwrap_or_else(|| "an element".into())
+        named.or(selector).unwrap_or_else(|| "an element".into())
     };
     match act {
         StoredAction::Tap { x, y } => format!("tap {x}, {y}"),
-        StoredAction::LongPress { x, y, held_ms } => {
-            format!("long press {x}, {y} for {held_ms} ms")
+        StoredAction::LongPress { x, y, duration_ms } => {
+            format!("long press {x}, {y} for {duration_ms} ms")
         }
         StoredAction::Swipe { from, to, .. } => {
             format!("swipe {}, {} to {}, {}", from[0], from[1], to[0], to[1])
         }
-        StoredAction::TapElement(sought) => format!("tap {}", by(sought)),
-        StoredAction::Type { text, into: Some(sought), .. } => {
-            format!("type {text:?} into {}", by(sought))
+        StoredAction::TapElement(target) => format!("tap {}", by(target)),
+        StoredAction::Type { text, into: Some(target), .. } => {
+            format!("type {text:?} into {}", by(target))
         }
         StoredAction::Type { text, .. } => format!("type {text:?}"),
         // Everything else: the name with its values, as stored in the trace.
@@ -67,12 +67,12 @@ pub(super) fn action_text(act: &StoredAction) -> String {
             let Ok(Value::Object(fields)) = serde_json::to_value(other) else {
                 return "something".into();
             };
-            let name = fields.get("do").and_then(Value::as_str).unwrap_or_default();
-            let values = fields.iter().filter(|(key, value)| *key != "do" && is_shown(value));
+            let name = fields.get("type").and_then(Value::as_str).unwrap_or_default();
+            let values = fields.iter().filter(|(key, value)| *key != "type" && is_shown(value));
             let value =
                 |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            let words = values.map(|(_, it)| value(it));
-            std::iter::once(name.replace('_', " ")).chain(words).collect::<Vec<_>>().join(" ")
+            let values = values.map(|(_, it)| value(it));
+            std::iter::once(name.replace('_', " ")).chain(values).collect::<Vec<_>>().join(" ")
         }
     }
 }
@@ -84,23 +84,23 @@ fn is_shown(value: &Value) -> bool {
 /// A result in a few words.
 pub(super) fn outcome_text(end: &ActionResult) -> String {
     let got = match end {
-        ActionResult::Failure { why, may_have_happened: true } => {
-            return format!("failed: {why} (it may have happened anyway)");
+        ActionResult::Failure { reason, may_have_happened: true } => {
+            return format!("failed: {reason} (it may have happened anyway)");
         }
-        ActionResult::Failure { why, .. } => return format!("failed: {why}"),
+        ActionResult::Failure { reason, .. } => return format!("failed: {reason}"),
         ActionResult::Outcome(got) => got,
     };
     match got {
         StoredOutcome::Devices { ids } => format!("{} phones", ids.len()),
-        StoredOutcome::Using { device, model } => format!("{model} ({device})"),
+        StoredOutcome::DeviceSelected { device, model } => format!("{model} ({device})"),
         StoredOutcome::Info { model, os_version } => format!("{model}, {os_version}"),
         StoredOutcome::Apps { count } => format!("{count} apps"),
-        StoredOutcome::Current { app: Some(app), .. } => app.clone(),
-        StoredOutcome::Current { app: None, .. } => "no app".into(),
-        StoredOutcome::Picture { file, width, height } => format!("{file}, {width}x{height}"),
-        StoredOutcome::Look { controls, .. } => format!("{controls} elements"),
-        StoredOutcome::Snapshot { picture: _, look } => {
-            outcome_text(&ActionResult::Outcome((**look).clone()))
+        StoredOutcome::Foreground { app: Some(app), .. } => app.clone(),
+        StoredOutcome::Foreground { app: None, .. } => "no app".into(),
+        StoredOutcome::Screenshot { file, width, height } => format!("{file}, {width}x{height}"),
+        StoredOutcome::Snapshot { controls, .. } => format!("{controls} elements"),
+        StoredOutcome::ScreenshotAndSnapshot { screenshot: _, snapshot } => {
+            outcome_text(&ActionResult::Outcome((**snapshot).clone()))
         }
         StoredOutcome::Typed { field, shows: Some(shows), .. } => {
             format!("field {field}: shows {shows:?}")
@@ -111,22 +111,22 @@ pub(super) fn outcome_text(end: &ActionResult) -> String {
         StoredOutcome::Swiped { from, to } => {
             format!("from {}, {} to {}, {}", from[0], from[1], to[0], to[1])
         }
-        StoredOutcome::Health { well } => if *well { "healthy" } else { "unhealthy" }.into(),
-        StoredOutcome::Saved { on_phone } => on_phone.clone(),
-        StoredOutcome::Found { nodes, .. } => format!("{} found", nodes.len()),
+        StoredOutcome::Health { healthy } => if *healthy { "healthy" } else { "unhealthy" }.into(),
+        StoredOutcome::ScreenshotSaved { device_path } => device_path.clone(),
+        StoredOutcome::Elements { nodes, .. } => format!("{} found", nodes.len()),
         StoredOutcome::Launched { app } => app.clone(),
         StoredOutcome::Log { entries } => format!("{entries} entries"),
         StoredOutcome::Monitors { ids } | StoredOutcome::Recordings { ids } => ids.join(", "),
         StoredOutcome::AppTools { apps } => format!("{} apps offer tools", apps.len()),
-        StoredOutcome::Answered(answered) => {
-            let went = match answered.success {
+        StoredOutcome::AppToolResult(result) => {
+            let went = match result.success {
                 None => return "sent without waiting for a reply".into(),
                 Some(true) => "done",
                 Some(false) => "failed",
             };
-            let output = &answered.output;
+            let output = &result.output;
             let output = (!output.is_empty()).then(|| Value::from(output.clone()).to_string());
-            let text = [Some(went.to_owned()), Some(answered.message.clone()), output];
+            let text = [Some(went.to_owned()), Some(result.message.clone()), output];
             let text = text.into_iter().flatten().filter(|word| !word.is_empty());
             text.collect::<Vec<_>>().join(": ")
         }
@@ -167,8 +167,8 @@ mod tests {
             (StoredAction::Press { key: "home".into() }, "press home"),
             (StoredAction::ListApps { which: "user".into() }, "list apps user"),
             (
-                StoredAction::UseDevice { device: "virtual".into(), platform: None },
-                "use device virtual",
+                StoredAction::SelectDevice { device: "virtual".into(), platform: None },
+                "select device virtual",
             ),
         ] {
             assert_eq!(action_text(&act), words);

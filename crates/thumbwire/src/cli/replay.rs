@@ -13,7 +13,7 @@ use super::{CliError, DeviceFlags, session, terminal_prompt};
 use crate::config::Config;
 use thumbwire_agent::{Policy, ReplayPolicy, ScreenshotMode};
 use thumbwire_core::artifacts::ArtifactStore;
-use thumbwire_core::trace::format::{TraceRecord, VERSION};
+use thumbwire_core::trace::format::TraceRecord;
 use thumbwire_core::trace::{self, Trace};
 
 #[derive(clap::Args)]
@@ -83,15 +83,7 @@ fn recorded(run: &Path) -> Result<Vec<TraceRecord>, CliError> {
     if !run.is_dir() {
         return Err(wrong(run, &"no such directory"));
     }
-    let lines = trace::read(run).map_err(|error| wrong(run, &error))?;
-    match lines.first() {
-        Some(TraceRecord::Run { trace, .. }) if *trace != VERSION => {
-            let reason =
-                format!("its trace has version {trace}; only version {VERSION} can be replayed");
-            Err(wrong(run, &reason))
-        }
-        _ => Ok(lines),
-    }
+    trace::read(run).map_err(|error| wrong(run, &error))
 }
 
 fn wrong(run: &Path, reason: &dyn std::fmt::Display) -> CliError {

@@ -48,7 +48,7 @@ impl Recording {
         let perform = ObservedPerform::new(session(14, display), recorder.clone());
         let goal = GoalStart {
             request: "Search for restaurants on Maps".into(),
-            mind: "scripted".into(),
+            policy: "scripted".into(),
             started,
         };
         recorder.write_record(&TraceRecord::Goal(goal)).unwrap();
@@ -62,12 +62,12 @@ impl Recording {
     /// Records a step as the agent does: the plain and the annotated screenshot, the snapshot, then one action.
     async fn round(&mut self, thought: &str, function: &str, arguments: Value, action: Action) {
         self.rounds += 1;
-        let (began, first) = (Instant::now(), self.recorder.steps() + 1);
+        let (began, first) = (Instant::now(), self.recorder.action_count() + 1);
         let asked = Action::Screenshot(ScreenshotOptions::default());
         let Ok(Outcome::Screenshot(picture)) = self.done(asked).await else { panic!("no picture") };
         let asked = Action::Controls { max_age: Duration::ZERO };
         let Ok(Outcome::Controls(controls)) = self.done(asked).await else { panic!("no controls") };
-        let snapshot = format!("{:04}.look.json", self.recorder.steps());
+        let snapshot = format!("{:04}.snapshot.json", self.recorder.action_count());
         let marked = annotate::draw(&picture.image, &marks(&controls)).unwrap();
         let name = |rest: &str| format!("action_step{}{rest}", self.rounds);
         self.recorder.keep(&name(".png"), &picture.image.bytes).unwrap();
@@ -99,23 +99,23 @@ impl Recording {
             "DATA_COLLECTION": 420, "LLM_INTERACTION": 1900, "ACTION_EXECUTION": 130, "MEMORY_UPDATE": 4,
         });
         let round = AgentStep {
-            round: self.rounds,
+            step: self.rounds,
             at_ms: self.recorder.at_ms(began),
-            took_ms: 2454,
-            steps: Some([first, self.recorder.steps()]),
-            clean: Some(name(".png")),
+            duration_ms: 2454,
+            action_range: Some([first, self.recorder.action_count()]),
+            screenshot: Some(name(".png")),
             annotated: Some(name("_annotated.png")),
-            look: Some(snapshot),
+            snapshot: Some(snapshot),
             prompt: Some(name("_prompt.json")),
             response: Some(name("_response.txt")),
             app: Some(MAPS.into()),
-            observations: vec!["The screen changed: 12 controls are new.".into()],
+            feedback: vec!["The screen changed: 12 controls are new.".into()],
             thought: thought.into(),
             comment: "On the way.".into(),
             plan: vec!["type \"restaurants\"".into(), "read the results".into()],
             actions: vec![carried],
             status: "CONTINUE".into(),
-            spent: UsageRecord {
+            usage: UsageRecord {
                 calls: 1,
                 input_tokens: 2310,
                 cached_tokens: 1100,
@@ -125,8 +125,8 @@ impl Recording {
             },
             timings: timings.as_object().cloned().unwrap(),
             failures: message.into_iter().collect(),
-            judged: (self.rounds == 4)
-                .then(|| JudgementRecord { reached: true, why: "The results show.".into() }),
+            judgement: (self.rounds == 4)
+                .then(|| JudgementRecord { reached: true, reason: "The results show.".into() }),
             ..AgentStep::default()
         };
         self.recorder.write_record(&TraceRecord::AgentStep(Box::new(round))).unwrap();
@@ -150,7 +150,7 @@ async fn recorded(folder: &Path) {
     let thought = "The results are there.";
     run.round(thought, "click_control", json!({ "control_id": "8" }), tap("Open now")).await;
     let ended =
-        TraceRecord::GoalEnd { status: "FINISH".into(), why: "18 places were found.".into() };
+        TraceRecord::GoalEnd { status: "FINISH".into(), reason: "18 places were found.".into() };
     run.recorder.write_record(&ended).unwrap();
 }
 

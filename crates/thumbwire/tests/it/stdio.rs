@@ -290,13 +290,15 @@ fn run_can_be_recorded_and_read_back() {
     server.close();
 
     let lines = thumbwire_core::trace::read(&run).unwrap();
-    let [TraceRecord::Run { trace: VERSION, .. }, steps @ ..] = lines.as_slice() else {
+    let [TraceRecord::Run { version: VERSION, .. }, steps @ ..] = lines.as_slice() else {
         panic!("{lines:?}")
     };
     let story: Vec<_> = steps
         .iter()
         .map(|line| match line {
-            TraceRecord::Action { step, action, end, .. } => (*step, action.clone(), end.clone()),
+            TraceRecord::Action { action_id, action, end, .. } => {
+                (*action_id, action.clone(), end.clone())
+            }
             other => panic!("not a step: {other:?}"),
         })
         .collect();
@@ -304,11 +306,14 @@ fn run_can_be_recorded_and_read_back() {
         story[0],
         (1, StoredAction::Press { key: "home".into() }, ActionResult::Outcome(StoredOutcome::Done))
     );
-    let picture = StoredOutcome::Picture { file: "0002.png".into(), width: 1080, height: 2400 };
+    let picture = StoredOutcome::Screenshot { file: "0002.png".into(), width: 1080, height: 2400 };
     assert_eq!(story[1], (2, StoredAction::Screenshot, ActionResult::Outcome(picture)));
     assert!(std::fs::read(run.join("0002.png")).unwrap().starts_with(b"\x89PNG"));
-    let (3, StoredAction::Look, ActionResult::Outcome(StoredOutcome::Look { file, nodes, .. })) =
-        &story[2]
+    let (
+        3,
+        StoredAction::Snapshot,
+        ActionResult::Outcome(StoredOutcome::Snapshot { file, nodes, .. }),
+    ) = &story[2]
     else {
         panic!("{:?}", story[2])
     };

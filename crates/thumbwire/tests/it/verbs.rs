@@ -128,7 +128,7 @@ fn old_flag_names_keep_working() {
         said(&command.env(name, "com.android.notes").output().unwrap()).0
     };
     for name in ["THUMBWIRE_ALLOW_APP_TOOLS", "THUMBWIRE_APP_TOOLS"] {
-        assert!(listed(name).contains("\"trusted\": \"yes\""), "{name}");
+        assert!(listed(name).contains("\"trust\": \"yes\""), "{name}");
     }
 }
 
@@ -244,7 +244,7 @@ fn kept(folder: &Path) -> BTreeMap<String, Vec<u8>> {
         if path.is_dir() {
             // The folder name of the agent's run contains the time.
             kept.extend(inside(&path));
-        } else if name.ends_with(".png") || name.contains("look") {
+        } else if name.ends_with(".png") || name.contains("snapshot") {
             kept.insert(name, fs::read(&path).unwrap());
         }
     }
@@ -269,7 +269,7 @@ fn two_demo_runs_give_identical_pixels() {
         })
         .collect();
     let pictures = runs[0].keys().filter(|name| name.ends_with(".png")).count();
-    let looks = runs[0].keys().filter(|name| name.ends_with(".look.json")).count();
+    let looks = runs[0].keys().filter(|name| name.ends_with(".snapshot.json")).count();
     assert!(pictures >= 6 && looks >= 5, "{:?}", runs[0].keys());
     assert!(runs[0] == runs[1], "the same input gave different pixels or trees");
 }

@@ -27,7 +27,7 @@ pub(super) fn sections(
     let mut before: Option<&str> = None;
     let mut all = Vec::with_capacity(told.len());
     for (at, moment) in told.iter().enumerate() {
-        let snapshot = moment.look.as_deref().filter(|name| material.looks.contains_key(*name));
+        let snapshot = moment.snapshot.as_deref().filter(|name| material.looks.contains_key(*name));
         let changes = snapshot.zip(before).filter(|(now, then)| now != then);
         let changes = changes
             .map(|(now, then)| Changes::between(&material.looks[then], &material.looks[now]));
@@ -44,7 +44,7 @@ fn section(
     changes: Option<&Changes>,
     notes: &mut Vec<String>,
 ) -> Markup {
-    let snapshot = entry.look.as_ref().and_then(|name| material.looks.get(name));
+    let snapshot = entry.snapshot.as_ref().and_then(|name| material.looks.get(name));
     let mut file = |name: &Option<String>| {
         let bytes = material.trace.file(name.as_deref()?).map_err(|note| notes.push(note)).ok()?;
         Some(String::from_utf8_lossy(&bytes).into_owned())
@@ -59,7 +59,7 @@ fn section(
                 @if let Some(app) = round.and_then(|round| round.app.as_ref()) {
                     span.app { (sanitize_line(app, 120)) }
                 }
-                span.when { "at " (time(entry.at_ms())) ", took " (time(entry.took_ms())) }
+                span.when { "at " (time(entry.at_ms())) ", took " (time(entry.duration_ms())) }
             }
             (pictures(material, entry))
             div.told {
@@ -83,10 +83,10 @@ fn section(
 
 /// The screenshot with the touches, and the annotated one.
 fn pictures(material: &ReportData<'_>, entry: &TraceEntry) -> Markup {
-    let clean = material.pictures.find(entry.clean.as_deref());
+    let clean = material.pictures.find(entry.screenshot.as_deref());
     let annotated = material.pictures.find(entry.annotated.as_deref());
-    let snapshot = entry.look.as_ref().and_then(|name| material.looks.get(name));
-    let name = entry.clean.as_deref().unwrap_or_default();
+    let snapshot = entry.snapshot.as_ref().and_then(|name| material.looks.get(name));
+    let name = entry.screenshot.as_deref().unwrap_or_default();
     html! {
         div.pictures {
             @if let Some(at) = clean {
@@ -153,7 +153,7 @@ fn thought(step: &AgentStep) -> Markup {
         }
     };
     html! {
-        (list("Feedback on the previous step", "seen", &step.observations))
+        (list("Feedback on the previous step", "seen", &step.feedback))
         @if !step.thought.is_empty() {
             h3 { "Thought" }
             blockquote dir="auto" { (sanitize(&step.thought, LONGEST)) }
@@ -170,10 +170,10 @@ fn thought(step: &AgentStep) -> Markup {
             b { (sanitize_line(&step.status, 20)) }
             @if !step.result.is_empty() { " " bdi dir="auto" { (sanitize(&step.result, LONGEST)) } }
         }
-        @if let Some(judged) = &step.judged {
+        @if let Some(judgement) = &step.judgement {
             p.judged {
-                b { @if judged.reached { "Judged as reached: " } @else { "Judged as not reached: " } }
-                bdi dir="auto" { (sanitize(&judged.why, LONGEST)) }
+                b { @if judgement.reached { "Judged as reached: " } @else { "Judged as not reached: " } }
+                bdi dir="auto" { (sanitize(&judgement.reason, LONGEST)) }
             }
         }
     }
@@ -195,21 +195,21 @@ fn steps(entry: &TraceEntry) -> Markup {
         table {
             thead { tr { th { "No." } th { "Action" } th { "Result" } th { "Duration" } } }
             tbody {
-                @for step in entry.steps.iter().take(MOST) {
-                    tr .failed[matches!(step.end, ActionResult::Failure { .. })] {
-                        td { (step.step) }
-                        td { bdi { (sanitize_line(&action_text(&step.action), 300)) } }
-                        td { bdi { (sanitize_line(&outcome_text(&step.end), 600)) } }
-                        td { (time(step.took_ms)) }
+                @for action in entry.actions.iter().take(MOST) {
+                    tr .failed[matches!(action.end, ActionResult::Failure { .. })] {
+                        td { (action.action_id) }
+                        td { bdi { (sanitize_line(&action_text(&action.action), 300)) } }
+                        td { bdi { (sanitize_line(&outcome_text(&action.end), 600)) } }
+                        td { (time(action.duration_ms)) }
                     }
                 }
             }
         }
     };
     html! {
-        @if entry.step.is_some() && !entry.steps.is_empty() {
-            details.steps { summary { (entry.steps.len()) " actions" } (table) }
-        } @else if !entry.steps.is_empty() { (table) }
+        @if entry.step.is_some() && !entry.actions.is_empty() {
+            details.steps { summary { (entry.actions.len()) " actions" } (table) }
+        } @else if !entry.actions.is_empty() { (table) }
     }
 }
 
@@ -240,16 +240,16 @@ fn messages(prompt: &str) -> Markup {
 }
 
 fn costs(entry: &TraceEntry, step: &AgentStep) -> Markup {
-    let spent = &step.spent;
+    let usage = &step.usage;
     html! {
         p.costs {
             @for (name, ms) in timings(entry) { span { (phase_name(name)) " " (time(ms)) } }
-            @if spent.calls > 0 {
-                span { (grouped(spent.input_tokens)) " input tokens" }
-                @if spent.cached_tokens > 0 { span { (grouped(spent.cached_tokens)) " cached" } }
-                span { (grouped(spent.output_tokens)) " output tokens" }
-                @if spent.retries > 0 { span { (spent.retries) " retries" } }
-                span { (money(spent.dollars)) }
+            @if usage.calls > 0 {
+                span { (grouped(usage.input_tokens)) " input tokens" }
+                @if usage.cached_tokens > 0 { span { (grouped(usage.cached_tokens)) " cached" } }
+                span { (grouped(usage.output_tokens)) " output tokens" }
+                @if usage.retries > 0 { span { (usage.retries) " retries" } }
+                span { (money(usage.dollars)) }
             }
         }
     }

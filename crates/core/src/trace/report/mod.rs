@@ -48,7 +48,7 @@ pub fn page(trace: &Trace, nonce: &str) -> String {
             trace.moments.len()
         ));
     }
-    let clean = out.iter().filter_map(|moment| moment.clean.as_deref());
+    let clean = out.iter().filter_map(|moment| moment.screenshot.as_deref());
     let annotated = out.iter().filter_map(|moment| moment.annotated.as_deref());
     let names: Vec<&str> = clean.chain(annotated).collect();
     let pictures = ImageSet::of(trace, &names, &mut notes);
@@ -94,7 +94,7 @@ pub fn page(trace: &Trace, nonce: &str) -> String {
 /// The readable snapshots. Unreadable ones are added to the notes.
 fn load_snapshots(trace: &Trace, told: &[TraceEntry], notes: &mut Vec<String>) -> Snapshots {
     let mut looks = Snapshots::new();
-    for name in told.iter().filter_map(|moment| moment.look.as_deref()) {
+    for name in told.iter().filter_map(|moment| moment.snapshot.as_deref()) {
         if looks.contains_key(name) {
             continue;
         }
@@ -124,10 +124,11 @@ fn colours() -> Markup {
 fn header(trace: &Trace, title: &str, notes: &[String]) -> Markup {
     const MOST_NOTES: usize = 20;
     let rounds = trace.moments.iter().filter(|moment| moment.step.is_some()).count();
-    let steps: usize = trace.moments.iter().map(|moment| moment.steps.len()).sum();
-    let spent = &trace.spent;
-    let tokens = spent.input_tokens.saturating_add(spent.output_tokens);
-    let mind = trace.goals.last().map(|goal| sanitize_line(&goal.mind, 100)).unwrap_or_default();
+    let steps: usize = trace.moments.iter().map(|moment| moment.actions.len()).sum();
+    let usage = &trace.usage;
+    let tokens = usage.input_tokens.saturating_add(usage.output_tokens);
+    let policy =
+        trace.goals.last().map(|goal| sanitize_line(&goal.policy, 100)).unwrap_or_default();
     html! {
         header {
             div.top {
@@ -144,14 +145,14 @@ fn header(trace: &Trace, title: &str, notes: &[String]) -> Markup {
                 }
             }
             dl.facts {
-                @if !mind.is_empty() { div { dt { "Policy" } dd { (mind) } } }
+                @if !policy.is_empty() { div { dt { "Policy" } dd { (policy) } } }
                 @if !trace.phone.is_empty() { div { dt { "Phone" } dd { (sanitize_line(&trace.phone, 100)) } } }
                 @if rounds > 0 { div { dt { "Steps" } dd { (rounds) } } }
                 div { dt { "Actions" } dd { (steps) } }
-                div { dt { "Time" } dd { (time(trace.took_ms)) } }
-                @if spent.calls > 0 {
+                div { dt { "Time" } dd { (time(trace.duration_ms)) } }
+                @if usage.calls > 0 {
                     div { dt { "Tokens" } dd { (grouped(tokens)) } }
-                    div { dt { "Cost" } dd { (money(spent.dollars)) } }
+                    div { dt { "Cost" } dd { (money(usage.dollars)) } }
                 }
                 div { dt { "Started" } dd { (sanitize_line(&trace.started, 40)) } }
                 div { dt { "Recorded by" } dd { (sanitize_line(&trace.program, 60)) } }
@@ -194,7 +195,7 @@ fn money(dollars: Option<f64>) -> String {
 
 /// A bar per entry, as wide as its duration, divided into its phases if known.
 fn timeline(told: &[TraceEntry]) -> Markup {
-    let longest = told.iter().map(TraceEntry::took_ms).max().unwrap_or_default().max(1);
+    let longest = told.iter().map(TraceEntry::duration_ms).max().unwrap_or_default().max(1);
     // Keep every bar wide enough to click.
     let share = |ms: u64| (ms.saturating_mul(1000) / longest).max(60);
     let names = phases(told);
@@ -203,9 +204,9 @@ fn timeline(told: &[TraceEntry]) -> Markup {
             ol {
                 @for (at, moment) in told.iter().enumerate() {
                     @let name = name_of(at, moment);
-                    li style={ "flex-grow:" (share(moment.took_ms())) } {
+                    li style={ "flex-grow:" (share(moment.duration_ms())) } {
                         a href={ "#m" (at + 1) } .failed[moment.failed()]
-                            title={ (name) ", " (time(moment.took_ms())) } {
+                            title={ (name) ", " (time(moment.duration_ms())) } {
                             span.bars aria-hidden="true" {
                                 @for (phase, ms) in timings(moment) {
                                     @let nth = names.iter().position(|name| *name == phase).unwrap_or_default();
@@ -230,9 +231,9 @@ fn timeline(told: &[TraceEntry]) -> Markup {
 
 /// The title of an entry.
 fn name_of(at: usize, entry: &TraceEntry) -> String {
-    match (&entry.step, entry.steps.first()) {
-        (Some(round), _) => format!("Step {}", round.round),
-        (None, Some(step)) => format!("Action {}", step.step),
+    match (&entry.step, entry.actions.first()) {
+        (Some(step), _) => format!("Step {}", step.step),
+        (None, Some(action)) => format!("Action {}", action.action_id),
         (None, None) => format!("Entry {}", at + 1),
     }
 }

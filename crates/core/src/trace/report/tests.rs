@@ -16,7 +16,7 @@ fn written(folder: &Path, lines: &[TraceRecord]) {
 }
 
 fn run(version: u32) -> TraceRecord {
-    TraceRecord::Run { trace: version, program: "p".into(), started: "2024-03-05T10:00:00Z".into() }
+    TraceRecord::Run { version, program: "p".into(), started: "2024-03-05T10:00:00Z".into() }
 }
 
 const HOSTILE: &str =
@@ -26,18 +26,18 @@ fn hostile() -> Vec<TraceRecord> {
     let text = || HOSTILE.to_owned();
     let action = CallRecord { function: text(), message: text(), ..CallRecord::default() };
     let round = AgentStep {
-        round: 1,
+        step: 1,
         app: Some(text()),
-        clean: Some("../../etc/passwd".into()),
-        look: Some("/etc/passwd".into()),
+        screenshot: Some("../../etc/passwd".into()),
+        snapshot: Some("/etc/passwd".into()),
         prompt: Some("prompt.json".into()),
-        observations: vec![text(); 300],
+        feedback: vec![text(); 300],
         thought: HOSTILE.repeat(10_000),
         actions: vec![action],
         status: text(),
         ..AgentStep::default()
     };
-    let goal = GoalStart { request: text(), mind: text(), ..GoalStart::default() };
+    let goal = GoalStart { request: text(), policy: text(), ..GoalStart::default() };
     vec![run(VERSION), TraceRecord::Goal(goal), TraceRecord::AgentStep(Box::new(round))]
 }
 
@@ -65,7 +65,7 @@ fn untrusted_text_stays_text() {
 fn damaged_or_old_run_is_shown_with_notes() {
     let folder = tempfile::tempdir().unwrap();
     let round =
-        AgentStep { round: 1, clean: Some("action_step1.png".into()), ..AgentStep::default() };
+        AgentStep { step: 1, screenshot: Some("action_step1.png".into()), ..AgentStep::default() };
     written(
         folder.path(),
         &[run(3), TraceRecord::Goal(GoalStart::default()), TraceRecord::AgentStep(Box::new(round))],
