@@ -21,7 +21,7 @@ async fn taken(wired: &Wired, command: &str) -> (u128, u128) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn virtual_time_stands_still_between_commands() {
+async fn virtual_time_stops_between_commands() {
     let wired = Wired::new();
     let (outside, inside) = taken(&wired, "uiautomator dump; sleep 60").await;
     assert_eq!((outside, inside), (0, 61_000));
