@@ -62,7 +62,7 @@ impl Link {
         Self::drive(io, connection.with_authenticator(authenticator))
     }
 
-    /// Like [`Self::start`], for a phone that requires a key from its host. See [`Self::key_shown`].
+    /// Like [`Self::start`], for a phone that requires a key from its host. See [`Self::public_key_received`].
     pub fn start_with_gate<IO>(
         io: IO,
         settings: Settings,

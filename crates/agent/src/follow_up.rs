@@ -1,6 +1,6 @@
 //! After an action: reads the screen, verifies the effect, and repairs what needs no decision.
 //!
-//! Start with [`FollowUp::follow_up`]. [`super::verify`] finds the anomalies; this module reads, waits and repairs within
+//! Start with [`FollowUp::follow_up`]. [`super::verify()`] finds the anomalies; this module reads, waits and repairs within
 //! bounds: for each action a few more snapshots and one repair.
 
 use std::sync::Arc;

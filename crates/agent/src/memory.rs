@@ -1,6 +1,6 @@
 //! What a run remembers from step to step.
 //!
-//! [`Memory`] is derived from the trace's [`AgentStep`](format::AgentStep)s alone ([`Memory::remember_step`]), both during a run and when it is
+//! [`Memory`] is derived from the trace's [`AgentStep`]s alone ([`Memory::remember_step`]), both during a run and when it is
 //! resumed, so a resumed run knows what an uninterrupted one would. Failures are remembered too, as the UFO MobileAgent
 //! strategy says; UFO's code forgets them.
 

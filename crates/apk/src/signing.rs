@@ -70,7 +70,7 @@ impl Scheme {
 /// The certificates of a package's signers: as a phone of API level `sdk` sees them, or of all schemes, newest first.
 ///
 /// # Errors
-/// [`Error::Malformed`] if a signature exists but cannot be read; [`Error::TooLarge`], [`Error::TextKind`].
+/// [`Error::Malformed`] if a signature exists but cannot be read; [`Error::TooLarge`], [`Error::Source`].
 pub(crate) async fn certificates(
     archive: &mut Archive<'_>,
     sdk: Option<u32>,

@@ -13,7 +13,7 @@ pub fn bytes<const COUNT: usize>() -> Result<[u8; COUNT], String> {
 /// `COUNT` random bytes in hexadecimal, two digits each.
 ///
 /// # Errors
-/// Those of [`bytes`].
+/// Those of [`bytes()`].
 pub fn hex<const COUNT: usize>() -> Result<String, String> {
     Ok(bytes::<COUNT>()?.iter().map(|byte| format!("{byte:02x}")).collect())
 }

@@ -60,7 +60,7 @@ pub use values::*;
 /// A handle on one phone.
 ///
 /// Every future may be dropped at any time: a caller that enforces a deadline drops it, and the driver releases what it had
-/// opened. The errors of methods that act say whether the action may have happened ([`Error::side_effect`]).
+/// opened. The errors of methods that act say whether the action may have happened ([`Error::acted`]).
 #[async_trait]
 pub trait Device: Send + Sync {
     /// Identity of the phone, as known when the handle was created.

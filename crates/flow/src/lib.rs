@@ -2,9 +2,9 @@
 //!
 //! Begin with [`read`], which returns a [`Flow`] or all errors in its file, and [`FlowRunner::run`], which runs flows and
 //! returns a [`Report`]. Files are parsed in `yaml` (values with positions), `parse_value` (strings, numbers, parameters),
-//! `parse_file`, `parse_step` and `parse_locator` into a `plan`. `run` distributes cases to phones; `run_case` runs one attempt; `case_runner`,
-//! `run_step` and `assert` run its steps; `crash` detects crashed apps. [`Terminal`] prints progress, [`junit`] writes a
-//! report for CI.
+//! `parse_file`, `parse_step` and `parse_locator` into a `plan`. `run` distributes cases to phones; `run_case` runs one
+//! attempt; `case_runner`, `run_step` and `assert` run its steps; `crash` detects crashed apps. [`Terminal`] prints
+//! progress, [`junit()`] writes a report for CI.
 //!
 //! Not here: file access (the caller supplies the text), the agent (passed in as [`RunGoal`]), and how a phone is
 //! reached: everything goes through [`Perform`](thumbwire_core::action::Perform).

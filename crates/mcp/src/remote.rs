@@ -58,7 +58,7 @@ impl RemoteClient {
     ///
     /// # Errors
     /// If there is no such tool, the server is unreachable, or the call exceeds its timeout: 120 s, or that of
-    /// [`within`](Self::within). On a timeout the call is cancelled.
+    /// [`with_timeout`](Self::with_timeout). On a timeout the call is cancelled.
     pub async fn call(
         &self,
         tool: &str,

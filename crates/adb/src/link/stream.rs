@@ -12,7 +12,7 @@ use super::shared::{Inner, Shared, now};
 use crate::Error;
 use crate::connection::ReadResult;
 
-/// One stream of a [`Link`].
+/// One stream of a [`Link`](super::Link).
 ///
 /// Dropping it sends queued data and then CLSE; if it is the connection's last user, for at most 10 s. ADB has no
 /// half-closed streams: after a shutdown, or once the other end has closed, received data can still be read and nothing

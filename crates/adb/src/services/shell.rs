@@ -28,7 +28,7 @@ pub struct CommandOutput {
 /// Runs `command` without input and waits for it to end. Collects at most [`MAX_OUTPUT`] bytes.
 ///
 /// # Errors
-/// See [`run_within`].
+/// See [`run_with_limits`].
 pub async fn run(transport: &dyn Transport, command: &str) -> Result<CommandOutput, Error> {
     run_with_limits(transport, command, MAX_OUTPUT).await
 }

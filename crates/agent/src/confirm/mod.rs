@@ -1,6 +1,6 @@
 //! Questions to the user: those that a policy asks, and those before a risky action.
 //!
-//! [`AskUserFunctions`] provides the function `ask`. [`ConfirmMode`] says which actions need approval, and [`risk`] which ones are
+//! [`AskUserFunctions`] provides the function `ask`. [`ConfirmMode`] says which actions need approval, and [`risk()`] which ones are
 //! risky, by the text of their target. Questions go through [`Call::ask`]; whether anybody is there to answer is up to
 //! the caller. An answer that is a secret is read without echo ([`Call::ask`]'s `ask_unseen`) and stored in the vault;
 //! the policy learns only its name.

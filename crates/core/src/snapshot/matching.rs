@@ -1,6 +1,6 @@
 //! Finds the elements of an earlier snapshot in a new one.
 //!
-//! Start with [`same`], which finds an element wherever it is now; [`carry_over_refs`] handles those that stayed in place. Both
+//! Start with [`same`], which finds an element wherever it is now; [`reuse_refs`] handles those that stayed in place. Both
 //! compare an element with its [`MatchCandidates`]: if every row of a list has the same button, the row identifies it.
 
 use std::collections::HashMap;

@@ -84,7 +84,7 @@ impl Toolset {
 
     /// Answers one call: arguments to action, action to outcome, outcome to reply. Failures are replies too.
     ///
-    /// Make `call` with [`Call::within`] the tool's budget; this adds the `device` argument.
+    /// Make `call` with [`Call::with_timeout`] the tool's budget; this adds the `device` argument.
     pub async fn answer(
         &self,
         tool: &Tool,

@@ -1,8 +1,8 @@
 //! Traces: recorded runs with every action, its result and the screenshots.
 //!
-//! [`format`] is the versioned format on disk. [`Recorder`] records the calls that it gets as an
+//! [`format`](mod@format) is the versioned format on disk. [`Recorder`] records the calls that it gets as an
 //! [`EventSink`](crate::event::EventSink). [`read`] reads a run back strictly. For
-//! people, [`Trace`] groups a run into entries, [`show`] prints it in a terminal, and [`report`] renders it as an HTML
+//! people, [`Trace`] groups a run into entries, [`show()`] prints it in a terminal, and [`report`] renders it as an HTML
 //! page.
 
 mod convert;

@@ -3,7 +3,7 @@
 //! Start with [`Android`], which runs shell commands and maps transport errors. Then see [`ui`](mod@ui) for trees;
 //! `screen` for screenshots; `display` for sizes; `rotation` for rotation; `input` and `keyboard` for touches and text;
 //! `apps`; `logs`, `record`, `files` and `health`. `services`, `packages`, `read_range`, `intents`, `app_functions` and the
-//! `helper` are for app tools. Only [`shell_command`](mod@line) puts text into a shell command, and it quotes. Nothing here
+//! `helper` are for app tools. Only [`shell_command`] puts text into a shell command, and it quotes. Nothing here
 //! waits, retries or remembers a screen, with two exceptions: waiting for a keyboard app to appear, and for a recording
 //! to start. Each facet is
 //! implemented beside its commands and listed in [`Device::facets`].

@@ -1,7 +1,7 @@
 //! Turns a platform's node tree into elements.
 //!
-//! Pure functions over a [`Tree`]: [`visibility`] tells which part of each node is visible and where to tap it,
-//! [`elements`] which nodes are worth listing, [`find`] which one a caller means, and [`search`] which ones match a
+//! Pure functions over a [`Tree`]: [`visibility()`] tells which part of each node is visible and where to tap it,
+//! [`elements`] which nodes are worth listing, [`find`] which one a caller means, and [`search()`] which ones match a
 //! [`Query`]. Waiting for an element happens in the layer above.
 
 mod occlusion;

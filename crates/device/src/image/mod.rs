@@ -1,7 +1,7 @@
 //! Image files: format detection, conversion, and why a screenshot is black.
 //!
 //! A driver returns each screenshot as it got it from its phone; see [`Screenshot`]. [`fit`](fit()) converts it to what
-//! a client accepts, [`Pixels`] decodes, encodes and scales, and [`blackness`] detects black images. All of it is CPU
+//! a client accepts, [`Pixels`] decodes, encodes and scales, and [`blackness()`] detects black images. All of it is CPU
 //! work of up to about 0.3 s for a large screen: async callers should move it to a blocking thread. Nothing here takes
 //! screenshots.
 

@@ -3,9 +3,9 @@
 //! * [`MUSTS`] is the list; [`table`] prints it for the docs.
 //! * [`files`] covers an app's files: [`files::judge`] reports which rules an app keeps; [`files::cases`] tests any
 //!   checker, ours or another, with an app that keeps each rule and one that violates it.
-//! * [`probes`] covers a running tool: [`probes::plan`] creates requests, [`probes::trust_status`] checks the responses. The
+//! * [`probes`] covers a running tool: [`probes::plan`] creates requests, [`probes::judge`] checks the responses. The
 //!   caller brings the transport: a [`crate::Dispatcher`] in the same process ([`probes::run`]) or a phone
-//!   ([`probes::FlowRunner`]).
+//!   ([`probes::Run`]).
 //! * [`agents`] covers what an agent discovers and sends, and whether it tells its responses apart.
 //!
 //! No I/O, clock or randomness: the caller supplies the ids.

@@ -1,6 +1,6 @@
 //! What a tool can do: its descriptor (section 1.2).
 //!
-//! [`read`] takes XML text, [`check`] takes the elements of a compiled file. Both return the usable part and the
+//! [`read`] takes XML text, [`check()`] takes the elements of a compiled file. Both return the usable part and the
 //! findings. The app tool host calls what is in the [`Descriptor`]; lint prints the findings.
 
 mod check;

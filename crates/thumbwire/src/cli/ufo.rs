@@ -1,4 +1,4 @@
-//! `thumbwire serve --ufo`: where UFO's two servers listen. [`super::on_start_command`] makes them share one session.
+//! `thumbwire serve --ufo`: where UFO's two servers listen. [`super::serve`] makes them share one session.
 
 use tokio::net::TcpListener;
 

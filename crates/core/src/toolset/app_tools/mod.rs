@@ -1,8 +1,8 @@
 //! Tools of apps as MCP tools: named, described, bounded, and always up to date with the phones.
 //!
-//! Start with [`offers`], which turns the tools of the phones' apps into [`Offer`]s. It is pure, and the only place
+//! Start with [`offers()`], which turns the tools of the phones' apps into [`Offer`]s. It is pure, and the only place
 //! that decides what a model sees of a capability. [`AppToolSource`] keeps them up to date and passes them to a server as
-//! [`DynamicTools`]; the agent uses [`offers`] directly. Only tools that may be called become MCP tools;
+//! [`DynamicTools`]; the agent uses [`offers()`] directly. Only tools that may be called become MCP tools;
 //! `mobile_list_app_tools` lists the rest. Trust and arguments are checked below, by
 //! [`crate::action::Action::CallAppTool`].
 //!

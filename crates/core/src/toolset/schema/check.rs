@@ -1,4 +1,4 @@
-//! Validates a value against a schema: JSON Schema 2020-12, limited to the keywords in [`CHECKED`].
+//! Validates a value against a schema: JSON Schema 2020-12, limited to the keywords in `CHECKED`.
 
 use regex_lite::Regex;
 use serde_json::{Map, Number, Value};

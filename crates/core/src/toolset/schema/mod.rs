@@ -1,7 +1,7 @@
 //! Validates a call's arguments against the tool's published schema before they are read; in tests also a reply against
 //! the output schema.
 //!
-//! [`check`] supports the part of JSON Schema that our tools use; a test fails if a published schema uses more. Unknown
+//! [`check()`] supports the part of JSON Schema that our tools use; a test fails if a published schema uses more. Unknown
 //! arguments are allowed unless the schema forbids them, and are reported ([`ignored`]). [`drop_nulls`] and
 //! [`normalize_integers`] accept common variants.
 

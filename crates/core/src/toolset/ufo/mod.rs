@@ -1,7 +1,7 @@
 //! The `ufo` toolsets: the two UFO MobileAgent servers. Both work on one session.
 //!
 //! `tools.json` has names, descriptions and schemas verbatim from the original (`tools/list` of microsoft/UFO, MIT
-//! licence, `mobile_mcp_server.py` at b28183fd under fastmcp 2.11.3; without `_meta`). [`data`] and [`action`] have
+//! licence, `mobile_mcp_server.py` at b28183fd under fastmcp 2.11.3; without `_meta`). [`data`](mod@data) and [`action`](mod@action) have
 //! their rows in files of the same names; `errors` has the errors.
 //!
 //! Text is compact JSON. A tool that returns an object has `success` in it, and `success: false` is not an MCP error; a

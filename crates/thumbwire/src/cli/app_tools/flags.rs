@@ -65,7 +65,7 @@ impl AllowFlags {
     }
 }
 
-/// Converts a package, `com.example.*` or `all` to a pattern of [`TrustArgs::allow`].
+/// Converts a package, `com.example.*` or `all` to a pattern of [`TrustRules::allow`].
 fn pattern(word: &str) -> Result<String, CliError> {
     let segment = |it: &str| {
         !it.is_empty() && it.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')

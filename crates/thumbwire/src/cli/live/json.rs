@@ -32,7 +32,7 @@ fn write(line: &Value) {
     let _ = writeln!(out, "{line}").and_then(|()| out.flush());
 }
 
-/// The event as an object; `None` for a step's values, which are long, and for the end, which [`done`] writes with more details.
+/// The event as an object; `None` for a step's values, which are long, and for the end, which [`finished`] writes with more details.
 pub(super) fn line(event: &AgentEvent) -> Option<Value> {
     match event {
         AgentEvent::StepContext(_) | AgentEvent::RunFinished { .. } => None,
