@@ -339,10 +339,10 @@ async fn unknown_ids_are_refused() {
 #[tokio::test]
 async fn ids_that_no_list_has_are_refused_without_asking_the_phone() {
     for id in ["e5", "05", "", "five"] {
-        let arguments = json!({ "control_id": id, "control_name": "x", "text": "y" });
-        for tool in ["click_control", "type_text"] {
-            let (reply, asked) =
-                call_of(&[standalone_action()], tool, arguments.clone(), gone()).await;
+        let click = json!({ "control_id": id, "control_name": "x" });
+        let typing = json!({ "control_id": id, "control_name": "x", "text": "y" });
+        for (tool, arguments) in [("click_control", click), ("type_text", typing)] {
+            let (reply, asked) = call_of(&[standalone_action()], tool, arguments, gone()).await;
             assert!(asked.is_none(), "{tool} {id:?}");
             let out = reply.structured.unwrap();
             let error = format!(
