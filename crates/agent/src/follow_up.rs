@@ -119,9 +119,8 @@ impl FollowUp<'_> {
     /// The call with the present number of its control; `None` if the control is gone.
     async fn aimed(&self, step: &RepairAction) -> Option<FunctionCall> {
         let Some((listed, node)) = &step.target else { return Some(step.call.clone()) };
-        let number = listed.nodes.iter().position(|at| at == node)? + 1;
         let mut call = step.call.clone();
-        call.arguments.insert("control_id".into(), number.to_string().into());
+        call.set_control(listed.number_of(*node)?);
         call.arguments
             .insert("control_name".into(), listed.snapshot.tree.nodes[*node].name().into());
         let now = controls(self.hands).await?;

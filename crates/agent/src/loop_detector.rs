@@ -13,6 +13,7 @@ use thumbwire_device::Node;
 
 use super::reply::FunctionCall;
 use super::screen_state::{ScreenState, ScreenText};
+use thumbwire_core::action::ControlNumber;
 
 /// The longest loop that is detected, in steps.
 const LONGEST: usize = 3;
@@ -141,8 +142,7 @@ fn acts(call: &FunctionCall) -> bool {
 fn compared(screen: &ScreenState, call: &FunctionCall) -> String {
     let mut arguments = call.arguments.clone();
     arguments.remove("control_name");
-    let target =
-        arguments.get("control_id").and_then(|id| id.as_str()).and_then(|id| face(screen, id));
+    let target = call.control().and_then(|number| face(screen, number));
     if let Some(face) = target {
         arguments.insert("control_id".into(), face.into());
     }
@@ -150,14 +150,13 @@ fn compared(screen: &ScreenState, call: &FunctionCall) -> String {
 }
 
 /// Identifies a control: id, class, name, and its index among equals.
-fn face(screen: &ScreenState, number: &str) -> Option<String> {
+fn face(screen: &ScreenState, number: ControlNumber) -> Option<String> {
     let face = |node: &Node| format!("{} {} {}", node.id, node.class, node.name());
-    let place = number.parse::<usize>().ok()?;
-    let (_, node) = screen.nodes().find(|(counted, _)| *counted == place)?;
+    let (_, node) = screen.nodes().find(|(counted, _)| *counted == number)?;
     let it = face(node);
     let nth = screen
         .nodes()
-        .take_while(|(counted, _)| *counted < place)
+        .take_while(|(counted, _)| *counted < number)
         .filter(|(_, node)| face(node) == it);
     Some(format!("{it} {}", nth.count()))
 }
@@ -168,7 +167,7 @@ fn call_text(screen: &ScreenState, call: &FunctionCall) -> String {
     let word = |name: &str| call.arguments.get(name).and_then(|value| value.as_str());
     let cut = |text: &str| text.chars().take(MOST).collect::<String>();
     let control = || {
-        let number = word("control_id")?.parse::<usize>().ok()?;
+        let number = call.control()?;
         let (_, node) = screen.nodes().find(|(counted, _)| *counted == number)?;
         Some(cut(node.name()))
     };

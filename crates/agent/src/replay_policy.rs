@@ -1,7 +1,7 @@
 //! A policy that replays a recorded run and checks at each step that the phone is as it was.
 //!
 //! Start with [`ReplayPolicy`]. Before it returns a recorded action, it compares the screen with the recorded one: the app in
-//! front, the text, and the action's control, which is found again by its properties ([`Controls::same_as`]) and used
+//! front, the text, and the action's control, which is found again by its properties ([`find_again`]) and used
 //! with its present number. So each step also verifies the actions of the previous one. If a check fails, the screen
 //! gets a few seconds to settle. After that another policy takes over, or the run ends and says what differs.
 
@@ -16,10 +16,11 @@ use thumbwire_device::{Point, text_field};
 use super::event::AgentEvent;
 use super::observation::Observation;
 use super::policy::{Judgement, Policy, PolicyError, PolicyOutput};
-use super::reply::{AgentStatus, Decision, FunctionCall};
+use super::reply::{AgentStatus, Decision, FunctionCall, control_number};
 use super::screen_state::ScreenState;
-use thumbwire_core::action::{Action, Call, Controls, Outcome, Perform};
+use thumbwire_core::action::{Action, Call, ControlNumber, Controls, Outcome, Perform};
 use thumbwire_core::event::EventSink;
+use thumbwire_core::snapshot::find_again;
 use thumbwire_core::toolset::app_tools::is_app_tool;
 use thumbwire_core::trace::format::{AgentStep, CallRecord, StoredSnapshot, TraceRecord};
 
@@ -285,11 +286,11 @@ impl RecordedStep {
             return Ok(FunctionCall { function: carried.function.clone(), arguments });
         }
         if let Some(id) = arguments.get("control_id").and_then(Value::as_str) {
-            let was = self.screen.controls.as_deref().ok_or("its controls were not recorded")?;
+            let was = self.screen.controls.as_ref().ok_or("its controls were not recorded")?;
             let node = carried
                 .node
                 .filter(|&node| node < was.snapshot.tree.nodes.len())
-                .or_else(|| was.node_of(id));
+                .or_else(|| was.node_of(control_number(&carried.arguments)?));
             let node =
                 node.ok_or_else(|| format!("control {id} is not among the recorded controls"))?;
             let number = found(was, node, now)?;
@@ -318,7 +319,7 @@ impl RecordedStep {
 
     /// The position on the same control now; `None` if there was no control, or it is not found again.
     fn moved(&self, at: Point, now: &ScreenState) -> Option<Point> {
-        let was = self.screen.controls.as_deref()?;
+        let was = self.screen.controls.as_ref()?;
         let nodes = &was.snapshot.tree.nodes;
         let area = |&node: &usize| {
             let bounds = nodes[node].bounds;
@@ -339,11 +340,11 @@ impl RecordedStep {
 }
 
 /// The present number of a recorded control.
-fn found(was: &Controls, node: usize, now: &ScreenState) -> Result<usize, String> {
+fn found(was: &Arc<Controls>, node: usize, now: &ScreenState) -> Result<ControlNumber, String> {
     let it = &was.snapshot.tree.nodes[node];
     let name = || short(it.name());
-    let controls = now.controls.as_deref().ok_or("the current screen could not be read")?;
-    let place = match controls.same_as(was, node) {
+    let controls = now.controls.as_ref().ok_or("the current screen could not be read")?;
+    let place = match find_again(was, node, controls) {
         FindResult::One(place) => Some(place),
         // The content of a text field does not identify it.
         FindResult::None if text_field::is_text_field(it) && !it.id.is_empty() => {
@@ -360,9 +361,8 @@ fn found(was: &Controls, node: usize, now: &ScreenState) -> Result<usize, String
             return Err(format!("there was one {:?}, but there are {} now", name(), all.len()));
         }
     };
-    let number = place.and_then(|place| controls.nodes.iter().position(|&at| at == place));
-    number
-        .map(|number| number + 1)
+    place
+        .and_then(|place| controls.number_of(place))
         .ok_or_else(|| format!("there was {:?}, but it is gone now", name()))
 }
 

@@ -3,15 +3,16 @@
 //! After the first action of a reply, the other actions' numbers are outdated: a newer list has its own.
 //! [`retarget`] finds their targets again or refuses the call; a number of one list is never used with another.
 //! [`tap_at_old_position`] is the behaviour without this safeguard, to measure its effect. Within one list, the session finds
-//! controls that have moved (`session/controls.rs`).
+//! controls that have moved (`session/target.rs`).
 
-use serde_json::{Value, json};
+use std::sync::Arc;
+
+use serde_json::json;
 use thumbwire_device::Rect;
-use thumbwire_device::find::FindResult;
 
 use super::reply::FunctionCall;
-use thumbwire_core::action::Controls;
-use thumbwire_core::snapshot::RefVisibility;
+use thumbwire_core::action::{ControlNumber, Controls};
+use thumbwire_core::snapshot::{LookupError, lookup};
 
 /// The same call, with the control's number in the list `now`.
 ///
@@ -19,26 +20,20 @@ use thumbwire_core::snapshot::RefVisibility;
 /// Why there is no such control, or which elements it could be, as a sentence for the policy.
 pub(super) fn retarget(
     call: &FunctionCall,
-    listed: &Controls,
-    now: &Controls,
+    listed: &Arc<Controls>,
+    now: &Arc<Controls>,
 ) -> Result<FunctionCall, String> {
     let Some((id, node)) = target(call, listed) else { return Ok(call.clone()) };
-    match now.same_as(listed, node) {
-        FindResult::One(node) => {
-            let place = now.nodes.iter().position(|&at| at == node);
-            let number = place.map(|place| (place + 1).to_string());
-            let number =
-                number.ok_or_else(|| target_gone_message(id, &listed.snapshot.tree.nodes[node]))?;
-            let mut call = call.clone();
-            call.arguments.insert("control_id".into(), number.into());
-            Ok(call)
+    let gone = || target_gone_message(id, &listed.snapshot.tree.nodes[node]);
+    let node = lookup(id, listed, now).map_err(|error| match error {
+        LookupError::Ambiguous(several) => {
+            format!("Control {id} matches several elements now: {several}")
         }
-        FindResult::None => Err(target_gone_message(id, &listed.snapshot.tree.nodes[node])),
-        FindResult::Ambiguous(nodes) => Err(format!(
-            "Control {id} matches several elements now: {}",
-            now.snapshot.describe_several(&nodes, RefVisibility::Unknown)
-        )),
-    }
+        _ => gone(),
+    })?;
+    let mut call = call.clone();
+    call.set_control(now.number_of(node).ok_or_else(gone)?);
+    Ok(call)
 }
 
 /// A tap at the centre of the control's old position, whatever is there now. `None` if the call is not a click.
@@ -51,12 +46,12 @@ pub(super) fn tap_at_old_position(call: &FunctionCall, listed: &Controls) -> Opt
 }
 
 /// The number of the control that a call is for, and the index of its node.
-fn target<'a>(call: &'a FunctionCall, listed: &Controls) -> Option<(&'a str, usize)> {
-    let id = call.arguments.get("control_id").and_then(Value::as_str)?;
+fn target(call: &FunctionCall, listed: &Controls) -> Option<(ControlNumber, usize)> {
+    let id = call.control()?;
     Some((id, listed.node_of(id)?))
 }
 
-fn target_gone_message(id: &str, node: &thumbwire_device::Node) -> String {
+fn target_gone_message(id: ControlNumber, node: &thumbwire_device::Node) -> String {
     let name: String = node.name().chars().take(60).collect();
     format!(
         "Control {id} ({name:?}) is no longer on the screen, or its text has changed; choose from the new list"
@@ -65,6 +60,8 @@ fn target_gone_message(id: &str, node: &thumbwire_device::Node) -> String {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::Value;
+
     use super::super::screen_state::made::{controls, node};
     use super::*;
 

@@ -11,7 +11,7 @@ use std::time::Duration;
 use regex_lite::{Captures, Regex};
 use thumbwire_device::{Foreground, Node, text_field};
 
-use thumbwire_core::action::Controls;
+use thumbwire_core::action::{ControlNumber, Controls};
 
 /// How many controls are compared. The start of a longer list identifies it.
 const MOST_ROWS: usize = 500;
@@ -38,14 +38,14 @@ impl ScreenState {
     }
 
     /// The nodes of its controls, each with its number in the list.
-    pub fn nodes(&self) -> impl Iterator<Item = (usize, &Node)> {
+    pub fn nodes(&self) -> impl Iterator<Item = (ControlNumber, &Node)> {
         self.controls.iter().flat_map(|controls| controls.iter())
     }
 
     /// Its text.
     pub fn texts(&self) -> ScreenText {
         let mut seen: HashMap<u64, u32> = HashMap::new();
-        let row = |(_, node): (usize, &Node)| {
+        let row = |(_, node): (ControlNumber, &Node)| {
             let face = sum(&(&node.class, &node.id));
             let nth = seen.entry(face).or_default();
             *nth += 1;

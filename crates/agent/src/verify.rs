@@ -16,6 +16,7 @@ use thumbwire_device::{Node, text_field};
 use super::reply::FunctionCall;
 use super::screen_state::ScreenState;
 use thumbwire_core::action::Controls;
+use thumbwire_core::snapshot::find_again;
 
 /// How long a screen without a change gets: a tree taken during a transition may still be the old screen's.
 const MOMENT: Duration = Duration::from_millis(1000);
@@ -136,7 +137,7 @@ impl Check<'_> {
     /// The control that the call was for.
     fn target(&self) -> Option<(&Arc<Controls>, usize)> {
         let controls = self.before.controls.as_ref()?;
-        Some((controls, controls.node_of(self.text_argument("control_id")?)?))
+        Some((controls, controls.node_of(self.attempted.call.control()?)?))
     }
 
     /// A system window: an app that crashed or is not responding (`aerr_*` are the ids in AOSP's `app_error_dialog.xml`
@@ -148,7 +149,7 @@ impl Check<'_> {
         let says = || quoted(control_texts(controls));
         let press = |id: &str| {
             let (number, _) = by_id(id)?;
-            let node = *controls.nodes.get(number - 1)?;
+            let node = controls.node_of(number)?;
             Some(RepairAction { call: click(), target: Some((Arc::clone(controls), node)) })
         };
         if let Some(wait) = press("aerr_wait") {
@@ -269,7 +270,7 @@ impl Check<'_> {
         );
         // Retyping would lose text that was to be kept.
         let held = was.text.is_empty() || text_field::is_showing_hint(was) || cleared;
-        let number = now.nodes.iter().position(|&it| it == place);
+        let number = now.number_of(place);
         let again = number.filter(|_| held).map(|_| {
             let mut arguments = self.attempted.call.arguments.clone();
             arguments.insert("clear_current_text".into(), true.into());
@@ -351,7 +352,7 @@ impl Check<'_> {
         }
         let now = &self.after.controls.as_ref()?.snapshot;
         let thumbwire_device::find::FindResult::One(place) =
-            now.find_matching(&controls.snapshot, at)
+            find_again(&controls.snapshot, at, now)
         else {
             return None;
         };

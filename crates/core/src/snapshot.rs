@@ -1,18 +1,22 @@
 //! Snapshots: a screen's tree with refs to its elements that stay valid within the session.
 //!
 //! Start with [`Snapshot`]. [`Controls`] are the same screen's controls by the rules of the UFO MobileAgent servers, with
-//! their own numbers.
+//! their own numbers. [`lookup`] finds the element that a client names by a ref or a number.
 
 mod controls;
+mod id;
+mod lookup;
 mod matching;
 
-use std::fmt;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use thumbwire_device::find::{FindResult, Visibility, is_element, visibility};
+use thumbwire_device::find::{Visibility, is_element, visibility};
 use thumbwire_device::{Point, Rect, Tree};
 
 pub use controls::{Controls, kind};
+pub(crate) use id::parse_exactly;
+pub use id::{ControlNumber, ElementId, ElementRef, InvalidId};
+pub use lookup::{Listing, LookupError, find_again, lookup};
 
 /// A snapshot of the screen.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,29 +26,16 @@ pub struct Snapshot {
     /// The visibility of each node.
     pub showing: Vec<Visibility>,
     /// The elements with refs, in document order.
-    pub refs: Vec<ElementRef>,
+    pub refs: Vec<ListedElement>,
 }
 
-/// A ref to an element.
+/// An element with its ref.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ElementRef {
-    /// Its number in this session; written `e12`.
-    pub number: u32,
+pub struct ListedElement {
+    /// Its ref in this session.
+    pub id: ElementRef,
     /// Its index in the tree's nodes.
     pub node: usize,
-}
-
-impl ElementRef {
-    /// Parses the number of a ref; `None` if `id` is not a ref.
-    pub fn read_number(id: &str) -> Option<u32> {
-        id.strip_prefix('e')?.parse().ok()
-    }
-}
-
-impl fmt::Display for ElementRef {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "e{}", self.number)
-    }
 }
 
 impl Snapshot {
@@ -60,11 +51,9 @@ impl Snapshot {
         let kept =
             last.map(|last| matching::reuse_refs(&snapshot, &nodes, last)).unwrap_or_default();
         let number = |node: usize| {
-            let number = kept.get(&node).copied();
-            ElementRef {
-                number: number.unwrap_or_else(|| next.fetch_add(1, Ordering::Relaxed)),
-                node,
-            }
+            let id = kept.get(&node).copied();
+            let next = || ElementRef(next.fetch_add(1, Ordering::Relaxed));
+            ListedElement { id: id.unwrap_or_else(next), node }
         };
         snapshot.refs = nodes.into_iter().map(number).collect();
         snapshot
@@ -84,15 +73,10 @@ impl Snapshot {
     }
 
     /// The ref of a node, if it has one.
-    pub fn control_of(&self, node: usize) -> Option<ElementRef> {
+    pub fn ref_of(&self, node: usize) -> Option<ElementRef> {
         // Refs are in document order.
-        let found = self.refs.binary_search_by_key(&node, |control| control.node);
-        found.ok().map(|at| self.refs[at])
-    }
-
-    /// The node with this ref number.
-    pub fn node_of(&self, number: u32) -> Option<usize> {
-        self.refs.iter().find(|control| control.number == number).map(|control| control.node)
+        let found = self.refs.binary_search_by_key(&node, |element| element.node);
+        found.ok().map(|at| self.refs[at].id)
     }
 
     /// Whether `outer` is an ancestor of `node`.
@@ -116,16 +100,6 @@ impl Snapshot {
             }
             Visibility::Hidden(why) => Err(format!("it is not visible ({})", why.reason())),
         }
-    }
-
-    /// Finds the element that was `node` in an older snapshot: by app, id, class and name, or by the text inside it if
-    /// it has no name, such as a list row. If several look the same, the text of the surrounding row decides; if that
-    /// does not, the place and the neighbours do. An element without id and text is found by place and neighbours only.
-    pub fn find_matching(&self, old: &Snapshot, node: usize) -> FindResult {
-        let elements =
-            |snapshot: &Snapshot| snapshot.refs.iter().map(|control| control.node).collect();
-        let (now, then): (Vec<usize>, Vec<usize>) = (elements(self), elements(old));
-        matching::same((self, &now), (old, &then), node)
     }
 
     fn parent(&self, node: usize) -> Option<usize> {
@@ -160,7 +134,7 @@ impl Snapshot {
     }
 
     fn visible_ref(&self, node: usize, numbers: RefVisibility) -> Option<ElementRef> {
-        self.control_of(node).filter(|_| numbers == RefVisibility::Known)
+        self.ref_of(node).filter(|_| numbers == RefVisibility::Known)
     }
 }
 
@@ -205,7 +179,7 @@ mod tests {
             "it is covered by \"OK\"; deal with that first"
         );
         assert_eq!(snapshot.tap_point(2, RefVisibility::Known).unwrap(), Point { x: 50, y: 20 });
-        assert_eq!(snapshot.control_of(2).map(|it| it.number), Some(8));
+        assert_eq!(snapshot.ref_of(2), Some(ElementRef(8)));
         assert_eq!(snapshot.covered_by(1), Some(2));
     }
 }

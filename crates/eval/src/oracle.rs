@@ -8,7 +8,9 @@ use std::time::Duration;
 use thumbwire_device::{AppId, Gesture, Key, KeyCode, Point};
 
 use super::script::{ScriptStep, ScriptSwipe, ScriptTarget, VisibleControl, fill, switch_of};
-use thumbwire_core::action::{Action, AppSelector, Call, Outcome, Perform, Target, TextInput};
+use thumbwire_core::action::{
+    Action, AppSelector, Call, ControlNumber, Outcome, Perform, Target, TextInput,
+};
 use thumbwire_core::snapshot::kind;
 
 /// The result of running a script.
@@ -106,7 +108,7 @@ impl Oracle<'_> {
         let at = aim.filled(&self.read).find(&shown).ok_or_else(|| not_there(&shown))?;
         let typing = TextInput {
             text: fill(text, &self.read),
-            into: Some(Target::Ref((at + 1).to_string())),
+            into: Some(Target::listed(ControlNumber::at(at))),
             clear: true,
             submit: false,
         };

@@ -182,9 +182,9 @@ fn target<'a>(call: &FunctionCall, screen: &'a ScreenState) -> Option<&'a Node> 
     let whole = |name: &str| {
         call.arguments.get(name).and_then(Value::as_i64).and_then(|it| i32::try_from(it).ok())
     };
-    if let Some(id) = call.arguments.get("control_id").and_then(Value::as_str) {
+    if call.arguments.get("control_id").is_some_and(Value::is_string) {
         let controls = screen.controls.as_ref()?;
-        return controls.node_of(id).map(|node| &controls.snapshot.tree.nodes[node]);
+        return controls.node_of(call.control()?).map(|node| &controls.snapshot.tree.nodes[node]);
     }
     let at = thumbwire_device::Point { x: whole("x")?, y: whole("y")? };
     let area = |node: &Node| {

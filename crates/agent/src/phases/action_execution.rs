@@ -97,7 +97,7 @@ async fn ready(step: &StepInProgress<'_>, call: &FunctionCall) -> Result<Functio
         // An app's argument may have the same name as one of ours, without meaning a control.
         return Ok(call.clone());
     }
-    let Some(listed) = step.screen.screen.controls.as_deref() else { return Ok(call.clone()) };
+    let Some(listed) = step.screen.screen.controls.as_ref() else { return Ok(call.clone()) };
     if !step.options.safeguards.aim {
         return Ok(retarget::tap_at_old_position(call, listed).unwrap_or_else(|| call.clone()));
     }
@@ -173,15 +173,14 @@ async fn perform(
     };
     result.insert("success".into(), success.into());
     result.insert("message".into(), message.clone().into());
-    let control = call.arguments.get("control_id").and_then(Value::as_str);
-    let control = control.filter(|_| !is_app_tool(&call.function));
+    let control = call.control().filter(|_| !is_app_tool(&call.function));
     let listing = step.screen.screen.controls.as_deref();
     let carried = CallRecord {
         function: call.function.clone(),
         arguments: call.arguments.clone(),
         success,
         message,
-        node: control.and_then(|id| listing?.node_of(id)),
+        node: control.and_then(|number| listing?.node_of(number)),
         touch: came
             .exchanges
             .iter()

@@ -225,7 +225,8 @@ async fn list(step: &mut StepInProgress<'_>) -> Result<(), StrategyError> {
     let mut rows: Vec<ControlRow> = rows(result.result.result)?;
     if let Some(listing) = &listing {
         for row in &mut rows {
-            row.state = listing.node_of(&row.id).map_or(Vec::new(), |node| state(listing, node));
+            let node = row.id.parse().ok().and_then(|number| listing.node_of(number));
+            row.state = node.map_or(Vec::new(), |node| state(listing, node));
         }
     }
     step.screen.screen = scene(step, listing).await;

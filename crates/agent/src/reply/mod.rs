@@ -11,6 +11,7 @@ mod read;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use thumbwire_core::action::ControlNumber;
 
 pub(super) use read::{ParsedJudgement, calls, decision, parse_judgement};
 
@@ -44,6 +45,26 @@ pub struct FunctionCall {
     #[serde(default)]
     pub arguments: Map<String, Value>,
 }
+
+impl FunctionCall {
+    /// The control that the call is for, by its number in a list; `None` if it is for no control.
+    pub(crate) fn control(&self) -> Option<ControlNumber> {
+        control_number(&self.arguments)
+    }
+
+    /// Makes the call for another control.
+    pub(crate) fn set_control(&mut self, number: ControlNumber) {
+        self.arguments.insert(CONTROL_ID.into(), number.to_string().into());
+    }
+}
+
+/// The control in a call's arguments.
+pub(crate) fn control_number(arguments: &Map<String, Value>) -> Option<ControlNumber> {
+    arguments.get(CONTROL_ID)?.as_str()?.parse().ok()
+}
+
+/// The argument with a control's number.
+const CONTROL_ID: &str = "control_id";
 
 /// The state of a task (the agent's states in the UFO MobileAgent strategy).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]

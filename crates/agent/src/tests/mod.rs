@@ -19,7 +19,8 @@ use tokio_util::sync::CancellationToken;
 use super::model::Usage;
 use super::*;
 use thumbwire_core::action::{
-    Action, AppSelector, Call, Cause, Controls, Failure, Outcome, Perform, TapResult, Target,
+    Action, AppSelector, Call, Cause, Controls, ElementId, Failure, Outcome, Perform, TapResult,
+    Target,
 };
 use thumbwire_core::event::EventSink;
 use thumbwire_core::snapshot::Snapshot;
@@ -112,15 +113,15 @@ impl Perform for Phone {
                 Outcome::Done
             }
             Action::Launch(AppSelector::Id(app)) => Outcome::Launched { app, text: String::new() },
-            Action::TapElement(Target::Ref(id)) => {
+            Action::TapElement(Target::Listed(ElementId::Number(number))) => {
                 if let Some(token) = &self.cancels {
                     token.cancel();
                 }
                 let controls = self.controls();
-                let Some(node) = controls.node_of(&id) else {
+                let Some(node) = controls.node_of(number) else {
                     let cause = Cause::StaleReference {
                         list: "controls",
-                        number: id,
+                        number: number.to_string(),
                         reason: None,
                         none: false,
                     };

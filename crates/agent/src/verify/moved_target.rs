@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use thumbwire_core::snapshot::find_again;
 use thumbwire_device::find::FindResult;
 use thumbwire_device::{Node, Rect, text_field};
 
@@ -26,7 +27,7 @@ impl Check<'_> {
         if is_another || self.before.screen != self.after.screen {
             return None;
         }
-        let FindResult::One(place) = now.same_as(controls, target) else { return None };
+        let FindResult::One(place) = find_again(controls, target, now) else { return None };
         let (was, is) = (&controls.snapshot.tree.nodes[target], &now.snapshot.tree.nodes[place]);
         let size = |Rect { left, top, right, bottom }: Rect| (right - left, bottom - top);
         // A field that the keyboard moved has the focus; a row that was opened or checked has changed.

@@ -67,11 +67,11 @@ impl fmt::Display for Action {
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Listed(id) => id.fmt(f),
             Self::Named { id: Some(id), text: None } => f.write_str(id),
             Self::Named { id: None, text: Some(text) } => write!(f, "{text:?}"),
             Self::Named { id: Some(id), text: Some(text) } => write!(f, "{id} or {text:?}"),
             Self::Named { id: None, text: None } => f.write_str("(no element given)"),
-            Self::Ref(number) => write!(f, "control {number}"),
             Self::Selector(criteria, _) => {
                 let words = [
                     ("text", &criteria.text),

@@ -20,7 +20,7 @@ use thumbwire_device::{
     AppId, Format, Gesture, Key, LogFilter, Orientation, Platform, Size, TreeDetail,
 };
 
-pub use crate::snapshot::Controls;
+pub use crate::snapshot::{ControlNumber, Controls, ElementId, ElementRef};
 pub use app_tools::{
     AppTool, AppToolCall, AppToolFinding, AppToolPhase, AppToolProtocol, AppToolReply,
     AppToolResult, AppTools, Catalog, Parameter, TrustStatus,
@@ -323,24 +323,28 @@ impl Direction {
 /// How a caller names an element.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Target {
-    /// By id or text. With both, the text is used if nothing matches the id; but a stale ref is refused anyway, since
-    /// the text may be elsewhere by now.
+    /// By its id in the last list of its kind.
+    Listed(ElementId),
+    /// By name. With both, the text is used if nothing matches the id.
     Named {
-        /// A ref (`e12`), a resource id, or a description.
+        /// A resource id or a description.
         id: Option<String>,
         /// The visible text.
         text: Option<String>,
     },
-    /// By its number in the last [`Action::Controls`], counted from 1.
-    Ref(String),
     /// By selector, and its index among the matches, counted from 0.
     Selector(ElementSelector, usize),
 }
 
 impl Target {
-    /// The element with this id.
+    /// The element with this resource id or description.
     pub fn id(id: impl Into<String>) -> Self {
         Self::Named { id: Some(id.into()), text: None }
+    }
+
+    /// The element with this id in the last list of its kind.
+    pub fn listed(id: impl Into<ElementId>) -> Self {
+        Self::Listed(id.into())
     }
 
     /// The element with this text.

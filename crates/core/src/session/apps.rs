@@ -13,6 +13,7 @@ use super::attached_device::AttachedDevice;
 use super::cache::InstalledApps;
 use super::lock;
 use crate::action::{AppFilter, AppSelector, Cause, Failure, Outcome};
+use crate::snapshot::parse_exactly;
 
 /// How long app numbers are used without asking the phone again (UFO MobileAgent servers: apps cache).
 const NUMBERS_FRESH: Duration = Duration::from_secs(300);
@@ -100,9 +101,7 @@ impl AttachedDevice {
         let Some(last) = self.screen.memory.numbered.last() else {
             return Err(refuse(None, true));
         };
-        // "05" and "+5" never appear in a listing.
-        let counted = number.parse::<usize>().ok().filter(|counted| counted.to_string() == number);
-        let place = counted.and_then(|counted| counted.checked_sub(1));
+        let place = parse_exactly::<usize>(number).and_then(|counted| counted.checked_sub(1));
         let Some(app) = place.and_then(|place| last.value.apps.get(place)) else {
             return Err(refuse(None, false));
         };

@@ -1,8 +1,7 @@
 //! Resolves what a caller names to the point to tap.
 //!
-//! Begin with [`AttachedDevice::aim`]. Nothing is tapped blind: the target is looked up on the current screen, a ref from an
-//! old snapshot is found again, and a target that is gone, covered or ambiguous is refused. UFO control ids are
-//! resolved in `controls`.
+//! Begin with [`AttachedDevice::aim`]. Nothing is tapped blind: the target is looked up on the current screen, an id from an
+//! old list is found again ([`AttachedDevice::lookup`]), and a target that is gone, covered or ambiguous is refused.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,11 +12,12 @@ use thumbwire_device::find::{
 };
 
 use super::attached_device::AttachedDevice;
-use crate::action::{Cause, ElementSelector, Failure, Outcome, TapResult, Target};
-use crate::snapshot::{ElementRef, RefVisibility, Snapshot};
+use super::cache::CacheEntry;
+use crate::action::{Cause, ElementId, ElementSelector, Failure, Outcome, TapResult, Target};
+use crate::snapshot::{Listing, LookupError, RefVisibility, Snapshot, lookup};
 
-/// How long a control list may stand for the current screen (UFO MobileAgent servers: control cache).
-pub(super) const LISTING_FRESH: Duration = Duration::from_secs(5);
+/// How long a list may stand for the current screen (UFO MobileAgent servers: control cache).
+const LISTING_FRESH: Duration = Duration::from_secs(5);
 
 impl AttachedDevice {
     /// The visible elements that match the selector, as indices into the snapshot's tree, in document order.
@@ -46,11 +46,8 @@ impl AttachedDevice {
     /// Where a tap on the target goes.
     async fn aim(&self, target: &Target) -> Result<TapResult, Failure> {
         let aimed = match target {
-            Target::Named { id, text } => match id.as_deref().and_then(ElementRef::read_number) {
-                Some(number) => self.resolve_ref(number).await,
-                None => self.resolve_name(id.as_deref(), text.as_deref()).await,
-            },
-            Target::Ref(number) => self.aim_at_control(number).await,
+            Target::Listed(id) => self.resolve_id(*id).await,
+            Target::Named { id, text } => self.resolve_name(id.as_deref(), text.as_deref()).await,
             Target::Selector(criteria, index) => self.resolve_selector(criteria, *index).await,
         };
         aimed.map_err(|miss| match miss {
@@ -98,38 +95,51 @@ impl AttachedDevice {
         }
     }
 
-    async fn resolve_ref(&self, number: u32) -> Result<TapResult, TargetError> {
-        let Some(last) = self.screen.memory.listing.last() else {
-            return Err(TargetError::Because("no snapshot has been taken yet".into()));
-        };
-        let Some(node) = last.value.node_of(number) else {
-            return Err(TargetError::Because("it is not in the last snapshot".into()));
-        };
+    async fn resolve_id(&self, id: ElementId) -> Result<TapResult, TargetError> {
+        let memory = &self.screen.memory;
+        match id {
+            ElementId::Ref(id) => self.lookup(id, memory.listing.last()).await,
+            ElementId::Number(number) => self.lookup(number, memory.controls.last()).await,
+        }
+    }
+
+    /// Where a tap on the element with this id of the last list goes. Models are slow: if the list is older than a few
+    /// seconds, the element is found again on the current screen, and the list stays valid for the next id.
+    async fn lookup<L: Listing>(
+        &self,
+        id: L::Id,
+        last: Option<CacheEntry<L>>,
+    ) -> Result<TapResult, TargetError> {
+        let refuse = |error| refused(id.into(), error);
+        let last = last.ok_or_else(|| refuse(LookupError::NoList))?;
+        let listed = &last.value;
+        let node = listed.node_of(id).ok_or_else(|| refuse(LookupError::NotListed))?;
         if !last.is_of(&self.screen.generation) {
-            return Err(TargetError::Because(BEFORE_AN_ACT.into()));
+            return Err(refuse(LookupError::ScreenChanged));
         }
         if last.age() <= LISTING_FRESH {
-            return hit(&last.value, node, RefVisibility::Known);
+            return hit(listed.snapshot(), node, L::REFS);
         }
-        let now = self.take_snapshot().await?;
-        match now.find_matching(&last.value, node) {
-            FindResult::One(node) => hit(&now, node, RefVisibility::Known),
-            FindResult::None => Err(TargetError::Because(GONE.into())),
-            FindResult::Ambiguous(nodes) => {
-                Err(TargetError::Because(now.describe_several(&nodes, RefVisibility::Known)))
-            }
-        }
+        let now = L::of(self.take_snapshot().await?);
+        let node = lookup(id, listed, &now).map_err(refuse)?;
+        hit(now.snapshot(), node, L::REFS)
     }
 }
 
-/// Why a ref is refused after an action.
-pub(super) const BEFORE_AN_ACT: &str = "stale reference: the screen changed since it was listed";
-
-/// Why a ref from an old snapshot is refused.
-pub(super) const GONE: &str = "it is no longer on the screen, or its text changed";
+/// The failure for an id that names no element to act on. UFO's clients list again for a number; other clients read why.
+fn refused(id: ElementId, error: LookupError) -> TargetError {
+    let ElementId::Number(number) = id else { return TargetError::Because(error.to_string()) };
+    let reason = match &error {
+        LookupError::NoList | LookupError::NotListed => None,
+        error => Some(error.to_string()),
+    };
+    let none = error == LookupError::NoList;
+    let number = number.to_string();
+    TargetError::Failed(Cause::StaleReference { list: "controls", number, reason, none }.into())
+}
 
 /// Why a target cannot be tapped.
-pub(super) enum TargetError {
+enum TargetError {
     /// Nothing matches it.
     Unknown,
     /// The reason, as text.
@@ -155,7 +165,7 @@ fn hidden_target(hidden: Option<(usize, HiddenReason)>) -> TargetError {
 ///
 /// # Errors
 /// Why the tap would not reach the node.
-pub(super) fn hit(
+fn hit(
     snapshot: &Arc<Snapshot>,
     node: usize,
     numbers: RefVisibility,

@@ -23,7 +23,7 @@ use thumbwire_device::{
 use tokio::sync::Semaphore;
 
 use super::*;
-use crate::action::{ScreenshotOptions, TapResult, Target};
+use crate::action::{ElementRef, ScreenshotOptions, TapResult, Target};
 use crate::event::EventSink;
 
 /// A phone that shows `tree`, has `size`, and performs a key press once `keys` permits it.
@@ -190,7 +190,7 @@ async fn ask(session: &Session, action: Action) -> Result<Outcome, Failure> {
 }
 
 fn number(id: &str) -> Action {
-    Action::TapElement(Target::id(id))
+    Action::TapElement(Target::listed(id.parse::<ElementRef>().unwrap()))
 }
 
 fn why(done: Result<Outcome, Failure>) -> String {

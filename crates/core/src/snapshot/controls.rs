@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use thumbwire_device::find::FindResult;
 use thumbwire_device::{Node, Tree};
 
-use super::{Snapshot, matching};
+use super::{ControlNumber, Snapshot};
 
 /// The controls of a screen by the rules of the UFO MobileAgent servers; their numbers count from 1.
 ///
@@ -26,21 +25,19 @@ impl Controls {
     }
 
     /// The controls with their numbers.
-    pub fn iter(&self) -> impl Iterator<Item = (usize, &Node)> {
-        (1..).zip(self.nodes.iter().map(|&node| &self.snapshot.tree.nodes[node]))
+    pub fn iter(&self) -> impl Iterator<Item = (ControlNumber, &Node)> {
+        let nodes = self.nodes.iter().map(|&node| &self.snapshot.tree.nodes[node]);
+        nodes.enumerate().map(|(index, node)| (ControlNumber::at(index), node))
     }
 
-    /// The tree index of the control with this number, written exactly as in the list.
-    pub fn node_of(&self, number: &str) -> Option<usize> {
-        // No list contains "05" or "+5".
-        let counted =
-            number.parse::<usize>().ok().filter(|counted| counted.to_string() == number)?;
-        self.nodes.get(counted.checked_sub(1)?).copied()
+    /// The tree index of the control with this number.
+    pub fn node_of(&self, number: ControlNumber) -> Option<usize> {
+        self.nodes.get(number.index()).copied()
     }
 
-    /// Finds the control that was `node` in an older list, like [`Snapshot::find_matching`].
-    pub fn same_as(&self, old: &Controls, node: usize) -> FindResult {
-        matching::same((&self.snapshot, &self.nodes), (&old.snapshot, &old.nodes), node)
+    /// The number of a node, if it is one of the controls.
+    pub fn number_of(&self, node: usize) -> Option<ControlNumber> {
+        self.nodes.iter().position(|&control| control == node).map(ControlNumber::at)
     }
 }
 
@@ -80,7 +77,7 @@ mod tests {
     }
 
     fn render_json(controls: &Controls) -> Value {
-        let one = |(number, node): (usize, &Node)| {
+        let one = |(number, node): (ControlNumber, &Node)| {
             let Rect { left, top, right, bottom } = node.bounds;
             json!({
                 "kind": "control",
@@ -178,12 +175,11 @@ mod tests {
     }
 
     #[test]
-    fn only_listed_numbers_are_accepted() {
-        let controls =
-            listed(Tree { nodes: vec![node("Button", [0, 0, 9, 9])], ..Tree::default() });
-        assert_eq!(controls.node_of("1"), Some(0));
-        for other in ["0", "2", "01", "+1", " 1", "1.0", "", "e1", "-1", "18446744073709551616"] {
-            assert_eq!(controls.node_of(other), None, "{other:?}");
-        }
+    fn only_listed_controls_have_numbers() {
+        let nodes = vec![node("View", [0, 0, 9, 9]), node("Button", [0, 0, 9, 9])];
+        let controls = listed(Tree { nodes, ..Tree::default() });
+        let first = ControlNumber::at(0);
+        assert_eq!((controls.node_of(first), controls.number_of(1)), (Some(1), Some(first)));
+        assert_eq!((controls.node_of(ControlNumber::at(1)), controls.number_of(0)), (None, None));
     }
 }

@@ -9,7 +9,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use thumbwire_device::Rect;
 use thumbwire_device::find::FindResult;
 
-use super::Snapshot;
+use super::{ElementRef, Snapshot};
 
 /// A node's app, id, class, text and description; and a hash of the text inside it if it has no name itself.
 type NodeFingerprint<'a> = ([&'a str; 5], Option<u64>);
@@ -34,7 +34,7 @@ fn sum<'a>(words: impl Iterator<Item = (&'a str, &'a str)>) -> Option<u64> {
 }
 
 /// Finds, among `nodes` of a snapshot, the element that was `node` among `those` of an older one. See
-/// [`Snapshot::find_matching`].
+/// [`super::find_again`].
 pub(super) fn same(
     (look, nodes): (&Snapshot, &[usize]),
     (old, those): (&Snapshot, &[usize]),
@@ -73,18 +73,18 @@ pub(super) fn same(
     }
 }
 
-/// The ref numbers of the older snapshot's elements that are still in the same place, by their present nodes.
+/// The refs of the older snapshot's elements that are still in the same place, by their present nodes.
 pub(super) fn reuse_refs(
     snapshot: &Snapshot,
     nodes: &[usize],
     old: &Snapshot,
-) -> HashMap<usize, u32> {
+) -> HashMap<usize, ElementRef> {
     let mut faces: HashMap<NodeFingerprint<'_>, (Vec<usize>, Vec<usize>)> = HashMap::new();
     for &node in nodes {
         faces.entry(face(snapshot, node)).or_default().0.push(node);
     }
-    for control in &old.refs {
-        faces.entry(face(old, control.node)).or_default().1.push(control.node);
+    for element in &old.refs {
+        faces.entry(face(old, element.node)).or_default().1.push(element.node);
     }
     let mut kept = HashMap::new();
     for (here, there) in
@@ -98,9 +98,9 @@ pub(super) fn reuse_refs(
             let Some(was) = left.remove(&edges(snapshot.shown(here))) else { continue };
             let pair = Pair { now: &now, here, then: &then, was };
             if (pair.is_only() || pair.has_its_row() || pair.has_its_neighbours())
-                && let Some(control) = old.control_of(was)
+                && let Some(id) = old.ref_of(was)
             {
-                kept.insert(here, control.number);
+                kept.insert(here, id);
             }
         }
     }

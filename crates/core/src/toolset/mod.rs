@@ -27,7 +27,7 @@ use app_tools::DynamicTools;
 pub use reply::{Content, Reply};
 pub use schema::{Rule, SchemaViolation};
 use spec_tools::{SpecTools, read};
-use tool::ToolBinding;
+use tool::{ArgumentError, ToolBinding};
 pub use tool::{Handler, Tool, ToolEffect};
 
 /// A family of tools with one naming scheme.
@@ -184,7 +184,7 @@ async fn run_tool(
         ToolBinding::Actions(read) => read,
         ToolBinding::Handler(handler) => return handler.handle(arguments, &call, perform).await,
     };
-    let asked = read(arguments.into()).map_err(|why| Cause::InvalidArgument { reason: why })?;
+    let asked = read(arguments.into()).map_err(|ArgumentError(cause)| cause)?;
     let mut outcomes = Vec::with_capacity(asked.actions.len());
     for action in asked.actions {
         outcomes.push(perform.perform(&call, action).await?);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::tool::{ParsedCall, ToolBinding};
+use super::tool::{ArgumentError, ParsedCall, ToolBinding};
 use super::{Reply, Tool, ToolEffect};
 use crate::action::{Action, Outcome};
 
@@ -31,17 +31,21 @@ impl SpecTools {
     }
 
     /// The row of the tool `name`: `act` makes the action from the arguments, `tell` the reply from the outcome.
-    pub(super) fn row<A: DeserializeOwned + Send + 'static>(
+    pub(super) fn row<A, E>(
         &self,
         name: &'static str,
         effect: ToolEffect,
         seconds: u64,
-        act: fn(&A) -> Result<Action, String>,
+        act: fn(&A) -> Result<Action, E>,
         tell: fn(&A, Outcome) -> Reply,
-    ) -> Tool {
+    ) -> Tool
+    where
+        A: DeserializeOwned + Send + 'static,
+        E: Into<ArgumentError> + 'static,
+    {
         self.tool_reading(name, effect, seconds, move |arguments| {
             let arguments: A = read(arguments)?;
-            let actions = vec![act(&arguments)?];
+            let actions = vec![act(&arguments).map_err(Into::into)?];
             let tell = move |mut outcomes: Vec<Outcome>| match outcomes.pop() {
                 Some(outcome) => tell(&arguments, outcome),
                 None => Reply::error("bug in Thumbwire: an action returned no outcome"),
@@ -71,7 +75,7 @@ impl SpecTools {
         name: &'static str,
         effect: ToolEffect,
         seconds: u64,
-        read: impl Fn(Value) -> Result<ParsedCall, String> + Send + Sync + 'static,
+        read: impl Fn(Value) -> Result<ParsedCall, ArgumentError> + Send + Sync + 'static,
     ) -> Tool {
         let described = self.0.iter().find(|tool| tool["name"] == name);
         let described =

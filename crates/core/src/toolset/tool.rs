@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use serde_json::{Map, Value, json};
 
 use super::{Reply, schema};
-use crate::action::{Action, Call, Failure, Outcome, Perform};
+use crate::action::{Action, Call, Cause, Failure, Outcome, Perform};
 
 /// One tool.
 pub struct Tool {
@@ -31,7 +31,7 @@ pub struct Tool {
 /// How a tool's arguments become a reply.
 pub(super) enum ToolBinding {
     /// By actions of the session.
-    Actions(Box<dyn Fn(Value) -> Result<ParsedCall, String> + Send + Sync>),
+    Actions(Box<dyn Fn(Value) -> Result<ParsedCall, ArgumentError> + Send + Sync>),
     /// By the handler that came with the tool.
     Handler(Arc<dyn Handler>),
 }
@@ -56,6 +56,21 @@ pub(super) struct ParsedCall {
     /// Performed in order, up to the first failure.
     pub(super) actions: Vec<Action>,
     pub(super) render: Box<dyn FnOnce(Vec<Outcome>) -> Reply + Send>,
+}
+
+/// Why a call's arguments do not become an action.
+pub(super) struct ArgumentError(pub(super) Cause);
+
+impl From<String> for ArgumentError {
+    fn from(reason: String) -> Self {
+        Self(Cause::InvalidArgument { reason })
+    }
+}
+
+impl From<Cause> for ArgumentError {
+    fn from(cause: Cause) -> Self {
+        Self(cause)
+    }
 }
 
 /// The effect of a tool (the annotations in MCP's `tools/list`).

@@ -12,8 +12,8 @@ use thumbwire_device::find::Visibility;
 use thumbwire_device::{Gesture, Point, SideEffect, TypingMethod};
 
 use crate::action::{
-    Action, AppSelector, AppToolReply, AppToolResult, ElementSelector, Failure, Readback,
-    TapResult, Target, TextInput, TypeResult,
+    Action, AppSelector, AppToolReply, AppToolResult, ElementId, ElementSelector, Failure,
+    Readback, TapResult, Target, TextInput, TypeResult,
 };
 use crate::snapshot::Snapshot;
 
@@ -449,10 +449,15 @@ impl From<&Action> for StoredAction {
 impl From<&Target> for StoredTarget {
     fn from(target: &Target) -> Self {
         match target {
+            Target::Listed(ElementId::Ref(id)) => {
+                Self { id: Some(id.to_string()), ..Self::default() }
+            }
+            Target::Listed(ElementId::Number(number)) => {
+                Self { control: Some(number.to_string()), ..Self::default() }
+            }
             Target::Named { id, text } => {
                 Self { id: id.clone(), text: text.clone(), ..Self::default() }
             }
-            Target::Ref(number) => Self { control: Some(number.clone()), ..Self::default() },
             Target::Selector(criteria, index) => Self {
                 wanted: Some(Box::new(criteria.into())),
                 index: Some(*index),
@@ -524,8 +529,8 @@ impl<'a> From<&'a Snapshot> for StoredSnapshot<'a> {
                 node.hidden = Some(why.reason().into());
             }
         }
-        for control in &snapshot.refs {
-            nodes[control.node].control = Some(control.number);
+        for element in &snapshot.refs {
+            nodes[element.node].control = Some(element.id.0);
         }
         Self { rotation: snapshot.tree.rotation, nodes }
     }

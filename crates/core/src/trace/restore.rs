@@ -4,14 +4,14 @@ use thumbwire_device::find::{HiddenReason, Visibility, visibility};
 use thumbwire_device::{Flags, Node, Rect, Tree};
 
 use super::format::{StoredNode, StoredSnapshot};
-use crate::snapshot::{ElementRef, Snapshot};
+use crate::snapshot::{ElementRef, ListedElement, Snapshot};
 
 impl StoredSnapshot<'_> {
     /// The snapshot, as far as it was stored: without hints, drawing order and the platform's own text. Coverage is
     /// stored, so it is preserved.
     pub fn into_snapshot(self) -> Snapshot {
         let mut nodes: Vec<Node> = Vec::with_capacity(self.nodes.len());
-        let mut controls = Vec::new();
+        let mut refs = Vec::new();
         let (mut told, mut children) =
             (Vec::with_capacity(self.nodes.len()), vec![0; self.nodes.len()]);
         for (at, stored) in self.nodes.into_iter().enumerate() {
@@ -22,7 +22,9 @@ impl StoredSnapshot<'_> {
                 children[parent] - 1
             });
             let depth = parent.map_or(0, |parent| nodes[parent].depth + 1);
-            controls.extend(stored.control.map(|number| ElementRef { number, node: at }));
+            refs.extend(
+                stored.control.map(|number| ListedElement { id: ElementRef(number), node: at }),
+            );
             told.push(stored.covered_by);
             nodes.push(Node { parent, index, depth, ..node(stored) });
         }
@@ -40,7 +42,7 @@ impl StoredSnapshot<'_> {
                 (shown, _) => shown,
             };
         }
-        Snapshot { tree, showing, refs: controls }
+        Snapshot { tree, showing, refs }
     }
 }
 

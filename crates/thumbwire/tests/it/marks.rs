@@ -10,7 +10,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use thumbwire_adb::AdbServer;
 use thumbwire_core::action::{
-    Action, AppSelector, Call, Outcome, Perform as _, ScreenshotOptions, Target, TextInput,
+    Action, AppSelector, Call, ControlNumber, Outcome, Perform as _, ScreenshotOptions, Target,
+    TextInput,
 };
 use thumbwire_core::annotate::{self, Mark};
 use thumbwire_core::providers::{DeviceProviders, VIRTUAL, VirtualPhoneProvider};
@@ -102,7 +103,7 @@ async fn kept(session: &Session, page: &Page, folder: &Path) -> Value {
 
 /// The marks of controls, as numbered by the agent.
 pub(crate) fn marks(controls: &Controls) -> Vec<Mark> {
-    let mark = |(number, node): (usize, &thumbwire_device::Node)| Mark {
+    let mark = |(number, node): (ControlNumber, &thumbwire_device::Node)| Mark {
         rect: [node.bounds.left, node.bounds.top, node.bounds.right, node.bounds.bottom],
         label: number.to_string(),
         kind: snapshot::kind(node).to_owned(),

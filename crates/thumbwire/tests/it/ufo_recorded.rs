@@ -10,8 +10,8 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use serde_json::Value;
 use thumbwire_core::action::{
-    Action, AppSelector, CacheKind, Call, Cause, Controls, Failure, Outcome, Perform, Readback,
-    TapResult, Target, TypeResult,
+    Action, AppSelector, CacheKind, Call, Cause, ControlNumber, Controls, ElementId, Failure,
+    Outcome, Perform, Readback, TapResult, Target, TypeResult,
 };
 use thumbwire_core::snapshot::Snapshot;
 use thumbwire_core::toolset::ufo::{action, data};
@@ -147,7 +147,7 @@ impl Recorded {
     }
 
     fn tap(&self, target: &Target) -> Result<TapResult, Failure> {
-        let Target::Ref(number) = target else { panic!("{target}") };
+        let &Target::Listed(ElementId::Number(number)) = target else { panic!("{target}") };
         let listed = self.controls.lock().unwrap().take();
         let hit = listed.as_ref().and_then(|listed| hit(listed, number));
         if hit.is_none() {
@@ -155,7 +155,7 @@ impl Recorded {
         }
         let (list, why, none) = ("controls", None, true);
         hit.ok_or_else(|| {
-            Cause::StaleReference { list, number: number.clone(), reason: why, none }.into()
+            Cause::StaleReference { list, number: number.to_string(), reason: why, none }.into()
         })
     }
 
@@ -266,8 +266,8 @@ fn listing(nodes: Vec<Node>) -> Controls {
 }
 
 /// A tap on one of the controls.
-fn hit(controls: &Controls, number: &str) -> Option<TapResult> {
-    let node = *controls.nodes.get(number.parse::<usize>().ok()?.checked_sub(1)?)?;
+fn hit(controls: &Controls, number: ControlNumber) -> Option<TapResult> {
+    let node = controls.node_of(number)?;
     let at = controls.snapshot.tree.nodes[node].bounds.center();
     Some(TapResult { at, snapshot: Arc::clone(&controls.snapshot), node, of: 1 })
 }

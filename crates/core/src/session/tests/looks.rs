@@ -1,7 +1,7 @@
 //! Which snapshots are served from the cache.
 
 use super::*;
-use crate::action::{CacheKind, SnapshotOptions};
+use crate::action::{CacheKind, ControlNumber, SnapshotOptions};
 
 const FIVE_SECONDS: Duration = Duration::from_secs(5);
 
@@ -89,7 +89,7 @@ async fn invalidation_reloads_only_its_own_cache() {
     let seen = look(&session, looking(FIVE_SECONDS)).await;
     forget(CacheKind::Controls).await;
     assert!(Arc::ptr_eq(&seen, &look(&session, looking(FIVE_SECONDS)).await));
-    let unknown = ask(&session, Action::TapElement(Target::Ref("1".into()))).await;
+    let unknown = ask(&session, Action::TapElement(Target::listed(ControlNumber::at(0)))).await;
     let Err(Failure { cause: Cause::StaleReference { none: true, .. }, .. }) = unknown else {
         panic!("{unknown:?}")
     };

@@ -11,7 +11,7 @@ use thumbwire_device::{
 };
 
 use super::*;
-use crate::action::{Action, Call, Perform as _};
+use crate::action::{Action, Call, ControlNumber, Perform as _};
 use crate::providers::DeviceProviders;
 use crate::session::{Session, lock};
 
@@ -217,7 +217,7 @@ async fn text_is_typed_into_a_control_by_id() {
         Session::new(DeviceProviders::adb(AdbServer::new("127.0.0.1:9")), Some("one".into()));
     session.keep("one", Arc::<OneField>::clone(&phone));
     let call = Call::with_timeout(Duration::from_secs(60));
-    let typing = TextInput { into: Some(Target::Ref("1".into())), ..cleared("new") };
+    let typing = TextInput { into: Some(Target::listed(ControlNumber::at(0))), ..cleared("new") };
     let blind = session.perform(&call, Action::Type(typing.clone())).await.unwrap_err();
     assert!(matches!(blind.cause, Cause::StaleReference { none: true, .. }), "{blind:?}");
     session.perform(&call, Action::Controls { max_age: Duration::ZERO }).await.unwrap();

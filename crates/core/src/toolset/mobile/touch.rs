@@ -8,7 +8,7 @@ use thumbwire_device::{Gesture, Key, Orientation, Point};
 
 use super::errors::truncate;
 use super::{Reply, non_empty, success, unexpected_outcome};
-use crate::action::{Action, Direction, Outcome, Target};
+use crate::action::{Action, Direction, ElementRef, Outcome, Target};
 
 #[derive(Deserialize)]
 pub(super) struct TapArgs {
@@ -46,9 +46,19 @@ pub(super) struct TapElementArgs {
 }
 
 pub(super) fn parse_tap_element(tap: &TapElementArgs) -> Result<Action, String> {
-    match (non_empty(tap.element_id.as_ref()), non_empty(tap.text.as_ref())) {
-        (None, None) => Err("`element_id` or `text` is required".into()),
-        (id, text) => Ok(Action::TapElement(Target::Named { id, text })),
+    let target = element(tap.element_id.as_ref(), tap.text.as_ref());
+    target.map(Action::TapElement).ok_or_else(|| "`element_id` or `text` is required".into())
+}
+
+/// The element that a call names, if it names one. A text is not used with a ref: if the ref is stale, the text may be
+/// elsewhere by now.
+pub(super) fn element(id: Option<&String>, text: Option<&String>) -> Option<Target> {
+    match (non_empty(id), non_empty(text)) {
+        (None, None) => None,
+        (id, text) => Some(match id.as_deref().map(str::parse::<ElementRef>) {
+            Some(Ok(id)) => Target::listed(id),
+            _ => Target::Named { id, text },
+        }),
     }
 }
 
@@ -185,5 +195,16 @@ mod tests {
         assert_eq!(pixel("x", 540.9), Ok(540));
         assert!(pixel("x", -0.1).is_err());
         assert!(pixel("x", 1e308).unwrap_err().len() < 100);
+    }
+
+    #[test]
+    fn elements_are_named_by_ref_name_or_text() {
+        let element = |id: &str, text: &str| element(Some(&id.into()), Some(&text.into()));
+        let e12 = Target::listed(ElementRef(12));
+        assert_eq!(element("e12", ""), Some(e12.clone()));
+        assert_eq!(element("e12", "Pay"), Some(e12), "a text does not replace a stale ref");
+        assert_eq!(element("email", ""), Some(Target::id("email")));
+        assert_eq!(element("", "Pay"), Some(Target::text("Pay")));
+        assert_eq!(element("", ""), None);
     }
 }

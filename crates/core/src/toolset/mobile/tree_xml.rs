@@ -20,19 +20,19 @@ pub fn xml(snapshot: &Snapshot) -> String {
     // The open elements, outermost first. An element nests in its nearest ancestor that has a ref.
     let mut open: Vec<usize> = Vec::new();
     let mut told = 0;
-    for (i, control) in snapshot.refs.iter().enumerate().take(MOST_NODES) {
+    for (i, element) in snapshot.refs.iter().enumerate().take(MOST_NODES) {
         if out.len() > MOST_BYTES {
             break;
         }
         told += 1;
-        while open.last().is_some_and(|&outer| !snapshot.is_inside(control.node, outer)) {
+        while open.last().is_some_and(|&outer| !snapshot.is_inside(element.node, outer)) {
             open.pop();
             out.push_str(&"  ".repeat(open.len() + 1));
             out.push_str("</node>\n");
         }
-        let node = &snapshot.tree.nodes[control.node];
+        let node = &snapshot.tree.nodes[element.node];
         out.push_str(&"  ".repeat(open.len() + 1));
-        out.push_str(&format!("<node ref=\"{control}\""));
+        out.push_str(&format!("<node ref=\"{}\"", element.id));
         let text = [
             ("class", &node.class),
             ("text", &node.text),
@@ -52,17 +52,16 @@ pub fn xml(snapshot: &Snapshot) -> String {
         if !node.flags.enabled {
             out.push_str(" enabled=\"false\"");
         }
-        let shown = snapshot.shown(control.node);
+        let shown = snapshot.shown(element.node);
         let bounds = format!("[{},{}][{},{}]", shown.left, shown.top, shown.right, shown.bottom);
         out.push_str(&format!(" bounds=\"{bounds}\""));
-        if let Some(over) = snapshot.covered_by(control.node).and_then(|by| snapshot.control_of(by))
-        {
+        if let Some(over) = snapshot.covered_by(element.node).and_then(|by| snapshot.ref_of(by)) {
             out.push_str(&format!(" covered-by=\"{over}\""));
         }
         let next = snapshot.refs.get(i + 1);
-        if next.is_some_and(|next| snapshot.is_inside(next.node, control.node)) {
+        if next.is_some_and(|next| snapshot.is_inside(next.node, element.node)) {
             out.push_str(">\n");
-            open.push(control.node);
+            open.push(element.node);
         } else {
             out.push_str("/>\n");
         }

@@ -6,8 +6,9 @@ use serde_json::json;
 use thumbwire_device::TypingMethod;
 
 use super::errors::truncate;
-use super::{Reply, non_empty, unexpected_outcome};
-use crate::action::{Action, Outcome, Readback, Target, TextInput, TypeResult};
+use super::touch::element;
+use super::{Reply, unexpected_outcome};
+use crate::action::{Action, Outcome, Readback, TextInput, TypeResult};
 
 #[derive(Deserialize)]
 pub(super) struct TypeKeysArgs {
@@ -39,11 +40,7 @@ pub(super) struct TypeIntoArgs {
 
 impl TypeIntoArgs {
     fn typing(&self) -> TextInput {
-        let into =
-            match (non_empty(self.element_id.as_ref()), non_empty(self.element_text.as_ref())) {
-                (None, None) => None,
-                (id, text) => Some(Target::Named { id, text }),
-            };
+        let into = element(self.element_id.as_ref(), self.element_text.as_ref());
         let (clear, submit) = (self.clear.unwrap_or(false), self.submit.unwrap_or(false));
         TextInput { text: self.text.clone(), into, clear, submit }
     }

@@ -10,10 +10,12 @@ use super::data::edges;
 use super::python::{float, truncate};
 use super::{ParsedArgs, Reply, SpecTools, Tool, unexpected_outcome};
 use crate::action::{
-    Action, AppSelector, CacheKind, Outcome, Readback, TapResult, Target, TextInput, TypeResult,
+    Action, AppSelector, CacheKind, Cause, ControlNumber, Outcome, Readback, TapResult, Target,
+    TextInput, TypeResult,
 };
 use crate::snapshot::kind;
 use crate::toolset::ToolEffect;
+use crate::toolset::tool::ArgumentError;
 
 pub(super) fn tools(original: &SpecTools) -> Vec<Tool> {
     use ToolEffect::{Destructive, Idempotent, ReadOnly};
@@ -171,9 +173,19 @@ fn press(args: &ParsedArgs<PressKeyArgs>) -> Result<Action, String> {
     KeyCode::from_name(key_code).map(|code| Action::Press(Key::Android(code))).ok_or_else(unknown)
 }
 
-fn parse_click_control(args: &ParsedArgs<ClickControlArgs>) -> Result<Action, String> {
+fn parse_click_control(args: &ParsedArgs<ClickControlArgs>) -> Result<Action, ArgumentError> {
     let ClickControlArgs { control_id, .. } = args.reject_unknown()?;
-    Ok(Action::TapElement(Target::Ref(control_id.clone())))
+    Ok(Action::TapElement(control(control_id)?))
+}
+
+/// The control with this id. Only a number can be in a list.
+fn control(id: &str) -> Result<Target, Cause> {
+    id.parse::<ControlNumber>().map(Target::listed).map_err(|_| Cause::StaleReference {
+        list: "controls",
+        number: id.into(),
+        reason: None,
+        none: false,
+    })
 }
 
 fn render_click_control(args: &ParsedArgs<ClickControlArgs>, outcome: Outcome) -> Reply {
@@ -196,11 +208,11 @@ fn render_click_control(args: &ParsedArgs<ClickControlArgs>, outcome: Outcome) -
     Reply::json(reply)
 }
 
-fn parse_type_text(args: &ParsedArgs<TypeTextArgs>) -> Result<Action, String> {
+fn parse_type_text(args: &ParsedArgs<TypeTextArgs>) -> Result<Action, ArgumentError> {
     let TypeTextArgs { text, control_id, clear_current_text, .. } = args.reject_unknown()?;
     Ok(Action::Type(TextInput {
         text: text.clone(),
-        into: Some(Target::Ref(control_id.clone())),
+        into: Some(control(control_id)?),
         clear: clear_current_text.unwrap_or(false),
         submit: false,
     }))

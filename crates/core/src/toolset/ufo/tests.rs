@@ -337,6 +337,25 @@ async fn unknown_ids_are_refused() {
 }
 
 #[tokio::test]
+async fn ids_that_no_list_has_are_refused_without_asking_the_phone() {
+    for id in ["e5", "05", "", "five"] {
+        let click = json!({ "control_id": id, "control_name": "x" });
+        let typing = json!({ "control_id": id, "control_name": "x", "text": "y" });
+        for (tool, arguments) in [("click_control", click), ("type_text", typing)] {
+            let (reply, asked) = call_of(&[standalone_action()], tool, arguments, gone()).await;
+            assert!(asked.is_none(), "{tool} {id:?}");
+            let out = reply.structured.unwrap();
+            let error = format!(
+                "Control with ID '{id}' not found. Please call get_app_window_controls_target_info first."
+            );
+            assert_eq!((&out["error"], &out["success"]), (&error.into(), &false.into()));
+            assert!(out["next"].as_str().unwrap().contains("`thumbwire serve --ufo`"), "{out}");
+            assert!(matches!(reply.cause, Some(Cause::StaleReference { .. })));
+        }
+    }
+}
+
+#[tokio::test]
 async fn missing_apps_have_the_specified_errors() {
     let error = async |arguments: Value, cause| {
         let out = said("launch_app", arguments, failed(cause)).await;
