@@ -3,7 +3,6 @@
 //! Begin with [`AttachedDevice::apps`] and [`AttachedDevice::launch`]. Every listing is filtered from one cached list of all apps,
 //! so user and system apps never mix. App numbers refer to the most recent listing.
 
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use thumbwire_device::{App, AppId};
@@ -11,7 +10,6 @@ use tokio::time::Instant;
 
 use super::attached_device::AttachedDevice;
 use super::cache::InstalledApps;
-use super::lock;
 use crate::action::{AppFilter, AppSelector, Cause, Failure, Outcome};
 use crate::snapshot::parse_exactly;
 
@@ -30,12 +28,10 @@ impl AttachedDevice {
         if let Some(info) = earlier {
             return Ok(out(info, true));
         }
-        let generation = self.screen.generation.load(Ordering::SeqCst);
+        let generation = self.screen.generation();
         let asked = known.ask(&self.screen.generation);
         let info = self.device.info().await.map_err(|error| self.failed(&error))?;
-        if generation == self.screen.generation.load(Ordering::SeqCst) {
-            *lock(&self.screen.size) = Some(info.screen);
-        }
+        self.screen.learn_size(info.screen, generation);
         known.keep(asked, info.clone());
         Ok(out(info, false))
     }

@@ -4,15 +4,15 @@
 //! caches in `cache`; this file holds what needs only the device. Finding the phone and enforcing the call's deadline
 //! belong to [`super::Session`].
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex as Moment};
 use std::time::Duration;
 
 use thumbwire_device::{AppId, Device, Error, Gesture, Identity, Key, Point, SideEffect, Size};
 use tokio::sync::Mutex;
 
 use super::cache::DeviceCache;
-use super::lock;
+use super::screen_size::KnownSize;
 use super::screenshots::ScreenshotCache;
 use crate::action::{Cause, Direction, Failure, Outcome};
 
@@ -23,7 +23,7 @@ pub(super) struct ScreenCache {
     pub(super) memory: DeviceCache,
     /// The ref number that the next new element gets.
     pub(super) next_control: Arc<AtomicU32>,
-    pub(super) size: Moment<Option<Size>>,
+    pub(super) size: KnownSize,
     /// Whether this session has rotated the screen.
     pub(super) turned: AtomicBool,
     /// Serializes actions, in the order in which they arrive.
@@ -40,7 +40,7 @@ impl ScreenCache {
             generation: AtomicU64::new(0),
             memory: DeviceCache::default(),
             next_control,
-            size: Moment::default(),
+            size: KnownSize::default(),
             turned: AtomicBool::new(false),
             acting: Mutex::default(),
             looking: Mutex::default(),
@@ -48,11 +48,23 @@ impl ScreenCache {
         }
     }
 
+    /// The present action count.
+    pub(super) fn generation(&self) -> u64 {
+        self.generation.load(Ordering::SeqCst)
+    }
+
+    /// Stores a size that the phone was asked for under this generation, unless an action followed.
+    pub(super) fn learn_size(&self, size: Size, asked: u64) {
+        if asked == self.generation() {
+            self.size.learn(size, asked);
+        }
+    }
+
     /// Drops what is cached and makes loads in progress stale.
     pub(super) fn forget(&self) {
         self.generation.fetch_add(1, Ordering::SeqCst);
         self.memory.forget_connection();
-        *lock(&self.size) = None;
+        self.size.forget();
         self.pictures.forget();
     }
 }
@@ -129,9 +141,9 @@ impl AttachedDevice {
             return Err(Cause::InvalidArgument { reason }.into());
         }
         let _turn = self.screen.acting.lock().await;
-        let screen = self.device.screen_size().await.map_err(|error| self.failed(&error))?;
+        let screen = self.screen_size().await?;
         let [from, to] = swipe_from_middle(screen, direction, distance);
-        self.act(self.device.touch(Gesture::Swipe { from, to, lasting })).await?;
+        self.swipe_once(Gesture::Swipe { from, to, lasting }).await?;
         Ok(Outcome::Swiped { from, to, screen })
     }
 
@@ -146,13 +158,35 @@ impl AttachedDevice {
         /// Slow enough that the content stops with the finger instead of being flung.
         const LASTING: Duration = Duration::from_millis(500);
         let _turn = self.screen.acting.lock().await;
-        let size = self.device.screen_size().await.map_err(|error| self.failed(&error))?;
+        let size = self.screen_size().await?;
         let swipes = (distance / LONGEST).ceil().max(1.0);
         let swipe = scroll_swipe(size, direction, distance / swipes, LASTING);
         for _ in 0..swipes as u32 {
-            self.act(self.device.touch(swipe)).await?;
+            self.swipe_once(swipe).await?;
         }
         Ok(Outcome::Done)
+    }
+
+    /// Swipes on the content, which moves it but does not rotate the screen. The caller holds the action lock.
+    async fn swipe_once(&self, swipe: Gesture) -> Result<(), Failure> {
+        self.act(self.device.touch(swipe)).await?;
+        self.screen.size.is_unchanged(self.screen.generation());
+        Ok(())
+    }
+
+    /// The size of the screen, from the phone only if no look since the last action showed it.
+    async fn screen_size(&self) -> Result<Size, Failure> {
+        match self.screen.size.current(self.screen.generation()) {
+            Some(size) => Ok(size),
+            None => self.ask_screen_size().await,
+        }
+    }
+
+    async fn ask_screen_size(&self) -> Result<Size, Failure> {
+        let asked = self.screen.generation();
+        let size = self.device.screen_size().await.map_err(|error| self.failed(&error))?;
+        self.screen.learn_size(size, asked);
+        Ok(size)
     }
 
     pub(super) async fn stop(&self, app: &AppId) -> Result<Outcome, Failure> {
@@ -206,13 +240,12 @@ impl AttachedDevice {
             let inside = |at: &Point| (0..width).contains(&at.x) && (0..height).contains(&at.y);
             gesture.ends().into_iter().find(|at| !inside(at))
         };
-        let known = *lock(&self.screen.size);
+        let known = self.screen.size.last();
         if known.is_some_and(|size| leaves(size).is_none()) {
             return Ok(None);
         }
         // The size was never read, or the screen was rotated since.
-        let size = self.device.screen_size().await.map_err(|error| self.failed(&error))?;
-        *lock(&self.screen.size) = Some(size);
+        let size = self.ask_screen_size().await?;
         Ok(leaves(size).map(|Point { x, y }| {
             let Size { width, height } = size;
             format!("({x}, {y}) is outside the screen, which is {width} wide and {height} high")

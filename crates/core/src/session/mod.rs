@@ -3,8 +3,9 @@
 //! Begin with [`Session`], the only [`Perform`] that reaches phones: it finds the phone for a call, enforces its
 //! deadline, and drops dead connections. [`default_device`] decides which phone is meant; [`DeviceProviders`] lists and opens them.
 //! [`attached_device`] runs the action on that phone: [`snapshots`] takes snapshots, [`controls`] lists controls by UFO's rules,
-//! [`target`] finds where to tap, [`typing`] types and verifies text, [`apps`] resolves app names, [`cache`] caches
-//! answers, [`orientation`] rotates the screen and restores it when the session ends, and [`app_tools`] calls app tools.
+//! [`target`] finds where to tap, [`screen_size`] knows how far to swipe, [`typing`] types and verifies text, [`apps`] resolves
+//! app names, [`cache`] caches answers, [`orientation`] rotates the screen and restores it when the session ends, and
+//! [`app_tools`] calls app tools.
 //! [`recordings`] and [`monitors`] outlive a call, each in a registry ([`jobs`]); [`local_files`] fetches files.
 //!
 //! Not here: shell commands, JSON, and anything specific to a toolset.
@@ -21,6 +22,7 @@ mod local_files;
 mod monitors;
 mod orientation;
 mod recordings;
+mod screen_size;
 mod screenshots;
 mod snapshots;
 mod target;

@@ -14,8 +14,8 @@ use thumbwire_device::{Device, Error, Orientation, OrientationControl, RotationO
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
+use super::Session;
 use super::attached_device::AttachedDevice;
-use super::{Session, lock};
 use crate::action::{Cause, Failure, Outcome};
 
 /// How often and at what interval the orientation is checked: Android takes up to about a second, and an app with a
@@ -54,7 +54,7 @@ impl AttachedDevice {
             orientation_changed(control, orientation).await
         };
         let turned = self.act(turning).await;
-        *lock(&self.screen.size) = None;
+        self.screen.size.forget();
         if turned? {
             return Ok(Outcome::Done);
         }

@@ -3,19 +3,18 @@
 //! Begin with [`AttachedDevice::snapshot`]. [`super::attached_device`] counts actions; the caller says how old a snapshot may be.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use thumbwire_device::{Error, Screenshot, TreeDetail};
 
 use super::attached_device::{AttachedDevice, ScreenCache};
-use super::lock;
 use crate::action::{Cause, Failure, SnapshotOptions};
 use crate::snapshot::Snapshot;
 
 impl AttachedDevice {
     pub(super) async fn screenshot(&self) -> Result<Screenshot, Failure> {
         let ScreenCache { pictures, generation, .. } = &*self.screen;
-        self.learn(pictures.recent(generation, self.device.screenshot()).await)
+        let asked = self.screen.generation();
+        self.learn(pictures.recent(generation, self.device.screenshot()).await, asked)
     }
 
     /// Screenshot and tree, requested together so that they show the same moment as closely as the phone allows. If an
@@ -28,11 +27,11 @@ impl AttachedDevice {
             // Nobody else takes both locks, so the order cannot deadlock.
             let _looking = looking.lock().await;
             let turn = pictures.turn().await;
-            let before = generation.load(Ordering::SeqCst);
+            let before = self.screen.generation();
             let picture =
-                async { self.learn(turn.take(generation, self.device.screenshot()).await) };
+                async { self.learn(turn.take(generation, self.device.screenshot()).await, before) };
             let both = tokio::try_join!(picture, self.snapshot_exclusive(TreeDetail::Full))?;
-            if generation.load(Ordering::SeqCst) == before {
+            if self.screen.generation() == before {
                 return Ok(both);
             }
         }
@@ -41,10 +40,10 @@ impl AttachedDevice {
         Err(Cause::NotReady { text: output }.into())
     }
 
-    /// Caches the screen size, which a screenshot reveals.
-    fn learn(&self, taken: Result<Screenshot, Error>) -> Result<Screenshot, Failure> {
+    /// Caches the size of the screen, which a screenshot shows.
+    fn learn(&self, taken: Result<Screenshot, Error>, asked: u64) -> Result<Screenshot, Failure> {
         let picture = taken.map_err(|error| self.failed(&error))?;
-        *lock(&self.screen.size) = Some(picture.size);
+        self.screen.learn_size(picture.size, asked);
         Ok(picture)
     }
 
@@ -86,12 +85,10 @@ impl AttachedDevice {
         let ScreenCache { memory, generation, next_control, .. } = &*self.screen;
         let (seen, listing) = (memory.snapshots(detail), &memory.listing);
         let (asked, listed) = (seen.ask(generation), listing.ask(generation));
+        let before = self.screen.generation();
         let tree = self.device.tree(detail).await.map_err(|error| self.failed(&error))?;
         let last = listing.last().map(|last| last.value);
-        if last.as_ref().is_some_and(|last| last.tree.rotation != tree.rotation) {
-            // The screen was rotated: width and height have swapped.
-            *lock(&self.screen.size) = None;
-        }
+        self.screen.size.see_rotation(tree.rotation, before);
         let snapshot = Arc::new(Snapshot::number(tree, last.as_deref(), next_control));
         seen.keep(asked, Arc::clone(&snapshot));
         if detail == TreeDetail::Full {

@@ -32,6 +32,8 @@ struct Fake {
     tree: Mutex<Tree>,
     size: Mutex<Size>,
     keys: Semaphore,
+    /// How often its size was read.
+    measured: AtomicUsize,
     looking: AtomicUsize,
     most_looking: AtomicUsize,
     looked: Mutex<Vec<TreeDetail>>,
@@ -60,6 +62,7 @@ impl Fake {
             tree: Mutex::new(Tree { nodes, ..Tree::default() }),
             size: Mutex::new(Size { width: 100, height: 200 }),
             keys: Semaphore::new(0),
+            measured: AtomicUsize::new(0),
             looking: AtomicUsize::new(0),
             most_looking: AtomicUsize::new(0),
             looked: Mutex::default(),
@@ -85,6 +88,7 @@ impl Device for Fake {
         Ok(())
     }
     async fn screen_size(&self) -> Result<Size, Error> {
+        self.measured.fetch_add(1, Ordering::SeqCst);
         Ok(*lock(&self.size))
     }
     async fn screenshot(&self) -> Result<Screenshot, Error> {

@@ -106,3 +106,41 @@ async fn swipe_starts_in_the_center_and_stays_on_screen() {
     let failure = swipe(Direction::Up, Some(0)).await.unwrap_err();
     assert!(matches!(failure.cause, Cause::InvalidArgument { .. }), "{failure:?}");
 }
+
+#[tokio::test]
+async fn swipe_after_a_look_asks_the_phone_nothing() {
+    let phone = Fake::new(page());
+    let session = over(&phone);
+    let size = *lock(&phone.size);
+    let image = Image { format: Format::Png, bytes: vec![1].into() };
+    lock(&phone.pictures).push(Screenshot { image, size, blank: None });
+    phone.shutter.add_permits(1);
+    phone.keys.add_permits(9);
+    let measured = || phone.measured.load(Ordering::SeqCst);
+    let swipe = || Action::Swipe {
+        direction: Direction::Up,
+        distance: None,
+        lasting: Duration::from_millis(300),
+    };
+    let scroll = || Action::Scroll { direction: Direction::Down, distance: 1.0 };
+    ask(&session, Action::Screenshot(ScreenshotOptions::default())).await.unwrap();
+    ask(&session, Action::LOOK).await.unwrap();
+    for action in [swipe(), scroll(), swipe(), Action::LOOK, scroll()] {
+        ask(&session, action).await.unwrap();
+    }
+    assert_eq!(measured(), 0, "the screenshot has the size");
+    ask(&session, Action::Press(Key::Home)).await.unwrap();
+    ask(&session, Action::LOOK).await.unwrap();
+    ask(&session, swipe()).await.unwrap();
+    assert_eq!((measured(), lock(&phone.looked).len()), (0, 3), "the rotation is the same");
+    ask(&session, Action::Press(Key::Home)).await.unwrap();
+    ask(&session, swipe()).await.unwrap();
+    assert_eq!(measured(), 1, "the key may have rotated the screen");
+    *lock(&phone.size) = Size { width: 200, height: 100 };
+    lock(&phone.tree).rotation = 1;
+    ask(&session, Action::Press(Key::Home)).await.unwrap();
+    ask(&session, Action::LOOK).await.unwrap();
+    let Ok(Outcome::Swiped { from, screen, .. }) = ask(&session, swipe()).await else { panic!() };
+    assert_eq!((from, screen), (Point { x: 100, y: 50 }, Size { width: 200, height: 100 }));
+    assert_eq!(measured(), 2);
+}
