@@ -217,7 +217,7 @@ pub(super) mod made {
     pub(crate) fn node(class: &str, text: &str, at: i32) -> Node {
         let bounds = Rect { left: 0, top: at * 50, right: 400, bottom: at * 50 + 50 };
         Node {
-            class: format!("android.widget.{class}"),
+            class: format!("android.widget.{class}").into(),
             package: "app".into(),
             text: text.into(),
             bounds,

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
-use thumbwire_device::{Node, text_field};
+use thumbwire_device::{ByteString, Node, text_field};
 
 use super::reply::FunctionCall;
 use super::screen_state::ScreenState;
@@ -256,10 +256,10 @@ impl Check<'_> {
         {
             return None;
         }
-        let shows = field.text.as_str();
+        let shows = &*field.text;
         let what = match shows {
             "" => "The field is empty".to_owned(),
-            shows if text_field::is_showing_hint(field) || shows == was.text => {
+            shows if text_field::is_showing_hint(field) || was.text == shows => {
                 format!("The field shows {}, as before", quoted([shows]))
             }
             shows => format!("The field shows {}", quoted([shows])),
@@ -300,7 +300,7 @@ impl Check<'_> {
             return None;
         }
         let held = |node: &Node| match text_field::is_showing_hint(node) {
-            true => String::new(),
+            true => ByteString::new(),
             false => node.text.clone(),
         };
         let (was, is) = (held(was), held(field));
@@ -325,7 +325,7 @@ impl Check<'_> {
             quoted([aimed_at.name()])
         );
         let field = Some((Arc::clone(now), place));
-        let arguments = json!({ "text": was, "clear_current_text": true });
+        let arguments = json!({ "text": *was, "clear_current_text": true });
         let back = RepairAction {
             call: doing("press_key", json!({ "key_code": "KEYCODE_BACK" })),
             target: None,

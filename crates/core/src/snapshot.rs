@@ -112,7 +112,7 @@ impl Snapshot {
         let below = self.tree.nodes[node + 1..].iter().take_while(move |below| below.depth > depth);
         std::iter::once(&self.tree.nodes[node])
             .chain(below)
-            .map(|node| (node.text.as_str(), node.description.as_str()))
+            .map(|node| (&*node.text, &*node.description))
             .filter(|words| *words != ("", ""))
     }
 

@@ -49,6 +49,7 @@ mod values;
 
 use async_trait::async_trait;
 
+pub use bytestring::ByteString;
 pub use error::{Error, Remedy, SideEffect};
 pub use facets::*;
 pub use image::{BlackReason, Format, Image, Screenshot};

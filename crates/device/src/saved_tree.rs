@@ -4,7 +4,7 @@
 //! meaning of a node's attributes depends on the platform: [`android::ui`](crate::android::ui), and `ios::source` for
 //! WebDriverAgent.
 
-use std::borrow::Cow;
+use bytestring::ByteString;
 
 use crate::Tree;
 use crate::android::ui;
@@ -97,7 +97,7 @@ fn without_declaration(before: &str) -> &str {
 }
 
 /// The decoded text, and any encoding problem: kind, offset, count.
-fn decode(file: &[u8]) -> (Cow<'_, str>, Option<(ParseWarningKind, usize, usize)>) {
+fn decode(file: &[u8]) -> (ByteString, Option<(ParseWarningKind, usize, usize)>) {
     let wide = match file {
         [0xff, 0xfe, rest @ ..] => Some((rest, u16::from_le_bytes as fn([u8; 2]) -> u16)),
         [0xfe, 0xff, rest @ ..] => Some((rest, u16::from_be_bytes as fn([u8; 2]) -> u16)),
@@ -113,7 +113,7 @@ fn decode(file: &[u8]) -> (Cow<'_, str>, Option<(ParseWarningKind, usize, usize)
         Err(error) => {
             let odd = file.utf8_chunks().filter(|chunk| !chunk.invalid().is_empty()).count();
             let fault = (ParseWarningKind::NotUtf8, error.valid_up_to(), odd);
-            (String::from_utf8_lossy(file), Some(fault))
+            (String::from_utf8_lossy(file).into_owned().into(), Some(fault))
         }
     }
 }

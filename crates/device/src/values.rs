@@ -1,8 +1,9 @@
 //! The values that a device takes and returns.
 
 use std::fmt;
-use std::sync::Arc;
 use std::time::Duration;
+
+use bytestring::ByteString;
 
 /// A phone platform.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -261,7 +262,7 @@ pub struct Tree {
     /// Screen rotation in quarter turns, as the platform counts them (0 to 3).
     pub rotation: u8,
     /// The XML as the phone wrote it. Its coordinates are the phone's own.
-    pub source: Arc<str>,
+    pub source: ByteString,
 }
 
 /// How much of the screen a tree contains.
@@ -274,7 +275,7 @@ pub enum TreeDetail {
     Compressed,
 }
 
-/// A node of the platform's tree.
+/// A node of the platform's tree. Its texts are slices of [`Tree::source`], unless they contain entities.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Node {
     /// Index of its parent in [`Tree::nodes`]; `None` for a root.
@@ -284,17 +285,17 @@ pub struct Node {
     /// Distance from its root.
     pub depth: usize,
     /// Platform class name.
-    pub class: String,
+    pub class: ByteString,
     /// The app it belongs to.
-    pub package: String,
+    pub package: ByteString,
     /// Resource id or accessibility identifier; empty if it has none.
-    pub id: String,
+    pub id: ByteString,
     /// Visible text.
-    pub text: String,
+    pub text: ByteString,
     /// Content description, read by screen readers.
-    pub description: String,
+    pub description: ByteString,
     /// Placeholder of an empty field; empty if the platform does not report it.
-    pub hint: String,
+    pub hint: ByteString,
     /// Bounds as the platform reported them; empty if they could not be read.
     pub bounds: Rect,
     /// Drawing order among its siblings; higher is on top. 0 if the platform does not report it.

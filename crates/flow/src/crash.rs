@@ -271,7 +271,7 @@ mod tests {
     #[test]
     fn system_dialogs_are_recognized_by_buttons_or_old_texts() {
         let node = |id: &str, text: &str| Node {
-            id: format!("android:id/{id}"),
+            id: format!("android:id/{id}").into(),
             package: "android".into(),
             text: text.into(),
             ..Node::default()

@@ -197,7 +197,7 @@ fn target<'a>(call: &FunctionCall, screen: &'a ScreenState) -> Option<&'a Node> 
 
 /// A control's text; if it has none, the last part of its id: `com.app:id/btn_delete`.
 fn text_of(node: &Node) -> String {
-    match (node.text.as_str(), node.description.as_str()) {
+    match (&*node.text, &*node.description) {
         ("", "") => node.id.rsplit('/').next().unwrap_or_default().replace('_', " "),
         ("", description) => description.to_owned(),
         (text, _) => text.to_owned(),

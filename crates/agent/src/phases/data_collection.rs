@@ -246,7 +246,7 @@ async fn scene(step: &StepInProgress<'_>, listing: Option<Arc<Listing>>) -> Scre
     if scene.app.is_none() {
         let packages = scene.nodes().map(|(_, node)| node.package.clone());
         let shown = packages.into_iter().find(|package| !package.is_empty());
-        scene.app = shown;
+        scene.app = shown.map(String::from);
     }
     scene
 }

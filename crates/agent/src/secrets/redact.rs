@@ -10,7 +10,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use serde_json::{Map, Value};
 use thumbwire_device::image::{self, Pixels};
-use thumbwire_device::{BlackReason, Node, Rect, Screenshot, text_field};
+use thumbwire_device::{BlackReason, ByteString, Node, Rect, Screenshot, text_field};
 
 use super::matching::Pattern;
 use super::{RedactedText, Vault};
@@ -333,7 +333,7 @@ impl<P: Perform> RedactedPerform<P> {
 
     /// A redacted node, and whether it showed a value.
     fn node(&self, node: &Node, rests: &[Pattern]) -> Option<(Node, bool)> {
-        type NodeText = fn(&mut Node) -> &mut String;
+        type NodeText = fn(&mut Node) -> &mut ByteString;
         let parts: [(&str, NodeText); 4] = [
             (&node.text, |it| &mut it.text),
             (&node.description, |it| &mut it.description),
@@ -344,7 +344,7 @@ impl<P: Perform> RedactedPerform<P> {
         let mut any = false;
         for (words, part) in parts {
             if let Some(RedactedText { text: words, showed }) = self.vault.redact(words, rests) {
-                *part(changed.get_or_insert_with(|| node.clone())) = words;
+                *part(changed.get_or_insert_with(|| node.clone())) = words.into();
                 any |= showed;
             }
         }

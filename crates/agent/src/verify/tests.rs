@@ -151,7 +151,11 @@ fn unchanged_checkbox_is_reported() {
 }
 
 fn of_android(text: &str, id: &str, at: i32) -> Node {
-    Node { id: format!("android:id/{id}"), package: "android".into(), ..node("Button", text, at) }
+    Node {
+        id: format!("android:id/{id}").into(),
+        package: "android".into(),
+        ..node("Button", text, at)
+    }
 }
 
 #[test]

@@ -7,7 +7,9 @@
 #[cfg(test)]
 mod tests;
 
-use thumbwire_device::{Error, Node, SideEffect, Tree, TreeDetail, TypingMethod, text_field};
+use thumbwire_device::{
+    ByteString, Error, Node, SideEffect, Tree, TreeDetail, TypingMethod, text_field,
+};
 
 use super::attached_device::AttachedDevice;
 use crate::action::{Cause, Failure, Outcome, Readback, TapResult, Target, TextInput, TypeResult};
@@ -161,7 +163,7 @@ impl AttachedDevice {
                     && then.flags.enabled
                     && !then.flags.password
                 {
-                    return Ok(Readback::Differs { shows: then.text });
+                    return Ok(Readback::Differs { shows: then.text.into() });
                 }
             } else if !is_part(&then.text, &now.text) {
                 // After erasing, only a hint can appear as new text.
@@ -196,7 +198,7 @@ impl AttachedDevice {
         let again = match judge(text, before.as_deref(), &contents(&now)) {
             Verdict::Same => return Ok(Readback::Same),
             Verdict::WrongField => return Ok(Readback::NoField),
-            Verdict::Differs => return Ok(Readback::Differs { shows: now.text }),
+            Verdict::Differs => return Ok(Readback::Differs { shows: now.text.into() }),
             Verdict::NothingTyped => text.to_owned(),
             Verdict::Lost { whole } => {
                 self.clear(now).await?;
@@ -207,7 +209,7 @@ impl AttachedDevice {
         let Some(now) = self.field_if_given().await? else { return Ok(Readback::NoField) };
         Ok(match judge(text, before.as_deref(), &contents(&now)) {
             Verdict::Same => Readback::Corrected,
-            _ => Readback::Differs { shows: now.text },
+            _ => Readback::Differs { shows: now.text.into() },
         })
     }
 
@@ -254,8 +256,8 @@ struct PreparedField {
 
 /// What a field held before typing.
 struct FieldBefore {
-    id: String,
-    class: String,
+    id: ByteString,
+    class: ByteString,
     holds: String,
 }
 

@@ -63,11 +63,11 @@ fn node(stored: StoredNode<'_>) -> Node {
     };
     let undisplayed = stored.hidden.as_deref() == Some(HiddenReason::NotDisplayed.reason());
     Node {
-        class: stored.class.into_owned(),
-        package: stored.package.into_owned(),
-        id: stored.id.into_owned(),
-        text: stored.text.into_owned(),
-        description: stored.description.into_owned(),
+        class: stored.class.into_owned().into(),
+        package: stored.package.into_owned().into(),
+        id: stored.id.into_owned().into(),
+        text: stored.text.into_owned().into(),
+        description: stored.description.into_owned().into(),
         bounds: Rect { left, top, right, bottom },
         displayed: undisplayed.then_some(false),
         flags,
@@ -95,7 +95,7 @@ mod tests {
             depth: usize::from(parent.is_some()),
             index: usize::from(order > 1),
             text: name.into(),
-            id: format!("app:id/{name}"),
+            id: format!("app:id/{name}").into(),
             class: "android.widget.Button".into(),
             bounds: bounds(top),
             order,

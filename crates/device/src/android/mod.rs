@@ -258,7 +258,7 @@ impl Device for Android {
 
     async fn tree(&self, detail: TreeDetail) -> Result<Tree, Error> {
         let output = self.fetch(ui::dump_command(detail)).await?;
-        ui::read_dump(&output)
+        ui::read_output(output)
     }
 
     async fn touch(&self, gesture: Gesture) -> Result<(), Error> {

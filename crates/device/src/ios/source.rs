@@ -7,6 +7,8 @@
 //! A page source does not say what accepts taps, gets the focus or scrolls; we infer it from the type. Positions and
 //! sizes are in points, not screenshot pixels, and a page source does not contain the scale factor.
 
+use bytestring::ByteString;
+
 use crate::markup::{
     ParseWarningKind, Tag, TagEnd, TreeLocation, attributes, name, read_text, set,
 };
@@ -39,7 +41,7 @@ pub(crate) fn second_tree(text: &str) -> Option<usize> {
 /// Reads the attributes at this offset of the text into a node whose class is the tag name, and reports what could not
 /// be read.
 pub(crate) fn read_node<'t>(
-    text: &'t str,
+    text: &'t ByteString,
     from: usize,
     node: &mut Node,
     fault: &mut dyn FnMut(ParseWarningKind),
@@ -47,7 +49,7 @@ pub(crate) fn read_node<'t>(
     let mut output = ElementAttributes { enabled: true, ..ElementAttributes::default() };
     let mut seen = 0u32;
     let tag = attributes(text, from, |name, value| {
-        let mut text = || read_text(value, fault);
+        let mut text = || read_text(text, value, fault);
         // The first of two counts; XML forbids duplicates.
         let mut first = |bit: u32| {
             let new = seen & (1 << bit) == 0;
@@ -91,7 +93,7 @@ pub(crate) fn read_node<'t>(
 /// The attributes whose meaning depends on the element's type.
 #[derive(Default)]
 struct ElementAttributes<'t> {
-    value: String,
+    value: ByteString,
     enabled: bool,
     focused: bool,
     /// Left, top, width and height.
@@ -115,7 +117,7 @@ fn read_frame(frame: [Option<&str>; 4]) -> Option<Rect> {
 fn flags(kind: &str, said: &ElementAttributes<'_>) -> Flags {
     let field = is_field(kind);
     let checkable = matches!(kind, "Switch" | "Toggle" | "CheckBox" | "RadioButton");
-    let on = matches!(said.value.as_str(), "1" | "true");
+    let on = matches!(&*said.value, "1" | "true");
     let clickable = matches!(
         kind,
         "Button" | "Cell" | "Icon" | "Key" | "Link" | "MenuButton" | "MenuItem" | "PopUpButton"
@@ -139,13 +141,13 @@ fn flags(kind: &str, said: &ElementAttributes<'_>) -> Flags {
 
 /// The text a person sees on an element of this type. A cell's value is often that of its switch, and a field's label
 /// is not its content.
-fn shown(kind: &str, value: String, label: &str) -> String {
+fn shown(kind: &str, value: ByteString, label: &ByteString) -> ByteString {
     match kind {
         _ if is_field(kind) => value,
         "StaticText" | "PickerWheel" | "Slider" if !value.is_empty() => value,
         "StaticText" | "Button" | "Cell" | "Key" | "Link" | "MenuButton" | "MenuItem"
-        | "PopUpButton" | "Switch" | "Tab" | "Toggle" => label.to_owned(),
-        _ => String::new(),
+        | "PopUpButton" | "Switch" | "Tab" | "Toggle" => label.clone(),
+        _ => ByteString::new(),
     }
 }
 

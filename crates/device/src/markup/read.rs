@@ -5,6 +5,8 @@
 
 use std::ops::Range;
 
+use bytestring::ByteString;
+
 use super::tag::{self, Tag, TagEnd};
 use super::warning::{ParseWarningKind, ParseWarnings};
 use crate::{Node, Tree};
@@ -19,7 +21,7 @@ pub(crate) const MOST: usize = 100_000;
 /// Reads the attributes at this offset of the text into a node and reports what could not be read. Returns how the tag
 /// ended and the display it names. A node's class is the tag name until an attribute overrides it.
 pub(crate) type ReadNode = for<'t> fn(
-    &'t str,
+    &'t ByteString,
     usize,
     &mut Node,
     &mut dyn FnMut(ParseWarningKind),
@@ -35,7 +37,7 @@ const APPIUM: &str = "AppiumAUT";
 
 /// Reads the nodes in this range of the text.
 pub(crate) fn read(
-    text: &str,
+    text: &ByteString,
     part: Range<usize>,
     read_node: ReadNode,
     faults: &mut ParseWarnings<'_>,
@@ -56,7 +58,7 @@ pub(crate) fn read(
     growing.read(text, part.clone());
     growing.finish(&text[part.clone()], part.end);
     let declared = text[..part.start].rfind("<?xml").unwrap_or(part.start);
-    Tree { source: text[declared..part.end].into(), ..growing.tree }
+    Tree { source: text.slice_ref(&text[declared..part.end]), ..growing.tree }
 }
 
 /// An open node with the number of children so far; the outermost entry holds the roots.
@@ -87,8 +89,8 @@ struct TreeBuilder<'f, 't> {
 }
 
 impl TreeBuilder<'_, '_> {
-    fn read(&mut self, text: &str, part: Range<usize>) {
-        let text = &text[..part.end];
+    fn read(&mut self, text: &ByteString, part: Range<usize>) {
+        let text = &text.slice_ref(&text[..part.end]);
         let mut at = part.start;
         while at < text.len() && !self.full {
             let rest = &text[at..];
@@ -131,7 +133,7 @@ impl TreeBuilder<'_, '_> {
     }
 
     /// Handles an opening or empty tag and returns the offset after it.
-    fn opening(&mut self, text: &str, at: usize) -> usize {
+    fn opening(&mut self, text: &ByteString, at: usize) -> usize {
         let from = at + 1 + tag::name(&text.as_bytes()[at + 1..]);
         let name = &text[at + 1..from];
         if name.is_empty() {
@@ -193,7 +195,7 @@ impl TreeBuilder<'_, '_> {
     }
 
     /// Handles the tag of a node, whose attributes start at `from`, and returns the offset after it.
-    fn node(&mut self, text: &str, at: usize, from: usize) -> usize {
+    fn node(&mut self, text: &ByteString, at: usize, from: usize) -> usize {
         if self.tree.nodes.len() >= MOST {
             self.full = true;
             self.faults.note(ParseWarningKind::TooMany, at, 1);
@@ -203,7 +205,7 @@ impl TreeBuilder<'_, '_> {
         let depth = self.open.len() - 1;
         let mut node = Node { depth, ..Node::default() };
         if name != "node" {
-            name.clone_into(&mut node.class);
+            node.class = text.slice_ref(name);
         }
         let faults = &mut *self.faults;
         let mut fault = |kind| faults.note(kind, at, 1);

@@ -4,6 +4,9 @@
 //! attributes per node, most of them `false`, dominate the time of parsing a dump, so they are scanned in a single
 //! pass.
 
+use std::borrow::Cow;
+
+use bytestring::ByteString;
 use quick_xml::escape::unescape;
 
 use super::warning::ParseWarningKind;
@@ -139,18 +142,27 @@ pub(crate) fn set<T>(place: &mut T, value: T) -> bool {
     true
 }
 
-/// Decodes a value. A phone may write an entity unknown to XML; its raw text is better than none.
-pub(crate) fn read_text(value: &str, fault: &mut dyn FnMut(ParseWarningKind)) -> String {
+/// Decodes a value of the text: a slice of it, unless the value has entities. A phone may write an entity unknown to
+/// XML; its raw text is better than none.
+pub(crate) fn read_text(
+    text: &ByteString,
+    value: &str,
+    fault: &mut dyn FnMut(ParseWarningKind),
+) -> ByteString {
+    if value.is_empty() {
+        return ByteString::new();
+    }
     // A control character, or U+FFFE and U+FFFF, which begin with 0xef.
     let suspect = value.bytes().any(|byte| byte < b' ' || byte == 0xef);
     if suspect && value.contains(is_forbidden) {
         fault(ParseWarningKind::InvalidCharacter);
     }
     match unescape(value) {
-        Ok(text) => text.into_owned(),
+        Ok(Cow::Borrowed(value)) => text.slice_ref(value),
+        Ok(Cow::Owned(decoded)) => decoded.into(),
         Err(_) => {
             fault(ParseWarningKind::UnknownEntity);
-            value.to_owned()
+            text.slice_ref(value)
         }
     }
 }

@@ -99,7 +99,7 @@ async fn placeholder_is_filled_only_in_typed_text() {
 #[tokio::test]
 async fn value_on_screen_is_redacted_everywhere() {
     let mut other = node("TextView", "Hello", 1);
-    other.description = format!("you are {VALUE}!");
+    other.description = format!("you are {VALUE}!").into();
     let nodes = vec![node("EditText", VALUE, 0), other, node("TextView", "HUNTER2&CO", 2)];
     for action in [
         Action::LOOK,

@@ -6,8 +6,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use thumbwire_adb::AdbServer;
 use thumbwire_device::{
-    App, AppId, Device, DeviceInfo, Error, Facets, Flags, Foreground, Gesture, Identity, Key,
-    Platform, Rect, Screenshot, Size, TextEditing, Tree, TreeDetail,
+    App, AppId, ByteString, Device, DeviceInfo, Error, Facets, Flags, Foreground, Gesture,
+    Identity, Key, Platform, Rect, Screenshot, Size, TextEditing, Tree, TreeDetail,
 };
 
 use super::*;
@@ -90,7 +90,7 @@ impl Device for OneField {
         node.text = match (holds.as_str(), node.flags.password) {
             ("", _) if node.hint.is_empty() => self.untold_hint.into(),
             ("", _) => node.hint.clone(),
-            (_, true) => String::new(),
+            (_, true) => ByteString::new(),
             (text, false) => text.into(),
         };
         Ok(Tree { nodes: vec![node], ..Tree::default() })

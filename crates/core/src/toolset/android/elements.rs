@@ -31,7 +31,7 @@ impl<'a> ElementJson<'a> {
         let node = &self.snapshot.tree.nodes[at];
         let (bounds, center) = (node.bounds, node.bounds.center());
         json!({
-            "class_name": node.class,
+            "class_name": *node.class,
             "resource_id": word(&node.id),
             "text": word(&node.text),
             "content_desc": word(&node.description),

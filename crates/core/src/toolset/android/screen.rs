@@ -126,10 +126,10 @@ fn short(snapshot: &Snapshot, node: usize) -> Option<Value> {
         return None;
     }
     let mut out = Map::new();
-    out.insert("type".into(), node.class.clone().into());
-    out.insert("text".into(), node.text.clone().into());
-    out.insert("label".into(), node.description.clone().into());
-    out.insert("identifier".into(), node.id.clone().into());
+    out.insert("type".into(), (*node.class).into());
+    out.insert("text".into(), (*node.text).into());
+    out.insert("label".into(), (*node.description).into());
+    out.insert("identifier".into(), (*node.id).into());
     let bounds = node.bounds;
     let place = json!({
         "x": bounds.left,

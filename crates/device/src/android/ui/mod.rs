@@ -10,6 +10,9 @@
 
 mod node;
 
+use bytes::Bytes;
+use bytestring::ByteString;
+
 use super::ShellCommand;
 use crate::error::excerpt;
 use crate::markup::{ParseWarningKind, ParseWarnings, TreeLocation, read};
@@ -33,10 +36,15 @@ pub(super) fn dump_command(detail: TreeDetail) -> ShellCommand {
 /// there is no window yet, or another tool holds the accessibility service. `uiautomator` exits with status 0 in all of
 /// these cases. [`Error::Unreadable`] if nodes could not be read, or there are more than any real screen has.
 pub fn read_dump(output: &[u8]) -> Result<Tree, Error> {
+    read_output(Bytes::copy_from_slice(output))
+}
+
+/// Same, without a copy: the texts of the tree are slices of the output.
+pub(super) fn read_output(output: Bytes) -> Result<Tree, Error> {
     let not_ready = |said| Error::NotReady { what: "dump the screen", text: said };
-    let text = match std::str::from_utf8(output) {
-        Ok(text) => text.into(),
-        Err(_) => String::from_utf8_lossy(output),
+    let text = match ByteString::try_from(output.clone()) {
+        Ok(text) => text,
+        Err(_) => String::from_utf8_lossy(&output).into_owned().into(),
     };
     let mut faults = ParseWarnings::of(&text);
     let part = match locate(&text) {
@@ -128,9 +136,21 @@ mod tests {
         assert_eq!(tree.nodes[0].bounds, Rect { left: 0, top: -5, right: 10, bottom: 20 });
         assert!(tree.nodes[0].flags.enabled, "nodes are enabled by default");
         let inner = &tree.nodes[1];
-        assert_eq!((inner.text.as_str(), inner.description.as_str()), ("x & \ny", "d"));
+        assert_eq!((&*inner.text, &*inner.description), ("x & \ny", "d"));
         assert_eq!(inner.id, "p:id/i");
         assert!(inner.flags.clickable && !inner.flags.enabled);
+    }
+
+    #[test]
+    fn texts_are_slices_of_the_output() {
+        let output =
+            Bytes::from(dump("<node text=\"Save\" class=\"a.B\" content-desc=\"x &amp; y\"/>"));
+        let tree = read_output(output.clone()).unwrap();
+        let node = &tree.nodes[0];
+        let is_slice = |text: &ByteString| output.as_ptr_range().contains(&text.as_ptr());
+        assert!([&tree.source, &node.text, &node.class].into_iter().all(is_slice));
+        assert!(!is_slice(&node.description), "an entity was decoded");
+        assert_eq!((&*node.text, &*node.description), ("Save", "x & y"));
     }
 
     #[test]

@@ -2,13 +2,15 @@
 //!
 //! Each node has about twenty, most of them `false`; the scanner in [`crate::markup`] visits each one once.
 
+use bytestring::ByteString;
+
 use crate::markup::{ParseWarningKind, Tag, attributes, read_text, set};
 use crate::{Node, Rect};
 
 /// Reads the attributes at this offset of the text into a node and reports what could not be read. Returns how the tag
 /// ended and the display it names.
 pub(crate) fn read_node<'t>(
-    text: &'t str,
+    text: &'t ByteString,
     from: usize,
     node: &mut Node,
     fault: &mut dyn FnMut(ParseWarningKind),
@@ -17,7 +19,7 @@ pub(crate) fn read_node<'t>(
     let mut display = None;
     let mut seen = 0u32;
     let tag = attributes(text, from, |name, value| {
-        let mut text = || read_text(value, fault);
+        let mut text = || read_text(text, value, fault);
         let yes = value == "true";
         let flags = &mut node.flags;
         // The first of two counts; XML forbids duplicates.
@@ -94,7 +96,7 @@ mod tests {
 
     fn read(raw: &str) -> (Node, Vec<ParseWarningKind>) {
         let (mut node, mut faults) = (Node::default(), Vec::new());
-        let tag = format!("{raw}/>");
+        let tag = ByteString::from(format!("{raw}/>"));
         let (tag, _) = read_node(&tag, 0, &mut node, &mut |kind| faults.push(kind));
         assert_eq!((tag.next, tag.end), (raw.len() + 2, TagEnd::Closed), "{raw}");
         (node, faults)
@@ -104,7 +106,7 @@ mod tests {
     fn broken_attribute_costs_only_itself() {
         let check = |raw: &str, text: &str, faults: &[ParseWarningKind]| {
             let (node, found) = read(&format!("{raw} class=\"a.B\""));
-            assert_eq!((node.text.as_str(), found.as_slice()), (text, faults), "{raw}");
+            assert_eq!((&*node.text, found.as_slice()), (text, faults), "{raw}");
             assert_eq!(node.class, "a.B", "{raw}");
         };
         check("text=\"a\"", "a", &[]);
