@@ -21,7 +21,7 @@
 //! # Adding a facet
 //!
 //! 1. Add a file to `facets/` with the trait and the values that only it uses.
-//! 2. In `facets/mod.rs`, add its `mod` and `pub use` and a row to the table, which makes the field of [`Facets`] and the
+//! 2. In `facets.rs`, add its `mod` and `pub use` and a row to the table, which makes the field of [`Facets`] and the
 //!    accessor on `dyn Device`.
 //! 3. Implement it in the drivers that support it, as above. Decorators do not change: they start from the inner device's
 //!    facets.

@@ -28,9 +28,9 @@ pub use tree_xml::xml;
 
 /// The toolset.
 pub fn toolset() -> Toolset {
-    let outputs = include_str!("outputs.json");
-    let seed = SpecTools::read(include_str!("tools.json")).with_output_schemas(outputs);
-    let own = SpecTools::read(include_str!("own.json")).with_output_schemas(outputs);
+    let outputs = include_str!("mobile/outputs.json");
+    let seed = SpecTools::read(include_str!("mobile/tools.json")).with_output_schemas(outputs);
+    let own = SpecTools::read(include_str!("mobile/own.json")).with_output_schemas(outputs);
     use ToolEffect::{Destructive, Idempotent, ReadOnly};
     let tools = vec![
         seed.row(

@@ -61,7 +61,7 @@ fn toolset(tools: Vec<Tool>, refuse: fn(&RejectedCall<'_>) -> Reply) -> Toolset 
 }
 
 fn original() -> SpecTools {
-    SpecTools::read(include_str!("tools.json"))
+    SpecTools::read(include_str!("ufo/tools.json"))
 }
 
 /// The known and unknown arguments of a call.

@@ -26,7 +26,7 @@ use crate::action::Outcome;
 
 /// The toolset.
 pub fn toolset() -> Toolset {
-    let seed = SpecTools::read(include_str!("tools.json"));
+    let seed = SpecTools::read(include_str!("android/tools.json"));
     use ToolEffect::{Additive, Destructive, Idempotent, ReadOnly};
     let tools = vec![
         seed.row(

@@ -20,8 +20,8 @@ use super::text::{sanitize, sanitize_line, time};
 use crate::annotate::ControlFamily;
 use pictures::ImageSet;
 
-const STYLE: &str = include_str!("page.css");
-const SCRIPT: &str = include_str!("page.js");
+const STYLE: &str = include_str!("report/page.css");
+const SCRIPT: &str = include_str!("report/page.js");
 
 /// The maximum number of entries on a page.
 const MAX_ENTRIES: usize = 1000;
