@@ -15,19 +15,19 @@ use thumbwire_core::event::{Event, EventPayload, EventSink};
 /// An event. The log's wording follows the UFO MobileAgent strategy ("MobileLoggingMiddleware").
 #[derive(Debug, Clone)]
 pub enum AgentEvent {
-    /// A run starts, or is resumed after `behind` steps.
+    /// A run starts, or is resumed after `resumed_steps` steps.
     RunStarted {
         /// The goal.
         request: String,
         /// Steps done before.
-        behind: u32,
+        resumed_steps: u32,
     },
     /// A step starts.
     StepStarted {
         /// Its number, counted from 1.
-        round: u32,
+        step: u32,
         /// The maximum number of steps.
-        max: u32,
+        max_steps: u32,
     },
     /// The screenshot was taken.
     ScreenshotTaken {
@@ -55,7 +55,7 @@ pub enum AgentEvent {
     /// A policy starts to decide.
     ModelRequested {
         /// Its name.
-        mind: String,
+        policy: String,
     },
     /// A part of the model's answer arrived.
     ModelText(String),
@@ -69,7 +69,7 @@ pub enum AgentEvent {
         /// The decision.
         decision: Box<Decision>,
         /// Its usage.
-        spent: Usage,
+        usage: Usage,
         /// The elapsed time.
         took: Duration,
     },
@@ -98,9 +98,9 @@ pub enum AgentEvent {
         /// The state of the task.
         status: AgentStatus,
         /// The run's usage so far.
-        spent: Usage,
+        usage: Usage,
         /// What is left of the budgets, as text.
-        left: String,
+        remaining: String,
     },
     /// The run ended.
     RunFinished {
@@ -137,41 +137,43 @@ impl EventPayload for AgentEvent {
     /// The objects of `thumbwire run --json`.
     fn to_json(&self) -> Value {
         match self {
-            Self::RunStarted { request, behind } => {
-                json!({ "event": "begun", "request": request, "behind": behind })
+            Self::RunStarted { request, resumed_steps } => {
+                json!({ "event": "run_started", "request": request, "resumed_steps": resumed_steps })
             }
-            Self::StepStarted { round, max: most } => {
-                json!({ "event": "round", "round": round, "most": most })
+            Self::StepStarted { step, max_steps } => {
+                json!({ "event": "step_started", "step": step, "max_steps": max_steps })
             }
             Self::ScreenshotTaken { path, took } => {
-                json!({ "event": "captured", "path": path, "took_ms": millis(*took) })
+                json!({ "event": "screenshot_taken", "path": path, "duration_ms": millis(*took) })
             }
             Self::AppsListed { count, took } => {
-                json!({ "event": "apps", "count": count, "took_ms": millis(*took) })
+                json!({ "event": "apps_listed", "count": count, "duration_ms": millis(*took) })
             }
             Self::ControlsListed { ids, path, took } => {
-                json!({ "event": "controls", "ids": ids, "path": path, "took_ms": millis(*took) })
+                json!({ "event": "controls_listed", "ids": ids, "path": path, "duration_ms": millis(*took) })
             }
-            Self::ModelRequested { mind } => json!({ "event": "thinking", "mind": mind }),
-            Self::ModelText(text) => json!({ "event": "heard", "text": text }),
-            Self::ModelRetried { reason: why } => json!({ "event": "asked_again", "why": why }),
-            Self::Decided { decision, spent, took } => json!({
-                "event": "decided", "decision": decision, "spent": spent, "took_ms": millis(*took),
+            Self::ModelRequested { policy } => {
+                json!({ "event": "model_requested", "policy": policy })
+            }
+            Self::ModelText(text) => json!({ "event": "model_text", "text": text }),
+            Self::ModelRetried { reason } => json!({ "event": "model_retried", "reason": reason }),
+            Self::Decided { decision, usage, took } => json!({
+                "event": "decided", "decision": decision, "usage": usage, "duration_ms": millis(*took),
             }),
-            Self::FunctionFinished { call: doing, success, message, took } => json!({
-                "event": "did", "function": doing.function, "arguments": doing.arguments, "success": success,
-                "message": message, "took_ms": millis(*took),
+            Self::FunctionFinished { call, success, message, took } => json!({
+                "event": "call_finished", "function": call.function, "arguments": call.arguments, "success": success,
+                "message": message, "duration_ms": millis(*took),
             }),
-            Self::AnomalyFound(what) => json!({ "event": "noticed", "what": what }),
-            Self::UserAsked { question } => json!({ "event": "asked", "question": question }),
-            Self::StepFinished { status, spent, left } => {
-                json!({ "event": "state", "status": status, "spent": spent, "left": left })
+            Self::AnomalyFound(message) => json!({ "event": "anomaly_found", "message": message }),
+            Self::UserAsked { question } => json!({ "event": "user_asked", "question": question }),
+            Self::StepFinished { status, usage, remaining } => {
+                json!({ "event": "step_finished", "status": status, "usage": usage, "remaining": remaining })
             }
             Self::StepContext(context) => {
-                json!({ "event": "context", "context": context.to_json() })
+                json!({ "event": "step_context", "context": context.to_json() })
             }
-            Self::RunFinished { status, reason: why } => {
-                json!({ "event": "ended", "status": status, "result": why })
+            Self::RunFinished { status, reason } => {
+                json!({ "event": "run_finished", "status": status, "result": reason })
             }
         }
     }

@@ -30,7 +30,7 @@ fn line(event: &AgentEvent) -> Option<String> {
         AgentEvent::RunStarted { request, .. } => {
             format!("Completing the user request: {} on Mobile.", plain(request))
         }
-        AgentEvent::StepStarted { round, max: most } => format!("Step {round} of {most}"),
+        AgentEvent::StepStarted { step, max_steps } => format!("Step {step} of {max_steps}"),
         AgentEvent::ScreenshotTaken { path, took } => {
             let path = if path.is_empty() { "(not saved)".into() } else { plain(path) };
             format!("Screenshot captured: {path}{}", seconds(*took))
@@ -45,15 +45,15 @@ fn line(event: &AgentEvent) -> Option<String> {
             let ids = plain(&ids.join(", "));
             format!("Controls identified: [{ids}]{marked}{}", seconds(*took))
         }
-        AgentEvent::ModelRequested { mind } => format!("Deciding: {}", plain(mind)),
+        AgentEvent::ModelRequested { policy } => format!("Deciding: {}", plain(policy)),
         AgentEvent::ModelText(_) | AgentEvent::StepContext(_) => return None,
         AgentEvent::ModelRetried { reason: why } => {
             format!("Answer rejected, asking again: {}", plain(why))
         }
-        AgentEvent::Decided { decision, spent, took } => {
+        AgentEvent::Decided { decision, usage, took } => {
             let calls: Vec<String> = decision.actions.iter().map(call).collect();
             let calls = if calls.is_empty() { "nothing".into() } else { calls.join(", then ") };
-            format!("Decided: {calls}; cost {}{}", cost(spent), seconds(*took))
+            format!("Decided: {calls}; cost {}{}", cost(usage), seconds(*took))
         }
         AgentEvent::FunctionFinished { call: doing, success, message, took } => {
             let how = if *success { "succeeded" } else { "failed" };
@@ -61,9 +61,9 @@ fn line(event: &AgentEvent) -> Option<String> {
         }
         AgentEvent::AnomalyFound(what) => format!("Noticed: {}", plain(what)),
         AgentEvent::UserAsked { question } => format!("Asked the user: {}", plain(question)),
-        AgentEvent::StepFinished { status, spent, left } => {
-            let (status, left) = (name(*status), plain(left));
-            format!("State: {status}; cost so far {}; {left} left", cost(spent))
+        AgentEvent::StepFinished { status, usage, remaining } => {
+            let (status, remaining) = (name(*status), plain(remaining));
+            format!("State: {status}; cost so far {}; {remaining} left", cost(usage))
         }
         AgentEvent::RunFinished { status, reason: why } => {
             format!("Ended: {}: {}", name(*status), plain(why))
@@ -76,8 +76,8 @@ fn call(doing: &FunctionCall) -> String {
     plain(&format!("{}({})", doing.function, arguments.collect::<Vec<_>>().join(", ")))
 }
 
-fn cost(spent: &Usage) -> String {
-    let Usage { calls, input_tokens, output_tokens, dollars, .. } = spent;
+fn cost(usage: &Usage) -> String {
+    let Usage { calls, input_tokens, output_tokens, dollars, .. } = usage;
     let answers = if *calls == 1 { "call" } else { "calls" };
     let mut out = format!("{calls} {answers}, {input_tokens} tokens in, {output_tokens} out");
     if let Some(dollars) = dollars {
@@ -131,14 +131,17 @@ mod tests {
         let call = FunctionCall { function: "click_control".into(), arguments };
         let decision = Decision { actions: vec![call.clone()], ..Decision::default() };
         let dollars = Some(0.0125);
-        let spent =
+        let usage =
             Usage { calls: 1, input_tokens: 900, output_tokens: 60, dollars, ..Usage::default() };
         let ids = ["1".to_owned(), "2".to_owned()];
         let annotated = Some("logs/run/action_step1_annotated.png");
         let message = "Clicked control 'Search' at (480, 144)";
         let events = [
-            AgentEvent::RunStarted { request: "Search for restaurants on Maps".into(), behind: 0 },
-            AgentEvent::StepStarted { round: 1, max: 50 },
+            AgentEvent::RunStarted {
+                request: "Search for restaurants on Maps".into(),
+                resumed_steps: 0,
+            },
+            AgentEvent::StepStarted { step: 1, max_steps: 50 },
             AgentEvent::ScreenshotTaken { path: "logs/run/action_step1.png".into(), took },
             AgentEvent::AppsListed { count: 2, took },
             AgentEvent::ControlsListed {
@@ -146,10 +149,10 @@ mod tests {
                 path: annotated.map(str::to_owned),
                 took,
             },
-            AgentEvent::ModelRequested { mind: "openai gpt-5".into() },
+            AgentEvent::ModelRequested { policy: "openai gpt-5".into() },
             AgentEvent::ModelText("{\"thought".into()),
             AgentEvent::ModelRetried { reason: "it has no JSON object".into() },
-            AgentEvent::Decided { decision: decision.into(), spent: spent.clone(), took },
+            AgentEvent::Decided { decision: decision.into(), usage: usage.clone(), took },
             AgentEvent::FunctionFinished {
                 call: call.clone(),
                 success: true,
@@ -165,8 +168,8 @@ mod tests {
             AgentEvent::AnomalyFound("nothing changed \u{202e}on".into()),
             AgentEvent::StepFinished {
                 status: AgentStatus::Continue,
-                spent: spent.clone(),
-                left: "49 of 50 steps".into(),
+                usage: usage.clone(),
+                remaining: "49 of 50 steps".into(),
             },
             AgentEvent::RunFinished {
                 status: AgentStatus::Finish,

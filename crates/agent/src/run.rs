@@ -60,17 +60,7 @@ impl Agent {
         let watch = EventSinks::default().with(LogSink::default());
         let (writer, vault, confirm) = (TraceWriter::default(), None, ConfirmMode::default());
         let suppliers = Vec::new();
-        Self {
-            policy,
-            perform,
-            options,
-            writer,
-            watch,
-            suppliers,
-            vault,
-            confirm,
-            apps: None,
-        }
+        Self { policy, perform, options, writer, watch, suppliers, vault, confirm, apps: None }
     }
 
     /// Writes a trace to this recorder, which must be a sink of the
@@ -178,8 +168,8 @@ impl Run<'_> {
             policy: mind.name(),
             started: in_utc((options.clock)()),
         }));
-        let (request, behind) = (self.request.to_owned(), self.memory.rounds());
-        AgentEvent::RunStarted { request, behind }.send(watch);
+        let (request, resumed_steps) = (self.request.to_owned(), self.memory.rounds());
+        AgentEvent::RunStarted { request, resumed_steps }.send(watch);
     }
 
     async fn run(&mut self) -> RunEnd {
@@ -221,7 +211,7 @@ impl Run<'_> {
         let budgets = &options.budgets;
         let used = self.memory.used(Duration::ZERO);
         let number = self.memory.rounds() + 1;
-        AgentEvent::StepStarted { round: number, max: options.budgets.rounds }.send(watch);
+        AgentEvent::StepStarted { step: number, max_steps: options.budgets.rounds }.send(watch);
         let hands = FunctionExecutor::new(&**perform, &self.call, &self.suppliers);
         let context = Context {
             request: Some(self.request.into()),
@@ -299,9 +289,9 @@ impl Run<'_> {
         let decided = !line.memory.is_null();
         self.memory.remember_step(&line);
         story.write(&TraceRecord::AgentStep(Box::new(line.clone())));
-        let spent = self.memory.spent().clone();
-        let left = self.memory.used(Duration::ZERO).remaining(budgets);
-        AgentEvent::StepFinished { status, spent, left }.send(watch);
+        let usage = self.memory.spent().clone();
+        let remaining = self.memory.used(Duration::ZERO).remaining(budgets);
+        AgentEvent::StepFinished { status, usage, remaining }.send(watch);
         let output = || {
             let text = [line.result, line.comment, line.thought];
             text.into_iter().find(|words| !words.is_empty()).unwrap_or_default()

@@ -210,7 +210,7 @@ struct TaskProgress {
 
 #[derive(Default)]
 struct ProgressState {
-    round: u32,
+    step: u32,
     max: u32,
     /// The last step that was reported: MCP requires progress to increase.
     told: u32,
@@ -236,30 +236,30 @@ impl EventSink for TaskProgress {
         let Some(event) = event.payload() else { return };
         let mut so_far = self.so_far.lock().unwrap_or_else(PoisonError::into_inner);
         match event {
-            AgentEvent::StepStarted { round, max: most } => {
-                (so_far.round, so_far.max) = (*round, *most);
+            AgentEvent::StepStarted { step, max_steps } => {
+                (so_far.step, so_far.max) = (*step, *max_steps);
                 so_far.thought.clear();
                 so_far.message.clear();
             }
             AgentEvent::Decided { decision, .. } => {
                 so_far.thought = truncate(&decision.thought, LONGEST_MESSAGE);
             }
-            AgentEvent::FunctionFinished { call: doing, success, message, .. } => {
+            AgentEvent::FunctionFinished { call, success, message, .. } => {
                 let message = truncate(message, LONGEST_MESSAGE);
                 if so_far.actions.len() == MOST_ACTIONS {
                     so_far.actions.pop_front();
                 }
                 so_far.actions.push_back(json!({
-                    "function": doing.function, "arguments": doing.arguments, "success": success, "message": message,
+                    "function": call.function, "arguments": call.arguments, "success": success, "message": message,
                 }));
-                so_far.message = format!("{}: {message}", doing.function);
+                so_far.message = format!("{}: {message}", call.function);
             }
-            AgentEvent::StepFinished { .. } if so_far.round > so_far.told => {
-                so_far.told = so_far.round;
+            AgentEvent::StepFinished { .. } if so_far.step > so_far.told => {
+                so_far.told = so_far.step;
                 let parts = [so_far.thought.as_str(), so_far.message.as_str()];
                 let text: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-                let text = format!("Step {}: {}", so_far.round, text.join(" → "));
-                self.progress.report(so_far.round, Some(so_far.max), &text);
+                let text = format!("Step {}: {}", so_far.step, text.join(" → "));
+                self.progress.report(so_far.step, Some(so_far.max), &text);
             }
             _ => {}
         }

@@ -48,7 +48,7 @@ impl Strategy for LlmInteraction {
         // Failures to read the screen are reported in the same step.
         step.observations.extend(step.failures.iter().map(|why| not_shown(why)));
         let sight = observation(step, &step.screen);
-        AgentEvent::ModelRequested { mind: step.policy.name() }.send(step.watch);
+        AgentEvent::ModelRequested { policy: step.policy.name() }.send(step.watch);
         let began = Instant::now();
         let thinking = with_timeout(step, step.policy.decide(&sight, step.call, step.watch)).await;
         let took = began.elapsed();
@@ -64,8 +64,8 @@ impl Strategy for LlmInteraction {
         };
         step.spent.add(&thinking.spent);
         let decision = &thinking.decision;
-        let (told, spent) = (Box::new(decision.clone()), thinking.spent.clone());
-        AgentEvent::Decided { decision: told, spent, took }.send(step.watch);
+        let (boxed, usage) = (Box::new(decision.clone()), thinking.spent.clone());
+        AgentEvent::Decided { decision: boxed, usage, took }.send(step.watch);
         step.status = decision.status;
         let context = &mut step.context;
         context.response_text = Some(thinking.response.clone());

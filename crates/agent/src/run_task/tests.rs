@@ -63,29 +63,29 @@ impl RunTask for Hands {
         if goal == "impossible" {
             return Err("the folder cannot be written".into());
         }
-        let round = |round| {
-            AgentEvent::StepStarted { round, max: 50 }.send(&*watch);
-            let decision = Decision { thought: format!("thought {round}"), ..Decision::default() };
-            let spent = Usage::default();
+        let run_step = |step| {
+            AgentEvent::StepStarted { step, max_steps: 50 }.send(&*watch);
+            let decision = Decision { thought: format!("thought {step}"), ..Decision::default() };
+            let usage = Usage::default();
             let (decision, took) = (Box::new(decision), Duration::ZERO);
-            AgentEvent::Decided { decision, spent: spent.clone(), took }.send(&*watch);
+            AgentEvent::Decided { decision, usage: usage.clone(), took }.send(&*watch);
             let call = FunctionCall { function: "tap".into(), arguments: Map::new() };
             let message = "tapped".into();
             AgentEvent::FunctionFinished { call, success: true, message, took }.send(&*watch);
-            let (status, left) = (AgentStatus::Continue, String::new());
-            let state = AgentEvent::StepFinished { status, spent, left };
+            let (status, remaining) = (AgentStatus::Continue, String::new());
+            let state = AgentEvent::StepFinished { status, usage, remaining };
             state.send(&*watch);
             // A repeated event is not progress.
             state.send(&*watch);
         };
-        round(1);
+        run_step(1);
         self.begun.notify_one();
         let stopped = tokio::select! {
             () = self.may.notified() => None,
             () = call.cancelled.cancelled() => Some(StopReason::Cancelled),
         };
         if stopped.is_none() {
-            round(2);
+            run_step(2);
         }
         self.ended.lock().unwrap().push(stopped);
         let status = if stopped.is_some() { AgentStatus::Continue } else { AgentStatus::Finish };

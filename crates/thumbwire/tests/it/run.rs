@@ -151,13 +151,13 @@ fn json_flag_prints_events_as_lines() {
     assert_eq!((code, err.as_str()), (Some(0), ""), "{out}");
     let lines: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let last = lines.last().unwrap();
-    assert_eq!((&last["event"], &last["status"]), (&json!("ended"), &json!("FINISH")));
+    assert_eq!((&last["event"], &last["status"]), (&json!("run_finished"), &json!("FINISH")));
     assert_eq!(last["result"], "Maps is\nopen\u{1b}[2J");
-    let did = lines.iter().find(|line| line["event"] == "did").unwrap();
+    let did = lines.iter().find(|line| line["event"] == "call_finished").unwrap();
     assert_eq!((&did["function"], &did["success"]), (&json!("launch_app"), &json!(true)));
     // Only limited quantities are budgets.
-    let state = lines.iter().find(|line| line["event"] == "state").unwrap();
-    assert_eq!(state["left"], "49 of 50 steps");
+    let state = lines.iter().find(|line| line["event"] == "step_finished").unwrap();
+    assert_eq!(state["remaining"], "49 of 50 steps");
 }
 
 #[test]

@@ -11,12 +11,12 @@ use thumbwire_agent::{AgentEvent, AgentStatus, Decision, FunctionCall, RunResult
 /// Formats a run as lines, and its current state in a few words.
 pub(super) struct RunFormatter {
     style: LineStyle,
-    round: u32,
+    step: u32,
     max: u32,
     /// Whether a line already shows the step's number.
     numbered: bool,
     /// Usage of this step's decision.
-    spent: Usage,
+    usage: Usage,
     /// Duration of this step's decision.
     thought_for: Duration,
     /// Usage of the run so far.
@@ -32,10 +32,10 @@ impl RunFormatter {
     pub(super) fn new(style: LineStyle) -> Self {
         Self {
             style,
-            round: 0,
+            step: 0,
             max: 0,
             numbered: false,
-            spent: Usage::default(),
+            usage: Usage::default(),
             thought_for: Duration::ZERO,
             so_far: Usage::default(),
             doing: String::new(),
@@ -61,17 +61,17 @@ impl RunFormatter {
     /// The lines of an event.
     pub(super) fn lines(&mut self, event: &AgentEvent) -> Vec<String> {
         match event {
-            AgentEvent::RunStarted { behind: 0, .. } => Vec::new(),
-            AgentEvent::RunStarted { behind, .. } => {
-                let text = format!("Resuming after step {behind}.");
+            AgentEvent::RunStarted { resumed_steps: 0, .. } => Vec::new(),
+            AgentEvent::RunStarted { resumed_steps, .. } => {
+                let text = format!("Resuming after step {resumed_steps}.");
                 let mut lines =
                     self.style.set(&(Style::Plain, String::new()), &vec![(Style::Dim, text)]);
                 lines.push(String::new());
                 lines
             }
-            AgentEvent::StepStarted { round, max: most } => {
-                (self.round, self.max, self.numbered) = (*round, *most, false);
-                (self.spent, self.thought_for) = (Usage::default(), Duration::ZERO);
+            AgentEvent::StepStarted { step, max_steps } => {
+                (self.step, self.max, self.numbered) = (*step, *max_steps, false);
+                (self.usage, self.thought_for) = (Usage::default(), Duration::ZERO);
                 self.doing = "reading the screen".into();
                 Vec::new()
             }
@@ -96,8 +96,8 @@ impl RunFormatter {
                     vec![(Style::Dim, format!("retrying: {}", sanitize(why)))],
                 )
             }
-            AgentEvent::Decided { decision, spent, took } => {
-                self.spent = (*spent).clone();
+            AgentEvent::Decided { decision, usage, took } => {
+                self.usage = (*usage).clone();
                 self.thought_for = *took;
                 self.doing = "acting".into();
                 self.decided(decision)
@@ -113,9 +113,9 @@ impl RunFormatter {
                 self.doing = "waiting for an answer".into();
                 self.line(Style::Warning, "?", vec![(Style::Plain, sanitize(question))])
             }
-            AgentEvent::StepFinished { spent, .. } => {
-                self.so_far = (*spent).clone();
-                let cost = cost(&self.spent);
+            AgentEvent::StepFinished { usage, .. } => {
+                self.so_far = (*usage).clone();
+                let cost = cost(&self.usage);
                 if cost.is_empty() {
                     return Vec::new();
                 }
@@ -136,9 +136,9 @@ impl RunFormatter {
 
     /// The current step: `3/50`.
     pub(super) fn place(&self) -> String {
-        match self.round {
+        match self.step {
             0 => String::new(),
-            round => format!("{round}/{}", self.max),
+            step => format!("{step}/{}", self.max),
         }
     }
 
@@ -150,8 +150,8 @@ impl RunFormatter {
             (AgentStatus::Continue, Some(StopReason::Cancelled)) => (Style::Warning, "INTERRUPTED"),
             (AgentStatus::Continue, _) => (Style::Warning, "CONTINUE"),
         };
-        let rounds = counted(result.rounds, "step");
-        let mut parts = vec![format!("{rounds} in {}", time(result.took))];
+        let steps = counted(result.rounds, "step");
+        let mut parts = vec![format!("{steps} in {}", time(result.took))];
         parts.extend(cost(&result.spent));
         if result.spent.retries > 0 {
             parts.push(counted(result.spent.retries, "retry").replace("retrys", "retries"));
@@ -212,9 +212,9 @@ impl RunFormatter {
         let wide = 2 * digits + 4;
         let narrow = self.style.width.is_some_and(|width| width < 48);
         let mut lines = Vec::new();
-        let number = match (self.round, std::mem::replace(&mut self.numbered, true)) {
+        let number = match (self.step, std::mem::replace(&mut self.numbered, true)) {
             (0, _) | (_, true) => String::new(),
-            (round, false) => format!("{round:>digits$}/{}", self.max),
+            (step, false) => format!("{step:>digits$}/{}", self.max),
         };
         let (before, gutter) = match narrow {
             true => {
@@ -271,10 +271,10 @@ fn truncate(text: &str) -> String {
 }
 
 /// Tokens and dollars, if any.
-fn cost(spent: &Usage) -> Vec<String> {
-    let tokens = spent.input_tokens + spent.output_tokens;
+fn cost(usage: &Usage) -> Vec<String> {
+    let tokens = usage.input_tokens + usage.output_tokens;
     let tokens = (tokens > 0).then(|| format!("{} tokens", grouped(tokens)));
-    tokens.into_iter().chain(spent.dollars.map(dollars)).collect()
+    tokens.into_iter().chain(usage.dollars.map(dollars)).collect()
 }
 
 /// Dollars with enough decimals: a step may cost a hundredth of a cent.

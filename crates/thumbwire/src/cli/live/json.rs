@@ -42,15 +42,15 @@ pub(super) fn line(event: &AgentEvent) -> Option<Value> {
 
 /// The result as an object.
 pub(super) fn finished(result: &RunResult, trace: Option<&str>) -> Value {
-    let stopped = result.stopped.map(|stopped| match stopped {
+    let stop_reason = result.stopped.map(|reason| match reason {
         StopReason::Budget => "budget",
         StopReason::Cancelled => "cancelled",
         StopReason::Failed => "failed",
         StopReason::Loop => "loop",
     });
     json!({
-        "event": "ended", "status": result.status, "result": result.reason, "stopped": stopped, "rounds": result.rounds,
-        "spent": result.spent, "took_ms": millis(result.took), "trace": trace,
+        "event": "run_finished", "status": result.status, "result": result.reason, "stop_reason": stop_reason,
+        "steps": result.rounds, "usage": result.spent, "duration_ms": millis(result.took), "trace": trace,
     })
 }
 

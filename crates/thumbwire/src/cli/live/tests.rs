@@ -19,15 +19,18 @@ fn arguments(value: Value) -> Map<String, Value> {
 /// Passes the events of a run to `tell`: an ordinary step, a step in which much goes wrong, and the end.
 fn run(mut tell: impl FnMut(&AgentEvent)) -> RunResult {
     let ms = Duration::from_millis;
-    let spent = |calls, dollars| Usage {
+    let usage = |calls, dollars| Usage {
         calls,
         input_tokens: 1200 * u64::from(calls),
         output_tokens: 80,
         dollars: Some(dollars),
         ..Usage::default()
     };
-    tell(&AgentEvent::RunStarted { request: "Search for restaurants on Maps".into(), behind: 0 });
-    tell(&AgentEvent::StepStarted { round: 1, max: 50 });
+    tell(&AgentEvent::RunStarted {
+        request: "Search for restaurants on Maps".into(),
+        resumed_steps: 0,
+    });
+    tell(&AgentEvent::StepStarted { step: 1, max_steps: 50 });
     tell(&AgentEvent::ScreenshotTaken {
         path: "logs/run-1/action_step1.png".into(),
         took: ms(310),
@@ -35,7 +38,7 @@ fn run(mut tell: impl FnMut(&AgentEvent)) -> RunResult {
     tell(&AgentEvent::AppsListed { count: 14, took: ms(40) });
     let ids = ["1".to_owned(), "2".to_owned()];
     tell(&AgentEvent::ControlsListed { ids: ids.into(), path: None, took: ms(900) });
-    tell(&AgentEvent::ModelRequested { mind: "scripted maps".into() });
+    tell(&AgentEvent::ModelRequested { policy: "scripted maps".into() });
     tell(&AgentEvent::ModelText("{\"thought\"".into()));
     let call = FunctionCall {
         function: "launch_app".into(),
@@ -49,7 +52,7 @@ fn run(mut tell: impl FnMut(&AgentEvent)) -> RunResult {
     };
     tell(&AgentEvent::Decided {
         decision: decision.into(),
-        spent: spent(1, 0.0041),
+        usage: usage(1, 0.0041),
         took: ms(2130),
     });
     let message = "Launched com.google.android.apps.maps";
@@ -59,25 +62,25 @@ fn run(mut tell: impl FnMut(&AgentEvent)) -> RunResult {
         message: message.into(),
         took: ms(420),
     });
-    let left = || "49 steps".to_owned();
+    let remaining = || "49 steps".to_owned();
     tell(&AgentEvent::StepFinished {
         status: AgentStatus::Continue,
-        spent: spent(1, 0.0041),
-        left: left(),
+        usage: usage(1, 0.0041),
+        remaining: remaining(),
     });
 
-    tell(&AgentEvent::StepStarted { round: 2, max: 50 });
+    tell(&AgentEvent::StepStarted { step: 2, max_steps: 50 });
     tell(&AgentEvent::AnomalyFound(
         "the app \x1b[31mcom.evil\x1b[0m came to the front instead of Maps".into(),
     ));
-    tell(&AgentEvent::ModelRequested { mind: "scripted maps".into() });
+    tell(&AgentEvent::ModelRequested { policy: "scripted maps".into() });
     tell(&AgentEvent::ModelRetried {
         reason: "there is no function \"click\"; there are click_control, tap".into(),
     });
     let decision = Decision { thought: "  ".into(), ..Decision::default() };
     tell(&AgentEvent::Decided {
         decision: decision.into(),
-        spent: spent(2, 0.0),
+        usage: usage(2, 0.0),
         took: ms(90_400),
     });
     let call = FunctionCall {
@@ -98,8 +101,8 @@ fn run(mut tell: impl FnMut(&AgentEvent)) -> RunResult {
     tell(&AgentEvent::UserAsked { question: "Which\nstreet?".into() });
     tell(&AgentEvent::StepFinished {
         status: AgentStatus::Continue,
-        spent: spent(3, 0.0041),
-        left: left(),
+        usage: usage(3, 0.0041),
+        remaining: remaining(),
     });
     tell(&AgentEvent::RunFinished { status: AgentStatus::Fail, reason: "no decision".into() });
     RunResult {
@@ -107,7 +110,7 @@ fn run(mut tell: impl FnMut(&AgentEvent)) -> RunResult {
         reason: "the phone stays silent\u{7}".into(),
         stopped: Some(StopReason::Failed),
         rounds: 2,
-        spent: Usage { retries: 1, ..spent(3, 1.25) },
+        spent: Usage { retries: 1, ..usage(3, 1.25) },
         took: ms(95_000),
     }
 }
