@@ -60,7 +60,11 @@ pub struct TaskResult {
 /// The tool. `carry` runs its calls, each limited to `time`.
 pub fn tool(carry: Arc<dyn RunTask>, time: Duration) -> Tool {
     let handler = Task { carry, under_way: Arc::default() };
-    Tool::handled(&described(), ToolEffect::Destructive, time, Arc::new(handler)).with_device()
+    const FORMER: [(&str, &str); 3] =
+        [("marked", "annotated"), ("text", "none"), ("doubt", "auto")];
+    Tool::handled(&described(), ToolEffect::Destructive, time, Arc::new(handler))
+        .with_former_argument("look", "screenshots", &FORMER)
+        .with_device()
 }
 
 /// The tool as the tool reference shows it. It cannot run anything.
@@ -101,7 +105,7 @@ struct Arguments {
     goal: String,
     max_steps: Option<u32>,
     time_limit_s: Option<f64>,
-    look: Option<String>,
+    screenshots: Option<String>,
 }
 
 #[async_trait]
@@ -121,7 +125,7 @@ impl Handler for Task {
         let wanted = TaskOverrides {
             rounds: arguments.max_steps,
             time: arguments.time_limit_s.and_then(|time| Duration::try_from_secs_f64(time).ok()),
-            pictures: arguments.look.as_deref().and_then(pictures),
+            pictures: arguments.screenshots.as_deref().and_then(screenshot_mode),
         };
         let phone = phone(call, perform).await?;
         let claim = TaskLease::on(&self.under_way, &phone, &arguments.goal)?;
@@ -146,12 +150,12 @@ impl Handler for Task {
 }
 
 /// The option of this name, as in flags and arguments.
-pub fn pictures(name: &str) -> Option<ScreenshotMode> {
+fn screenshot_mode(name: &str) -> Option<ScreenshotMode> {
     match name {
         "both" => Some(ScreenshotMode::Both),
-        "marked" => Some(ScreenshotMode::Annotated),
-        "text" => Some(ScreenshotMode::None),
-        "doubt" => Some(ScreenshotMode::Auto),
+        "annotated" => Some(ScreenshotMode::Annotated),
+        "none" => Some(ScreenshotMode::None),
+        "auto" => Some(ScreenshotMode::Auto),
         _ => None,
     }
 }

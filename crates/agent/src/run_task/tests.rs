@@ -139,7 +139,7 @@ async fn task_reports_each_step_once_and_all_actions() {
     let heard = Arc::new(Heard::default());
     let mut call = call();
     call.progress = Arc::clone(&heard) as Arc<dyn Progress>;
-    let arguments = json!({ "goal": "Find food", "max_steps": 7, "time_limit_s": 2.5, "look": "text", "device": "x" });
+    let arguments = json!({ "goal": "Find food", "max_steps": 7, "time_limit_s": 2.5, "screenshots": "none", "device": "x" });
     let reply = called(&hands, arguments, call).await;
     let heard = heard.0.lock().unwrap().join("\n");
     assert_eq!(heard, "1/50 Step 1: thought 1 → tap: tapped\n2/50 Step 2: thought 2 → tap: tapped");
@@ -150,6 +150,24 @@ async fn task_reports_each_step_once_and_all_actions() {
         pictures: Some(ScreenshotMode::None),
     };
     assert_eq!(*hands.asked.lock().unwrap(), [("Find food".into(), wanted, Some("x".into()))]);
+}
+
+#[tokio::test]
+async fn former_name_of_the_screenshots_argument_is_accepted() {
+    for (arguments, mode) in [
+        (json!({ "goal": "x", "look": "text" }), Some(ScreenshotMode::None)),
+        (json!({ "goal": "x", "look": "marked" }), Some(ScreenshotMode::Annotated)),
+        (
+            json!({ "goal": "x", "look": "doubt", "screenshots": "both" }),
+            Some(ScreenshotMode::Both),
+        ),
+        (json!({ "goal": "x" }), None),
+    ] {
+        let hands = Arc::new(Hands::default());
+        hands.may.notify_one();
+        assert!(!called(&hands, arguments, call()).await.is_error);
+        assert_eq!(hands.asked.lock().unwrap()[0].1.pictures, mode);
+    }
 }
 
 #[tokio::test]
@@ -218,6 +236,7 @@ async fn task_that_cannot_start_says_why() {
     };
     check(json!({}), "goal").await;
     check(json!({ "goal": " " }), "`goal` is empty").await;
+    check(json!({ "goal": "x", "screenshots": "twice" }), "must be one of").await;
     check(json!({ "goal": "x", "look": "twice" }), "must be one of").await;
     check(json!({ "goal": "x", "device": "gone" }), "Device not connected: gone").await;
     check(json!({ "goal": "impossible" }), "Refused: the folder cannot be written").await;

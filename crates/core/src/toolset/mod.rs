@@ -93,6 +93,7 @@ impl Toolset {
         perform: &dyn Perform,
     ) -> Reply {
         self.unnest(tool, &mut arguments);
+        tool.rename_former(&mut arguments);
         if tool.lenient {
             coerce::coerce(&tool.schema, &mut arguments);
         }

@@ -25,7 +25,17 @@ pub struct Tool {
     pub budget: Duration,
     /// Whether to coerce arguments of nearly the right type.
     pub(super) lenient: bool,
+    /// Arguments that are accepted by a former name, too.
+    former: Vec<FormerArgument>,
     pub(super) way: ToolBinding,
+}
+
+/// An argument with another name, and other values, in earlier versions. The schema has the current ones only.
+struct FormerArgument {
+    old: &'static str,
+    new: &'static str,
+    /// Former values with the current ones; others stay.
+    values: &'static [(&'static str, &'static str)],
 }
 
 /// How a tool's arguments become a reply.
@@ -113,6 +123,7 @@ impl Tool {
             effect,
             budget,
             lenient: false,
+            former: Vec::new(),
             way,
         }
     }
@@ -170,6 +181,29 @@ impl Tool {
             properties.insert(DEVICE.into(), device);
         }
         self
+    }
+
+    /// Also accepts the argument `new` by its former name, with its former values.
+    pub fn with_former_argument(
+        mut self,
+        old: &'static str,
+        new: &'static str,
+        values: &'static [(&'static str, &'static str)],
+    ) -> Self {
+        self.former.push(FormerArgument { old, new, values });
+        self
+    }
+
+    /// Gives arguments with a former name the current one.
+    pub(super) fn rename_former(&self, arguments: &mut Map<String, Value>) {
+        for FormerArgument { old, new, values } in &self.former {
+            let Some(mut value) = arguments.remove(*old) else { continue };
+            let current = values.iter().find(|(former, _)| value.as_str() == Some(*former));
+            if let Some((_, current)) = current {
+                value = (*current).into();
+            }
+            arguments.entry(*new).or_insert(value);
+        }
     }
 
     /// Also accepts arguments of nearly the right type.

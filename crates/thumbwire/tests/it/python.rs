@@ -266,7 +266,7 @@ fn goal_can_be_sent_to_the_server_and_cancelled() {
             "args": ["serve", "--device", "virtual", "--out", out, "--max-steps", "500"],
             "script": concat!(env!("CARGO_MANIFEST_DIR"), "/src/cli/demo/maps.jsonl"),
             "long_script": long,
-            "task": { "goal": "Search for restaurants on Maps", "look": "text" },
+            "task": { "goal": "Search for restaurants on Maps", "screenshots": "none" },
         });
         let seen = converse(&python, "run_task.py", &job);
         let (whole, taken_back) = (&seen["whole"], &seen["taken_back"]);
