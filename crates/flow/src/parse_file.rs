@@ -282,8 +282,9 @@ struct CaseSetup {
 impl CaseSetup {
     /// Adds the settings of a flow or a case.
     fn with(mut self, map: &mut MapReader<'_>, scope: &Scope, reading: &mut ParseContext) -> Self {
-        if let Some(value) = map.take("reset") {
-            let reset = reading.boolean(value, "`reset`", &scope.parameters).unwrap_or_default();
+        if let Some(value) = map.take_renamed("clear_data", "reset") {
+            let reset =
+                reading.boolean(value, "`clear_data`", &scope.parameters).unwrap_or_default();
             self.reset = Some((reset, Some(value.at.clone())));
         }
         if let Some(value) = map.take("permissions") {
@@ -325,7 +326,7 @@ impl CaseSetup {
         let reset = self.reset.as_ref().is_some_and(|(reset, _)| *reset);
         if scope.app.is_none() {
             if let Some((true, Some(at))) = &self.reset {
-                reading.error(at, "`reset` needs an app: set `app`");
+                reading.error(at, "`clear_data` needs an app: set `app`");
             }
             if let Some(at) = &self.permitted {
                 reading.error(at, "`permissions` needs an app: set `app`");
@@ -402,4 +403,62 @@ fn plain(path: &Path) -> PathBuf {
         }
     }
     plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(text: &str) -> Result<String, String> {
+        let flow = read("test.yaml", &Parameters::new(), &|_| Ok(text.to_owned()));
+        flow.map(|flow| {
+            format!(
+                "{:?}",
+                flow.cases.iter().map(|case| (case.reset, &case.steps)).collect::<Vec<_>>()
+            )
+        })
+        .map_err(|errors| errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
+    }
+
+    /// Without positions, which depend on the length of the keys.
+    fn meaning(text: &str) -> String {
+        let position = regex_lite::Regex::new(" at: [^,]+,").unwrap();
+        position.replace_all(&parsed(text).unwrap(), "").into_owned()
+    }
+
+    #[test]
+    fn former_names_of_keys_are_read() {
+        for (former, current) in [
+            ("steps: [scroll: { until: End, most: 3 }]", "steps: [scroll: { until: End, max: 3 }]"),
+            (
+                "steps: [long_press: { text: A, hold: 2 }]",
+                "steps: [long_press: { text: A, duration: 2 }]",
+            ),
+            ("steps: [expect: { gone: A }]", "steps: [expect: { not_visible: A }]"),
+            (
+                "app: a.b\nreset: true\nsteps: [launch]",
+                "app: a.b\nclear_data: true\nsteps: [launch]",
+            ),
+            (
+                "steps: [repeat: { until: End, times: 3, steps: [scroll] }]",
+                "steps: [repeat: { until: End, max: 3, steps: [scroll] }]",
+            ),
+        ] {
+            assert_eq!(meaning(former), meaning(current));
+        }
+    }
+
+    #[test]
+    fn former_and_current_name_together_are_an_error() {
+        for text in [
+            "steps: [scroll: { until: End, most: 3, max: 3 }]",
+            "steps: [expect: { gone: A, not_visible: A }]",
+            "app: a.b\nreset: true\nclear_data: true\nsteps: [launch]",
+        ] {
+            assert!(parsed(text).unwrap_err().contains("unknown key"), "{text}");
+        }
+        // Without `until` there is a number of repetitions, not a limit.
+        let text = "steps: [repeat: { max: 3, steps: [scroll] }]";
+        assert!(parsed(text).unwrap_err().contains("`repeat` needs `times` or `until`"));
+    }
 }

@@ -56,7 +56,8 @@ pub(super) fn touch(
     let mut map = reading.map(value, of)?;
     let held = match of {
         "`long_press`" => {
-            map.take("hold").and_then(|time| reading.time(time, "`hold`", parameters))
+            let time = map.take_renamed("duration", "hold");
+            time.and_then(|time| reading.time(time, "`duration`", parameters))
         }
         _ => None,
     };
@@ -158,8 +159,8 @@ pub(super) fn parse_assertion(
     let mut map = reading.map(value, &of)?;
     let expected = if let Some(inner) = map.take("visible") {
         parse_locator(inner, "`visible`", parameters, reading).map(Assertion::Visible)
-    } else if let Some(inner) = map.take("gone") {
-        parse_locator(inner, "`gone`", parameters, reading).map(Assertion::NotVisible)
+    } else if let Some(inner) = map.take_renamed("not_visible", "gone") {
+        parse_locator(inner, "`not_visible`", parameters, reading).map(Assertion::NotVisible)
     } else if let Some(app) = map.take("app") {
         app_id(app, "`app`", parameters, reading).map(|app| Assertion::AppInForeground(app.0))
     } else {

@@ -243,11 +243,15 @@ impl Reader<'_> {
         let until = map
             .take("until")
             .map(|until| parse_locator(until, "`until`", &scope.parameters, reading));
-        let times = map.take("times");
+        // With `until` it is a limit.
+        let (key, times) = match until {
+            Some(_) => ("`max`", map.take_renamed("max", "times")),
+            None => ("`times`", map.take("times")),
+        };
         if times.is_none() && until.is_none() {
             reading.error(map.at(), "`repeat` needs `times` or `until`");
         }
-        let times = times.and_then(|n| reading.count(n, "`times`", [1, 1000], &scope.parameters));
+        let times = times.and_then(|n| reading.count(n, key, [1, 1000], &scope.parameters));
         let steps = map.take("steps");
         if steps.is_none() {
             reading.error(map.at(), "`repeat` needs `steps`");
@@ -406,13 +410,14 @@ fn scroll(value: &Value, parameters: &Parameters, reading: &mut ParseContext) ->
     let distance = map.take("distance");
     let distance = distance.map(|n| reading.number(n, "`distance`", [0.05, 10.0], parameters));
     let until = map.take("until").map(|until| parse_locator(until, "`until`", parameters, reading));
-    let most = map.take("most").map(|n| reading.count(n, "`most`", [1, 1000], parameters));
+    let max = map.take_renamed("max", "most");
+    let max = max.map(|n| reading.count(n, "`max`", [1, 1000], parameters));
     map.end(reading, "`scroll`");
     let direction = direction.unwrap_or(Some(Direction::Down))?;
     let distance = distance.unwrap_or(Some(HALF))?;
-    let most = most.unwrap_or(Some(OFTEN))?;
+    let max = max.unwrap_or(Some(OFTEN))?;
     Some(match until {
-        Some(sought) => StepKind::ScrollTo { sought: sought?, direction, distance, max: most },
+        Some(sought) => StepKind::ScrollTo { sought: sought?, direction, distance, max },
         None => StepKind::Act(Action::Scroll { direction, distance }),
     })
 }

@@ -245,6 +245,15 @@ impl<'a> MapReader<'a> {
         Some(&self.left.remove(at).1)
     }
 
+    /// Takes the value of a key, which earlier versions called `former`. A flow that has both gets an error for the
+    /// former one.
+    pub(super) fn take_renamed(&mut self, key: &'static str, former: &str) -> Option<&'a Value> {
+        self.take(key).or_else(|| {
+            let at = self.left.iter().position(|(one, _)| one.name == former)?;
+            Some(&self.left.remove(at).1)
+        })
+    }
+
     /// Whether one of these keys exists.
     pub(super) fn has(&self, keys: &[&str]) -> bool {
         self.left.iter().any(|(one, _)| keys.contains(&one.name.as_str()))

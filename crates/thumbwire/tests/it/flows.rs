@@ -163,7 +163,7 @@ fn invalid_files_get_clear_errors() {
         "steps: [\n",
         "name: x\n",
         "steps: [launch]\ncases: []\n",
-        "reset: true\nsteps: [screenshot]\n",
+        "clear_data: true\nsteps: [screenshot]\n",
         "steps:\n\t- tap: x\n",
         "env: { 1x: y }\nsteps: [screenshot: \"${y}\"]\n",
     ] {
@@ -238,7 +238,7 @@ async fn examples_pass_and_print_their_steps() {
 async fn failed_steps_describe_the_screen() {
     let cases = [
         "expect: Sve",
-        "expect: { gone: New note }",
+        "expect: { not_visible: New note }",
         "expect: { app: com.android.settings }",
         "expect: { id: index_note_title, count: 2 }",
         "expect: { id: index_note_title, index: 1, equals: Milk }",
@@ -252,7 +252,7 @@ async fn failed_steps_describe_the_screen() {
         "type: { text: x, into: Title }",
         "scroll: { until: The end }",
         "launch: com.example.nowhere",
-        "repeat: { times: 2, until: Sve, steps: [ press: home ] }",
+        "repeat: { max: 2, until: Sve, steps: [ press: home ] }",
     ];
     let mut text = "app: com.android.notes\ntimeout: 1\ncases:\n".to_owned();
     for case in cases {
@@ -345,7 +345,8 @@ async fn data_is_cleared_only_if_allowed() {
     bench
         .phone
         .world(|world| world.set_preference("com.android.notes", "note/40/title", Some("Kept")));
-    let text = "app: com.android.notes\nreset: true\nsteps: [launch, expect: { gone: Kept }]";
+    let text =
+        "app: com.android.notes\nclear_data: true\nsteps: [launch, expect: { not_visible: Kept }]";
     let (refused, said) = bench.run(vec![flow(text).unwrap()], Options::default(), HOUR).await;
     let Err(refusal @ FlowRunError::Reset { .. }) = refused else { panic!("{said}") };
     let out = "case \"test\" (test.yaml:1:1) clears the data of com.android.notes. Allow it with --allow-reset";

@@ -37,7 +37,7 @@ fn exit_codes_report_the_result_of_flows() {
         ("passes.yaml", PASSES),
         ("fails.yaml", FAILS),
         ("wrong.yaml", "steps: [{ tapp: Save }]\n"),
-        ("reset.yaml", "app: com.android.notes\nreset: true\nsteps: [launch]\n"),
+        ("reset.yaml", "app: com.android.notes\nclear_data: true\nsteps: [launch]\n"),
         ("goal.yaml", "steps: [{ goal: Order a pizza }]\n"),
         (
             "slow.yaml",
