@@ -90,30 +90,30 @@ impl EventPayload for FlowEvent {
                 "event": "case_started", "case": case, "name": name, "device": device, "attempt": attempt,
             }),
             Self::Step { case, text: words, depth, status, took } => {
-                let (status, why) = match status {
+                let (status, reason) = match status {
                     StepStatus::Passed => ("passed", None),
-                    StepStatus::Failed(why) => ("failed", Some(why)),
-                    StepStatus::Retried(why) => ("retried", Some(why)),
-                    StepStatus::Skipped(why) => ("skipped", Some(why)),
+                    StepStatus::Failed(reason) => ("failed", Some(reason)),
+                    StepStatus::Retried(reason) => ("retried", Some(reason)),
+                    StepStatus::Skipped(reason) => ("skipped", Some(reason)),
                     StepStatus::Started => ("started", None),
                 };
                 json!({
-                    "event": "step", "case": case, "step": words, "depth": depth, "status": status, "why": why,
-                    "took_ms": millis(*took),
+                    "event": "step", "case": case, "step": words, "depth": depth, "status": status, "reason": reason,
+                    "duration_ms": millis(*took),
                 })
             }
             Self::CaseFinished { case, attempt } => json!({
                 "event": "case_finished", "case": case, "passed": attempt.failed.is_none(),
-                "why": attempt.failed.as_ref().map(|failed| &failed.what), "noted": attempt.noted,
-                "trace": attempt.story, "took_ms": millis(attempt.took),
+                "reason": attempt.failed.as_ref().map(|failed| &failed.what), "noted": attempt.noted,
+                "trace": attempt.story, "duration_ms": millis(attempt.took),
             }),
-            Self::CaseSkipped { case, name, reason: why } => {
-                json!({ "event": "case_skipped", "case": case, "name": name, "why": why })
+            Self::CaseSkipped { case, name, reason } => {
+                json!({ "event": "case_skipped", "case": case, "name": name, "reason": reason })
             }
             Self::RunFinished(report) => json!({
                 "event": "run_finished", "passed": report.count(Verdict::Passed), "flaky": report.count(Verdict::Flaky),
                 "failed": report.count(Verdict::Failed), "skipped": report.count(Verdict::Skipped),
-                "took_ms": millis(report.took),
+                "duration_ms": millis(report.took),
             }),
         }
     }
@@ -134,11 +134,11 @@ mod tests {
             |status| FlowEvent::Step { case: 2, text: "tap Pay".into(), depth: 1, status, took };
         let out = step(StepStatus::Failed("nothing says Pay".into())).to_json();
         let row = json!({
-            "event": "step", "case": 2, "step": "tap Pay", "depth": 1, "status": "failed", "why": "nothing says Pay",
-            "took_ms": 1500,
+            "event": "step", "case": 2, "step": "tap Pay", "depth": 1, "status": "failed", "reason": "nothing says Pay",
+            "duration_ms": 1500,
         });
         assert_eq!(out, row);
-        assert_eq!(step(StepStatus::Passed).to_json()["why"], Value::Null);
+        assert_eq!(step(StepStatus::Passed).to_json()["reason"], Value::Null);
         let report = Report {
             flows: Vec::new(),
             cases: Vec::new(),
