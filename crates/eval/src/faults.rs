@@ -56,7 +56,7 @@ pub fn rules(kind: &str, probability: f64) -> Vec<String> {
         "offline" | "slow" | "garbage" | "disk-full" | "adb-restart" => {
             vec![format!("{kind}:p={each}")]
         }
-        "unauthorized" | "cut" | "garbage-packets" => {
+        "unauthorized" | "disconnect" | "cut" | "corrupt-packets" | "garbage-packets" => {
             vec![format!("{kind}:p={probability}"), format!("adb-restart:p={each}")]
         }
         // Each tap and each text causes one touch.

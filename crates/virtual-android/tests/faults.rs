@@ -88,31 +88,31 @@ async fn slow_command_delays_host_and_phone() {
 
 #[tokio::test(start_paused = true)]
 async fn connection_is_cut_after_its_byte_limit() {
-    let wired = with(&["cut:at=20000,times=1"]);
+    let wired = with(&["disconnect:at=20000,times=1"]);
     let failed = captured(&wired, "screencap -p").await.expect_err("cut");
     assert!(matches!(failed, Error::Disconnected { .. }), "{failed:?}");
-    assert_eq!(struck(&wired), [("cut", "connect".into())]);
+    assert_eq!(struck(&wired), [("disconnect", "connect".into())]);
     assert!(captured(&wired, "screencap -p").await.expect("whole").starts_with(b"\x89PNG"));
 }
 
 #[tokio::test(start_paused = true)]
 async fn cut_connection_ends_for_a_waiting_host() {
     // The greeting alone is longer.
-    let wired = with(&["cut:at=30"]);
+    let wired = with(&["disconnect:at=30"]);
     let failed = timeout(Duration::from_secs(60), run(&wired.adb, "id")).await;
     assert!(failed.expect("it hangs").is_err());
 }
 
 #[tokio::test(start_paused = true)]
 async fn garbage_corrupts_one_byte_per_block() {
-    let wired = with(&["garbage:every=100,on=uiautomator"]);
+    let wired = with(&["corrupt-output:every=100,on=uiautomator"]);
     let clean = Wired::new();
     let (spoilt, clean) = (wired.run("uiautomator dump /dev/tty").await, dump(&clean).await);
     let differ = spoilt.stdout.iter().zip(clean.bytes()).filter(|(a, b)| *a != b).count();
     assert_eq!(spoilt.stdout.len(), clean.len());
     assert!(differ.abs_diff(clean.len() / 100) <= 1, "{differ} of {}", clean.len());
     // The same rule corrupts the same bytes.
-    let again = with(&["garbage:every=100,on=uiautomator"]);
+    let again = with(&["corrupt-output:every=100,on=uiautomator"]);
     assert_eq!(again.run("uiautomator dump /dev/tty").await.stdout, spoilt.stdout);
     assert_eq!(wired.said("getprop ro.serialno").await, "VP00000001\n");
 }
@@ -120,12 +120,12 @@ async fn garbage_corrupts_one_byte_per_block() {
 #[tokio::test(start_paused = true)]
 async fn corrupt_packet_breaks_connection_or_payload() {
     // A header has 24 bytes; the greeting's first byte is that of its command.
-    let wired = with(&["garbage-packets:at=0,times=1"]);
+    let wired = with(&["corrupt-packets:at=0,times=1"]);
     let failed = timeout(Duration::from_secs(60), run(&wired.adb, "id")).await.expect("it hangs");
     assert!(matches!(failed, Err(Error::Protocol { .. })), "{failed:?}");
-    assert_eq!(struck(&wired), [("garbage-packets", "connect".into())]);
+    assert_eq!(struck(&wired), [("corrupt-packets", "connect".into())]);
     wired.run("id").await;
-    let wired = with(&["garbage-packets:at=100000"]);
+    let wired = with(&["corrupt-packets:at=100000"]);
     let clean = Wired::new();
     let spoilt = captured(&wired, "screencap").await.expect("whole");
     let clean = captured(&clean, "screencap").await.expect("whole");
@@ -192,7 +192,7 @@ async fn text_loss_affects_one_command() {
 
 #[tokio::test(start_paused = true)]
 async fn banner_moves_the_dumped_target() {
-    let wired = with(&["target-moved:times=1"]);
+    let wired = with(&["layout-shift:times=1"]);
     for app in ["com.android.settings", NOTES, "com.google.android.apps.maps"] {
         wired.phone.world(|world| world.start(app, None)).expect("it is there");
         let text = match app {
@@ -201,22 +201,22 @@ async fn banner_moves_the_dumped_target() {
             _ => "Search here",
         };
         wired.phone.clear_faults();
-        add(&wired, &["target-moved:times=1"]);
+        add(&wired, &["layout-shift:times=1"]);
         let (first, second) = (dump(&wired).await, dump(&wired).await);
         assert!(!first.contains("update_banner") && second.contains("update_banner"));
         let top = |dump: &str| bounds(dump, text).split([',', ']']).nth(1).map(str::to_owned);
         let top = |dump: &str| top(dump).and_then(|top| top.parse::<i32>().ok()).expect("a number");
         assert!(top(&second) > top(&first) + 50, "{app}: {} {}", top(&first), top(&second));
-        add(&wired, &["target-moved:times=1"]);
+        add(&wired, &["layout-shift:times=1"]);
         dump(&wired).await;
         assert_eq!(dump(&wired).await, first, "the banner went, and nothing else has changed");
     }
-    assert_eq!(struck(&wired)[0], ("target-moved", "uiautomator dump".into()));
+    assert_eq!(struck(&wired)[0], ("layout-shift", "uiautomator dump".into()));
 }
 
 #[tokio::test(start_paused = true)]
 async fn banner_behind_an_alert_is_no_opportunity() {
-    let wired = with(&["popup:times=1", "target-moved:after=1,times=1"]);
+    let wired = with(&["popup:times=1", "layout-shift:after=1,times=1"]);
     wired.phone.world(|world| world.start(NOTES, None)).expect("Notes");
     dump(&wired).await;
     let alert = dump(&wired).await;
@@ -225,7 +225,7 @@ async fn banner_behind_an_alert_is_no_opportunity() {
     tap(&wired, "Later");
     let before = dump(&wired).await;
     assert_ne!(bounds(&dump(&wired).await, "Notes"), bounds(&before, "Notes"));
-    assert_eq!(struck(&wired)[1].0, "target-moved");
+    assert_eq!(struck(&wired)[1].0, "layout-shift");
 }
 
 #[tokio::test(start_paused = true)]
@@ -352,15 +352,15 @@ async fn rules_trigger_independently_of_each_other() {
             wired.run("wm size").await;
         }
         let strikes = wired.phone.injections();
-        let slow = strikes.iter().filter(|strike| strike.fault == "garbage");
+        let slow = strikes.iter().filter(|strike| strike.fault == "corrupt-output");
         slow.map(|strike| strike.at.as_millis()).collect::<Vec<_>>()
     };
-    let rule = "garbage:p=0.3,seed=7,on=getprop";
+    let rule = "corrupt-output:p=0.3,seed=7,on=getprop";
     let alone = when(&[rule]).await;
     assert!((8..28).contains(&alone.len()), "{}", alone.len());
-    let others = [rule, "text-lost:p=0.5", "garbage-packets:p=0", "disk-full:p=0.5,on=wm"];
+    let others = [rule, "text-lost:p=0.5", "corrupt-packets:p=0", "disk-full:p=0.5,on=wm"];
     assert_eq!(when(&others).await, alone);
-    assert_ne!(when(&["garbage:p=0.3,seed=8,on=getprop"]).await, alone);
+    assert_ne!(when(&["corrupt-output:p=0.3,seed=8,on=getprop"]).await, alone);
 }
 
 #[tokio::test(start_paused = true)]

@@ -71,13 +71,13 @@ impl Process {
 
 #[tokio::test]
 async fn phone_process_reports_faults_on_stderr() {
-    let rules = ["--fault", "garbage:on=getprop", "--fault", "slow:ms=0,on=input"];
+    let rules = ["--fault", "corrupt-output:on=getprop", "--fault", "slow:ms=0,on=input"];
     let (mut phone, address) = Process::start(&rules);
     let adb = DirectTransport::tcp(address);
     thumbwire_adb::run(&adb, "getprop ro.serialno; input text secret").await.unwrap();
     let mut out = BufReader::new(phone.0.stderr.take().unwrap()).lines();
     let mut line = || out.next().unwrap().unwrap();
-    assert_eq!(line(), "VP00000001 after 0.000 s: fault garbage, at getprop ro.serialno");
+    assert_eq!(line(), "VP00000001 after 0.000 s: fault corrupt-output, at getprop ro.serialno");
     assert_eq!(line(), "VP00000001 after 0.005 s: fault slow, at input text");
 }
 
@@ -103,9 +103,9 @@ async fn every_fault_is_reported_with_the_next_step() {
         ("slow:ms=600000,on=uiautomator", tree, json!({})),
         ("adb-restart:on=input", press, back.clone()),
         ("adb-restart:on=uiautomator", tree, json!({})),
-        ("garbage:every=64,on=screencap", picture, json!({})),
-        ("garbage:every=4096,on=screencap", picture, json!({})),
-        ("garbage:every=64,on=uiautomator", tree, json!({})),
+        ("corrupt-output:every=64,on=screencap", picture, json!({})),
+        ("corrupt-output:every=4096,on=screencap", picture, json!({})),
+        ("corrupt-output:every=64,on=uiautomator", tree, json!({})),
         ("dump-not-idle", tree, json!({})),
         ("dump-killed", tree, json!({})),
     ] {
@@ -121,12 +121,12 @@ async fn every_fault_is_reported_with_the_next_step() {
 async fn next_call_works_after_a_fault() {
     for rule in [
         "offline:ms=30000,times=1",
-        "cut:at=2000,times=1",
+        "disconnect:at=2000,times=1",
         "adb-restart:times=1",
-        "garbage-packets:at=30,times=1",
+        "corrupt-packets:at=30,times=1",
         "dump-not-idle:times=1",
         "dump-killed:times=1",
-        "garbage:times=1,on=uiautomator",
+        "corrupt-output:times=1,on=uiautomator",
         "slow:ms=600000,times=1,on=uiautomator",
     ] {
         let caller = Caller::meeting(&[rule]).await;
@@ -171,7 +171,7 @@ async fn lost_text_is_reported_with_the_fields_content() {
 async fn moved_target_is_found_again_after_a_snapshot() {
     let caller = Caller::on(Setup::default()).await;
     caller.said("mobile_launch_app", json!({ "bundle_id": "com.android.settings" })).await;
-    caller.add(&["target-moved:times=1"]);
+    caller.add(&["layout-shift:times=1"]);
     let listed = caller.said("mobile_snapshot", json!({})).await;
     let row = listed.lines().find(|line| line.contains("Battery")).unwrap();
     let id = row

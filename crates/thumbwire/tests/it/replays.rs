@@ -45,7 +45,7 @@ async fn replay_follows_moved_controls() {
     for moved in [false, true] {
         let phone = VirtualPhone::new(Setup::default());
         if moved {
-            phone.add_fault("target-moved:times=1,after=1".parse().unwrap());
+            phone.add_fault("layout-shift:times=1,after=1".parse().unwrap());
         }
         let ended = repeated(folder.path(), &phone).await;
         assert_eq!(

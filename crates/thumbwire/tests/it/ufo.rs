@@ -419,7 +419,7 @@ async fn control_listed_a_minute_ago_is_hit_where_it_is_now() {
 async fn moving_control_is_hit_at_its_new_position() {
     let ufo = Ufo::new();
     ufo.said("launch_app", json!({ "package_name": "com.android.settings" })).await;
-    ufo.phone.add_fault("target-moved:times=1".parse().unwrap());
+    ufo.phone.add_fault("layout-shift:times=1".parse().unwrap());
     let battery = ufo.control("Battery").await;
     advance(Duration::from_secs(60)).await;
     let clicked = ufo.click(&battery).await;

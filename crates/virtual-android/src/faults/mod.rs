@@ -162,7 +162,7 @@ impl VirtualPhone {
             if rules.len() < MOST_RULES {
                 // Otherwise two rules with the same name and seed would always trigger together.
                 let alike = rules.iter().filter(|armed| armed.rule.fault() == rule.fault()).count();
-                let purpose = format!("{} {alike}", rule.fault().name());
+                let purpose = format!("{} {alike}", rule.fault().random_name());
                 let chance = SplitMix64::new(seed ^ rule.seed().rotate_left(32), &purpose);
                 rules.push(ActiveRule { rule, chance, had: 0, struck: 0 });
             }

@@ -203,8 +203,12 @@ mod tests {
         let rule: Rule = "slow".parse().unwrap();
         assert!(rule.is_due(u64::MAX, 1, 0) && rule.covers("anything"));
         assert_eq!(rule.number(FaultParam::Ms), 3_000);
-        assert!(!"cut:p=0".parse::<Rule>().unwrap().is_due(0, 1, 0));
+        assert!(!"disconnect:p=0".parse::<Rule>().unwrap().is_due(0, 1, 0));
         assert_eq!("unauthorised".parse::<Rule>(), "unauthorized".parse());
+        assert_eq!("cut:at=9".parse::<Rule>(), "disconnect:at=9".parse());
+        assert_eq!("garbage".parse::<Rule>(), "corrupt-output".parse());
+        assert_eq!("garbage-packets".parse::<Rule>(), "corrupt-packets".parse());
+        assert_eq!("target-moved".parse::<Rule>(), "layout-shift".parse());
     }
 
     #[test]
@@ -213,15 +217,21 @@ mod tests {
             reason("slwo")
                 .starts_with("unknown fault \"slwo\"; expected one of: offline, unauthorized,")
         );
-        assert_eq!(reason("cut:4096"), "\"4096\" in the rule for cut: expected KEY=VALUE");
-        assert_eq!(reason("cut:p=2"), "p=2 in the rule for cut: expected a number from 0 to 1");
         assert_eq!(
-            reason("cut:at=-1"),
-            "at=-1 in the rule for cut: expected an integer up to 1099511627776"
+            reason("disconnect:4096"),
+            "\"4096\" in the rule for disconnect: expected KEY=VALUE"
         );
         assert_eq!(
-            reason("cut:ms=1"),
-            "unknown key \"ms\" in the rule for cut; expected one of: at, p, seed, on, after, times"
+            reason("disconnect:p=2"),
+            "p=2 in the rule for disconnect: expected a number from 0 to 1"
+        );
+        assert_eq!(
+            reason("disconnect:at=-1"),
+            "at=-1 in the rule for disconnect: expected an integer up to 1099511627776"
+        );
+        assert_eq!(
+            reason("disconnect:ms=1"),
+            "unknown key \"ms\" in the rule for disconnect; expected one of: at, p, seed, on, after, times"
         );
         assert_eq!(
             reason("text-lost:every=0"),

@@ -45,6 +45,8 @@ pub(super) enum InjectionPoint {
 pub(super) struct Row {
     pub(super) fault: Fault,
     pub(super) name: &'static str,
+    /// Its name in earlier versions, which rules may still use.
+    former: Option<&'static str>,
     /// The effect, in one line.
     line: &'static str,
     pub(super) point: InjectionPoint,
@@ -63,6 +65,7 @@ pub(super) static TABLE: &[Row] = &[
     Row {
         fault: Fault::Offline,
         name: "offline",
+        former: None,
         line: "the phone falls silent for `ms`: no data passes, connections stay open, new ones get no answer",
         point: InjectionPoint::Before,
         on: &[],
@@ -71,6 +74,7 @@ pub(super) static TABLE: &[Row] = &[
     Row {
         fault: Fault::Unauthorized,
         name: "unauthorized",
+        former: None,
         line: "the phone forgets all keys and asks its owner to allow this host",
         point: InjectionPoint::Connecting,
         on: &[],
@@ -79,6 +83,7 @@ pub(super) static TABLE: &[Row] = &[
     Row {
         fault: Fault::Slow,
         name: "slow",
+        former: None,
         line: "a command starts `ms` later, in real time",
         point: InjectionPoint::Before,
         on: &[],
@@ -86,7 +91,8 @@ pub(super) static TABLE: &[Row] = &[
     },
     Row {
         fault: Fault::Disconnect,
-        name: "cut",
+        name: "disconnect",
+        former: Some("cut"),
         line: "the connection drops after the phone has sent `at` bytes",
         point: InjectionPoint::Connecting,
         on: &[],
@@ -94,7 +100,8 @@ pub(super) static TABLE: &[Row] = &[
     },
     Row {
         fault: Fault::CorruptOutput,
-        name: "garbage",
+        name: "corrupt-output",
+        former: Some("garbage"),
         line: "one in `every` bytes of a command's output is corrupted",
         point: InjectionPoint::During,
         on: &[],
@@ -102,7 +109,8 @@ pub(super) static TABLE: &[Row] = &[
     },
     Row {
         fault: Fault::CorruptPackets,
-        name: "garbage-packets",
+        name: "corrupt-packets",
+        former: Some("garbage-packets"),
         line: "byte number `at` that the phone sends over a connection is corrupted, breaking a packet",
         point: InjectionPoint::Connecting,
         on: &[],
@@ -111,6 +119,7 @@ pub(super) static TABLE: &[Row] = &[
     Row {
         fault: Fault::DumpNotIdle,
         name: "dump-not-idle",
+        former: None,
         line: "uiautomator waits 10 s, prints \"could not get idle state\", exits with 0 and writes nothing",
         point: InjectionPoint::During,
         on: DUMP,
@@ -119,6 +128,7 @@ pub(super) static TABLE: &[Row] = &[
     Row {
         fault: Fault::DumpKilled,
         name: "dump-killed",
+        former: None,
         line: "uiautomator is killed (status 137) after writing half of the dump",
         point: InjectionPoint::During,
         on: DUMP,
@@ -127,6 +137,7 @@ pub(super) static TABLE: &[Row] = &[
     Row {
         fault: Fault::DumpStale,
         name: "dump-stale",
+        former: None,
         line: "uiautomator returns the previous dump although the screen has changed",
         point: InjectionPoint::During,
         on: DUMP,
@@ -135,6 +146,7 @@ pub(super) static TABLE: &[Row] = &[
     Row {
         fault: Fault::TextLost,
         name: "text-lost",
+        former: None,
         line: "every `every`-th character of typed text is lost",
         point: InjectionPoint::Before,
         on: TYPING,
@@ -142,7 +154,8 @@ pub(super) static TABLE: &[Row] = &[
     },
     Row {
         fault: Fault::LayoutShift,
-        name: "target-moved",
+        name: "layout-shift",
+        former: Some("target-moved"),
         line: "after a dump, a banner appears or disappears at the top of the app and everything else moves",
         point: InjectionPoint::After,
         on: DUMP,
@@ -151,6 +164,7 @@ pub(super) static TABLE: &[Row] = &[
     Row {
         fault: Fault::Keyboard,
         name: "keyboard",
+        former: None,
         line: "after a dump, a field takes the focus and the keyboard covers what is below",
         point: InjectionPoint::After,
         on: DUMP,
@@ -159,6 +173,7 @@ pub(super) static TABLE: &[Row] = &[
     Row {
         fault: Fault::Popup,
         name: "popup",
+        former: None,
         line: "after a dump, an alert covers the app and blocks its touches until it is answered",
         point: InjectionPoint::After,
         on: DUMP,
@@ -167,6 +182,7 @@ pub(super) static TABLE: &[Row] = &[
     Row {
         fault: Fault::AppCrash,
         name: "app-crash",
+        former: None,
         line: "the app in front crashes when it is touched",
         point: InjectionPoint::Before,
         on: INPUT,
@@ -175,6 +191,7 @@ pub(super) static TABLE: &[Row] = &[
     Row {
         fault: Fault::Anr,
         name: "anr",
+        former: None,
         line: "the app in front stops responding when it is touched, and a dialog says so",
         point: InjectionPoint::Before,
         on: INPUT,
@@ -183,6 +200,7 @@ pub(super) static TABLE: &[Row] = &[
     Row {
         fault: Fault::DiskFull,
         name: "disk-full",
+        former: None,
         line: "the phone has no space left until something is deleted",
         point: InjectionPoint::Before,
         on: &[],
@@ -191,6 +209,7 @@ pub(super) static TABLE: &[Row] = &[
     Row {
         fault: Fault::SecureWindow,
         name: "secure-window",
+        former: None,
         line: "the app in front becomes secure: screenshots of it are black",
         point: InjectionPoint::Before,
         on: &["screencap", "framebuffer"],
@@ -199,6 +218,7 @@ pub(super) static TABLE: &[Row] = &[
     Row {
         fault: Fault::AdbRestart,
         name: "adb-restart",
+        former: None,
         line: "all connections are cut, as when the host's adb server restarts; new ones are accepted",
         point: InjectionPoint::Before,
         on: &[],
@@ -217,10 +237,18 @@ impl Fault {
         self.row().name
     }
 
-    /// The fault with that name, or with its British spelling.
+    /// The name that its random numbers derive from. It stays the same when a fault is renamed, so that a seed gives
+    /// the same injections.
+    pub(super) fn random_name(self) -> &'static str {
+        let row = self.row();
+        row.former.unwrap_or(row.name)
+    }
+
+    /// The fault with that name, with its former name, or with its British spelling.
     pub(super) fn named(name: &str) -> Option<Self> {
         let name = if name == "unauthorised" { "unauthorized" } else { name };
-        TABLE.iter().find(|row| row.name == name).map(|row| row.fault)
+        let is = |row: &&Row| row.name == name || row.former == Some(name);
+        TABLE.iter().find(is).map(|row| row.fault)
     }
 }
 
@@ -246,6 +274,9 @@ mod tests {
         for row in TABLE {
             assert_eq!(TABLE.iter().filter(|other| other.fault == row.fault).count(), 1);
             assert_eq!(Fault::named(row.name), Some(row.fault));
+            if let Some(former) = row.former {
+                assert_eq!(Fault::named(former), Some(row.fault));
+            }
         }
     }
 }
