@@ -53,7 +53,7 @@ pub fn rules(kind: &str, probability: f64) -> Vec<String> {
     let each = probability / COMMANDS;
     match kind {
         NONE => Vec::new(),
-        "offline" | "slow" | "garbage" | "disk-full" | "adb-restart" => {
+        "offline" | "slow" | "corrupt-output" | "garbage" | "disk-full" | "adb-restart" => {
             vec![format!("{kind}:p={each}")]
         }
         "unauthorized" | "disconnect" | "cut" | "corrupt-packets" | "garbage-packets" => {
@@ -178,9 +178,9 @@ fn row(kind: &str, settings: &[Vec<Score>]) -> Vec<String> {
     let (low, high) = first.interval();
     cells.push(format!("{:.1} to {:.1} %", low * 100.0, high * 100.0));
     cells.push(format!("{:.2}", f64::from(first.steps) / f64::from(first.oracle.max(1))));
-    let strikes: usize =
-        settings.first().map_or(0, |scores| scores.iter().map(|score| score.strikes).sum());
-    cells.push(strikes.to_string());
+    let injected: usize =
+        settings.first().map_or(0, |scores| scores.iter().map(|score| score.injected_faults).sum());
+    cells.push(injected.to_string());
     cells
 }
 

@@ -99,7 +99,7 @@ impl OracleCosts {
         if !score.success {
             return Err(format!(
                 "oracle of task {} failed with seed {seed}: {}",
-                task.name, score.why
+                task.name, score.reason
             ));
         }
         lock(&self.0).insert(key, score.steps);

@@ -30,7 +30,7 @@ impl Summary {
         let mut sum = Self::default();
         for score in scores {
             sum.attempts += 1;
-            sum.tokens += score.spent.input_tokens + score.spent.output_tokens;
+            sum.tokens += score.usage.input_tokens + score.usage.output_tokens;
             sum.phone_ms += score.phone_ms;
             if score.success {
                 sum.successes += 1;
@@ -145,8 +145,8 @@ pub fn sum_json(sum: &Summary) -> Value {
     json!({
         "attempts": sum.attempts,
         "successes": sum.successes,
-        "share": sum.rate(),
-        "interval": [low, high],
+        "success_rate": sum.rate(),
+        "confidence_interval": [low, high],
         "steps": sum.steps,
         "oracle_steps": sum.oracle,
         "tokens": sum.tokens,

@@ -152,7 +152,7 @@ fn policy_that_never_finishes_does_not_succeed() {
     }));
     let [score] = attempts(who, vec![task], vec![1], 1).try_into().unwrap();
     assert!(!score.success, "{score:?}");
-    assert!(score.why.contains("never reported"), "{score:?}");
+    assert!(score.reason.contains("never reported"), "{score:?}");
 }
 
 #[tokio::test]
@@ -197,7 +197,7 @@ fn scores_depend_on_seeds_not_on_parallelism() {
         };
         let plan = Plan { tasks: tasks.clone(), seeds: vec![4, 5], manners: vec![manner], jobs };
         let scores = plan.run(&|_, _| {}).unwrap().concat();
-        assert!(scores.iter().any(|score| score.strikes > 0));
+        assert!(scores.iter().any(|score| score.injected_faults > 0));
         serde_json::to_string(&scores).unwrap()
     };
     assert_eq!(out(1), out(3));

@@ -83,7 +83,7 @@ pub struct Score {
     /// Whether the success conditions hold.
     pub success: bool,
     /// Why it failed; empty on success.
-    pub why: String,
+    pub reason: String,
     /// Final status of the agent.
     pub status: AgentStatus,
     /// Steps of the agent, or actions of the oracle.
@@ -91,11 +91,11 @@ pub struct Score {
     /// Actions of the oracle.
     pub oracle: u32,
     /// Model usage and cost.
-    pub spent: Usage,
+    pub usage: Usage,
     /// Time on the phone's clock, in milliseconds.
     pub phone_ms: u64,
     /// Number of injected faults.
-    pub strikes: usize,
+    pub injected_faults: usize,
 }
 
 /// An attempt.
@@ -160,13 +160,13 @@ impl Trial<'_> {
             seed: self.seed,
             goal: case.goal,
             success: judged.is_ok(),
-            why: judged.err().unwrap_or_default(),
+            reason: judged.err().unwrap_or_default(),
             status: went.status,
             steps: went.steps,
             oracle: self.oracle,
-            spent: went.spent,
+            usage: went.spent,
             phone_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
-            strikes: bench.phone.injections().len(),
+            injected_faults: bench.phone.injections().len(),
         })
     }
 

@@ -160,7 +160,7 @@ fn attempt(
         let failed = scores
             .iter()
             .filter(|score| !score.success)
-            .map(|score| format!("{} with seed {}: {}\n", score.task, score.seed, score.why));
+            .map(|score| format!("{} with seed {}: {}\n", score.task, score.seed, score.reason));
         let text = format!("{}\n{}", failed.collect::<String>(), summary::table(&scores));
         (text, summary::to_json(&scores), summary::Summary::of(&scores).rate())
     } else {
