@@ -173,7 +173,7 @@ fn accept(pin: &mut Pin, tools: &AppTools) {
         pin.certificate.clone_from(&tools.certificate);
     }
     for (name, digest) in digests(tools) {
-        let known = pin.agreed.entry(name).or_default();
+        let known = pin.accepted.entry(name).or_default();
         known.retain(|one| *one != digest);
         known.push(digest);
         let old = known.len().saturating_sub(VERSIONS);
@@ -185,7 +185,7 @@ fn accept(pin: &mut Pin, tools: &AppTools) {
 fn changed_tools<'a>(tools: &'a AppTools, pin: &Pin) -> Vec<(Option<&'a AppTool>, bool)> {
     let parts = std::iter::once(None).chain(tools.tools.iter().map(Some));
     let judged = parts.filter_map(|part| {
-        let known = pin.agreed.get(&name(tools, part));
+        let known = pin.accepted.get(&name(tools, part));
         let digest = digest(tools, part);
         match known {
             Some(known) if known.contains(&digest) => None,
@@ -197,11 +197,11 @@ fn changed_tools<'a>(tools: &'a AppTools, pin: &Pin) -> Vec<(Option<&'a AppTool>
 
 /// What has changed, as text; `None` if nothing has.
 fn changes(tools: &AppTools, pin: &Pin) -> Option<String> {
-    let unagreed = changed_tools(tools, pin);
+    let unaccepted = changed_tools(tools, pin);
     // A signer that is readable now may not be the one that was unreadable then.
     let is_signed_anew =
-        pin.certificate.is_empty() && !tools.certificate.is_empty() && !pin.agreed.is_empty();
-    if unagreed.is_empty() && !is_signed_anew {
+        pin.certificate.is_empty() && !tools.certificate.is_empty() && !pin.accepted.is_empty();
+    if unaccepted.is_empty() && !is_signed_anew {
         return None;
     }
     let word = |(part, new): &(Option<&AppTool>, bool)| match (part, new) {
@@ -212,9 +212,9 @@ fn changes(tools: &AppTools, pin: &Pin) -> Option<String> {
     };
     let signer = "its signing certificate is readable now and was not before";
     let mut text: Vec<_> = is_signed_anew.then(|| signer.to_owned()).into_iter().collect();
-    text.extend(unagreed.iter().take(NAMED).map(word));
-    if unagreed.len() > NAMED {
-        text.push(format!("and {} more have changed", unagreed.len() - NAMED));
+    text.extend(unaccepted.iter().take(NAMED).map(word));
+    if unaccepted.len() > NAMED {
+        text.push(format!("and {} more have changed", unaccepted.len() - NAMED));
     }
     Some(text.join(", "))
 }
