@@ -210,7 +210,7 @@ fn app_tools_are_listed_and_described() {
     let rows: serde_json::Value = serde_json::from_str(&out).unwrap();
     let notes = rows.as_array().unwrap().iter().find(|row| row["package"] == "com.android.notes");
     let notes = notes.unwrap();
-    assert_eq!(notes["trusted"], "not_allowed");
+    assert_eq!(notes["trust"], "not_allowed");
     assert_eq!(notes["capabilities"][0]["id"], "add_note", "{notes:#}");
     assert_eq!(notes["capabilities"][0]["input"][0]["required"], true);
     let (_, err, code) = run(&["describe", "com.none", "--device", "virtual"]);
@@ -250,13 +250,13 @@ fn naming_an_app_allows_only_that_call() {
     assert!(err.contains("Sent without waiting"), "{err}");
 
     let (out, _, _) = run_at_home(home.path(), &["list", "--json", "--device", "virtual"]);
-    assert!(out.contains("\"trusted\": \"not_allowed\""), "{out}");
+    assert!(out.contains("\"trust\": \"not_allowed\""), "{out}");
     let (out, err, code) =
         run_at_home(home.path(), &["trust", "com.android.notes", "--device", "virtual"]);
     assert_eq!(code, Some(0), "{out}{err}");
     assert!(out.contains("com.android.notes is now trusted"), "{out}");
     let (out, _, _) = run_at_home(home.path(), &["list", "--json", "--device", "virtual"]);
-    assert!(out.contains("\"trusted\": \"yes\""), "{out}");
+    assert!(out.contains("\"trust\": \"yes\""), "{out}");
     assert!(home.path().join("thumbwire/app-tools.json").is_file());
 
     let forget = || run_at_home(home.path(), &["trust", "com.android.notes", "--revoke"]);
@@ -264,7 +264,7 @@ fn naming_an_app_allows_only_that_call() {
     assert_eq!((code, err.as_str()), (Some(0), ""));
     assert_eq!(out, "com.android.notes is no longer trusted.\n");
     let (out, _, _) = run_at_home(home.path(), &["list", "--json", "--device", "virtual"]);
-    assert!(out.contains("\"trusted\": \"not_allowed\""), "{out}");
+    assert!(out.contains("\"trust\": \"not_allowed\""), "{out}");
     let (out, _, code) = forget();
     assert_eq!(code, Some(0));
     assert_eq!(out, "com.android.notes was not trusted; nothing changed.\n");

@@ -44,7 +44,7 @@ fn freshly_built_app_is_installed_found_linted_and_called() {
     let rows: Value = serde_json::from_str(&list).unwrap();
     let rows = rows.as_array().unwrap();
     let row = rows.iter().find(|row| row["package"] == "org.example.attendance").unwrap();
-    assert_eq!(row["complaints"], serde_json::json!([]));
+    assert_eq!(row["findings"], serde_json::json!([]));
     let ids: Vec<_> =
         row["capabilities"].as_array().unwrap().iter().map(|one| &one["id"]).collect();
     assert_eq!(ids, ["clock_in_today", "query_clock_in", "make_up_clock_in"]);

@@ -128,7 +128,7 @@ fn old_flag_names_keep_working() {
         said(&command.env(name, "com.android.notes").output().unwrap()).0
     };
     for name in ["THUMBWIRE_ALLOW_APP_TOOLS", "THUMBWIRE_APP_TOOLS"] {
-        assert!(listed(name).contains("\"trusted\": \"yes\""), "{name}");
+        assert!(listed(name).contains("\"trust\": \"yes\""), "{name}");
     }
 }
 

@@ -247,13 +247,13 @@ impl Row {
             Verdict::Met | Verdict::NoReply => None,
         };
         json!({
-            "must": self.must.name,
+            "requirement": self.must.name,
             "section": Some(self.must.section).filter(|it| !it.is_empty()),
-            "whose": self.must.party.name(),
-            "demands": self.must.demands,
+            "party": self.must.party.name(),
+            "statement": self.must.demands,
             "verdict": self.verdict.name(),
-            "what": Some(&self.what).filter(|it| !it.is_empty()),
-            "why": reason,
+            "detail": Some(&self.what).filter(|it| !it.is_empty()),
+            "reason": reason,
         })
     }
 }

@@ -170,10 +170,10 @@ fn rows(apps: &[Arc<AppTools>]) -> serde_json::Value {
                 "schema": tool.schema,
             })
         });
-        let complaints = tools
+        let findings = tools
             .complaints
             .iter()
-            .map(|one| json!({ "rule": one.rule, "fatal": one.fatal, "says": one.message }));
+            .map(|one| json!({ "rule": one.rule, "fatal": one.fatal, "message": one.message }));
         json!({
             "package": tools.app.0,
             "protocol": tools.by.name(),
@@ -181,9 +181,9 @@ fn rows(apps: &[Arc<AppTools>]) -> serde_json::Value {
             "description": tools.description,
             "version": tools.version,
             "certificate": tools.certificate,
-            "trusted": tools.trusted.name(),
+            "trust": tools.trusted.name(),
             "capabilities": serde_json::Value::from_iter(capabilities),
-            "complaints": serde_json::Value::from_iter(complaints),
+            "findings": serde_json::Value::from_iter(findings),
         })
     });
     serde_json::Value::from_iter(rows)

@@ -109,13 +109,13 @@ pub(super) fn json(one: &LintedFile, mode: Mode) -> Value {
                 let SourcePosition { line, column } = found.finding.position;
                 let known = |number: u32| (number > 0).then_some(number);
                 json!({
-                    "part": found.part,
+                    "entry": found.part,
                     "line": known(line),
                     "column": known(column),
                     "rule": found.finding.rule.name(),
                     "section": Some(found.finding.rule.section()).filter(|it| !it.is_empty()),
                     "fatal": found.finding.is_fatal(mode),
-                    "says": found.finding.message,
+                    "message": found.finding.message,
                 })
             });
             json!({
