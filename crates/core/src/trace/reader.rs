@@ -14,10 +14,10 @@ use super::format::{
 use super::upgrade::read_record;
 
 /// The maximum size of a file that is read, in bytes.
-const MOST_BYTES: u64 = 64 << 20;
+const MAX_BYTES: u64 = 64 << 20;
 
 /// The maximum number of lines; no run comes near.
-const MOST_LINES: usize = 100_000;
+const MAX_LINES: usize = 100_000;
 
 /// A recorded run.
 #[derive(Debug, Default)]
@@ -30,7 +30,7 @@ pub struct Trace {
     /// The goals; more than one if the run was resumed.
     pub goals: Vec<GoalStart>,
     /// What happened, in order.
-    pub moments: Vec<TraceEntry>,
+    pub entries: Vec<TraceEntry>,
     /// The status and reason at the end; `None` if there was no goal or the run never ended.
     pub ended: Option<(String, String)>,
     /// The phone's description of itself.
@@ -112,42 +112,42 @@ impl Trace {
     /// # Errors
     /// If the folder holds no trace, or one of a later version.
     pub fn open(folder: &Path) -> io::Result<Self> {
-        let mut story = Self { folder: folder.to_owned(), ..Self::default() };
-        let text = story.text(FILE, MOST_BYTES)?;
+        let mut trace = Self { folder: folder.to_owned(), ..Self::default() };
+        let text = trace.text(FILE, MAX_BYTES)?;
         let whole = text.ends_with('\n');
         let count = text.lines().count();
         let mut actions: Vec<RecordedAction> = Vec::new();
-        for (i, text) in text.lines().enumerate().take(MOST_LINES) {
+        for (i, text) in text.lines().enumerate().take(MAX_LINES) {
             match read_record(text) {
                 Ok(line) => {
-                    story.take(line.clone(), &mut actions)?;
-                    story.lines.push(line);
+                    trace.take(line.clone(), &mut actions)?;
+                    trace.lines.push(line);
                 }
                 Err(_) if i + 1 == count && !whole => {
-                    story
+                    trace
                         .notes
                         .push("The last line is incomplete: the recording was interrupted.".into());
                 }
-                Err(error) => story.notes.push(format!("Skipped line {}: {error}.", i + 1)),
+                Err(error) => trace.notes.push(format!("Skipped line {}: {error}.", i + 1)),
             }
         }
-        if count > MOST_LINES {
-            story.notes.push(format!("Only the first {MOST_LINES} of {count} lines are shown."));
+        if count > MAX_LINES {
+            trace.notes.push(format!("Only the first {MAX_LINES} of {count} lines are shown."));
         }
-        if story.lines.is_empty() {
+        if trace.lines.is_empty() {
             let reason = format!("{} contains no run", folder.join(FILE).display());
             return Err(io::Error::new(io::ErrorKind::InvalidData, reason));
         }
-        if !matches!(story.lines.first(), Some(TraceRecord::Run { .. })) {
-            story
+        if !matches!(trace.lines.first(), Some(TraceRecord::Run { .. })) {
+            trace
                 .notes
                 .push("The first line is not a run record: the beginning is missing.".into());
         }
-        story.add_unclaimed_actions(&mut actions);
-        if !story.goals.is_empty() && story.ended.is_none() {
-            story.notes.push("The run has no end: it was interrupted or is still running.".into());
+        trace.add_unclaimed_actions(&mut actions);
+        if !trace.goals.is_empty() && trace.ended.is_none() {
+            trace.notes.push("The run has no end: it was interrupted or is still running.".into());
         }
-        Ok(story)
+        Ok(trace)
     }
 
     /// Reads a file of the run.
@@ -168,10 +168,10 @@ impl Trace {
         };
         let file = fs::File::open(path).map_err(out)?;
         let mut bytes = Vec::new();
-        file.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(out)?;
+        file.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(out)?;
         match u64::try_from(bytes.len()) {
-            Ok(length) if length <= MOST_BYTES => Ok(bytes),
-            _ => Err(format!("{name} is larger than {MOST_BYTES} bytes.")),
+            Ok(length) if length <= MAX_BYTES => Ok(bytes),
+            _ => Err(format!("{name} is larger than {MAX_BYTES} bytes.")),
         }
     }
 
@@ -224,7 +224,7 @@ impl Trace {
                     self.duration_ms.max(step.at_ms.saturating_add(step.duration_ms));
                 add(&mut self.usage, &step.usage);
                 let touches = step.actions.iter().map(|action| action.touch.clone());
-                self.moments.push(TraceEntry {
+                self.entries.push(TraceEntry {
                     screenshot: step.screenshot.clone(),
                     annotated: step.annotated.clone(),
                     snapshot: step.snapshot.clone(),
@@ -245,11 +245,11 @@ impl Trace {
     fn add_unclaimed_actions(&mut self, actions: &mut Vec<RecordedAction>) {
         for action in actions.drain(..) {
             let (screenshot, snapshot) = seen(&action.end);
-            let before = self.moments.last();
+            let before = self.entries.last();
             let screenshot =
                 screenshot.or_else(|| before.and_then(|entry| entry.screenshot.clone()));
             let touch = touch(&action);
-            self.moments.push(TraceEntry {
+            self.entries.push(TraceEntry {
                 screenshot,
                 snapshot,
                 touches: touch.into_iter().collect(),
@@ -325,13 +325,13 @@ mod tests {
 
     #[test]
     fn time_is_truncated_to_seconds() {
-        for (time, told) in [
+        for (time, expected) in [
             ("2026-11-22T00:29:42.713980535Z", "2026-11-22T00:29:42Z"),
             ("2026-11-22T00:29:42.5+01:00", "2026-11-22T00:29:42+01:00"),
             ("2026-11-22T00:29:42Z", "2026-11-22T00:29:42Z"),
             ("some day", "some day"),
         ] {
-            assert_eq!(to_the_second(time), told);
+            assert_eq!(to_the_second(time), expected);
         }
     }
 }

@@ -21,7 +21,7 @@ pub fn show(trace: &Trace) -> String {
         let _ = writeln!(out, "phone    {}", line(&trace.phone));
     }
     out.push('\n');
-    for entry in &trace.moments {
+    for entry in &trace.entries {
         write_entry(&mut out, entry);
     }
     if let Some((status, reason)) = &trace.ended {

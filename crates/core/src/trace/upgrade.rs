@@ -208,8 +208,8 @@ mod tests {
             let trace = Trace::open(&folder).unwrap();
             let odd = trace.notes.iter().filter(|note| !note.contains("older than"));
             assert_eq!(odd.collect::<Vec<_>>(), [""; 0]);
-            assert!(!trace.moments.is_empty() && !show(&trace).contains("something"));
-            let snapshots = trace.moments.iter().filter_map(|entry| entry.snapshot.as_deref());
+            assert!(!trace.entries.is_empty() && !show(&trace).contains("something"));
+            let snapshots = trace.entries.iter().filter_map(|entry| entry.snapshot.as_deref());
             for file in snapshots.filter(|file| folder.join(file).exists()) {
                 let bytes = trace.file(file).unwrap();
                 serde_json::from_slice::<StoredSnapshot<'_>>(&bytes).unwrap().into_snapshot();

@@ -20,54 +20,54 @@ const MOST: usize = 100;
 
 /// All entries.
 pub(super) fn sections(
-    material: &ReportData<'_>,
-    told: &[TraceEntry],
+    data: &ReportData<'_>,
+    entries: &[TraceEntry],
     notes: &mut Vec<String>,
 ) -> Markup {
     let mut before: Option<&str> = None;
-    let mut all = Vec::with_capacity(told.len());
-    for (at, moment) in told.iter().enumerate() {
-        let snapshot = moment.snapshot.as_deref().filter(|name| material.looks.contains_key(*name));
+    let mut all = Vec::with_capacity(entries.len());
+    for (at, entry) in entries.iter().enumerate() {
+        let snapshot = entry.snapshot.as_deref().filter(|name| data.snapshots.contains_key(*name));
         let changes = snapshot.zip(before).filter(|(now, then)| now != then);
         let changes = changes
-            .map(|(now, then)| Changes::between(&material.looks[then], &material.looks[now]));
-        all.push(section(material, at, moment, changes.as_ref(), notes));
+            .map(|(now, then)| Changes::between(&data.snapshots[then], &data.snapshots[now]));
+        all.push(section(data, at, entry, changes.as_ref(), notes));
         before = snapshot.or(before);
     }
     html! { @for section in &all { (section) } }
 }
 
 fn section(
-    material: &ReportData<'_>,
+    data: &ReportData<'_>,
     at: usize,
     entry: &TraceEntry,
     changes: Option<&Changes>,
     notes: &mut Vec<String>,
 ) -> Markup {
-    let snapshot = entry.snapshot.as_ref().and_then(|name| material.looks.get(name));
+    let snapshot = entry.snapshot.as_ref().and_then(|name| data.snapshots.get(name));
     let mut file = |name: &Option<String>| {
-        let bytes = material.trace.file(name.as_deref()?).map_err(|note| notes.push(note)).ok()?;
+        let bytes = data.trace.file(name.as_deref()?).map_err(|note| notes.push(note)).ok()?;
         Some(String::from_utf8_lossy(&bytes).into_owned())
     };
-    let round = entry.step.as_ref();
-    let prompt = round.and_then(|round| file(&round.prompt));
-    let response = round.and_then(|round| file(&round.response));
+    let step = entry.step.as_ref();
+    let prompt = step.and_then(|step| file(&step.prompt));
+    let response = step.and_then(|step| file(&step.response));
     html! {
         section.moment id={ "m" (at + 1) } tabindex="-1" .failed[entry.failed()] {
             h2 {
                 (name_of(at, entry))
-                @if let Some(app) = round.and_then(|round| round.app.as_ref()) {
+                @if let Some(app) = step.and_then(|step| step.app.as_ref()) {
                     span.app { (sanitize_line(app, 120)) }
                 }
                 span.when { "at " (time(entry.at_ms())) ", took " (time(entry.duration_ms())) }
             }
-            (pictures(material, entry))
+            (pictures(data, entry))
             div.told {
-                @if let Some(round) = round { (thought(round)) }
+                @if let Some(step) = step { (thought(step)) }
                 (steps(entry))
                 @if let Some(changes) = changes { h3 { "Changes" } (changes.markup()) }
-                @if let Some(look) = snapshot {
-                    details.look { summary { "Tree, " (look.nodes.len()) " nodes" } (rows(look)) }
+                @if let Some(snapshot) = snapshot {
+                    details.look { summary { "Tree, " (snapshot.nodes.len()) " nodes" } (rows(snapshot)) }
                 }
                 @if let Some(prompt) = &prompt {
                     details.prompt { summary { "Prompt" } (messages(prompt)) }
@@ -75,22 +75,22 @@ fn section(
                 @if let Some(response) = &response {
                     details.prompt { summary { "Model reply" } pre { (sanitize(response, LONGEST_PROMPT)) } }
                 }
-                @if let Some(round) = round { (costs(entry, round)) }
+                @if let Some(step) = step { (costs(entry, step)) }
             }
         }
     }
 }
 
 /// The screenshot with the touches, and the annotated one.
-fn pictures(material: &ReportData<'_>, entry: &TraceEntry) -> Markup {
-    let clean = material.pictures.find(entry.screenshot.as_deref());
-    let annotated = material.pictures.find(entry.annotated.as_deref());
-    let snapshot = entry.snapshot.as_ref().and_then(|name| material.looks.get(name));
+fn pictures(data: &ReportData<'_>, entry: &TraceEntry) -> Markup {
+    let clean = data.pictures.find(entry.screenshot.as_deref());
+    let annotated = data.pictures.find(entry.annotated.as_deref());
+    let snapshot = entry.snapshot.as_ref().and_then(|name| data.snapshots.get(name));
     let name = entry.screenshot.as_deref().unwrap_or_default();
     html! {
         div.pictures {
             @if let Some(at) = clean {
-                @let size = material.pictures.all[at].size;
+                @let size = data.pictures.all[at].size;
                 @let unit = size.width.max(size.height) / 48;
                 @let view = format!("0 0 {} {}", size.width, size.height);
                 figure.clean {
@@ -109,11 +109,11 @@ fn pictures(material: &ReportData<'_>, entry: &TraceEntry) -> Markup {
                         }
                         figcaption { (sanitize_line(entry.annotated.as_deref().unwrap_or_default(), 80)) }
                     }
-                } @else if let Some(look) = snapshot {
+                } @else if let Some(snapshot) = snapshot {
                     figure.marked {
                         svg role="img" aria-label="Screenshot with element boxes" viewBox=(view) {
                             use href={ "#p" (at) } {}
-                            (boxes(look, unit / 2 + 1))
+                            (boxes(snapshot, unit / 2 + 1))
                             rect.lit width="0" height="0" {}
                         }
                         figcaption { "with elements" }

@@ -24,7 +24,7 @@ const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
 /// The maximum number of entries on a page.
-const MOST_MOMENTS: usize = 1000;
+const MAX_ENTRIES: usize = 1000;
 
 /// A run's snapshots by file name.
 type Snapshots = BTreeMap<String, StoredSnapshot<'static>>;
@@ -33,7 +33,7 @@ type Snapshots = BTreeMap<String, StoredSnapshot<'static>>;
 struct ReportData<'a> {
     trace: &'a Trace,
     pictures: ImageSet,
-    looks: Snapshots,
+    snapshots: Snapshots,
 }
 
 /// Renders the page. `nonce` identifies the page's own script: letters and digits that nobody can guess.
@@ -41,20 +41,20 @@ struct ReportData<'a> {
 /// Screenshots are scaled down: a run of 50 steps with two screenshots of 1080x2400 pixels each makes some 3 to 6 MB.
 pub fn page(trace: &Trace, nonce: &str) -> String {
     let mut notes = trace.notes.clone();
-    let out = &trace.moments[..trace.moments.len().min(MOST_MOMENTS)];
-    if out.len() < trace.moments.len() {
+    let shown = &trace.entries[..trace.entries.len().min(MAX_ENTRIES)];
+    if shown.len() < trace.entries.len() {
         notes.push(format!(
-            "Only the first {MOST_MOMENTS} of {} entries are shown.",
-            trace.moments.len()
+            "Only the first {MAX_ENTRIES} of {} entries are shown.",
+            trace.entries.len()
         ));
     }
-    let clean = out.iter().filter_map(|moment| moment.screenshot.as_deref());
-    let annotated = out.iter().filter_map(|moment| moment.annotated.as_deref());
+    let clean = shown.iter().filter_map(|entry| entry.screenshot.as_deref());
+    let annotated = shown.iter().filter_map(|entry| entry.annotated.as_deref());
     let names: Vec<&str> = clean.chain(annotated).collect();
     let pictures = ImageSet::of(trace, &names, &mut notes);
-    let looks = load_snapshots(trace, out, &mut notes);
-    let material = ReportData { trace, pictures, looks };
-    let sections = entry::sections(&material, out, &mut notes);
+    let snapshots = load_snapshots(trace, shown, &mut notes);
+    let data = ReportData { trace, pictures, snapshots };
+    let sections = entry::sections(&data, shown, &mut notes);
     let goal = trace.goals.first().map(|goal| sanitize(&goal.request, 2000));
     let title = goal.clone().unwrap_or_else(|| "Run without a goal".into());
     let policy = format!(
@@ -74,14 +74,14 @@ pub fn page(trace: &Trace, nonce: &str) -> String {
             body {
                 svg.store aria-hidden="true" width="0" height="0" {
                     defs {
-                        @for (at, picture) in material.pictures.all.iter().enumerate() {
+                        @for (at, picture) in data.pictures.all.iter().enumerate() {
                             image id={ "p" (at) } width=(picture.size.width) height=(picture.size.height)
                                 preserveAspectRatio="none" href=(picture.uri) {}
                         }
                     }
                 }
                 (header(trace, &title, &notes))
-                (timeline(out))
+                (timeline(shown))
                 main { (sections) }
                 (help())
                 script nonce=(nonce) { (PreEscaped(SCRIPT)) }
@@ -92,10 +92,10 @@ pub fn page(trace: &Trace, nonce: &str) -> String {
 }
 
 /// The readable snapshots. Unreadable ones are added to the notes.
-fn load_snapshots(trace: &Trace, told: &[TraceEntry], notes: &mut Vec<String>) -> Snapshots {
-    let mut looks = Snapshots::new();
-    for name in told.iter().filter_map(|moment| moment.snapshot.as_deref()) {
-        if looks.contains_key(name) {
+fn load_snapshots(trace: &Trace, entries: &[TraceEntry], notes: &mut Vec<String>) -> Snapshots {
+    let mut snapshots = Snapshots::new();
+    for name in entries.iter().filter_map(|entry| entry.snapshot.as_deref()) {
+        if snapshots.contains_key(name) {
             continue;
         }
         let read = trace.file(name).and_then(|bytes| {
@@ -103,13 +103,13 @@ fn load_snapshots(trace: &Trace, told: &[TraceEntry], notes: &mut Vec<String>) -
                 .map_err(|error| format!("{name} is not a snapshot: {error}."))
         });
         match read {
-            Ok(look) => {
-                looks.insert(name.to_owned(), look);
+            Ok(snapshot) => {
+                snapshots.insert(name.to_owned(), snapshot);
             }
             Err(note) => notes.push(note),
         }
     }
-    looks
+    snapshots
 }
 
 /// The box colors, the same as in annotated screenshots.
@@ -123,8 +123,8 @@ fn colours() -> Markup {
 
 fn header(trace: &Trace, title: &str, notes: &[String]) -> Markup {
     const MOST_NOTES: usize = 20;
-    let rounds = trace.moments.iter().filter(|moment| moment.step.is_some()).count();
-    let steps: usize = trace.moments.iter().map(|moment| moment.actions.len()).sum();
+    let agent_steps = trace.entries.iter().filter(|entry| entry.step.is_some()).count();
+    let actions: usize = trace.entries.iter().map(|entry| entry.actions.len()).sum();
     let usage = &trace.usage;
     let tokens = usage.input_tokens.saturating_add(usage.output_tokens);
     let policy =
@@ -147,8 +147,8 @@ fn header(trace: &Trace, title: &str, notes: &[String]) -> Markup {
             dl.facts {
                 @if !policy.is_empty() { div { dt { "Policy" } dd { (policy) } } }
                 @if !trace.phone.is_empty() { div { dt { "Phone" } dd { (sanitize_line(&trace.phone, 100)) } } }
-                @if rounds > 0 { div { dt { "Steps" } dd { (rounds) } } }
-                div { dt { "Actions" } dd { (steps) } }
+                @if agent_steps > 0 { div { dt { "Steps" } dd { (agent_steps) } } }
+                div { dt { "Actions" } dd { (actions) } }
                 div { dt { "Time" } dd { (time(trace.duration_ms)) } }
                 @if usage.calls > 0 {
                     div { dt { "Tokens" } dd { (grouped(tokens)) } }
@@ -194,26 +194,26 @@ fn money(dollars: Option<f64>) -> String {
 }
 
 /// A bar per entry, as wide as its duration, divided into its phases if known.
-fn timeline(told: &[TraceEntry]) -> Markup {
-    let longest = told.iter().map(TraceEntry::duration_ms).max().unwrap_or_default().max(1);
+fn timeline(entries: &[TraceEntry]) -> Markup {
+    let longest = entries.iter().map(TraceEntry::duration_ms).max().unwrap_or_default().max(1);
     // Keep every bar wide enough to click.
     let share = |ms: u64| (ms.saturating_mul(1000) / longest).max(60);
-    let names = phases(told);
+    let names = phases(entries);
     html! {
         nav.timeline aria-label="Timeline" {
             ol {
-                @for (at, moment) in told.iter().enumerate() {
-                    @let name = name_of(at, moment);
-                    li style={ "flex-grow:" (share(moment.duration_ms())) } {
-                        a href={ "#m" (at + 1) } .failed[moment.failed()]
-                            title={ (name) ", " (time(moment.duration_ms())) } {
+                @for (at, entry) in entries.iter().enumerate() {
+                    @let name = name_of(at, entry);
+                    li style={ "flex-grow:" (share(entry.duration_ms())) } {
+                        a href={ "#m" (at + 1) } .failed[entry.failed()]
+                            title={ (name) ", " (time(entry.duration_ms())) } {
                             span.bars aria-hidden="true" {
-                                @for (phase, ms) in timings(moment) {
+                                @for (phase, ms) in timings(entry) {
                                     @let nth = names.iter().position(|name| *name == phase).unwrap_or_default();
                                     i class={ "phase" (nth % 5) } style={ "flex-grow:" (ms.max(1)) } {}
                                 }
                             }
-                            span.nth { @if moment.failed() { "!" } (at + 1) }
+                            span.nth { @if entry.failed() { "!" } (at + 1) }
                         }
                     }
                 }
@@ -246,16 +246,16 @@ fn phase_name(name: &str) -> String {
 /// The duration of each phase of an entry, in milliseconds.
 fn timings(entry: &TraceEntry) -> Vec<(&str, u64)> {
     const MOST_PHASES: usize = 12;
-    let Some(round) = &entry.step else { return Vec::new() };
-    let timed = round.timings.iter().take(MOST_PHASES);
+    let Some(step) = &entry.step else { return Vec::new() };
+    let timed = step.timings.iter().take(MOST_PHASES);
     let ms = |value: &serde_json::Value| value.as_f64().map(|ms| ms.max(0.0) as u64);
     timed.filter_map(|(name, value)| Some((name.as_str(), ms(value)?))).collect()
 }
 
 /// The names of the phases, in order of first appearance.
-fn phases(told: &[TraceEntry]) -> Vec<&str> {
+fn phases(entries: &[TraceEntry]) -> Vec<&str> {
     let mut names: Vec<&str> = Vec::new();
-    for (name, _) in told.iter().flat_map(timings) {
+    for (name, _) in entries.iter().flat_map(timings) {
         if !names.contains(&name) && names.len() < 5 {
             names.push(name);
         }

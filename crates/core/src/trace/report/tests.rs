@@ -25,7 +25,7 @@ const HOSTILE: &str =
 fn hostile() -> Vec<TraceRecord> {
     let text = || HOSTILE.to_owned();
     let action = CallRecord { function: text(), message: text(), ..CallRecord::default() };
-    let round = AgentStep {
+    let step = AgentStep {
         step: 1,
         app: Some(text()),
         screenshot: Some("../../etc/passwd".into()),
@@ -38,7 +38,7 @@ fn hostile() -> Vec<TraceRecord> {
         ..AgentStep::default()
     };
     let goal = GoalStart { request: text(), policy: text(), ..GoalStart::default() };
-    vec![run(VERSION), TraceRecord::Goal(goal), TraceRecord::AgentStep(Box::new(round))]
+    vec![run(VERSION), TraceRecord::Goal(goal), TraceRecord::AgentStep(Box::new(step))]
 }
 
 #[test]
@@ -46,16 +46,16 @@ fn untrusted_text_stays_text() {
     let folder = tempfile::tempdir().unwrap();
     written(folder.path(), &hostile());
     fs::write(folder.path().join("prompt.json"), HOSTILE).unwrap();
-    let story = Trace::open(folder.path()).unwrap();
-    let page = page(&story, "n0nce");
+    let trace = Trace::open(folder.path()).unwrap();
+    let page = page(&trace, "n0nce");
     assert_eq!(page.matches("<script").count(), 1, "the page's own");
     assert!(!page.contains("<img") && !page.contains("onerror=alert(1)>\u{202e}"));
     assert!(!page.contains(['\u{202e}', '\0', '\u{1b}']));
     assert!(page.len() < 500_000, "{} bytes", page.len());
-    let shown = show(&story);
+    let shown = show(&trace);
     assert!(!shown.contains(['\u{202e}', '\0', '\u{1b}']));
     for name in ["../../etc/passwd", "/etc/passwd"] {
-        assert!(story.file(name).unwrap_err().contains("not a file of this run"));
+        assert!(trace.file(name).unwrap_err().contains("not a file of this run"));
     }
     // A leaked `/etc/passwd` would contain this line.
     assert!(page.contains("is not a file of this run") && !page.contains("root:x:"));
@@ -64,19 +64,19 @@ fn untrusted_text_stays_text() {
 #[test]
 fn damaged_or_old_run_is_shown_with_notes() {
     let folder = tempfile::tempdir().unwrap();
-    let round =
+    let step =
         AgentStep { step: 1, screenshot: Some("action_step1.png".into()), ..AgentStep::default() };
     written(
         folder.path(),
-        &[run(3), TraceRecord::Goal(GoalStart::default()), TraceRecord::AgentStep(Box::new(round))],
+        &[run(3), TraceRecord::Goal(GoalStart::default()), TraceRecord::AgentStep(Box::new(step))],
     );
     let file = folder.path().join(FILE);
     let mut text = fs::read_to_string(&file).unwrap();
     text.push_str("no JSON\n{\"kind\":\"ro");
     fs::write(&file, text).unwrap();
-    let story = Trace::open(folder.path()).unwrap();
-    assert_eq!(story.moments.len(), 1);
-    let page = page(&story, "n");
+    let trace = Trace::open(folder.path()).unwrap();
+    assert_eq!(trace.entries.len(), 1);
+    let page = page(&trace, "n");
     for note in [
         &*format!("The trace has version 3, older than {VERSION}"),
         "Skipped line 4",
