@@ -1,4 +1,4 @@
-//! Snapshots: a screen's tree with refs to its elements that stay valid within the session.
+//! Snapshots: a screen's tree with refs to its elements. An element that is unchanged keeps its ref in the next snapshot.
 //!
 //! Start with [`Snapshot`]. [`Controls`] are the same screen's controls by the rules of the UFO MobileAgent servers, with
 //! their own numbers. [`lookup`] finds the element that a client names by a ref or a number.

@@ -12,7 +12,7 @@ use std::io::Cursor;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use thumbwire_virtual_phone::sync::lock;
+use thumbwire_base::lock;
 use tokio::io::{
     AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader, DuplexStream,
     ReadBuf,

@@ -10,7 +10,7 @@ pub(crate) mod jobs;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex};
-use thumbwire_virtual_phone::sync::lock;
+use thumbwire_base::lock;
 use tokio::sync::Notify;
 
 /// Signals with their Linux numbers on arm64 (`bits/signum-generic.h`), in order.

@@ -27,7 +27,6 @@ mod screen;
 mod services;
 mod settings;
 mod storage;
-pub mod sync;
 mod system_ui;
 mod tasks;
 #[cfg(test)]

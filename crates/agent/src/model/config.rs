@@ -198,8 +198,9 @@ fn remote<D: super::http_model::ProviderApi + 'static>(
     settings: &Settings,
 ) -> Arc<dyn Model> {
     let provider = match choice {
+        ModelSpec::OpenAi(_) => "openai",
         ModelSpec::Anthropic(_) => "anthropic",
-        _ => "openai",
+        ModelSpec::Scripted(_) => "scripted",
     };
     Arc::new(HttpModel {
         name: format!("{provider} {model}"),

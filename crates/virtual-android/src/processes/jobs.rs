@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::Mutex;
-use thumbwire_virtual_phone::sync::lock;
+use thumbwire_base::lock;
 use tokio::task::AbortHandle;
 
 /// The background commands of one service, until [`JobList::end`].

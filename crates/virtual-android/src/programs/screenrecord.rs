@@ -22,7 +22,7 @@ use crate::phone::VirtualPhone;
 use crate::processes::{ProcessEntry, Signal};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use thumbwire_virtual_phone::sync::lock;
+use thumbwire_base::lock;
 use thumbwire_virtual_phone::video::{
     Area, Canvas, Encoder, FrameQueue, Muxer, RATE, Recording, Sample, TrackInfo,
 };
