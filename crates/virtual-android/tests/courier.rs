@@ -3,7 +3,7 @@
 mod common;
 
 use common::Wired;
-use common::helper::{Held, Talk};
+use common::helper::{RunningHelper, Talk};
 use serde_json::{Value, json};
 use std::time::Duration;
 use thumbwire_virtual_android::{ClockMode, Setup};
@@ -59,7 +59,7 @@ fn status(answer: &Value) -> String {
 #[tokio::test(start_paused = true)]
 async fn service_call_changes_the_app_and_returns_its_reply() {
     let wired = with_tools("14", ClockMode::Virtual).await;
-    let _held = Held::started(&wired, NAME).await;
+    let _helper = RunningHelper::started(&wired, NAME).await;
     let mut talk = Talk::known(&wired, NAME).await;
     wired.phone.world(|world| world.start(ATTENDANCE, None)).expect("Attendance");
     let capability = json!({ "id": "clock_in_today", "input": {} });
@@ -87,7 +87,7 @@ async fn service_call_changes_the_app_and_returns_its_reply() {
 #[tokio::test(start_paused = true)]
 async fn tool_services_are_listed_with_metadata() {
     let wired = with_tools("14", ClockMode::Virtual).await;
-    let _held = Held::started(&wired, NAME).await;
+    let _helper = RunningHelper::started(&wired, NAME).await;
     let mut talk = Talk::known(&wired, NAME).await;
     let answer = talk.ask(json!({"op": "tools"})).await;
     let services = answer["services"].as_array().expect("a list");
@@ -108,7 +108,7 @@ async fn tool_services_are_listed_with_metadata() {
 #[tokio::test(start_paused = true)]
 async fn refused_service_calls_get_the_phones_message() {
     let wired = with_tools("14", ClockMode::Virtual).await;
-    let _held = Held::started(&wired, NAME).await;
+    let _helper = RunningHelper::started(&wired, NAME).await;
     let mut talk = Talk::known(&wired, NAME).await;
     for (class, error, says) in [
         (".Missing", "not_found", "no service org.example.odd/org.example.odd.Missing"),
@@ -141,7 +141,7 @@ async fn refused_service_calls_get_the_phones_message() {
 #[tokio::test(start_paused = true)]
 async fn silent_dead_or_late_service_times_out() {
     let wired = with_tools("14", ClockMode::Virtual).await;
-    let _held = Held::started(&wired, NAME).await;
+    let _helper = RunningHelper::started(&wired, NAME).await;
     let mut talk = Talk::known(&wired, NAME).await;
     for (request, least) in [
         (odd("nothing", json!({}), 3_000), 3_000),
@@ -166,7 +166,7 @@ async fn silent_dead_or_late_service_times_out() {
 #[tokio::test(start_paused = true)]
 async fn only_the_first_callback_is_the_reply() {
     let wired = with_tools("14", ClockMode::Real).await;
-    let _held = Held::started(&wired, NAME).await;
+    let _helper = RunningHelper::started(&wired, NAME).await;
     let mut talk = Talk::known(&wired, NAME).await;
     assert_eq!(status(&talk.ask(odd("twice", json!({}), 5_000)).await), "success");
     let more = timeout(Duration::from_secs(5), talk.answer()).await;
@@ -177,7 +177,7 @@ async fn only_the_first_callback_is_the_reply() {
 #[tokio::test(start_paused = true)]
 async fn replies_arrive_out_of_order_and_requests_can_be_cancelled() {
     let wired = with_tools("14", ClockMode::Real).await;
-    let _held = Held::started(&wired, NAME).await;
+    let _helper = RunningHelper::started(&wired, NAME).await;
     let mut talk = Talk::known(&wired, NAME).await;
     let began = Instant::now();
     let late = talk.send(odd("late", json!({"seconds": 2}), 60_000)).await;
@@ -197,7 +197,7 @@ async fn replies_arrive_out_of_order_and_requests_can_be_cancelled() {
 #[tokio::test(start_paused = true)]
 async fn concurrent_and_repeated_requests_keep_their_ids() {
     let wired = with_tools("14", ClockMode::Real).await;
-    let _held = Held::started(&wired, NAME).await;
+    let _helper = RunningHelper::started(&wired, NAME).await;
     let mut talks = Vec::new();
     for _ in 0..8 {
         talks.push(Talk::known(&wired, NAME).await);
@@ -228,7 +228,7 @@ async fn concurrent_and_repeated_requests_keep_their_ids() {
 #[tokio::test(start_paused = true)]
 async fn restarted_app_has_lost_its_callback() {
     let wired = with_tools("14", ClockMode::Real).await;
-    let _held = Held::started(&wired, NAME).await;
+    let _helper = RunningHelper::started(&wired, NAME).await;
     let mut talk = Talk::known(&wired, NAME).await;
     let began = Instant::now();
     let late = talk.send(odd("late", json!({"seconds": 2}), 10_000)).await;
@@ -249,14 +249,14 @@ async fn status_of(wired: &Wired, talk: &mut Talk) -> String {
 #[tokio::test(start_paused = true)]
 async fn killed_helper_can_be_restarted() {
     let wired = with_tools("14", ClockMode::Real).await;
-    let held = Held::started(&wired, NAME).await;
+    let held = RunningHelper::started(&wired, NAME).await;
     let mut talk = Talk::known(&wired, NAME).await;
     talk.send(odd("late", json!({"seconds": 30}), 60_000)).await;
     wired.stdout("sleep 1").await;
     wired.stdout("kill -9 $(pidof app_process)").await;
     assert_eq!(talk.answer().await, None);
     assert_eq!(held.end().await.1, Some(137));
-    let _held = Held::started(&wired, NAME).await;
+    let _helper = RunningHelper::started(&wired, NAME).await;
     let mut talk = Talk::known(&wired, NAME).await;
     assert_eq!(status_of(&wired, &mut talk).await, "success");
 }
@@ -264,7 +264,7 @@ async fn killed_helper_can_be_restarted() {
 #[tokio::test(start_paused = true)]
 async fn unplugging_during_a_service_call_hangs_nothing() {
     let wired = with_tools("14", ClockMode::Real).await;
-    let held = Held::started(&wired, NAME).await;
+    let held = RunningHelper::started(&wired, NAME).await;
     let mut talk = Talk::known(&wired, NAME).await;
     talk.send(odd("late", json!({"seconds": 30}), 60_000)).await;
     wired.phone.unplug();
@@ -273,7 +273,7 @@ async fn unplugging_during_a_service_call_hangs_nothing() {
     wired.phone.plug();
     // Its shell is gone, and the helper with it.
     assert_eq!(wired.all("pidof app_process").await.0, 1);
-    let held = Held::started(&wired, NAME).await;
+    let held = RunningHelper::started(&wired, NAME).await;
     let mut talk = Talk::known(&wired, NAME).await;
     wired.phone.add_fault("adb-restart:times=1,on=courier".parse().expect("a rule"));
     talk.send(odd("answer", json!({}), 5_000)).await;
@@ -281,7 +281,7 @@ async fn unplugging_during_a_service_call_hangs_nothing() {
     assert_eq!(held.end().await.1, None);
     let strikes = wired.phone.injections();
     assert_eq!(strikes[0].what, "courier org.example.odd.OddService");
-    let _held = Held::started(&wired, NAME).await;
+    let _helper = RunningHelper::started(&wired, NAME).await;
     let mut talk = Talk::known(&wired, NAME).await;
     wired.phone.add_fault("slow:ms=3000,times=1,on=courier".parse().expect("a rule"));
     let began = Instant::now();
@@ -292,7 +292,7 @@ async fn unplugging_during_a_service_call_hangs_nothing() {
 #[tokio::test(start_paused = true)]
 async fn crash_or_anr_during_a_service_call_is_reported() {
     let wired = with_tools("14", ClockMode::Virtual).await;
-    let _held = Held::started(&wired, NAME).await;
+    let _helper = RunningHelper::started(&wired, NAME).await;
     let mut talk = Talk::known(&wired, NAME).await;
     let request = json!({ "id": "1", "capability": { "id": "clock_in_today", "input": {} } });
     let letter = || {

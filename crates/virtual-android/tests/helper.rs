@@ -4,7 +4,7 @@
 mod common;
 
 use common::Wired;
-use common::helper::{Held, JAR, TOKEN, Talk, framed, in_a_terminal, piece};
+use common::helper::{JAR, RunningHelper, TOKEN, Talk, framed, in_a_terminal, piece};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -19,8 +19,8 @@ fn of_release(name: &str) -> Wired {
     Wired::made(Setup::of_release(name).expect("a release"))
 }
 
-async fn helped(wired: &Wired) -> (Held, Talk) {
-    let held = Held::started(wired, NAME).await;
+async fn helped(wired: &Wired) -> (RunningHelper, Talk) {
+    let held = RunningHelper::started(wired, NAME).await;
     let talk = Talk::known(wired, NAME).await;
     (held, talk)
 }
@@ -111,8 +111,8 @@ async fn runtime_failures_print_the_phones_errors() {
 #[tokio::test(start_paused = true)]
 async fn bad_name_or_token_ends_the_helper() {
     let wired = Wired::new();
-    let _held = Held::started(&wired, NAME).await;
-    let second = Held::begun(&wired, NAME).await.end().await;
+    let _held = RunningHelper::started(&wired, NAME).await;
+    let second = RunningHelper::begun(&wired, NAME).await.end().await;
     assert_eq!(second, ("java.io.IOException: Address already in use\n".to_owned(), Some(1)));
     let start = format!("CLASSPATH={JAR} app_process /system/bin org.thumbwire.helper.Main");
     assert_eq!(wired.all(&format!("{start} other < /dev/null")).await.0, 2);
@@ -122,7 +122,7 @@ async fn bad_name_or_token_ends_the_helper() {
 #[tokio::test(start_paused = true)]
 async fn client_without_the_token_is_rejected() {
     let wired = Wired::new();
-    let _held = Held::started(&wired, NAME).await;
+    let _held = RunningHelper::started(&wired, NAME).await;
     for first in [
         json!({"op": "hello", "token": "f".repeat(32), "proto": 1}),
         json!({"op": "hello", "proto": 1}),

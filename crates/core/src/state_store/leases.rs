@@ -66,7 +66,7 @@ impl Leases {
         Self(store)
     }
 
-    /// Acquires a device's lease for this time. An owner that holds it already gets it anew.
+    /// Acquires a device's lease for this time. An owner that holds it already renews it.
     ///
     /// # Errors
     /// If another owner holds it, or the store fails.

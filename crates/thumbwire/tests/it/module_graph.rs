@@ -15,9 +15,6 @@ use crate::tidy::sources;
 /// Folders of modules that may have a cycle: the crate, the path of the folder's module, the reason.
 const EXCEPTIONS: [(&str, &str, &str); 0] = [];
 
-/// Crates whose modules still form cycles. Remove a crate from here as soon as they do not.
-const UNORDERED_CRATES: [&str; 1] = ["virtual-android"];
-
 #[test]
 fn modules_have_no_cycles() {
     let all = sources("crates");
@@ -26,12 +23,8 @@ fn modules_have_no_cycles() {
         let name = root.split('/').nth(1).unwrap();
         let graph = ModuleGraph::read(&all, root);
         println!("{name:<16} {}", graph.order(&[]).join(" > "));
-        let found = graph.cycles();
-        if UNORDERED_CRATES.contains(&name) {
-            assert!(!found.is_empty(), "{name} has no cycles: remove it from UNORDERED_CRATES");
-            continue;
-        }
-        let found = found.into_iter().map(|(folder, text)| ((name, folder.join("::")), text));
+        let found =
+            graph.cycles().into_iter().map(|(folder, text)| ((name, folder.join("::")), text));
         cycles.extend(found);
     }
     for (name, folder, reason) in EXCEPTIONS {

@@ -19,7 +19,7 @@ pub fn command(name: &str) -> String {
 }
 
 /// A running helper, held by its stream.
-pub struct Held {
+pub struct RunningHelper {
     pub stream: Stream,
     pub name: String,
 }
@@ -34,7 +34,7 @@ pub async fn piece(stream: &mut Stream) -> Option<(u8, Vec<u8>)> {
     Some((header[0], data))
 }
 
-impl Held {
+impl RunningHelper {
     /// Starts it and sends the token; does not wait until it is ready.
     pub async fn begun(wired: &Wired, name: &str) -> Self {
         let service = format!("shell,v2,raw:{}", command(name));

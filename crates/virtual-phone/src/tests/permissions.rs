@@ -33,7 +33,7 @@ fn permission_prompt_is_its_own_activity() {
     assert_eq!(window.package, "com.google.android.permissioncontroller");
     assert!(window.title.ends_with(".permission.ui.GrantPermissionsActivity"));
     assert_eq!(world.top_activity().package, window.package);
-    assert_eq!(world.foreground().package, MAPS, "it stands in the app's task");
+    assert_eq!(world.foreground().package, MAPS, "it belongs to the app's task");
     let message = "com.android.permissioncontroller:id/permission_message";
     let message = window.root.find(message).unwrap();
     assert_eq!(message.text, "Allow Maps to access this device’s location?");
