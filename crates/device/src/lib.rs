@@ -10,9 +10,9 @@
 //!
 //! # Adding a driver
 //!
-//! 1. Add a folder beside `android/` with a type that implements [`Device`], and a `mod` line here. The smallest driver
-//!    returns `Facets::default()`.
-//! 2. If the platform is new, add it to [`Platform`] in `values.rs`.
+//! 1. Add `NAME.rs` (its parts in `NAME/`) beside `android.rs` with a type that implements [`Device`], and a `pub mod` line
+//!    here. The smallest driver returns `Facets::default()`.
+//! 2. If the platform is new, add it to [`Platform`] in `values.rs`, and its classes of text fields to [`text_field`].
 //! 3. For each facet that its phones support, implement the facet's trait beside its commands and set its field in
 //!    [`Device::facets`].
 //!

@@ -77,19 +77,16 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     let session = session.with_app_tool_host(arguments.allow.options(config)?);
     let session = Arc::new(session);
     let hidden: Arc<dyn Perform> = task.redacted(&session);
-    let perform: Arc<dyn Perform> = match &arguments.trace {
-        None => hidden,
-        Some(folder) => {
-            let recorder = Recorder::begin(folder, jiff::Timestamp::now().to_string());
-            let recorder = recorder.map_err(|error| {
-                CliError::failed(format!(
-                    "cannot record the trace in {}: {error}",
-                    folder.display()
-                ))
-            })?;
-            Arc::new(ObservedPerform::new(hidden, recorder))
-        }
-    };
+    // One stream: calls, and phones that connect and disconnect.
+    let events = session.events().clone();
+    if let Some(folder) = &arguments.trace {
+        let recorder = Recorder::begin(folder, jiff::Timestamp::now().to_string());
+        let recorder = recorder.map_err(|error| {
+            CliError::failed(format!("cannot record the trace in {}: {error}", folder.display()))
+        })?;
+        events.add(Arc::new(recorder));
+    }
+    let perform: Arc<dyn Perform> = Arc::new(ObservedPerform::new(hidden, events));
     let mut surface = arguments.surface.toolset();
     if let Some(tool) = task.tool(&session, &arguments.out) {
         // With a model there is at most one listener; without one, stdio.

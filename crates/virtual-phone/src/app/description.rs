@@ -1,13 +1,12 @@
 //! How an app describes itself, once for every platform.
 //!
-//! Begin with [`AppDescription`]. Name, icon, version and stored keys are common; each platform has its own part, which
+//! Begin with [`AppDescription`]. Name, icon and version are common; each platform has its own part, which
 //! it turns into what its package manager stores ([`AppDescription::android_manifest`]).
 
 use crate::packages::{AppIcon, Manifest};
 
 /// What an app is, for every platform.
 #[derive(Debug)]
-#[allow(dead_code, reason = "an iOS face of the phone reads the rest")]
 pub(crate) struct AppDescription {
     /// The name under its icon.
     pub(crate) name: &'static str,
@@ -16,13 +15,9 @@ pub(crate) struct AppDescription {
     pub(crate) icon: AppIcon,
     /// Preinstalled: it cannot be uninstalled.
     pub(crate) system: bool,
-    /// The keys of what it stores; capitals stand for variable parts, e.g. `note/N/title`. `docs/virtual-phone-apps.md`
-    /// has their meaning and an example of each.
-    #[cfg_attr(not(test), expect(dead_code, reason = "the test of that page holds it"))]
-    pub(crate) keeps: &'static [&'static str],
     pub(crate) android: AndroidIdentity,
     /// For a virtual iPhone, which does not exist yet.
-    #[cfg_attr(not(test), expect(dead_code, reason = "no virtual iPhone reads it yet"))]
+    #[expect(dead_code, reason = "no virtual iPhone reads it yet")]
     pub(crate) ios: IosIdentity,
 }
 

@@ -107,7 +107,6 @@ impl BuiltInApp for Akhbar {
         version: "2.6",
         icon: AppIcon { symbol: Icon::Description, fill: theme::GREEN, ink: theme::WHITE },
         system: false,
-        keeps: &["saved/N"],
         android: AndroidIdentity {
             package: "com.example.akhbar",
             version_code: 26,

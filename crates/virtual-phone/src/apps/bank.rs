@@ -81,7 +81,6 @@ impl BuiltInApp for Bank {
             ink: theme::WHITE,
         },
         system: false,
-        keeps: &["booking/N/account", "booking/N/cents", "booking/N/who", "booking/N/text"],
         android: AndroidIdentity {
             package: "com.example.bank",
             version_code: 81_401,

@@ -52,7 +52,6 @@ impl BuiltInApp for Browser {
         version: "122.0.6261.64",
         icon: AppIcon { symbol: Icon::Public, fill: Colour::hex(0x188038), ink: theme::WHITE },
         system: true,
-        keeps: &["visit/N/url"],
         android: AndroidIdentity {
             package: "com.android.chrome",
             version_code: 626_106_433,

@@ -68,7 +68,6 @@ impl BuiltInApp for Calendar {
         version: "2024.08.0",
         icon: AppIcon { symbol: Icon::Event, fill: Colour::hex(0x1A73E8), ink: theme::WHITE },
         system: true,
-        keeps: &["event/N/title", "event/N/day", "event/N/time", "event/N/place"],
         android: AndroidIdentity {
             package: "com.google.android.calendar",
             version_code: 2_017_000_000,

@@ -73,18 +73,6 @@ impl BuiltInApp for ClockApp {
         version: "7.7",
         icon: AppIcon { symbol: Icon::Schedule, fill: Colour::hex(0x35477D), ink: theme::WHITE },
         system: true,
-        keeps: &[
-            "alarm/N/hour",
-            "alarm/N/minute",
-            "alarm/N/label",
-            "alarm/N/on",
-            "stopwatch/before",
-            "stopwatch/since",
-            "timer/length",
-            "timer/run",
-            "timer/since",
-            "timer/rung",
-        ],
         android: AndroidIdentity {
             package: "com.google.android.deskclock",
             version_code: 79_000_410,

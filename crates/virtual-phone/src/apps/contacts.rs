@@ -84,12 +84,6 @@ impl BuiltInApp for Contacts {
         version: "4.26.18",
         icon: AppIcon { symbol: Icon::Person, fill: Colour::hex(0x1A73E8), ink: theme::WHITE },
         system: true,
-        keeps: &[
-            "contact/N/first_name",
-            "contact/N/last_name",
-            "contact/N/phone",
-            "contact/N/email",
-        ],
         android: AndroidIdentity {
             package: "com.google.android.contacts",
             version_code: 4_260_018,

@@ -46,7 +46,6 @@ impl BuiltInApp for Files {
         version: "14",
         icon: AppIcon { symbol: Icon::Folder, fill: Colour::hex(0x00677D), ink: theme::WHITE },
         system: true,
-        keeps: &[],
         android: AndroidIdentity {
             package: "com.android.documentsui",
             version_code: 34,

@@ -48,7 +48,6 @@ impl BuiltInApp for Launcher {
         version: "14",
         icon: AppIcon { symbol: Icon::Home, fill: theme::PRIMARY, ink: theme::WHITE },
         system: true,
-        keeps: &[],
         android: AndroidIdentity {
             package: HOME,
             version_code: 34,

@@ -69,7 +69,6 @@ impl BuiltInApp for Maps {
         version: "11.117.0",
         icon: AppIcon { symbol: Icon::Place, fill: theme::WHITE, ink: Colour::hex(0x1E8E3E) },
         system: true,
-        keeps: &["saved/PLACE", "recent"],
         android: AndroidIdentity {
             package: "com.google.android.apps.maps",
             version_code: 1_067_700_000,

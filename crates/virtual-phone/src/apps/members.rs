@@ -51,7 +51,6 @@ impl BuiltInApp for Members {
         version: "1.0",
         icon: AppIcon { symbol: Icon::VpnKey, fill: Colour::hex(0x6750A4), ink: theme::WHITE },
         system: false,
-        keeps: &["member/N/email", "member/N/password", "signed in"],
         android: AndroidIdentity {
             package: "com.example.members",
             version_code: 1,

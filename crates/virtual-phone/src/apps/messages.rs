@@ -50,15 +50,6 @@ impl BuiltInApp for Messages {
         version: "20240223",
         icon: AppIcon { symbol: Icon::Message, fill: theme::PRIMARY, ink: theme::WHITE },
         system: true,
-        keeps: &[
-            "thread/N/name",
-            "message/N/thread",
-            "message/N/from",
-            "message/N/text",
-            "draft/THREAD",
-            "read/THREAD",
-            "answer/THREAD",
-        ],
         android: AndroidIdentity {
             package: "com.google.android.apps.messaging",
             version_code: 240_223_063,

@@ -58,7 +58,6 @@ impl BuiltInApp for Notes {
         version: "5.3.1",
         icon: AppIcon { symbol: Icon::Note, fill: Colour::hex(0xFBBC04), ink: theme::WHITE },
         system: true,
-        keeps: &["note/N/title", "note/N/body", "order"],
         android: AndroidIdentity {
             package: "com.android.notes",
             version_code: 50_301,

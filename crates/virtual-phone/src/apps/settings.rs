@@ -40,7 +40,6 @@ impl BuiltInApp for SettingsApp {
         version: "14",
         icon: AppIcon { symbol: Icon::Settings, fill: Colour::hex(0x5F6B7A), ink: theme::WHITE },
         system: true,
-        keeps: &[],
         android: AndroidIdentity {
             package: "com.android.settings",
             version_code: 34,

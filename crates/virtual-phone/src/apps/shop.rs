@@ -88,14 +88,6 @@ impl BuiltInApp for Shop {
         version: "3.2.0",
         icon: AppIcon { symbol: Icon::LocalMall, fill: Colour::hex(0xB3261E), ink: theme::WHITE },
         system: false,
-        keeps: &[
-            "cart/ARTICLE",
-            "order/N/items",
-            "order/N/total",
-            "order/N/name",
-            "order/N/city",
-            "tell/ORDER",
-        ],
         android: AndroidIdentity {
             package: PACKAGE,
             version_code: 320,
