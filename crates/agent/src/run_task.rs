@@ -182,7 +182,7 @@ impl TaskLease {
         phone: &str,
         goal: &str,
     ) -> Result<Self, Failure> {
-        let mut held = lock(&all);
+        let mut held = lock(all);
         if let Some(other) = held.get(phone) {
             let other = truncate(other, 100);
             let reason = format!(
