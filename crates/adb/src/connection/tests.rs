@@ -376,11 +376,7 @@ fn packet_with_a_foreign_stream_id_is_ignored() {
     tell(&mut host, Command::Clse, 6, id, &[]);
     assert_eq!(read_all(&mut host, id), (vec![], ReadResult::Wait));
     tell(&mut host, Command::Clse, 0, id, &[]);
-    assert_eq!(
-        read_all(&mut host, id),
-        (vec![], ReadResult::End),
-        "0 closes whichever stream it is"
-    );
+    assert_eq!(read_all(&mut host, id), (vec![], ReadResult::End), "id 0 closes any stream");
 }
 
 #[test]

@@ -58,7 +58,7 @@ pub trait IncomingFile: Send {
 /// that `features` announces.
 ///
 /// # Errors
-/// The host violated the protocol and was told so, or disconnected in the middle of a message.
+/// The host violated the protocol and got an error, or disconnected in the middle of a message.
 pub async fn serve(
     stream: LinkStream,
     files: &dyn SyncStore,
