@@ -15,6 +15,7 @@ use super::verify::{Anomaly, AnomalyKind, AttemptedCall, Repair, RepairAction, v
 use thumbwire_core::action::{Action, Controls, Outcome};
 use thumbwire_core::event::EventSink;
 use thumbwire_core::toolset::app_tools::is_app_tool;
+use thumbwire_device::Front;
 
 /// Time limit for reading the screen.
 const LOOK: Duration = Duration::from_secs(25);
@@ -162,9 +163,9 @@ pub(super) async fn scene(hands: &FunctionExecutor<'_>) -> ScreenState {
     let controls = controls(hands).await;
     let front = match hands.perform(Action::CurrentApp, LOOK).await {
         Ok(Outcome::Foreground(front)) => front,
-        _ => None,
+        _ => Front::Unknown,
     };
-    ScreenState::new(controls, front.as_ref())
+    ScreenState::new(controls, front.app())
 }
 
 /// Reads the present controls, which become the last list; `None` if that fails.

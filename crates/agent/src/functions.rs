@@ -219,7 +219,8 @@ async fn answer(
     perform: &dyn Perform,
 ) -> Result<Reply, String> {
     let Some(tool) = surface.tool(tool) else { return Err(format!("Unknown tool: {tool}")) };
-    Ok(surface.answer(tool, arguments, part_of(call, tool.budget), perform).await)
+    let call = part_of(call, tool.budget_for(&arguments));
+    Ok(surface.answer(tool, arguments, call, perform).await)
 }
 
 /// The same call with a shorter deadline.

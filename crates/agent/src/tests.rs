@@ -12,7 +12,7 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 use thumbwire_device::android::ui::read_dump;
 use thumbwire_device::image::{Effort, Pixels};
-use thumbwire_device::{App, AppId, Foreground, Point, Screenshot, SideEffect, Size};
+use thumbwire_device::{App, AppId, Foreground, Front, Point, Screenshot, SideEffect, Size};
 use tokio::time::advance;
 use tokio_util::sync::CancellationToken;
 
@@ -106,13 +106,15 @@ impl Perform for Phone {
             }
             Action::Controls { .. } => Outcome::Controls(self.controls()),
             Action::CurrentApp => {
-                Outcome::Foreground(Some(Foreground { app: maps(), screen: String::new() }))
+                Outcome::Foreground(Front::App(Foreground { app: maps(), screen: String::new() }))
             }
             Action::Wait(time) => {
                 advance(time).await;
                 Outcome::Done
             }
-            Action::Launch(AppSelector::Id(app)) => Outcome::Launched { app, text: String::new() },
+            Action::Launch(AppSelector::Id(app)) => {
+                Outcome::Launched { app, text: String::new(), locked: None }
+            }
             Action::TapElement(Target::Listed(ElementId::Number(number))) => {
                 if let Some(token) = &self.cancels {
                     token.cancel();

@@ -142,6 +142,8 @@ pub enum Action {
         /// Whether to grant or revoke it.
         granted: bool,
     },
+    /// Turns the screen on and dismisses a lock screen without a secret. The outcome is what is in front then.
+    Unlock,
     /// Rotates the screen. The session restores the orientation when it ends.
     SetOrientation(Orientation),
     /// Waits for this long.
@@ -397,6 +399,7 @@ impl Action {
             | Self::Press(_)
             | Self::Launch(_)
             | Self::CallAppTool(_)
+            | Self::Unlock
             | Self::SetOrientation(_) => true,
         }
     }

@@ -4,7 +4,7 @@
 //! deadline, and drops dead connections. [`default_device`] decides which phone is meant; [`DeviceProviders`] lists and opens them.
 //! [`attached_device`] runs the action on that phone: [`snapshots`] takes snapshots, [`controls`] lists controls by UFO's rules,
 //! [`target`] finds where to tap, [`screen_size`] knows how far to swipe, [`typing`] types and verifies text, [`apps`] resolves
-//! app names, [`cache`] caches answers, [`shared_state`] is what other sessions may see, [`orientation`] rotates the screen
+//! app names, [`cache`] caches answers, [`shared_state`] is what other sessions may see, [`lock_state`] unlocks it, [`orientation`] rotates the screen
 //! and restores it when the session ends, and [`app_tools`] calls app tools.
 //! [`recordings`] and [`monitors`] outlive a call, each in a registry ([`jobs`]); [`local_files`] fetches files.
 //!
@@ -19,6 +19,7 @@ mod controls;
 mod default_device;
 mod jobs;
 mod local_files;
+mod lock_state;
 mod monitors;
 mod orientation;
 mod recordings;
@@ -225,6 +226,7 @@ impl Session {
                     self.attached(call, course).await?.screenshot_and_snapshot().await?;
                 Ok(Outcome::ScreenshotAndSnapshot(screenshots::shaped(picture, shape).await?, look))
             }
+            Action::Unlock => self.attached(call, course).await?.unlock().await,
             Action::SetOrientation(orientation) => {
                 let attached = self.attached(call, course).await?;
                 attached.set_orientation(orientation, &self.name).await
@@ -248,7 +250,9 @@ impl Session {
             Action::TapElement(target) => {
                 self.attached(call, course).await?.tap_element(&target).await
             }
-            Action::Type(typing) => self.attached(call, course).await?.type_text(&typing).await,
+            Action::Type(typing) => {
+                self.attached(call, course).await?.type_text(&typing, call.deadline).await
+            }
             Action::FindElements(criteria) => {
                 self.attached(call, course).await?.find(&criteria).await
             }

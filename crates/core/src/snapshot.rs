@@ -10,7 +10,7 @@ mod matching;
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use thumbwire_device::find::{Visibility, is_element, visibility};
+use thumbwire_device::find::{HiddenReason, Visibility, is_element, visibility};
 use thumbwire_device::{Point, Rect, Tree};
 
 pub use controls::{Controls, kind};
@@ -97,6 +97,10 @@ impl Snapshot {
                 let number = number.map_or(String::new(), |it| format!(" ({it})"));
                 let over: String = self.tree.nodes[by].name().chars().take(LONGEST_NAME).collect();
                 Err(format!("it is covered by {over:?}{number}; deal with that first"))
+            }
+            Visibility::Hidden(HiddenReason::UnderKeyboard) => {
+                let why = HiddenReason::UnderKeyboard;
+                Err(format!("it is {}; {}", why.reason(), why.next_move()))
             }
             Visibility::Hidden(why) => Err(format!("it is not visible ({})", why.reason())),
         }

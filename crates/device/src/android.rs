@@ -12,7 +12,9 @@ mod app_functions;
 mod apps;
 mod black_screen;
 mod display;
+mod editor;
 mod files;
+mod front;
 mod health;
 mod helper;
 mod info;
@@ -20,6 +22,7 @@ mod input;
 mod intents;
 mod keyboard;
 mod logs;
+mod pace;
 mod packages;
 mod raw_screenshot;
 mod read_range;
@@ -29,6 +32,8 @@ mod screen;
 mod services;
 mod shell_command;
 pub mod ui;
+mod unlock;
+mod windows;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -39,7 +44,7 @@ use thumbwire_adb::{self as adb, Stream, Transport};
 
 use crate::error::excerpt;
 use crate::{
-    App, AppId, Device, DeviceInfo, Error, Facets, Foreground, Gesture, Identity, Key, Platform,
+    App, AppId, Device, DeviceInfo, Error, Facets, Front, Gesture, Identity, Key, Platform,
     Screenshot, SideEffect, Size, Tree, TreeDetail, TypingMethod,
 };
 use shell_command::ShellCommand;
@@ -60,6 +65,7 @@ pub struct Android {
     /// API level, once it was read.
     level: OnceLock<u32>,
     helper: helper::Helper,
+    pace: pace::Pace,
 }
 
 impl Android {
@@ -88,6 +94,7 @@ impl Android {
             old: OnceLock::new(),
             level: OnceLock::new(),
             helper: helper::Helper::default(),
+            pace: pace::Pace::default(),
         })
     }
 
@@ -229,6 +236,7 @@ impl Device for Android {
         Facets {
             text_editing: Some(self),
             orientation_control: Some(self),
+            screen_lock: Some(self),
             logs: Some(self),
             screen_recording: Some(self),
             screenshot_files: Some(self),
@@ -258,28 +266,29 @@ impl Device for Android {
 
     async fn tree(&self, detail: TreeDetail) -> Result<Tree, Error> {
         let output = self.fetch(ui::dump_command(detail)).await?;
-        ui::read_output(output)
+        ui::read_screen(&output)
     }
 
     async fn touch(&self, gesture: Gesture) -> Result<(), Error> {
-        self.run_silent("touch the screen", input::touch_command(gesture)).await
+        let line = input::touch_command(gesture);
+        match gesture {
+            Gesture::Tap { .. } => self.run_input("touch the screen", line).await,
+            // Their time is the gesture's own.
+            Gesture::LongPress { .. } | Gesture::Swipe { .. } => {
+                self.run_silent("touch the screen", line).await
+            }
+        }
     }
 
     async fn type_text(&self, text: &str) -> Result<TypingMethod, Error> {
-        let commands = match input::plan_typing(text)? {
-            input::TypingPlan::Keys(commands) => commands,
-            input::TypingPlan::NoKeyFor(odd) => return self.type_by_keyboard(text, odd).await,
-        };
-        for (sent, line) in commands.into_iter().enumerate() {
-            self.run_silent("type", line)
-                .await
-                .map_err(|error| input::partial_error(error, sent))?;
+        match input::plan_typing(text)? {
+            input::TypingPlan::Keys(lines) => self.type_lines(&lines).await,
+            input::TypingPlan::NoKeyFor(odd) => self.type_by_keyboard(text, odd).await,
         }
-        Ok(TypingMethod::Keys)
     }
 
     async fn press(&self, key: Key) -> Result<(), Error> {
-        self.run_silent("press the key", input::key_command(key)).await
+        self.run_input("press the key", input::key_command(key)).await
     }
 
     async fn apps(&self) -> Result<Vec<App>, Error> {
@@ -299,9 +308,8 @@ impl Device for Android {
         apps::read_stop(app, &output)
     }
 
-    async fn foreground(&self) -> Result<Option<Foreground>, Error> {
-        let output = self.ask(apps::focus_command()).await?;
-        apps::read_focus(&output.out)
+    async fn foreground(&self) -> Result<Front, Error> {
+        self.read_front().await
     }
 
     async fn info(&self) -> Result<DeviceInfo, Error> {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::Platform;
+use crate::{LockState, Platform};
 use thumbwire_base::truncate;
 
 /// Why a device did not do what it was asked. Messages fit after "failed to …" and include the phone's own message.
@@ -36,6 +36,9 @@ pub enum Error {
         /// The phone's message.
         text: String,
     },
+    /// The screen is off or locked. Unlock the phone.
+    #[error("{0}")]
+    Locked(LockState),
     /// This platform or phone lacks the feature. Find another way.
     #[error("{what} is not supported on {platform}")]
     Unsupported {
@@ -91,6 +94,8 @@ pub enum Remedy {
     AimElsewhere,
     /// Retry a little later.
     Wait,
+    /// Wake and unlock the phone.
+    Unlock,
     /// Find another way: this phone cannot do it.
     NotPossibleHere,
     /// Report a bug.
@@ -107,6 +112,7 @@ impl Error {
                 Remedy::AimElsewhere
             }
             Self::NotReady { .. } => Remedy::Wait,
+            Self::Locked(_) => Remedy::Unlock,
             Self::Unsupported { .. } => Remedy::NotPossibleHere,
             Self::Unreadable { .. } => Remedy::OurBug,
         }

@@ -16,6 +16,7 @@ mod health_checks;
 mod logs;
 mod orientation_control;
 mod packages;
+mod screen_lock;
 mod screen_recording;
 mod screenshot_files;
 mod system_properties;
@@ -34,10 +35,11 @@ pub use health_checks::{Check, Health, HealthChecks};
 pub use logs::{LogEntry, LogFilter, LogStream, Logs, Priority};
 pub use orientation_control::{OrientationControl, RotationOwner};
 pub use packages::{Package, Packages};
+pub use screen_lock::ScreenLock;
 pub use screen_recording::{Recording, RecordingOptions, ScreenRecording};
 pub use screenshot_files::ScreenshotFiles;
 pub use system_properties::SystemProperties;
-pub use text_editing::TextEditing;
+pub use text_editing::{Editor, EditorSize, TextEditing};
 
 use crate::{Device, Error};
 
@@ -88,6 +90,8 @@ facets! {
     text_editing: TextEditing, "clearing a field";
     /// Reading, setting and restoring the orientation.
     orientation_control: OrientationControl, "setting the orientation";
+    /// Waking and unlocking the screen.
+    screen_lock: ScreenLock, "unlocking the screen";
     /// Reading, clearing and following the log.
     logs: Logs, "reading the log";
     /// Recording the screen to a file on the phone.

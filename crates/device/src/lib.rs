@@ -103,8 +103,8 @@ pub trait Device: Send + Sync {
     /// Stops an app and all its processes.
     async fn stop(&self, app: &AppId) -> Result<(), Error>;
 
-    /// The app whose window has the focus; `None` if no window has it.
-    async fn foreground(&self) -> Result<Option<Foreground>, Error>;
+    /// What is in front: the app whose window has the focus, or what keeps a person from using it.
+    async fn foreground(&self) -> Result<Front, Error>;
 
     /// What the phone reports about itself.
     async fn info(&self) -> Result<DeviceInfo, Error>;

@@ -15,7 +15,7 @@ use thumbwire_base::lock;
 
 use crate::image::{Error as PictureError, Pixels};
 use crate::{
-    App, AppId, Device, DeviceInfo, Error, Facets, Foreground, Format, Gesture, Identity, Key,
+    App, AppId, Device, DeviceInfo, Error, Facets, Format, Front, Gesture, Identity, Key,
     Orientation, OrientationControl, Point, Rect, RotationOwner, Screenshot, Size, Tree,
     TreeDetail, TypingMethod,
 };
@@ -194,6 +194,7 @@ impl<D: Device + ?Sized> Device for ScaledDevice<D> {
         for node in &mut tree.nodes {
             node.bounds = scale.to_picture(node.bounds);
         }
+        tree.keyboard = tree.keyboard.map(|keyboard| scale.to_picture(keyboard));
         Ok(tree)
     }
 
@@ -222,7 +223,7 @@ impl<D: Device + ?Sized> Device for ScaledDevice<D> {
         self.inner.stop(app).await
     }
 
-    async fn foreground(&self) -> Result<Option<Foreground>, Error> {
+    async fn foreground(&self) -> Result<Front, Error> {
         self.inner.foreground().await
     }
 

@@ -231,6 +231,75 @@ pub struct Foreground {
     pub screen: String,
 }
 
+/// What is in front on the screen.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Front {
+    /// A window of this app has the focus.
+    App(Foreground),
+    /// A window of the system has it: a crash dialog (`Application Error: com.x`), the notification shade. Never the app
+    /// behind it.
+    System {
+        /// The window's title in the platform's terms.
+        title: String,
+    },
+    /// The lock screen.
+    Keyguard,
+    /// The screen is off, or shows an always-on clock: touches do nothing.
+    ScreenOff,
+    /// No window has the focus, as during a change of windows, or the platform does not say.
+    #[default]
+    Unknown,
+}
+
+impl Front {
+    /// The app in front, if an app is.
+    pub fn app(&self) -> Option<&Foreground> {
+        match self {
+            Self::App(app) => Some(app),
+            Self::System { .. } | Self::Keyguard | Self::ScreenOff | Self::Unknown => None,
+        }
+    }
+
+    /// What keeps a person from using the apps, if anything does.
+    pub fn lock(&self) -> Option<LockState> {
+        match self {
+            Self::Keyguard => Some(LockState::Keyguard),
+            Self::ScreenOff => Some(LockState::ScreenOff),
+            Self::App(_) | Self::System { .. } | Self::Unknown => None,
+        }
+    }
+}
+
+impl fmt::Display for Front {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::App(front) => write!(f, "{}", front.app),
+            Self::System { title } => write!(f, "the system window {title:?}"),
+            Self::Keyguard => f.write_str("the lock screen"),
+            Self::ScreenOff => f.write_str("nothing, the screen is off"),
+            Self::Unknown => f.write_str("no app"),
+        }
+    }
+}
+
+/// What keeps a person from using a phone's apps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LockState {
+    /// The lock screen is in front.
+    Keyguard,
+    /// The screen is off.
+    ScreenOff,
+}
+
+impl fmt::Display for LockState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Keyguard => "the lock screen is in front",
+            Self::ScreenOff => "the screen is off",
+        })
+    }
+}
+
 /// Screen orientation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Orientation {
@@ -264,6 +333,10 @@ pub struct Tree {
     pub rotation: u8,
     /// The XML as the phone wrote it. Its coordinates are the phone's own.
     pub source: ByteString,
+    /// What was in front when the tree was read.
+    pub front: Front,
+    /// The part of the screen that the keyboard covers, if it is shown and not a part of the tree.
+    pub keyboard: Option<Rect>,
 }
 
 /// How much of the screen a tree contains.

@@ -237,7 +237,9 @@ impl Services for Recorded {
     fn open(&self, service: &str) -> Result<Handler, ServiceRefused> {
         let file = match service.trim_end_matches('\0') {
             "shell:screencap -p" => "187-screencap-p-stdout.out",
-            "shell:uiautomator dump /dev/tty" => "185-uiautomator-dump-tty.out",
+            "shell:uiautomator dump /dev/tty; echo; echo == windows; dumpsys power; dumpsys window" => {
+                "185-uiautomator-dump-tty.out"
+            }
             "shell:dumpsys window displays" => "038-dumpsys-window-displays.out",
             _ => return Err(ServiceRefused),
         };

@@ -7,11 +7,11 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use thumbwire_device::{
     App, AppData, AppFunctions, AppId, AppPermissions, AppServices, Component, Device, DeviceFiles,
-    DeviceInfo, Error, Facets, Foreground, Gesture, Health, HealthChecks, Identity, Key, LogEntry,
-    LogFilter, LogStream, Logs, Orientation, OrientationControl, Package, Packages, Platform,
-    Recording, RecordingOptions, RotationOwner, ScaledDevice, ScreenRecording, Screenshot,
-    ScreenshotFiles, ServiceReply, ServiceRequest, Size, SystemProperties, TextEditing, Tree,
-    TreeDetail, TypingMethod,
+    DeviceInfo, Editor, EditorSize, Error, Facets, Front, Gesture, Health, HealthChecks, Identity,
+    Key, LogEntry, LogFilter, LogStream, Logs, Orientation, OrientationControl, Package, Packages,
+    Platform, Recording, RecordingOptions, RotationOwner, ScaledDevice, ScreenLock,
+    ScreenRecording, Screenshot, ScreenshotFiles, ServiceReply, ServiceRequest, Size,
+    SystemProperties, TextEditing, Tree, TreeDetail, TypingMethod,
 };
 use tokio::io::AsyncWrite;
 
@@ -76,6 +76,7 @@ fn a_facet_that_is_not_there_is_told_with_the_platforms_name() {
     let out: Vec<String> = [
         none.text_editing().err(),
         none.orientation_control().err(),
+        none.screen_lock().err(),
         none.logs().err(),
         none.screen_recording().err(),
         none.screenshot_files().err(),
@@ -94,6 +95,7 @@ fn a_facet_that_is_not_there_is_told_with_the_platforms_name() {
     let text = [
         "clearing a field",
         "setting the orientation",
+        "unlocking the screen",
         "reading the log",
         "recording the screen",
         "saving screenshots on the phone",
@@ -123,6 +125,7 @@ impl Device for Phone {
         Facets {
             text_editing: Some(self),
             orientation_control: Some(self),
+            screen_lock: Some(self),
             logs: Some(self),
             screen_recording: Some(self),
             screenshot_files: Some(self),
@@ -166,7 +169,7 @@ impl Device for Phone {
     async fn stop(&self, _: &AppId) -> Result<(), Error> {
         self.nothing()
     }
-    async fn foreground(&self) -> Result<Option<Foreground>, Error> {
+    async fn foreground(&self) -> Result<Front, Error> {
         self.nothing()
     }
     async fn info(&self) -> Result<DeviceInfo, Error> {
@@ -178,6 +181,15 @@ impl Device for Phone {
 #[async_trait]
 impl TextEditing for Phone {
     async fn check_text(&self, _: &str) -> Result<(), Error> {
+        self.nothing()
+    }
+    async fn typing_time(&self, _: &str) -> Result<Duration, Error> {
+        self.nothing()
+    }
+    async fn editor(&self) -> Result<Option<Editor>, Error> {
+        self.nothing()
+    }
+    async fn delete_at_end(&self, _: EditorSize, _: usize) -> Result<(), Error> {
         self.nothing()
     }
     async fn delete_around_cursor(&self, _: usize) -> Result<(), Error> {
@@ -296,6 +308,13 @@ impl AppFunctions for Phone {
 #[async_trait]
 impl SystemProperties for Phone {
     async fn properties(&self) -> Result<Vec<(String, String)>, Error> {
+        self.nothing()
+    }
+}
+
+#[async_trait]
+impl ScreenLock for Phone {
+    async fn unlock(&self) -> Result<Front, Error> {
         self.nothing()
     }
 }

@@ -15,8 +15,12 @@ use std::sync::Arc;
 use thumbwire_adb::daemon::{self, Handler, ServiceRefused, Services, handler};
 use thumbwire_adb::{Banner, DirectTransport, Features};
 use thumbwire_device::android::Android;
-use thumbwire_device::{AppId, Device as _, Gesture, Point, SystemProperties as _};
+use thumbwire_device::{AppId, Device as _, Front, Gesture, Point, SystemProperties as _};
 use tokio::io::AsyncWriteExt as _;
+
+/// The command for a tree.
+const DUMP: &str =
+    "uiautomator dump /dev/tty; echo; echo == windows; dumpsys power; dumpsys window";
 
 /// A phone that answers some commands with recorded output, and all others like mksh.
 struct Recorded(BTreeMap<&'static str, Vec<u8>>);
@@ -62,10 +66,10 @@ async fn the_focus_is_read_out_of_every_recorded_window_dump() {
     let mut out = String::new();
     let of_old = files(&data.join("android-4.4.4"), &["-dumpsys-window-windows"]);
     for (name, said) in of_old.into_iter().chain(files(&data.join("shell/window"), &[""])) {
-        let device = phone([("dumpsys window", said)]).await;
+        let device = phone([("dumpsys power; dumpsys window", said)]).await;
         let focus = match device.foreground().await {
-            Ok(Some(focus)) => format!("{} | {}", focus.app.0, focus.screen),
-            Ok(None) => "nobody".to_owned(),
+            Ok(Front::App(focus)) => format!("{} | {}", focus.app.0, focus.screen),
+            Ok(front) => front.to_string(),
             Err(error) => format!("error: {}", first_line(&error.to_string())),
         };
         writeln!(out, "{name}: {focus}").unwrap();
@@ -160,11 +164,8 @@ async fn every_recorded_failure_reports_the_phones_message() {
     }
     for (name, said) in files(&errors, &["uiautomator_"]) {
         let text = String::from_utf8_lossy(&said).trim().to_owned();
-        let error = phone([("uiautomator dump /dev/tty", said)])
-            .await
-            .tree(thumbwire_device::TreeDetail::Full)
-            .await
-            .unwrap_err();
+        let error =
+            phone([(DUMP, said)]).await.tree(thumbwire_device::TreeDetail::Full).await.unwrap_err();
         assert!(error.to_string().contains(&text), "{name}: {error}");
     }
     let of_old = data.join("android-4.4.4");

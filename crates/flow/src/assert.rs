@@ -52,15 +52,11 @@ impl CaseRunner<'_> {
     async fn in_front(&self, app: &str) -> Result<PollResult<()>, StepError> {
         Ok(match self.attempt(Action::CurrentApp).await? {
             PollResult::Pending(why) => PollResult::Pending(why),
-            PollResult::Ready(Outcome::Foreground(Some(front))) if front.app.0 == app => {
-                PollResult::Ready(())
-            }
-            PollResult::Ready(Outcome::Foreground(Some(front))) => {
-                mismatch(format!("{} is in the foreground, not {app}", front.app))
-            }
-            PollResult::Ready(Outcome::Foreground(None)) => {
-                mismatch(format!("no app is in the foreground, expected {app}"))
-            }
+            PollResult::Ready(Outcome::Foreground(front)) => match front.app() {
+                Some(there) if there.app.0 == app => PollResult::Ready(()),
+                Some(there) => mismatch(format!("{} is in the foreground, not {app}", there.app)),
+                None => mismatch(format!("{front} is in the foreground, expected {app}")),
+            },
             PollResult::Ready(_) => return Err(unexpected()),
         })
     }

@@ -187,10 +187,10 @@ impl ServerHandler for Server {
             let text = format!("Unknown tool: {}", request.name);
             return Err(ErrorData::new(ErrorCode::INVALID_PARAMS, text, None));
         };
-        let mut call = Call::with_timeout(tool.budget);
+        let arguments = request.arguments.unwrap_or_default();
+        let mut call = Call::with_timeout(tool.budget_for(&arguments));
         call.cancelled = context.ct.clone();
         call.ask = elicitation::person(&context);
-        let arguments = request.arguments.unwrap_or_default();
         let Some(token) = context.meta.get_progress_token() else {
             let reply = self.surface.answer(tool, arguments, call, &*self.perform).await;
             return Ok(result(reply).into());

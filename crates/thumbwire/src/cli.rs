@@ -167,7 +167,7 @@ fn exit_code(cause: &Cause) -> u8 {
         | Cause::StaleReference { .. }
         | Cause::NoSuchRecording { .. }
         | Cause::NoSuchMonitor { .. } => 3,
-        Cause::TimedOut { .. } => 4,
+        Cause::TimedOut { .. } | Cause::TypingTooLong { .. } => 4,
         Cause::InvalidArgument { .. } | Cause::InvalidFileName { .. } => 2,
         Cause::AppNotTrusted { .. } => 5,
         Cause::DeviceNotAuthorized { .. }
@@ -177,6 +177,7 @@ fn exit_code(cause: &Cause) -> u8 {
         | Cause::Refused { .. }
         | Cause::TooManyActive { .. }
         | Cause::NotReady { .. }
+        | Cause::Locked(_)
         | Cause::DeviceError { .. }
         | Cause::Cancelled => 1,
     }

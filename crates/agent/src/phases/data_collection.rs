@@ -239,7 +239,7 @@ async fn scene(step: &StepInProgress<'_>, listing: Option<Arc<Listing>>) -> Scre
     const BUDGET: Duration = Duration::from_secs(15);
     let output = step.hands.perform(Action::CurrentApp, BUDGET).await;
     let front = match &output {
-        Ok(Outcome::Foreground(front)) => front.as_ref(),
+        Ok(Outcome::Foreground(front)) => front.app(),
         _ => None,
     };
     let mut scene = ScreenState::new(listing, front);

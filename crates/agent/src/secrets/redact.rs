@@ -193,8 +193,8 @@ impl<P: Perform> RedactedPerform<P> {
                 };
                 Outcome::Typed(TypeResult { by, field, into: into.map(|hit| self.hit(hit)) })
             }
-            Outcome::Launched { app, text: said } => {
-                Outcome::Launched { app, text: self.text(&said) }
+            Outcome::Launched { app, text, locked } => {
+                Outcome::Launched { app, text: self.text(&text), locked }
             }
             Outcome::Log(mut entries) => {
                 for entry in &mut entries {
@@ -407,6 +407,8 @@ impl<P: Perform> RedactedPerform<P> {
             | Cause::NoSuchMonitor { .. }
             | Cause::InvalidFileName { .. }
             | Cause::TooManyActive { .. }
+            | Cause::Locked(_)
+            | Cause::TypingTooLong { .. }
             | Cause::Cancelled => {}
         }
         Failure { cause, ..failure }

@@ -45,6 +45,7 @@ impl fmt::Display for Action {
             Self::CallAppTool(call) => write!(f, "call {} of {}", call.tool, call.app),
             Self::TrustAppTools(app) => write!(f, "trust the tools of {app}"),
             Self::ScreenshotAndSnapshot(_) => f.write_str("take snapshot"),
+            Self::Unlock => write!(f, "unlock the phone"),
             Self::SetOrientation(orientation) => write!(f, "turn to {}", orientation.name()),
             Self::Touch(Gesture::Tap { at }) => write!(f, "tap ({}, {})", at.x, at.y),
             Self::Touch(Gesture::LongPress { at, .. }) => {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use thumbwire_device::{Platform, SideEffect};
+use thumbwire_device::{LockState, Platform, SideEffect};
 
 use super::FileNameError;
 use super::listed_device::{self, ListedDevice};
@@ -147,6 +147,21 @@ pub enum Cause {
         /// The phone's message.
         text: String,
     },
+    /// The screen is off, or the lock screen is in front.
+    #[error("{0}")]
+    Locked(LockState),
+    /// Typing the text takes longer than the call may take. Nothing was typed.
+    #[error("typing {characters} characters takes about {} s on this phone, longer than the {} s left for this call; nothing was typed", .needed.as_secs(), .left.as_secs())]
+    TypingTooLong {
+        /// How many characters the text has.
+        characters: usize,
+        /// How long typing them takes.
+        needed: Duration,
+        /// The time left for the call.
+        left: Duration,
+        /// How many characters fit.
+        fits: usize,
+    },
     /// The deadline passed.
     #[error("{what} timed out after {:.1} s", .after.as_secs_f64())]
     TimedOut {
@@ -223,6 +238,7 @@ impl Failure {
             }
             Error::Unauthorized { .. } => Cause::DeviceNotAuthorized { device },
             Error::NoSuchApp { app } => Cause::AppNotFound { app: app.clone() },
+            Error::Locked(state) => Cause::Locked(*state),
             Error::NotReady { .. } => Cause::NotReady { text: error.to_string() },
             Error::Unsupported { what, platform } => {
                 Cause::PlatformNotSupported { what: (*what).into(), platform: *platform }
@@ -273,6 +289,12 @@ impl Failure {
                 "send it without waiting for a reply (`send_only`, or `--send-only` on the command line) and check the screen for the result, or use the app on its screen"
             }
             Cause::BackgroundStartRestricted { .. } => "launch the app, then call again",
+            Cause::Locked(_) => {
+                "wake and unlock the phone first (`mobile_unlock`, or press the power key and swipe up)"
+            }
+            Cause::TypingTooLong { fits, .. } => {
+                return format!("type it in parts of at most {fits} characters");
+            }
             Cause::TimedOut { .. } if self.side_effect == SideEffect::None => {
                 "try again; the phone may be busy or slow"
             }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use thumbwire_device::{
-    App, AppId, DeviceInfo, Foreground, Health, Identity, LogEntry, LogFilter, Point, Screenshot,
-    Size, TypingMethod,
+    App, AppId, DeviceInfo, Front, Health, Identity, LockState, LogEntry, LogFilter, Point,
+    Screenshot, Size, TypingMethod,
 };
 
 use super::ListedDevice;
@@ -36,7 +36,7 @@ pub enum Outcome {
     /// Of [`super::Action::ListApps`].
     Apps(Vec<App>),
     /// Of [`super::Action::CurrentApp`]; `None` while no app has the focus.
-    Foreground(Option<Foreground>),
+    Foreground(Front),
     /// Of [`super::Action::Screenshot`].
     Screenshot(Screenshot),
     /// Of [`super::Action::Snapshot`].
@@ -68,6 +68,8 @@ pub enum Outcome {
         app: AppId,
         /// The phone's output.
         text: String,
+        /// What hides it, if the phone is locked or its screen is off.
+        locked: Option<LockState>,
     },
     /// Of [`super::Action::ReadLog`].
     Log(Vec<LogEntry>),

@@ -86,7 +86,13 @@ impl AttachedDevice {
     async fn start(&self, app: &AppId) -> Result<Outcome, Failure> {
         let _turn = self.screen.acting.lock().await;
         let output = self.act(self.device.launch(app)).await?;
-        Ok(Outcome::Launched { app: app.clone(), text: output })
+        Ok(self.launched(app, output).await)
+    }
+
+    /// The outcome of a start, which an app survives behind a lock screen.
+    async fn launched(&self, app: &AppId, text: String) -> Outcome {
+        let locked = self.look_in_front().await.lock();
+        Outcome::Launched { app: app.clone(), text, locked }
     }
 
     /// The app with this number in the most recent listing. If the listing is old, the phone is asked whether the app
@@ -125,7 +131,7 @@ impl AttachedDevice {
         let _turn = self.screen.acting.lock().await;
         for app in match_app_name(word, &installed).into_iter().take(MOST_TRIED) {
             match self.act(self.device.launch(app)).await {
-                Ok(said) => return Ok(Outcome::Launched { app: app.clone(), text: said }),
+                Ok(output) => return Ok(self.launched(app, output).await),
                 Err(Failure { cause: Cause::AppNotFound { .. }, .. }) => {}
                 Err(failure) => return Err(failure),
             }

@@ -12,6 +12,7 @@ use thumbwire_device::{AppId, Device, Error, Gesture, Identity, Key, Point, Side
 use tokio::sync::Mutex;
 
 use super::cache::DeviceCache;
+use super::lock_state::KnownLock;
 use super::screen_size::KnownSize;
 use super::screenshots::ScreenshotCache;
 use super::shared_state::{LeaseCheck, SharedState};
@@ -26,6 +27,7 @@ pub(super) struct ScreenCache {
     /// The ref number that the next new element gets.
     pub(super) next_control: Arc<AtomicU32>,
     pub(super) size: KnownSize,
+    pub(super) lock: KnownLock,
     /// Whether this session has rotated the screen.
     pub(super) turned: AtomicBool,
     /// Serializes actions, in the order in which they arrive.
@@ -44,6 +46,7 @@ impl ScreenCache {
             lease: LeaseCheck::new(shared, device),
             next_control,
             size: KnownSize::default(),
+            lock: KnownLock::default(),
             turned: AtomicBool::new(false),
             acting: Mutex::default(),
             looking: Mutex::default(),
@@ -68,6 +71,7 @@ impl ScreenCache {
         self.generation.fetch_add(1, Ordering::SeqCst);
         self.memory.forget_connection();
         self.size.forget();
+        self.lock.forget();
         self.pictures.forget();
     }
 }
@@ -113,8 +117,9 @@ impl AttachedDevice {
     }
 
     pub(super) async fn current_app(&self) -> Result<Outcome, Failure> {
-        let current = self.device.foreground().await.map_err(|error| self.failed(&error))?;
-        Ok(Outcome::Foreground(current))
+        let front = self.device.foreground().await.map_err(|error| self.failed(&error))?;
+        self.screen.lock.learn(&front);
+        Ok(Outcome::Foreground(front))
     }
 
     pub(super) async fn touch(&self, gesture: Gesture) -> Result<Outcome, Failure> {
@@ -122,12 +127,14 @@ impl AttachedDevice {
         if let Some(why) = self.outside(gesture).await? {
             return Err(Cause::InvalidArgument { reason: why }.into());
         }
+        self.refuse_if_locked(gesture).await?;
         self.act(self.device.touch(gesture)).await?;
         Ok(Outcome::Done)
     }
 
     pub(super) async fn press(&self, key: Key) -> Result<Outcome, Failure> {
         let _turn = self.screen.acting.lock().await;
+        self.screen.lock.forget();
         self.act(self.device.press(key)).await?;
         Ok(Outcome::Done)
     }
@@ -172,6 +179,7 @@ impl AttachedDevice {
 
     /// Swipes on the content, which moves it but does not rotate the screen. The caller holds the action lock.
     async fn swipe_once(&self, swipe: Gesture) -> Result<(), Failure> {
+        self.refuse_if_locked(swipe).await?;
         self.act(self.device.touch(swipe)).await?;
         self.screen.size.is_unchanged(self.screen.generation());
         Ok(())

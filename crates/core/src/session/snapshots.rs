@@ -43,6 +43,7 @@ impl AttachedDevice {
     /// Caches the size of the screen, which a screenshot shows.
     fn learn(&self, taken: Result<Screenshot, Error>, asked: u64) -> Result<Screenshot, Failure> {
         let picture = taken.map_err(|error| self.failed(&error))?;
+        self.screen.lock.see(picture.blank.as_ref());
         self.screen.learn_size(picture.size, asked);
         Ok(picture)
     }
@@ -87,6 +88,7 @@ impl AttachedDevice {
         let (asked, listed) = (seen.ask(generation), listing.ask(generation));
         let before = self.screen.generation();
         let tree = self.device.tree(detail).await.map_err(|error| self.failed(&error))?;
+        self.screen.lock.learn(&tree.front);
         let last = listing.last().map(|last| last.value);
         self.screen.size.see_rotation(tree.rotation, before);
         let snapshot = Arc::new(Snapshot::number(tree, last.as_deref(), next_control));

@@ -35,16 +35,22 @@ impl AttachedDevice {
     /// Resolves the target and taps it. The caller holds the action lock.
     pub(super) async fn tap_on(&self, target: &Target) -> Result<TapResult, Failure> {
         let hit = self.aim(target).await?;
+        self.tap_at(target, &hit).await?;
+        Ok(hit)
+    }
+
+    /// Taps the target where it was found.
+    pub(super) async fn tap_at(&self, target: &Target, hit: &TapResult) -> Result<(), Failure> {
         let tap = Gesture::Tap { at: hit.at };
         if let Some(why) = self.outside(tap).await? {
             return Err(missed(target, format!("its center {why}; scroll it into view")));
         }
-        self.act(self.device.touch(tap)).await?;
-        Ok(hit)
+        self.refuse_if_locked(tap).await?;
+        self.act(self.device.touch(tap)).await
     }
 
     /// Where a tap on the target goes.
-    async fn aim(&self, target: &Target) -> Result<TapResult, Failure> {
+    pub(super) async fn aim(&self, target: &Target) -> Result<TapResult, Failure> {
         let aimed = match target {
             Target::Listed(id) => self.resolve_id(*id).await,
             Target::Named { id, text } => self.resolve_name(id.as_deref(), text.as_deref()).await,
@@ -156,8 +162,8 @@ impl From<Failure> for TargetError {
 /// Nothing visible matches; a hidden element may.
 fn hidden_target(hidden: Option<(usize, HiddenReason)>) -> TargetError {
     hidden.map_or(TargetError::Unknown, |(_, why)| {
-        let reason = why.reason();
-        TargetError::Because(format!("it exists but is not visible: {reason}; scroll it into view"))
+        let (reason, next) = (why.reason(), why.next_move());
+        TargetError::Because(format!("it exists but is not visible: {reason}; {next}"))
     })
 }
 

@@ -19,7 +19,7 @@ use thumbwire_adb::AdbServer;
 use thumbwire_base::lock;
 use thumbwire_device::image::Pixels;
 use thumbwire_device::{
-    App, AppId, Check, DeviceInfo, Error, Facets, Flags, Foreground, Format, Gesture, Health,
+    App, AppId, Check, DeviceInfo, Error, Facets, Flags, Format, Front, Gesture, Health,
     HealthChecks, Identity, Image, Key, Node, Orientation, OrientationControl, Panel, Platform,
     Point, Rect, RotationOwner, Screenshot, Size, Tree, TreeDetail, TypingMethod,
 };
@@ -132,8 +132,8 @@ impl Device for Fake {
     async fn stop(&self, _app: &AppId) -> Result<(), Error> {
         Ok(())
     }
-    async fn foreground(&self) -> Result<Option<Foreground>, Error> {
-        Ok(None)
+    async fn foreground(&self) -> Result<Front, Error> {
+        Ok(Front::Unknown)
     }
     async fn info(&self) -> Result<DeviceInfo, Error> {
         let screen = *lock(&self.size);

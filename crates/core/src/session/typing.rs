@@ -1,15 +1,20 @@
-//! Verified typing: the field is tapped, cleared until it reads empty, and read back.
+//! Verified typing: the field gets the focus, is cleared until it is empty, and is read back.
 //!
-//! Begin with [`AttachedDevice::type_text`]. [`judge`], a pure function, compares the field's content with what it should
-//! hold. Lost characters are repaired once, if the previous content is known for certain. How text reaches the phone is
-//! up to the driver.
+//! Begin with [`AttachedDevice::type_text`]. A tree takes seconds on a slow phone, so at most one is read before the keys
+//! and one after them where the keyboard tells the rest ([`Editor`]): which field has the focus, its hint, the cursor.
+//! [`judge`], a pure function, compares the field's content with what it should hold. Lost and misplaced characters are
+//! repaired once, if the previous content is known for certain. How text reaches the phone is up to the driver.
 
 #[cfg(test)]
 mod tests;
 
+use std::time::Duration;
+
 use thumbwire_device::{
-    ByteString, Error, Node, SideEffect, Tree, TreeDetail, TypingMethod, text_field,
+    ByteString, Editor, EditorSize, Error, Key, Node, SideEffect, Tree, TreeDetail, TypingMethod,
+    text_field,
 };
+use tokio::time::Instant;
 
 use super::attached_device::AttachedDevice;
 use crate::action::{Cause, Failure, Outcome, Readback, TapResult, Target, TextInput, TypeResult};
@@ -25,8 +30,13 @@ const TOLD: usize = 300;
 
 impl AttachedDevice {
     /// Types as one action: nothing else acts on the phone in between.
-    pub(super) async fn type_text(&self, typing: &TextInput) -> Result<Outcome, Failure> {
+    pub(super) async fn type_text(
+        &self,
+        typing: &TextInput,
+        deadline: Instant,
+    ) -> Result<Outcome, Failure> {
         let _turn = self.screen.acting.lock().await;
+        self.refuse_if_too_long(&typing.text, deadline).await?;
         // A typing error says itself whether text was typed; the steps around it are added here.
         let acted = |failure| Failure { side_effect: self.acted(), ..failure };
         let prepared = if typing.into.is_some() || typing.clear {
@@ -36,7 +46,8 @@ impl AttachedDevice {
             }
             self.prepare(typing).await.map_err(acted)?
         } else {
-            PreparedField { into: None, before: self.listed(), cleared: Readback::Same }
+            let before = self.listed();
+            PreparedField { into: None, before, cleared: Readback::Same, at_end: false }
         };
         let untouched = self.acted() == SideEffect::None;
         let by = match typing.text.is_empty() {
@@ -51,20 +62,100 @@ impl AttachedDevice {
 
     /// Before typing: taps and clears the field.
     async fn prepare(&self, typing: &TextInput) -> Result<PreparedField, Failure> {
-        let (into, field) = match &typing.into {
+        let (into, field, editor) = match &typing.into {
             Some(target) => {
-                let (hit, field) = self.focus(target).await?;
-                (Some(hit), field)
+                let (hit, field, editor) = self.focus(target).await?;
+                (Some(hit), field, editor)
             }
-            None => (None, self.field().await?.ok_or_else(nothing_to_clear)?),
+            None => {
+                let field = self.field().await?.ok_or_else(nothing_to_clear)?;
+                let editor = self.editor_of(&field).await;
+                (None, field, editor)
+            }
         };
         let mut before = FieldBefore::of(&field);
-        let mut cleared = Readback::Same;
-        if typing.clear {
+        if let Some(editor) = &editor
+            && editor.shows_hint(&field)
+        {
             before.holds.clear();
-            cleared = self.clear(field).await?;
         }
-        Ok(PreparedField { into, before: Some(before), cleared })
+        let mut cleared = Readback::Same;
+        let at_end = typing.into.is_some() || typing.clear;
+        if typing.clear {
+            let holds = std::mem::take(&mut before.holds);
+            before.is_empty = true;
+            cleared = match self.clear_at_end(&field, &holds, editor.as_ref()).await? {
+                true => Readback::Same,
+                false => self.clear(field).await?,
+            };
+        } else if typing.into.is_some() {
+            self.move_to_end(&field, &before.holds, editor.as_ref()).await?;
+        }
+        Ok(PreparedField { into, before: Some(before), cleared, at_end })
+    }
+
+    /// Moves the cursor to the end of the field's text, unless the keyboard says that it is there.
+    async fn move_to_end(
+        &self,
+        field: &Node,
+        holds: &str,
+        editor: Option<&Editor>,
+    ) -> Result<(), Failure> {
+        let there = editor.is_some_and(|editor| editor.cursor == Some(utf16_len(holds)));
+        if there || (holds.is_empty() && !field.flags.password) {
+            return Ok(());
+        }
+        let size = size_of(holds, editor);
+        self.act(async { self.device.text_editing()?.delete_at_end(size, 0).await }).await
+    }
+
+    /// Deletes all text from its end. `true` if the keyboard says afterwards that the field is empty; `false` if it does
+    /// not say, or something is left.
+    async fn clear_at_end(
+        &self,
+        field: &Node,
+        holds: &str,
+        editor: Option<&Editor>,
+    ) -> Result<bool, Failure> {
+        // A cursor that the keyboard reports at 0 proves nothing if nothing was there to delete.
+        let Some(editor) = editor else { return Ok(false) };
+        let delete = async |many: usize| {
+            let size = size_of(holds, Some(editor));
+            self.act(async { self.device.text_editing()?.delete_at_end(size, many).await }).await
+        };
+        let mut many = holds.chars().count();
+        if holds.is_empty() && field.flags.password {
+            // Its length shows in the cursor's place at the end.
+            delete(0).await?;
+            let Some(at) = self.cursor_of(editor).await else { return Ok(false) };
+            many = at;
+        }
+        if many > 0 {
+            delete(many).await?;
+        }
+        Ok(self.cursor_of(editor).await == Some(0))
+    }
+
+    /// Where the cursor is now, if the keyboard is still connected to this editor.
+    async fn cursor_of(&self, editor: &Editor) -> Option<usize> {
+        let now = self.device.facets().text_editing?.editor().await.ok().flatten()?;
+        now.is_same(editor).then_some(now.cursor)?
+    }
+
+    /// Refuses a text that takes longer to type than the call may take: half a text helps nobody.
+    async fn refuse_if_too_long(&self, text: &str, deadline: Instant) -> Result<(), Failure> {
+        /// What reading the field before and after takes.
+        const AROUND: Duration = Duration::from_secs(5);
+        let Some(editing) = self.device.facets().text_editing else { return Ok(()) };
+        let needed = editing.typing_time(text).await.map_err(|error| self.failed(&error))?;
+        let left = deadline.saturating_duration_since(Instant::now()).saturating_sub(AROUND);
+        if needed <= left {
+            return Ok(());
+        }
+        let characters = text.chars().count();
+        let part = left.as_secs_f64() / needed.as_secs_f64();
+        let fits = ((characters as f64 * part * 0.8) as usize).max(1);
+        Err(Cause::TypingTooLong { characters, needed, left, fits }.into())
     }
 
     /// After typing: reads the field back and submits it.
@@ -75,7 +166,7 @@ impl AttachedDevice {
     ) -> Result<Readback, Failure> {
         let field = match typing.text.as_str() {
             "" => prepared.cleared,
-            text => self.read_back(text, prepared.before).await?,
+            text => self.read_back(text, prepared.before, prepared.at_end).await?,
         };
         if typing.submit {
             self.act(self.device.type_text("\n")).await?;
@@ -83,10 +174,23 @@ impl AttachedDevice {
         Ok(field)
     }
 
-    /// Taps the target and returns the field that has focus afterwards. Reading the tree also gives the field time:
-    /// text typed while it opens loses its beginning (reported for phones with Android 14).
-    async fn focus(&self, target: &Target) -> Result<(TapResult, Node), Failure> {
-        let hit = self.tap_on(target).await?;
+    /// Gives the target the focus, and returns the field that has it afterwards. A field that has it already is not
+    /// tapped: that would move the cursor into its text.
+    async fn focus(&self, target: &Target) -> Result<(TapResult, Node, Option<Editor>), Failure> {
+        let hit = self.aim(target).await?;
+        let meant = &hit.snapshot.tree.nodes[hit.node];
+        if text_field::is_text_field(meant) && meant.flags.focused {
+            let editor = self.editor_of(meant).await;
+            let node = meant.clone();
+            return Ok((hit, node, editor));
+        }
+        self.tap_at(target, &hit).await?;
+        if let Some(editor) = self.editor_after_tap(&hit).await? {
+            let node = hit.snapshot.tree.nodes[hit.node].clone();
+            return Ok((hit, node, Some(editor)));
+        }
+        // Reading the tree also gives the field time: text typed while it opens loses its beginning (reported for phones
+        // with Android 14).
         let mut tree = self.tree_for_typing().await?;
         let missed = has_missed(&hit, &tree);
         let focused = text_field::focused(&tree).map(|at| tree.nodes.swap_remove(at));
@@ -94,7 +198,8 @@ impl AttachedDevice {
             Some(node)
                 if !missed && (node.bounds.contains(hit.at) || !was_focused(&hit, &node)) =>
             {
-                return Ok((hit, node));
+                let editor = self.editor_of(&node).await;
+                return Ok((hit, node, editor));
             }
             Some(_) => "a tap on it left the focus in another field",
             None => "a tap on it did not focus a text field",
@@ -102,6 +207,36 @@ impl AttachedDevice {
         let cause =
             Cause::ElementNotFound { sought: target.to_string(), reason: Some(reason.into()) };
         Err(Failure { cause, side_effect: SideEffect::Possible })
+    }
+
+    /// The editor that the keyboard is connected to after a tap, if it certainly is the target. Closes a popup that the
+    /// tap opened, such as one that suggests spellings: it would take the keys.
+    async fn editor_after_tap(&self, hit: &TapResult) -> Result<Option<Editor>, Failure> {
+        let tree = &hit.snapshot.tree;
+        let meant = &tree.nodes[hit.node];
+        if !text_field::is_text_field(meant) {
+            return Ok(None);
+        }
+        let alike = |node: &&Node| text_field::is_text_field(node) && node.id == meant.id;
+        let only = !meant.id.is_empty() && tree.nodes.iter().filter(alike).count() == 1;
+        let mut editor = self.editor_of(meant).await;
+        if editor.as_ref().is_some_and(|editor| editor.popup) {
+            self.act(self.device.press(Key::Back)).await?;
+            editor = self.editor_of(meant).await;
+        }
+        Ok(editor.filter(|editor| only && !editor.popup))
+    }
+
+    /// The editor that the keyboard is connected to, if it may be this field.
+    async fn editor_of(&self, field: &Node) -> Option<Editor> {
+        let editing = self.device.facets().text_editing?;
+        match editing.editor().await {
+            Ok(editor) => editor.filter(|editor| editor.may_be(field)),
+            Err(error) => {
+                tracing::debug!("cannot read the state of the keyboard: {error}");
+                None
+            }
+        }
     }
 
     /// What the focused field holds, if a snapshot since the last action shows it. Its age does not matter: fields
@@ -188,14 +323,15 @@ impl AttachedDevice {
         &self,
         text: &str,
         before: Option<FieldBefore>,
+        at_end: bool,
     ) -> Result<Readback, Failure> {
         let Some(now) = self.field_if_given().await? else { return Ok(Readback::NoField) };
         if now.flags.password {
-            return Ok(Readback::Hidden);
+            return self.read_back_hidden(text, &now, before.as_ref()).await;
         }
         // If focus moved on to another field, its previous content is unknown.
         let before = before.filter(|before| before.is_of(&now)).map(|before| before.holds);
-        let again = match judge(text, before.as_deref(), &contents(&now)) {
+        let again = match judge(text, before.as_deref(), &contents(&now), at_end) {
             Verdict::Same => return Ok(Readback::Same),
             Verdict::WrongField => return Ok(Readback::NoField),
             Verdict::Differs => return Ok(Readback::Differs { shows: now.text.into() }),
@@ -207,10 +343,39 @@ impl AttachedDevice {
         };
         self.act(self.device.type_text(&again)).await?;
         let Some(now) = self.field_if_given().await? else { return Ok(Readback::NoField) };
-        Ok(match judge(text, before.as_deref(), &contents(&now)) {
+        Ok(match judge(text, before.as_deref(), &contents(&now), at_end) {
             Verdict::Same => Readback::Corrected,
             _ => Readback::Differs { shows: now.text.into() },
         })
+    }
+
+    /// A field that hides its text still shows by the cursor how many characters it has: those that were lost are typed
+    /// again, if it was empty before.
+    async fn read_back_hidden(
+        &self,
+        text: &str,
+        field: &Node,
+        before: Option<&FieldBefore>,
+    ) -> Result<Readback, Failure> {
+        let known = before.filter(|before| before.is_of(field) && before.is_empty);
+        let (Some(_), Some(editor)) = (known, self.editor_of(field).await) else {
+            return Ok(Readback::Hidden);
+        };
+        let length = utf16_len(text);
+        match editor.cursor {
+            Some(cursor) if cursor < length && !text.contains('\n') => {
+                self.clear_at_end(field, "", Some(&editor)).await?;
+                self.act(self.device.type_text(text)).await?;
+                match self.cursor_of(&editor).await {
+                    Some(cursor) if cursor == length => Ok(Readback::Corrected),
+                    Some(cursor) => Ok(Readback::Differs {
+                        shows: format!("{cursor} hidden characters").into(),
+                    }),
+                    None => Ok(Readback::Hidden),
+                }
+            }
+            _ => Ok(Readback::Hidden),
+        }
     }
 
     /// As [`AttachedDevice::field`], but an unreadable screen does not hide that the text was typed.
@@ -252,6 +417,42 @@ struct PreparedField {
     into: Option<TapResult>,
     before: Option<FieldBefore>,
     cleared: Readback,
+    /// Whether the cursor was moved to the end of the text.
+    at_end: bool,
+}
+
+/// The length in the unit in which Android counts the cursor's place.
+fn utf16_len(text: &str) -> usize {
+    text.encode_utf16().count()
+}
+
+fn size_of(holds: &str, editor: Option<&Editor>) -> EditorSize {
+    let lines = editor.map_or_else(|| holds.contains('\n'), |editor| editor.multi_line);
+    if lines { EditorSize::Lines(holds.chars().count()) } else { EditorSize::OneLine }
+}
+
+/// What an editor says about a field of a tree.
+trait EditorField {
+    fn may_be(&self, field: &Node) -> bool;
+    fn is_same(&self, other: &Editor) -> bool;
+    fn shows_hint(&self, field: &Node) -> bool;
+}
+
+impl EditorField for Editor {
+    /// Whether app and resource id match. Several fields may have the same.
+    fn may_be(&self, field: &Node) -> bool {
+        let id = field.id.split_once(":id/").map_or("", |(_, name)| name);
+        self.package == *field.package && self.id == id
+    }
+
+    fn is_same(&self, other: &Editor) -> bool {
+        (&self.package, &self.id) == (&other.package, &other.id)
+    }
+
+    /// Whether the field's text is its hint: on phones before Android 14 a tree does not distinguish the two.
+    fn shows_hint(&self, field: &Node) -> bool {
+        !self.hint.is_empty() && *field.text == self.hint && matches!(self.cursor, None | Some(0))
+    }
 }
 
 /// What a field held before typing.
@@ -259,11 +460,15 @@ struct FieldBefore {
     id: ByteString,
     class: ByteString,
     holds: String,
+    /// Whether it certainly held nothing, also if it hides its text.
+    is_empty: bool,
 }
 
 impl FieldBefore {
     fn of(node: &Node) -> Self {
-        Self { id: node.id.clone(), class: node.class.clone(), holds: contents(node) }
+        let (id, class, holds) = (node.id.clone(), node.class.clone(), contents(node));
+        let is_empty = holds.is_empty() && !node.flags.password;
+        Self { id, class, holds, is_empty }
     }
 
     fn is_of(&self, node: &Node) -> bool {
@@ -292,15 +497,15 @@ enum Verdict {
 }
 
 /// Compares what a field shows with the typed text. `before` is what it held, or its hint if the platform does not tell
-/// the two apart; `None` if unknown.
-fn judge(text: &str, before: Option<&str>, shows: &str) -> Verdict {
+/// the two apart; `None` if unknown. `at_end`: the text belongs at the end, not where the cursor was.
+fn judge(text: &str, before: Option<&str>, shows: &str, at_end: bool) -> Verdict {
     let text = &*text.replace("\r\n", "\n");
-    let times = |inside: &str| inside.matches(text).count();
     let lines = text.contains('\n');
     let there = match before {
-        None => times(shows) > 0,
+        None => shows.contains(text),
         Some("") => shows == text,
-        Some(before) => shows == text || times(shows) > times(before),
+        Some(before) if at_end => shows == text || shows.strip_prefix(before) == Some(text),
+        Some(before) => shows == text || is_inserted(text, before, shows),
     };
     match before {
         _ if there => Verdict::Same,
@@ -310,6 +515,9 @@ fn judge(text: &str, before: Option<&str>, shows: &str) -> Verdict {
         Some(before) => match inserted(before, shows) {
             // Typing again would lose or submit the previous content, so leave it.
             Some(_) if !before.chars().all(|char| matches!(char, ' '..='~')) => Verdict::Differs,
+            Some((_, came)) if at_end && is_part(came, text) => {
+                Verdict::Lost { whole: format!("{before}{text}") }
+            }
             Some((at, came)) if is_part(came, text) => {
                 let (head, tail) = before.split_at(at);
                 Verdict::Lost { whole: format!("{head}{text}{tail}") }
@@ -319,6 +527,14 @@ fn judge(text: &str, before: Option<&str>, shows: &str) -> Verdict {
             _ => Verdict::Differs,
         },
     }
+}
+
+/// Whether `after` is `before` with this text inserted at some place.
+fn is_inserted(text: &str, before: &str, after: &str) -> bool {
+    after.len() == before.len() + text.len()
+        && after
+            .match_indices(text)
+            .any(|(at, _)| before.strip_prefix(&after[..at]) == Some(&after[at + text.len()..]))
 }
 
 /// The position and text of a single insertion that turns `before` into `after`; `None` if there is none.

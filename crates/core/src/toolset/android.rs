@@ -93,7 +93,8 @@ pub fn toolset() -> Toolset {
             touch::parse_swipe_direction,
             touch::render_swipe_direction,
         ),
-        seed.row("input_text", Destructive, 20, keys::parse_input_text, keys::render_input_text),
+        seed.row("input_text", Destructive, 20, keys::parse_input_text, keys::render_input_text)
+            .typing("text"),
         seed.row("press_key", Destructive, 10, keys::parse_press_key, keys::render_press_key),
         seed.row(
             "take_screenshot",

@@ -111,7 +111,7 @@ impl Server for LocalToolServer {
         let Some(tool) = self.surface.tool(tool) else {
             return Err(format!("Unknown tool: {tool}"));
         };
-        let call = Call::with_timeout(tool.budget);
+        let call = Call::with_timeout(tool.budget_for(&arguments));
         Ok(self.surface.answer(tool, arguments, call, &*self.perform).await)
     }
 }

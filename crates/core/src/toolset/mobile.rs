@@ -111,8 +111,10 @@ pub fn toolset() -> Toolset {
             60,
             typing::parse_type_keys,
             typing::render_type_keys,
-        ),
-        own.row("mobile_type", Destructive, 90, typing::parse_type, typing::render_type),
+        )
+        .typing("text"),
+        own.row("mobile_type", Destructive, 90, typing::parse_type, typing::render_type)
+            .typing("text"),
         seed.row("mobile_swipe", Destructive, 45, touch::parse_swipe, touch::render_swipe),
         seed.row("mobile_scroll", Destructive, 15, touch::parse_scroll, touch::render_scroll),
         seed.row(
@@ -136,6 +138,7 @@ pub fn toolset() -> Toolset {
             touch::parse_set_orientation,
             touch::render_set_orientation,
         ),
+        own.row("mobile_unlock", Idempotent, 15, apps::parse_unlock, apps::render_unlock),
         own.row(
             "mobile_list_app_tools",
             ReadOnly,

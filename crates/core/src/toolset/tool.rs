@@ -21,8 +21,10 @@ pub struct Tool {
     pub output: Option<Map<String, Value>>,
     /// Its effect, for the annotations.
     pub effect: ToolEffect,
-    /// The timeout of a call.
+    /// The timeout of a call, for a short text if it types one.
     pub budget: Duration,
+    /// The argument whose text is typed, if any.
+    typed: Option<&'static str>,
     /// Whether to coerce arguments of nearly the right type.
     pub(super) lenient: bool,
     /// Arguments that are accepted by a former name, too.
@@ -137,10 +139,31 @@ impl Tool {
             output: described["outputSchema"].as_object().cloned(),
             effect,
             budget,
+            typed: None,
             lenient: false,
             former: Vec::new(),
             way,
         }
+    }
+
+    /// The same tool; it types the text of this argument, and may take longer for a long one.
+    pub(super) fn typing(self, argument: &'static str) -> Self {
+        Self { typed: Some(argument), ..self }
+    }
+
+    /// The timeout of a call with these arguments. A slow phone takes 0.1 s for each character of a text, and up to three
+    /// times as long while it is busy (measured on Android 4.4.4).
+    pub fn budget_for(&self, arguments: &Map<String, Value>) -> Duration {
+        const SHORT: usize = 100;
+        const EACH: Duration = Duration::from_millis(300);
+        const LONGEST: Duration = Duration::from_secs(1800);
+        let nested = arguments.get("params").and_then(Value::as_object);
+        let text = self.typed.and_then(|name| {
+            arguments.get(name).or_else(|| nested?.get(name)).and_then(Value::as_str)
+        });
+        let long = text.map_or(0, |text| text.chars().count().saturating_sub(SHORT));
+        let more = EACH.saturating_mul(u32::try_from(long).unwrap_or(u32::MAX));
+        self.budget + more.min(LONGEST)
     }
 
     /// The tool as in `tools/list`.

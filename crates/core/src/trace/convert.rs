@@ -104,6 +104,7 @@ impl From<&Action> for StoredAction {
                 clear: *clear,
                 submit: *submit,
             },
+            Action::Unlock => Self::Unlock,
             Action::SetOrientation(orientation) => {
                 Self::SetOrientation { orientation: orientation.name().into() }
             }

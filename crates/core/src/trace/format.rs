@@ -202,6 +202,7 @@ pub enum StoredAction {
     Scroll { direction: String, distance: f64 },
     TapElement(StoredTarget),
     Type { text: String, into: Option<StoredTarget>, clear: bool, submit: bool },
+    Unlock,
     SetOrientation { orientation: String },
     Press { key: String },
     Launch { app: String },
@@ -266,25 +267,79 @@ pub struct StoredSelector {
 #[serde(tag = "type", rename_all = "snake_case")]
 #[expect(missing_docs, reason = "each is the live outcome or value of the same name")]
 pub enum StoredOutcome {
-    Devices { ids: Vec<String> },
-    DeviceSelected { device: String, model: String },
-    Info { model: String, os_version: String },
-    Apps { count: usize },
-    Foreground { app: Option<String>, screen: Option<String> },
-    Screenshot { file: String, width: i32, height: i32 },
-    Snapshot { file: String, nodes: usize, controls: usize },
-    ScreenshotAndSnapshot { screenshot: Box<StoredOutcome>, snapshot: Box<StoredOutcome> },
-    Typed { by: String, field: String, shows: Option<String> },
-    Tapped { x: i32, y: i32, name: String },
-    Swiped { from: [i32; 2], to: [i32; 2] },
-    Health { healthy: bool },
-    ScreenshotSaved { device_path: String },
-    Elements { snapshot: Box<StoredOutcome>, nodes: Vec<usize> },
-    Launched { app: String },
-    Log { entries: usize },
-    Monitors { ids: Vec<String> },
-    Recordings { ids: Vec<String> },
-    AppTools { apps: Vec<String> },
+    Devices {
+        ids: Vec<String>,
+    },
+    DeviceSelected {
+        device: String,
+        model: String,
+    },
+    Info {
+        model: String,
+        os_version: String,
+    },
+    Apps {
+        count: usize,
+    },
+    Foreground {
+        app: Option<String>,
+        screen: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        front: Option<String>,
+    },
+    Screenshot {
+        file: String,
+        width: i32,
+        height: i32,
+    },
+    Snapshot {
+        file: String,
+        nodes: usize,
+        controls: usize,
+    },
+    ScreenshotAndSnapshot {
+        screenshot: Box<StoredOutcome>,
+        snapshot: Box<StoredOutcome>,
+    },
+    Typed {
+        by: String,
+        field: String,
+        shows: Option<String>,
+    },
+    Tapped {
+        x: i32,
+        y: i32,
+        name: String,
+    },
+    Swiped {
+        from: [i32; 2],
+        to: [i32; 2],
+    },
+    Health {
+        healthy: bool,
+    },
+    ScreenshotSaved {
+        device_path: String,
+    },
+    Elements {
+        snapshot: Box<StoredOutcome>,
+        nodes: Vec<usize>,
+    },
+    Launched {
+        app: String,
+    },
+    Log {
+        entries: usize,
+    },
+    Monitors {
+        ids: Vec<String>,
+    },
+    Recordings {
+        ids: Vec<String>,
+    },
+    AppTools {
+        apps: Vec<String>,
+    },
     AppToolResult(Box<StoredAppToolResult>),
     Done,
 }

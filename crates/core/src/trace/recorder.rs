@@ -188,9 +188,10 @@ impl Recorder {
                 os_version: info.os_version.clone(),
             },
             Outcome::Apps(apps) => StoredOutcome::Apps { count: apps.len() },
-            Outcome::Foreground(current) => StoredOutcome::Foreground {
-                app: current.as_ref().map(|current| current.app.0.clone()),
-                screen: current.as_ref().map(|current| current.screen.clone()),
+            Outcome::Foreground(front) => StoredOutcome::Foreground {
+                app: front.app().map(|app| app.app.0.clone()),
+                screen: front.app().map(|app| app.screen.clone()),
+                front: front.app().is_none().then(|| front.to_string()),
             },
             Outcome::Screenshot(screenshot) => self.store_screenshot(action_id, screenshot)?,
             Outcome::Snapshot(snapshot) => self.store_snapshot(action_id, snapshot)?,

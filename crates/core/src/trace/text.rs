@@ -96,7 +96,9 @@ pub(super) fn outcome_text(end: &ActionResult) -> String {
         StoredOutcome::Info { model, os_version } => format!("{model}, {os_version}"),
         StoredOutcome::Apps { count } => format!("{count} apps"),
         StoredOutcome::Foreground { app: Some(app), .. } => app.clone(),
-        StoredOutcome::Foreground { app: None, .. } => "no app".into(),
+        StoredOutcome::Foreground { app: None, front, .. } => {
+            front.clone().unwrap_or_else(|| "no app".into())
+        }
         StoredOutcome::Screenshot { file, width, height } => format!("{file}, {width}x{height}"),
         StoredOutcome::Snapshot { controls, .. } => format!("{controls} elements"),
         StoredOutcome::ScreenshotAndSnapshot { screenshot: _, snapshot } => {

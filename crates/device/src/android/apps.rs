@@ -1,10 +1,10 @@
-//! Apps: listing, starting and stopping them, and which one has the focus.
+//! Apps: listing, starting and stopping them.
 
 use async_trait::async_trait;
 
-use super::{Android, CommandOutput, ShellCommand, display};
+use super::{Android, CommandOutput, ShellCommand};
 use crate::error::excerpt;
-use crate::{App, AppData, AppId, AppPermissions, Error, Foreground};
+use crate::{App, AppData, AppId, AppPermissions, Error};
 
 /// Starts an app at its launcher entry. `monkey` finds that entry on every Android; `am start` needs its name.
 pub(super) fn launch_command(app: &AppId) -> Result<ShellCommand, Error> {
@@ -145,38 +145,6 @@ fn read_list(output: &CommandOutput, system: bool) -> Result<Vec<App>, Error> {
     }
 }
 
-/// The window that has the focus.
-pub(super) fn focus_command() -> ShellCommand {
-    // Filtered here: old phones have no `grep`.
-    ShellCommand::new("dumpsys window")
-}
-
-/// Parses the focus: `mCurrentFocus=Window{hash u0 PACKAGE/ACTIVITY}`, or `null` during a window change; then the
-/// focused app's record names the next one. Since Android 10 each display has its own focus (`DisplayContent.dump` in
-/// AOSP); we use the built-in display's.
-pub(super) fn read_focus(text: &str) -> Result<Option<Foreground>, Error> {
-    let built_in = display::section(text).filter(|part| part.contains("mCurrentFocus="));
-    let output = built_in.unwrap_or(text);
-    let component = |marker: &str| {
-        output.lines().filter(|line| line.contains(marker)).find_map(|line| {
-            line.split([' ', '{', '}'])
-                .find_map(|word| word.split_once('/').filter(|(package, _)| package.contains('.')))
-        })
-    };
-    if !output.contains("mCurrentFocus") && !output.contains("mFocusedApp") {
-        let command = focus_command().as_str().to_owned();
-        return Err(Error::Unreadable { command, text: excerpt(output) });
-    }
-    let focus = component("mCurrentFocus=").or_else(|| component("mFocusedApp="));
-    Ok(focus.map(|(package, activity)| {
-        let screen = match activity.strip_prefix('.') {
-            Some(_) => format!("{package}{activity}"),
-            None => activity.to_owned(),
-        };
-        Foreground { app: AppId(package.into()), screen }
-    }))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -249,42 +217,5 @@ mod tests {
             );
         }
         assert!(matches!(read("java.lang.RuntimeException: x"), Err(Error::Failed { .. })));
-    }
-
-    fn focus(text: &str) -> Option<(String, String)> {
-        read_focus(text).unwrap().map(|focus| (focus.app.0, focus.screen))
-    }
-
-    #[test]
-    fn focus_is_parsed() {
-        let plain = "  mCurrentFocus=Window{41b3 u0 com.android.calculator2/com.android.calculator2.Calculator}\n  mFocusedApp=AppWindowToken{41 token=Token{41 ActivityRecord{41 u0 com.android.calculator2/.Calculator t3}}}\n";
-        let calculator =
-            ("com.android.calculator2".into(), "com.android.calculator2.Calculator".into());
-        assert_eq!(focus(plain), Some(calculator));
-        let changing =
-            "  mCurrentFocus=null\r\n  mFocusedApp=ActivityRecord{9f u0 com.x/.Main t12}\r\n";
-        assert_eq!(focus(changing), Some(("com.x".into(), "com.x.Main".into())));
-        // Android 13 prints a stray brace.
-        let braced = "  mCurrentFocus=null\n  mFocusedApp=ActivityRecord{9f u0 com.x/.Main} t12}\n";
-        assert_eq!(focus(braced), Some(("com.x".into(), "com.x.Main".into())));
-        assert_eq!(focus("  mCurrentFocus=null\n  mFocusedApp=null\n"), None);
-        assert_eq!(focus("  mCurrentFocus=Window{7 u0 NotificationShade}\n"), None);
-        assert!(read_focus("dumpsys: not found").is_err());
-    }
-
-    #[test]
-    fn focus_of_the_built_in_display_is_used() {
-        // The order in a car with several displays.
-        let output = |focus: &str| {
-            format!(
-                "  Display: mDisplayId=8 (organized)\n  mCurrentFocus=Window{{1 u0 com.cluster/com.cluster.Dials}}\n  Display: mDisplayId=0 (organized)\n  mCurrentFocus={focus}\n  Display: mDisplayId=9\n  mFocusedApp=ActivityRecord{{9f u0 com.rear/.Main t12}}\n"
-            )
-        };
-        let map = Some(("com.map".into(), "com.map.Main".into()));
-        assert_eq!(focus(&output("Window{2 u0 com.map/com.map.Main}")), map);
-        assert_eq!(focus(&output("null")), None);
-        // Before Android 10 there is only one focus, after all displays.
-        let one = "  Display: mDisplayId=0\n  Display: mDisplayId=8\n  mCurrentFocus=Window{2 u0 com.map/com.map.Main}\n";
-        assert_eq!(focus(one), map);
     }
 }

@@ -4,7 +4,9 @@
 //! `WindowManager.LayoutParams` (0x2000 is FLAG_SECURE; the dump has `fl=#hex` on old phones, `fl=… FLAG_SECURE …`
 //! later and `fl=… SECURE …` since about Android 10), `PowerManagerService.dump` (`mWakefulness=`).
 
+use super::front::is_off;
 use super::screen::capture_failed;
+use super::windows::{Window, braced, windows};
 use super::{Android, CommandOutput, ShellCommand};
 use crate::image::{Blackness, blackness, may_be_black};
 use crate::{BlackReason, Error, Screenshot};
@@ -20,91 +22,17 @@ fn read_blank(text: &str) -> Option<BlackReason> {
         return Some(BlackReason::ScreenOff);
     }
     let windows = windows(text);
-    let focus = text
-        .lines()
-        .filter_map(|line| line.trim().strip_prefix("mCurrentFocus="))
-        .find_map(window_flags);
+    let focus =
+        text.lines().filter_map(|line| line.trim().strip_prefix("mCurrentFocus=")).find_map(braced);
     let secure = |window: &&Window<'_>| window.secure && window.shows && !window.text.is_empty();
     let focused = |window: &&Window<'_>| focus == Some(window.text);
     // The window with the focus; otherwise, as behind a dialog, the topmost one.
     let found = windows.iter().filter(secure).find(focused);
     let window = found.or_else(|| windows.iter().find(secure))?;
-    Some(BlackReason::Secure { window: name_of(window.text) })
+    Some(BlackReason::Secure { window: window.title().chars().take(LONGEST_TITLE).collect() })
 }
 
-/// Whether the power manager reports that the screen shows nothing. Dozing is the always-on display, which shows a
-/// clock at most.
-fn is_off(text: &str) -> bool {
-    let after = |key: &str| text.lines().find_map(|line| line.trim().strip_prefix(key));
-    match after("mWakefulness=") {
-        Some(state) => matches!(state.trim(), "Asleep" | "Dozing"),
-        None => after("mScreenOn=").is_some_and(|on| on.trim() == "false"),
-    }
-}
-
-struct Window<'a> {
-    /// The text between the braces: a number, the user, the title.
-    text: &'a str,
-    secure: bool,
-    shows: bool,
-}
-
-/// The windows in the dump, topmost first.
-fn windows(text: &str) -> Vec<Window<'_>> {
-    let mut windows: Vec<Window<'_>> = Vec::new();
-    for line in text.lines() {
-        let line = line.trim();
-        if let Some(head) = line.strip_prefix("Window #") {
-            let text = window_flags(head).unwrap_or_default();
-            windows.push(Window { text, secure: false, shows: true });
-        } else if let Some(window) = windows.last_mut() {
-            // A window's own flags are in its `mAttrs`; later lines of the same form belong to other rotations.
-            window.secure |= flags(line).is_some_and(is_secure);
-            let hidden = ["mHasSurface=false", "isOnScreen=false"];
-            let elsewhere =
-                |word: &str| word.strip_prefix("mDisplayId=").is_some_and(|display| display != "0");
-            let away = |word: &str| hidden.contains(&word) || elsewhere(word);
-            window.shows &= !line.split_whitespace().any(away);
-        }
-    }
-    windows
-}
-
-/// `Window{a67572b0 u0 Keyguard}` without the text around it.
-fn window_flags(text: &str) -> Option<&str> {
-    let (_, words) = text.split_once("Window{")?;
-    words.split_once('}').map(|(words, _)| words)
-}
-
-/// The title, which follows the number and the user (`u0`; not printed by Android 4.1 and earlier).
-fn name_of(text: &str) -> String {
-    const LONGEST: usize = 200;
-    let title = text.split_once(' ').map_or(text, |(_, title)| title);
-    let user = |word: &str| word.strip_prefix('u').is_some_and(|user| user.parse::<u32>().is_ok());
-    let title = match title.split_once(' ') {
-        Some((first, title)) if user(first) => title,
-        _ => title,
-    };
-    title.chars().take(LONGEST).collect()
-}
-
-/// The text after `fl=`, up to the end of the line.
-fn flags(line: &str) -> Option<&str> {
-    match line.strip_prefix("fl=") {
-        Some(flags) => Some(flags),
-        None => line.split_once(" fl=").map(|(_, flags)| flags),
-    }
-}
-
-fn is_secure(flags: &str) -> bool {
-    const FLAG_SECURE: u64 = 0x2000;
-    let mut text = flags.split(|c: char| c.is_whitespace() || c == '}');
-    if let Some(number) = flags.strip_prefix('#') {
-        let digits = number.split(|c: char| !c.is_ascii_hexdigit()).next().unwrap_or_default();
-        return u64::from_str_radix(digits, 16).is_ok_and(|flags| flags & FLAG_SECURE != 0);
-    }
-    text.any(|word| word == "SECURE" || word == "FLAG_SECURE")
-}
+const LONGEST_TITLE: usize = 200;
 
 impl Android {
     /// Adds the reason to a black screenshot. Asks the phone only if it is black.

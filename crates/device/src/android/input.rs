@@ -1,13 +1,14 @@
-//! Touches, keys and text, by the phone's `input` program.
+//! Touches, keys and text, by the phone's `input` program. [`super::pace`] tells how much text fits into one command.
 //!
 //! Characters without a key go through a keyboard app, see `keyboard.rs`.
 
 use std::time::Duration;
 
 use async_trait::async_trait;
+use tokio::time::Instant;
 
 use super::{Android, ShellCommand};
-use crate::{Error, Gesture, Key, SideEffect, TextEditing};
+use crate::{Editor, EditorSize, Error, Gesture, Key, SideEffect, TextEditing, TypingMethod};
 
 /// Performs one gesture.
 pub(super) fn touch_command(gesture: Gesture) -> ShellCommand {
@@ -48,8 +49,8 @@ const PIECE: usize = 225;
 
 /// How a text can be typed.
 pub(super) enum TypingPlan {
-    /// With these commands, in order.
-    Keys(Vec<ShellCommand>),
+    /// With keys: these lines, and Enter between them.
+    Keys(Vec<String>),
     /// Not with keys: this character has none.
     NoKeyFor(char),
 }
@@ -74,17 +75,50 @@ pub(super) fn plan_typing(text: &str) -> Result<TypingPlan, Error> {
     if let Some(keyless) = text.chars().find(|&char| !matches!(char, ' '..='~' | '\n')) {
         return Ok(TypingPlan::NoKeyFor(keyless));
     }
-    let mut commands = Vec::new();
-    for (i, line) in text.split('\n').enumerate() {
-        if i > 0 {
-            commands.push(enter_command());
+    Ok(TypingPlan::Keys(text.split('\n').map(str::to_owned).collect()))
+}
+
+/// Types one piece.
+fn text_command(piece: &str) -> Result<ShellCommand, Error> {
+    // `input` does not support `--`. It takes the next argument literally, so a leading dash is safe.
+    ShellCommand::new("input text").arg(piece)
+}
+
+impl Android {
+    /// Types lines with keys, each in pieces that the phone types in time.
+    pub(super) async fn type_lines(&self, lines: &[String]) -> Result<TypingMethod, Error> {
+        let mut sent = 0;
+        for (i, line) in lines.iter().enumerate() {
+            if i > 0 {
+                let entered = self.run_silent("type", enter_command()).await;
+                entered.map_err(|error| partial_error(error, sent))?;
+                sent += 1;
+            }
+            let mut rest = line.as_str();
+            while !rest.is_empty() {
+                let (piece, after) = split_piece(rest, self.pace.piece());
+                let started = Instant::now();
+                let typed = self.run_silent("type", text_command(piece)?).await;
+                typed.map_err(|error| partial_error(error, sent))?;
+                self.pace.learn_text(piece.len(), started.elapsed());
+                sent += 1;
+                rest = after;
+            }
         }
-        for piece in pieces(line) {
-            // `input` does not support `--`. It takes the next argument literally, so a leading dash is safe.
-            commands.push(ShellCommand::new("input text").arg(piece)?);
-        }
+        Ok(TypingMethod::Keys)
     }
-    Ok(TypingPlan::Keys(commands))
+
+    /// Runs a command that presses a key or touches the screen, and learns how long the phone takes to start one.
+    pub(super) async fn run_input(
+        &self,
+        what: &'static str,
+        line: ShellCommand,
+    ) -> Result<(), Error> {
+        let started = Instant::now();
+        self.run_silent(what, line).await?;
+        self.pace.learn_start(started.elapsed());
+        Ok(())
+    }
 }
 
 /// Presses Enter.
@@ -112,6 +146,26 @@ impl TextEditing for Android {
         }
     }
 
+    async fn typing_time(&self, text: &str) -> Result<Duration, Error> {
+        let characters = text.chars().count();
+        if characters > SHORT && self.pace.estimate(characters).is_none() {
+            self.run_input("press a key", ShellCommand::new("input keyevent").number(UNKNOWN))
+                .await?;
+        }
+        Ok(self.pace.estimate(characters).unwrap_or_default())
+    }
+
+    async fn editor(&self) -> Result<Option<Editor>, Error> {
+        self.read_editor().await
+    }
+
+    async fn delete_at_end(&self, field: EditorSize, characters: usize) -> Result<(), Error> {
+        for line in end_commands(field, characters) {
+            self.run_silent("erase", line).await?;
+        }
+        Ok(())
+    }
+
     async fn delete_around_cursor(&self, characters: usize) -> Result<(), Error> {
         for line in delete_commands(characters) {
             self.run_silent("erase", line).await?;
@@ -120,9 +174,19 @@ impl TextEditing for Android {
     }
 }
 
-/// `android.view.KeyEvent`: delete before the cursor, delete after the cursor.
+/// A text this short is typed in time by any phone.
+const SHORT: usize = 60;
+
+/// `android.view.KeyEvent`: delete before the cursor, delete after the cursor, and keys that move the cursor.
 const DEL: i32 = 67;
 const FORWARD_DEL: i32 = 112;
+const PAGE_DOWN: i32 = 93;
+const MOVE_END: i32 = 123;
+/// A key that no app knows.
+const UNKNOWN: i32 = 0;
+
+/// A page of a text field shows at least so many characters.
+const PAGE: usize = 100;
 
 /// Keys per command. `input` accepts several since Android 4.4 (its usage text, in a capture); older versions press
 /// only the first.
@@ -135,26 +199,34 @@ const MOST_ERASED: usize = 20_000;
 fn delete_commands(characters: usize) -> Vec<ShellCommand> {
     let most = characters.min(MOST_ERASED);
     let keys: Vec<i32> = [DEL, FORWARD_DEL].into_iter().flat_map(|key| vec![key; most]).collect();
-    let press = |keys: &[i32]| {
-        keys.iter().fold(ShellCommand::new("input keyevent"), |line, &key| line.number(key))
-    };
-    keys.chunks(KEYS).map(press).collect()
+    keys.chunks(KEYS).map(press_command).collect()
 }
 
-/// Splits a line into parts that `input text` types literally: it turns `%s` into a space, so the two characters must
-/// not be in the same part.
-fn pieces(line: &str) -> Vec<&str> {
-    let mut pieces = Vec::new();
-    let mut rest = line;
-    while !rest.is_empty() {
-        let longest = rest.len().min(PIECE);
-        // Search only part of the rest each time: the text may be very long.
-        let cut = rest[..longest].find("%s").map_or(longest, |at| at + 1);
-        let (piece, after) = rest.split_at(cut);
-        pieces.push(piece);
-        rest = after;
-    }
-    pieces
+/// The commands that move the cursor to the end of a field and delete before it. `MOVE_END` goes to the end of a line,
+/// and `PAGE_DOWN` to the last line; without a further page it does nothing, while an arrow would leave the field.
+fn end_commands(field: EditorSize, characters: usize) -> Vec<ShellCommand> {
+    let pages = match field {
+        EditorSize::OneLine => 0,
+        EditorSize::Lines(characters) => (characters / PAGE + 1).min(KEYS),
+    };
+    let erased = characters.min(MOST_ERASED);
+    let keys: Vec<i32> = std::iter::repeat_n(PAGE_DOWN, pages)
+        .chain([MOVE_END])
+        .chain(std::iter::repeat_n(DEL, erased))
+        .collect();
+    keys.chunks(KEYS).map(press_command).collect()
+}
+
+fn press_command(keys: &[i32]) -> ShellCommand {
+    keys.iter().fold(ShellCommand::new("input keyevent"), |line, &key| line.number(key))
+}
+
+/// Splits off a piece of at most `longest` bytes that `input text` types literally: it turns `%s` into a space, so the two
+/// characters must not be in the same piece.
+fn split_piece(line: &str, longest: usize) -> (&str, &str) {
+    let longest = line.len().min(longest).min(PIECE);
+    let cut = line[..longest].find("%s").map_or(longest, |at| at + 1);
+    line.split_at(cut)
 }
 
 #[cfg(test)]
@@ -164,11 +236,26 @@ mod tests {
     use super::*;
     use crate::Point;
 
+    fn pieces(mut line: &str, longest: usize) -> Vec<&str> {
+        let mut pieces = Vec::new();
+        while !line.is_empty() {
+            let (piece, after) = split_piece(line, longest);
+            pieces.push(piece);
+            line = after;
+        }
+        pieces
+    }
+
+    /// The commands for a text, on a phone that types any piece in time.
     fn typed(text: &str) -> Vec<String> {
         let TypingPlan::Keys(lines) = plan_typing(text).unwrap() else {
             panic!("{text:?} has no keys")
         };
-        lines.iter().map(|line| line.as_str().to_owned()).collect()
+        let line = |line: &String| -> Vec<String> {
+            let pieces = pieces(line, PIECE);
+            pieces.iter().map(|piece| text_command(piece).unwrap().as_str().to_owned()).collect()
+        };
+        lines.iter().map(line).collect::<Vec<_>>().join(&enter_command().as_str().to_owned())
     }
 
     #[test]
@@ -230,12 +317,24 @@ mod tests {
         assert!(many.iter().all(|line| line.as_str().len() < 1_000));
     }
 
+    #[test]
+    fn cursor_moves_to_the_end_before_erasing() {
+        let lines = |field, characters| -> Vec<String> {
+            let lines = end_commands(field, characters);
+            lines.iter().map(|line| line.as_str().to_owned()).collect()
+        };
+        assert_eq!(lines(EditorSize::OneLine, 0), ["input keyevent 123"]);
+        assert_eq!(lines(EditorSize::OneLine, 2), ["input keyevent 123 67 67"]);
+        assert_eq!(lines(EditorSize::Lines(150), 1), ["input keyevent 93 93 123 67"]);
+    }
+
     proptest! {
         #[test]
-        fn parts_contain_all_text_and_no_percent_s(line in "[%s'a]{0,600}") {
-            let pieces = pieces(&line);
+        fn parts_contain_all_text_and_no_percent_s(line in "[%s'a]{0,600}", longest in 1_usize..300) {
+            let pieces = pieces(&line, longest);
             prop_assert_eq!(pieces.concat(), line.as_str());
-            prop_assert!(pieces.iter().all(|piece| piece.len() <= PIECE && !piece.contains("%s")));
+            let fits = |piece: &&str| piece.len() <= longest.min(PIECE) && !piece.contains("%s");
+            prop_assert!(pieces.iter().all(fits));
         }
     }
 }

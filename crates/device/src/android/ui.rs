@@ -14,17 +14,47 @@ use bytes::Bytes;
 use bytestring::ByteString;
 
 use super::ShellCommand;
+use super::front::{FRONT, read_front};
+use super::windows::{keyboard, windows};
 use crate::error::excerpt;
 use crate::markup::{ParseWarningKind, ParseWarnings, TreeLocation, read};
-use crate::{Error, Tree, TreeDetail};
+use crate::{Error, Front, LockState, Tree, TreeDetail};
 pub(crate) use node::read_node;
 
-/// Prints a dump to standard output.
+/// Prints a dump to standard output, then what is in front and where the keyboard is: the dump has only the window with
+/// the focus, and not even its name.
 pub(super) fn dump_command(detail: TreeDetail) -> ShellCommand {
-    ShellCommand::new(match detail {
-        TreeDetail::Full => "uiautomator dump /dev/tty",
-        TreeDetail::Compressed => "uiautomator dump --compressed /dev/tty",
-    })
+    let dump = match detail {
+        TreeDetail::Full => "uiautomator dump /dev/tty;",
+        TreeDetail::Compressed => "uiautomator dump --compressed /dev/tty;",
+    };
+    ShellCommand::new(dump).then("echo; echo == windows;").then(FRONT)
+}
+
+/// Separates the two parts of the output. No dump has such a line, since line breaks in it are escaped; so a window's
+/// title, which an app chooses, cannot pass for a part of the dump.
+const WINDOWS: &[u8] = b"\n== windows";
+
+/// Parses the output of [`dump_command`].
+///
+/// # Errors
+/// Those of [`read_dump`], and [`Error::Locked`] if the screen is off.
+pub(super) fn read_screen(output: &Bytes) -> Result<Tree, Error> {
+    let at = output.windows(WINDOWS.len()).position(|part| part == WINDOWS);
+    let (dump, rest) = match at {
+        Some(at) => (output.slice(..at), output.slice(at..)),
+        None => (output.clone(), Bytes::new()),
+    };
+    let rest = String::from_utf8_lossy(&rest);
+    let front = read_front(&rest).unwrap_or_default();
+    if front == Front::ScreenOff {
+        // Android 4.4 dumps the app that a person would see with the screen on; later ones find no window.
+        return Err(Error::Locked(LockState::ScreenOff));
+    }
+    let mut tree = read_output(dump)?;
+    tree.front = front;
+    tree.keyboard = keyboard(&windows(&rest));
+    Ok(tree)
 }
 
 /// Parses the output of `uiautomator dump /dev/tty`: there may be text before the XML (a vendor's warnings), and there
@@ -40,7 +70,7 @@ pub fn read_dump(output: &[u8]) -> Result<Tree, Error> {
 }
 
 /// Same, without a copy: the texts of the tree are slices of the output.
-pub(super) fn read_output(output: Bytes) -> Result<Tree, Error> {
+fn read_output(output: Bytes) -> Result<Tree, Error> {
     let not_ready = |said| Error::NotReady { what: "dump the screen", text: said };
     let text = match ByteString::try_from(output.clone()) {
         Ok(text) => text,

@@ -37,6 +37,8 @@ pub enum HiddenReason {
     OutsideParents,
     /// The platform reports it as not displayed.
     NotDisplayed,
+    /// The keyboard covers it.
+    UnderKeyboard,
 }
 
 impl HiddenReason {
@@ -47,6 +49,15 @@ impl HiddenReason {
             Self::OffScreen => "off the screen",
             Self::OutsideParents => "outside its parents",
             Self::NotDisplayed => "not displayed",
+            Self::UnderKeyboard => "under the keyboard",
+        }
+    }
+
+    /// What makes it visible, as far as the caller can.
+    pub fn next_move(self) -> &'static str {
+        match self {
+            Self::UnderKeyboard => "close the keyboard first, with the back key",
+            _ => "scroll it into view",
         }
     }
 }
@@ -104,10 +115,26 @@ pub(super) fn visible_rects(tree: &Tree) -> Vec<Result<Rect, HiddenReason>> {
             _ if node.bounds.intersection(SCREEN).is_empty() => Err(HiddenReason::OffScreen),
             _ if part.is_empty() => Err(HiddenReason::OutsideParents),
             Some(false) => Err(HiddenReason::NotDisplayed),
-            Some(true) | None => Ok(part),
+            Some(true) | None => match above_keyboard(part, tree.keyboard) {
+                above if above.is_empty() => Err(HiddenReason::UnderKeyboard),
+                above => Ok(above),
+            },
         }
     };
     tree.nodes.iter().map(part).collect()
+}
+
+/// The part of a rectangle that the keyboard leaves free. A keyboard that is narrower, such as a floating one, is
+/// ignored: it can be moved, and it takes no row as a whole.
+fn above_keyboard(part: Rect, keyboard: Option<Rect>) -> Rect {
+    match keyboard {
+        Some(Rect { left, top, right, bottom })
+            if left <= part.left && part.right <= right && part.top < bottom =>
+        {
+            Rect { bottom: part.bottom.min(top), ..part }
+        }
+        _ => part,
+    }
 }
 
 #[cfg(test)]
@@ -149,5 +176,21 @@ mod tests {
             "its window ends above it"
         );
         assert_eq!(showing[8].part(), rect([0, 20, 80, 40]), "the platform's flag wins");
+    }
+
+    #[test]
+    fn keyboard_covers_what_the_tree_shows_below_it() {
+        let rect = |top, bottom| Rect { left: 12, top, right: 378, bottom };
+        let node = |top, bottom| Node { bounds: rect(top, bottom), ..Node::default() };
+        let keyboard = Some(Rect { left: 0, top: 396, right: 480, bottom: 800 });
+        let nodes = vec![node(324, 396), node(390, 460), node(692, 764)];
+        let showing = visibility(&Tree { nodes: nodes.clone(), keyboard, ..Tree::default() });
+        let at = |y| Point { x: 195, y };
+        assert_eq!(showing[0], Visibility::Visible { part: rect(324, 396), at: at(360) });
+        assert_eq!(showing[1], Visibility::Visible { part: rect(390, 396), at: at(393) });
+        assert_eq!(showing[2], Visibility::Hidden(HiddenReason::UnderKeyboard));
+        let floating = Some(Rect { left: 100, top: 396, right: 300, bottom: 800 });
+        let showing = visibility(&Tree { nodes, keyboard: floating, ..Tree::default() });
+        assert!(showing.iter().all(|node| matches!(node, Visibility::Visible { .. })));
     }
 }

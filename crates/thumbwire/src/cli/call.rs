@@ -55,7 +55,8 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     let apps = arguments.allow.options(config)?;
     let session = session(config, arguments.device).with_orientation_kept();
     let session = session.with_files(ArtifactStore::new(&arguments.out)).with_app_tool_host(apps);
-    let reply = surface.answer(tool, given, Call::with_timeout(tool.budget), &session).await;
+    let call = Call::with_timeout(tool.budget_for(&given));
+    let reply = surface.answer(tool, given, call, &session).await;
     session.end().await;
     if arguments.json {
         print(&format!("{}\n", reply.to_json()))?;

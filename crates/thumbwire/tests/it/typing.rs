@@ -82,7 +82,8 @@ async fn preselected_keyboard_app_stays_selected() {
     assert_eq!(keyboards(&phone).0, id);
     let programs: Vec<String> =
         ran(&phone, before).into_iter().map(|argv| argv[0].clone()).collect();
-    assert_eq!(programs, ["settings", "dumpsys", "am", "uiautomator"]);
+    assert_eq!(programs[..4], ["settings", "dumpsys", "am", "uiautomator"]);
+    assert_eq!(programs.iter().filter(|name| *name == "uiautomator").count(), 1);
 }
 
 #[tokio::test]
@@ -236,7 +237,9 @@ async fn nothing_is_typed_without_a_focused_text_field() {
     let Cause::Refused { reason } = &failure.cause else { panic!("{failure:?}") };
     assert!(reason.contains("no text field has focus"), "{reason}");
     assert_eq!(failure.side_effect, SideEffect::None);
-    assert_eq!(ran(&phone, before), [["uiautomator", "dump", "/dev/tty"]]);
+    let ran = ran(&phone, before);
+    assert_eq!(ran[0], ["uiautomator", "dump", "/dev/tty"]);
+    assert!(ran.iter().all(|command| command[0] != "input"), "{ran:?}");
 }
 
 #[tokio::test]
@@ -261,7 +264,9 @@ async fn plain_text_costs_one_snapshot_beyond_typing() {
     typed(&session, TextInput::of("plain")).await;
     let dump = ["uiautomator", "dump", "/dev/tty"].map(str::to_owned).to_vec();
     let text = ["input", "text", "plain"].map(str::to_owned).to_vec();
-    assert_eq!(ran(&phone, before), [text, dump]);
+    let ran = ran(&phone, before);
+    assert_eq!(ran[..2], [text, dump.clone()]);
+    assert_eq!(ran.iter().filter(|command| **command == dump).count(), 1);
 }
 
 #[tokio::test]

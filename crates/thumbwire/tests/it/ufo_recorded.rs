@@ -175,7 +175,7 @@ impl Recorded {
                 found.ok_or(missing)?.id.0.clone()
             }
         };
-        Ok(Outcome::Launched { app: AppId(app), text: self.word("output") })
+        Ok(Outcome::Launched { app: AppId(app), text: self.word("output"), locked: None })
     }
 }
 

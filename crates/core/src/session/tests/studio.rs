@@ -238,7 +238,7 @@ impl Device for Handle {
     async fn stop(&self, _app: &AppId) -> Result<(), Error> {
         Err(self.unsupported("apps"))
     }
-    async fn foreground(&self) -> Result<Option<Foreground>, Error> {
+    async fn foreground(&self) -> Result<Front, Error> {
         Err(self.unsupported("apps"))
     }
     async fn info(&self) -> Result<DeviceInfo, Error> {

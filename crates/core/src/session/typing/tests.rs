@@ -7,8 +7,8 @@ use async_trait::async_trait;
 use thumbwire_adb::AdbServer;
 use thumbwire_base::lock;
 use thumbwire_device::{
-    App, AppId, ByteString, Device, DeviceInfo, Error, Facets, Flags, Foreground, Gesture,
-    Identity, Key, Platform, Rect, Screenshot, Size, TextEditing, Tree, TreeDetail,
+    App, AppId, ByteString, Device, DeviceInfo, Error, Facets, Flags, Front, Gesture, Identity,
+    Key, Platform, Rect, Screenshot, Size, TextEditing, Tree, TreeDetail,
 };
 
 use super::*;
@@ -28,6 +28,8 @@ struct OneField {
     fails: Mutex<Vec<Error>>,
     holds: Mutex<String>,
     erased: Mutex<Vec<usize>>,
+    /// What the keyboard says about the field.
+    editor: Mutex<Option<Editor>>,
 }
 
 impl OneField {
@@ -49,6 +51,7 @@ impl OneField {
             fails: Mutex::default(),
             holds: Mutex::default(),
             erased: Mutex::default(),
+            editor: Mutex::default(),
         };
         change(&mut phone);
         Arc::new(phone)
@@ -119,8 +122,8 @@ impl Device for OneField {
     async fn stop(&self, _app: &AppId) -> Result<(), Error> {
         Ok(())
     }
-    async fn foreground(&self) -> Result<Option<Foreground>, Error> {
-        Ok(None)
+    async fn foreground(&self) -> Result<Front, Error> {
+        Ok(Front::Unknown)
     }
     async fn info(&self) -> Result<DeviceInfo, Error> {
         Err(self.unsupported("telling of itself"))
@@ -131,6 +134,18 @@ impl Device for OneField {
 impl TextEditing for OneField {
     async fn check_text(&self, _text: &str) -> Result<(), Error> {
         Ok(())
+    }
+    async fn typing_time(&self, _text: &str) -> Result<Duration, Error> {
+        Ok(Duration::ZERO)
+    }
+    async fn editor(&self) -> Result<Option<Editor>, Error> {
+        Ok(lock(&self.editor).clone())
+    }
+    async fn delete_at_end(&self, _field: EditorSize, characters: usize) -> Result<(), Error> {
+        if characters == 0 {
+            return Ok(());
+        }
+        self.delete_around_cursor(characters).await
     }
     async fn delete_around_cursor(&self, characters: usize) -> Result<(), Error> {
         lock(&self.erased).push(characters);
@@ -240,7 +255,7 @@ fn typed_text_is_found_at_any_cursor_position() {
         (Some("[]"), "[hello]"),
         (Some("Search here"), "hello"),
     ] {
-        assert_eq!(judge("hello", before, shows), Verdict::Same, "{before:?} {shows:?}");
+        assert_eq!(judge("hello", before, shows, false), Verdict::Same, "{before:?} {shows:?}");
     }
 }
 
@@ -260,16 +275,16 @@ fn lost_characters_differ_from_changes_by_the_app() {
         (None, "splay", Verdict::Differs),
         (None, "", Verdict::Differs),
     ] {
-        assert_eq!(judge("display", before, shows), verdict, "{before:?} {shows:?}");
+        assert_eq!(judge("display", before, shows, false), verdict, "{before:?} {shows:?}");
     }
 }
 
 #[test]
 fn line_end_may_submit_the_text() {
-    assert_eq!(judge("a\nb", Some(""), "a\nb"), Verdict::Same);
-    assert_eq!(judge("a\r\nb", None, "x a\nb"), Verdict::Same);
-    assert_eq!(judge("restaurants\n", Some(""), ""), Verdict::WrongField);
-    assert_eq!(judge("restaurants\n", Some(""), "restaurants"), Verdict::WrongField);
+    assert_eq!(judge("a\nb", Some(""), "a\nb", false), Verdict::Same);
+    assert_eq!(judge("a\r\nb", None, "x a\nb", false), Verdict::Same);
+    assert_eq!(judge("restaurants\n", Some(""), "", false), Verdict::WrongField);
+    assert_eq!(judge("restaurants\n", Some(""), "restaurants", false), Verdict::WrongField);
 }
 
 #[test]
@@ -278,4 +293,23 @@ fn insertion_is_found_in_multibyte_text() {
     assert_eq!(inserted("aa", "aaa"), Some((2, "a")));
     assert_eq!(inserted("abc", "ab"), None);
     assert!(is_part("", "") && is_part("ac", "abc") && !is_part("ca", "abc"));
+}
+
+#[test]
+fn text_for_the_end_is_not_found_in_the_middle() {
+    let lost = |whole: &str| Verdict::Lost { whole: whole.into() };
+    for (before, shows, verdict) in [
+        ("hello", "helloXYZ", Verdict::Same),
+        ("hello", "heXYZllo", lost("helloXYZ")),
+        ("hello", "XYZhello", lost("helloXYZ")),
+        ("hello", "helloYZ", lost("helloXYZ")),
+        ("Search here", "XYZ", Verdict::Same),
+        ("XYZ", "XYZXYZ", Verdict::Same),
+        ("h\u{e9}llo", "h\u{e9}XYZllo", Verdict::Differs),
+    ] {
+        assert_eq!(judge("XYZ", Some(before), shows, true), verdict, "{before:?} {shows:?}");
+    }
+    // Where the cursor was, if nobody moved it; and the text around it is still there.
+    assert_eq!(judge("XYZ", Some("hello"), "heXYZllo", false), Verdict::Same);
+    assert_ne!(judge("XYZ", Some("hello"), "heXYZl", false), Verdict::Same);
 }

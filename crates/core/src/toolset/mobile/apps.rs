@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::json;
-use thumbwire_device::{App, AppId};
+use thumbwire_device::{App, AppId, Foreground, Front};
 
 use super::{NoArgs, Reply, success, unexpected_outcome};
 use crate::action::{Action, AppFilter, AppSelector, Outcome};
@@ -50,8 +50,14 @@ pub(super) fn parse_launch_app(named: &AppArgs) -> Result<Action, String> {
 }
 
 pub(super) fn render_launch_app(_: &AppArgs, outcome: Outcome) -> Reply {
-    let Outcome::Launched { app, .. } = outcome else { return unexpected_outcome(&outcome) };
-    success(format!("Launched {app}"), json!({ "bundle_id": app.0 }))
+    let Outcome::Launched { app, locked, .. } = outcome else {
+        return unexpected_outcome(&outcome);
+    };
+    let done = match locked {
+        Some(state) => format!("Launched {app}, but {state}\nNext: mobile_unlock"),
+        None => format!("Launched {app}"),
+    };
+    success(done, json!({ "bundle_id": app.0 }))
 }
 
 pub(super) fn parse_close_app(named: &AppArgs) -> Result<Action, String> {
@@ -68,7 +74,26 @@ pub(super) fn parse_get_current_app(_: &NoArgs) -> Result<Action, String> {
 }
 
 pub(super) fn render_get_current_app(_: &NoArgs, outcome: Outcome) -> Reply {
-    let Outcome::Foreground(current) = outcome else { return unexpected_outcome(&outcome) };
-    let (app, screen) = current.map(|current| (current.app.0, current.screen)).unzip();
-    Reply::json(json!({ "bundle_id": app, "activity": screen }))
+    let Outcome::Foreground(front) = outcome else { return unexpected_outcome(&outcome) };
+    let mut reply = json!({ "bundle_id": null, "activity": null });
+    match &front {
+        Front::App(Foreground { app, screen }) => {
+            reply = json!({ "bundle_id": app.0, "activity": screen });
+        }
+        Front::Unknown => {}
+        front => reply["in_front"] = front.to_string().into(),
+    }
+    if front.lock().is_some() {
+        reply["next"] = "mobile_unlock".into();
+    }
+    Reply::json(reply)
+}
+
+pub(super) fn parse_unlock(_: &NoArgs) -> Result<Action, String> {
+    Ok(Action::Unlock)
+}
+
+pub(super) fn render_unlock(_: &NoArgs, outcome: Outcome) -> Reply {
+    let Outcome::Foreground(front) = outcome else { return unexpected_outcome(&outcome) };
+    success(format!("Unlocked; in front: {front}"), json!({ "in_front": front.to_string() }))
 }

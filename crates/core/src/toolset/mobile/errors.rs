@@ -70,7 +70,10 @@ pub fn failure_text(failure: &Failure) -> String {
         }
         Cause::InvalidArgument { reason: why } => format!("Invalid argument: {why}"),
         Cause::Refused { reason: why } => format!("Refused: {why}"),
-        Cause::BackgroundStartRestricted { .. } | Cause::TooManyActive { .. } => {
+        Cause::BackgroundStartRestricted { .. }
+        | Cause::TooManyActive { .. }
+        | Cause::Locked(_)
+        | Cause::TypingTooLong { .. } => {
             format!("Refused: {}", failure.cause)
         }
         Cause::NotReady { text: said } | Cause::DeviceError { text: said } => {

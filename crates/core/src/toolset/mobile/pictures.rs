@@ -72,7 +72,7 @@ fn black_reason(blank: &BlackReason, by_tree: &str) -> String {
             "The screenshot is black: the window {window} is marked secure, so the phone keeps it out of screenshots.\nNext: {by_tree}"
         ),
         BlackReason::ScreenOff => {
-            "The screenshot is black: the screen is off.\nNext: press the power key, then look again"
+            "The screenshot is black: the screen is off.\nNext: wake the phone with mobile_unlock, then look again"
                 .into()
         }
         BlackReason::Unexplained => {

@@ -17,6 +17,9 @@ const LONGEST_VALUE: usize = 4000;
 /// instead. The tree is truncated in document order, and a comment counts the omitted nodes.
 pub fn xml(snapshot: &Snapshot) -> String {
     let mut out = format!("<hierarchy rotation=\"{}\">\n", snapshot.tree.rotation);
+    if let Some(state) = snapshot.tree.front.lock() {
+        out.push_str(&format!("  <!-- {state}; mobile_unlock opens it -->\n"));
+    }
     // The open elements, outermost first. An element nests in its nearest ancestor that has a ref.
     let mut open: Vec<usize> = Vec::new();
     let mut told = 0;

@@ -24,7 +24,9 @@ pub(super) fn tools(original: &SpecTools) -> Vec<Tool> {
         original.row("tap", Destructive, 10, tap, |given, _| success(given.known.action_text())),
         original
             .row("swipe", Destructive, 45, swipe, |given, _| success(given.known.action_text())),
-        original.row("type_text", Destructive, 90, parse_type_text, render_type_text),
+        original
+            .row("type_text", Destructive, 90, parse_type_text, render_type_text)
+            .typing("text"),
         original.row("launch_app", Destructive, 30, parse_launch_app, render_launch_app),
         original.row("press_key", Destructive, 10, press, |given, _| {
             success(given.known.action_text())
@@ -287,13 +289,16 @@ impl LaunchAppArgs {
 }
 
 fn render_launch_app(args: &ParsedArgs<LaunchAppArgs>, outcome: Outcome) -> Reply {
-    let Outcome::Launched { app: AppId(app), text: said } = outcome else {
+    let Outcome::Launched { app: AppId(app), text: said, locked } = outcome else {
         return unexpected_outcome(&outcome);
     };
     let asked = &args.known;
     let mut reply = json!({
         "success": true,
-        "message": format!("Launched {app}"),
+        "message": match locked {
+            Some(state) => format!("Launched {app}, but {state}"),
+            None => format!("Launched {app}"),
+        },
         "package_name": app,
         "output": said,
         "error": "",

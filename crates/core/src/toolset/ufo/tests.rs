@@ -122,7 +122,11 @@ fn typed(field: Readback) -> Result<Outcome, Failure> {
 }
 
 fn launched(app: &str) -> Result<Outcome, Failure> {
-    Ok(Outcome::Launched { app: AppId(app.into()), text: "Events injected: 1".into() })
+    Ok(Outcome::Launched {
+        app: AppId(app.into()),
+        text: "Events injected: 1".into(),
+        locked: None,
+    })
 }
 
 #[test]

@@ -1,0 +1,138 @@
+//! How fast the phone types, learned from the commands that it runs.
+//!
+//! `input text` stamps all its keys when it starts, and Android drops keys older than 10 s (`InputDispatcher`,
+//! `STALE_EVENT_TIMEOUT`). On a slow phone a key takes 90 ms and more (measured on Android 4.4.4), so a long text has to be
+//! typed in pieces that take much less than that.
+
+use std::sync::Mutex;
+use std::time::Duration;
+
+use thumbwire_base::lock;
+
+/// How long a piece should take, its command's start included: half of what Android allows, since a busy phone may
+/// suddenly be twice as slow.
+const PIECE_TIME: Duration = Duration::from_secs(5);
+
+/// Characters in a first piece, before the pace is known.
+const FIRST: usize = 20;
+
+/// The shortest piece; its start then takes longer than its keys.
+const SHORTEST: usize = 8;
+
+/// A phone that starts `input` faster than this types any piece in time.
+const FAST_START: Duration = Duration::from_millis(150);
+
+/// A key takes about this part of the start of `input` (measured on Android 4.4.4: 90 ms and 1.0 s; reports of newer
+/// phones: 5 ms and 60 ms).
+const KEYS_PER_START: u32 = 10;
+
+#[derive(Default)]
+pub(super) struct Pace(Mutex<Known>);
+
+#[derive(Default, Clone, Copy)]
+struct Known {
+    /// Time per character of a piece, its command's start included.
+    per_character: Option<Duration>,
+    /// Time of a command with a single key or tap.
+    start: Option<Duration>,
+}
+
+impl Pace {
+    /// Learns from a tap or a key.
+    pub(super) fn learn_start(&self, took: Duration) {
+        lock(&self.0).start = Some(took);
+    }
+
+    /// Learns from a typed piece. A slower pace counts at once, a faster one by half.
+    pub(super) fn learn_text(&self, characters: usize, took: Duration) {
+        if characters < SHORTEST {
+            return;
+        }
+        let pace = took / u32::try_from(characters).unwrap_or(u32::MAX);
+        let known = &mut lock(&self.0).per_character;
+        *known = Some(match *known {
+            Some(before) if pace < before => (before + pace) / 2,
+            _ => pace,
+        });
+    }
+
+    /// How many characters the next piece may have.
+    pub(super) fn piece(&self) -> usize {
+        let Known { per_character, start } = *lock(&self.0);
+        match (per_character, start) {
+            (Some(pace), _) => {
+                let fit = PIECE_TIME.as_micros() / pace.as_micros().max(1);
+                usize::try_from(fit).unwrap_or(usize::MAX).max(SHORTEST)
+            }
+            (None, Some(start)) if start < FAST_START => usize::MAX,
+            (None, _) => FIRST,
+        }
+    }
+
+    /// About how long so many characters take; `None` if nothing is known yet.
+    pub(super) fn estimate(&self, characters: usize) -> Option<Duration> {
+        let Known { per_character, start } = *lock(&self.0);
+        let guess = |start: Duration| match start < FAST_START {
+            true => start / KEYS_PER_START,
+            // With its share of the start of a piece.
+            false => start / KEYS_PER_START + start / 20,
+        };
+        let pace = per_character.or(start.map(guess))?;
+        Some(pace.saturating_mul(u32::try_from(characters).unwrap_or(u32::MAX)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn ms(ms: u64) -> Duration {
+        Duration::from_millis(ms)
+    }
+
+    /// A phone as the real Android 4.4.4: 1 s for the start of a command, 90 ms a key; under load five times as much.
+    fn took(characters: usize, load: u32) -> Duration {
+        (ms(1000) + ms(90) * u32::try_from(characters).unwrap()) * load
+    }
+
+    #[test]
+    fn no_piece_reaches_the_age_at_which_keys_are_dropped() {
+        for load in 1..=3 {
+            let pace = Pace::default();
+            for _ in 0..20 {
+                let piece = pace.piece();
+                let took = took(piece, load);
+                assert!(took < Duration::from_secs(10), "{piece} characters took {took:?}");
+                pace.learn_text(piece, took);
+            }
+            assert!(pace.piece() >= SHORTEST);
+        }
+    }
+
+    #[test]
+    fn piece_shrinks_at_once_and_grows_slowly() {
+        let pace = Pace::default();
+        pace.learn_text(20, took(20, 1));
+        let calm = pace.piece();
+        pace.learn_text(calm, took(calm, 2));
+        let busy = pace.piece();
+        assert!(busy < calm, "{busy} {calm}");
+        pace.learn_text(busy, took(busy, 1));
+        assert!(pace.piece() > busy && pace.piece() <= calm, "{}", pace.piece());
+        pace.learn_text(3, Duration::from_secs(9));
+        assert!(pace.piece() > busy, "a few characters prove nothing");
+    }
+
+    #[test]
+    fn fast_phone_types_long_pieces_at_once() {
+        let pace = Pace::default();
+        assert_eq!(pace.piece(), FIRST);
+        assert_eq!(pace.estimate(100), None);
+        pace.learn_start(ms(60));
+        assert_eq!(pace.piece(), usize::MAX);
+        assert_eq!(pace.estimate(100), Some(ms(600)));
+        pace.learn_start(ms(1000));
+        assert_eq!(pace.piece(), FIRST);
+        assert_eq!(pace.estimate(1000), Some(Duration::from_secs(150)));
+    }
+}

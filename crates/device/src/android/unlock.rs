@@ -1,0 +1,85 @@
+//! Wakes the phone and dismisses a lock screen that has no secret.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use tokio::time::timeout;
+
+use super::input::touch_command;
+use super::{Android, ShellCommand};
+use crate::{Device as _, Error, Front, Gesture, Point, ScreenLock};
+
+/// `android.view.KeyEvent`: WAKEUP, which never turns a screen off, exists since API 20.
+const WAKEUP: i64 = 224;
+const POWER: i64 = 26;
+const MENU: i64 = 82;
+const FIRST_WITH_WAKEUP: u32 = 20;
+/// `wm dismiss-keyguard` (AOSP, `WindowManagerShellCommand`).
+const FIRST_WITH_DISMISS: u32 = 26;
+
+#[async_trait]
+impl ScreenLock for Android {
+    async fn unlock(&self) -> Result<Front, Error> {
+        let mut front = self.read_front().await?;
+        if front == Front::ScreenOff {
+            let key = if self.api_level().await? < FIRST_WITH_WAKEUP { POWER } else { WAKEUP };
+            self.run_silent("wake the screen", ShellCommand::new("input keyevent").number(key))
+                .await?;
+            front = self.front_after(|front| *front != Front::ScreenOff).await?;
+        }
+        if front == Front::Keyguard {
+            let dismiss = match self.api_level().await? < FIRST_WITH_DISMISS {
+                // The emulator's and AOSP's keyguard unlock with the menu key unless there is a secret.
+                true => ShellCommand::new("input keyevent").number(MENU),
+                false => ShellCommand::new("wm dismiss-keyguard"),
+            };
+            self.ask(dismiss).await?;
+            front = self.front_after(|front| *front != Front::Keyguard).await?;
+        }
+        if front == Front::Keyguard {
+            self.swipe_up().await?;
+            front = self.front_after(|front| *front != Front::Keyguard).await?;
+        }
+        match front {
+            Front::Keyguard => {
+                let reason = "the phone is locked with a PIN, pattern or password; unlock it by hand, then call again";
+                Err(Error::Refused { what: "unlocking", reason: reason.into() })
+            }
+            Front::ScreenOff => {
+                let text = "the screen stays off after the wake-up key".into();
+                Err(Error::Failed { what: "wake the screen", text })
+            }
+            front => Ok(front),
+        }
+    }
+}
+
+impl Android {
+    async fn swipe_up(&self) -> Result<(), Error> {
+        let size = self.screen_size().await?;
+        let at = |part: i32| Point { x: size.width / 2, y: size.height * part / 10 };
+        let lasting = Duration::from_millis(300);
+        let swipe = Gesture::Swipe { from: at(8), to: at(2), lasting };
+        self.run_silent("swipe the lock screen away", touch_command(swipe)).await
+    }
+
+    /// What is in front once it satisfies the condition, or after a while: animations take up to a second.
+    async fn front_after(&self, there: impl Fn(&Front) -> bool) -> Result<Front, Error> {
+        const LONGEST: Duration = Duration::from_secs(3);
+        const MOST: usize = 30;
+        let mut last = self.read_front().await?;
+        let asking = async {
+            for _ in 0..MOST {
+                if there(&last) {
+                    break;
+                }
+                last = self.read_front().await?;
+            }
+            Ok(())
+        };
+        match timeout(LONGEST, asking).await {
+            Ok(Err(error)) => Err(error),
+            Ok(Ok(())) | Err(_) => Ok(last),
+        }
+    }
+}
