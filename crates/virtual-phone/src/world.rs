@@ -11,6 +11,7 @@
 //!
 //! Not here: time (it is an input), threads, files, the shell, ADB.
 
+mod caret;
 mod crashes;
 mod events;
 mod functions;

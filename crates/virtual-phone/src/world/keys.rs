@@ -4,10 +4,8 @@
 //! typed without a focused field is lost, as on a real phone.
 
 use crate::app::Event;
-use crate::geometry::Point;
 use crate::input::keyboard::KeyEffect;
 use crate::input::{Focus, KeyCode, after, before, delete_after, delete_before, distance};
-use crate::layout::LaidOutField;
 use crate::log::SYSTEM_PID;
 use crate::scene::Node;
 use crate::view::{FieldTraits, ImeAction, Tag};
@@ -40,6 +38,8 @@ impl World {
             KeyCode::ENTER | KeyCode::NUMPAD_ENTER => self.enter(),
             KeyCode::DPAD_CENTER => self.click_focus(),
             KeyCode::TAB => self.move_focus(None),
+            KeyCode::DPAD_UP if self.caret_by_line(-1) => {}
+            KeyCode::DPAD_DOWN if self.caret_by_line(1) => {}
             KeyCode::DPAD_UP => self.move_focus(Some((0, -1))),
             KeyCode::DPAD_DOWN => self.move_focus(Some((0, 1))),
             KeyCode::DPAD_LEFT if self.in_field() => {
@@ -52,8 +52,8 @@ impl World {
             KeyCode::DPAD_RIGHT => self.move_focus(Some((1, 0))),
             KeyCode::DEL => self.edit(delete_before),
             KeyCode::FORWARD_DEL => self.edit(delete_after),
-            KeyCode::MOVE_HOME => self.edit(|_, caret| *caret = 0),
-            KeyCode::MOVE_END => self.edit(|text, caret| *caret = text.len()),
+            KeyCode::MOVE_HOME => self.caret_to_line_start(),
+            KeyCode::MOVE_END => self.caret_to_line_end(),
             KeyCode::COPY => {
                 if let Some(text) = self.focused_text() {
                     self.set_clipboard(text);
@@ -238,20 +238,6 @@ impl World {
             }
             KeyEffect::Nothing => self.screen.forget_scene(),
         }
-    }
-
-    /// Where in the field's text a touch at `at` puts the caret, in bytes: the end, unless it hits the text of a
-    /// single-line field that is not scrolled.
-    pub(crate) fn caret_at(&mut self, node: &Node, at: Point) -> usize {
-        let id = node.id.as_deref().and_then(|id| id.rsplit_once('/'));
-        let field = id.and_then(|(_, id)| self.screen.find_field(id)).cloned();
-        let Some(LaidOutField { text, style, traits, .. }) = field else { return node.text.len() };
-        if traits.multi_line || traits.password {
-            return text.len();
-        }
-        let setting = crate::layout::setting(&style, self.screen.display().scale(), None);
-        let (along, width) = (at.x - node.full.left, node.full.width());
-        self.screen.caret_along(&text, setting, (along, width))
     }
 
     fn light(&mut self, on: bool) {
