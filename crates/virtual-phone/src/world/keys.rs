@@ -17,14 +17,25 @@ const LONGEST: usize = 16_384;
 impl World {
     /// Presses and releases a key.
     pub fn key(&mut self, key: KeyCode) {
-        if !self.screen.is_on() && !matches!(key, KeyCode::POWER | KeyCode::WAKEUP) {
+        let known = self.android() >= 5;
+        if !self.screen.is_on() {
+            match key {
+                KeyCode::POWER => self.light(true),
+                // `KeyEvent.isWakeKey`, since Android 5.
+                KeyCode::WAKEUP | KeyCode::MENU | KeyCode::BACK if known => self.light(true),
+                _ => {}
+            }
             return;
         }
         self.write_log('D', "VirtualInput", SYSTEM_PID, &format!("key {}", key.0));
+        if self.key_to_keyguard(key) {
+            return;
+        }
         match key {
-            KeyCode::POWER => self.light(!self.screen.is_on()),
-            KeyCode::WAKEUP => self.light(true),
-            KeyCode::SLEEP => self.light(false),
+            KeyCode::POWER => self.light(false),
+            // Android 4.4 knows neither of these two.
+            KeyCode::SLEEP if known => self.light(false),
+            KeyCode::WAKEUP | KeyCode::SLEEP => {}
             KeyCode::HOME => self.press_home(),
             KeyCode::APP_SWITCH => self.switch_to_last(),
             // `KeyGestureController` of Android 16; the behaviour of earlier releases is unknown.
@@ -74,7 +85,7 @@ impl World {
     /// Types a character into the focused field, like a hardware keyboard; a line feed is the enter key. `false` if
     /// nothing accepted it.
     pub fn type_char(&mut self, ch: char) -> bool {
-        if !self.screen.is_on() || !self.in_field() {
+        if !self.screen.is_on() || self.char_to_keyguard(ch) || !self.in_field() {
             return false;
         }
         if ch == '\n' {
@@ -237,17 +248,6 @@ impl World {
                 self.rebuild();
             }
             KeyEffect::Nothing => self.screen.forget_scene(),
-        }
-    }
-
-    fn light(&mut self, on: bool) {
-        if self.screen.is_on() != on {
-            self.screen.light(on);
-            self.input.cancel_touch();
-            let text =
-                if on { "Waking up from Asleep" } else { "Going to sleep due to power_button" };
-            self.write_log('I', "PowerManagerService", SYSTEM_PID, text);
-            self.note_screen(on);
         }
     }
 

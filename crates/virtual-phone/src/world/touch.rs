@@ -300,7 +300,9 @@ impl World {
         let (dx, dy) = (at.x - gesture.start.x, at.y - gesture.start.y);
         let far = (SWIPE * scale) as i32;
         if gesture.to == TouchedWindow::GestureBar {
-            if -dy >= far {
+            if -dy >= far && self.keyguard_shown() {
+                self.dismiss_keyguard();
+            } else if -dy >= far {
                 self.press_home();
             }
             return;
