@@ -31,6 +31,10 @@ impl VirtualPhone {
             security_patch: properties.get("ro.build.version.security_patch").to_owned(),
         });
         setup.keyboards.iter().for_each(|&keyboard| world.install_keyboard(keyboard));
+        world.set_screen_lock(setup.screen_lock.clone());
+        if setup.locked {
+            world.lock();
+        }
         let mut files = Files::new(world.unix_time(), PROGRAMS.names(release), release.links);
         for (path, bytes) in packages::built_in::apks(&world, release) {
             // A fresh phone has room for them.

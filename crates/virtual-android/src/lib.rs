@@ -52,3 +52,4 @@ pub use latency::{ClockMode, Profile};
 pub use phone::VirtualPhone;
 pub use program_stub::ProgramStub;
 pub use setup::Setup;
+pub use thumbwire_virtual_phone::ScreenLock;

@@ -3,7 +3,7 @@
 use crate::latency::{ClockMode, Profile};
 use crate::release::formats::Pixels;
 use crate::release::{Release, ToolKind};
-use thumbwire_virtual_phone::{BroadcastKeyboard, Display};
+use thumbwire_virtual_phone::{BroadcastKeyboard, Display, ScreenLock};
 
 /// The configuration of a virtual phone.
 #[derive(Clone, Debug)]
@@ -29,6 +29,10 @@ pub struct Setup {
     pub profile: Profile,
     /// Whether the phone runs in virtual or real time.
     pub clock: ClockMode,
+    /// What it asks for after its screen was off.
+    pub screen_lock: ScreenLock,
+    /// Whether it shows the keyguard after it has booted.
+    pub locked: bool,
     /// Whether Thumbwire's helper is installed in `/data/local/tmp`.
     pub helper: bool,
 }
@@ -47,6 +51,8 @@ impl Default for Setup {
             keyboards: Vec::new(),
             profile: Profile::default(),
             clock: ClockMode::default(),
+            screen_lock: ScreenLock::default(),
+            locked: false,
             helper: true,
         }
     }

@@ -109,7 +109,7 @@ async fn reports_contain_the_lines_of_the_recorded_phone() {
     };
     for (name, command) in [
         ("035-dumpsys-battery", "dumpsys battery"),
-        ("037-dumpsys-window-policy", "dumpsys window policy"),
+        ("404-policy", "dumpsys window policy"),
         ("038-dumpsys-window-displays", "dumpsys window displays"),
         ("040-dumpsys-display", "dumpsys display"),
         ("302-dumpsys-power-off", "dumpsys power"),

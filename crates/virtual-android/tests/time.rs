@@ -118,3 +118,61 @@ async fn logged_start_time_matches_am() {
         assert!(log.trim_end().ends_with(logged), "{log}");
     }
 }
+
+/// A phone whose search field has the focus.
+fn searching(setup: Setup) -> Wired {
+    let wired = Wired::made(setup);
+    wired.phone.world(|world| world.start("com.google.android.apps.maps", None)).expect("Maps");
+    tap(&wired, "Search here");
+    assert_eq!(field(&wired), "");
+    wired
+}
+
+fn field(wired: &Wired) -> String {
+    wired.phone.world(|world| world.focused_text()).expect("a field has the focus")
+}
+
+/// `input text` stamps all keys at its start, and keys older than ten seconds are dropped.
+#[tokio::test(start_paused = true)]
+async fn slow_phone_loses_what_comes_ten_seconds_after_the_start_of_a_text() {
+    let old = Setup { profile: Profile::Old, ..Setup::default() };
+    for setup in [old.clone(), Setup::of_release("4.4").expect("a release")] {
+        let wired = searching(setup);
+        wired.run(&format!("input text {}", "a".repeat(200))).await;
+        assert_eq!(field(&wired), "a".repeat(112), "a key takes 90 ms");
+        let log = wired.run("logcat -d").await.stdout;
+        let dropped = String::from_utf8_lossy(&log).matches("event because it is stale").count();
+        assert_eq!(dropped, 2 * 88);
+        // Each `input` has its own stamp; a capital letter takes a key more.
+        wired.run(&format!("input text {0}; input text {0}", "B".repeat(50))).await;
+        assert_eq!(field(&wired).len(), 212);
+        wired.run(&format!("input text {}", "C".repeat(80))).await;
+        assert_eq!(field(&wired).len(), 212 + 56);
+        // `input keyevent` stamps each key when it presses it.
+        wired.run(&format!("input keyevent{}", " 67".repeat(200))).await;
+        assert_eq!(field(&wired).len(), 68);
+    }
+    for profile in [Profile::Pixel, Profile::Instant] {
+        let wired = searching(Setup { profile, ..Setup::default() });
+        wired.run(&format!("input text {}", "a".repeat(900))).await;
+        assert_eq!(field(&wired).len(), 900, "{profile:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn text_grows_while_it_is_typed() {
+    let setup = Setup { profile: Profile::Old, clock: ClockMode::Real, ..Setup::default() };
+    let wired = searching(setup);
+    let began = Instant::now();
+    let text = format!("input text {}", "a".repeat(50));
+    let typing = wired.run(&text);
+    let looking = async {
+        tokio::time::sleep(Duration::from_millis(700 + 20 * 90)).await;
+        let seen = field(&wired).len();
+        assert!((18..=22).contains(&seen), "{seen}");
+        wired.stdout("echo ready").await
+    };
+    let (_, ready) = tokio::join!(typing, looking);
+    assert_eq!((ready.as_str(), field(&wired).len()), ("ready\n", 50));
+    assert!(began.elapsed() >= Duration::from_millis(50 * 90));
+}

@@ -10,6 +10,19 @@ pub(crate) struct Device {
     about: About,
     battery: Battery,
     clipboard: Option<String>,
+    screen_lock: ScreenLock,
+}
+
+/// What the phone asks for when its screen is turned on again.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum ScreenLock {
+    /// Nothing; there is no keyguard.
+    None,
+    /// A swipe.
+    #[default]
+    Swipe,
+    /// A PIN, after a swipe since Android 5.
+    Pin(String),
 }
 
 impl Device {
@@ -17,7 +30,8 @@ impl Device {
     pub(crate) fn new(seed: u64, android: u32) -> Self {
         let level = 62 + (SplitMix64::new(seed, "battery").below(34) as u8);
         let battery = Battery { level, charging: true, temperature: 270, voltage: 4210 };
-        Self { seed, android, about: About::default(), battery, clipboard: None }
+        let (about, screen_lock) = (About::default(), ScreenLock::default());
+        Self { seed, android, about, battery, clipboard: None, screen_lock }
     }
 
     /// The seed it was made from.
@@ -43,6 +57,16 @@ impl Device {
     /// The battery state.
     pub(crate) fn battery(&self) -> Battery {
         self.battery
+    }
+
+    /// What the phone asks for when its screen is turned on again.
+    pub(crate) fn screen_lock(&self) -> &ScreenLock {
+        &self.screen_lock
+    }
+
+    /// Sets what it asks for.
+    pub(crate) fn set_screen_lock(&mut self, lock: ScreenLock) {
+        self.screen_lock = lock;
     }
 
     /// The clipboard's text.

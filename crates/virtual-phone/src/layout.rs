@@ -8,6 +8,7 @@ mod fields;
 mod paint;
 
 pub(crate) use self::fields::{LaidOutField, fields, visit};
+pub(crate) use self::paint::{line_of, mask_password};
 
 use std::collections::BTreeMap;
 
@@ -18,7 +19,6 @@ use crate::geometry::Rect;
 use crate::graphics::text::{TextStyle, Typesetter};
 use crate::graphics::theme;
 use crate::graphics::theme::TextAppearance;
-use crate::layout::paint::mask_password;
 use crate::scene::{ClippedOp, Flags, Node, PaintOp, Touch};
 use crate::view::{Content, View, class};
 

@@ -37,7 +37,7 @@ mod widgets;
 mod world;
 
 pub use apps::{SeededArticle, SeededPlace};
-pub use device::{About, Battery};
+pub use device::{About, Battery, ScreenLock};
 pub use geometry::{Display, Point, Rect, TouchPhase};
 pub use input::{BroadcastKeyboard, BroadcastResult, KeyCode};
 pub use log::{Buffer, Log, LogLine, SYSTEM_PID};

@@ -8,11 +8,13 @@
 
 mod alert;
 mod errors;
+mod keyguard;
 mod prompt;
 mod shade;
 
 pub(crate) use self::alert::{Alert, TITLE as ALERT_TITLE};
 pub(crate) use self::errors::{AnrDialog, CrashDialog, LISTS_FROM, title_of_crash};
+pub(crate) use self::keyguard::{Keyguard, is_keyguard};
 pub(crate) use self::prompt::{PermissionQuestion, Prompt};
 pub(crate) use self::shade::{Shade, is_shade};
 
@@ -84,11 +86,13 @@ pub(crate) enum OverlayOutcome {
 }
 
 /// The placement of an overlay.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum OverlaySize {
     /// A card in the middle, with everything behind it dimmed.
     Card,
-    /// The whole screen.
+    /// The whole screen, in front of all dialogs.
+    Keyguard,
+    /// The whole screen, in front of everything.
     Cover,
 }
 
@@ -154,14 +158,14 @@ pub(crate) struct Overlays {
 }
 
 impl Overlays {
-    /// Adds a window in front of all others except the shade; `false` if there are too many.
+    /// Adds a window in front of all others except the keyguard and the shade; `false` if there are too many.
     pub(crate) fn push(&mut self, overlay: Box<dyn Overlay>) -> bool {
         if self.standing.len() >= MOST {
             return false;
         }
         self.next = self.next.wrapping_add(1);
         self.standing.push(OverlayEntry { id: self.next, overlay });
-        self.standing.sort_by_key(|standing| standing.overlay.place() == OverlaySize::Cover);
+        self.standing.sort_by_key(|standing| standing.overlay.place());
         true
     }
 

@@ -43,6 +43,8 @@ pub enum WindowKind {
     Toast,
     /// A system alert above everything else (`TYPE_SYSTEM_ALERT`).
     SystemAlert,
+    /// The lock screen of Android 4.4 (`TYPE_KEYGUARD`); later it is in the status bar's or the shade's window.
+    Keyguard,
     /// Quick settings and notifications, pulled down from the top (`TYPE_NOTIFICATION_SHADE`).
     NotificationShade,
 }

@@ -188,26 +188,8 @@ impl Screen {
         Layout { types, scale, package, owner, scrolls, focus }.place(view, area)
     }
 
-    /// The byte position before which a touch puts the caret in a single-line text: `along` is the distance in pixels
-    /// from the left edge of a field `width` wide.
-    pub(crate) fn caret_along(
-        &mut self,
-        text: &str,
-        setting: TextStyle,
-        (along, width): (i32, i32),
-    ) -> usize {
-        let shaped = self.types.shape(text, setting);
-        let rtl = shaped.lines.first().is_some_and(|line| line.rtl);
-        let along = if rtl { width - along } else { along } as f32;
-        let ends = text.char_indices().map(|(at, _)| at).skip(1).chain([text.len()]);
-        let mut before = 0;
-        for end in ends.take(200) {
-            let middle = self.types.advance(text.get(..end).unwrap_or_default(), setting);
-            if middle > along {
-                return before;
-            }
-            before = end;
-        }
-        text.len()
+    /// The width of a text on one line, in pixels.
+    pub(crate) fn advance(&mut self, text: &str, style: TextStyle) -> f32 {
+        self.types.advance(text, style)
     }
 }

@@ -7,6 +7,7 @@ mod appearance;
 mod bank;
 mod browser;
 mod calendar;
+mod caret;
 mod clock;
 mod contacts;
 mod files;

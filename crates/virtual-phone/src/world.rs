@@ -11,12 +11,14 @@
 //!
 //! Not here: time (it is an input), threads, files, the shell, ADB.
 
+mod caret;
 mod crashes;
 mod events;
 mod functions;
 mod input_methods;
 mod keys;
 mod layout_shifts;
+mod lock;
 mod notices;
 mod overlays;
 mod packages;
@@ -162,6 +164,7 @@ impl World {
         let front = self.apps.get(&package);
         let moves = |at: &InstalledApp| at.app.is_animating(&at.store, self.clock.now());
         self.screen.is_on()
+            && !self.keyguard_shown()
             && (self.input.fling().is_some()
                 || (self.responds(&package) && front.is_some_and(moves)))
     }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
-use thumbwire_virtual_android::{Setup, VirtualPhone};
+use thumbwire_virtual_android::{ScreenLock, Setup, VirtualPhone};
 use tokio::net::TcpListener;
 use tokio::sync::Mutex;
 use tokio::sync::mpsc::{Receiver, channel};
@@ -36,6 +36,9 @@ pub(super) struct Arguments {
     /// Seed of the phone's content: the same seed and input give the same pixels
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     seed: u64,
+    /// PIN that the phone asks for after its screen was off, 4 to 16 digits; without one a swipe unlocks it
+    #[arg(long, value_name = "PIN", value_parser = parse_pin)]
+    pin: Option<String>,
     #[command(flatten)]
     manner: VirtualPhoneFlags,
 }
@@ -51,7 +54,8 @@ impl Arguments {
                 there.join(", ")
             )));
         };
-        let (setup, rules) = (self.manner.setup(setup), self.manner.rules()?);
+        let (mut setup, rules) = (self.manner.setup(setup), self.manner.rules()?);
+        setup.screen_lock = self.pin.clone().map_or(setup.screen_lock, ScreenLock::Pin);
         let mut phones = Vec::new();
         for nth in 0..self.count {
             let wanted = place(&self.listen, nth)?;
@@ -88,6 +92,12 @@ impl Arguments {
         }
         output
     }
+}
+
+fn parse_pin(text: &str) -> Result<String, String> {
+    let digits = text.bytes().all(|byte| byte.is_ascii_digit());
+    let valid = digits && (4..=16).contains(&text.len());
+    valid.then(|| text.to_owned()).ok_or_else(|| "expected 4 to 16 digits".to_owned())
 }
 
 /// A running phone and its listener.

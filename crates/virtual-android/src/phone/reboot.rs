@@ -14,6 +14,9 @@ impl VirtualPhone {
                 phone.processes.send(pid, Signal::KILL);
             }
             phone.world.restart();
+            if self.setup().locked {
+                phone.world.lock();
+            }
             phone.properties.restart(Properties::new(self.setup(), self.serial()));
         });
         self.unplug();

@@ -8,10 +8,10 @@
 
 mod old;
 mod program;
+mod typing;
 
 use super::{Invocation, keycodes};
 use crate::io::Status;
-use crate::latency::Work;
 use crate::release::InputKind;
 use crate::release::formats::DumpsysFormat;
 use std::time::Duration;
@@ -192,10 +192,7 @@ async fn text(call: &Invocation, text: &str) -> Result<(), InputError> {
     if !typed.chars().all(|c| matches!(c, ' '..='~' | '\n' | '\t')) {
         return Err(InputError::Null);
     }
-    for c in typed.chars() {
-        press_char(call, c);
-        call.phone.run_work(Work::Character).await;
-    }
+    typing::type_text(call, &typed).await;
     Ok(())
 }
 
@@ -238,7 +235,7 @@ async fn keyevent(call: &Invocation, args: &mut Args<'_>) -> Result<(), InputErr
             call.phone.sleep(Duration::from_millis(delay)).await;
         }
         for _ in 0..=u8::from(twice) {
-            press(call, keycodes::code(name));
+            typing::press_and_wait(call, keycodes::code(name)).await;
             if long {
                 call.phone.sleep(Duration::from_millis(LONG_PRESS_MS)).await;
             }

@@ -171,7 +171,10 @@ pub(super) async fn wm(call: Invocation) -> Status {
             }
             Ok(0)
         }
-        (Some("dismiss-keyguard"), _) => Ok(0),
+        (Some("dismiss-keyguard"), _) => {
+            call.phone.with(|phone| phone.world.dismiss_keyguard());
+            Ok(0)
+        }
         (None | Some("help" | "-h"), _) => {
             let usage = call.release().wm_usage;
             call.out(usage).await.map(|()| if call.args.is_empty() { 255 } else { 0 })

@@ -174,7 +174,7 @@ impl PlacementPass<'_, '_, '_> {
 }
 
 /// The line that contains byte `caret`; at a line break, the later line.
-fn line_of(shaped: &ShapedText, caret: usize) -> usize {
+pub(crate) fn line_of(shaped: &ShapedText, caret: usize) -> usize {
     shaped.lines.iter().rposition(|line| line.range.start <= caret).unwrap_or(0)
 }
 
@@ -187,7 +187,7 @@ fn caret_bytes(text: &str, shown: &str, caret: usize) -> usize {
     shown.char_indices().nth(before).map_or(shown.len(), |(at, _)| at)
 }
 
-pub(super) fn mask_password(text: &str) -> String {
+pub(crate) fn mask_password(text: &str) -> String {
     "•".repeat(text.chars().count())
 }
 

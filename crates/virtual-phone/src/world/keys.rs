@@ -4,10 +4,8 @@
 //! typed without a focused field is lost, as on a real phone.
 
 use crate::app::Event;
-use crate::geometry::Point;
 use crate::input::keyboard::KeyEffect;
 use crate::input::{Focus, KeyCode, after, before, delete_after, delete_before, distance};
-use crate::layout::LaidOutField;
 use crate::log::SYSTEM_PID;
 use crate::scene::Node;
 use crate::view::{FieldTraits, ImeAction, Tag};
@@ -19,14 +17,25 @@ const LONGEST: usize = 16_384;
 impl World {
     /// Presses and releases a key.
     pub fn key(&mut self, key: KeyCode) {
-        if !self.screen.is_on() && !matches!(key, KeyCode::POWER | KeyCode::WAKEUP) {
+        let known = self.android() >= 5;
+        if !self.screen.is_on() {
+            match key {
+                KeyCode::POWER => self.light(true),
+                // `KeyEvent.isWakeKey`, since Android 5.
+                KeyCode::WAKEUP | KeyCode::MENU | KeyCode::BACK if known => self.light(true),
+                _ => {}
+            }
             return;
         }
         self.write_log('D', "VirtualInput", SYSTEM_PID, &format!("key {}", key.0));
+        if self.key_to_keyguard(key) {
+            return;
+        }
         match key {
-            KeyCode::POWER => self.light(!self.screen.is_on()),
-            KeyCode::WAKEUP => self.light(true),
-            KeyCode::SLEEP => self.light(false),
+            KeyCode::POWER => self.light(false),
+            // Android 4.4 knows neither of these two.
+            KeyCode::SLEEP if known => self.light(false),
+            KeyCode::WAKEUP | KeyCode::SLEEP => {}
             KeyCode::HOME => self.press_home(),
             KeyCode::APP_SWITCH => self.switch_to_last(),
             // `KeyGestureController` of Android 16; the behaviour of earlier releases is unknown.
@@ -40,6 +49,8 @@ impl World {
             KeyCode::ENTER | KeyCode::NUMPAD_ENTER => self.enter(),
             KeyCode::DPAD_CENTER => self.click_focus(),
             KeyCode::TAB => self.move_focus(None),
+            KeyCode::DPAD_UP if self.caret_by_line(-1) => {}
+            KeyCode::DPAD_DOWN if self.caret_by_line(1) => {}
             KeyCode::DPAD_UP => self.move_focus(Some((0, -1))),
             KeyCode::DPAD_DOWN => self.move_focus(Some((0, 1))),
             KeyCode::DPAD_LEFT if self.in_field() => {
@@ -52,8 +63,8 @@ impl World {
             KeyCode::DPAD_RIGHT => self.move_focus(Some((1, 0))),
             KeyCode::DEL => self.edit(delete_before),
             KeyCode::FORWARD_DEL => self.edit(delete_after),
-            KeyCode::MOVE_HOME => self.edit(|_, caret| *caret = 0),
-            KeyCode::MOVE_END => self.edit(|text, caret| *caret = text.len()),
+            KeyCode::MOVE_HOME => self.caret_to_line_start(),
+            KeyCode::MOVE_END => self.caret_to_line_end(),
             KeyCode::COPY => {
                 if let Some(text) = self.focused_text() {
                     self.set_clipboard(text);
@@ -74,7 +85,7 @@ impl World {
     /// Types a character into the focused field, like a hardware keyboard; a line feed is the enter key. `false` if
     /// nothing accepted it.
     pub fn type_char(&mut self, ch: char) -> bool {
-        if !self.screen.is_on() || !self.in_field() {
+        if !self.screen.is_on() || self.char_to_keyguard(ch) || !self.in_field() {
             return false;
         }
         if ch == '\n' {
@@ -237,31 +248,6 @@ impl World {
                 self.rebuild();
             }
             KeyEffect::Nothing => self.screen.forget_scene(),
-        }
-    }
-
-    /// Where in the field's text a touch at `at` puts the caret, in bytes: the end, unless it hits the text of a
-    /// single-line field that is not scrolled.
-    pub(crate) fn caret_at(&mut self, node: &Node, at: Point) -> usize {
-        let id = node.id.as_deref().and_then(|id| id.rsplit_once('/'));
-        let field = id.and_then(|(_, id)| self.screen.find_field(id)).cloned();
-        let Some(LaidOutField { text, style, traits, .. }) = field else { return node.text.len() };
-        if traits.multi_line || traits.password {
-            return text.len();
-        }
-        let setting = crate::layout::setting(&style, self.screen.display().scale(), None);
-        let (along, width) = (at.x - node.full.left, node.full.width());
-        self.screen.caret_along(&text, setting, (along, width))
-    }
-
-    fn light(&mut self, on: bool) {
-        if self.screen.is_on() != on {
-            self.screen.light(on);
-            self.input.cancel_touch();
-            let text =
-                if on { "Waking up from Asleep" } else { "Going to sleep due to power_button" };
-            self.write_log('I', "PowerManagerService", SYSTEM_PID, text);
-            self.note_screen(on);
         }
     }
 

@@ -230,7 +230,8 @@ impl World {
     ) -> T {
         let now = self.clock.now();
         let package = self.apps[at].manifest.package.clone();
-        let in_front = self.screen.is_on() && self.foreground().package == package;
+        let visible = self.screen.is_on() && !self.keyguard_shown();
+        let in_front = visible && self.foreground().package == package;
         let InstalledApp { app, store, manifest, .. } = &mut self.apps[at];
         let descriptor = manifest.descriptor();
         let mut reach = AppContext { store, now, in_front, descriptor, asked: Vec::new() };

@@ -68,7 +68,9 @@ impl World {
             hit(&window.root, at, &mut chain);
         }
         chain.reverse();
-        let bare = |node: &Node| Node { children: Vec::new(), inks: Vec::new(), ..node.clone() };
+        // What a field painted says where a touch puts the caret.
+        let inks = |node: &Node| node.touch.field.map(|_| node.inks.clone()).unwrap_or_default();
+        let bare = |node: &Node| Node { children: Vec::new(), inks: inks(node), ..node.clone() };
         let chain: Vec<Target> = chain
             .into_iter()
             .map(|node| Target { address: node.address.clone(), node: bare(node) })
@@ -298,7 +300,9 @@ impl World {
         let (dx, dy) = (at.x - gesture.start.x, at.y - gesture.start.y);
         let far = (SWIPE * scale) as i32;
         if gesture.to == TouchedWindow::GestureBar {
-            if -dy >= far {
+            if -dy >= far && self.keyguard_shown() {
+                self.dismiss_keyguard();
+            } else if -dy >= far {
                 self.press_home();
             }
             return;

@@ -105,6 +105,7 @@ fn task_of_nine(phone: &State) -> String {
 
 /// Stacks of tasks. Source: an emulator of Android 9, see `window`.
 fn activities_of_nine(phone: &State) -> String {
+    let (asleep, locked) = (!phone.world.screen_on(), phone.world.keyguard_shown());
     let top = phone.world.foreground();
     let (record, line, package, short) =
         (task(phone), task_of_nine(phone), &top.package, top.short());
@@ -113,7 +114,7 @@ fn activities_of_nine(phone: &State) -> String {
         address(&record)
     );
     format!(
-        "ACTIVITY MANAGER ACTIVITIES (dumpsys activity activities)\nDisplay #0 (activities from top to bottom):\n\n  Stack #1: type=standard mode=fullscreen\n  isSleeping=false\n  mBounds=Rect(0, 0 - 0, 0)\n    Task id #1\n    mBounds=Rect(0, 0 - 0, 0)\n    mMinWidth=-1\n    mMinHeight=-1\n    mLastNonFullscreenBounds=null\n    * {line}\n      userId=0 effectiveUid=u0a{} mCallingUid=2000 mUserSetupComplete=true mCallingPackage=null\n      affinity={package}\n      intent={{flg=0x10000000 cmp={short}}}\n      realActivity={short}\n      autoRemoveRecents=false isPersistable=true numFullscreen=1 activityType=1\n      rootWasReset=false mNeverRelinquishIdentity=true mReuseTask=false mLockTaskAuth=LOCK_TASK_AUTH_PINNABLE\n      Activities=[{record}]\n      askedCompatMode=false inRecents=true isAvailable=true\n      stackId=1\n      hasBeenVisible=true mResizeMode=RESIZE_MODE_RESIZEABLE mSupportsPictureInPicture=false isResizeable=true lastActiveTime=1 (inactive for 0s)\n{}\n    Running activities (most recent first):\n      {line}\n        Run #0: {record}\n\n    mResumedActivity: {record}\n\n  ResumedActivity: {record}\n  mFocusedStack={stack} mLastFocusedStack={stack}\n  mCurTaskIdForUser={{0=1}}\n  mUserStackInFront={{}}\n  displayId=0 stacks=1\n  isHomeRecentsComponent=false  KeyguardController:\n    mKeyguardShowing=false\n    mAodShowing=false\n    mKeyguardGoingAway=false\n    mOccluded=false\n",
+        "ACTIVITY MANAGER ACTIVITIES (dumpsys activity activities)\nDisplay #0 (activities from top to bottom):\n\n  Stack #1: type=standard mode=fullscreen\n  isSleeping={asleep}\n  mBounds=Rect(0, 0 - 0, 0)\n    Task id #1\n    mBounds=Rect(0, 0 - 0, 0)\n    mMinWidth=-1\n    mMinHeight=-1\n    mLastNonFullscreenBounds=null\n    * {line}\n      userId=0 effectiveUid=u0a{} mCallingUid=2000 mUserSetupComplete=true mCallingPackage=null\n      affinity={package}\n      intent={{flg=0x10000000 cmp={short}}}\n      realActivity={short}\n      autoRemoveRecents=false isPersistable=true numFullscreen=1 activityType=1\n      rootWasReset=false mNeverRelinquishIdentity=true mReuseTask=false mLockTaskAuth=LOCK_TASK_AUTH_PINNABLE\n      Activities=[{record}]\n      askedCompatMode=false inRecents=true isAvailable=true\n      stackId=1\n      hasBeenVisible=true mResizeMode=RESIZE_MODE_RESIZEABLE mSupportsPictureInPicture=false isResizeable=true lastActiveTime=1 (inactive for 0s)\n{}\n    Running activities (most recent first):\n      {line}\n        Run #0: {record}\n\n    mResumedActivity: {record}\n\n  ResumedActivity: {record}\n  mFocusedStack={stack} mLastFocusedStack={stack}\n  mCurTaskIdForUser={{0=1}}\n  mUserStackInFront={{}}\n  displayId=0 stacks=1\n  isHomeRecentsComponent=false  KeyguardController:\n    mKeyguardShowing={locked}\n    mAodShowing=false\n    mKeyguardGoingAway=false\n    mOccluded=false\n",
         uid(phone, package).saturating_sub(10_000),
         self::record(phone, DumpsysFormat::Nine),
     )
@@ -121,12 +122,13 @@ fn activities_of_nine(phone: &State) -> String {
 
 /// Tasks in stacks. Source: an emulator of Android 11, see `window`.
 fn activities_of_eleven(phone: &State) -> String {
+    let asleep = !phone.world.screen_on();
     let top = phone.world.foreground();
     let (record, line, package, short) =
         (task(phone), task_record(phone), &top.package, top.short());
     let uid = uid(phone, package);
     format!(
-        "ACTIVITY MANAGER ACTIVITIES (dumpsys activity activities)\nDisplay #0 (activities from top to bottom):\n  Stack #1: type=standard mode=fullscreen\n  isSleeping=false\n  mBounds=Rect(0, 0 - 0, 0)\n    mResumedActivity: {record}\n    * {line}\n      mBounds=Rect(0, 0 - 0, 0)\n      mMinWidth=-1 mMinHeight=-1\n      userId=0 effectiveUid=u0a{} mCallingUid=2000 mUserSetupComplete=true mCallingPackage=com.android.shell mCallingFeatureId=null\n      affinity={uid}:{package}\n      intent={{flg=0x10000000 cmp={short}}}\n      mActivityComponent={short}\n      autoRemoveRecents=false isPersistable=true activityType=1\n      rootWasReset=false mNeverRelinquishIdentity=true mReuseTask=false mLockTaskAuth=LOCK_TASK_AUTH_PINNABLE\n      Activities=[{record}]\n      askedCompatMode=false inRecents=true isAvailable=true\n      taskId=1 stackId=1\n      mHasBeenVisible=true\n      mResizeMode=RESIZE_MODE_RESIZEABLE mSupportsPictureInPicture=false isResizeable=true\n      lastActiveTime=1 (inactive for 0s)\n{}\n  Resumed activities in task display areas (from top to bottom):\n    Resumed: {record}\n\n  ResumedActivity: {record}\n\nActivityStackSupervisor state:\n  topDisplayFocusedStack={line}\n",
+        "ACTIVITY MANAGER ACTIVITIES (dumpsys activity activities)\nDisplay #0 (activities from top to bottom):\n  Stack #1: type=standard mode=fullscreen\n  isSleeping={asleep}\n  mBounds=Rect(0, 0 - 0, 0)\n    mResumedActivity: {record}\n    * {line}\n      mBounds=Rect(0, 0 - 0, 0)\n      mMinWidth=-1 mMinHeight=-1\n      userId=0 effectiveUid=u0a{} mCallingUid=2000 mUserSetupComplete=true mCallingPackage=com.android.shell mCallingFeatureId=null\n      affinity={uid}:{package}\n      intent={{flg=0x10000000 cmp={short}}}\n      mActivityComponent={short}\n      autoRemoveRecents=false isPersistable=true activityType=1\n      rootWasReset=false mNeverRelinquishIdentity=true mReuseTask=false mLockTaskAuth=LOCK_TASK_AUTH_PINNABLE\n      Activities=[{record}]\n      askedCompatMode=false inRecents=true isAvailable=true\n      taskId=1 stackId=1\n      mHasBeenVisible=true\n      mResizeMode=RESIZE_MODE_RESIZEABLE mSupportsPictureInPicture=false isResizeable=true\n      lastActiveTime=1 (inactive for 0s)\n{}\n  Resumed activities in task display areas (from top to bottom):\n    Resumed: {record}\n\n  ResumedActivity: {record}\n\nActivityStackSupervisor state:\n  topDisplayFocusedStack={line}\n",
         uid.saturating_sub(10_000),
         self::record(phone, DumpsysFormat::Eleven),
     )
@@ -134,6 +136,7 @@ fn activities_of_eleven(phone: &State) -> String {
 
 /// Tasks in tasks, since 12. Sources: emulators of Android 13 and 14, see `window`, and the captures of 14 and 16.
 fn activities(phone: &State, shape: DumpsysFormat) -> String {
+    let asleep = !phone.world.screen_on();
     let (record, line) = (task(phone), task_record(phone));
     let whole = line.trim_end_matches('}');
     let asks = match shape {
@@ -141,7 +144,7 @@ fn activities(phone: &State, shape: DumpsysFormat) -> String {
         _ => "",
     };
     format!(
-        "ACTIVITY MANAGER ACTIVITIES (dumpsys activity activities)\nDisplay #0 (activities from top to bottom):\n  * {whole} U=0 visible=true visibleRequested=true mode=fullscreen translucent=false sz=1}}\n{asks}    mLastPausedActivity: null\n    isSleeping=false\n    topResumedActivity={record}\n{}\n  Resumed activities in task display areas (from top to bottom):\n    Resumed: {record}\n\n  ResumedActivity: {record}\n\nActivityTaskSupervisor state:\n  topDisplayFocusedRootTask={line}\n",
+        "ACTIVITY MANAGER ACTIVITIES (dumpsys activity activities)\nDisplay #0 (activities from top to bottom):\n  * {whole} U=0 visible=true visibleRequested=true mode=fullscreen translucent=false sz=1}}\n{asks}    mLastPausedActivity: null\n    isSleeping={asleep}\n    topResumedActivity={record}\n{}\n  Resumed activities in task display areas (from top to bottom):\n    Resumed: {record}\n\n  ResumedActivity: {record}\n\nActivityTaskSupervisor state:\n  topDisplayFocusedRootTask={line}\n",
         self::record(phone, shape),
     )
 }

@@ -13,7 +13,7 @@ mod windows;
 use super::{fingerprint, task, task_in_token};
 use crate::phone::State;
 use crate::release::formats::DumpsysFormat;
-use thumbwire_virtual_phone::{Window, WindowKind};
+use thumbwire_virtual_phone::{ScreenLock, Window, WindowKind};
 
 pub(super) fn report(phone: &mut State, args: &[&str]) -> String {
     let parts: [fn(&mut State) -> String; 3] = match phone.release().shape {
@@ -44,7 +44,12 @@ pub(super) fn appop(window: &Window) -> &'static str {
 
 /// A window's name in all reports.
 pub(super) fn name(window: &Window) -> String {
-    format!("Window{{{:07x} u0 {}}}", fingerprint(&window.title) & 0xfff_ffff, window.title)
+    titled(&window.title)
+}
+
+/// The name of a window with that title.
+fn titled(title: &str) -> String {
+    format!("Window{{{:07x} u0 {title}}}", fingerprint(title) & 0xfff_ffff)
 }
 
 /// The name of the focused window, or `null`.
@@ -58,11 +63,17 @@ fn first(phone: &mut State, kind: WindowKind) -> String {
     windows.iter().find(|window| window.kind == kind).map_or("null".to_owned(), name)
 }
 
+/// Whether the keyguard asks for a secret.
+fn is_secure(phone: &State) -> bool {
+    matches!(phone.world.screen_lock(), ScreenLock::Pin(_))
+}
+
 /// Since 10 each display has its own policy, printed with it; what remains here is the keyguard and the buttons.
 fn policy(phone: &mut State) -> String {
     let on = phone.world.screen_on();
+    let (locked, secure) = (phone.world.keyguard_shown(), is_secure(phone));
     let keyguard = format!(
-        "    KeyguardServiceDelegate\n      showing=false\n      inputRestricted=false\n      occluded=false\n      secure=false\n      dreaming=false\n      systemIsReady=true\n      deviceHasKeyguard=true\n      enabled=true\n      bootCompleted=true\n      screenState={}\n      interactiveState={}\n      mIsShowing=false\n",
+        "    KeyguardServiceDelegate\n      showing={locked}\n      inputRestricted={locked}\n      occluded=false\n      secure={secure}\n      dreaming=false\n      systemIsReady=true\n      deviceHasKeyguard=true\n      enabled=true\n      bootCompleted=true\n      screenState={}\n      interactiveState={}\n      mIsShowing={locked}\n",
         if on { "SCREEN_STATE_ON" } else { "SCREEN_STATE_OFF" },
         if on { "INTERACTIVE_STATE_AWAKE" } else { "INTERACTIVE_STATE_SLEEP" },
     );
@@ -77,7 +88,7 @@ fn policy(phone: &mut State) -> String {
     let token = task_in_token(phone);
     // No space after `mAwake`, as on Android 9.
     format!(
-        "{head}    mSafeMode=false mSystemReady=true mSystemBooted=true\n    mLidState=LID_ABSENT mLidOpenRotation=-1\n    mCameraLensCoverState=CAMERA_LENS_COVER_ABSENT mHdmiPlugged=false\n    mLastSystemUiFlags=0x8008 mResettingSystemUiFlags=0x0 mForceClearedSystemUiFlags=0x0\n    mSupportAutoRotation=true\n    mUiMode=UI_MODE_TYPE_NORMAL mDockMode=EXTRA_DOCK_STATE_UNDOCKED\n    mUserRotationMode={mode} mUserRotation={turned} mAllowAllRotations=false\n    mCurrentAppOrientation=SCREEN_ORIENTATION_UNSPECIFIED\n    mHomePressed=false\n    mAwake={on}mScreenOnEarly={on} mScreenOnFully={on}\n    mKeyguardDrawComplete=true mWindowManagerDrawComplete=true\n    mShowingDream=false mDreamingLockscreen=false mDreamingSleepToken=null\n    mStatusBar={} isStatusBarKeyguard=false\n    mNavigationBar={}\n    mFocusedWindow={focus}\n    mFocusedApp={token}\n    mTopFullscreenOpaqueWindowState={focus}\n    mTopFullscreenOpaqueOrDimmingWindowState={focus}\n    mTopIsFullscreen=false mKeyguardOccluded=false\n    mKeyguardOccludedChanged=false mPendingKeyguardOccluded=false\n    mForceStatusBar=false mForceStatusBarFromKeyguard=false\n    mAllowLockscreenWhenOn=false mLockScreenTimeout=2147483647 mLockScreenTimerActive=false\n    mLandscapeRotation=ROTATION_90 mSeascapeRotation=ROTATION_270\n    mPortraitRotation=ROTATION_0 mUpsideDownRotation=ROTATION_180\n{keyguard}",
+        "{head}    mSafeMode=false mSystemReady=true mSystemBooted=true\n    mLidState=LID_ABSENT mLidOpenRotation=-1\n    mCameraLensCoverState=CAMERA_LENS_COVER_ABSENT mHdmiPlugged=false\n    mLastSystemUiFlags=0x8008 mResettingSystemUiFlags=0x0 mForceClearedSystemUiFlags=0x0\n    mSupportAutoRotation=true\n    mUiMode=UI_MODE_TYPE_NORMAL mDockMode=EXTRA_DOCK_STATE_UNDOCKED\n    mUserRotationMode={mode} mUserRotation={turned} mAllowAllRotations=false\n    mCurrentAppOrientation=SCREEN_ORIENTATION_UNSPECIFIED\n    mHomePressed=false\n    mAwake={on}mScreenOnEarly={on} mScreenOnFully={on}\n    mKeyguardDrawComplete=true mWindowManagerDrawComplete=true\n    mShowingDream=false mDreamingLockscreen={locked} mDreamingSleepToken=null\n    mStatusBar={} isStatusBarKeyguard={locked}\n    mNavigationBar={}\n    mFocusedWindow={focus}\n    mFocusedApp={token}\n    mTopFullscreenOpaqueWindowState={focus}\n    mTopFullscreenOpaqueOrDimmingWindowState={focus}\n    mTopIsFullscreen=false mKeyguardOccluded=false\n    mKeyguardOccludedChanged=false mPendingKeyguardOccluded=false\n    mForceStatusBar=false mForceStatusBarFromKeyguard={locked}\n    mAllowLockscreenWhenOn=false mLockScreenTimeout=2147483647 mLockScreenTimerActive=false\n    mLandscapeRotation=ROTATION_90 mSeascapeRotation=ROTATION_270\n    mPortraitRotation=ROTATION_0 mUpsideDownRotation=ROTATION_180\n{keyguard}",
         first(phone, WindowKind::StatusBar),
         first(phone, WindowKind::NavigationBar),
     )

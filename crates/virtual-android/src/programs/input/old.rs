@@ -2,9 +2,9 @@
 //!
 //! It checks the number of arguments first, has no displays, and always exits with status 0.
 
-use super::{Invocation, LONG_PRESS_MS, keycodes, press, press_char, swipe, tap, unescape};
+use super::typing::{press_and_wait, type_text};
+use super::{Invocation, LONG_PRESS_MS, keycodes, swipe, tap, unescape};
 use crate::io::Status;
-use crate::latency::Work;
 use std::time::Duration;
 use thumbwire_virtual_phone::Point;
 
@@ -53,10 +53,7 @@ async fn perform(call: &Invocation, args: &[&str]) -> OldInputResult {
             if !typed.chars().all(|c| matches!(c, ' '..='~' | '\n' | '\t')) {
                 return OldInputResult::Die;
             }
-            for c in typed.chars() {
-                press_char(call, c);
-                call.phone.run_work(Work::Character).await;
-            }
+            type_text(call, &typed).await;
         }
         ["keyevent", rest @ ..] => {
             let (long, names) = match rest {
@@ -67,7 +64,7 @@ async fn perform(call: &Invocation, args: &[&str]) -> OldInputResult {
                 return OldInputResult::Invalid;
             }
             for name in names {
-                press(call, keycodes::code(name));
+                press_and_wait(call, keycodes::code(name)).await;
                 if long {
                     call.phone.sleep(Duration::from_millis(LONG_PRESS_MS)).await;
                 }

@@ -87,9 +87,9 @@ fn sixteen(phone: &mut State) -> String {
     let (sizes, focus, task, area) = (sizes(phone), focus(phone), task(phone), task_record(phone));
     let keyboard = first(phone, WindowKind::InputMethod);
     let configuration = configuration(phone, "undefined");
-    let policy = policy(phone);
+    let (policy, asleep) = (policy(phone), !phone.world.screen_on());
     format!(
-        "  Display: mDisplayId=0 (organized)\n{sizes}    isRemovalRequested=false mLayoutNeeded=false\n  mLastOrientationSource=WindowedMagnification:0:31@21602383\n  deepestLastOrientationSource={task}\n  overrideConfig={configuration}\n  mHasSetIgnoreOrientationRequest=false ignoreOrientationRequest=false\n  mSleeping=false mAllSleepTokens=[]\n  mLayoutSeq=1\n  mImeWindow={keyboard}\n  mImeLayeringTarget={focus}\n  mImeInputTarget={focus}\n  mImeControlTarget={focus}\n  mCurrentFocus={focus}\n  mFocusedApp={task}\n  mFixedRotationLaunchingApp=null\n\n  mHoldScreenWindow=null\n  mObscuringWindow={focus}\n  mLastWakeLockHoldingWindow=null\n  mLastWakeLockObscuringWindow=null\n\n  displayId=0\n  mWallpaperTarget=null\n  mSystemGestureExclusion=SkRegion()\n\n{}  rootHomeTask=Task=1\n\n  DisplayFrames w={width} h={height} r={}\n\n{policy}",
+        "  Display: mDisplayId=0 (organized)\n{sizes}    isRemovalRequested=false mLayoutNeeded=false\n  mLastOrientationSource=WindowedMagnification:0:31@21602383\n  deepestLastOrientationSource={task}\n  overrideConfig={configuration}\n  mHasSetIgnoreOrientationRequest=false ignoreOrientationRequest=false\n  mSleeping={asleep} mAllSleepTokens=[]\n  mLayoutSeq=1\n  mImeWindow={keyboard}\n  mImeLayeringTarget={focus}\n  mImeInputTarget={focus}\n  mImeControlTarget={focus}\n  mCurrentFocus={focus}\n  mFocusedApp={task}\n  mFixedRotationLaunchingApp=null\n\n  mHoldScreenWindow=null\n  mObscuringWindow={focus}\n  mLastWakeLockHoldingWindow=null\n  mLastWakeLockObscuringWindow=null\n\n  displayId=0\n  mWallpaperTarget=null\n  mSystemGestureExclusion=SkRegion()\n\n{}  rootHomeTask=Task=1\n\n  DisplayFrames w={width} h={height} r={}\n\n{policy}",
         areas(&area, &task, width, height),
         display.rotation,
     )
@@ -104,7 +104,7 @@ fn areas(area: &str, task: &str, width: i32, height: i32) -> String {
 
 /// A display's policy and rotation, since 10.
 fn policy(phone: &mut State) -> String {
-    let on = phone.world.screen_on();
+    let (on, locked) = (phone.world.screen_on(), phone.world.keyguard_shown());
     let rotation = phone.world.display().rotation;
     let (mode, turned) = user_rotation(phone);
     let (status, bar) =
@@ -114,10 +114,10 @@ fn policy(phone: &mut State) -> String {
     let camera = if shape >= DumpsysFormat::Thirteen { " mCameraRotationMode=0" } else { "" };
     let bars = match shape {
         DumpsysFormat::Eleven => format!(
-            "    mShowingDream=false mDreamingLockscreen=false    mStatusBar={status} isKeyguardShowing=false\n"
+            "    mShowingDream=false mDreamingLockscreen={locked}    mStatusBar={status} isKeyguardShowing={locked}\n"
         ),
         _ => format!(
-            "    mShowingDream=false mDreamingLockscreen=false\n    mStatusBar={status}\n    isKeyguardShowing=false\n"
+            "    mShowingDream=false mDreamingLockscreen={locked}\n    mStatusBar={status}\n    isKeyguardShowing={locked}\n"
         ),
     };
     let full = if shape < DumpsysFormat::Sixteen { "    mTopIsFullscreen=false\n" } else { "" };

@@ -1,16 +1,33 @@
 //! `dumpsys window` of Android 4.4, which has other sections, and the focus among the windows. Captures `037`, `038`,
 //! `064`, `119`, `436`.
 
-use super::{appop, name as window_name, task};
+use super::{appop, name as window_name, task, titled};
 use crate::phone::State;
-use thumbwire_virtual_phone::WindowKind;
+use thumbwire_virtual_phone::{ScreenLock, WindowKind};
 
 pub(super) fn policy(phone: &mut State) -> String {
-    let on = phone.world.screen_on();
+    let (on, locked) = (phone.world.screen_on(), phone.world.keyguard_shown());
     let display = *phone.world.display();
-    let focus = phone.world.scene().focused().map_or("null".to_owned(), window_name);
+    let focus = super::focus(phone);
+    // Its window exists, shown or not.
+    let keyguard = match phone.world.screen_lock() {
+        ScreenLock::None => "null".to_owned(),
+        _ => titled("Keyguard"),
+    };
+    let (status, bar) = (
+        super::first(phone, WindowKind::StatusBar),
+        super::first(phone, WindowKind::NavigationBar),
+    );
+    let front = phone.world.scene().windows.iter().rev();
+    let mut apps = front.filter(|window| window.kind == WindowKind::Application);
+    let app = apps.next().map_or("null".to_owned(), window_name);
+    // No app has the focus behind the keyguard (capture `037`; `404` is unlocked).
+    let focused_app = match locked {
+        true => String::new(),
+        false => format!("    mFocusedApp=Token{{a675eed0 {}}}\n", task(phone)),
+    };
     format!(
-        "WINDOW MANAGER POLICY STATE (dumpsys window policy)\n    mSafeMode=false mSystemReady=true mSystemBooted=true\n    mUiMode=1 mDockMode=0 mCarDockRotation=-1 mDeskDockRotation=-1\n    mUserRotationMode=0 mUserRotation={} mAllowAllRotations=-1\n    mCurrentAppOrientation=-1\n    mScreenOnEarly={on} mScreenOnFully={on} mOrientationSensorEnabled=false\n    mOverscanScreen=(0,0) {}x{}\n    mUnrestrictedScreen=(0,0) {}x{}\n    mShowingLockscreen=false mShowingDream=false mDreamingLockscreen=false\n    mFocusedWindow={focus}\n    mTopFullscreenOpaqueWindowState={focus}\n    mForceStatusBar=false mForceStatusBarFromKeyguard=false\n    mLandscapeRotation=1 mSeascapeRotation=3\n    mPortraitRotation=0 mUpsideDownRotation=2\n",
+        "WINDOW MANAGER POLICY STATE (dumpsys window policy)\n    mSafeMode=false mSystemReady=true mSystemBooted=true\n    mUiMode=1 mDockMode=0 mCarDockRotation=-1 mDeskDockRotation=-1\n    mUserRotationMode=0 mUserRotation={} mAllowAllRotations=-1\n    mCurrentAppOrientation=-1\n    mScreenOnEarly={on} mScreenOnFully={on} mOrientationSensorEnabled=false\n    mOverscanScreen=(0,0) {}x{}\n    mUnrestrictedScreen=(0,0) {}x{}\n    mShowingLockscreen={locked} mShowingDream=false mDreamingLockscreen={locked}\n    mStatusBar={status}\n    mNavigationBar={bar}\n    mKeyguard={keyguard}\n    mFocusedWindow={focus}\n{focused_app}    mTopFullscreenOpaqueWindowState={app}\n    mTopIsFullscreen=false mHideLockScreen=false\n    mForceStatusBar=false mForceStatusBarFromKeyguard={locked}\n    mLandscapeRotation=1 mSeascapeRotation=3\n    mPortraitRotation=0 mUpsideDownRotation=2\n",
         display.rotation, display.width, display.height, display.width, display.height,
     )
 }
@@ -57,11 +74,13 @@ pub(super) fn windows(phone: &mut State) -> String {
             WindowKind::NavigationBar => 2019,
             WindowKind::Toast => 2005,
             WindowKind::SystemAlert => 2003,
+            WindowKind::Keyguard => 2004,
             WindowKind::NotificationShade => 2000,
         };
         // As in captures `058` to `119`; FLAG_SECURE is 0x2000.
         let flags = match window.kind {
             WindowKind::Application => 0x0181_0100,
+            WindowKind::Keyguard => 0x0d13_0900,
             _ => 0x0184_0068,
         } | if window.secure { 0x2000 } else { 0 };
         let (width, height) = (bounds.right - bounds.left, bounds.bottom - bounds.top);

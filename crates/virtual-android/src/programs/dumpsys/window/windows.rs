@@ -47,6 +47,7 @@ fn kind(kind: WindowKind, rearmost: bool) -> &'static str {
         WindowKind::NavigationBar => "NAVIGATION_BAR",
         WindowKind::Toast => "TOAST",
         WindowKind::SystemAlert => "SYSTEM_ALERT",
+        WindowKind::Keyguard => "KEYGUARD",
         // TYPE_NOTIFICATION_SHADE has no name there (`aad_windows_android12.txt`).
         WindowKind::NotificationShade => "2040",
     }
