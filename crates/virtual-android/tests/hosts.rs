@@ -45,10 +45,10 @@ async fn connection_that_was_not_answered_never_is() {
     let phone = VirtualPhone::new(Setup::of_release("4.4").expect("a release"));
     let (first, waiting) = (host(&phone), host(&phone));
     assert!(answers(&first).await);
-    let asked = tokio::spawn(async move { run(&waiting, "echo ready").await.is_ok() });
-    tokio::time::sleep(Duration::from_secs(1)).await;
+    let mut asked = tokio::spawn(async move { run(&waiting, "echo ready").await.is_ok() });
+    assert!(timeout(Duration::from_secs(1), &mut asked).await.is_err());
     drop(first);
-    assert!(timeout(Duration::from_secs(2), asked).await.is_err());
+    assert!(timeout(Duration::from_secs(2), &mut asked).await.is_err());
     assert!(answers(&host(&phone)).await, "a new one is");
 }
 
