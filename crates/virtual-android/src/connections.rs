@@ -18,12 +18,21 @@ use tokio::task::JoinSet;
 const IN_FLIGHT: usize = 256 * 1024;
 
 impl VirtualPhone {
-    /// The host's end of a connection to this phone's adbd. Must be called inside a tokio runtime. While the phone is
-    /// unplugged, the connection is closed from the start.
+    /// The host's end of a connection to this phone's adbd, as over a cable. Must be called inside a tokio runtime. While
+    /// the phone is unplugged, the connection is closed from the start.
     pub fn in_memory(&self) -> DuplexStream {
         let (host, phone) = tokio::io::duplex(IN_FLIGHT);
         let served = self.clone();
         tokio::spawn(async move { served.serve(phone).await });
+        host
+    }
+
+    /// The same as over the network, where an old adbd serves one host at a time: it accepts further ones and never
+    /// answers them.
+    pub fn over_network(&self) -> DuplexStream {
+        let (host, phone) = tokio::io::duplex(IN_FLIGHT);
+        let served = self.clone();
+        tokio::spawn(async move { served.serve_network(phone).await });
         host
     }
 
@@ -42,10 +51,31 @@ impl VirtualPhone {
                     // Packets are small and go back and forth; without the option it still works.
                     let _ = stream.set_nodelay(true);
                     let phone = self.clone();
-                    connections.spawn(async move { phone.serve(stream).await });
+                    connections.spawn(async move { phone.serve_network(stream).await });
                 },
                 Some(_) = connections.join_next() => {},
             }
+        }
+    }
+
+    async fn serve_network<S>(&self, io: S)
+    where
+        S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Send + Unpin + 'static,
+    {
+        if !self.release().one_host {
+            return self.serve(io).await;
+        }
+        if let Some(_slot) = self.take_host_slot().await {
+            return self.serve(io).await;
+        }
+        // It stays open until its host leaves or the phone is unplugged.
+        let mut cable = self.cable().subscribe();
+        let cuts = cable.borrow_and_update().cuts;
+        let mut io = io;
+        let (mut reader, mut nowhere) = (&mut io, tokio::io::sink());
+        tokio::select! {
+            _ = tokio::io::copy(&mut reader, &mut nowhere) => {}
+            _ = cable.wait_for(|now| now.cuts != cuts) => {}
         }
     }
 

@@ -6,6 +6,7 @@
 pub(crate) mod authorization;
 mod cable;
 mod faults;
+mod hosts;
 mod inject;
 mod process;
 mod reboot;
@@ -49,6 +50,8 @@ struct Inner {
     cable: watch::Sender<Cable>,
     commands: watch::Sender<ProgramGate>,
     authorization: watch::Sender<HostAuthorization>,
+    /// Whether a host is served over the network, on releases that serve one at a time.
+    host_slot: watch::Sender<bool>,
     changed: Notify,
     sockets: Sockets,
 }
@@ -179,6 +182,7 @@ impl VirtualPhone {
                 cable: watch::Sender::default(),
                 commands: watch::Sender::default(),
                 authorization: watch::Sender::default(),
+                host_slot: watch::Sender::default(),
                 changed: Notify::new(),
                 sockets: Sockets::default(),
             }),
@@ -198,6 +202,11 @@ impl VirtualPhone {
     /// The state of the connections.
     pub(crate) fn cable(&self) -> &watch::Sender<Cable> {
         &self.inner.cable
+    }
+
+    /// Whether a host is served over the network.
+    fn host_slot(&self) -> &watch::Sender<bool> {
+        &self.inner.host_slot
     }
 
     /// The authorization state.

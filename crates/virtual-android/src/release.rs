@@ -71,6 +71,8 @@ pub(crate) struct Release {
     pub(crate) colour_space: bool,
     /// Whether adbd limits payloads to 4 KiB and checks checksums (protocol 0x01000000).
     pub(crate) small_packets: bool,
+    /// Whether adbd serves one host at a time over the network.
+    pub(crate) one_host: bool,
     /// The maximum length of a service name, in bytes.
     pub(crate) longest_service: usize,
     /// Programs of ours that it lacks.
@@ -180,6 +182,7 @@ const ANDROID_4_4: Release = Release {
     reverse: false,
     colour_space: false,
     small_packets: true,
+    one_host: true,
     // `smart_socket_enqueue` in the adb of that time: the adb server refuses longer ones. This phone refuses them
     // itself, so that the limit shows without the server.
     longest_service: 1_024,
@@ -234,6 +237,7 @@ const ANDROID_9: Release = Release {
     reverse: true,
     colour_space: true,
     small_packets: false,
+    one_host: false,
     longest_service: usize::MAX,
     missing_programs: &[],
     splitting: &[],

@@ -6,7 +6,7 @@ use common::{Wired, tap};
 use std::time::Duration;
 use thumbwire_virtual_android::{ClockMode, Profile, Setup};
 use thumbwire_virtual_phone::WindowKind;
-use tokio::time::{Instant, advance};
+use tokio::time::{Instant, advance, timeout};
 
 fn outside(profile: Profile) -> Wired {
     Wired::made(Setup { profile, clock: ClockMode::Real, ..Setup::default() })
@@ -167,7 +167,8 @@ async fn text_grows_while_it_is_typed() {
     let text = format!("input text {}", "a".repeat(50));
     let typing = wired.run(&text);
     let looking = async {
-        tokio::time::sleep(Duration::from_millis(700 + 20 * 90)).await;
+        let while_typing = Duration::from_millis(700 + 20 * 90);
+        let _ = timeout(while_typing, std::future::pending::<()>()).await;
         let seen = field(&wired).len();
         assert!((18..=22).contains(&seen), "{seen}");
         wired.stdout("echo ready").await

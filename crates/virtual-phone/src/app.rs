@@ -44,6 +44,11 @@ pub(crate) trait App: Send {
         false
     }
 
+    /// The rows of its options menu, and what each sends as a tap; empty if the page has none.
+    fn options_menu(&self) -> Vec<(&'static str, Tag)> {
+        Vec::new()
+    }
+
     /// Handles an event.
     fn handle(&mut self, event: Event, context: &mut AppContext<'_>);
 

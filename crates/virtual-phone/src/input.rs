@@ -8,6 +8,7 @@ mod gesture;
 pub(crate) mod keyboard;
 mod keycode;
 pub(crate) mod methods;
+mod spelling;
 
 pub(crate) use self::fling::{Fling, VelocityTracker};
 pub(crate) use self::focus::{Focus, after, before, delete_after, delete_before, distance};
@@ -15,6 +16,8 @@ pub(crate) use self::gesture::{DragMode, Gesture, Target, TouchedWindow, hit};
 pub use self::keycode::KeyCode;
 pub(crate) use self::methods::Methods;
 pub use self::methods::{BroadcastKeyboard, BroadcastResult};
+
+pub(crate) use self::spelling::{suggestions, word_at};
 
 use self::keyboard::{KeyEffect, Keyboard};
 use crate::geometry::Point;

@@ -9,12 +9,16 @@
 mod alert;
 mod errors;
 mod keyguard;
+mod popup;
+mod power_menu;
 mod prompt;
 mod shade;
 
 pub(crate) use self::alert::{Alert, TITLE as ALERT_TITLE};
 pub(crate) use self::errors::{AnrDialog, CrashDialog, LISTS_FROM, title_of_crash};
 pub(crate) use self::keyguard::{Keyguard, is_keyguard};
+pub(crate) use self::popup::{Popup, is_popup};
+pub(crate) use self::power_menu::PowerMenu;
 pub(crate) use self::prompt::{PermissionQuestion, Prompt};
 pub(crate) use self::shade::{Shade, is_shade};
 
@@ -27,7 +31,7 @@ use crate::packages::Intent;
 use crate::permissions::PermissionAnswer;
 use crate::scene::WindowKind;
 use crate::settings::Settings;
-use crate::view::View;
+use crate::view::{Tag, View};
 use std::time::Duration;
 
 /// A window in front of the app.
@@ -88,6 +92,8 @@ pub(crate) enum OverlayOutcome {
 /// The placement of an overlay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum OverlaySize {
+    /// As large as its content, where its view says.
+    Popup,
     /// A card in the middle, with everything behind it dimmed.
     Card,
     /// The whole screen, in front of all dialogs.
@@ -148,6 +154,10 @@ pub(crate) enum OverlayRequest {
     Wait(String),
     /// Start an intent.
     Start(Intent),
+    /// Send a tap to the app in front: a row of its menu was chosen.
+    Choose(Tag),
+    /// Replace the word at the caret of the app's field, once the overlay is closed.
+    ReplaceWord(String),
 }
 
 /// All overlays, back to front.

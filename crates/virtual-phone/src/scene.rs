@@ -33,6 +33,8 @@ impl Scene {
 pub enum WindowKind {
     /// An app's activity, or a dialog over it.
     Application,
+    /// A menu or list that belongs to an app's window.
+    Panel,
     /// The soft keyboard.
     InputMethod,
     /// The status bar at the top.
@@ -43,6 +45,8 @@ pub enum WindowKind {
     Toast,
     /// A system alert above everything else (`TYPE_SYSTEM_ALERT`).
     SystemAlert,
+    /// The power key's menu.
+    PowerMenu,
     /// The lock screen of Android 4.4 (`TYPE_KEYGUARD`); later it is in the status bar's or the shade's window.
     Keyguard,
     /// Quick settings and notifications, pulled down from the top (`TYPE_NOTIFICATION_SHADE`).

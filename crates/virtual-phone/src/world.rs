@@ -23,6 +23,7 @@ mod notices;
 mod overlays;
 mod packages;
 mod permissions;
+mod popups;
 mod preferences;
 mod restart;
 mod screen;

@@ -234,8 +234,16 @@ async fn keyevent(call: &Invocation, args: &mut Args<'_>) -> Result<(), InputErr
         if !std::mem::take(&mut first) {
             call.phone.sleep(Duration::from_millis(delay)).await;
         }
+        let code = keycodes::code(name);
+        // Since 12 a long press lasts as long as a finger's, which is what the power key's menu waits for.
+        if long && code == KeyCode::POWER.0 && call.release().input == InputKind::Service {
+            call.phone.sleep(Duration::from_millis(LONG_PRESS_MS)).await;
+            call.phone.with(|phone| phone.world.open_power_menu());
+            arg = args.next();
+            continue;
+        }
         for _ in 0..=u8::from(twice) {
-            typing::press_and_wait(call, keycodes::code(name)).await;
+            typing::press_and_wait(call, code).await;
             if long {
                 call.phone.sleep(Duration::from_millis(LONG_PRESS_MS)).await;
             }

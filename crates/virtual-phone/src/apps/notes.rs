@@ -82,6 +82,13 @@ impl App for Notes {
         }
     }
 
+    fn options_menu(&self) -> Vec<(&'static str, Tag)> {
+        match &self.editor {
+            None => vec![("New note", "new".into())],
+            Some(_) => vec![("Delete note", "delete".into()), ("All notes", "back".into())],
+        }
+    }
+
     fn handle(&mut self, event: Event, context: &mut AppContext<'_>) {
         let carried = self.carried.take();
         match event {

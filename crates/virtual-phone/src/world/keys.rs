@@ -65,6 +65,7 @@ impl World {
             KeyCode::FORWARD_DEL => self.edit(delete_after),
             KeyCode::MOVE_HOME => self.caret_to_line_start(),
             KeyCode::MOVE_END => self.caret_to_line_end(),
+            KeyCode::MENU => self.toggle_menu(),
             KeyCode::COPY => {
                 if let Some(text) = self.focused_text() {
                     self.set_clipboard(text);

@@ -21,7 +21,12 @@ impl World {
         let android = self.android();
         let mut reach = OverlayReach { android, settings: &self.settings, asked: Vec::new() };
         let mut outcome = taken.overlay.on(event, &mut reach);
+        let mut afterwards = Vec::new();
         for request in reach.asked {
+            if matches!(request, OverlayRequest::Choose(_) | OverlayRequest::ReplaceWord(_)) {
+                afterwards.push(request);
+                continue;
+            }
             if self.handle_overlay_request(request) {
                 outcome = OverlayOutcome::Dismiss;
             }
@@ -30,6 +35,9 @@ impl World {
             self.overlays.put_back(at, taken);
         }
         self.turn_focus();
+        for request in afterwards {
+            self.handle_overlay_request(request);
+        }
     }
 
     /// Performs a request of an overlay; `true` if the overlay closes.
@@ -47,6 +55,8 @@ impl World {
             OverlayRequest::Wait(package) => self.respond_again(&package),
             // Settings, which is always installed.
             OverlayRequest::Start(intent) => drop(self.start_intent(&intent)),
+            OverlayRequest::Choose(tag) => self.send_event_to_foreground(Event::Tap(tag)),
+            OverlayRequest::ReplaceWord(by) => self.replace_word(&by),
         }
         false
     }

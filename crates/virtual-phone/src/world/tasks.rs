@@ -285,6 +285,7 @@ impl World {
     /// Clears the state that belongs to the current screen.
     fn leave_screen(&mut self) {
         self.note_front();
+        self.close_popups();
         self.input.leave_screen();
     }
 

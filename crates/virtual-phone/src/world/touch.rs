@@ -227,6 +227,7 @@ impl World {
                 let caret = self.caret_at(&target.node, gesture.start);
                 let node = target.node.clone();
                 self.focus_node(&node, Some(caret), false);
+                self.suggest(&node.bounds);
             }
             (TouchedWindow::Keyboard, Some(tag)) => {
                 let tag = tag.clone();

@@ -69,6 +69,7 @@ impl World {
         let insets = (system_ui::STATUS, system_ui::NAVIGATION);
         match overlay.place() {
             OverlaySize::Card => decorated(overlay.view(&self.overlay_context()), insets),
+            OverlaySize::Popup => frame([overlay.view(&self.overlay_context())]),
             OverlaySize::Keyguard | OverlaySize::Cover => overlay.view(&self.overlay_context()),
         }
     }
@@ -249,6 +250,7 @@ impl World {
                 self.screen.place(&view, area, (&package, &title), mark.filter(|_| focused));
             let root = match place {
                 OverlaySize::Card => self.dimming(placed),
+                OverlaySize::Popup => placed.children.into_iter().next(),
                 OverlaySize::Keyguard | OverlaySize::Cover => Some(placed),
             };
             let Some(root) = root else { continue };

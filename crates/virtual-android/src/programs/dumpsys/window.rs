@@ -42,6 +42,11 @@ pub(super) fn appop(window: &Window) -> &'static str {
     }
 }
 
+/// Whether a panel is a dialog that is attached to its activity, or a popup.
+fn is_attached(window: &Window) -> bool {
+    window.title.starts_with("AtchDlg:")
+}
+
 /// A window's name in all reports.
 pub(super) fn name(window: &Window) -> String {
     titled(&window.title)

@@ -1,7 +1,7 @@
 //! The windows from the top down, followed by the window manager's own state. Source: `WindowState.dump` and
 //! `WindowManagerService.dumpWindowsNoHeaderLocked` of each release, see `window`.
 
-use super::{State, appop, first, focus, name, task_in_token};
+use super::{State, appop, first, focus, is_attached, name, task_in_token};
 use crate::programs::dumpsys::{configuration, fingerprint};
 use crate::release::formats::DumpsysFormat;
 use thumbwire_virtual_phone::{SYSTEM_PID, Window, WindowKind};
@@ -25,7 +25,7 @@ pub(super) fn report(phone: &mut State) -> String {
             .find(|(package, _)| *package == window.package)
             .map_or(if window.package == "android" { SYSTEM } else { SYSTEM_UI }, |(_, uid)| *uid);
         text.push_str(&format!("  Window #{nth} {}:\n", name(window)));
-        text.push_str(&of(window, kind(window.kind, rearmost), uid, &activity, shape));
+        text.push_str(&of(window, kind(window, rearmost), uid, &activity, shape));
     }
     text.push('\n');
     let configuration = configuration(phone, "undefined");
@@ -38,16 +38,19 @@ pub(super) fn report(phone: &mut State) -> String {
 const SYSTEM: u32 = 1_000;
 
 /// `WindowManager.LayoutParams.TYPE_…`, by name since Android 8.
-fn kind(kind: WindowKind, rearmost: bool) -> &'static str {
-    match kind {
+fn kind(window: &Window, rearmost: bool) -> &'static str {
+    match window.kind {
         WindowKind::Application if rearmost => "BASE_APPLICATION",
         WindowKind::Application => "APPLICATION",
+        WindowKind::Panel if is_attached(window) => "APPLICATION_ATTACHED_DIALOG",
+        WindowKind::Panel => "APPLICATION_PANEL",
         WindowKind::InputMethod => "INPUT_METHOD",
         WindowKind::StatusBar => "STATUS_BAR",
         WindowKind::NavigationBar => "NAVIGATION_BAR",
         WindowKind::Toast => "TOAST",
         WindowKind::SystemAlert => "SYSTEM_ALERT",
         WindowKind::Keyguard => "KEYGUARD",
+        WindowKind::PowerMenu => "VOLUME_OVERLAY",
         // TYPE_NOTIFICATION_SHADE has no name there (`aad_windows_android12.txt`).
         WindowKind::NotificationShade => "2040",
     }
