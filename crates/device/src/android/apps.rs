@@ -160,14 +160,18 @@ pub(super) fn read_focus(text: &str) -> Result<Option<Foreground>, Error> {
     let component = |marker: &str| {
         output.lines().filter(|line| line.contains(marker)).find_map(|line| {
             line.split([' ', '{', '}'])
-                .find_map(|word| word.split_once('/').filter(|(package, _)| package.contains('.')))
+                .find_map(|word| word.split_once('/').filter(|(package, _)| is_package(package)))
         })
+    };
+    let untitled = || {
+        let mut lines = output.lines().filter_map(|line| line.split_once("mCurrentFocus="));
+        lines.find_map(|(_, window)| Some((package_as_title(window)?, "")))
     };
     if !output.contains("mCurrentFocus") && !output.contains("mFocusedApp") {
         let command = focus_command().as_str().to_owned();
         return Err(Error::Unreadable { command, text: excerpt(output) });
     }
-    let focus = component("mCurrentFocus=").or_else(|| component("mFocusedApp="));
+    let focus = component("mCurrentFocus=").or_else(untitled).or_else(|| component("mFocusedApp="));
     Ok(focus.map(|(package, activity)| {
         let screen = match activity.strip_prefix('.') {
             Some(_) => format!("{package}{activity}"),
@@ -175,6 +179,25 @@ pub(super) fn read_focus(text: &str) -> Result<Option<Foreground>, Error> {
         };
         Foreground { app: AppId(package.into()), screen }
     }))
+}
+
+/// Android itself is the only package without a dot: the chooser is `android/com.android.internal.app.ResolverActivity`.
+fn is_package(text: &str) -> bool {
+    text == "android" || text.contains('.')
+}
+
+/// The app whose window has its package name as title, as some windows without an activity have:
+/// `Window{8bd6ee3 u0 com.foo.bar}`. Other windows have a plain title (`NotificationShade`).
+fn package_as_title(window: &str) -> Option<&str> {
+    let mut words = window.trim().strip_prefix("Window{")?.strip_suffix('}')?.split(' ');
+    // A hash, since Android 4.2 the user, the title (`WindowState.toString` in AOSP).
+    let title = words.nth(2)?;
+    let segments = || title.split('.');
+    let is_name = |segment: &str| {
+        segment.starts_with(|c: char| c.is_ascii_alphabetic())
+            && segment.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+    };
+    (segments().count() > 1 && segments().all(is_name)).then_some(title)
 }
 
 #[cfg(test)]
@@ -270,6 +293,28 @@ mod tests {
         assert_eq!(focus("  mCurrentFocus=null\n  mFocusedApp=null\n"), None);
         assert_eq!(focus("  mCurrentFocus=Window{7 u0 NotificationShade}\n"), None);
         assert!(read_focus("dumpsys: not found").is_err());
+    }
+
+    #[test]
+    fn focus_of_androids_own_dialog_is_parsed() {
+        let chooser = "  mCurrentFocus=Window{45d2c7 u0 android/com.android.internal.app.ResolverActivity}\n  mFocusedApp=null\n";
+        let resolver = ("android".into(), "com.android.internal.app.ResolverActivity".into());
+        assert_eq!(focus(chooser), Some(resolver));
+    }
+
+    #[test]
+    fn window_titled_by_a_package_is_that_app() {
+        let app = |title: &str| {
+            focus(&format!(
+                "  mCurrentFocus=Window{{8bd6ee3 u0 {title}}}\r\n  mFocusedApp=ActivityRecord{{9f u0 com.x/.Main t12}}\r\n"
+            ))
+        };
+        assert_eq!(app("com.foo.bar"), Some(("com.foo.bar".into(), String::new())));
+        // Not a package: the focused app's record decides.
+        let main = Some(("com.x".into(), "com.x.Main".into()));
+        for title in ["StatusBar", "PopupWindow:5a1.b", "1.2", "com..x", "Version 2.0", "a-b.c"] {
+            assert_eq!(app(title), main, "{title}");
+        }
     }
 
     #[test]
