@@ -174,6 +174,7 @@ fn exit_code(cause: &Cause) -> u8 {
         | Cause::PlatformNotSupported { .. }
         | Cause::NoAppReply { .. }
         | Cause::BackgroundStartRestricted { .. }
+        | Cause::AppNotLaunchable { .. }
         | Cause::Refused { .. }
         | Cause::TooManyActive { .. }
         | Cause::NotReady { .. }

@@ -37,6 +37,7 @@ mod pictures;
 mod prompting;
 mod python;
 mod reaching;
+mod real_phone;
 mod recordings;
 mod releases;
 mod replays;
