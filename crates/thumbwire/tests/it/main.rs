@@ -49,6 +49,7 @@ mod states;
 mod stdio;
 mod stock_adb;
 mod support;
+mod terminal;
 mod tidy;
 mod tools;
 mod turning;
