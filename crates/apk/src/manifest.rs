@@ -106,8 +106,10 @@ impl Manifest {
         if root.name != "manifest" {
             return Err(broken("the root element is not <manifest>"));
         }
-        // The only attribute that Android looks up by name.
-        let package = root.attributes.iter().find(|it| it.name == "package" && it.id.is_none());
+        // The only attribute that Android looks up by name, without a namespace. Its resource id does not matter: a
+        // padded resource map gives one to every string (`ResXMLParser::indexOfAttribute`).
+        let package =
+            root.attributes.iter().find(|it| it.name == "package" && it.namespace.is_none());
         let package = package.and_then(|it| it.value.text()).unwrap_or_default();
         if package.is_empty() {
             return Err(broken("it has no package name"));

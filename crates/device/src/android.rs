@@ -2,13 +2,14 @@
 //!
 //! Start with [`Android`], which runs shell commands and maps transport errors. Then see [`ui`](mod@ui) for trees;
 //! `screen` for screenshots; `display` for sizes; `rotation` for rotation; `input` and `keyboard` for touches and text;
-//! `apps`; `logs`, `record`, `files` and `health`. `services`, `packages`, `read_range`, `intents`, `app_functions` and the
+//! `apps` and `app_name`; `logs`, `record`, `files` and `health`. `services`, `packages`, `read_range`, `intents`, `app_functions` and the
 //! `helper` are for app tools. Only [`shell_command`] puts text into a shell command, and it quotes. Nothing here
 //! waits, retries or remembers a screen, with two exceptions: waiting for a keyboard app to appear, and for a recording
 //! to start. Each facet is
 //! implemented beside its commands and listed in [`Device::facets`].
 
 mod app_functions;
+mod app_name;
 mod apps;
 mod black_screen;
 mod display;
@@ -42,7 +43,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use thumbwire_adb::{self as adb, Stream, Transport};
 
-use crate::error::excerpt;
+use crate::error::{excerpt, without_returns};
 use crate::{
     App, AppId, Device, DeviceInfo, Error, Facets, Front, Gesture, Identity, Key, Platform,
     Screenshot, SideEffect, Size, Tree, TreeDetail, TypingMethod,
@@ -154,7 +155,8 @@ impl Android {
         let output = self.ask(line).await?;
         match output.error_text().or_else(|| output.unexpected()) {
             None => Ok(()),
-            Some(complaint) => Err(Error::Failed { what, text: complaint }),
+            Some(complaint) => Err(input::injection_refusal(&output)
+                .unwrap_or(Error::Failed { what, text: complaint })),
         }
     }
 }
@@ -168,11 +170,8 @@ struct CommandOutput {
 
 impl From<adb::CommandOutput> for CommandOutput {
     fn from(output: adb::CommandOutput) -> Self {
-        Self {
-            out: String::from_utf8_lossy(&output.stdout).into_owned(),
-            err: String::from_utf8_lossy(&output.stderr).into_owned(),
-            status: output.status,
-        }
+        let text = |bytes: &[u8]| without_returns(&String::from_utf8_lossy(bytes));
+        Self { out: text(&output.stdout), err: text(&output.stderr), status: output.status }
     }
 }
 
@@ -266,7 +265,10 @@ impl Device for Android {
 
     async fn tree(&self, detail: TreeDetail) -> Result<Tree, Error> {
         let output = self.fetch(ui::dump_command(detail)).await?;
-        ui::read_screen(&output)
+        match ui::read_screen(&output) {
+            Err(error) if ui::may_be_held(&error) => Err(self.name_holder(error).await),
+            read => read,
+        }
     }
 
     async fn touch(&self, gesture: Gesture) -> Result<(), Error> {
@@ -296,14 +298,22 @@ impl Device for Android {
     }
 
     async fn launch(&self, app: &AppId) -> Result<String, Error> {
-        if !apps::is_a_name(app) && self.is_old().await? {
-            return Err(Error::NoSuchApp { app: app.0.clone() });
-        }
+        app_name::check_name(app)?;
         let output = self.ask(apps::launch_command(app)?).await?;
-        apps::read_launch(app, &output)
+        match apps::read_launch(app, &output) {
+            Err(Error::NoSuchApp { app: name }) if self.is_installed(app).await? => {
+                Err(Error::NotLaunchable { app: name })
+            }
+            read => read,
+        }
     }
 
     async fn stop(&self, app: &AppId) -> Result<(), Error> {
+        app_name::check_name(app)?;
+        if self.is_old().await? {
+            let output = self.ask(apps::old_stop_command(app)?).await?;
+            return apps::read_old_stop(app, output);
+        }
         let output = self.ask(apps::stop_command(app)?).await?;
         apps::read_stop(app, &output)
     }

@@ -22,11 +22,25 @@ pub enum Error {
         /// The transport's message.
         reason: String,
     },
-    /// No such app on this phone, or the app has no launcher entry. List the apps.
+    /// No such app on this phone. List the apps.
     #[error("app not found: {app}")]
     NoSuchApp {
         /// The requested app.
         app: String,
+    },
+    /// The app is installed, but has no activity that a launcher could start. Nothing was started. Use another app.
+    #[error("app not launchable: {app} has no launcher activity, or is disabled")]
+    NotLaunchable {
+        /// The requested app.
+        app: String,
+    },
+    /// This cannot be the id of an app on this platform; nothing was done. Correct it.
+    #[error("{app:?} cannot be an app's id: {reason}")]
+    InvalidAppId {
+        /// The requested id, truncated.
+        app: String,
+        /// What an id looks like.
+        reason: &'static str,
     },
     /// The phone cannot do it right now. Wait a little and retry.
     #[error("phone not ready to {what}: {text}")]
@@ -108,9 +122,11 @@ impl Error {
         match self {
             Self::NotConnected { .. } => Remedy::Reconnect,
             Self::Unauthorized { .. } => Remedy::Authorise,
-            Self::NoSuchApp { .. } | Self::Refused { .. } | Self::Failed { .. } => {
-                Remedy::AimElsewhere
-            }
+            Self::NoSuchApp { .. }
+            | Self::NotLaunchable { .. }
+            | Self::InvalidAppId { .. }
+            | Self::Refused { .. }
+            | Self::Failed { .. } => Remedy::AimElsewhere,
             Self::NotReady { .. } => Remedy::Wait,
             Self::Locked(_) => Remedy::Unlock,
             Self::Unsupported { .. } => Remedy::NotPossibleHere,
@@ -131,12 +147,22 @@ impl Error {
 /// The phone's output, truncated to fit into a message.
 pub(crate) fn excerpt(said: impl AsRef<[u8]>) -> String {
     const LONGEST: usize = 300;
-    let output = String::from_utf8_lossy(said.as_ref());
+    let output = without_returns(&String::from_utf8_lossy(said.as_ref()));
     let output = output.trim();
     if output.is_empty() {
         return "(no output)".into();
     }
     truncate(output, LONGEST)
+}
+
+/// The text with line ends as its program wrote them: on phones before Android 7 a terminal is around every program and
+/// makes each `\n` a `\r\n`.
+pub(crate) fn without_returns(text: &str) -> String {
+    if !text.contains('\r') {
+        return text.to_owned();
+    }
+    let lines: Vec<&str> = text.split('\n').map(|line| line.trim_end_matches('\r')).collect();
+    lines.join("\n")
 }
 
 impl fmt::Display for SideEffect {
@@ -145,5 +171,21 @@ impl fmt::Display for SideEffect {
             Self::None => "the action did not happen",
             Self::Possible => "the action may have happened",
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn returns_of_a_terminal_are_removed() {
+        let check = |text: &str, expected: &str| assert_eq!(without_returns(text), expected);
+        check("one\r\ntwo\r\n", "one\ntwo\n");
+        // By an old `adb` on Windows.
+        check("one\r\r\n\r\ntwo\r", "one\n\ntwo");
+        // Inside a line it is part of the text.
+        check("a\rb\n", "a\rb\n");
+        assert_eq!(excerpt("Error: x\r\n  at y\r\n"), "Error: x\n  at y");
     }
 }

@@ -174,6 +174,7 @@ fn exit_code(cause: &Cause) -> u8 {
         | Cause::PlatformNotSupported { .. }
         | Cause::NoAppReply { .. }
         | Cause::BackgroundStartRestricted { .. }
+        | Cause::AppNotLaunchable { .. }
         | Cause::Refused { .. }
         | Cause::TooManyActive { .. }
         | Cause::NotReady { .. }
@@ -198,7 +199,7 @@ pub fn main() -> ExitCode {
     match ended {
         Ok(code) => ExitCode::from(code),
         Err(CliError { text: words, code }) => {
-            eprintln!("thumbwire: {words}");
+            print_error(&format!("thumbwire: {words}"));
             ExitCode::from(code)
         }
     }
@@ -287,8 +288,20 @@ fn session(config: &Config, device: DeviceFlags) -> Session {
     Session::new(phones, device.device).with_clock(|| jiff::Zoned::now().datetime())
 }
 
-/// Prints to standard output. Exits quietly if the reader has closed the pipe (`| head`).
+/// Prints to standard output, with control characters escaped: the text may come from a phone.
 fn print(text: &str) -> Result<(), CliError> {
+    print_styled(&style::escape_controls(text))
+}
+
+/// Prints a line to standard error, with control characters escaped.
+fn print_error(text: &str) {
+    use std::io::Write as _;
+    let _ = writeln!(terminal_prompt::StderrAboveBar, "{text}");
+}
+
+/// Prints text with colours, whose foreign parts were sanitized, to standard output. Exits quietly if the reader has
+/// closed the pipe (`| head`).
+fn print_styled(text: &str) -> Result<(), CliError> {
     use std::io::Write as _;
     match std::io::stdout().lock().write_all(text.as_bytes()) {
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => std::process::exit(0),

@@ -2,9 +2,9 @@
 //!
 //! `0123456789ABCDEF       device usb:2-1 product:husky model:Pixel_8_Pro device:husky transport_id:1`
 //!
-//! A serial may contain spaces, a state may be a whole sentence, and properties may be missing. Other lines (a heading,
-//! "* daemon started") are skipped. Source: `format_transport` in AOSP's `transport.cpp`, and captures of many
-//! versions.
+//! A serial may contain spaces, a state may be a whole sentence, properties may be missing, and the USB path may come
+//! without its name (`device 3-1 product:…`). Other lines (a heading, "* daemon started") are skipped. Source:
+//! `format_transport` in AOSP's `transport.cpp`, and captures of many versions.
 
 use std::fmt;
 
@@ -16,7 +16,7 @@ pub struct DeviceEntry {
     /// Whether it can be used, and if not, why.
     pub state: DeviceState,
     /// `usb`, `product`, `model`, `device`, `transport_id` … in order. The adb server replaces characters other than
-    /// letters, digits and a few others by `_`.
+    /// letters, digits and a few others by `_`. A device path without a name is listed as `devpath`.
     pub properties: Vec<(String, String)>,
 }
 
@@ -137,7 +137,11 @@ fn read_line(line: &str) -> Option<DeviceEntry> {
     if serial.is_empty() || state.is_empty() {
         return None;
     }
+    let (state, path) = state.split_at(state_length(state));
     let mut properties: Vec<(String, String)> = Vec::new();
+    if !path.is_empty() {
+        properties.push(("devpath".to_owned(), path.join(" ")));
+    }
     for word in rest {
         match (read_property(word), properties.last_mut()) {
             (Some(property), _) => properties.push(property),
@@ -187,6 +191,18 @@ fn split_at_state(line: &str) -> Option<(&str, &str)> {
         line.split_whitespace().any(|word| word.starts_with("transport_id:")).then_some(())?;
         line.split_once(' ')
     })
+}
+
+/// How many of the words before the properties are the state. A known state is one word, or a sentence that ends with a
+/// web address in brackets; after it comes the device path.
+fn state_length(text: &[&str]) -> usize {
+    match text {
+        ["no", ..] => {
+            text.iter().position(|word| word.ends_with(']')).map_or(text.len(), |at| at + 1)
+        }
+        [first, ..] if STATES.contains(first) => 1,
+        _ => text.len(),
+    }
 }
 
 fn begins_with_state(text: &str) -> bool {
@@ -242,6 +258,25 @@ mod tests {
         check(
             "My Phone (2)           device usb:1-1 transport_id:1\nabc   dreaming transport_id:2\n",
             &["My Phone (2)|device|usb=1-1,transport_id=1", "abc|dreaming|transport_id=2"],
+        );
+    }
+
+    /// A Xiaomi 14 as listed by a user's server, and the same path in the other forms.
+    #[test]
+    fn device_path_without_a_name_does_not_belong_to_the_state() {
+        check(
+            "12345678               device 3-1 product:manet model:23113RKC6C device:manet transport_id:1\n\
+             12345679\tdevice 3-1.4 product:manet\n\
+             1234567a               offline 3-1\n\
+             1234567b               no permissions (missing udev rules? user is in the plugdev group); \
+             see [http://developer.android.com/tools/device.html] 3-1 transport_id:4\n",
+            &[
+                "12345678|device|devpath=3-1,product=manet,model=23113RKC6C,device=manet,transport_id=1",
+                "12345679|device|devpath=3-1.4,product=manet",
+                "1234567a|offline|devpath=3-1",
+                "1234567b|no permissions (missing udev rules? user is in the plugdev group); \
+                 see [http://developer.android.com/tools/device.html]|devpath=3-1,transport_id=4",
+            ],
         );
     }
 

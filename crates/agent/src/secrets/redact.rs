@@ -384,7 +384,7 @@ impl<P: Perform> RedactedPerform<P> {
             }
             Cause::StaleReference { reason: why, .. } => why.iter_mut().for_each(clean),
             Cause::TimedOut { what, .. } | Cause::PlatformNotSupported { what, .. } => clean(what),
-            Cause::AppNotFound { app } => clean(app),
+            Cause::AppNotFound { app } | Cause::AppNotLaunchable { app } => clean(app),
             Cause::AppToolNotFound { app, tool, reason: why } => {
                 clean(app);
                 clean(tool);

@@ -85,6 +85,16 @@ fn exported_defaults_to_having_an_intent_filter() {
     }
 }
 
+/// A packer pads the resource map, so that every string has a resource id. Android finds the package by its name, but not
+/// in the platform's namespace.
+#[test]
+fn package_name_may_have_a_resource_id() {
+    for id in [0x0101_0000, 0x7f01_0001, u32::MAX] {
+        let padded: Vec<_> = PLATFORM.iter().copied().chain([("package", id)]).collect();
+        assert_eq!(read_with(&manifest(30, node("application", &[])), &padded).package, "a.b");
+    }
+}
+
 #[test]
 fn class_names_are_completed_like_android() {
     for (written, full) in [(".A", "a.b.A"), ("A", "a.b.A"), ("c.A", "c.A"), (".c.A", "a.b.c.A")] {

@@ -53,6 +53,14 @@ pub enum Cause {
         /// The requested app.
         app: String,
     },
+    /// The app is installed, but has nothing to launch.
+    #[error(
+        "app {app} is installed, but cannot be launched: it has no launcher activity, or is disabled"
+    )]
+    AppNotLaunchable {
+        /// The requested app.
+        app: String,
+    },
     /// No such element, or several.
     #[error("element {sought} not found{}", .reason.as_ref().map_or(String::new(), |why| format!(": {why}")))]
     ElementNotFound {
@@ -239,6 +247,8 @@ impl Failure {
             Error::Unauthorized { .. } => Cause::DeviceNotAuthorized { device },
             Error::NoSuchApp { app } => Cause::AppNotFound { app: app.clone() },
             Error::Locked(state) => Cause::Locked(*state),
+            Error::NotLaunchable { app } => Cause::AppNotLaunchable { app: app.clone() },
+            Error::InvalidAppId { .. } => Cause::InvalidArgument { reason: error.to_string() },
             Error::NotReady { .. } => Cause::NotReady { text: error.to_string() },
             Error::Unsupported { what, platform } => {
                 Cause::PlatformNotSupported { what: (*what).into(), platform: *platform }
@@ -268,6 +278,9 @@ impl Failure {
                 "select one of these devices, or start with `--device ID`"
             }
             Cause::AppNotFound { .. } => "list the installed apps and check the id",
+            Cause::AppNotLaunchable { .. } => {
+                "launch another app; this one has no screen of its own to start with"
+            }
             Cause::IndexOutOfRange { .. } => "use a smaller index; it counts from 0",
             Cause::StaleReference { .. } => "list again and use an entry of the new list",
             Cause::NoSuchRecording { .. } => "list the active recordings",

@@ -152,8 +152,8 @@ impl AppToolHost {
         for (candidate, package) in candidates.into_iter().zip(packages) {
             let package = match package {
                 Err(error @ Error::NotConnected { .. }) => return Err(failed(&error)),
-                // It was uninstalled in the meantime.
-                Err(Error::NoSuchApp { .. }) => continue,
+                // It was uninstalled in the meantime, or is a vendor's part of the platform.
+                Err(Error::NoSuchApp { .. } | Error::InvalidAppId { .. }) => continue,
                 other => other,
             };
             reading.push(self.inspect(device, known, candidate, package));

@@ -129,14 +129,18 @@ impl AttachedDevice {
         // Always ask the phone: the caller may mean an app that was just installed.
         let installed = self.installed(Duration::ZERO).await?.apps;
         let _turn = self.screen.acting.lock().await;
+        let mut unlaunchable = None;
         for app in match_app_name(word, &installed).into_iter().take(MOST_TRIED) {
             match self.act(self.device.launch(app)).await {
                 Ok(output) => return Ok(self.launched(app, output).await),
                 Err(Failure { cause: Cause::AppNotFound { .. }, .. }) => {}
+                Err(failure) if matches!(failure.cause, Cause::AppNotLaunchable { .. }) => {
+                    unlaunchable.get_or_insert(failure);
+                }
                 Err(failure) => return Err(failure),
             }
         }
-        Err(Cause::AppNotFound { app: word.into() }.into())
+        Err(unlaunchable.unwrap_or_else(|| Cause::AppNotFound { app: word.into() }.into()))
     }
 }
 

@@ -125,6 +125,7 @@ impl Device for Fake {
     async fn launch(&self, app: &AppId) -> Result<String, Error> {
         lock(&self.launched).push(app.0.clone());
         match lock(&self.cannot_start).contains(&app.0) {
+            true if app.0.ends_with("provider") => Err(Error::NotLaunchable { app: app.0.clone() }),
             true => Err(Error::NoSuchApp { app: app.0.clone() }),
             false => Ok(String::new()),
         }

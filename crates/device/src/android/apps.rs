@@ -2,7 +2,8 @@
 
 use async_trait::async_trait;
 
-use super::{Android, CommandOutput, ShellCommand};
+use super::app_name::check_name;
+use super::{Android, CommandOutput, ShellCommand, packages};
 use crate::error::excerpt;
 use crate::{App, AppData, AppId, AppPermissions, Error};
 
@@ -14,14 +15,8 @@ pub(super) fn launch_command(app: &AppId) -> Result<ShellCommand, Error> {
         .then("-c android.intent.category.LAUNCHER 1"))
 }
 
-/// Whether this can be an app's name. The script `monkey` of phones before Android 7 splits its arguments at spaces, so
-/// it only gets valid names. Source: `PackageParser.validateName`.
-/// could be more than one is not given to it. Source: `PackageParser.validateName`.
-pub(super) fn is_a_name(app: &AppId) -> bool {
-    !app.0.is_empty() && app.0.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_'))
-}
-
-/// Parses `monkey`'s output: "Events injected: 1" means success. On old phones it always exits with status 0.
+/// Parses `monkey`'s output: "Events injected: 1" means success. On old phones it always exits with status 0. The message
+/// about no activities comes for an app that is missing, disabled, or has no launcher entry.
 pub(super) fn read_launch(app: &AppId, output: &CommandOutput) -> Result<String, Error> {
     let all = format!("{}\n{}", output.out, output.err);
     if all.contains("No activities found to run") {
@@ -49,9 +44,32 @@ pub(super) fn read_stop(app: &AppId, output: &CommandOutput) -> Result<(), Error
     }
 }
 
+/// Printed between the two parts of [`old_stop_command`].
+const STOPPING: &str = "-- stopping --";
+
+/// The same before Android 7, where `pm` and `am` are Java programs that take a second each to start: `dumpsys` is not one.
+pub(super) fn old_stop_command(app: &AppId) -> Result<ShellCommand, Error> {
+    let line = packages::report_command(app)?.then("; echo; echo").arg(STOPPING)?;
+    line.then("; am force-stop").arg(&app.0)
+}
+
+/// Parses the output of both.
+pub(super) fn read_old_stop(app: &AppId, output: CommandOutput) -> Result<(), Error> {
+    let (report, stopping) = output.out.split_once(STOPPING).unwrap_or((&output.out, ""));
+    if packages::read_code_path(app, report).is_none() {
+        return Err(Error::NoSuchApp { app: app.0.clone() });
+    }
+    let stopping = CommandOutput { out: stopping.to_owned(), ..output };
+    match stopping.error_text().or_else(|| stopping.unexpected()) {
+        Some(said) => Err(Error::Failed { what: "stop the app", text: said }),
+        None => Ok(()),
+    }
+}
+
 #[async_trait]
 impl AppData for Android {
     async fn clear_data(&self, app: &AppId) -> Result<(), Error> {
+        check_name(app)?;
         let output = self.ask(clear_command(app)?).await?;
         read_clear(app, &output)
     }
@@ -83,6 +101,7 @@ impl AppPermissions for Android {
         permission: &str,
         granted: bool,
     ) -> Result<(), Error> {
+        check_name(app)?;
         let output = self.ask(permit_command(app, permission, granted)?).await?;
         read_permit(app, permission, &output)
     }
@@ -155,6 +174,7 @@ mod tests {
 
     #[test]
     fn app_name_is_quoted_as_one_argument() {
+        // Such a name gets no further than `check_name`.
         let line = launch_command(&AppId("com.x; reboot".into())).unwrap();
         let expected =
             "monkey --pct-syskeys 0 -p 'com.x; reboot' -c android.intent.category.LAUNCHER 1";
@@ -179,6 +199,26 @@ mod tests {
         assert!(read_stop(&app, &output("package:/data/app/com.x/base.apk\r\n", 0)).is_ok());
         let error = read_stop(&app, &output("", 0)).unwrap_err();
         assert!(matches!(error, Error::NoSuchApp { app } if app == "com.x"));
+    }
+
+    #[test]
+    fn old_phone_is_stopped_with_one_java_program() {
+        let app = AppId("com.x".into());
+        let line = old_stop_command(&app).unwrap();
+        let expected =
+            "dumpsys package 'com.x' ; echo; echo '-- stopping --' ; am force-stop 'com.x'";
+        assert_eq!(line.as_str(), expected);
+        let read = |report: &str, stopping: &str| {
+            let out = format!("{report}\n-- stopping --\n{stopping}");
+            read_old_stop(&app, CommandOutput { out, err: String::new(), status: None })
+        };
+        // The report itself may contain what looks like an error.
+        let report = "Packages:\n  Package [com.x] (a6602eb8):\n    codePath=/data/app/com.x-1.apk\n    Error: x\n";
+        assert!(read(report, "").is_ok());
+        let missing = read("Unable to find package: com.x\n", "").unwrap_err();
+        assert!(matches!(missing, Error::NoSuchApp { app } if app == "com.x"));
+        let failed = read(report, "Error: Could not access the Activity Manager\n").unwrap_err();
+        assert!(failed.to_string().contains("Activity Manager"), "{failed}");
     }
 
     #[test]

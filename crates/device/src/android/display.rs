@@ -14,7 +14,17 @@ use crate::{Error, Orientation, Panel, Size};
 impl Android {
     /// The built-in display in its current rotation.
     pub(super) async fn display(&self) -> Result<Display, Error> {
-        read_display(&self.ask(displays_command()).await?)
+        read_display(&self.displays().await?)
+    }
+
+    /// The window manager's report on its displays. Before Android 4.2 there is no such part of it; the size is in the
+    /// whole report.
+    pub(super) async fn displays(&self) -> Result<CommandOutput, Error> {
+        let output = self.ask(displays_command()).await?;
+        match output.out.contains("Bad window command") {
+            true => self.ask(windows_command()).await,
+            false => Ok(output),
+        }
     }
 
     /// Returns the output of a `screencap` without a display argument, for the panel that shows the built-in display.
@@ -75,6 +85,11 @@ pub(super) fn displays_command() -> ShellCommand {
     ShellCommand::new("dumpsys window displays")
 }
 
+/// Prints the window manager's whole report.
+fn windows_command() -> ShellCommand {
+    ShellCommand::new("dumpsys window")
+}
+
 /// The built-in display.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Display {
@@ -107,7 +122,8 @@ fn orientation_of(size: Size) -> Orientation {
 /// Parses the window manager's entry for display 0, wherever it is in the list.
 ///
 /// The line is the same from Android 4.4 to 16: `init=1080x2400 420dpi base=540x1200 320dpi cur=1200x540 …`, with
-/// `base=` only if size or density are overridden (`DisplayContent.dump` in AOSP, and captures).
+/// `base=` only if size or density are overridden (`DisplayContent.dump` in AOSP, and captures). Before Android 4.2 there
+/// is one display and one line: `Display: init=480x800 base=480x800 cur=800x480 …`.
 pub(super) fn read_display(output: &CommandOutput) -> Result<Display, Error> {
     find_display(&output.out).ok_or_else(|| Error::Unreadable {
         command: displays_command().as_str().into(),
@@ -116,7 +132,13 @@ pub(super) fn read_display(output: &CommandOutput) -> Result<Display, Error> {
 }
 
 fn find_display(text: &str) -> Option<Display> {
-    let line = section(text)?.lines().map(str::trim).find(|line| line.starts_with("init="))?;
+    let mut lines = text.lines().map(str::trim);
+    let line = match section(text) {
+        Some(part) => part.lines().map(str::trim).find(|line| line.starts_with("init="))?,
+        None => lines.find_map(|line| {
+            line.strip_prefix("Display: ").filter(|line| line.starts_with("init="))
+        })?,
+    };
     let text = || line.split_whitespace();
     let size = |prefix: &str| text().find_map(|word| size(word.strip_prefix(prefix)?));
     let mut densities = text().filter_map(|word| word.strip_suffix("dpi")?.parse().ok());
@@ -190,6 +212,14 @@ mod tests {
         check(open, (2152, 2076, 2076, 2152, Some(390)));
         let smaller = "  Display: mDisplayId=0 stacks=4\n    init=1080x2400 420dpi base=540x1200 320dpi cur=1200x540 app=1200x540\n    cur=1x1";
         check(smaller, (1200, 540, 540, 1200, Some(320)));
+    }
+
+    #[test]
+    fn android_4_0_has_one_display_without_a_number() {
+        let upright = "WINDOW MANAGER WINDOWS (dumpsys window windows)\r\n  Display: init=480x800 base=480x800 cur=480x800 app=480x800 raw=480x800\r\n";
+        check(upright, (480, 800, 480, 800, None));
+        let turned = "  Display: init=480x800 base=480x800 cur=800x480 app=800x480 raw=800x480\n";
+        check(turned, (800, 480, 480, 800, None));
     }
 
     #[test]

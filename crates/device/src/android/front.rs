@@ -3,6 +3,7 @@
 //! Begin with [`read_front`]. The power manager and the window manager are asked in one round trip. A window is named by
 //! its title; its type tells whether it belongs to an app.
 
+use super::app_name::is_package_name;
 use super::windows::{Window, braced, title, windows};
 use super::{Android, CommandOutput, ShellCommand, display};
 use crate::error::excerpt;
@@ -103,13 +104,9 @@ fn component(record: &str) -> Option<Foreground> {
 /// The app in a window's title: `PACKAGE/ACTIVITY`, or a bare package.
 fn app_of(title: &str) -> Option<Foreground> {
     let (package, activity) = title.split_once('/').unwrap_or((title, ""));
-    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_');
     // The system itself is the package `android`; any other has a dot.
-    let named = match activity {
-        "" => package.contains('.'),
-        _ => package.contains('.') || package == "android",
-    };
-    if !named || !package.chars().all(is_name) || package.starts_with('.') {
+    let named = package.contains('.') || (package == "android" && !activity.is_empty());
+    if !named || !is_package_name(package) {
         return None;
     }
     let screen = match activity.strip_prefix('.') {

@@ -72,12 +72,41 @@ fn read_tools(text: &str) -> Result<String, String> {
     if lines.next() != Some("found") {
         return Err("uiautomator is missing on this phone".into());
     }
-    let text = lines.flat_map(str::split_whitespace);
-    match text.filter(|word| !word.starts_with('/')).find(|word| word.contains("uiautomator")) {
+    match lines.find_map(find_holder) {
         Some(holder) => {
             Err(format!("in use by {holder}: only one tool at a time can read the screen"))
         }
         None => Ok("uiautomator is ready".into()),
+    }
+}
+
+/// Parts of the names of processes that hold `UiAutomation`: Android's own `uiautomator`, the servers of Appium
+/// (`io.appium.uiautomator2.server`) and of openatx (`com.github.uiautomator`, later `com.wetest.uia2.Main`), Maestro,
+/// Poco.
+const HOLDERS: [&str; 4] = ["uiautomator", "wetest.uia2", "dev.mobile.maestro", "pocoservice"];
+
+/// The word of a line of `ps` that names such a process.
+fn find_holder(line: &str) -> Option<&str> {
+    let mut words = line.split_whitespace().filter(|word| !word.starts_with('/'));
+    words.find(|word| HOLDERS.iter().any(|holder| word.contains(holder)))
+}
+
+impl Android {
+    /// Adds to an error that another tool may have caused which tool it is. If the phone does not say, only typical ones
+    /// are named.
+    pub(super) async fn name_holder(&self, error: Error) -> Error {
+        let Error::NotReady { what, text } = error else { return error };
+        let tools = self.ask(tools_command()).await.map(|output| output.out).unwrap_or_default();
+        Error::NotReady { what, text: format!("{text}. {}", holder_advice(&tools)) }
+    }
+}
+
+fn holder_advice(processes: &str) -> String {
+    match processes.lines().find_map(find_holder) {
+        Some(holder) => format!("{holder} is running: stop that tool, then try again"),
+        None => "Typical tools are Appium, uiautomator2 and Maestro; none of them is in the phone's process list, so it \
+                 may be another adb session"
+            .into(),
     }
 }
 
@@ -101,6 +130,20 @@ mod tests {
     }
 
     #[test]
+    fn advice_names_the_tool_that_runs_or_typical_ones() {
+        let old = "found\nUSER PID PPID VSIZE RSS WCHAN PC NAME\nu0_a1 9 1 2 3 0 0 S io.appium.uiautomator2.server\n";
+        let advice = holder_advice(old);
+        assert_eq!(
+            advice,
+            "io.appium.uiautomator2.server is running: stop that tool, then try again"
+        );
+        for nothing in ["", "found\ninit\n"] {
+            let advice = holder_advice(nothing);
+            assert!(advice.contains("Appium, uiautomator2"), "{advice}");
+        }
+    }
+
+    #[test]
     fn competing_tool_is_named() {
         let check = |text: &str, expected: Result<&str, &str>| {
             let expected = expected.map(str::to_owned).map_err(str::to_owned);
@@ -114,6 +157,10 @@ mod tests {
         check("found\r\nARGS\r\nio.appium.uiautomator2.server\r\n", Err(held));
         let old = "found\nUSER PID PPID VSIZE RSS WCHAN PC NAME\nu0_a1 9 1 2 3 0 0 S io.appium.uiautomator2.server\n";
         check(old, Err(held));
+        check(
+            "found\napp_process / com.wetest.uia2.Main\n",
+            Err("in use by com.wetest.uia2.Main: only one tool at a time can read the screen"),
+        );
         let shell = "in use by com.android.commands.uiautomator.Launcher: only one tool at a time can read the screen";
         check(
             "found\napp_process /system/bin com.android.commands.uiautomator.Launcher dump\n",

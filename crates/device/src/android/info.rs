@@ -23,7 +23,7 @@ impl Android {
     pub(super) async fn read_info(&self) -> Result<DeviceInfo, Error> {
         let (properties, displays, battery) = tokio::try_join!(
             self.ask(properties_command()),
-            self.ask(display::displays_command()),
+            self.displays(),
             self.ask(battery_command())
         )?;
         let display = display::read_display(&displays)?;

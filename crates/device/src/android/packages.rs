@@ -4,7 +4,8 @@
 
 use async_trait::async_trait;
 
-use super::{Android, CommandOutput, ShellCommand, apps};
+use super::app_name::check_name;
+use super::{Android, CommandOutput, ShellCommand};
 use crate::error::excerpt;
 use crate::{AppId, Error, Package, Packages};
 
@@ -16,9 +17,7 @@ impl Packages for Android {
     /// Takes one round trip. On phones before Android 7 a second one if the report does not name the file: `pm` takes a
     /// second there.
     async fn package_info(&self, app: &AppId) -> Result<Package, Error> {
-        if !names_an_app(app) {
-            return Err(Error::NoSuchApp { app: app.0.clone() });
-        }
+        check_name(app)?;
         if !self.is_old().await? {
             let output = self.ask(both_command(app)?).await?;
             return read_package(app, &output, read_paths(&output.out));
@@ -33,13 +32,20 @@ impl Packages for Android {
     }
 }
 
-/// `dumpsys package` interprets arguments without a dot as sections of its report, and `write` as a command. Only
-/// Android itself has such a name.
-fn names_an_app(app: &AppId) -> bool {
-    apps::is_a_name(app) && (app.0.contains('.') || app.0 == "android")
+impl Android {
+    /// Whether the first user has this app. Its name must have been checked.
+    pub(super) async fn is_installed(&self, app: &AppId) -> Result<bool, Error> {
+        // `pm` is a Java program on old phones, `dumpsys` is not.
+        if self.is_old().await? {
+            let output = self.ask(report_command(app)?).await?;
+            return Ok(read_code_path(app, &output.out).is_some());
+        }
+        let output = self.ask(ShellCommand::new("pm path").arg(&app.0)?).await?;
+        Ok(!read_paths(&output.out).is_empty())
+    }
 }
 
-fn report_command(app: &AppId) -> Result<ShellCommand, Error> {
+pub(super) fn report_command(app: &AppId) -> Result<ShellCommand, Error> {
     ShellCommand::new("dumpsys package").arg(&app.0)
 }
 
@@ -78,7 +84,7 @@ fn value<'a>(app: &AppId, text: &'a str, name: &str) -> Option<&'a str> {
 }
 
 /// The app's path in the report: its file, or since Android 5 its folder. `None` if the first user does not have it.
-fn read_code_path(app: &AppId, text: &str) -> Option<String> {
+pub(super) fn read_code_path(app: &AppId, text: &str) -> Option<String> {
     let mut users = entry(app, text)?.filter(|line| line.starts_with("User 0:"));
     if users.any(|line| line.contains("installed=false")) {
         return None;
@@ -181,11 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn dumpsys_keywords_are_not_app_names() {
-        for odd in ["write", "r", "-h", "com.x; reboot", "com.x -f", ""] {
-            assert!(!names_an_app(&AppId(odd.into())), "{odd:?}");
-        }
-        assert!(names_an_app(&AppId("android".into())));
+    fn paths_and_report_take_one_round_trip() {
         assert_eq!(
             both_command(&app()).unwrap().as_str(),
             "pm path 'com.x' ; dumpsys package 'com.x'"

@@ -24,6 +24,13 @@ const LIMIT: Duration = Duration::from_secs(180);
 /// options first and configures the encoder next.
 const BEGINNING: Duration = Duration::from_millis(300);
 
+/// The same on phones before Android 7, which are slow: a real Android 4.4.4, emulated in software, needs 580 ms to find
+/// out that it has no encoder.
+const BEGINNING_OLD: Duration = Duration::from_millis(1_500);
+
+/// How long to wait for the end of a recording whose program has complained. It may still succeed with a smaller size.
+const FAILING: Duration = Duration::from_secs(3);
+
 /// How many bytes of its output to keep.
 const WORDS: usize = 4096;
 
@@ -46,17 +53,27 @@ impl ScreenRecording for Android {
             transport: Arc::clone(&self.transport),
             running: running.map_err(|error| transport_error(error, SideEffect::None))?,
             process: 0,
+            path: options.path.clone(),
             lasting,
             output: Vec::new(),
             interrupted: false,
             end: None,
         };
         recorder.read_process().await?;
-        let _ = timeout(BEGINNING, recorder.wait()).await;
+        let beginning = if self.is_old().await? { BEGINNING_OLD } else { BEGINNING };
+        let _ = timeout(beginning, recorder.wait()).await;
+        if recorder.end.is_none() && recorder.has_complained() {
+            let _ = timeout(FAILING, recorder.wait()).await;
+        }
         match recorder.end {
             None => {}
             Some(RecorderExit::Lost) => return Err(lost()),
-            Some(RecorderExit::Status(_)) => recorder.outcome()?,
+            Some(RecorderExit::Status(_)) => {
+                if let Err(error) = recorder.outcome() {
+                    recorder.discard_empty().await;
+                    return Err(encoder_refusal(error));
+                }
+            }
         }
         Ok(Box::new(recorder))
     }
@@ -84,6 +101,11 @@ fn record_command(options: &RecordingOptions, lasting: Duration) -> Result<Shell
     line.then("--").arg(&options.path)
 }
 
+/// Removes a file without content. `screenrecord` creates its file before it asks for an encoder.
+fn discard_command(path: &str) -> Result<ShellCommand, Error> {
+    ShellCommand::new("[ -s").arg(path)?.then("] || rm -f --").arg(path)
+}
+
 /// Interrupts the process if it is still `screenrecord`: process ids are reused.
 fn interrupt_command(process: u32) -> ShellCommand {
     ShellCommand::new("set --")
@@ -108,6 +130,7 @@ struct Recorder {
     transport: Arc<dyn Transport>,
     running: RunningCommand,
     process: u32,
+    path: String,
     lasting: Duration,
     output: Vec<u8>,
     interrupted: bool,
@@ -180,6 +203,20 @@ impl Recorder {
         Ok(String::from_utf8_lossy(&said).trim().to_owned())
     }
 
+    /// Whether it has reported an error so far, perhaps one that it can recover from.
+    fn has_complained(&self) -> bool {
+        String::from_utf8_lossy(&self.output).lines().any(|line| line.starts_with("ERROR: "))
+    }
+
+    /// Removes the file of a recording that failed, if it has no content. If that fails, the error of the recording is
+    /// still the one to report.
+    async fn discard_empty(&self) {
+        let Ok(line) = discard_command(&self.path) else { return };
+        if let Err(error) = self.ask(line).await {
+            tracing::warn!("cannot remove the empty file {}: {error}", self.path);
+        }
+    }
+
     /// Whether an ended recording succeeded.
     fn outcome(&self) -> Result<(), Error> {
         let output = String::from_utf8_lossy(&self.output);
@@ -200,6 +237,25 @@ impl Recorder {
 fn lost() -> Error {
     let reason = "the connection ended while the recording was starting".into();
     Error::NotConnected { reason, acted: SideEffect::Possible }
+}
+
+/// The error for a recording that did not start, if the phone's encoder is the reason: nothing was recorded, and the
+/// same request will fail again. The words are those of `screenrecord.cpp` (captures, and a real Android 4.4.4).
+fn encoder_refusal(error: Error) -> Error {
+    const WORDS: [&str; 4] =
+        ["video/avc codec", "encoder input surface", "output buffers", "Encoder failed"];
+    match error {
+        Error::Failed { text, .. } if WORDS.iter().any(|words| text.contains(words)) => {
+            Error::Refused {
+                what: "recording",
+                reason: format!(
+                    "the phone's video encoder does not accept it, and no file was left: {text}. \
+                 A smaller size may work; otherwise take screenshots"
+                ),
+            }
+        }
+        error => error,
+    }
 }
 
 /// Whether the output reports a failure, for phones without an exit status. If the screen is too large for the encoder,
@@ -242,7 +298,11 @@ impl Recording for Recorder {
                 return Err(Error::NotReady { what: "stop the recording", text: excerpt(&output) });
             }
         }
-        self.outcome()
+        let outcome = self.outcome();
+        if outcome.is_err() {
+            self.discard_empty().await;
+        }
+        outcome
     }
 
     async fn wait(&mut self) {
@@ -277,6 +337,38 @@ mod tests {
         assert_eq!(command(&wish), full);
         wish.path.push('\0');
         assert!(record_command(&wish, LIMIT).is_err());
+    }
+
+    #[test]
+    fn empty_file_is_removed_by_its_quoted_path() {
+        let line = discard_command("/sdcard/a b.mp4").unwrap();
+        assert_eq!(line.as_str(), "[ -s '/sdcard/a b.mp4' ] || rm -f -- '/sdcard/a b.mp4'");
+    }
+
+    /// The words of a real Android 4.4.4 without an encoder, and of the captures.
+    #[test]
+    fn refusal_by_the_encoder_is_recognized() {
+        let refusals = [
+            "ERROR: unable to create video/avc codec instance\r\nWARNING: failed at 480x800, retrying at 720x1280\r\n\
+             ERROR: unable to create video/avc codec instance\r\n",
+            "ERROR: unable to create encoder input surface (err=-38)\n",
+            "Unable to get output buffers (err=-38)\nEncoder failed (err=-38)\nStopping encoder and muxer\n",
+            "ERROR: unable to configure video/avc codec at 1920x1080 (err=-22)\n\
+             WARNING: failed at 1920x1080, retrying at 1280x720\n\
+             ERROR: unable to configure video/avc codec at 1280x720 (err=-22)\n",
+        ];
+        for said in refusals {
+            assert!(complains(said), "{said}");
+            let error = Error::Failed { what: "record the screen", text: excerpt(said) };
+            let error = encoder_refusal(error);
+            assert!(matches!(error, Error::Refused { .. }), "{error}");
+            assert!(
+                error.to_string().contains("no file was left") && !error.to_string().contains('\r')
+            );
+        }
+        let missing =
+            Error::Failed { what: "record the screen", text: "screenrecord: not found".into() };
+        assert!(matches!(encoder_refusal(missing), Error::Failed { .. }));
     }
 
     #[test]

@@ -105,10 +105,14 @@ fn dump_error(text: &str) -> String {
         ("could not get idle state", "the screen keeps moving: a video, an animation, a clock"),
         // AOSP, `DumpCommand`; also with the screen off.
         ("null root node", "there is no window yet, or the screen is off"),
+        // `UiAutomationService android.accessibilityservice.IAccessibilityServiceClient$Stub$Proxy@41bd3ad8already
+        // registered!` (AOSP, `AccessibilityManagerService`).
+        ("already registered", HELD),
         // Seen on Android 4.4: both kill the program without a message.
         ("Killed", OTHER_TOOL),
         ("", OTHER_TOOL),
     ];
+    const HELD: &str = "another tool is reading the screen, and Android serves only one";
     const OTHER_TOOL: &str = "uiautomator was killed: another tool may be using the accessibility service, or, before Android 5, \
                               the screen shows a character such as an emoji that it cannot write";
     let words = text.trim();
@@ -117,6 +121,12 @@ fn dump_error(text: &str) -> String {
         Some((_, reason)) => format!("{} ({reason})", excerpt(words)),
         None => excerpt(words),
     }
+}
+
+/// Whether another tool may be the cause of this error.
+pub(super) fn may_be_held(error: &Error) -> bool {
+    let marks = ["already registered", "another tool"];
+    matches!(error, Error::NotReady { text, .. } if marks.iter().any(|mark| text.contains(mark)))
 }
 
 /// Range of the tree in the output, and whether it is complete. There may be other text before and after it.
@@ -214,6 +224,13 @@ mod tests {
         let null = "ERROR: null root node returned by UiTestAutomationBridge.\n";
         check(null, "the screen is off");
         check("Killed\r\n", "an emoji");
+        check(
+            "java.lang.IllegalStateException: UiAutomationService android.accessibilityservice.IAccessibilityServiceClient$Stub$Proxy@41bd3ad8already registered!\n\tat android.os.Parcel.readException(Parcel.java:1476)\n",
+            "another tool is reading the screen",
+        );
+        let registered = read_dump(b"IllegalStateException: xalready registered!\n").unwrap_err();
+        assert!(may_be_held(&registered) && may_be_held(&read_dump(b"").unwrap_err()));
+        assert!(!may_be_held(&read_dump(null.as_bytes()).unwrap_err()));
         check("", "(no output) (uiautomator was killed: another tool");
         check(
             "/system/bin/sh: uiautomator: not found",

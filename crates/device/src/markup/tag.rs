@@ -4,10 +4,7 @@
 //! attributes per node, most of them `false`, dominate the time of parsing a dump, so they are scanned in a single
 //! pass.
 
-use std::borrow::Cow;
-
 use bytestring::ByteString;
-use quick_xml::escape::unescape;
 
 use super::warning::ParseWarningKind;
 
@@ -143,7 +140,7 @@ pub(crate) fn set<T>(place: &mut T, value: T) -> bool {
 }
 
 /// Decodes a value of the text: a slice of it, unless the value has entities. A phone may write an entity unknown to
-/// XML; its raw text is better than none.
+/// XML; it stays as written, and the rest of the value is decoded.
 pub(crate) fn read_text(
     text: &ByteString,
     value: &str,
@@ -157,13 +154,80 @@ pub(crate) fn read_text(
     if suspect && value.contains(is_forbidden) {
         fault(ParseWarningKind::InvalidCharacter);
     }
-    match unescape(value) {
-        Ok(Cow::Borrowed(value)) => text.slice_ref(value),
-        Ok(Cow::Owned(decoded)) => decoded.into(),
-        Err(_) => {
-            fault(ParseWarningKind::UnknownEntity);
-            text.slice_ref(value)
+    if !value.contains('&') {
+        return text.slice_ref(value);
+    }
+    let (decoded, known) = decode(value);
+    if !known {
+        fault(ParseWarningKind::UnknownEntity);
+    }
+    decoded.into()
+}
+
+/// The longest entity: `&#x0010FFFF;` has eight digits, and nobody writes more zeros.
+const LONGEST_ENTITY: usize = 12;
+
+/// Replaces the entities of XML and references to characters. Anything else with `&` stays as written; then the second
+/// value is false.
+fn decode(value: &str) -> (String, bool) {
+    let (mut out, mut known) = (String::with_capacity(value.len()), true);
+    let mut rest = value;
+    while let Some(at) = rest.find('&') {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        match entity(rest) {
+            Some((character, length)) => {
+                out.push(character);
+                rest = &rest[length..];
+            }
+            None => {
+                known = false;
+                out.push('&');
+                rest = &rest[1..];
+            }
         }
+    }
+    out.push_str(rest);
+    (out, known)
+}
+
+/// The character of the entity at the start of the text, and the entity's length.
+fn entity(text: &str) -> Option<(char, usize)> {
+    let (name, length) = entity_name(text)?;
+    let character = match name {
+        "amp" => '&',
+        "lt" => '<',
+        "gt" => '>',
+        "quot" => '"',
+        "apos" => '\'',
+        _ => {
+            let unit = reference(name)?;
+            if (0xd800..0xdc00).contains(&unit) {
+                // Some serializers write a character beyond U+FFFF as its two UTF-16 units.
+                let (low, more) = entity_name(&text[length..])?;
+                let low = reference(low).filter(|low| (0xdc00..0xe000).contains(low))?;
+                let code = 0x1_0000 + ((unit - 0xd800) << 10) + (low - 0xdc00);
+                return Some((char::from_u32(code)?, length + more));
+            }
+            char::from_u32(unit).filter(|&character| character != '\0')?
+        }
+    };
+    Some((character, length))
+}
+
+/// What is between `&` and `;` at the start of the text, and the length of it all.
+fn entity_name(text: &str) -> Option<(&str, usize)> {
+    let name = text.strip_prefix('&')?;
+    let end = name.bytes().take(LONGEST_ENTITY).position(|byte| byte == b';')?;
+    Some((&name[..end], end + 2))
+}
+
+/// The number of a character reference: `#10` or `#xA`.
+fn reference(name: &str) -> Option<u32> {
+    let digits = name.strip_prefix('#')?;
+    match digits.strip_prefix('x') {
+        Some(digits) => u32::from_str_radix(digits, 16).ok(),
+        None => digits.parse().ok(),
     }
 }
 
@@ -179,6 +243,28 @@ fn is_forbidden(char: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn unknown_entity_stays_and_the_rest_is_decoded() {
+        let check = |value: &str, expected: &str, known: bool| {
+            assert_eq!(decode(value), (expected.to_owned(), known), "{value}");
+        };
+        check("a &amp; b &lt;&gt;&quot;&apos;&#10;&#x41;", "a & b <>\"'\nA", true);
+        check(
+            "Terms &amp; Conditions&nbsp;&copy; 2024",
+            "Terms & Conditions&nbsp;&copy; 2024",
+            false,
+        );
+        // An emoji as two references, as some page sources have it; half of one.
+        check("&#55357;&#56832;!", "\u{1f600}!", true);
+        check("&#55357;x", "&#55357;x", false);
+        for raw in
+            ["&", "&&", "&;", "AT&T", "&#;", "&#x;", "&#0;", "&#xd800;", "&#99999999999;", "&漢;"]
+        {
+            check(raw, raw, false);
+        }
+        check("&&amp;&", "&&&", false);
+    }
 
     #[test]
     fn unclosed_tag_ends_at_the_next_tag() {

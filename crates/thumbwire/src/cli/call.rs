@@ -7,7 +7,9 @@ use clap::ValueEnum as _;
 use serde_json::{Map, Value};
 use thumbwire_device::Image;
 
-use super::{CliError, DeviceFlags, ToolsetName, app_tools, exit_code, print, session};
+use super::{
+    CliError, DeviceFlags, ToolsetName, app_tools, exit_code, print, print_error, session,
+};
 use crate::config::Config;
 use thumbwire_core::action::Call;
 use thumbwire_core::artifacts::ArtifactStore;
@@ -84,7 +86,7 @@ fn not_there(tool: &str) -> String {
 fn print_reply(reply: &Reply, tool: &str, out: &std::path::Path) -> Result<(), CliError> {
     for part in &reply.content {
         match part {
-            Content::Text(text) if reply.is_error => eprintln!("{text}"),
+            Content::Text(text) if reply.is_error => print_error(text),
             Content::Text(text) => print(&format!("{text}\n"))?,
             Content::Image(Image { format, bytes }) => {
                 let file = out.join(format!("{tool}.{}", format.name()));

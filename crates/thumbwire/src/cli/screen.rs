@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use thumbwire_device::saved_tree::{SavedTree, read_saved};
 
-use super::{CliError, DeviceFlags, print, session};
+use super::{CliError, DeviceFlags, print, print_error, session};
 use crate::config::Config;
 use thumbwire_core::action::{Action, Call, Outcome, Perform as _};
 use thumbwire_core::snapshot::Snapshot;
@@ -69,7 +69,7 @@ fn saved(file: &Path) -> Result<Arc<Snapshot>, CliError> {
     let SavedTree { tree, faults } =
         read_saved(&output).map_err(|error| failed(error.to_string()))?;
     for fault in faults {
-        eprintln!("thumbwire: {name}: {fault}");
+        print_error(&format!("thumbwire: {name}: {fault}"));
     }
     Ok(Arc::new(Snapshot::number(tree, None, &AtomicU32::new(1))))
 }

@@ -1,7 +1,10 @@
 //! Text on a terminal: sanitized, wrapped to its width, and coloured if wanted.
 //!
 //! Part of a run's output is foreign text: the screen, a model's response. It must not move the cursor, change colours or reverse the
-//! text direction ([`sanitize`]). Begin with [`LineStyle::set`].
+//! text direction ([`sanitize`]). Begin with [`LineStyle::set`]. Whole outputs without colours pass through
+//! [`escape_controls`] on their way out.
+
+use std::borrow::Cow;
 
 use textwrap::core::{Fragment, Word, break_words};
 use textwrap::wrap_algorithms::wrap_first_fit;
@@ -156,6 +159,23 @@ pub(in crate::cli) fn sanitize(text: &str) -> String {
     out
 }
 
+/// Escapes the control characters of an output, except line feeds and tabs, so that a phone cannot control the terminal.
+/// Inside a JSON text, `\u001b` stands for the same character.
+pub(in crate::cli) fn escape_controls(text: &str) -> Cow<'_, str> {
+    let is_raw = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
+    if !text.contains(is_raw) {
+        return text.into();
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    for character in text.chars() {
+        match is_raw(character) {
+            true => out.push_str(&format!("\\u{:04x}", u32::from(character))),
+            false => out.push(character),
+        }
+    }
+    out.into()
+}
+
 fn is_turning(character: char) -> bool {
     matches!(character, '\u{200e}' | '\u{200f}' | '\u{61c}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
@@ -199,6 +219,20 @@ mod tests {
         check("\u{9b}31mred", "\u{fffd}31mred");
         check("invoice\u{202e}gpj.exe", "invoice\u{fffd}gpj.exe");
         assert_eq!(sanitize(&"x".repeat(1 << 20)).chars().count(), LONGEST + 1);
+    }
+
+    #[test]
+    fn output_has_no_raw_control_characters() {
+        let check = |text: &str, expected: &str| assert_eq!(escape_controls(text), expected);
+        check("\x1b[2J\x1b]0;owned\x07", "\\u001b[2J\\u001b]0;owned\\u0007");
+        check("one\r\ntwo\tthree\n", "one\\u000d\ntwo\tthree\n");
+        check("\u{9b}31m \u{7f}", "\\u009b31m \\u007f");
+        assert!(matches!(escape_controls("plain, 漢字\n"), Cow::Borrowed(_)));
+        // JSON escapes C0 itself, but neither DEL nor C1.
+        let label = "a\u{9b}b\u{7f}\u{1b}";
+        let json = serde_json::json!({ "label": label }).to_string();
+        let read: serde_json::Value = serde_json::from_str(&escape_controls(&json)).unwrap();
+        assert_eq!(read["label"], label);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use indicatif::ProgressBar;
 use thumbwire_base::lock;
 
-use super::style::sanitize;
+use super::style::{escape_controls, sanitize};
 use thumbwire_core::action::{AskUser, NoUser};
 
 /// Terminal output that makes room for a question.
@@ -112,17 +112,19 @@ pub(super) fn set_progress_bar(bar: Option<ProgressBar>) {
     *lock(&BELOW) = bar;
 }
 
-/// Standard error, above the progress line.
+/// Standard error, above the progress line. Control characters are escaped: the text may come from a phone.
 pub(super) struct StderrAboveBar;
 
 impl io::Write for StderrAboveBar {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let bar = lock(&BELOW).clone();
-        let write = || io::stderr().lock().write(bytes);
+        let text = String::from_utf8_lossy(bytes);
+        let write = || io::stderr().lock().write_all(escape_controls(&text).as_bytes());
         match bar {
             Some(bar) => bar.suspend(write),
             None => write(),
-        }
+        }?;
+        Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -140,7 +140,7 @@ async fn hostile_strings_run_nothing_on_an_old_phone() {
             for command in old.phone.commands().into_iter().rev().take(new) {
                 let argv: Vec<&str> = command.argv.iter().map(String::as_str).collect();
                 let as_made = match argv.as_slice() {
-                    ["pm", "path", app] | ["am", "force-stop", app] => *app == trimmed,
+                    ["dumpsys", "package", app] | ["am", "force-stop", app] => *app == trimmed,
                     ["monkey", "--pct-syskeys", "0", "-p", app, "-c", _, "1"] => {
                         *app == trimmed && app.chars().all(|c| c.is_ascii_alphanumeric())
                     }

@@ -12,7 +12,7 @@ use thumbwire_core::action::{Action, Call, Cause, Failure, Outcome, Perform as _
 use thumbwire_core::artifacts::ArtifactStore;
 use thumbwire_core::providers::{DeviceProviders, VIRTUAL, VirtualPhoneProvider};
 use thumbwire_core::session::Session;
-use thumbwire_virtual_android::{Setup, VirtualPhone};
+use thumbwire_virtual_android::{ClockMode, Setup, VirtualPhone};
 use thumbwire_virtual_phone::Display;
 use tokio::net::TcpListener;
 use tokio::time::{Instant, sleep_until};
@@ -33,8 +33,11 @@ pub(crate) fn small(release: &str, seed: u64) -> VirtualPhone {
 
 impl Studio {
     pub(crate) fn of(release: &str) -> Self {
+        Self::with(small(release, 1))
+    }
+
+    fn with(phone: VirtualPhone) -> Self {
         let root = tempfile::tempdir().unwrap();
-        let phone = small(release, 1);
         // An address without an adb server.
         let phones = DeviceProviders::adb(AdbServer::new("127.0.0.1:9"))
             .with(VirtualPhoneProvider::new(phone.clone()));
@@ -206,9 +209,30 @@ async fn failed_recording_quotes_the_phone() {
     let size = Some(thumbwire_device::Size { width: 99_999, height: 99_999 });
     let start = Action::StartRecording { name: None, lasting, bit_rate: None, size };
     let failure = studio.ask(start).await.unwrap_err();
-    let Cause::DeviceError { text } = &failure.cause else { panic!("{failure:?}") };
-    assert!(text.contains("99999"), "{text}");
+    let Cause::Refused { reason } = &failure.cause else { panic!("{failure:?}") };
+    assert!(reason.contains("99999") && reason.contains("no file was left"), "{reason}");
     assert!(studio.listed().await.is_empty());
+}
+
+/// As a real Android 4.4.4 without an encoder: it exits with status 0 after half a second, and has made an empty file.
+#[tokio::test(start_paused = true)]
+async fn recording_without_an_encoder_fails_at_the_start_and_leaves_no_file() {
+    for release in ["4.4", "14"] {
+        let phone = VirtualPhone::new(Setup {
+            clock: ClockMode::Real,
+            ..Setup::of_release(release).unwrap()
+        });
+        phone.add_fault("no-encoder".parse().unwrap());
+        let studio = Studio::with(phone);
+        let failure = studio.ask(start("a", 10)).await.unwrap_err();
+        let Cause::Refused { reason } = &failure.cause else { panic!("{release}: {failure:?}") };
+        assert!(reason.contains("unable to create video/avc codec instance"), "{reason}");
+        assert_eq!(failure.side_effect, thumbwire_device::SideEffect::None);
+        assert!(studio.listed().await.is_empty());
+        assert!(studio.phone.files(|files| files.read("/sdcard/a.mp4")).is_err(), "{release}");
+        let saved = std::fs::read_dir(studio.root.path().join("assets"));
+        assert_eq!(saved.map_or(0, Iterator::count), 0, "{release}");
+    }
 }
 
 #[tokio::test(start_paused = true)]

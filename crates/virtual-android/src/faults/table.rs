@@ -24,6 +24,7 @@ pub(crate) enum Fault {
     DiskFull,
     SecureWindow,
     AdbRestart,
+    NoEncoder,
 }
 
 /// A numeric parameter that some faults take.
@@ -251,6 +252,15 @@ pub(super) static TABLE: &[Row] = &[
         line: "all connections are cut, as when the host's adb server restarts; new ones are accepted",
         point: InjectionPoint::Before,
         on: &[],
+        numbers: &[],
+    },
+    Row {
+        fault: Fault::NoEncoder,
+        name: "no-encoder",
+        former: None,
+        line: "screenrecord finds no video encoder: it says so for two sizes, ends at once and leaves an empty file",
+        point: InjectionPoint::During,
+        on: &["screenrecord"],
         numbers: &[],
     },
 ];

@@ -156,6 +156,22 @@ async fn number_of_launch_attempts_is_bounded() {
     assert_eq!(lock(&phone.launched).len(), 5);
 }
 
+/// An app without a launcher activity is skipped; if no other matches, it is named.
+#[tokio::test]
+async fn name_of_an_app_that_cannot_be_launched_is_not_called_missing() {
+    let phone = Fake::new(Vec::new());
+    for id in ["com.example.mail.provider", "com.example.mailer", "com.example.sync.provider"] {
+        lock(&phone.apps).push(app(id, true));
+    }
+    lock(&phone.cannot_start)
+        .extend(["com.example.mail.provider", "com.example.sync.provider"].map(str::to_owned));
+    let session = over(&phone);
+    assert_eq!(launch(&session, named("mail")).await.as_deref(), Ok("com.example.mailer"));
+    let failure = launch(&session, named("sync")).await.unwrap_err();
+    let expected = Cause::AppNotLaunchable { app: "com.example.sync.provider".into() };
+    assert_eq!(failure, expected.into());
+}
+
 #[tokio::test(start_paused = true)]
 async fn cached_device_info_is_marked_as_cached() {
     let phone = phone();

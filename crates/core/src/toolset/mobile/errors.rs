@@ -37,6 +37,10 @@ pub fn failure_text(failure: &Failure) -> String {
             format!("Refused: no device selected; connected: {}", list.join(", "))
         }
         Cause::AppNotFound { app } => format!("App not found: {}", truncate(app, LONGEST_NAME)),
+        Cause::AppNotLaunchable { app } => {
+            let app = Cause::AppNotLaunchable { app: truncate(app, LONGEST_NAME) };
+            format!("Refused: {app}")
+        }
         Cause::AppToolNotFound { app, tool, reason: why } => {
             let reason = why.as_ref().map_or(String::new(), |why| format!("\n{why}"));
             let (tool, app) = (truncate(tool, LONGEST_NAME), truncate(app, LONGEST_NAME));
@@ -102,6 +106,7 @@ mod tests {
             Cause::DeviceNotConnected { device: book(), reason: "gone".into() },
             Cause::DeviceNotReady { device: book(), state: book() },
             Cause::AppNotFound { app: book() },
+            Cause::AppNotLaunchable { app: book() },
             Cause::ElementNotFound { sought: book(), reason: None },
             Cause::TimedOut { what: book(), after: Duration::from_secs(1) },
         ];

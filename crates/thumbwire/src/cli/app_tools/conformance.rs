@@ -19,7 +19,7 @@ use thumbwire_mobile_mcp::conformance::{MUSTS, Party, Requirement, Verdict, file
 use thumbwire_mobile_mcp::{Descriptor, ExtraKeys, Extras};
 
 use super::super::style::{LineStyle, Style};
-use super::super::{self as cli, CliError, print};
+use super::super::{self as cli, CliError, print, print_styled};
 use super::lint::package;
 use super::render::{self, sanitize};
 use crate::config::Config;
@@ -76,7 +76,7 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     let rows = rows(judged);
     match arguments.json {
         true => print(&format!("{:#}\n", Value::from_iter(rows.iter().map(Row::json))))?,
-        false => print(&table(&app, &rows, render::ink(config.colours)))?,
+        false => print_styled(&table(&app, &rows, render::ink(config.colours)))?,
     }
     let is_kept = |row: &Row| matches!(row.verdict, Verdict::Met | Verdict::NotTested(_));
     Ok(u8::from(!rows.iter().all(is_kept)))

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 
 use thumbwire_mobile_mcp::Mode;
 
-use super::super::{CliError, print};
+use super::super::{CliError, print, print_styled};
 use crate::config::Config;
 
 #[derive(clap::Args)]
@@ -49,10 +49,10 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
         false => {
             let style = super::render::ink(config.colours);
             for one in &seen {
-                print(&render::file(one, mode, style))?;
+                print_styled(&render::file(one, mode, style))?;
             }
             if seen.len() > 1 {
-                print(&render::sum(&seen, mode, style))?;
+                print_styled(&render::sum(&seen, mode, style))?;
             }
         }
     }

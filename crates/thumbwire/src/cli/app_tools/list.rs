@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::json;
 use thumbwire_device::AppId;
 
-use super::super::{CliError, print};
+use super::super::{CliError, print, print_styled};
 use super::flags::{self, AppToolsFlags};
 use super::render;
 use crate::config::Config;
@@ -62,7 +62,7 @@ pub(super) async fn list(arguments: ListArgs, config: &Config) -> Result<u8, Cli
     if arguments.json {
         print(&format!("{:#}\n", rows(&catalog.apps)))?;
     } else {
-        print(&render::list(&catalog, render::ink(config.colours)))?;
+        print_styled(&render::list(&catalog, render::ink(config.colours)))?;
     }
     if arguments.timings {
         eprint!("{}", render::phases(&catalog.phases));
@@ -79,7 +79,7 @@ pub(super) async fn describe(arguments: DescribeArgs, config: &Config) -> Result
     let offers = offers(&catalog, &arguments.package)?;
     match arguments.json {
         true => print(&format!("{:#}\n", rows(&offers)))?,
-        false => print(&render::describe(&offers, render::ink(config.colours)))?,
+        false => print_styled(&render::describe(&offers, render::ink(config.colours)))?,
     }
     Ok(0)
 }
@@ -94,7 +94,7 @@ pub(super) async fn trust(arguments: TrustArgs, config: &Config) -> Result<u8, C
     let trusted = trusted(&session, &arguments.package).await;
     session.end().await;
     let offers = trusted?;
-    print(&render::describe(&offers, render::ink(config.colours)))?;
+    print_styled(&render::describe(&offers, render::ink(config.colours)))?;
     let package = render::sanitize(&arguments.package);
     print(&format!("\n{package} is now trusted, with this signer and these descriptions.\n"))?;
     Ok(0)
