@@ -148,10 +148,13 @@ impl PublicKey {
     }
 }
 
+/// Gets the key when a phone asks for one; `None` if there is none.
+pub(crate) type KeySource = dyn Fn() -> Option<Arc<Key>> + Send + Sync;
+
 /// Answers phones with one key: first a signature, then the public key.
-#[derive(Debug)]
 pub struct KeyHolder {
-    key: Arc<Key>,
+    source: Arc<KeySource>,
+    key: Option<Arc<Key>>,
     name: String,
     asked: u32,
 }
@@ -159,22 +162,31 @@ pub struct KeyHolder {
 impl KeyHolder {
     /// For one connection. The phone shows `name`, such as `user@host`, to its user.
     pub fn new(key: Arc<Key>, name: impl Into<String>) -> Self {
-        Self { key, name: name.into(), asked: 0 }
+        Self::from_source(Arc::new(move || Some(key.clone())), name)
+    }
+
+    /// For one connection. The key is read when the phone asks for it.
+    pub(crate) fn from_source(source: Arc<KeySource>, name: impl Into<String>) -> Self {
+        Self { source, key: None, name: name.into(), asked: 0 }
     }
 }
 
 impl Authenticator for KeyHolder {
     fn answer(&mut self, token: &[u8]) -> AuthResponse {
         self.asked = self.asked.saturating_add(1);
+        if self.key.is_none() {
+            self.key = (self.source)();
+        }
+        let Some(key) = &self.key else { return AuthResponse::GiveUp };
         match self.asked {
-            1 => match self.key.sign(token) {
+            1 => match key.sign(token) {
                 Ok(signature) => AuthResponse::Signature(signature),
                 Err(error) => {
                     tracing::debug!(%error, "no signature");
                     AuthResponse::GiveUp
                 }
             },
-            2 => AuthResponse::PublicKey(self.key.public_line(&self.name).into_bytes()),
+            2 => AuthResponse::PublicKey(key.public_line(&self.name).into_bytes()),
             _ => AuthResponse::GiveUp,
         }
     }

@@ -154,6 +154,8 @@ pub struct Connection {
     events: VecDeque<Event>,
     deadline: Option<Instant>,
     unanswered_since: Option<Instant>,
+    /// The peer has sent something.
+    heard: bool,
 }
 
 impl Connection {
@@ -177,6 +179,7 @@ impl Connection {
             settling: Vec::new(),
             events: VecDeque::new(),
             unanswered_since: None,
+            heard: false,
         };
         if role == Role::Host {
             connection.greet();
@@ -189,6 +192,7 @@ impl Connection {
     pub fn receive(&mut self, bytes: &mut BytesMut, now: Instant) {
         if !bytes.is_empty() {
             self.unanswered_since = None;
+            self.heard = true;
         }
         while !matches!(self.stage, ConnectionState::Ended(_)) {
             let handled = match Packet::decode(bytes, self.settings.max_payload) {
@@ -286,6 +290,16 @@ impl Connection {
     /// Unacknowledged data does not count, because a reader may take its time.
     pub fn unanswered_since(&self) -> Option<Instant> {
         self.unanswered_since
+    }
+
+    /// Whether the peer speaks the protocol of Android before 9, or has not said yet.
+    pub fn peer_is_old(&self) -> bool {
+        self.version < packet::VERSION
+    }
+
+    /// Whether the peer has ever sent anything.
+    pub fn heard(&self) -> bool {
+        self.heard
     }
 
     /// The number of live streams, for tests and diagnosis.

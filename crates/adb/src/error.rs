@@ -18,6 +18,17 @@ pub enum Error {
         /// The operating system's message.
         reason: String,
     },
+    /// Something accepts connections at that address but never answers ADB's greeting. Old phones serve one host at a
+    /// time and leave every other one waiting: end the other connection, or go through the adb server that has it.
+    #[error(
+        "reach {place}: it accepts connections but did not answer ADB's greeting within {after:?}"
+    )]
+    Unanswered {
+        /// The address, or a description of a connection without one.
+        place: String,
+        /// The time limit.
+        after: Duration,
+    },
     /// The connection broke while in use. The next open reconnects.
     #[error("keep the connection to the phone: {how}")]
     Disconnected {
@@ -100,6 +111,7 @@ impl Error {
     pub fn may_have_happened(&self) -> bool {
         match self {
             Self::NotReachable { .. }
+            | Self::Unanswered { .. }
             | Self::Unauthorized { .. }
             | Self::Offline { .. }
             | Self::NoSuchDevice { .. }
@@ -138,7 +150,7 @@ impl From<Error> for io::Error {
             Error::Unauthorized { .. } => io::ErrorKind::PermissionDenied,
             Error::Refused { .. } => io::ErrorKind::ConnectionRefused,
             Error::Protocol { .. } | Error::TooLarge { .. } => io::ErrorKind::InvalidData,
-            Error::TimedOut { .. } => io::ErrorKind::TimedOut,
+            Error::TimedOut { .. } | Error::Unanswered { .. } => io::ErrorKind::TimedOut,
             Error::Offline { .. }
             | Error::NoSuchDevice { .. }
             | Error::Phone { .. }

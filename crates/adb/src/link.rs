@@ -107,6 +107,44 @@ impl Link {
         .await
     }
 
+    /// Waits for the peer's first bytes, whatever they are.
+    ///
+    /// # Errors
+    /// The connection ended before.
+    pub async fn heard(&self) -> Result<(), Error> {
+        poll_fn(|cx| {
+            let mut inner = self.shared.lock();
+            if inner.connection.heard() {
+                return Poll::Ready(Ok(()));
+            }
+            if let Some(error) = inner.connection.ended() {
+                return Poll::Ready(Err(error.clone()));
+            }
+            inner.attending.add(cx);
+            Poll::Pending
+        })
+        .await
+    }
+
+    /// Ends the connection with all its streams, and waits until the peer has closed its side, for a second at most.
+    pub async fn close(&self) {
+        {
+            let mut inner = self.shared.lock();
+            inner.closing = true;
+            inner.connection.end(Error::disconnected("the connection was closed"));
+            inner.notify();
+        }
+        poll_fn(|cx| {
+            let mut inner = self.shared.lock();
+            if inner.driver_gone {
+                return Poll::Ready(());
+            }
+            inner.attending.add(cx);
+            Poll::Pending
+        })
+        .await;
+    }
+
     /// Opens a service. Dropping the future closes the stream.
     ///
     /// # Errors

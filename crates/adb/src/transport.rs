@@ -43,6 +43,11 @@ pub trait Transport: Send + Sync {
     /// # Errors
     /// The phone cannot be reached.
     async fn banner(&self) -> Result<Banner, Error>;
+
+    /// Ends a connection that this transport holds, with its streams, and gives the phone a moment to notice. Call it
+    /// before the program exits: an old phone serves one host at a time, and does not answer the next one before it has
+    /// noticed. A later open connects again. Does nothing by default.
+    async fn close(&self) {}
 }
 
 /// A pipe that can carry a transport.

@@ -539,7 +539,10 @@ async fn ended_pipe_is_not_reachable() {
 async fn phone_without_cnxn_is_not_reachable_and_safe_to_retry() {
     let (near, _far) = tokio::io::duplex(4096);
     let error = run(&DirectTransport::from_io(near), "input tap 1 1").await.unwrap_err();
-    assert_eq!(error.to_string(), "reach the phone: no answer within 10s");
+    assert_eq!(
+        error.to_string(),
+        "reach the phone: it accepts connections but did not answer ADB's greeting within 10s"
+    );
     assert!(!error.may_have_happened());
 }
 

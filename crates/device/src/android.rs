@@ -210,6 +210,7 @@ fn transport_error(error: adb::Error, acted: SideEffect) -> Error {
     };
     match error {
         Wire::NotReachable { .. }
+        | Wire::Unanswered { .. }
         | Wire::Disconnected { .. }
         | Wire::Offline { .. }
         | Wire::NoSuchDevice { .. }
@@ -328,6 +329,10 @@ impl Device for Android {
 
     async fn restore_borrowed(&self) {
         tokio::join!(self.keyboards.wait_until_restored(), self.helper.shut_down());
+    }
+
+    async fn disconnect(&self) {
+        self.transport.close().await;
     }
 }
 

@@ -113,6 +113,10 @@ pub trait Device: Send + Sync {
     /// is nothing. Call it before the program exits, which would cancel that work.
     async fn restore_borrowed(&self);
 
+    /// Ends the connection and gives the phone a moment to notice. Call it before the program exits, because some phones
+    /// do not answer a new host before they have. A later call connects again.
+    async fn disconnect(&self);
+
     /// The error for a feature that this device does not have.
     fn unsupported(&self, what: &'static str) -> Error {
         Error::Unsupported { what, platform: self.identity().platform }

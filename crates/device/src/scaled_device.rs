@@ -241,6 +241,10 @@ impl<D: Device + ?Sized> Device for ScaledDevice<D> {
     async fn restore_borrowed(&self) {
         self.inner.restore_borrowed().await;
     }
+
+    async fn disconnect(&self) {
+        self.inner.disconnect().await;
+    }
 }
 
 impl<D: Device + ?Sized> ScaledDevice<D> {

@@ -176,6 +176,7 @@ impl Device for Phone {
         self.nothing()
     }
     async fn restore_borrowed(&self) {}
+    async fn disconnect(&self) {}
 }
 
 #[async_trait]

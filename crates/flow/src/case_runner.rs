@@ -103,6 +103,7 @@ impl CaseRunner<'_> {
     pub(super) fn step_error(&self, failure: &Failure) -> StepError {
         let kind = match &failure.cause {
             Cause::DeviceNotConnected { .. }
+            | Cause::DeviceNotAnswering { .. }
             | Cause::DeviceNotReady { .. }
             | Cause::DeviceNotAuthorized { .. }
             | Cause::NoDeviceChosen { .. } => FailureKind::Phone,

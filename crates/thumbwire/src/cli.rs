@@ -158,6 +158,7 @@ impl From<Failure> for CliError {
 fn exit_code(cause: &Cause) -> u8 {
     match cause {
         Cause::DeviceNotConnected { .. }
+        | Cause::DeviceNotAnswering { .. }
         | Cause::DeviceNotReady { .. }
         | Cause::NoDeviceChosen { .. }
         | Cause::AppNotFound { .. }

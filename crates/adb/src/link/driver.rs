@@ -5,15 +5,21 @@ use std::io;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
 use bytes::{Buf, BytesMut};
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 use super::shared::{Shared, now};
 use crate::Error;
 
 /// Buffer space for each read.
 const READ: usize = 64 * 1024;
+/// How long a closed connection waits for its peer to close, too.
+const PARTING: Duration = Duration::from_secs(1);
+/// How long it then waits for an old peer. An adbd that serves one host forgets it some 50 ms after closing, measured on
+/// a loaded Android 4.4.4, and ignores a host that comes before.
+const FORGETTING: Duration = Duration::from_millis(100);
 
 /// Transfers bytes until the connection ends, and returns the reason.
 pub(super) async fn drive<IO>(mut io: IO, ending: EndOnDrop) -> Error
@@ -42,15 +48,37 @@ where
             timer.as_mut().poll(cx).map(|()| None)
         })
         .await;
-        let mut inner = shared.lock();
-        if let Some(error) = ended {
+        let Some(error) = ended else {
+            shared.lock().tick();
+            continue;
+        };
+        tracing::debug!(%error, "a connection ended");
+        let closing = {
+            let mut inner = shared.lock();
             inner.connection.end(error.clone());
             inner.notify();
-            tracing::debug!(%error, "a connection ended");
-            return error;
+            inner.closing.then(|| inner.connection.peer_is_old())
+        };
+        if let Some(old) = closing {
+            // A peer that stays silent must not delay the caller any longer.
+            let parted = tokio::time::timeout(PARTING, part(&mut io)).await;
+            if old && parted.is_ok() {
+                tokio::time::sleep(FORGETTING).await;
+            }
         }
-        inner.tick();
+        return error;
     }
+}
+
+/// Closes our side and waits until the peer has closed its own. Discards what it still sends.
+async fn part<IO>(io: &mut IO) -> io::Result<()>
+where
+    IO: AsyncRead + AsyncWrite + Unpin,
+{
+    io.shutdown().await?;
+    let mut rest = [0; 4096];
+    while io.read(&mut rest).await? > 0 {}
+    Ok(())
 }
 
 /// Ends the connection when dropped.
@@ -60,7 +88,9 @@ impl Drop for EndOnDrop {
     fn drop(&mut self) {
         let mut inner = self.0.lock();
         inner.connection.end(Error::disconnected("the connection was dropped"));
+        inner.driver_gone = true;
         inner.notify();
+        inner.attending.wake();
     }
 }
 

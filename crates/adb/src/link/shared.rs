@@ -31,6 +31,9 @@ impl Shared {
             led: HashMap::new(),
             waiting: HashMap::new(),
             attending: WakerList::default(),
+            heard: false,
+            closing: false,
+            driver_gone: false,
         }))
     }
 
@@ -52,8 +55,14 @@ pub(super) struct Inner {
     /// Sockets on which the phone listens for us, with the service that each forwards to.
     pub(super) led: HashMap<String, String>,
     waiting: HashMap<u32, StreamWakers>,
-    /// Tasks that wait for the handshake, a key or an incoming stream.
+    /// Tasks that wait for the handshake, a key, an incoming stream or the end of the loop.
     pub(super) attending: WakerList,
+    /// Whether those who wait for the peer's first bytes were woken.
+    heard: bool,
+    /// The loop is to wait, at its end, until the peer has closed its side.
+    pub(super) closing: bool,
+    /// The loop has ended.
+    pub(super) driver_gone: bool,
 }
 
 #[derive(Default)]
@@ -98,6 +107,10 @@ impl Inner {
     /// Wakes everybody concerned by what just happened, and the loop if there is something to send. Call it after every
     /// change to the connection.
     pub(super) fn notify(&mut self) {
+        if !self.heard && self.connection.heard() {
+            self.heard = true;
+            self.attending.wake();
+        }
         while let Some(event) = self.connection.poll_event() {
             match event {
                 Event::Online => self.attending.wake(),

@@ -186,6 +186,25 @@ async fn loop_ends_without_users() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn closing_gives_an_old_peer_time_to_forget_its_host() {
+    for (version, expected) in [(packet::VERSION, 0), (packet::VERSION_WITH_SUMS, 100)] {
+        let (near, far) = tokio::io::duplex(4096);
+        let (host, carry) = Link::start(near, Role::Host, Settings::host(Banner::default()));
+        tokio::spawn(carry);
+        let settings = Settings { version, ..Settings::phone(Banner::default()) };
+        let (phone, carry) = Link::start(far, Role::Phone, settings);
+        let serving = tokio::spawn(carry);
+        let (mut at_host, _at_phone) = open(&host, &phone).await;
+        let began = tokio::time::Instant::now();
+        host.close().await;
+        assert_eq!(began.elapsed().as_millis(), expected);
+        assert!(serving.is_finished(), "the phone has noticed");
+        let error = at_host.read(&mut [0; 8]).await.unwrap_err();
+        assert_eq!(Error::from_io(error), Error::disconnected("the connection was closed"));
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn dropping_an_unpolled_loop_ends_its_connection() {
     let (near, _far) = tokio::io::duplex(64);
     let (host, carry) = Link::start(near, Role::Host, Settings::host(Banner::default()));

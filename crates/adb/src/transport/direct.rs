@@ -1,7 +1,9 @@
 //! The direct transport to a phone's adbd: over TCP, over any pipe, or over whatever a function connects.
 //!
 //! The connection is made on first use and kept; streams share it. If it has died, the next open reconnects. A failed
-//! open is never repeated here: the service may have started.
+//! open is never repeated here: the service may have started. How a connection is made is in `dialer`.
+
+mod dialer;
 
 use std::future::Future;
 use std::io;
@@ -11,19 +13,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use futures::future::BoxFuture;
 use tokio::net::TcpStream;
 use tokio::sync::Mutex;
 
 use super::{Io, Stream, Transport};
 use crate::Error;
-use crate::auth::{Key, KeyHolder};
-use crate::connection::{Role, Settings};
+use crate::auth::Key;
+use crate::connection::Settings;
 use crate::link::Link;
 use crate::wire::banner::{Banner, DELAYED_ACK, Features, SHELL_V2};
+use dialer::{CONNECTING, Dialer, timed_out};
 
-/// Time limit for connecting, without the handshake.
-const CONNECTING: Duration = Duration::from_secs(5);
 /// A phone that owes a reply and has sent nothing at all for this long is considered gone when the next service is
 /// opened.
 const SILENCE: Duration = Duration::from_secs(3);
@@ -31,15 +31,9 @@ const SILENCE: Duration = Duration::from_secs(3);
 /// The features that we announce.
 const FEATURES: [&str; 2] = [SHELL_V2, "cmd"];
 
-type Connect = dyn Fn() -> BoxFuture<'static, Result<Box<dyn Io>, Error>> + Send + Sync;
-
 /// A phone whose adbd we talk to directly. Needs a tokio runtime.
 pub struct DirectTransport {
-    place: String,
-    connect: Box<Connect>,
-    settings: Settings,
-    /// Our key, and the name that the phone shows with it.
-    key: Option<(Arc<Key>, String)>,
+    dialer: Dialer,
     slot: Mutex<LinkSlot>,
     /// Number of finished connection attempts, so that waiters can share one.
     attempts: AtomicU64,
@@ -68,13 +62,15 @@ impl DirectTransport {
     /// An adbd at the other end of `io`. It cannot reconnect once `io` has ended.
     pub fn from_io(io: impl Io + 'static) -> Self {
         let once = std::sync::Mutex::new(Some(Box::new(io) as Box<dyn Io>));
-        Self::with_connector("the phone", move || {
+        let mut transport = Self::with_connector("the phone", move || {
             let io = once.lock().ok().and_then(|mut io| io.take());
             std::future::ready(io.ok_or_else(|| Error::NotReachable {
                 place: "the phone".into(),
                 reason: "its only connection has ended or stopped responding".into(),
             }))
-        })
+        });
+        transport.dialer.repeats = false;
+        transport
     }
 
     /// An adbd that `connect` connects to each time it is called. `place` names it in errors.
@@ -87,10 +83,13 @@ impl DirectTransport {
     {
         let features = FEATURES.into_iter().collect();
         Self {
-            place: place.into(),
-            connect: Box::new(move || Box::pin(connect())),
-            settings: Settings::host(Banner::host(features)),
-            key: None,
+            dialer: Dialer {
+                place: place.into(),
+                connect: Box::new(move || Box::pin(connect())),
+                settings: Settings::host(Banner::host(features)),
+                key: None,
+                repeats: true,
+            },
             slot: Mutex::default(),
             attempts: AtomicU64::new(0),
         }
@@ -99,8 +98,19 @@ impl DirectTransport {
     /// Answers a phone that requires a key. A phone that does not know the key shows `name`, such as `user@host`, to
     /// its user, who has 10 s to accept it; see [`Self::with_auth_timeout`].
     #[must_use]
-    pub fn with_key(mut self, key: Arc<Key>, name: impl Into<String>) -> Self {
-        self.key = Some((key, name.into()));
+    pub fn with_key(self, key: Arc<Key>, name: impl Into<String>) -> Self {
+        self.with_key_source(move || Some(key.clone()), name)
+    }
+
+    /// The same with a key that `source` gets once a phone asks for one; `None` if there is none. Most phones that are
+    /// reached directly ask for none, and an old one may not answer a second connection right after the first.
+    #[must_use]
+    pub fn with_key_source(
+        mut self,
+        source: impl Fn() -> Option<Arc<Key>> + Send + Sync + 'static,
+        name: impl Into<String>,
+    ) -> Self {
+        self.dialer.key = Some((Arc::new(source), name.into()));
         self
     }
 
@@ -108,7 +118,7 @@ impl DirectTransport {
     /// opt-in, because it has not been tried on a real phone.
     #[must_use]
     pub fn with_delayed_ack(mut self) -> Self {
-        self.settings.banner.features = FEATURES.into_iter().chain([DELAYED_ACK]).collect();
+        self.dialer.settings.banner.features = FEATURES.into_iter().chain([DELAYED_ACK]).collect();
         self
     }
 
@@ -116,13 +126,18 @@ impl DirectTransport {
     /// [`Error::Unauthorized`], and the next open asks again.
     #[must_use]
     pub fn with_auth_timeout(mut self, patience: Duration) -> Self {
-        self.settings.consent = Some(patience);
+        self.dialer.settings.consent = Some(patience);
         self
     }
 
     /// The connection, made now if there is none.
     pub(crate) async fn shared_link(&self) -> Result<Arc<Link>, Error> {
         Ok(self.link().await?.0)
+    }
+
+    /// Why the last attempt to connect failed; `None` if it succeeded, or none was made.
+    pub async fn last_failure(&self) -> Option<Error> {
+        self.slot.lock().await.failure.clone()
     }
 
     /// The connection, made now if there is none.
@@ -141,7 +156,7 @@ impl DirectTransport {
             return Err(failure.clone());
         }
         slot.failure = None;
-        let connected = self.reconnect().await;
+        let connected = self.dialer.dial().await.map(|(link, banner)| (Arc::new(link), banner));
         self.attempts.fetch_add(1, Ordering::Release);
         match connected {
             // Streams of the old connection, if any, continue as long as it lives.
@@ -155,36 +170,6 @@ impl DirectTransport {
                 Err(error)
             }
         }
-    }
-
-    async fn reconnect(&self) -> Result<(Arc<Link>, Banner), Error> {
-        let io = tokio::time::timeout(CONNECTING, (self.connect)())
-            .await
-            .map_err(|_| timed_out(&self.place, CONNECTING))??;
-        let link = match &self.key {
-            None => {
-                let (link, carry) = Link::start(io, Role::Host, self.settings.clone());
-                tokio::spawn(carry);
-                link
-            }
-            Some((key, name)) => {
-                let holder = Box::new(KeyHolder::new(key.clone(), name));
-                let (link, carry) = Link::start_with_key(io, self.settings.clone(), holder);
-                tokio::spawn(carry);
-                link
-            }
-        };
-        let banner = link.online().await.map_err(|error| match error {
-            // A peer that disconnects or stays silent before the handshake was never connected: report it as not
-            // reachable.
-            Error::Disconnected { how } => {
-                Error::NotReachable { place: self.place.clone(), reason: how }
-            }
-            Error::TimedOut { after, .. } => timed_out(&self.place, after),
-            other => other,
-        })?;
-        tracing::debug!(place = self.place, %banner, "connected");
-        Ok((Arc::new(link), banner))
     }
 }
 
@@ -201,6 +186,14 @@ impl Transport for DirectTransport {
 
     async fn banner(&self) -> Result<Banner, Error> {
         Ok(self.link().await?.1)
+    }
+
+    async fn close(&self) {
+        // While it is locked, a connection is being made: there is none that the phone serves.
+        let made = self.slot.try_lock().ok().and_then(|mut slot| slot.link.take());
+        if let Some((link, _)) = made {
+            link.close().await;
+        }
     }
 }
 
@@ -242,10 +235,6 @@ where
         }
     }
     Err(failure)
-}
-
-fn timed_out(place: &str, after: Duration) -> Error {
-    Error::NotReachable { place: place.to_owned(), reason: format!("no answer within {after:?}") }
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@
 #[cfg(test)]
 mod tests;
 
+use std::net::IpAddr;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -43,6 +44,13 @@ impl AdbServer {
     /// The server at `address` (host and port).
     pub fn new(address: impl Into<String>) -> Self {
         Self { address: address.into() }
+    }
+
+    /// Whether the server runs on this computer, judged by its address.
+    pub fn is_local(&self) -> bool {
+        let host = self.address.rsplit_once(':').map_or(&*self.address, |(host, _)| host);
+        let ip = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
+        ip.map_or(host.eq_ignore_ascii_case("localhost"), |ip| ip.is_loopback())
     }
 
     /// All devices that the server knows, in any state.

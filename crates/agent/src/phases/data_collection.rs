@@ -342,6 +342,7 @@ async fn patiently(
 fn pause(failure: &Failure, waits: usize) -> Option<Duration> {
     match &failure.cause {
         Cause::DeviceNotConnected { .. }
+        | Cause::DeviceNotAnswering { .. }
         | Cause::DeviceNotReady { .. }
         | Cause::DeviceNotAuthorized { .. } => LOST.get(waits).copied(),
         Cause::NoDeviceChosen { there } if there.is_empty() => LOST.get(waits).copied(),

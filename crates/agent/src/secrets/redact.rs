@@ -375,6 +375,7 @@ impl<P: Perform> RedactedPerform<P> {
         let clean = |text: &mut String| *text = self.sentence(text);
         match &mut cause {
             Cause::DeviceNotConnected { reason: why, .. }
+            | Cause::DeviceNotAnswering { reason: why, .. }
             | Cause::InvalidArgument { reason: why }
             | Cause::Refused { reason: why } => clean(why),
             Cause::NotReady { text: said } | Cause::DeviceError { text: said } => clean(said),

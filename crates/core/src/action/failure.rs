@@ -27,6 +27,14 @@ pub enum Cause {
         /// The transport's message.
         reason: String,
     },
+    /// The phone accepts connections but answers none. An old one serves one host at a time, and another has it.
+    #[error("device {device} is not connected: {reason}")]
+    DeviceNotAnswering {
+        /// The id, which is an address.
+        device: String,
+        /// What happened, and the likely cause.
+        reason: String,
+    },
     /// An adb server lists the phone, but in a state in which it cannot be controlled.
     #[error("device {device} is not ready: its state is {state}")]
     DeviceNotReady {
@@ -268,6 +276,11 @@ impl Failure {
         let advice = match &self.cause {
             Cause::DeviceNotConnected { .. } => {
                 "list the devices to check the id; the next call reconnects once the phone is back"
+            }
+            Cause::DeviceNotAnswering { device, .. } => {
+                return format!(
+                    "run `adb disconnect {device}` on the computer whose adb server has the phone, or use the id under which that server lists it; if nothing else uses it, restart the phone"
+                );
             }
             Cause::DeviceNotReady { state, .. } => listed_device::next_move(state),
             Cause::DeviceNotAuthorized { .. } => listed_device::UNAUTHORIZED,

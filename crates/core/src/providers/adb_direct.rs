@@ -1,10 +1,11 @@
 //! Phones whose adbd is reached directly at `HOST:PORT`, without an adb server. Nothing lists them.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use thumbwire_adb::{DirectTransport, Key, Transport};
+use thumbwire_adb::{self as adb, DirectTransport, Key, Transport};
+use thumbwire_base::lock;
 use thumbwire_device::android::Android;
 use thumbwire_device::{Device, Error, Platform};
 
@@ -32,15 +33,6 @@ pub struct HostKey {
     pub name: String,
     /// How long the owner may take to accept it.
     pub consent: Duration,
-}
-
-impl HostKey {
-    /// Adds the key to a direct transport, for a phone that asks for one.
-    fn with_host_key(&self, direct: DirectTransport) -> Result<DirectTransport, Failure> {
-        let key =
-            (self.source)().map_err(|said| Failure::from(Cause::DeviceError { text: said }))?;
-        Ok(direct.with_key(key, &self.name).with_auth_timeout(self.consent))
-    }
 }
 
 #[async_trait]
@@ -71,7 +63,7 @@ impl DeviceProvider for AdbDirectProvider {
         if !is_address(id) {
             return Ok(OpenResult::NotMine(None));
         }
-        let device = attach_with_key(id, self.key.as_deref(), || DirectTransport::tcp(id)).await?;
+        let device = attach_with_key(id, self.key.as_ref(), DirectTransport::tcp(id)).await?;
         Ok(OpenResult::Opened(device))
     }
 }
@@ -84,17 +76,35 @@ fn is_address(id: &str) -> bool {
 /// Opens a phone over `direct`, with the key if the phone asks for one.
 pub(super) async fn attach_with_key(
     id: &str,
-    key: Option<&HostKey>,
-    direct: impl Fn() -> DirectTransport,
+    key: Option<&Arc<HostKey>>,
+    direct: DirectTransport,
 ) -> Result<Arc<dyn Device>, Failure> {
-    let opened = match (attach(id, direct()).await, key) {
-        // Load the key only now: most phones reached directly want none.
-        (Err(Error::Unauthorized { .. }), Some(key)) => {
-            attach(id, key.with_host_key(direct())?).await
+    let no_key = Arc::new(Mutex::new(None));
+    let direct = match key {
+        None => direct,
+        Some(key) => {
+            let (host_key, no_key) = (Arc::clone(key), Arc::clone(&no_key));
+            let source = move || (host_key.source)().map_err(|why| *lock(&no_key) = Some(why)).ok();
+            direct.with_key_source(source, &key.name).with_auth_timeout(key.consent)
         }
-        (opened, _) => opened,
     };
-    opened.map_err(|error| Failure::of_device(id, &error))
+    let direct = Arc::new(direct);
+    let error = match Android::attach(id, direct.clone()).await {
+        Ok(device) => return Ok(Arc::new(device)),
+        Err(error) => error,
+    };
+    if let Some(text) = lock(&no_key).take() {
+        return Err(Cause::DeviceError { text }.into());
+    }
+    Err(match direct.last_failure().await {
+        Some(adb::Error::Unanswered { after, .. }) => {
+            let reason = format!(
+                "it accepts connections but did not answer ADB within {after:?}. An old phone serves one host at a time: an adb server or another program probably holds it"
+            );
+            Cause::DeviceNotAnswering { device: id.to_owned(), reason }.into()
+        }
+        _ => Failure::of_device(id, &error),
+    })
 }
 
 /// Opens a phone over this transport.

@@ -87,16 +87,16 @@ impl DeviceProvider for AdbServerProvider {
             Ok(listed) => listed,
             Err(failure) => return Ok(OpenResult::Unknown(failure)),
         };
-        let Some(phone) = listed.into_iter().find(|phone| phone.id == id) else {
+        let Some(phone) = find_phone(listed, id, self.server.is_local()) else {
             return Ok(OpenResult::NotMine(Some("the adb server does not list it".into())));
         };
         if let Some(failure) = phone.not_ready() {
             return Err(failure);
         }
-        let number = id.strip_prefix(NUMBERED).and_then(|number| number.parse().ok());
+        let number = phone.id.strip_prefix(NUMBERED).and_then(|number| number.parse().ok());
         let transport = match number {
             Some(number) => self.server.device_by_transport_id(id, number),
-            None => self.server.device(id),
+            None => self.server.device(&phone.id),
         };
         let opened = adb_direct::attach(id, transport).await;
         opened.map(OpenResult::Opened).map_err(|error| Failure::of_device(id, &error))
@@ -157,6 +157,29 @@ fn listed(attached: &[DeviceEntry]) -> Vec<ListedDevice> {
     listed.collect()
 }
 
+/// The listed phone with this id, else one that the server reaches at the same address of this computer: a phone that
+/// serves one host must not be connected to again.
+fn find_phone(listed: Vec<ListedDevice>, id: &str, local: bool) -> Option<ListedDevice> {
+    if let Some(phone) = listed.iter().find(|phone| phone.id == id) {
+        return Some(phone.clone());
+    }
+    let port = local_port(id).filter(|_| local && !id.starts_with(EMULATOR))?;
+    let mut same = listed.into_iter().filter(|phone| local_port(&phone.id) == Some(port));
+    let first = same.next()?;
+    Some(if first.is_ready() { first } else { same.find(ListedDevice::is_ready).unwrap_or(first) })
+}
+
+/// The port of this computer where the adbd with this id listens. An emulator is named by the port of its console; the
+/// next one is adbd's.
+fn local_port(id: &str) -> Option<u16> {
+    if let Some(console) = id.strip_prefix(EMULATOR) {
+        return console.parse::<u16>().ok()?.checked_add(1);
+    }
+    let (host, port) = id.rsplit_once(':')?;
+    let local = host.eq_ignore_ascii_case("localhost") || host == "127.0.0.1";
+    local.then(|| port.parse().ok()).flatten()
+}
+
 /// The id that selects this phone: its serial, or its transport id if the serial is missing or not unique.
 fn find_id(all: &[DeviceEntry], phone: &DeviceEntry) -> String {
     let serial = &phone.serial;
@@ -165,5 +188,51 @@ fn find_id(all: &[DeviceEntry], phone: &DeviceEntry) -> String {
     match phone.property("transport_id") {
         Some(number) if !names_it => format!("{NUMBERED}{number}"),
         _ => serial.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn address_of_this_computer_finds_its_listed_phone_by_any_name() {
+        let list = |rows: &[(&str, &str)]| {
+            let lines = rows.iter().map(|(serial, state)| format!("{serial} {state} model:M\n"));
+            listed(&adb::wire::devices::read_devices(&lines.collect::<String>()))
+        };
+        let check = |rows: &[(&str, &str)], id: &str, local: bool, expected: Option<&str>| {
+            let found = find_phone(list(rows), id, local).map(|phone| phone.id);
+            assert_eq!(found.as_deref(), expected, "{id} in {rows:?}");
+        };
+        let here = [("R58M1", "device"), ("localhost:5603", "device"), ("emulator-5554", "device")];
+        check(&here, "127.0.0.1:5603", true, Some("localhost:5603"));
+        check(&here, "localhost:5603", true, Some("localhost:5603"));
+        check(&here, "LOCALHOST:5555", true, Some("emulator-5554"));
+        check(&here, "127.0.0.1:5555", true, Some("emulator-5554"));
+        check(&here, "127.0.0.1:5554", true, None);
+        check(&here, "10.0.0.7:5555", true, None);
+        check(&here, "R58M1", true, Some("R58M1"));
+        check(&here, "emulator-5602", true, None);
+        // A server elsewhere means its own computer by these names.
+        check(&here, "127.0.0.1:5555", false, None);
+        check(&here, "localhost:5603", false, Some("localhost:5603"));
+        let both = [("emulator-5554", "offline"), ("localhost:5555", "device")];
+        check(&both, "127.0.0.1:5555", true, Some("localhost:5555"));
+        check(&both[..1], "127.0.0.1:5555", true, Some("emulator-5554"));
+        check(&both, "emulator-5554", true, Some("emulator-5554"));
+    }
+
+    #[test]
+    fn server_is_local_by_its_address() {
+        for (address, local) in [
+            ("localhost:5037", true),
+            ("127.0.0.1:5037", true),
+            ("[::1]:5037", true),
+            ("10.0.0.7:5037", false),
+            ("build-host:5037", false),
+        ] {
+            assert_eq!(AdbServer::new(address).is_local(), local, "{address}");
+        }
     }
 }

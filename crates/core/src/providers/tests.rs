@@ -1,5 +1,7 @@
 //! Providers in order, and an adb server's device tracking.
 
+mod one_host;
+
 use std::sync::Mutex;
 use std::time::Duration;
 

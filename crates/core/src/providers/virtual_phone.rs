@@ -82,9 +82,9 @@ impl DeviceProvider for VirtualPhoneProvider {
             let io: Box<dyn Io> = Box::new(phone.in_memory());
             std::future::ready(Ok(io))
         };
-        let direct = || DirectTransport::with_connector("the virtual phone", connect.clone());
+        let direct = DirectTransport::with_connector("the virtual phone", connect);
         // A phone that was told to forget its hosts asks like any other.
-        let device = attach_with_key(id, self.key.as_deref(), direct).await?;
+        let device = attach_with_key(id, self.key.as_ref(), direct).await?;
         Ok(OpenResult::Opened(device))
     }
 }

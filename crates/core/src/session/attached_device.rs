@@ -106,6 +106,10 @@ impl AttachedDevice {
         self.device.restore_borrowed().await;
     }
 
+    pub(super) async fn disconnect(&self) {
+        self.device.disconnect().await;
+    }
+
     pub(super) async fn answers(&self) -> Result<(), Failure> {
         self.device.probe().await.map_err(|error| self.failed(&error))
     }

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use futures::future::join_all;
 use thumbwire_device::{Device, Error, Orientation, OrientationControl, RotationOwner, SideEffect};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
@@ -104,7 +105,8 @@ impl Session {
     }
 
     /// Ends the session within a few seconds: stops recordings and monitors, and restores keyboards and rotations on
-    /// all phones. A phone that is gone or too slow is restored by the next session that attaches it.
+    /// all phones, and then ends the connections. A phone that is gone or too slow is restored by the next session that
+    /// attaches it.
     pub async fn end(&self) {
         let mut ending = JoinSet::new();
         for attached in self.connections.all() {
@@ -126,6 +128,8 @@ impl Session {
                 "some phones did not end their recordings or restore their keyboard and orientation within {ENDING:?}"
             );
         }
+        let all = self.connections.all();
+        join_all(all.iter().map(AttachedDevice::disconnect)).await;
         self.saving.abandon();
     }
 

@@ -153,6 +153,7 @@ impl Device for Fake {
         })
     }
     async fn restore_borrowed(&self) {}
+    async fn disconnect(&self) {}
     fn facets(&self) -> Facets<'_> {
         Facets { health_checks: Some(self), orientation_control: Some(self), ..Facets::default() }
     }

@@ -114,6 +114,7 @@ impl Device for Phone {
         })
     }
     async fn restore_borrowed(&self) {}
+    async fn disconnect(&self) {}
     fn facets(&self) -> Facets<'_> {
         Facets { orientation_control: Some(self), ..Facets::default() }
     }

@@ -202,6 +202,7 @@ impl Device for Handle {
         self.0.there()
     }
     async fn restore_borrowed(&self) {}
+    async fn disconnect(&self) {}
     fn facets(&self) -> Facets<'_> {
         Facets {
             logs: Some(self),

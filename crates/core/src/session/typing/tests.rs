@@ -107,6 +107,7 @@ impl Device for OneField {
         Ok(TypingMethod::Keys)
     }
     async fn restore_borrowed(&self) {}
+    async fn disconnect(&self) {}
     fn facets(&self) -> Facets<'_> {
         Facets { text_editing: Some(self), ..Facets::default() }
     }

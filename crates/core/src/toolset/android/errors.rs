@@ -73,7 +73,8 @@ fn failed(rejected: &RejectedCall<'_>, failure: &Failure) -> Value {
             ];
             failing(&error, more, &next)
         }
-        Cause::DeviceNotConnected { device, reason: why } => {
+        Cause::DeviceNotConnected { device, reason: why }
+        | Cause::DeviceNotAnswering { device, reason: why } => {
             let (device, why) = (truncate(device, LONGEST_NAME), truncate(why, LONGEST_SENTENCE));
             let error = format!("Device '{device}' is not connected: {why}");
             failing(&error, in_tool(tool), &next)

@@ -18,7 +18,8 @@ pub(super) fn refuse(rejected: &RejectedCall<'_>) -> Reply {
 /// A failure as text: the specification's text, and the next move on its own line.
 pub fn failure_text(failure: &Failure) -> String {
     let output = match &failure.cause {
-        Cause::DeviceNotConnected { device, reason: why } => {
+        Cause::DeviceNotConnected { device, reason: why }
+        | Cause::DeviceNotAnswering { device, reason: why } => {
             format!("Device not connected: {}\n{why}", truncate(device, LONGEST_NAME))
         }
         Cause::DeviceNotReady { device, state } => {
