@@ -31,7 +31,8 @@ impl VirtualPhone {
             security_patch: properties.get("ro.build.version.security_patch").to_owned(),
         });
         setup.keyboards.iter().for_each(|&keyboard| world.install_keyboard(keyboard));
-        let mut files = Files::new(world.unix_time(), PROGRAMS.names(release), release.links);
+        let mut files =
+            Files::new(world.unix_time(), PROGRAMS.names(release), release.links, release.texts);
         for (path, bytes) in packages::built_in::apks(&world, release) {
             // A fresh phone has room for them.
             let _ = files.put_apk(&path, bytes);

@@ -43,6 +43,7 @@ const REPORTS: &[&str] = &[
     "dumpsys display",
     "dumpsys gfxinfo",
     "dumpsys input",
+    "dumpsys input_method",
     "dumpsys -l",
     "dumpsys meminfo",
     "dumpsys package",
@@ -210,17 +211,31 @@ fn row(line: &str) -> String {
             cell.split_once(':').filter(|(key, _)| key.len() > 2).map_or(cell, |(key, _)| key);
         match cell {
             cell if cell.starts_with('[') => "[]",
-            cell if cell.starts_with(|c: char| c.is_ascii_digit()) => "#",
+            cell if cell.trim_start_matches('-').starts_with(|c: char| c.is_ascii_digit()) => "#",
             _ => "word",
         }
     });
-    kinds.collect::<Vec<_>>().join(" ")
+    // A name may have several words.
+    let mut kinds: Vec<&str> = kinds.collect();
+    kinds.dedup_by(|a, b| a == b && *a == "word");
+    kinds.join(" ")
+}
+
+/// A word whose name of a class or package is replaced by `NAME`.
+fn without_name(word: &str) -> String {
+    let end = word.find(|c: char| "={:([\"/@".contains(c)).unwrap_or(word.len());
+    let (name, rest) = word.split_at(end);
+    match name.matches('.').count() > 1 && name.starts_with(char::is_alphabetic) {
+        true => format!("NAME{rest}"),
+        false => word.to_owned(),
+    }
 }
 
 /// A report line's indentation, heading and keys, without values. `None` for a line without words.
 fn key(line: &str) -> Option<String> {
     let indent = &line[..line.len() - line.trim_start().len()];
-    let steady = steady(line);
+    let named: Vec<String> = line.trim().split(' ').map(without_name).collect();
+    let steady = steady(&named.join(" "));
     let heading =
         steady.trim().split(['=', ':', '{', '[', '(', '"', '#']).next().unwrap_or_default();
     // A component or a package is a value, wherever it is.
@@ -230,5 +245,7 @@ fn key(line: &str) -> Option<String> {
         _ => "NAME",
     });
     let heading = heading.collect::<Vec<_>>().join(" ");
+    // How deep a view lies depends on its app.
+    let indent = if heading == "NAME" { "" } else { indent };
     (!heading.trim().is_empty()).then(|| format!("{indent}{}", heading.trim_end()))
 }
