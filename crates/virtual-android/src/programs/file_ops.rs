@@ -1,7 +1,7 @@
 //! Changing files: `cp`, `mv`, `rm`, `mkdir`, `touch`, `chmod`, `ln`, `dd`, with toybox's texts. Those of toolbox, which
 //! old phones have, are in [`old`].
 
-pub(super) mod old;
+mod old;
 
 use super::Invocation;
 use crate::files::{Error, FileType};

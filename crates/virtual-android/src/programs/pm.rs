@@ -3,7 +3,7 @@
 
 mod install;
 mod list;
-pub(in crate::programs) mod old;
+mod old;
 pub(in crate::programs) mod permissions;
 mod query;
 mod sessions;

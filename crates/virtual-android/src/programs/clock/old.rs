@@ -3,7 +3,7 @@
 
 use super::{Invocation, format_time, timestamp};
 use crate::io::Status;
-use crate::programs::file_ops::old::options;
+use crate::programs::getopt::options;
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;

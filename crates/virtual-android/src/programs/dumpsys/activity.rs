@@ -1,7 +1,7 @@
 //! `dumpsys activity`: the activity in front, and the processes. Formats: `shell/activity` of the captures for Android
 //! 14 and 16, emulators as listed in `window` for the others. Those of 4.4 are in [`old`].
 
-pub(super) mod old;
+mod old;
 
 use super::{configuration, fingerprint, task, task_record, uid};
 use crate::phone::State;

@@ -6,6 +6,19 @@ use super::{fingerprint, uid};
 use crate::phone::State;
 use crate::programs::ime::old::described;
 
+/// The configuration as this release prints it.
+pub(super) fn configuration(phone: &State) -> String {
+    let display = phone.world.display();
+    let dp = |pixels: i32| pixels * 160 / display.density.max(1);
+    let (width, height) = (dp(display.width), dp(display.height));
+    let lies = if display.width > display.height { "land" } else { "port" };
+    format!(
+        "{{1.0 ?mcc?mnc en_US ldltr sw{}dp w{width}dp h{height}dp {}dpi nrml {lies} finger -keyb/v/h -nav/h s.4}}",
+        width.min(height),
+        display.density,
+    )
+}
+
 /// A service's help.
 const HELP: [(&str, &str); 5] = [
     ("activity", include_str!("../words/android-4.4/dumpsys-activity.txt")),
@@ -251,7 +264,7 @@ pub(super) fn input_method(phone: &mut State) -> String {
     let window = phone.world.scene().focused().map_or("null".to_owned(), |window| {
         format!("android.view.ViewRootImpl$W@{}", address(&window.title))
     });
-    let config = super::activity::old::configuration(phone);
+    let config = configuration(phone);
     let editor = |indent: &str| {
         format!(
             "{indent}inputType=0x1 imeOptions=0x0 privateImeOptions=null\n{indent}actionLabel=null actionId=0\n{indent}initialSelStart=0 initialSelEnd=0 initialCapsMode=0x0\n{indent}hintText=null label=null\n{indent}packageName={top} fieldId=1 fieldName=null\n{indent}extras=null\n"

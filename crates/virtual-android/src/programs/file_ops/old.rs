@@ -6,33 +6,9 @@
 use super::{Invocation, copy, remove};
 use crate::files::{Error, FileType, Files};
 use crate::io::Status;
+use crate::programs::getopt::options;
 
 const FAILED: Status = Ok(255);
-
-/// The errors of `getopt`, one for each unknown letter, the known letters, and what follows the options. Options end at
-/// the first other argument.
-pub(in crate::programs) fn options<'a>(
-    call: &'a Invocation,
-    known: &str,
-) -> (Vec<String>, String, &'a [String]) {
-    let (mut errors, mut letters, mut rest) = (Vec::new(), String::new(), call.args.as_slice());
-    while let [first, more @ ..] = rest {
-        let Some(cluster) = first.strip_prefix('-').filter(|cluster| !cluster.is_empty()) else {
-            break;
-        };
-        rest = more;
-        if cluster == "-" {
-            break;
-        }
-        for letter in cluster.chars() {
-            match known.contains(letter) {
-                true => letters.push(letter),
-                false => errors.push(format!("{}: invalid option -- {letter}\n", call.name)),
-            }
-        }
-    }
-    (errors, letters, rest)
-}
 
 /// Prints a usage and returns the status of one.
 async fn usage(call: &Invocation, text: &str) -> Status {

@@ -1,7 +1,7 @@
 //! `pm` as a Java program: `Pm.java` of Android 4.4, and the captures `092` to `110`. Every status is that of the
 //! program's `System.exit`, which is 0 with few exceptions.
 
-pub(in crate::programs) mod lists;
+mod lists;
 
 use super::install::SessionGuard;
 use super::{Invocation, installed, paths};
@@ -11,6 +11,7 @@ use crate::latency::Work;
 use crate::packages::InstallOptions;
 use crate::phone::State;
 use crate::programs::dumpsys;
+use crate::programs::platform::is_permission;
 
 /// What `pm` prints without arguments, and after most errors.
 const USAGE: &str = include_str!("../words/android-4.4/pm.txt");
@@ -190,7 +191,7 @@ fn grant(call: &Invocation, rest: &[&str]) -> String {
     let refused = match requested {
         None => return illegal(&format!("Unknown package: {package}")),
         Some(true) => format!("Permission {permission} is not a changeable permission type"),
-        Some(false) if lists::is_permission(permission) => {
+        Some(false) if is_permission(permission) => {
             format!("Package {package} has not requested permission {permission}")
         }
         Some(false) => return illegal(&format!("Unknown permission: {permission}")),

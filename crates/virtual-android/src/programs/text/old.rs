@@ -3,7 +3,7 @@
 
 use super::{ALL, Invocation, inputs};
 use crate::io::Status;
-use crate::programs::file_ops::old::options;
+use crate::programs::getopt::options;
 
 /// `cat [-beflnstv] [FILE…]`
 pub(super) async fn cat(call: Invocation) -> Status {

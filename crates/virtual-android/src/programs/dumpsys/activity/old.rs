@@ -1,26 +1,13 @@
 //! `dumpsys activity` of Android 4.4: `ActivityStackSupervisor.dump`, `ActivityRecord.dump` and `Activity.dump`; the
 //! captures `043`, `044` and `118`.
 
-use super::super::{fingerprint, task, uid};
+use super::super::{fingerprint, old::configuration, task, uid};
 use crate::packages::base_path;
 use crate::phone::State;
 use thumbwire_virtual_phone::Node;
 
 fn address(of: &str) -> String {
     format!("{:08x}", 0xa650_0000 | (fingerprint(of) & 0xf_ffff))
-}
-
-/// The configuration as this release prints it.
-pub(in crate::programs::dumpsys) fn configuration(phone: &State) -> String {
-    let display = phone.world.display();
-    let dp = |pixels: i32| pixels * 160 / display.density.max(1);
-    let (width, height) = (dp(display.width), dp(display.height));
-    let lies = if display.width > display.height { "land" } else { "port" };
-    format!(
-        "{{1.0 ?mcc?mnc en_US ldltr sw{}dp w{width}dp h{height}dp {}dpi nrml {lies} finger -keyb/v/h -nav/h s.4}}",
-        width.min(height),
-        display.density,
-    )
 }
 
 /// The one task in front, in the one stack of apps.

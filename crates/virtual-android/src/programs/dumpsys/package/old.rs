@@ -4,7 +4,7 @@
 use super::super::{fingerprint, old::unknown_option};
 use super::{block, resolvers};
 use crate::phone::State;
-use crate::programs::pm::old::lists::{FEATURES, LIBRARIES, groups};
+use crate::programs::platform::{FEATURES, LIBRARIES, groups};
 use thumbwire_virtual_phone::Manifest;
 
 /// The parts: the shortest and the longest word that selects one, and its text.

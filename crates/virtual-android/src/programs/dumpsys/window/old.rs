@@ -1,7 +1,7 @@
 //! `dumpsys window` of Android 4.4, which has other sections, and the focus among the windows. Captures `037`, `038`,
 //! `064`, `119`, `436`.
 
-use super::super::activity::old::configuration;
+use super::super::old::configuration;
 use super::{appop, name as window_name, task};
 use crate::phone::State;
 use thumbwire_virtual_phone::WindowKind;

@@ -2,34 +2,7 @@
 
 use super::super::list::listed;
 use super::{Invocation, unknown};
-
-/// The permissions of that release's framework and its apps, below their groups; a dangerous one says so.
-const PERMISSIONS: &str = include_str!("../../words/android-4.4/permissions.txt");
-
-/// The features that this phone's hardware and software have.
-pub(in crate::programs) const FEATURES: [&str; 12] = [
-    "reqGlEsVersion=0x20000",
-    "android.hardware.faketouch",
-    "android.hardware.screen.landscape",
-    "android.hardware.screen.portrait",
-    "android.hardware.touchscreen",
-    "android.hardware.touchscreen.multitouch",
-    "android.hardware.touchscreen.multitouch.distinct",
-    "android.hardware.wifi",
-    "android.software.app_widgets",
-    "android.software.device_admin",
-    "android.software.home_screen",
-    "android.software.input_methods",
-];
-
-/// The shared libraries that every system image of that release has (`/system/etc/permissions`).
-pub(in crate::programs) const LIBRARIES: [&str; 5] = [
-    "android.test.runner",
-    "com.android.future.usb.accessory",
-    "com.android.location.provider",
-    "com.android.media.remotedisplay",
-    "javax.obex",
-];
+use crate::programs::platform::{FEATURES, LIBRARIES, UNGROUPED, groups};
 
 /// `pm list KIND …`
 pub(super) fn list(call: &Invocation, rest: &[&str]) -> String {
@@ -67,31 +40,6 @@ pub(super) fn packages(call: &Invocation, options: &[&str]) -> String {
         }
     }
     listed(call, options).unwrap_or_else(unknown)
-}
-
-const UNGROUPED: &str = "ungrouped";
-
-/// Each group and its permissions, with whether they are dangerous.
-pub(in crate::programs) fn groups()
--> impl Iterator<Item = (&'static str, Vec<(&'static str, bool)>)> {
-    let mut lines = PERMISSIONS.lines().peekable();
-    std::iter::from_fn(move || {
-        let group = lines.next()?;
-        let mut below = Vec::new();
-        while let Some(line) = lines.next_if(|line| line.starts_with(' ')) {
-            let name = line.trim();
-            below.push(match name.strip_suffix(" dangerous") {
-                Some(name) => (name, true),
-                None => (name, false),
-            });
-        }
-        Some((group, below))
-    })
-}
-
-/// Whether the framework or an app of that release declares that permission.
-pub(super) fn is_permission(name: &str) -> bool {
-    groups().any(|(_, below)| below.iter().any(|(known, _)| *known == name))
 }
 
 /// `pm list permissions [-g] [-f] [-s] [-d] [-u] [GROUP]`: without `-g` those without a group. The last part of a name,
@@ -157,7 +105,7 @@ fn permissions(options: &[&str]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{groups, is_permission, permissions};
+    use super::permissions;
 
     #[test]
     fn permissions_are_listed_below_their_groups() {
@@ -168,7 +116,5 @@ mod tests {
         ));
         assert!(text.contains("\nungrouped:\n"));
         assert!(!permissions(&[]).contains("android.permission.CAMERA\n"));
-        assert!(groups().count() > 20 && is_permission("android.permission.CAMERA"));
-        assert!(!is_permission("nope.permission"));
     }
 }
