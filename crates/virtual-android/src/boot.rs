@@ -35,7 +35,8 @@ impl VirtualPhone {
         if setup.locked {
             world.lock();
         }
-        let mut files = Files::new(world.unix_time(), PROGRAMS.names(release), release.links);
+        let mut files =
+            Files::new(world.unix_time(), PROGRAMS.names(release), release.links, release.texts);
         for (path, bytes) in packages::built_in::apks(&world, release) {
             // A fresh phone has room for them.
             let _ = files.put_apk(&path, bytes);

@@ -68,11 +68,12 @@ const ROOT: Id = Id(0);
 
 impl Files {
     /// A fresh phone's tree. `now` is in seconds since 1970; `programs` become `/system/bin`; `links` are path and
-    /// target of release-dependent links.
+    /// target of release-dependent links, `texts` path and content of such files.
     pub fn new<'a>(
         now: u64,
         programs: impl IntoIterator<Item = &'a str>,
-        links: &[(&str, &str)],
+        links: &[(&str, &'a str)],
+        texts: &[(&str, &str)],
     ) -> Self {
         let root = Node {
             body: Body::Directory(BTreeMap::new()),
@@ -89,7 +90,7 @@ impl Files {
             capacity: CAPACITY,
             now,
         };
-        layout::populate(&mut files, programs, links);
+        layout::populate(&mut files, programs, links, texts);
         files
     }
 
@@ -395,6 +396,16 @@ impl Files {
         Err(Error::TooManyLinks)
     }
 
+    /// Whether names beside this one can change at all: its folder is there and on a writable file system. System calls
+    /// find this out before they look for the name itself.
+    pub(crate) fn permits_changes_beside(&self, path: &str) -> Result<(), Error> {
+        let (parent, _) = self.parent_of(path)?;
+        match self.node(parent).read_only {
+            true => Err(Error::ReadOnly),
+            false => Ok(()),
+        }
+    }
+
     fn parent_of(&self, path: &str) -> Result<(Id, String), Error> {
         let trimmed = path.trim_end_matches('/');
         let (parent, name) = trimmed.rsplit_once('/').unwrap_or(("", trimmed));
@@ -556,7 +567,7 @@ mod tests {
     use super::*;
 
     fn phone() -> Files {
-        Files::new(1_000, ["sh", "ls"], &[])
+        Files::new(1_000, ["sh", "ls"], &[], &[])
     }
 
     #[test]

@@ -108,6 +108,12 @@ impl Properties {
         let out = rows.into_iter().filter(|row| row.1 <= setup.android && !row.2.is_empty());
         let mut all: BTreeMap<String, String> =
             out.map(|(name, _, value)| (name.to_owned(), value.to_owned())).collect();
+        // Before 5 the locale had two properties.
+        if setup.android < 5 {
+            for (name, value) in [("language", "en"), ("region", "US")] {
+                all.insert(format!("ro.product.locale.{name}"), value.to_owned());
+            }
+        }
         // Each partition has its own build properties; before 10 only the vendor's, and few.
         let of_partition = [
             ("date", 9, date),

@@ -112,10 +112,14 @@ pub(crate) struct Release {
     pub(crate) not_found: &'static str,
     /// `$PATH`
     pub(crate) path: &'static str,
+    /// The shell's other variables.
+    pub(crate) environment: &'static [(&'static str, &'static str)],
     /// Whether the prompt starts with the user name.
     pub(crate) prompt_names_user: bool,
     /// Symbolic links in the file tree: path and target.
     pub(crate) links: &'static [(&'static str, &'static str)],
+    /// Files whose content is the release's own: path and text.
+    pub(crate) texts: &'static [(&'static str, &'static str)],
     /// The default file of `uiautomator dump`.
     pub(crate) dump_file: &'static str,
     /// Whether a dump contains `drawing-order` and `hint`.
@@ -160,6 +164,42 @@ const GROUPS_OF_13: &str = "2000(shell),1004(input),1007(log),1011(adb),1015(sdc
 /// `_PATH_DEFPATH` of bionic's `paths.h`.
 const PATH_SINCE_11: &str = "/product/bin:/apex/com.android.runtime/bin:/apex/com.android.art/bin:/system_ext/bin:/system/bin:/system/xbin:/odm/bin:\
      /vendor/bin:/vendor/xbin";
+
+/// What adbd gives to its shells, and mksh to its scripts.
+const ENVIRONMENT: &[(&str, &str)] = &[
+    ("ANDROID_DATA", "/data"),
+    ("ANDROID_ROOT", "/system"),
+    ("EXTERNAL_STORAGE", "/sdcard"),
+    ("HOME", "/"),
+    ("HOSTNAME", "vp"),
+    ("LOGNAME", "shell"),
+    ("SHELL", "/bin/sh"),
+    ("TMPDIR", "/data/local/tmp"),
+    ("USER", "shell"),
+];
+/// `export -p` of a running 4.4.4: init's variables, and none of a user. Omitted is what names open files.
+const ENVIRONMENT_OF_4: &[(&str, &str)] = &[
+    ("ANDROID_ASSETS", "/system/app"),
+    ("ANDROID_BOOTLOGO", "1"),
+    ("ANDROID_DATA", "/data"),
+    ("ANDROID_ROOT", "/system"),
+    ("ANDROID_STORAGE", "/storage"),
+    ("ASEC_MOUNTPOINT", "/mnt/asec"),
+    (
+        "BOOTCLASSPATH",
+        "/system/framework/core.jar:/system/framework/conscrypt.jar:/system/framework/okhttp.jar:/system/framework/core-junit.jar:\
+         /system/framework/bouncycastle.jar:/system/framework/ext.jar:/system/framework/framework.jar:/system/framework/framework2.jar:\
+         /system/framework/telephony-common.jar:/system/framework/voip-common.jar:/system/framework/mms-common.jar:\
+         /system/framework/android.policy.jar:/system/framework/services.jar:/system/framework/apache-xml.jar:\
+         /system/framework/webviewchromium.jar",
+    ),
+    ("EMULATED_STORAGE_SOURCE", "/mnt/shell/emulated"),
+    ("EMULATED_STORAGE_TARGET", "/storage/emulated"),
+    ("EXTERNAL_STORAGE", "/storage/emulated/legacy"),
+    ("LD_LIBRARY_PATH", "/vendor/lib:/system/lib"),
+    ("LOOP_MOUNTPOINT", "/mnt/obb"),
+    ("USER_ID", "2000"),
+];
 
 /// All releases, oldest first.
 static RELEASES: [Release; 6] =
@@ -209,8 +249,42 @@ const ANDROID_4_4: Release = Release {
     ime_names_user: false,
     not_found: "not found",
     path: "/sbin:/vendor/bin:/system/sbin:/system/bin:/system/xbin",
+    environment: ENVIRONMENT_OF_4,
     prompt_names_user: true,
-    links: &[("/storage/emulated/legacy", "/storage/emulated/0"), ("/d", "/sys/kernel/debug")],
+    // The small programs are toolbox, by their names.
+    links: &[
+        ("/storage/emulated/legacy", "/storage/emulated/0"),
+        ("/d", "/sys/kernel/debug"),
+        ("/system/bin/sh", "mksh"),
+        ("/system/bin/cat", "toolbox"),
+        ("/system/bin/chmod", "toolbox"),
+        ("/system/bin/cp", "toolbox"),
+        ("/system/bin/date", "toolbox"),
+        ("/system/bin/dd", "toolbox"),
+        ("/system/bin/df", "toolbox"),
+        ("/system/bin/getprop", "toolbox"),
+        ("/system/bin/id", "toolbox"),
+        ("/system/bin/ifconfig", "toolbox"),
+        ("/system/bin/kill", "toolbox"),
+        ("/system/bin/ln", "toolbox"),
+        ("/system/bin/log", "toolbox"),
+        ("/system/bin/ls", "toolbox"),
+        ("/system/bin/mkdir", "toolbox"),
+        ("/system/bin/mv", "toolbox"),
+        ("/system/bin/printenv", "toolbox"),
+        ("/system/bin/ps", "toolbox"),
+        ("/system/bin/readlink", "toolbox"),
+        ("/system/bin/rm", "toolbox"),
+        ("/system/bin/rmdir", "toolbox"),
+        ("/system/bin/setprop", "toolbox"),
+        ("/system/bin/touch", "toolbox"),
+        ("/system/bin/uptime", "toolbox"),
+    ],
+    texts: &[
+        ("/proc/version", words!("android-4.4/version.txt")),
+        ("/proc/cpuinfo", words!("android-4.4/cpuinfo.txt")),
+        ("/proc/meminfo", words!("android-4.4/meminfo.txt")),
+    ],
     dump_file: "/storage/emulated/legacy/window_dump.xml",
     drawing_order: false,
     dots_in_dumps: false,
@@ -251,8 +325,10 @@ const ANDROID_9: Release = Release {
     groups: GROUPS_OF_9,
     wm_usage: words!("android-9/wm.txt"),
     path: "/sbin:/system/sbin:/system/bin:/system/xbin:/odm/bin:/vendor/bin:/vendor/xbin",
+    environment: ENVIRONMENT,
     prompt_names_user: false,
     links: &[("/d", "/sys/kernel/debug")],
+    texts: &[],
     dump_file: "/sdcard/window_dump.xml",
     dots_in_dumps: true,
     dump_dies_of_emoji: false,

@@ -2,7 +2,7 @@
 //! reader.
 
 use super::{Body, Contents, Files, Id, Node, ROOT, SHELL, SpecialFile};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Group of shared storage (`AID_MEDIA_RW`).
@@ -78,7 +78,8 @@ const TEXTS: &[(&str, &str)] = &[
 pub(super) fn populate<'a>(
     files: &mut Files,
     programs: impl IntoIterator<Item = &'a str>,
-    links: &[(&str, &str)],
+    links: &[(&str, &'a str)],
+    texts: &[(&str, &str)],
 ) {
     let node = |body, mode, uid, gid, read_only, modified| Node {
         body,
@@ -89,20 +90,29 @@ pub(super) fn populate<'a>(
         read_only,
     };
     let now = files.now;
+    let is_linked =
+        |name: &str| links.iter().any(|(path, _)| path.strip_prefix("/system/bin/") == Some(name));
     for &(path, mode, uid, gid, read_only) in DIRECTORIES {
         place(files, path, node(Body::Directory(BTreeMap::new()), mode, uid, gid, read_only, now));
     }
     for &(path, target) in LINKS.iter().chain(links) {
-        place(files, path, node(Body::Link(target.to_owned()), 0o777, 0, 0, true, now));
+        // Programs belong to the shell's group.
+        let gid = if path.starts_with("/system/bin/") { SHELL } else { 0 };
+        place(files, path, node(Body::Link(target.to_owned()), 0o777, 0, gid, true, now));
     }
     for &(path, special) in DEVICES {
         place(files, path, node(Body::Special(special), 0o666, 0, 0, true, now));
     }
-    for &(path, text) in TEXTS {
+    let kept = TEXTS.iter().filter(|(path, _)| texts.iter().all(|(other, _)| other != path));
+    for &(path, text) in kept.chain(texts) {
         let body = Body::File(Contents(Arc::new(text.as_bytes().to_vec())));
         place(files, path, node(body, 0o444, 0, 0, true, now));
     }
-    for name in programs {
+    // Its programs, except those that are links to another one.
+    let multicall = links.iter().filter(|(path, _)| path.starts_with("/system/bin/"));
+    let multicall: BTreeSet<&str> = multicall.map(|(_, target)| *target).collect();
+    let own = programs.into_iter().filter(|name| !is_linked(name) && !multicall.contains(name));
+    for name in own.chain(multicall.iter().copied()) {
         let body = Body::File(Contents(Arc::new(b"\x7fELF\x02\x01\x01".to_vec())));
         place(files, &format!("/system/bin/{name}"), node(body, 0o755, 0, SHELL, true, now));
     }

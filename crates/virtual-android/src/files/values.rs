@@ -28,6 +28,10 @@ pub enum Error {
     NameTooLong,
     /// `EINVAL`
     Invalid,
+    /// `EPERM`
+    NotPermitted,
+    /// `EXDEV`
+    CrossDevice,
 }
 
 impl fmt::Display for Error {
@@ -44,6 +48,8 @@ impl fmt::Display for Error {
             Self::TooManyLinks => "Too many symbolic links encountered",
             Self::NameTooLong => "File name too long",
             Self::Invalid => "Invalid argument",
+            Self::NotPermitted => "Operation not permitted",
+            Self::CrossDevice => "Cross-device link",
         })
     }
 }
@@ -54,9 +60,11 @@ impl Error {
     /// Its errno on Linux (`errno-base.h`, `errno.h`).
     pub(crate) fn number(self) -> u32 {
         match self {
+            Self::NotPermitted => 1,
             Self::NotFound => 2,
             Self::Denied => 13,
             Self::Exists => 17,
+            Self::CrossDevice => 18,
             Self::NotADirectory => 20,
             Self::IsADirectory => 21,
             Self::Invalid => 22,

@@ -1,4 +1,7 @@
-//! `date` and `uptime`: the phone's clock, virtual and in UTC.
+//! `date` and `uptime`: the phone's clock, virtual and in UTC. The `date` of toolbox is in [`old`].
+
+mod old;
+pub(super) use old::given_time;
 
 use super::Invocation;
 use crate::io::Status;
@@ -33,6 +36,9 @@ fn format_time(at: Timestamp, format: &str, zone: &str) -> String {
 
 /// `date [-u] [-d @SECONDS] [+FORMAT]`; the shell user may not set the clock, as on a phone.
 pub(super) async fn date(call: Invocation) -> Status {
+    if !call.release().toybox {
+        return old::date(call).await;
+    }
     let mut at =
         timestamp(call.phone.with(|phone| phone.world.unix_time())).unwrap_or(Timestamp::MAX);
     let mut format = "%a %b %e %T %Z %Y";

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use super::Invocation;
 use crate::faults::Fault;
+use crate::files::absolute;
 use crate::io::Status;
 use crate::release::ToolKind;
 use thumbwire_virtual_phone::{Node, Scene};
@@ -29,12 +30,19 @@ pub(super) async fn uiautomator(call: Invocation) -> Status {
             call.out(usage).await?;
             return Ok(0);
         }
+        Some("runtest") if release.form == ToolKind::Java && missing_jar(&call).is_some() => {
+            let wrong = missing_jar(&call).unwrap_or_default();
+            call.err(format!("Error: {wrong}\n{usage}")).await;
+            return Ok(1);
+        }
         Some("runtest" | "events") => {
             call.err(format!("ERROR: {} is not supported by this phone\n", call.args[0])).await;
             return Ok(1);
         }
         Some(other) => {
-            call.err(format!("Unknown command: {other}\n")).await;
+            if release.form != ToolKind::Java {
+                call.err(format!("Unknown command: {other}\n")).await;
+            }
             call.out(usage).await?;
             return Ok(0);
         }
@@ -86,6 +94,18 @@ pub(super) async fn uiautomator(call: Invocation) -> Status {
     }
     call.out(format!("UI hierchary dumped to: {}\n", call.path(file))).await?;
     Ok(0)
+}
+
+/// Why `runtest` of Android 4.4 does not start: it has no JAR, or the one in its first argument is not there.
+fn missing_jar(call: &Invocation) -> Option<String> {
+    let Some(path) = call.arg(1) else {
+        return Some(
+            "more parameters expected for runtest; please see usage for details".to_owned(),
+        );
+    };
+    let path = absolute("/data/local/tmp", path);
+    let is_there = call.phone.with(|phone| phone.files.stat(&path, true)).is_ok();
+    (!is_there).then(|| format!("{path} does not exist"))
 }
 
 /// Waits for a second without changes, up to ten seconds, as the real program does (`UiAutomation.waitForIdle` in

@@ -6,6 +6,7 @@
 
 mod activity;
 mod display;
+mod old;
 pub(super) mod package;
 mod power;
 mod window;
@@ -37,11 +38,20 @@ pub(super) async fn dumpsys(call: Invocation) -> Status {
     while args.next_if(|arg| *arg == "-t" || *arg == "-T").is_some() {
         args.next();
     }
+    let is_old = call.release().form == ToolKind::Java;
     match args.next() {
         Some("-l") | None => {
             let names = service::names(call.release());
             let listed: String = names.map(|name| format!("  {name}\n")).collect();
             call.out(format!("Currently running services:\n{listed}")).await?;
+        }
+        Some(name) if is_old && old::help(name, &args.clone().collect::<Vec<_>>()).is_some() => {
+            let rest: Vec<&str> = args.collect();
+            call.out(old::help(name, &rest).unwrap_or_default()).await?;
+        }
+        Some("meminfo") if is_old => {
+            let rest: Vec<&str> = args.collect();
+            call.out(call.phone.with(|phone| old::meminfo(phone, &rest))).await?;
         }
         Some(name) => match SERVICES.iter().find(|(known, _)| *known == name) {
             Some((_, report)) => {
@@ -58,18 +68,15 @@ pub(super) async fn dumpsys(call: Invocation) -> Status {
     Ok(0)
 }
 
-fn battery(phone: &mut State, _: &[&str]) -> String {
+/// The report of a service, if it has one here.
+pub(super) fn report(phone: &mut State, service: &str, args: &[&str]) -> Option<String> {
+    SERVICES.iter().find(|(known, _)| *known == service).map(|(_, report)| report(phone, args))
+}
+
+fn battery(phone: &mut State, args: &[&str]) -> String {
     let battery = phone.world.battery();
     if phone.release().form == ToolKind::Java {
-        // The capture `035-dumpsys-battery`, without the vendor's own lines.
-        return format!(
-            "Current Battery Service state:\n  AC powered: false\n  USB powered: {}\n  Wireless powered: false\n  status: {}\n  health: 2\n  present: true\n  level: {}\n  scale: 100\n  voltage: {}\n  temperature: {}\n  technology: Li-ion\n",
-            battery.charging,
-            if battery.charging { 2 } else { 3 },
-            battery.level,
-            battery.voltage,
-            battery.temperature,
-        );
+        return old::battery(phone, args);
     }
     // `shell/battery/xiaomi-pad6_android14.txt` of the captures; `BATTERY_PLUGGED_DOCK` came with 13.
     let dock = match phone.release().shape >= DumpsysFormat::Thirteen {
@@ -159,8 +166,11 @@ pub(super) fn configuration(phone: &State, kind: &str) -> String {
 }
 
 /// Sources: a Motorola with Android 9, a car with 11, emulators with 13 and 14 (public transcripts),
-/// `ImeVisibilityStateComputer.dump` for 14 and 16, and the capture `164-dumpsys-input_method-shown` for 4.4.
+/// `ImeVisibilityStateComputer.dump` for 14 and 16.
 fn input_method(phone: &mut State, _: &[&str]) -> String {
+    if phone.release().shape == DumpsysFormat::Android4 {
+        return old::input_method(phone);
+    }
     let (shown, bound) = (phone.world.keyboard_shown(), phone.world.input_method_bound());
     let id = phone.world.input_method();
     let head = format!("Current Input Method Manager state:\n  mCurMethodId={id}\n");

@@ -1,4 +1,7 @@
-//! Changing files: `cp`, `mv`, `rm`, `mkdir`, `touch`, `chmod`, `ln`, `dd`, with toybox's texts.
+//! Changing files: `cp`, `mv`, `rm`, `mkdir`, `touch`, `chmod`, `ln`, `dd`, with toybox's texts. Those of toolbox, which
+//! old phones have, are in [`old`].
+
+mod old;
 
 use super::Invocation;
 use crate::files::{Error, FileType};
@@ -37,6 +40,9 @@ async fn needs(call: &Invocation, arguments: u32) -> Status {
 
 /// `rm [-rf] PATH…`
 pub(super) async fn rm(call: Invocation) -> Status {
+    if !call.release().toybox {
+        return old::rm(call).await;
+    }
     let (letters, paths) = options(&call);
     let recursive = letters.contains(['r', 'R']);
     let force = letters.contains('f');
@@ -75,6 +81,9 @@ fn remove(
 
 /// `rmdir PATH…`
 pub(super) async fn rmdir(call: Invocation) -> Status {
+    if !call.release().toybox {
+        return old::rmdir(call).await;
+    }
     let mut status = 0;
     for path in options(&call).1 {
         let full = call.path(path);
@@ -91,6 +100,9 @@ pub(super) async fn rmdir(call: Invocation) -> Status {
 
 /// `mkdir [-p] [-m MODE] PATH…`
 pub(super) async fn mkdir(call: Invocation) -> Status {
+    if !call.release().toybox {
+        return old::mkdir(call).await;
+    }
     let (letters, mut paths) = options(&call);
     let mode = if letters.contains('m') && !paths.is_empty() {
         u32::from_str_radix(paths.remove(0), 8).unwrap_or(0o777)
@@ -129,6 +141,9 @@ pub(super) async fn mkdir(call: Invocation) -> Status {
 
 /// `touch [-c] PATH…`
 pub(super) async fn touch(call: Invocation) -> Status {
+    if !call.release().toybox {
+        return old::touch(call).await;
+    }
     let (letters, paths) = options(&call);
     if paths.is_empty() {
         return needs(&call, 1).await;
@@ -154,6 +169,9 @@ pub(super) async fn touch(call: Invocation) -> Status {
 
 /// `chmod MODE PATH…`, with an octal mode or `[ugoa]*[+-=][rwx]*`.
 pub(super) async fn chmod(call: Invocation) -> Status {
+    if !call.release().toybox {
+        return old::chmod(call).await;
+    }
     // `-x` is a mode here, not an option.
     let args: Vec<&str> = call.args.iter().map(String::as_str).collect();
     let args = match args.as_slice() {
@@ -216,6 +234,9 @@ fn changed(before: u32, change: &str) -> Option<u32> {
 
 /// `ln -s TARGET PATH`; hard links are not supported.
 pub(super) async fn ln(call: Invocation) -> Status {
+    if !call.release().toybox {
+        return old::ln(call).await;
+    }
     let (letters, args) = options(&call);
     let ([target, path], true) = (args.as_slice(), letters.contains('s')) else {
         return needs(&call, 2).await;
@@ -243,11 +264,17 @@ pub(super) async fn ln(call: Invocation) -> Status {
 
 /// `cp [-rf] FROM… TO`
 pub(super) async fn cp(call: Invocation) -> Status {
+    if !call.release().toybox {
+        return old::cp(call).await;
+    }
     transfer(&call, false).await
 }
 
 /// `mv [-f] FROM… TO`
 pub(super) async fn mv(call: Invocation) -> Status {
+    if !call.release().toybox {
+        return old::mv(call).await;
+    }
     transfer(&call, true).await
 }
 

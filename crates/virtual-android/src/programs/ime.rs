@@ -1,13 +1,19 @@
 //! `ime`: lists, enables and selects input methods. Since Android 8 it is a script around `cmd input_method ime`.
 //!
 //! Source of texts and statuses: `InputMethodManagerService.java` of Android 9 and 14 (`handleShellCommand…`); the long
-//! list as in the capture `166-ime-list-a`.
+//! list as in the capture `166-ime-list-a`. That of 4.4 is in [`old`].
+
+pub(super) mod old;
 
 use super::Invocation;
 use crate::io::Status;
+use crate::release::ToolKind;
 
 /// `ime COMMAND …`
 pub(super) async fn ime(call: Invocation) -> Status {
+    if call.release().form == ToolKind::Java {
+        return old::ime(&call).await;
+    }
     let option = call.args.iter().position(|arg| arg == "--user");
     let mut args: Vec<&str> = call.args.iter().map(String::as_str).collect();
     if let Some(at) = option {

@@ -63,10 +63,13 @@ pub(super) async fn logcat(call: Invocation) -> Status {
                         Ok(OpenTarget::File(id)) => Output::File(call.phone.clone(), id),
                         Ok(OpenTarget::Special(_)) => Output::Null,
                         Err(why) => {
-                            call.err(format!(
-                                "logcat: couldn't open output file '{file}': {why}\n"
-                            ))
-                            .await;
+                            let text = match is_old {
+                                true => format!("couldn't open output file: {why}\n"),
+                                false => {
+                                    format!("logcat: couldn't open output file '{file}': {why}\n")
+                                }
+                            };
+                            call.err(text).await;
                             return Ok(1);
                         }
                     }
@@ -239,6 +242,12 @@ fn sizes(call: &Invocation, options: &LogcatOptions) -> String {
 
 /// `log [-p PRIORITY] [-t TAG] TEXT…`
 pub(super) async fn log(call: Invocation) -> Status {
+    if !call.release().toybox
+        && let Some(why) = old::refuses_log(&call)
+    {
+        call.err(why).await;
+        return Ok(1);
+    }
     let (mut priority, mut tag, mut words) = ('I', "log".to_owned(), Vec::new());
     let mut args = call.args.iter();
     while let Some(arg) = args.next() {

@@ -1,4 +1,7 @@
-//! Listing files: `ls`, `stat`, `df`, `readlink`, with the texts of toybox, Android's set of small programs since 6.0.
+//! Listing files: `ls`, `stat`, `df`, `readlink`, with the texts of toybox, Android's set of small programs since 6.0. Those of
+//! toolbox are in [`old`].
+
+mod old;
 
 use super::Invocation;
 use super::clock::date_time;
@@ -23,6 +26,9 @@ struct LsOptions {
 
 /// `ls [-1aAdlFRSrt] [PATH…]`
 pub(super) async fn ls(call: Invocation) -> Status {
+    if !call.release().toybox {
+        return old::ls(call).await;
+    }
     let mut snapshot = LsOptions::default();
     let mut paths = Vec::new();
     for arg in &call.args {
@@ -70,16 +76,11 @@ pub(super) async fn ls(call: Invocation) -> Status {
                 directories.push(path.to_owned())
             }
             Ok(stat) => plain.push((path.to_owned(), stat)),
-            // toolbox's `ls` does not print its own name: capture `019-ls-missing`.
-            Err(why) if !call.release().toybox => {
-                call.err(format!("{path}: {why}\n")).await;
-                status = 1;
-            }
             Err(why) => status = call.failed(path, why).await?,
         }
     }
     if !plain.is_empty() {
-        call.out(rows(plain, snapshot, false, call.release().toybox)).await?;
+        call.out(rows(plain, snapshot, false)).await?;
     }
     directories.reverse();
     while let Some(path) = directories.pop() {
@@ -111,7 +112,7 @@ pub(super) async fn ls(call: Invocation) -> Status {
                         .collect();
                     directories.extend(below.into_iter().rev());
                 }
-                call.out(rows(entries, snapshot, true, call.release().toybox)).await?;
+                call.out(rows(entries, snapshot, true)).await?;
                 if many && !directories.is_empty() {
                     call.out("\n").await?;
                 }
@@ -121,7 +122,7 @@ pub(super) async fn ls(call: Invocation) -> Status {
     Ok(status)
 }
 
-fn rows(mut entries: Vec<(String, Stat)>, look: LsOptions, total: bool, toybox: bool) -> String {
+fn rows(mut entries: Vec<(String, Stat)>, look: LsOptions, total: bool) -> String {
     entries.sort_by(|(a, of_a), (b, of_b)| {
         let by = if look.size_order {
             of_b.size.cmp(&of_a.size)
@@ -136,9 +137,6 @@ fn rows(mut entries: Vec<(String, Stat)>, look: LsOptions, total: bool, toybox: 
         entries.reverse();
     }
     let mut text = String::new();
-    if look.long && !toybox {
-        return entries.iter().map(|(name, stat)| old_row(name, stat)).collect();
-    }
     if look.long && total {
         let blocks: u64 = entries.iter().map(|(_, stat)| stat.size.div_ceil(4096) * 4).sum();
         text.push_str(&format!("total {blocks}\n"));
@@ -182,24 +180,6 @@ fn rows(mut entries: Vec<(String, Stat)>, look: LsOptions, total: bool, toybox: 
     text
 }
 
-/// A row of toolbox's `ls -l`: `listfile_long` in its `ls.c`. Only files have a size.
-fn old_row(name: &str, stat: &Stat) -> String {
-    let at = date_time(stat.modified);
-    let size = if stat.kind == FileType::File { stat.size.to_string() } else { String::new() };
-    let target = stat.target.as_ref().map_or_else(String::new, |target| format!(" -> {target}"));
-    format!(
-        "{} {:<8} {:<8} {size:>8} {}-{:02}-{:02} {:02}:{:02} {name}{target}\n",
-        letters(stat),
-        user(stat.uid),
-        user(stat.gid),
-        at.year(),
-        at.month(),
-        at.day(),
-        at.hour(),
-        at.minute()
-    )
-}
-
 /// `drwxr-xr-x`
 fn letters(stat: &Stat) -> String {
     let mut letters: Vec<char> = "-rwxrwxrwx".chars().collect();
@@ -229,8 +209,10 @@ fn user(id: u32) -> String {
         1000 => "system".to_owned(),
         1007 => "log".to_owned(),
         1015 => "sdcard_rw".to_owned(),
+        1028 => "sdcard_r".to_owned(),
         1023 => "media_rw".to_owned(),
         2000 => "shell".to_owned(),
+        2001 => "cache".to_owned(),
         9997 => "everybody".to_owned(),
         app @ 10_000.. => format!("u0_a{}", app - 10_000),
         other => other.to_string(),
@@ -335,25 +317,10 @@ pub(super) async fn readlink(call: Invocation) -> Status {
 
 /// `df [PATH]`
 pub(super) async fn df(call: Invocation) -> Status {
-    let (used, all) = call.phone.with(|phone| phone.files.usage());
     if !call.release().toybox {
-        // toolbox's `df.c`; the capture `023-df`.
-        let size = |bytes: u64| match bytes {
-            0..0x10_0000 => format!("{:.1}K", bytes as f64 / 1024.0),
-            0x10_0000..0x4000_0000 => format!("{:.1}M", bytes as f64 / 1_048_576.0),
-            _ => format!("{:.1}G", bytes as f64 / 1_073_741_824.0),
-        };
-        return call
-            .out(format!(
-                "Filesystem               Size     Used     Free   Blksize\n{:<20}{:>9}{:>9}{:>9}   4096\n",
-                "/data",
-                size(all),
-                size(used),
-                size(all - used)
-            ))
-            .await
-            .map(|()| 0);
+        return old::df(call).await;
     }
+    let (used, all) = call.phone.with(|phone| phone.files.usage());
     let (used, all) = (used.div_ceil(1024), all / 1024);
     call.out(format!(
         "Filesystem     1K-blocks     Used Available Use% Mounted on\n/dev/fuse      {all:>9} {used:>8} {:>9} {:>3}% /storage/emulated\n",

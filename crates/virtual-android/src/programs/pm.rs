@@ -106,7 +106,7 @@ fn paths(manifest: &Manifest, release: &Release) -> String {
     }
 }
 
-fn short(package: &str, class: &str) -> String {
+pub(in crate::programs) fn short(package: &str, class: &str) -> String {
     thumbwire_virtual_phone::Component { package: package.to_owned(), activity: class.to_owned() }
         .short()
 }

@@ -24,6 +24,9 @@ pub(super) async fn getprop(call: Invocation) -> Status {
 /// `setprop NAME VALUE`. The shell user may set only what SELinux allows: `debug.`, `log.` and `persist.log.tag`, as on
 /// a phone.
 pub(super) async fn setprop(call: Invocation) -> Status {
+    if !call.release().toybox {
+        return old_setprop(&call).await;
+    }
     let (Some(name), Some(value), None) = (call.arg(0), call.arg(1), call.arg(2)) else {
         call.err("setprop: Need 2 arguments\n").await;
         return Ok(1);
@@ -45,6 +48,25 @@ pub(super) async fn setprop(call: Invocation) -> Status {
     if let Some(refused) = refused {
         call.err(refused).await;
         return Ok(1);
+    }
+    Ok(0)
+}
+
+/// toolbox's `setprop`: the system service refuses silently what the shell user may not set (`property_perms` of
+/// Android 4.4's init), and the program itself a name that is too long.
+async fn old_setprop(call: &Invocation) -> Status {
+    /// `PROP_NAME_MAX` minus its terminator.
+    const LONGEST_NAME: usize = 31;
+    let (Some(name), Some(value), None) = (call.arg(0), call.arg(1), call.arg(2)) else {
+        call.err("usage: setprop <key> <value>\n").await;
+        return Ok(1);
+    };
+    if name.len() > LONGEST_NAME || value.len() > LONGEST {
+        call.err("could not set property\n").await;
+        return Ok(1);
+    }
+    if ["debug.", "log.", "service.adb."].iter().any(|prefix| name.starts_with(prefix)) {
+        call.phone.with(|phone| phone.properties.set_by_shell(name, value));
     }
     Ok(0)
 }

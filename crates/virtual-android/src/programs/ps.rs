@@ -1,7 +1,10 @@
 //! Running processes: `ps` and `pidof`.
 //!
 //! Begin at [`rows`]: the phone's processes are some of the system's, running apps, and the programs of its shells
-//! (`processes.rs`). Sources: toybox's `ps.c`; for the toolbox of old phones the capture `017-ps`.
+//! (`processes.rs`). Sources: toybox's `ps.c`; for the toolbox of old phones see
+//! [`old`].
+
+mod old;
 
 use super::Invocation;
 use crate::io::Status;
@@ -74,7 +77,7 @@ pub(super) fn rows(call: &Invocation) -> Vec<Row> {
 /// `ps.c`.
 pub(super) async fn ps(call: Invocation) -> Status {
     if !call.release().toybox {
-        return old_ps(&call).await;
+        return old::ps(&call).await;
     }
     let (mut all, mut pids, mut fields) = (false, None, Vec::new());
     let mut args = call.args.iter().map(String::as_str);
@@ -155,22 +158,6 @@ fn cell(field: &str, row: &Row, asks: bool) -> String {
         "ARGS" | "CMDLINE" => row.argv.join(" "),
         _ => "0".to_owned(),
     }
-}
-
-/// toolbox's `ps`, which shows all processes; the capture `017-ps`.
-async fn old_ps(call: &Invocation) -> Status {
-    let wanted = call.args.iter().find(|arg| !arg.starts_with('-'));
-    let mut text = String::from("USER     PID   PPID  VSIZE  RSS     WCHAN    PC         NAME\n");
-    for Row { user, pid, parent, argv } in rows(call) {
-        let name = argv.first().map(String::as_str).unwrap_or_default();
-        if wanted.is_none_or(|wanted| name.contains(wanted.as_str())) {
-            text.push_str(&format!(
-                "{user:<9} {pid:<5} {parent:<5} {:<6} {:<5} 00000000 00000000 S {name}\n",
-                547_488, 51_248
-            ));
-        }
-    }
-    call.out(text).await.map(|()| 0)
 }
 
 /// `pidof [-s] NAME…`: newest first.

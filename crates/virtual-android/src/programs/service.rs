@@ -4,9 +4,11 @@
 //! here. Sources: `frameworks/native/cmds/service/service.cpp`; names from the capture `047`, interfaces from Android's
 //! AIDL files.
 
+mod old;
+
 use super::Invocation;
 use crate::io::Status;
-use crate::release::Release;
+use crate::release::{Release, ToolKind};
 
 /// Name, interface, and first release. Sorted by name, as the service manager lists them.
 static SERVICES: &[(&str, &str, u32)] = &[
@@ -72,7 +74,13 @@ pub(super) fn is_later(name: &str, release: &Release) -> bool {
 
 fn of(release: &Release) -> impl Iterator<Item = (&'static str, &'static str)> {
     let major = release.major;
-    SERVICES.iter().filter(move |row| row.2 <= major).map(|row| (row.0, row.1))
+    let mut rows: Vec<(&str, &str)> =
+        SERVICES.iter().filter(|row| row.2 <= major).map(|row| (row.0, row.1)).collect();
+    if release.form == ToolKind::Java {
+        rows.extend(old::SERVICES);
+        rows.sort_unstable();
+    }
+    rows.into_iter()
 }
 
 /// `service list | check NAME | call NAME CODE …`. Except for two of `statusbar` no transaction is answered: only the
@@ -103,6 +111,11 @@ pub(super) async fn service(call: Invocation) -> Status {
         (Some("call"), Some(name)) if call.arg(2).is_some() => {
             let reason = match known(name) {
                 false => format!("service: Service {name} does not exist\n"),
+                // What a service of 32 bits says to a number that it does not know.
+                true if release.form == ToolKind::Java => {
+                    call.out("Result: Parcel(Error: 0xffffffb6 \"Not a data message\")\n").await?;
+                    return Ok(0);
+                }
                 true => {
                     format!(
                         "service: the virtual phone implements only transactions 1 and 2 of statusbar, none of {name}\n"
@@ -113,7 +126,11 @@ pub(super) async fn service(call: Invocation) -> Status {
             Ok(10)
         }
         (Some("call"), name) => {
-            let missing = if name.is_some() { "code" } else { "service" };
+            // 4.4 confuses the two.
+            let missing = match name.is_some() != (release.form == ToolKind::Java) {
+                true => "code",
+                false => "service",
+            };
             call.err(format!("service: No {missing} specified for call\n")).await;
             usage(&call).await
         }
@@ -126,6 +143,9 @@ pub(super) async fn service(call: Invocation) -> Status {
 }
 
 async fn usage(call: &Invocation) -> Status {
+    if call.release().form == ToolKind::Java {
+        return call.out(old::USAGE).await.map(|()| 10);
+    }
     call.out(
         "Usage: service [-h|-?]\n       service list\n       service check SERVICE\n       service call SERVICE CODE [i32 N | i64 N | f N | d N | s16 STR | null ] ...\n",
     )

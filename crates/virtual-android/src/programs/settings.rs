@@ -1,5 +1,7 @@
 //! `settings get|put|delete|list`: the tables `system`, `secure` and `global`. Source: `SettingsService.java` of
-//! Android 14, captures `028`, `029` and `shell/settings`.
+//! Android 14, captures `028`, `029` and `shell/settings`. That of 4.4 is in [`old`].
+
+mod old;
 
 use super::Invocation;
 use crate::io::Status;
@@ -19,6 +21,9 @@ impl State {
 
 /// `settings [--user N] get|put|delete|list TABLE [NAME [VALUE]]`, also `cmd settings …`.
 pub(super) async fn settings(call: Invocation) -> Status {
+    if call.release().form == ToolKind::Java {
+        return old::settings(&call).await;
+    }
     let mut args = Vec::new();
     let mut rest = call.args.iter().map(String::as_str);
     while let Some(arg) = rest.next() {
@@ -26,13 +31,6 @@ pub(super) async fn settings(call: Invocation) -> Status {
             "--user" => drop(rest.next()),
             arg => args.push(arg),
         }
-    }
-    if call.release().form == ToolKind::Java
-        && !matches!(args.as_slice(), ["get", _, _] | ["put", _, _, _])
-    {
-        // `SettingsCmd.java` of Android 4.4 supports these two.
-        call.err(OLD_USAGE).await;
-        return Ok(0);
     }
     let table = args.get(1).copied().unwrap_or_default();
     if args.len() > 1 && !["system", "secure", "global"].contains(&table) {
@@ -80,14 +78,6 @@ pub(super) async fn settings(call: Invocation) -> Status {
     }
     Ok(0)
 }
-
-const OLD_USAGE: &str = "\
-usage:  settings [--user NUM] get namespace key
-        settings [--user NUM] put namespace key value
-
-'namespace' is one of {system, secure, global}, case-insensitive
-If '--user NUM' is not given, the operations are performed on the owner user.
-";
 
 const USAGE: &str = "\
 Settings provider (settings) commands:

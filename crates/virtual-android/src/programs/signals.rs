@@ -209,6 +209,9 @@ fn send(call: &Invocation, row: &Row, signal: Signal) -> Result<(), &'static str
 
 async fn bad_signal(call: &Invocation, given: &str) -> Status {
     let text = match call.name.as_str() {
+        "kill" if !call.release().toybox => {
+            format!("/system/bin/sh: kill: bad signal '{given}'\n")
+        }
         "kill" => format!("/system/bin/sh: kill: bad signal: {given}\n"),
         name => format!("{name}: bad -l '{given}'\n"),
     };

@@ -1,4 +1,7 @@
-//! Reading files and pipes: `cat`, `head`, `tail`, `wc`, `grep`, `md5sum`, `base64`, with toybox's texts.
+//! Reading files and pipes: `cat`, `head`, `tail`, `wc`, `grep`, `md5sum`, `base64`, with toybox's texts; those of old
+//! phones are in [`old`].
+
+mod old;
 
 use super::Invocation;
 use super::regex::Matcher;
@@ -11,6 +14,9 @@ const ALL: u64 = 64 << 20;
 
 /// `cat [FILE…]`
 pub(super) async fn cat(call: Invocation) -> Status {
+    if !call.release().toybox {
+        return old::cat(call).await;
+    }
     let mut status = 0;
     for (path, input) in
         inputs(&call, call.args.iter().map(String::as_str).filter(|arg| *arg != "-u").collect())

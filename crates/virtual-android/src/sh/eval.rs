@@ -113,26 +113,16 @@ impl Shell {
     /// A shell as adbd starts it: in `/`, as the shell user.
     pub(crate) fn new(phone: VirtualPhone, programs: &'static ProgramTable, service: &str) -> Self {
         let pid = phone.with(|phone| phone.next_pid());
-        let variables = [
-            ("ANDROID_DATA", "/data"),
-            ("ANDROID_ROOT", "/system"),
-            ("EXTERNAL_STORAGE", "/sdcard"),
-            ("HOME", "/"),
-            ("HOSTNAME", "vp"),
-            ("LOGNAME", "shell"),
-            ("PATH", phone.release().path),
-            ("SHELL", "/bin/sh"),
-            ("TMPDIR", "/data/local/tmp"),
-            ("USER", "shell"),
-        ]
-        .map(|(name, value)| {
+        let release = phone.release();
+        let given = [("PATH", release.path)].into_iter().chain(release.environment.iter().copied());
+        let variables = given.map(|(name, value)| {
             (name.to_owned(), Variable { value: value.to_owned(), exported: true })
         });
         Self {
             phone,
             programs,
             service: service.into(),
-            variables: Arc::new(variables.into()),
+            variables: Arc::new(variables.collect()),
             positional: Vec::new(),
             cwd: "/".to_owned(),
             status: 0,

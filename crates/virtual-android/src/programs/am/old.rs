@@ -1,115 +1,277 @@
-//! `am` as a Java program: `Am.java` of Android 4.4, and the captures `113` to `148`.
+//! `am` as a Java program: `Am.java` of Android 4.4, the captures `113` to `148`, and a running 4.4.4.
 
 use super::{Invocation, NEW_TASK, ParsedIntent, intent, launch, services};
-use crate::io::Status;
+use crate::io::{Abort, Status};
 use crate::latency::Work;
 use thumbwire_virtual_phone::{StartError, StartResult};
 
 /// What `am` prints before an error.
 const USAGE: &str = include_str!("../words/android-4.4/am.txt");
 
+/// Why a command ends early.
+enum Refusal {
+    /// An `IllegalArgumentException`: its message after the usage.
+    Usage(String),
+    /// An option that the command itself does not know: only a message.
+    Option(String),
+    /// Any other exception: its text and its own lines of the trace.
+    Thrown(String, &'static [&'static str]),
+    /// The phone stops the program.
+    Abort(Abort),
+}
+
+impl From<Abort> for Refusal {
+    fn from(abort: Abort) -> Self {
+        Self::Abort(abort)
+    }
+}
+
+type Outcome = Result<(), Refusal>;
+
+/// The last lines of every trace.
+const TRACE: [&str; 5] = [
+    "com.android.internal.os.BaseCommand.run(BaseCommand.java:47)",
+    "com.android.commands.am.Am.main(Am.java:76)",
+    "com.android.internal.os.RuntimeInit.nativeFinishInit(Native Method)",
+    "com.android.internal.os.RuntimeInit.main(RuntimeInit.java:243)",
+    "dalvik.system.NativeStart.main(Native Method)",
+];
+
+/// What a service throws back to the program.
+const READ_EXCEPTION: [&str; 2] = [
+    "android.os.Parcel.readException(Parcel.java:1465)",
+    "android.os.Parcel.readException(Parcel.java:1419)",
+];
+
 /// `am COMMAND …`
 pub(super) async fn am(call: &Invocation) -> Status {
-    let rest = call.args.get(1..).unwrap_or_default();
-    let wrong = match call.arg(0) {
-        Some("start") => start(call, rest).await?,
-        Some("force-stop" | "kill") => match rest.iter().rfind(|arg| !arg.starts_with('-')) {
-            Some(package) => {
-                call.phone.with(|phone| phone.world.force_stop(package));
-                None
-            }
-            None => Some("Argument required".to_owned()),
-        },
-        Some("kill-all") => None,
-        Some("broadcast") => match parse(rest) {
-            Err(what) => Some(message(&what)),
-            Ok(parsed) => {
-                let shown = intent::shown(&parsed, parsed.flags);
-                let got = call.phone.with(|phone| phone.world.broadcast(&parsed.intent, None));
-                let data = got.data.map_or(String::new(), |data| format!(", data=\"{data}\""));
-                let result = got.result;
-                call.out(format!(
-                    "Broadcasting: {shown}\nBroadcast completed: result={result}{data}\n"
-                ))
-                .await?;
-                None
-            }
-        },
-        Some("startservice") => match parse(rest) {
-            Err(what) => Some(message(&what)),
-            Ok(parsed) => {
-                services::start(call, &parsed, false).await?;
-                None
-            }
-        },
-        Some("instrument") => {
-            let name = rest.iter().rfind(|arg| !arg.starts_with('-')).cloned().unwrap_or_default();
-            let full = intent::component(&name)
-                .map_or(name, |component| format!("{}/{}", component.package, component.activity));
-            call.out(format!(
-                "INSTRUMENTATION_STATUS: id=ActivityManagerService\n\
-                 INSTRUMENTATION_STATUS: Error=Unable to find instrumentation info for: ComponentInfo{{{full}}}\n\
-                 INSTRUMENTATION_STATUS_CODE: -1\n"
-            ))
-            .await?;
-            call.err(format!(
-                "android.util.AndroidException: INSTRUMENTATION_FAILED: {full}\n\
-                 \tat com.android.commands.am.Am.runInstrument(Am.java:865)\n\
-                 \tat com.android.commands.am.Am.onRun(Am.java:282)\n\
-                 \tat com.android.internal.os.BaseCommand.run(BaseCommand.java:47)\n\
-                 \tat com.android.commands.am.Am.main(Am.java:76)\n\
-                 \tat com.android.internal.os.RuntimeInit.nativeFinishInit(Native Method)\n\
-                 \tat com.android.internal.os.RuntimeInit.main(RuntimeInit.java:243)\n\
-                 \tat dalvik.system.NativeStart.main(Native Method)\n"
-            ))
-            .await;
-            None
-        }
+    let Some((command, rest)) = call.args.split_first() else {
         // `BaseCommand.run` without arguments prints only the usage.
-        None => {
-            call.out(USAGE).await?;
-            None
-        }
-        Some(other) => Some(format!("unknown command '{other}'")),
+        return call.out(USAGE).await.map(|()| 0);
     };
-    if let Some(wrong) = wrong {
-        call.err(format!("{USAGE}Error: {wrong}\n")).await;
-    }
+    let text = match run(call, command, rest).await {
+        Ok(()) => return Ok(0),
+        Err(Refusal::Abort(abort)) => return Err(abort),
+        Err(Refusal::Usage(why)) => format!("{USAGE}Error: {why}\n"),
+        Err(Refusal::Option(option)) => format!("Error: Unknown option: {option}\n"),
+        Err(Refusal::Thrown(what, own)) => {
+            let trace = own.iter().chain(&TRACE).map(|line| format!("\tat {line}\n"));
+            format!("{what}\n{}", trace.collect::<String>())
+        }
+    };
+    call.err(text).await;
     Ok(0)
 }
 
-/// Parses an intent as in this release: its usage has no package option (`-p`).
-fn parse(args: &[String]) -> Result<ParsedIntent, String> {
-    let parsed = intent::parse(args)?;
-    match parsed.package {
-        Some(_) => Err("java.lang.IllegalArgumentException: Unknown option: -p".to_owned()),
-        None => Ok(parsed),
+async fn run(call: &Invocation, command: &str, rest: &[String]) -> Outcome {
+    match command {
+        "start" => start(call, rest).await,
+        "startservice" => {
+            let Some(parsed) = parse(call, rest).await? else { return null(call, SERVICE).await };
+            services::start(call, &parsed, false).await?;
+            Ok(())
+        }
+        "stopservice" => stop_service(call, rest).await,
+        "broadcast" => broadcast(call, rest).await,
+        "force-stop" | "kill" => {
+            let rest = without_user(rest)?;
+            let package = argument(&rest, command)?;
+            if package.starts_with('-') {
+                return Err(Refusal::Option(package.to_owned()));
+            }
+            call.phone.with(|phone| phone.world.force_stop(package));
+            Ok(())
+        }
+        "kill-all" | "clear-debug-app" => Ok(()),
+        "set-debug-app" => {
+            let rest: Vec<&str> = rest.iter().map(String::as_str).collect();
+            let names = rest.iter().filter(|arg| !["-w", "--persistent"].contains(*arg));
+            argument(&names.copied().collect::<Vec<_>>(), command).map(drop)
+        }
+        "instrument" => instrument(call, rest).await,
+        "profile" | "dumpheap" => profile(command, rest),
+        "monitor" => match rest.first() {
+            Some(option) if option != "--gdb" => Err(Refusal::Option(option.clone())),
+            _ => Ok(()),
+        },
+        // The shell may, and the system hangs until its watchdog restarts it; this phone's does not.
+        "hang" => {
+            call.out("Hanging the system...\n").await?;
+            Ok(())
+        }
+        "bug-report" => {
+            call.out("Your lovely bug report is being created; please be patient.\n").await?;
+            Ok(())
+        }
+        "idle-maintenance" => {
+            call.out("Performing idle maintenance...\n").await?;
+            Ok(())
+        }
+        "restart" => {
+            call.out("Restart the system...\n").await?;
+            Err(Refusal::Thrown(
+                "java.lang.SecurityException: Requires permission android.permission.SHUTDOWN"
+                    .to_owned(),
+                &[
+                    READ_EXCEPTION[0],
+                    READ_EXCEPTION[1],
+                    "android.app.ActivityManagerProxy.restart(ActivityManagerNative.java:4648)",
+                    "com.android.commands.am.Am.runRestart(Am.java:1398)",
+                    "com.android.commands.am.Am.onRun(Am.java:300)",
+                ],
+            ))
+        }
+        "screen-compat" => {
+            let rest = strings(rest);
+            let mode = argument(&rest, command)?;
+            if !["on", "off"].contains(&mode) {
+                call.err(format!("Error: enabled mode must be 'on' or 'off' at {mode}\n")).await;
+                return Ok(());
+            }
+            argument(&rest[1..], mode).map(drop)
+        }
+        "to-uri" | "to-intent-uri" => {
+            let Some(parsed) = parse(call, rest).await? else { return null(call, URI).await };
+            call.out(format!("{}\n", intent::as_uri(&parsed, command == "to-intent-uri"))).await?;
+            Ok(())
+        }
+        "switch-user" | "stop-user" => {
+            let user = number(argument(&strings(rest), command)?)?;
+            match (command, user) {
+                ("stop-user", 0) => Err(Refusal::Usage("Can't stop primary user 0".to_owned())),
+                _ => Ok(()),
+            }
+        }
+        "stack" => stack(call, rest),
+        other => Err(Refusal::Usage(format!("unknown command '{other}'"))),
     }
 }
 
-/// Returns what is wrong with the arguments, if anything.
-async fn start(call: &Invocation, args: &[String]) -> Result<Option<String>, crate::io::Abort> {
+fn strings(args: &[String]) -> Vec<&str> {
+    args.iter().map(String::as_str).collect()
+}
+
+/// `nextArgRequired`: the first of these, which follow `after`.
+fn argument<'a>(rest: &[&'a str], after: &str) -> Result<&'a str, Refusal> {
+    let missing = || Refusal::Usage(format!("Argument expected after \"{after}\""));
+    rest.first().copied().ok_or_else(missing)
+}
+
+/// `Integer.parseInt`.
+fn number(text: &str) -> Result<i32, Refusal> {
+    text.parse().map_err(|_| Refusal::Usage(format!("Invalid int: \"{text}\"")))
+}
+
+/// The arguments without `--user ID`.
+fn without_user(args: &[String]) -> Result<Vec<&str>, Refusal> {
+    let mut rest = Vec::new();
+    let mut args = args.iter().map(String::as_str);
+    while let Some(arg) = args.next() {
+        match arg {
+            "--user" => {
+                user(argument(&args.next().into_iter().collect::<Vec<_>>(), "--user")?)?;
+            }
+            arg => rest.push(arg),
+        }
+    }
+    Ok(rest)
+}
+
+/// `parseUserArg`.
+fn user(text: &str) -> Result<(), Refusal> {
+    match text {
+        "all" | "current" | "cur" => Ok(()),
+        other => number(other).map(drop),
+    }
+}
+
+/// Parses an intent as in this release: its usage has no package option (`-p`). Of an unknown option only a message
+/// remains, and no intent (`Am.makeIntent`).
+async fn parse(call: &Invocation, args: &[String]) -> Result<Option<ParsedIntent>, Refusal> {
+    let why = match intent::parse(args) {
+        _ if args.iter().any(|arg| arg == "-p") => "Unknown option: -p".to_owned(),
+        Ok(parsed) => return Ok(Some(parsed)),
+        Err(what) => message(&what),
+    };
+    if why.starts_with("Unknown option") {
+        call.err(format!("Error: {why}\n")).await;
+        return Ok(None);
+    }
+    Err(Refusal::Usage(why))
+}
+
+/// The trace of a service that gets no intent, up to `Am.onRun`, and what was printed before.
+type NullIntent = (&'static str, &'static [&'static str]);
+
+const START: NullIntent = (
+    "",
+    &[
+        "com.android.commands.am.Am.runStart(Am.java:619)",
+        "com.android.commands.am.Am.onRun(Am.java:270)",
+    ],
+);
+const BROADCAST: NullIntent = (
+    "Broadcasting: null\n",
+    &[
+        "android.app.ActivityManagerProxy.broadcastIntent(ActivityManagerNative.java:2361)",
+        "com.android.commands.am.Am.sendBroadcast(Am.java:802)",
+        "com.android.commands.am.Am.onRun(Am.java:284)",
+    ],
+);
+const SERVICE: NullIntent = (
+    "Starting service: null\n",
+    &[
+        "com.android.commands.am.Am.runStartService(Am.java:584)",
+        "com.android.commands.am.Am.onRun(Am.java:272)",
+    ],
+);
+
+const STOP_SERVICE: NullIntent = (
+    "Stopping service: null\n",
+    &[
+        "com.android.commands.am.Am.runStopService(Am.java:601)",
+        "com.android.commands.am.Am.onRun(Am.java:274)",
+    ],
+);
+const URI: NullIntent = (
+    "",
+    &[
+        "com.android.commands.am.Am.runToUri(Am.java:1441)",
+        "com.android.commands.am.Am.onRun(Am.java:306)",
+    ],
+);
+
+/// What becomes of a command without an intent.
+async fn null(call: &Invocation, (before, trace): NullIntent) -> Outcome {
+    call.out(before).await?;
+    Err(Refusal::Thrown("java.lang.NullPointerException".to_owned(), trace))
+}
+
+async fn start(call: &Invocation, args: &[String]) -> Outcome {
     let (mut wait, mut stop_first) = (false, false);
     let mut rest = Vec::new();
     let mut args = args.iter();
     while let Some(arg) = args.next() {
+        let mut value = || {
+            let missing = || Refusal::Usage(format!("Argument expected after \"{arg}\""));
+            args.next().ok_or_else(missing)
+        };
         match arg.as_str() {
             "-W" => wait = true,
             "-S" => stop_first = true,
             "-D" | "--opengl-trace" => {}
-            "-P" | "-R" | "--user" | "--start-profiler" => drop(args.next()),
+            "-P" | "--start-profiler" => drop(value()?),
+            "-R" => drop(number(value()?)?),
+            "--user" => user(value()?)?,
             _ => rest.push(arg.clone()),
         }
     }
-    let parsed = match parse(&rest) {
-        Ok(parsed) => parsed,
-        Err(what) => return Ok(Some(message(&what))),
-    };
+    let Some(parsed) = parse(call, &rest).await? else { return null(call, START).await };
     if stop_first && let Some(component) = &parsed.intent.component {
         call.out(format!("Stopping: {}\n", component.package)).await?;
         call.phone.with(|phone| phone.world.force_stop(&component.package));
     }
-    call.out(format!("Starting: {}\n", intent::shown(&parsed, parsed.flags))).await?;
+    call.out(format!("Starting: {}\n", intent::shown_fully(&parsed, parsed.flags))).await?;
     let started = launch(call, &parsed);
     match &started {
         Ok(StartResult::New) => {}
@@ -128,13 +290,13 @@ async fn start(call: &Invocation, args: &[String]) -> Result<Option<String>, cra
                 .await;
             }
             _ => {
-                let shown = intent::shown(&parsed, parsed.flags | NEW_TASK);
+                let shown = intent::shown_fully(&parsed, parsed.flags | NEW_TASK);
                 call.err(format!("Error: Activity not started, unable to resolve {shown}\n")).await;
             }
         },
     }
     if started.is_err() {
-        return Ok(None);
+        return Ok(());
     }
     let cost = call.phone.run_work(Work::ColdStart).await.as_millis();
     if wait {
@@ -144,10 +306,140 @@ async fn start(call: &Invocation, args: &[String]) -> Result<Option<String>, cra
         ))
         .await?;
     }
-    Ok(None)
+    Ok(())
 }
 
-/// An exception's message without its class.
+async fn stop_service(call: &Invocation, args: &[String]) -> Outcome {
+    let Some(parsed) = parse(call, args).await? else { return null(call, STOP_SERVICE).await };
+    let shown = intent::shown_fully(&parsed, parsed.flags);
+    call.out(format!("Stopping service: {shown}\n")).await?;
+    call.err("Service not stopped: was not running.\n").await;
+    Ok(())
+}
+
+async fn broadcast(call: &Invocation, args: &[String]) -> Outcome {
+    let Some(parsed) = parse(call, args).await? else { return null(call, BROADCAST).await };
+    let shown = intent::shown_fully(&parsed, parsed.flags);
+    let got = call.phone.with(|phone| phone.world.broadcast(&parsed.intent, None));
+    let data = got.data.map_or(String::new(), |data| format!(", data=\"{data}\""));
+    let result = got.result;
+    call.out(format!("Broadcasting: {shown}\nBroadcast completed: result={result}{data}\n"))
+        .await?;
+    Ok(())
+}
+
+/// No app of this phone has an instrumentation.
+async fn instrument(call: &Invocation, args: &[String]) -> Outcome {
+    let (mut wait, mut name, mut last) = (false, None, "instrument");
+    let mut args = args.iter().map(String::as_str);
+    while let Some(arg) = args.next() {
+        last = arg;
+        match arg {
+            "-w" => wait = true,
+            "-r" | "--no-window-animation" | "--no_window_animation" => {}
+            "-p" | "--user" | "--abi" => drop(args.next()),
+            "-e" => drop((args.next(), args.next())),
+            option if option.starts_with('-') => return Err(Refusal::Option(option.to_owned())),
+            other => name = Some(other),
+        }
+    }
+    let name = argument(&name.into_iter().collect::<Vec<_>>(), last)?;
+    let component = intent::component(name).map_err(|what| Refusal::Usage(message(&what)))?;
+    let full = format!("{}/{}", component.package, component.activity);
+    if wait {
+        call.out(format!(
+            "INSTRUMENTATION_STATUS: id=ActivityManagerService\n\
+             INSTRUMENTATION_STATUS: Error=Unable to find instrumentation info for: ComponentInfo{{{full}}}\n\
+             INSTRUMENTATION_STATUS_CODE: -1\n"
+        ))
+        .await?;
+    }
+    Err(Refusal::Thrown(
+        format!("android.util.AndroidException: INSTRUMENTATION_FAILED: {full}"),
+        &[
+            "com.android.commands.am.Am.runInstrument(Am.java:865)",
+            "com.android.commands.am.Am.onRun(Am.java:282)",
+        ],
+    ))
+}
+
+/// `am profile start|stop PROCESS [FILE]`, `am dumpheap PROCESS FILE`: the shell may debug no process of this phone.
+fn profile(command: &str, args: &[String]) -> Outcome {
+    let rest = without_user(args)?;
+    let (mut rest, mut after) = (rest.as_slice(), command);
+    let mut next = || {
+        let given = argument(rest, after)?;
+        (rest, after) = (&rest[1..], given);
+        Ok::<_, Refusal>(given)
+    };
+    let process = match (command, next()?) {
+        ("profile", "stop") => return Ok(()),
+        ("profile", _) => next()?,
+        (_, process) => process,
+    };
+    next()?;
+    Err(Refusal::Usage(format!("Unknown process: {process}")))
+}
+
+/// `am stack …`: only the system may.
+fn stack(call: &Invocation, args: &[String]) -> Outcome {
+    let rest = strings(args);
+    let what = argument(&rest, "stack")?;
+    let pid = call.running.pid;
+    let refused = |what: &str, trace| {
+        Err(Refusal::Thrown(
+            format!(
+                "java.lang.SecurityException: Permission Denial: {what}() from pid={pid}, uid=2000 requires android.permission.MANAGE_ACTIVITY_STACKS"
+            ),
+            trace,
+        ))
+    };
+    let count = match what {
+        "create" => 4,
+        "movetask" => 3,
+        "resize" => 2,
+        "box" => 1,
+        "boxes" => 0,
+        other => return Err(Refusal::Usage(format!("unknown command '{other}'"))),
+    };
+    let mut after = what;
+    for nth in 1..=count {
+        let given = argument(rest.get(nth..).unwrap_or_default(), after)?;
+        number(given)?;
+        after = given;
+    }
+    match what {
+        "boxes" => refused(
+            "getStackBoxes",
+            &[
+                READ_EXCEPTION[0],
+                READ_EXCEPTION[1],
+                "android.app.ActivityManagerProxy.getStackBoxes(ActivityManagerNative.java:2769)",
+                "com.android.commands.am.Am.runStackBoxes(Am.java:1618)",
+                "com.android.commands.am.Am.runStack(Am.java:1556)",
+                "com.android.commands.am.Am.onRun(Am.java:314)",
+            ],
+        ),
+        "box" => refused(
+            "getStackBoxInfo",
+            &[
+                READ_EXCEPTION[0],
+                READ_EXCEPTION[1],
+                "android.app.ActivityManagerProxy.getStackBoxInfo(ActivityManagerNative.java:2783)",
+                "com.android.commands.am.Am.runStackBoxInfo(Am.java:1630)",
+                "com.android.commands.am.Am.runStack(Am.java:1558)",
+                "com.android.commands.am.Am.onRun(Am.java:314)",
+            ],
+        ),
+        other => refused(other, &["com.android.commands.am.Am.onRun(Am.java:314)"]),
+    }
+}
+
+/// An exception's message without its class, in Dalvik's words.
 fn message(thrown: &str) -> String {
-    thrown.split_once(": ").map_or(thrown, |(_, what)| what).to_owned()
+    let what = thrown.split_once(": ").map_or(thrown, |(_, what)| what);
+    match what.strip_prefix("For input string: ") {
+        Some(text) => format!("Invalid int: {text}"),
+        None => what.to_owned(),
+    }
 }

@@ -1,5 +1,7 @@
 //! `dumpsys activity`: the activity in front, and the processes. Formats: `shell/activity` of the captures for Android
-//! 14 and 16, `043` and `118` for 4.4, emulators as listed in `window` for the others.
+//! 14 and 16, emulators as listed in `window` for the others. Those of 4.4 are in [`old`].
+
+mod old;
 
 use super::{configuration, fingerprint, task, task_record, uid};
 use crate::phone::State;
@@ -10,18 +12,35 @@ pub(super) fn report(phone: &mut State, args: &[&str]) -> String {
     let old = shape == DumpsysFormat::Android4;
     match args.first().copied() {
         None | Some("activities" | "a") => match shape {
-            DumpsysFormat::Android4 => old_activities(phone),
+            DumpsysFormat::Android4 => old::activities(phone),
             DumpsysFormat::Nine => activities_of_nine(phone),
             DumpsysFormat::Eleven => activities_of_eleven(phone),
             _ => activities(phone, shape),
         },
-        Some("top") => top(phone, old),
-        Some("recents" | "r") => recents(phone),
+        Some("top") if old => old::top(phone),
+        Some("top") => top(phone),
+        Some("recents" | "r") if !old => recents(phone),
         Some("processes" | "p") => processes(phone),
         Some("services" | "s") => services(phone, args.get(1).copied()),
         Some("broadcasts" | "b") => {
             "ACTIVITY MANAGER BROADCAST STATE (dumpsys activity broadcasts)\n  (nothing)\n"
                 .to_owned()
+        }
+        Some("intents" | "i") if old => {
+            "ACTIVITY MANAGER PENDING INTENTS (dumpsys activity intents)\n  (nothing)\n".to_owned()
+        }
+        Some(word @ ("service" | "provider")) if old => {
+            let name = args.get(1).copied().unwrap_or_default();
+            format!("No {word}s match: {name}\nUse -h for help.\n")
+        }
+        Some(option) if old && option.starts_with('-') => {
+            let unknown = super::old::unknown_option(args, &["-a", "-c"]);
+            let unknown = unknown.map_or_else(String::new, |option| {
+                format!("Unknown argument: {option}; use -h for help\n")
+            });
+            let rest: Vec<&str> =
+                args.iter().copied().skip_while(|arg| arg.starts_with('-')).collect();
+            format!("{unknown}{}", report(phone, &rest))
         }
         Some(name) if old => {
             format!("Bad activity command, or no activities match: {name}\nUse -h for help.\n")
@@ -149,22 +168,11 @@ fn activities(phone: &State, shape: DumpsysFormat) -> String {
     )
 }
 
-fn old_activities(phone: &State) -> String {
-    let top = phone.world.foreground();
-    let (record, package) = (task(phone), &top.package);
-    let line = format!("TaskRecord{{a6760818 #1 A={package} U=0 sz=1}}");
-    format!(
-        "ACTIVITY MANAGER ACTIVITIES (dumpsys activity activities)\n  Stack #0:\n    Task id #1\n    * {line}\n      numActivities=1 rootWasReset=true userId=0 mTaskType=0 numFullscreen=1 mOnTopOfHome=false\n      affinity={package}\n      intent={{flg=0x10000000 cmp={short}}}\n      realActivity={short}\n      Activities=[{record}]\n      askedCompatMode=false\n      * Hist #0: {record}\n          packageName={package} processName={package}\n          launchedFromUid=2000 launchedFromPackage=null userId=0\n          Intent {{ flg=0x10000000 cmp={short} }}\n          frontOfTask=true task={line}\n          taskAffinity={package}\n          realActivity={short}\n          state=RESUMED stopped=false delayedResume=false finishing=false\n          keysPaused=false inHistory=true visible=true sleeping=false idle=true\n\n    Running activities (most recent first):\n      {line}\n        Run #0: {record}\n\n    mResumedActivity: {record}\n\n  mFocusedActivity: {record}\n  mDismissKeyguardOnNextActivity=false\n  mSleepTimeout=false\n  mCurTaskId=1\n  mUserStackInFront={{}}\n\n  Recent tasks:\n  * Recent #0: {line}\n    numActivities=1 rootWasReset=true userId=0 mTaskType=0 numFullscreen=1 mOnTopOfHome=false\n",
-        short = top.short(),
-    )
-}
-
-fn top(phone: &State, old: bool) -> String {
+fn top(phone: &State) -> String {
     let top = phone.world.foreground();
     let pid = phone.world.pid_of(&top.package).unwrap_or(0);
-    let user = if old { "" } else { " userId=0" };
     format!(
-        "TASK {} id=1{user}\n  ACTIVITY {} {} pid={pid}\n    Local Activity {} State:\n      mResumed=true mStopped=false mFinished=false\n",
+        "TASK {} id=1 userId=0\n  ACTIVITY {} {} pid={pid}\n    Local Activity {} State:\n      mResumed=true mStopped=false mFinished=false\n",
         top.package,
         top.short(),
         address(&top.short()),

@@ -1,5 +1,8 @@
 //! `dumpsys display`: the displays, their sizes and rotation. Formats: `shell/display` of the captures
-//! (`scrcpy_partial*.txt` for 11, the Xiaomi Pad for 14), `040` for Android 4.4; a published `mBaseDisplayInfo` for 9.
+//! (`scrcpy_partial*.txt` for 11, the Xiaomi Pad for 14); a published `mBaseDisplayInfo` for 9. That of
+//! 4.4 is in [`old`].
+
+mod old;
 
 use crate::phone::State;
 use crate::release::formats::DumpsysFormat;
@@ -10,24 +13,14 @@ fn panel(shape: DumpsysFormat) -> &'static str {
 }
 
 pub(super) fn report(phone: &mut State, _: &[&str]) -> String {
+    if phone.release().shape == DumpsysFormat::Android4 {
+        return old::report(phone);
+    }
     let display = *phone.world.display();
     let (width, height, turned) = (display.width, display.height, display.rotation);
     let (natural_width, natural_height) = phone.world.physical_size();
     let density = display.density;
     let state = if phone.world.screen_on() { "ON" } else { "OFF" };
-    if phone.release().shape == DumpsysFormat::Android4 {
-        let info = |app: &str| {
-            format!(
-                "DisplayInfo{{\"Built-in Screen\", app {app}, real {app}, largest app {app}, smallest app {app}, 60.0 fps, rotation{turned}, density {density} ({density}.0 x {density}.0) dpi, layerStack 0, type BUILT_IN, FLAG_SECURE, FLAG_SUPPORTS_PROTECTED_BUFFERS}}"
-            )
-        };
-        return format!(
-            "DISPLAY MANAGER (dumpsys display)\n  mHeadless=false\n  mOnlyCode=false\n  mSafeMode=false\n  mPendingTraversal=false\n  mAllDisplayBlankStateFromPowerManager=2\n  mNextNonDefaultDisplayId=1\n  mDefaultViewport=DisplayViewport{{valid=true, displayId=0, orientation={turned}, logicalFrame=Rect(0, 0 - {width}, {height}), physicalFrame=Rect(0, 0 - {width}, {height}), deviceWidth={width}, deviceHeight={height}}}\n\nDisplay Devices: size=1\n  DisplayDeviceInfo{{\"Built-in Screen\": {natural_width} x {natural_height}, 60.0 fps, density {density}, {density}.0 x {density}.0 dpi, touch INTERNAL, rotation 0, type BUILT_IN, FLAG_DEFAULT_DISPLAY, FLAG_ROTATES_WITH_CONTENT, FLAG_SECURE, FLAG_SUPPORTS_PROTECTED_BUFFERS}}\n    mCurrentOrientation={turned}\n    mBlanked={}\n\nLogical Displays: size=1\n  Display 0:\n    mDisplayId=0\n    mLayerStack=0\n    mHasContent=true\n    mPrimaryDisplayDevice=Built-in Screen\n    mBaseDisplayInfo={}\n    mOverrideDisplayInfo={}\n",
-            state == "OFF",
-            info(&format!("{natural_width} x {natural_height}")),
-            info(&format!("{width} x {height}")),
-        );
-    }
     let shape = phone.release().shape;
     let panel = panel(shape);
     let flags = "FLAG_SECURE, FLAG_SUPPORTS_PROTECTED_BUFFERS";

@@ -1,5 +1,7 @@
 //! `dumpsys package`: which activities match which intents, and the packages. Formats: `shell/package` of the captures,
-//! and `106` for Android 4.4.
+//! and `106` for a block of Android 4.4, whose report is in [`old`].
+
+mod old;
 
 use super::super::clock::dated;
 use super::fingerprint;
@@ -18,6 +20,9 @@ const MAIN: &str = "android.intent.action.MAIN";
 const IMAGE: u64 = 1_230_768_000;
 
 pub(super) fn report(phone: &mut State, args: &[&str]) -> String {
+    if phone.release().form == ToolKind::Java {
+        return old::report(phone, args);
+    }
     let (release, now) = (phone.release(), phone.world.unix_time());
     let packages = phone.world.packages();
     match args.iter().rfind(|arg| !arg.starts_with('-')) {
@@ -158,8 +163,10 @@ fn block(manifest: &Manifest, held: &[RuntimePermission], release: &Release, now
         }
     };
     if old {
+        // Before 6 an app has all it asks for.
+        let granted = requested.replacen("requested permissions", "grantedPermissions", 1);
         return format!(
-            "  Package [{package}] ({address}):\n    userId={uid} gids=[]\n    pkg=Package{{{address} {package}}}\n    codePath={file}\n    resourcePath={file}\n    nativeLibraryPath=/data/app-lib/{package}\n    versionCode={version_code} targetSdk={target}\n    versionName={version_name}\n    applicationInfo=ApplicationInfo{{{address} {package}}}\n    flags=[ {flags} ]\n    dataDir=/data/data/{package}\n    supportsScreens=[small, medium, large, xlarge, resizeable, anyDensity]\n    timeStamp={last}\n    firstInstallTime={first}\n    lastUpdateTime={last}\n    permissionsFixed=false haveGids=true installStatus=1\n    pkgFlags=[ {flags} ]\n    User 0:  installed=true blocked=false stopped=false notLaunched=false enabled=0\n"
+            "  Package [{package}] ({address}):\n    userId={uid} gids=[]\n    pkg=Package{{{address} {package}}}\n    codePath={file}\n    resourcePath={file}\n    nativeLibraryPath=/data/app-lib/{package}\n    versionCode={version_code} targetSdk={target}\n    versionName={version_name}\n    applicationInfo=ApplicationInfo{{{address} {package}}}\n    flags=[ {flags} ]\n    dataDir=/data/data/{package}\n    supportsScreens=[small, medium, large, xlarge, resizeable, anyDensity]\n    timeStamp={last}\n    firstInstallTime={first}\n    lastUpdateTime={last}\n    signatures=PackageSignatures{{{address} [{address}]}}\n    permissionsFixed=false haveGids=true installStatus=1\n    pkgFlags=[ {flags} ]\n    User 0:  installed=true blocked=false stopped=false notLaunched=false enabled=0\n{granted}"
         );
     }
     format!(

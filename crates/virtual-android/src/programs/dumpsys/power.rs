@@ -1,36 +1,30 @@
-//! `dumpsys power`: whether the phone is awake and its display on. Sources: `PowerManagerService.dumpInternal`, the
-//! capture `302` for 4.4, and public transcripts of phones for the suspend blockers of Android 16 and the last line
-//! since 10.
+//! `dumpsys power`: whether the phone is awake and its display on. Sources: `PowerManagerService.dumpInternal`, public transcripts of phones for the suspend blockers of Android 16 and the last line
+//! since 10. That of 4.4 is in [`old`].
+
+mod old;
 
 use crate::phone::State;
 use crate::release::formats::DumpsysFormat;
 
 pub(super) fn report(phone: &mut State, _: &[&str]) -> String {
+    if phone.release().shape == DumpsysFormat::Android4 {
+        return old::report(phone);
+    }
     let on = phone.world.screen_on();
     let battery = phone.world.battery();
-    let (wakefulness, state, held) = if on { ("Awake", "ON", 1) } else { ("Asleep", "OFF", 0) };
+    let (wakefulness, state) = if on { ("Awake", "ON") } else { ("Asleep", "OFF") };
     let plugged = u8::from(battery.charging) * 2;
     let timeout = phone.world.setting("system", "screen_off_timeout").unwrap_or("60000").to_owned();
     let mut text = format!(
         "POWER MANAGER (dumpsys power)\n\nPower Manager State:\n  mDirty=0x0\n  mWakefulness={wakefulness}\n"
     );
-    let old = phone.release().shape == DumpsysFormat::Android4;
-    if !old {
-        text.push_str("  mWakefulnessChanging=false\n");
-    }
+    text.push_str("  mWakefulnessChanging=false\n");
     text.push_str(&format!(
         "  mIsPowered={}\n  mPlugType={plugged}\n  mBatteryLevel={}\n  mDockState=0\n  mStayOn=false\n  mProximityPositive=false\n  mBootCompleted=true\n  mSystemReady=true\n  mWakeLockSummary=0x0\n  mUserActivitySummary={}\n  mDisplayReady=true\n  mHoldingWakeLockSuspendBlocker=false\n  mHoldingDisplaySuspendBlocker={on}\n\nSettings and Configuration:\n  mScreenOffTimeoutSetting={timeout}\n",
         battery.charging,
         battery.level,
         if on { "0x1" } else { "0x0" },
     ));
-    if old {
-        text.push_str(&format!(
-            "\nWake Locks: size=0\n\nSuspend Blockers: size=4\n  PowerManagerService.WakeLocks: ref count=0\n  PowerManagerService.Display: ref count={held}\n  PowerManagerService.Broadcasts: ref count=0\n  PowerManagerService.WirelessChargerDetector: ref count=0\n\nScreen On Blocker: held=false, mNestCount=0\n\nDisplay Blanker: blanked={}\n",
-            !on
-        ));
-        return text;
-    }
     let display = match (phone.release().shape, on) {
         (DumpsysFormat::Sixteen, true) => "1 [holding display: (01-01 00:00:00.000)]",
         (DumpsysFormat::Sixteen, false) => "0 []",

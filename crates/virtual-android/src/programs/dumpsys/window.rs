@@ -17,20 +17,42 @@ use thumbwire_virtual_phone::{ScreenLock, Window, WindowKind};
 
 pub(super) fn report(phone: &mut State, args: &[&str]) -> String {
     let parts: [fn(&mut State) -> String; 3] = match phone.release().shape {
-        DumpsysFormat::Android4 => [old::policy, old::displays, old::windows],
+        DumpsysFormat::Android4 => [old::whole_policy, old::displays, old::windows],
         _ => [policy, displays::report, windows::report],
     };
     let [policy, displays, windows] = parts;
     match args.first().copied() {
+        // Before 5 these were names of windows like any other.
+        Some("visible-apps") if phone.release().shape == DumpsysFormat::Android4 => {
+            no_such_window("visible-apps")
+        }
         Some("windows" | "w" | "visible" | "visible-apps") => windows(phone),
+        Some("lastanr" | "l") if phone.release().shape == DumpsysFormat::Android4 => {
+            old::LAST_ANR.to_owned()
+        }
         Some("displays" | "d") => displays(phone),
         Some("policy" | "p") => policy(phone),
         Some("-h") => "Window manager dump options:\n".to_owned(),
-        Some(name) if !name.starts_with('-') => {
-            format!("Bad window command, or no windows match: {name}\nUse -h for help.\n")
+        Some(name) if !name.starts_with('-') => no_such_window(name),
+        _ if phone.release().shape == DumpsysFormat::Android4 => {
+            let unknown = super::old::unknown_option(args, &["-a"])
+                .map_or_else(String::new, |it| {
+                    format!("Unknown argument: {it}; use -h for help\n")
+                });
+            format!(
+                "{unknown}{}\n{}\n{}\n{}",
+                old::LAST_ANR,
+                policy(phone),
+                displays(phone),
+                windows(phone)
+            )
         }
         _ => format!("{}\n{}\n{}", policy(phone), displays(phone), windows(phone)),
     }
+}
+
+fn no_such_window(name: &str) -> String {
+    format!("Bad window command, or no windows match: {name}\nUse -h for help.\n")
 }
 
 /// The app op that guards windows of that type (`PhoneWindowManager.checkAddPermission`;

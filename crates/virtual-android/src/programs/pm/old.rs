@@ -1,12 +1,17 @@
 //! `pm` as a Java program: `Pm.java` of Android 4.4, and the captures `092` to `110`. Every status is that of the
 //! program's `System.exit`, which is 0 with few exceptions.
 
+mod lists;
+
 use super::install::SessionGuard;
-use super::list::listed;
-use super::{Invocation, dumped, installed, paths};
+use super::{Invocation, installed, paths};
+use crate::files::Error;
 use crate::io::{Abort, Status};
 use crate::latency::Work;
 use crate::packages::InstallOptions;
+use crate::phone::State;
+use crate::programs::dumpsys;
+use crate::programs::platform::is_permission;
 
 /// What `pm` prints without arguments, and after most errors.
 const USAGE: &str = include_str!("../words/android-4.4/pm.txt");
@@ -14,87 +19,184 @@ const USAGE: &str = include_str!("../words/android-4.4/pm.txt");
 /// `pm COMMAND …`
 pub(super) async fn pm(call: &Invocation) -> Status {
     let rest: Vec<&str> = call.args.iter().skip(1).map(String::as_str).collect();
-    let name = rest.iter().rfind(|arg| !arg.starts_with('-')).copied();
-    let is_there = || call.phone.with(|phone| installed(&phone.world, name).is_some());
-    let release = call.release();
-    let out = match call.arg(0) {
+    let text = match call.arg(0) {
         None => USAGE.to_owned(),
-        Some("list") => match rest.as_slice() {
-            ["packages" | "package", options @ ..] => match listed(call, options) {
-                Ok(listed) => listed,
-                Err(option) => format!("Error: Unknown option: {option}\n"),
-            },
-            ["users"] => "Users:\n\tUserInfo{0:Owner:13}\n".to_owned(),
-            ["features"] => {
-                "feature:reqGlEsVersion=0x20000\nfeature:android.hardware.touchscreen\n\
-                             feature:android.software.input_methods\n"
-                    .to_owned()
-            }
-            ["libraries" | "instrumentation" | "permission-groups" | "permissions", ..] => {
-                String::new()
-            }
-            [other, ..] => format!("Error: unknown list type '{other}'\n{USAGE}"),
-            [] => format!("Error: didn't specify type of data to list\n{USAGE}"),
-        },
-        Some("path") => call
-            .phone
-            .with(|phone| installed(&phone.world, name).map(|it| paths(it, release)))
-            .unwrap_or_default(),
-        Some("clear") => {
-            match call.phone.with(|phone| phone.world.clear_data(name.unwrap_or_default())) {
+        Some("list") => lists::list(call, &rest),
+        // The short form of `list packages`.
+        Some("-l") => lists::packages(call, &rest),
+        Some("path") => with_package(&rest, false, |package| {
+            let found = |phone: &mut State| {
+                installed(&phone.world, Some(package)).map(|it| paths(it, call.release()))
+            };
+            call.phone.with(found).unwrap_or_default()
+        }),
+        Some("clear") => with_package(&rest, true, |package| {
+            match call.phone.with(|phone| phone.world.clear_data(package)) {
                 true => "Success\n".to_owned(),
                 false => "Failed\n".to_owned(),
             }
+        }),
+        Some("dump") => with_package(&rest, false, |package| dump(call, package)),
+        Some("install") => install(call).await?,
+        Some("uninstall") => uninstall(call, &rest),
+        Some("set-install-location") => set_location(call, rest.first().copied()),
+        Some("get-install-location") => {
+            let place = call.phone.with(|phone| {
+                phone.world.setting("global", INSTALL_LOCATION).unwrap_or("0").to_owned()
+            });
+            let name = ["auto", "internal", "external"];
+            let name = place.parse::<usize>().ok().and_then(|at| name.get(at)).unwrap_or(&"auto");
+            format!("{place}[{name}]\n")
         }
-        Some("dump") => {
-            let epoch = call.phone.with(|phone| phone.world.unix_time());
-            match call.phone.with(|phone| {
-                installed(&phone.world, name).map(|manifest| dumped(manifest, &[], release, epoch))
-            }) {
-                Some(text) => text,
-                None => format!("Unable to find package: {}\n", name.unwrap_or_default()),
-            }
-        }
-        Some("install") => match install(call).await? {
-            said if said.starts_with("Error") => format!("{said}{USAGE}"),
-            said => said,
-        },
-        Some("uninstall") => {
-            let keep = rest.contains(&"-k");
-            match call
-                .phone
-                .with(|phone| phone.installer().uninstall(name.unwrap_or_default(), keep))
-            {
-                true => "Success\n".to_owned(),
-                false => "Failure\n".to_owned(),
-            }
-        }
-        Some("get-install-location") => "0[auto]\n".to_owned(),
         Some("get-max-users") => "Maximum supported users: 1\n".to_owned(),
-        Some("grant" | "revoke") => {
-            let package = rest.first().copied().unwrap_or_default();
-            match call.phone.with(|phone| installed(&phone.world, Some(package)).is_some()) {
-                // Before Android 6 permissions are granted at installation.
-                true => format!(
-                    "Operation not allowed: java.lang.SecurityException: Permission {} is not a changeable permission type\n",
-                    rest.get(1).copied().unwrap_or_default()
-                ),
-                false => format!(
-                    "Bad argument: java.lang.IllegalArgumentException: Unknown package: {package}\n{USAGE}"
-                ),
+        Some("create-user") => match rest.is_empty() {
+            true => "Error: no user name specified.\n".to_owned(),
+            false => "Error: couldn't create User.\n".to_owned(),
+        },
+        Some("remove-user") => match rest.first().map(|id| (id, id.parse::<i32>())) {
+            None => "Error: no user id specified.\n".to_owned(),
+            Some((id, Err(_))) => format!("Error: user id '{id}' is not a number.\n"),
+            Some((id, Ok(_))) => format!("Error: couldn't remove user id {id}\n"),
+        },
+        Some("grant" | "revoke") => grant(call, &rest),
+        Some("set-permission-enforced") => match rest.as_slice() {
+            [] => wrong("no permission specified"),
+            [_] => wrong("no enforcement specified"),
+            ["android.permission.READ_EXTERNAL_STORAGE", ..] => String::new(),
+            [name, ..] => illegal(&format!("No selective enforcement for {name}")),
+        },
+        Some("trim-caches") => match rest.first() {
+            None => wrong("no size specified"),
+            Some(size) if size.parse::<i64>().is_err() => {
+                wrong(&format!("expected number at: {size}"))
+            }
+            Some(_) => "Operation not allowed: java.lang.SecurityException: Neither user 2000 nor current process has android.permission.CLEAR_APP_CACHE.\n".to_owned(),
+        },
+        // The shell may not: the exception is uncaught, and goes to the log.
+        Some("enable" | "disable" | "disable-user" | "disable-until-used") => {
+            match without_user(&rest).first() {
+                None => wrong("no package or component specified"),
+                Some(_) => String::new(),
             }
         }
-        Some("enable" | "disable" | "disable-user" | "disable-until-used") if is_there() => {
-            format!(
-                "Error: java.lang.SecurityException: Permission Denial: attempt to change component state from pid=4001, uid=2000, package uid={}\n",
-                call.phone
-                    .with(|phone| installed(&phone.world, name).map_or(0, |manifest| manifest.uid))
-            )
-        }
-        Some(other) => format!("Error: unknown command '{other}'\n{USAGE}"),
+        // A package that is not there counts as blocked.
+        Some(command @ ("block" | "unblock")) => match without_user(&rest).first() {
+            None => wrong("no package or component specified"),
+            Some(name) => {
+                let is_there =
+                    call.phone.with(|phone| installed(&phone.world, Some(name)).is_some());
+                let blocked = command == "block" || !is_there;
+                format!("Package {name} new blocked state: {blocked}\n")
+            }
+        },
+        Some(other) => wrong(&format!("unknown command '{other}'")),
     };
-    call.out(out).await?;
+    call.out(text).await?;
     Ok(0)
+}
+
+/// The row of the global settings that `pm set-install-location` writes (`Settings.Global`).
+const INSTALL_LOCATION: &str = "default_install_location";
+
+/// An error, and the usage.
+fn wrong(what: &str) -> String {
+    format!("Error: {what}\n{USAGE}")
+}
+
+/// An `IllegalArgumentException` of the service, and the usage.
+fn illegal(what: &str) -> String {
+    format!("Bad argument: java.lang.IllegalArgumentException: {what}\n{USAGE}")
+}
+
+fn without_user<'a>(rest: &[&'a str]) -> Vec<&'a str> {
+    match rest {
+        ["--user", _, rest @ ..] => rest.to_vec(),
+        rest => rest.to_vec(),
+    }
+}
+
+/// Answers about the package that is named first; `usage`: whether a missing one prints the usage.
+fn with_package(rest: &[&str], usage: bool, answer: impl FnOnce(&str) -> String) -> String {
+    match without_user(rest).first() {
+        Some(package) => answer(package),
+        None if usage => wrong("no package specified"),
+        None => "Error: no package specified\n".to_owned(),
+    }
+}
+
+/// The reports of the services that know about packages, each under its name (`ActivityManager.dumpPackageState`).
+fn dump(call: &Invocation, package: &str) -> String {
+    let report = |service: &str, args: &[&str]| {
+        let text = call.phone.with(|phone| dumpsys::report(phone, service, args));
+        format!("DUMP OF SERVICE {service}:\n{}\n", text.unwrap_or_default())
+    };
+    [
+        report("activity", &["-a", "package", package]),
+        report("meminfo", &["--local", package]),
+        report("procstats", &["-a", package]),
+        report("usagestats", &["--packages", package]),
+        report("package", &[package]),
+        report("batterystats", &[package]),
+    ]
+    .concat()
+}
+
+fn uninstall(call: &Invocation, rest: &[&str]) -> String {
+    let mut keep = false;
+    let mut name = None;
+    for arg in rest {
+        match *arg {
+            "-k" => keep = true,
+            option if option.starts_with('-') => return unknown(option),
+            package => {
+                name = Some(package);
+                break;
+            }
+        }
+    }
+    let Some(name) = name else { return wrong("no package specified") };
+    match call.phone.with(|phone| phone.installer().uninstall(name, keep)) {
+        true => "Success\n".to_owned(),
+        false => "Failure\n".to_owned(),
+    }
+}
+
+fn unknown(option: &str) -> String {
+    format!("Error: Unknown option: {option}\n")
+}
+
+fn set_location(call: &Invocation, place: Option<&str>) -> String {
+    match place {
+        None => "Error: no install location specified.\n".to_owned(),
+        Some(place @ ("0" | "1" | "2")) => {
+            call.phone.with(|phone| phone.world.put_setting("global", INSTALL_LOCATION, place));
+            String::new()
+        }
+        Some(_) => "Error: install location has to be a number.\n".to_owned(),
+    }
+}
+
+/// `pm grant|revoke PACKAGE PERMISSION`: before Android 6 permissions are granted at installation, and only those for
+/// development can change.
+fn grant(call: &Invocation, rest: &[&str]) -> String {
+    let (package, permission) = match rest {
+        [] => return wrong("no package specified"),
+        [_] => return wrong("no permission specified"),
+        [package, permission, ..] => (*package, *permission),
+    };
+    let requested = call.phone.with(|phone| {
+        installed(&phone.world, Some(package))
+            .map(|it| it.permissions.iter().any(|name| *name == permission))
+    });
+    let refused = match requested {
+        None => return illegal(&format!("Unknown package: {package}")),
+        Some(true) => format!("Permission {permission} is not a changeable permission type"),
+        Some(false) if is_permission(permission) => {
+            format!("Package {package} has not requested permission {permission}")
+        }
+        Some(false) => return illegal(&format!("Unknown permission: {permission}")),
+    };
+    format!("Operation not allowed: java.lang.SecurityException: {refused}\n")
 }
 
 /// `pm install` of Android 4.4 (`Pm.java`): prints the file, and a failure has no details but its code.
@@ -107,7 +209,10 @@ async fn install(call: &Invocation) -> Result<String, Abort> {
             "-r" => options.replace = true,
             "-t" => options.test = true,
             "-d" => options.downgrade = true,
-            "-i" => options.installer = args.next().cloned(),
+            "-i" => match args.next() {
+                Some(name) => options.installer = Some(name.clone()),
+                None => return Ok("Error: no value specified for -i\n".to_owned()),
+            },
             "--algo" | "--iv" | "--key" | "--macalgo" | "--mackey" | "--tag"
             | "--originating-uri" | "--referrer" => drop(args.next()),
             "-l" | "-s" | "-f" => {}
@@ -119,12 +224,18 @@ async fn install(call: &Invocation) -> Result<String, Abort> {
             }
         }
     }
-    let Some(path) = path else { return Ok("Error: no package specified\n".to_owned()) };
+    let Some(path) = path else {
+        return Ok("\tpkg: null\nError: no package specified\n".to_owned());
+    };
     let named = format!("\tpkg: {path}\n");
     let whole = call.path(path);
-    let Ok(bytes) = call.phone.files(|files| files.read(&whole)) else {
+    let bytes = match call.phone.files(|files| files.read(&whole)) {
+        Ok(bytes) => bytes,
+        Err(Error::IsADirectory) => {
+            return Ok(format!("{named}Failure [INSTALL_FAILED_INVALID_APK]\n"));
+        }
         // The capture `107-pm-install-missing`.
-        return Ok(format!("{named}Failure [INSTALL_FAILED_INVALID_URI]\n"));
+        Err(_) => return Ok(format!("{named}Failure [INSTALL_FAILED_INVALID_URI]\n")),
     };
     let Some(session) = SessionGuard::new(&call.phone, options) else {
         return Ok(format!("{named}Failure [INSTALL_FAILED_INTERNAL_ERROR]\n"));

@@ -24,15 +24,20 @@ pub(super) async fn wm(call: &Invocation) -> Status {
             return Ok(0);
         }
         (Some("size"), Some(size)) => {
-            let sides = size.split_once('x').map(|(w, h)| (w.parse::<i32>(), h.parse::<i32>()));
-            match sides {
+            let sides = size.split_once('x').filter(|(w, h)| !w.is_empty() && !h.is_empty());
+            let numbers = sides.map(|(w, h)| (w.parse::<i32>(), h.parse::<i32>()));
+            match numbers {
                 Some((Ok(width), Ok(height))) => {
-                    call.phone.with(|phone| phone.world.set_size_override(Some((width, height))));
+                    // The service ignores an impossible one.
+                    if width > 0 && height > 0 {
+                        let size = Some((width, height));
+                        call.phone.with(|phone| phone.world.set_size_override(size));
+                    }
                     return Ok(0);
                 }
-                Some(_) => {
-                    let number =
-                        size.split('x').find(|side| side.parse::<i32>().is_err()).unwrap_or(size);
+                Some((width, _)) => {
+                    let (left, right) = sides.unwrap_or_default();
+                    let number = if width.is_err() { left } else { right };
                     format!("bad number java.lang.NumberFormatException: Invalid int: \"{number}\"")
                 }
                 None => format!("bad size {size}"),
@@ -63,7 +68,17 @@ pub(super) async fn wm(call: &Invocation) -> Status {
             }
         },
         // This phone's screen has no edges that a TV would crop.
-        (Some("overscan"), _) => return Ok(0),
+        (Some("overscan"), Some(edges)) => {
+            let numbers = edges.split(',').filter(|edge| edge.parse::<u32>().is_ok()).count();
+            if edges == "reset" || (numbers == 4 && edges.split(',').count() == 4) {
+                return Ok(0);
+            }
+            format!("bad rectangle arg: {edges}")
+        }
+        (Some("overscan"), None) => {
+            call.err(format!("{USAGE}Error: Argument expected after \"overscan\"\n")).await;
+            return Ok(0);
+        }
         (None, _) => return call.out(USAGE).await.map(|()| 0),
         (Some(other), _) => format!("unknown command '{other}'"),
     };

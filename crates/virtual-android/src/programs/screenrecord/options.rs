@@ -7,8 +7,25 @@ use crate::io::Abort;
 use crate::programs::Invocation;
 use crate::release::formats::DumpsysFormat;
 
-/// The accepted bit rates per second.
+/// The accepted bit rates per second, and those before Android 5.
 const BIT_RATES: std::ops::RangeInclusive<u32> = 100_000..=200_000_000;
+const OLD_BIT_RATES: std::ops::RangeInclusive<u32> = 100_000..=100_000_000;
+
+/// The help of Android 4.4.
+const OLD_USAGE: &str = include_str!("../words/android-4.4/screenrecord.txt");
+
+/// Options that came later.
+const LATER: [&str; 9] = [
+    "show-device-info",
+    "monotonic-time",
+    "persistent-surface",
+    "capture-secure",
+    "version",
+    "output-format",
+    "codec-name",
+    "bframes",
+    "display-id",
+];
 
 /// The id of the only physical display, on a phone whose panel has no name of its own (the first of HWC).
 const DISPLAY: &str = "4619827259835644672";
@@ -49,10 +66,12 @@ pub(super) async fn read(
     const WITH: [&str; 7] =
         ["size", "bit-rate", "time-limit", "output-format", "codec-name", "bframes", "display-id"];
     let refuse = |reason: String| Ok(Err(UsageError(reason, 2)));
+    let is_old = !call.release().toybox;
+    let rates = if is_old { OLD_BIT_RATES } else { BIT_RATES };
     let mut wanted = ScreenrecordOptions {
         verbose: false,
         size: None,
-        bit_rate: 20_000_000,
+        bit_rate: if call.release().toybox { 20_000_000 } else { 4_000_000 },
         limit: Some(180),
         turned: false,
         overlay: false,
@@ -68,19 +87,26 @@ pub(super) async fn read(
         }
         let Some(option) = arg.strip_prefix("--") else {
             if arg.len() > 1 && arg.starts_with('-') {
-                return refuse(format!("screenrecord: unknown option -- {}\n", &arg[1..]));
+                let letter = arg.chars().nth(1).unwrap_or('-');
+                return refuse(match is_old {
+                    true => format!("screenrecord: invalid option -- {letter}\n"),
+                    false => format!("screenrecord: unknown option -- {}\n", &arg[1..]),
+                });
             }
             files.push(arg);
             continue;
         };
         let (name, value) =
             option.split_once('=').map_or((option, None), |(name, value)| (name, Some(value)));
-        let known = || WITHOUT.iter().chain(&WITH);
+        let known = || WITHOUT.iter().chain(&WITH).filter(|name| !is_old || !LATER.contains(name));
         let exact = known().find(|known| **known == name);
         let begun: Vec<&&str> = known().filter(|known| known.starts_with(name)).collect();
         let name = match (exact, begun.as_slice()) {
             (Some(name), _) => *name,
             (None, [only]) => **only,
+            (None, []) if is_old => {
+                return refuse(format!("screenrecord: unrecognized option `{arg}'\n"));
+            }
             (None, []) => return refuse(format!("screenrecord: unknown option -- {name}\n")),
             (None, _) => return refuse(format!("screenrecord: ambiguous option -- {name}\n")),
         };
@@ -96,7 +122,10 @@ pub(super) async fn read(
             continue;
         }
         let Some(value) = value.or_else(|| args.next()) else {
-            return refuse(format!("screenrecord: option requires an argument -- {name}\n"));
+            return refuse(match is_old {
+                true => format!("screenrecord: option `{arg}' requires an argument\n"),
+                false => format!("screenrecord: option requires an argument -- {name}\n"),
+            });
         };
         match name {
             "size" => match size(value) {
@@ -109,17 +138,26 @@ pub(super) async fn read(
                 Some(size) => wanted.size = Some(size),
                 None => return refuse(format!("Invalid size '{value}', must be width x height\n")),
             },
-            "bit-rate" => match with_unit(value) {
-                Some(rate) if BIT_RATES.contains(&rate) => wanted.bit_rate = rate,
-                Some(rate) => {
-                    let (least, most) = (BIT_RATES.start(), BIT_RATES.end());
-                    return refuse(format!(
-                        "Bit rate {}bps outside acceptable range [{least},{most}]\n",
-                        rate as i32
-                    ));
+            // There were no units before Android 5.
+            "bit-rate" => {
+                match with_unit(value).filter(|_| !is_old || !value.ends_with(['M', 'm'])) {
+                    None if is_old => {
+                        let rate = atoi(value) as i32;
+                        return refuse(format!(
+                            "Bit rate {rate}bps outside acceptable range [100000,100000000]\n"
+                        ));
+                    }
+                    Some(rate) if rates.contains(&rate) => wanted.bit_rate = rate,
+                    Some(rate) => {
+                        let (least, most) = (rates.start(), rates.end());
+                        return refuse(format!(
+                            "Bit rate {}bps outside acceptable range [{least},{most}]\n",
+                            rate as i32
+                        ));
+                    }
+                    None => return refuse(format!("Unrecognized value: {value}\n")),
                 }
-                None => return refuse(format!("Unrecognized value: {value}\n")),
-            },
+            }
             "time-limit" if is_limited(call) => match atoi(value) {
                 seconds @ 1..=180 => wanted.limit = Some(seconds),
                 seconds => {
@@ -188,6 +226,9 @@ fn atoi(text: &str) -> u64 {
 }
 
 fn usage(call: &Invocation) -> String {
+    if !call.release().toybox {
+        return OLD_USAGE.to_owned();
+    }
     match is_limited(call) {
         true => USAGE.replace(
             "Default is 180. Set to 0\n    to remove the time limit.",

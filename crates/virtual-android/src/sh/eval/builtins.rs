@@ -463,13 +463,16 @@ async fn command(shell: &mut Shell, mut args: &[String], io: &Io) -> Status {
 
 async fn r#type(shell: &mut Shell, args: &[String], io: &Io) -> Status {
     let mut status = 0;
+    let is_old = !shell.phone.release().toybox;
     for name in args {
         let what = if shell.has_function(name) {
             "is a function".to_owned()
-        } else if find(name).is_some() {
+        } else if find(name).is_some() || (is_old && ["cat", "kill"].contains(&name.as_str())) {
             "is a shell builtin".to_owned()
         } else if shell.programs.find(name, shell.phone.release()).is_some() {
-            format!("is /system/bin/{name}")
+            // Old phones' mksh remembers where it found a program (`set -o trackall`).
+            let tracked = if is_old { "a tracked alias for " } else { "" };
+            format!("is {tracked}/system/bin/{name}")
         } else {
             status = 1;
             "not found".to_owned()
@@ -525,7 +528,16 @@ async fn read(shell: &mut Shell, args: &[String], io: &Io) -> Status {
 /// Sleeps in phone time; see `VirtualPhone::sleep`.
 async fn sleep(shell: &mut Shell, args: &[String], io: &Io) -> Status {
     let mut total = Duration::ZERO;
+    let is_builtin = !shell.phone.release().toybox;
+    if is_builtin && args.len() != 1 {
+        shell.print_error(io, "sleep: syntax error").await;
+        return Ok(1);
+    }
     for arg in args {
+        if is_builtin && (arg.is_empty() || arg.parse::<f64>().is_err() || arg.starts_with('-')) {
+            shell.print_error(io, &format!("sleep: syntax error: Invalid argument '{arg}'")).await;
+            return Ok(1);
+        }
         let (digits, unit) = match arg.strip_suffix(['s', 'm', 'h', 'd']) {
             Some(digits) => (digits, arg.chars().last()),
             None => (arg.as_str(), None),

@@ -1,9 +1,14 @@
 //! `dumpsys window` of Android 4.4, which has other sections, and the focus among the windows. Captures `037`, `038`,
 //! `064`, `119`, `436`.
 
+use super::super::old::configuration;
 use super::{appop, is_attached, name as window_name, task, titled};
 use crate::phone::State;
 use thumbwire_virtual_phone::{Rect, Scene, ScreenLock, Window, WindowKind};
+
+/// No app ever stops answering for so long that the window manager writes it down.
+pub(super) const LAST_ANR: &str =
+    "WINDOW MANAGER LAST ANR (dumpsys window lastanr)\n  <no ANR has occurred since boot>\n";
 
 pub(super) fn policy(phone: &mut State) -> String {
     let (on, locked) = (phone.world.screen_on(), phone.world.keyguard_shown());
@@ -32,6 +37,38 @@ pub(super) fn policy(phone: &mut State) -> String {
     )
 }
 
+/// [`policy`] with what never changes on this phone, or follows from its screen: each line after the one that begins so.
+pub(super) fn whole_policy(phone: &mut State) -> String {
+    let display = *phone.world.display();
+    let (width, height) = (display.width, display.height);
+    let kind = |kind: WindowKind, phone: &mut State| {
+        let windows = &phone.world.scene().windows;
+        windows.iter().find(|window| window.kind == kind).map(|window| window.bounds)
+    };
+    let top = kind(WindowKind::StatusBar, phone).map_or(0, |bar| bar.bottom);
+    let bottom = kind(WindowKind::NavigationBar, phone).map_or(height, |bar| bar.top);
+    let app = format!("(0,{top})-({width},{bottom})");
+    let after = [
+        ("mSafeMode", "mLidState=-1 mLidOpenRotation=-1 mHdmiPlugged=false\nmLastSystemUiFlags=0x0 mResettingSystemUiFlags=0x0 mForceClearedSystemUiFlags=0x0".to_owned()),
+        ("mCurrentAppOrientation", "mCarDockEnablesAccelerometer=true mDeskDockEnablesAccelerometer=true\nmLidKeyboardAccessibility=0 mLidNavigationAccessibility=0 mLidControlsSleep=false\nmLongPressOnPowerBehavior=-1 mHasSoftInput=true".to_owned()),
+        ("mOverscanScreen", format!("mRestrictedOverscanScreen=(0,0) {width}x{bottom}")),
+        ("mUnrestrictedScreen", format!(
+            "mRestrictedScreen=(0,0) {width}x{bottom}\nmStableFullscreen=(0,0)-({width},{bottom})\nmStable={app}\nmSystem=(0,0)-({width},{height})\nmCur={app}\nmContent={app}\nmDock={app}\nmDockLayer=268435456 mStatusBarLayer=161000"
+        )),
+        ("mForceStatusBar", "mDismissKeyguard=0 mWinDismissingKeyguard=null mHomePressed=false\nmAllowLockscreenWhenOn=false mLockScreenTimeout=0 mLockScreenTimerActive=false\nmEndcallBehavior=2 mIncallPowerBehavior=1 mLongPressOnHomeBehavior=1".to_owned()),
+        ("mPortraitRotation", "mDemoHdmiRotation=1 mDemoHdmiRotationLock=false\nmUndockedHdmiRotation=-1\nBarController.StatusBar\n  mState=WINDOW_STATE_SHOWING\n  mTransientBar=TRANSIENT_BAR_NONE\nBarController.NavigationBar\n  mState=WINDOW_STATE_SHOWING\n  mTransientBar=TRANSIENT_BAR_NONE".to_owned()),
+    ];
+    let mut text = String::new();
+    for line in policy(phone).lines() {
+        text.push_str(&format!("{line}\n"));
+        let more = after.iter().find(|(begin, _)| line.trim_start().starts_with(begin));
+        for line in more.map(|(_, more)| more.lines()).into_iter().flatten() {
+            text.push_str(&format!("    {line}\n"));
+        }
+    }
+    text
+}
+
 pub(super) fn displays(phone: &mut State) -> String {
     let display = *phone.world.display();
     let (width, height) = phone.world.physical_size();
@@ -50,7 +87,7 @@ pub(super) fn displays(phone: &mut State) -> String {
     let (short, long) = (display.width.min(display.height), display.width.max(display.height));
     let app = format!("AppWindowToken{{a6760b10 token=Token{{a675eed0 {task}}}}}");
     format!(
-        "WINDOW MANAGER DISPLAY CONTENTS (dumpsys window displays)\n  Display: mDisplayId=0\n    init={width}x{height} {density}dpi{base} cur={}x{} app={}x{} rng={short}x{short}-{long}x{long}\n    layoutNeeded=false\n  StackBox #0\n    mParent=null\n    mBounds=[0,0][{},{}] mVertical=false layoutNeeded=true\n    mStack={{stackId=0 tasks=[{{taskId=1 appTokens=[{app}]}}]}}\n      mStackId=0\n      {{taskId=1 appTokens=[{app}]}}\n\n  Application tokens in Z order:\n  App #1 {app}:\n    windows=[{focus}]\n    windowType=2 hidden=false hasVisible=true\n    app=true\n    allAppWindows=[{focus}]\n    groupId=1 appFullscreen=true requestedOrientation=-1\n\n",
+        "WINDOW MANAGER DISPLAY CONTENTS (dumpsys window displays)\n  Display: mDisplayId=0\n    init={width}x{height} {density}dpi{base} cur={}x{} app={}x{} rng={short}x{short}-{long}x{long}\n    layoutNeeded=false\n  StackBox #0\n    mParent=null\n    mBounds=[0,0][{},{}] mVertical=false layoutNeeded=true\n    mStack={{stackId=0 tasks=[{{taskId=1 appTokens=[{app}]}}]}}\n      mStackId=0\n      {{taskId=1 appTokens=[{app}]}}\n\n  Application tokens in Z order:\n  App #1 {app}:\n    windows=[{focus}]\n    windowType=2 hidden=false hasVisible=true\n    app=true\n    allAppWindows=[{focus}]\n    groupId=1 appFullscreen=true requestedOrientation=-1\n    hiddenRequested=false clientHidden=false willBeHidden=false reportedDrawn=true reportedVisible=true\n    numInterestingWindows=1 numDrawnWindows=1 inPendingTransaction=false allDrawn=true (animator=true)\n    startingData=null removed=false firstWindowDrawn=true\n\n",
         display.width, display.height, display.width, display.height, display.width, display.height,
     )
 }
@@ -61,6 +98,8 @@ pub(super) fn windows(phone: &mut State) -> String {
     let packages = phone.world.packages();
     let owners: Vec<(String, u32)> =
         packages.into_iter().map(|manifest| (manifest.package.clone(), manifest.uid)).collect();
+    let config = configuration(phone);
+    let display = *phone.world.display();
     let scene = phone.world.scene();
     let mut text = String::from("WINDOW MANAGER WINDOWS (dumpsys window windows)\n");
     let count = scene.windows.len();
@@ -68,7 +107,7 @@ pub(super) fn windows(phone: &mut State) -> String {
     for (nth, window) in scene.windows.iter().rev().enumerate() {
         let place = count - 1 - nth;
         text.push_str(&format!("  Window #{place} {}:\n", window_name(window)));
-        text.push_str(&of(window, place == 0, &owners, scene));
+        text.push_str(&of(window, place, &task, &owners, scene, &config));
     }
     let focus = scene.focused().map_or("null".to_owned(), window_name);
     let method = scene.windows.iter().find(|window| window.kind == WindowKind::InputMethod);
@@ -81,30 +120,77 @@ pub(super) fn windows(phone: &mut State) -> String {
         None => (String::new(), String::new()),
     };
     text.push_str(&format!(
-        "\n  mCurrentFocus={focus}\n  mFocusedApp=AppWindowToken{{a6760b10 token=Token{{a675eed0 {task}}}}}\n{target}  mInTouchMode=true mLayoutSeq=38\n{method}  mSystemBooted=true mDisplayEnabled=true\n  mTransactionSequence=52\n  mDisplayFrozen=false windows=false client=false apps=0 waitingForConfig=false\n  mRotation={rotation} mAltOrientation=false\n  mLastWindowForcedOrientation=-1 mForcedAppOrientation=-1\n  mDeferredRotationPauseCount=0\n  mWindowAnimationScale=1.0 mTransitionWindowAnimationScale=1.0 mAnimatorDurationScale=1.0\n  mTraversalScheduled=false\n"
+        "\n  mCurConfiguration={config}\n  mCurrentFocus={focus}\n  mFocusedApp=AppWindowToken{{a6760b10 token=Token{{a675eed0 {task}}}}}\n{target}  mInTouchMode=true mLayoutSeq=38\n  mLastDisplayFreezeDuration=0 due to {focus}\n  mSystemDecorLayer=161000 mScreenRect=[0,0][{},{}]\n{method}  mWallpaperTarget=null\n  mLastWallpaperX=0.0 mLastWallpaperY=0.5\n  mSystemBooted=true mDisplayEnabled=true\n  mTransactionSequence=52\n  mDisplayFrozen=false windows=false client=false apps=0 waitingForConfig=false\n  mRotation={rotation} mAltOrientation=false\n  mLastWindowForcedOrientation=-1 mForcedAppOrientation=-1\n  mDeferredRotationPauseCount=0\n  mWindowAnimationScale=1.0 mTransitionWindowAnimationScale=1.0 mAnimatorDurationScale=1.0\n  mTraversalScheduled=false\n  mStartingIconInTransition=false mSkipAppTransitionAnimation=false\n  mLayoutToAnim:\n mNextAppTransition=0xffffffff  mAppTransitionState=APP_STATE_IDLE\n",
+        display.width, display.height,
     ));
     text
 }
 
 /// One window.
-fn of(window: &Window, rearmost: bool, owners: &[(String, u32)], scene: &Scene) -> String {
+fn of(
+    window: &Window,
+    place: usize,
+    task: &str,
+    owners: &[(String, u32)],
+    scene: &Scene,
+    config: &str,
+) -> String {
     let uid = owners.iter().find(|(package, _)| *package == window.package);
     let uid = uid.map_or(if window.package == "android" { 1_000 } else { 10_008 }, |(_, uid)| *uid);
     let session = if uid < 10_000 { format!("396:{uid}") } else { format!("373:u0a{uid}") };
     let secure = if window.secure { 0x2000 } else { 0 };
-    let (size, kind, flags) = layout(window, rearmost);
+    let (size, kind, flags) = layout(window, place == 0);
     let flags = flags | secure;
     let (bounds, insets) = frame(window, scene);
     let frame = format!("[{},{}][{},{}]", bounds.left, bounds.top, bounds.right, bounds.bottom);
     let (width, height) = (bounds.right - bounds.left, bounds.bottom - bounds.top);
+    let layer = 21_000 + 10_000 * place;
+    let title = &window.title;
+    let token = match window.kind {
+        WindowKind::Application | WindowKind::Panel => {
+            format!("AppWindowToken{{a6760b10 token=Token{{a675eed0 {task}}}}}")
+        }
+        _ => "WindowToken{a671a378 null}".to_owned(),
+    };
+    let app = match window.kind {
+        WindowKind::Application => format!("    mAppToken={token}\n"),
+        WindowKind::InputMethod => {
+            "    mIsImWindow=true mIsWallpaper=false mIsFloatingLayer=true mWallpaperVisible=false\n".to_owned()
+        }
+        _ => String::new(),
+    };
     format!(
-        "    mDisplayId=0 mSession=Session{{a6752870 {session}}} mClient=android.os.BinderProxy@a6708d60\n    mOwnerUid={uid} mShowToOwnerOnly=false package={} appop={}\n    mAttrs=WM.LayoutParams{{(0,0)({size} ty={kind} fl=#{flags:x} fmt=-3}}\n    Requested w={width} h={height} mLayoutSeq=38\n    mViewVisibility=0x0 mHaveFrame=true mObscured=false\n    mSeq=0 mSystemUiVisibility=0x0\n{insets}    mHasSurface=true mShownFrame=[{}.0,{}.0][{}.0,{}.0] isReadyForDisplay()=true\n    mFrame={frame} last={frame}\n    Frames: containing={frame} parent={frame}\n        display={frame} overscan={frame}\n        content={frame} visible={frame}\n        decor=[0,0][0,0]\n",
+        "    mDisplayId=0 mSession=Session{{a6752870 {session}}} mClient=android.os.BinderProxy@a6708d60
+    mOwnerUid={uid} mShowToOwnerOnly=false package={} appop={}
+    mAttrs=WM.LayoutParams{{(0,0)({size} ty={kind} fl=#{flags:x} fmt=-3}}
+    Requested w={width} h={height} mLayoutSeq=38
+{app}    mBaseLayer={layer} mSubLayer=0 mAnimLayer={layer}+0={layer} mLastLayer={layer}
+    mToken={token}
+    mRootToken={token}
+    mViewVisibility=0x0 mHaveFrame=true mObscured=false
+    mSeq=0 mSystemUiVisibility=0x0
+{insets}    mConfiguration={config}
+    mHasSurface=true mShownFrame=[{left}.0,{top}.0][{right}.0,{bottom}.0] isReadyForDisplay()=true
+    mFrame={frame} last={frame}
+    mSystemDecorRect=[0,0][{width},{height}] last=[0,0][{width},{height}]
+    Frames: containing={frame} parent={frame}
+        display={frame} overscan={frame}
+        content={frame} visible={frame}
+        decor=[0,0][0,0]
+    Cur insets: overscan=[0,0][0,0] content=[0,0][0,0] visible=[0,0][0,0]
+    Lst insets: overscan=[0,0][0,0] content=[0,0][0,0] visible=[0,0][0,0]
+    WindowStateAnimator{{a670a420 {title}}}:
+      mSurface=Surface(name={title})
+      mDrawState=HAS_DRAWN mLastHidden=false
+      Surface: shown=true layer={layer} alpha=1.0 rect=({left}.0,{top}.0) {width}.0 x {height}.0
+    mLastFreezeDuration=0
+",
         window.package,
         appop(window),
-        bounds.left,
-        bounds.top,
-        bounds.right,
-        bounds.bottom,
+        left = bounds.left,
+        top = bounds.top,
+        right = bounds.right,
+        bottom = bounds.bottom,
     )
 }
 
