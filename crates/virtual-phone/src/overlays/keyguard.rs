@@ -91,7 +91,7 @@ impl Overlay for Keyguard {
     fn title(&self) -> String {
         match self.android {
             ..IN_STATUS_BAR_FROM => "Keyguard",
-            ..11 => "StatusBar",
+            IN_STATUS_BAR_FROM..11 => "StatusBar",
             _ => "NotificationShade",
         }
         .to_owned()
@@ -100,7 +100,7 @@ impl Overlay for Keyguard {
     fn kind(&self) -> WindowKind {
         match self.android {
             ..IN_STATUS_BAR_FROM => WindowKind::Keyguard,
-            ..11 => WindowKind::StatusBar,
+            IN_STATUS_BAR_FROM..11 => WindowKind::StatusBar,
             _ => WindowKind::NotificationShade,
         }
     }
