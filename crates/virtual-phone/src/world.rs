@@ -20,6 +20,7 @@ mod layout_shifts;
 mod notices;
 mod overlays;
 mod packages;
+mod people;
 mod permissions;
 mod preferences;
 mod restart;

@@ -5,11 +5,12 @@
 
 use super::Invocation;
 use crate::io::Status;
+use crate::phone::State;
 use crate::processes::ADBD;
 
 /// A process in `ps`.
 pub(super) struct Row {
-    user: String,
+    pub(super) user: String,
     pub(super) pid: u32,
     parent: u32,
     pub(super) argv: Vec<String>,
@@ -30,7 +31,12 @@ impl Row {
 
 /// Processes by number.
 pub(super) fn rows(call: &Invocation) -> Vec<Row> {
-    let old = !call.release().toybox;
+    call.phone.with(|phone| of_phone(phone))
+}
+
+/// The same of a phone's state.
+pub(super) fn of_phone(phone: &State) -> Vec<Row> {
+    let old = !phone.release().toybox;
     let row = |user: &str, pid, parent, name: &str| Row {
         user: user.to_owned(),
         pid,
@@ -49,23 +55,21 @@ pub(super) fn rows(call: &Invocation) -> Vec<Row> {
     if !old {
         rows.push(row("logd", 212, 1, "logd"));
     }
-    call.phone.with(|phone| {
-        for manifest in phone.world.packages() {
-            if let Some(pid) = phone.world.pid_of(&manifest.package) {
-                let user = match manifest.uid {
-                    1_000 => "system".to_owned(),
-                    uid => format!("u0_a{}", uid % 10_000),
-                };
-                rows.push(row(&user, pid, 402, &manifest.package));
-            }
+    for manifest in phone.world.packages() {
+        if let Some(pid) = phone.world.pid_of(&manifest.package) {
+            let user = match manifest.uid {
+                1_000 => "system".to_owned(),
+                uid => format!("u0_a{}", uid % 10_000),
+            };
+            rows.push(row(&user, pid, 402, &manifest.package));
         }
-        rows.extend(phone.processes.all().map(|running| Row {
-            user: "shell".to_owned(),
-            pid: running.pid,
-            parent: running.parent,
-            argv: running.argv.clone(),
-        }));
-    });
+    }
+    rows.extend(phone.processes.all().map(|running| Row {
+        user: "shell".to_owned(),
+        pid: running.pid,
+        parent: running.parent,
+        argv: running.argv.clone(),
+    }));
     rows.sort_by_key(|row| row.pid);
     rows
 }
@@ -143,7 +147,7 @@ fn width(field: &str) -> Option<(usize, bool)> {
 }
 
 /// A field's value for a process. Programs of the shell are queried while they run.
-fn cell(field: &str, row: &Row, asks: bool) -> String {
+pub(super) fn cell(field: &str, row: &Row, asks: bool) -> String {
     match field {
         "USER" => row.user.clone(),
         "PID" => row.pid.to_string(),
@@ -157,16 +161,19 @@ fn cell(field: &str, row: &Row, asks: bool) -> String {
     }
 }
 
+/// The virtual and resident size of every process on an old phone, in kB.
+pub(super) const OLD_MEMORY: (u32, u32) = (547_488, 51_248);
+
 /// toolbox's `ps`, which shows all processes; the capture `017-ps`.
 async fn old_ps(call: &Invocation) -> Status {
     let wanted = call.args.iter().find(|arg| !arg.starts_with('-'));
     let mut text = String::from("USER     PID   PPID  VSIZE  RSS     WCHAN    PC         NAME\n");
+    let (size, resident) = OLD_MEMORY;
     for Row { user, pid, parent, argv } in rows(call) {
         let name = argv.first().map(String::as_str).unwrap_or_default();
         if wanted.is_none_or(|wanted| name.contains(wanted.as_str())) {
             text.push_str(&format!(
-                "{user:<9} {pid:<5} {parent:<5} {:<6} {:<5} 00000000 00000000 S {name}\n",
-                547_488, 51_248
+                "{user:<9} {pid:<5} {parent:<5} {size:<6} {resident:<5} 00000000 00000000 S {name}\n"
             ));
         }
     }

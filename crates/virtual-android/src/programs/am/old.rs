@@ -46,12 +46,15 @@ pub(super) async fn am(call: &Invocation) -> Status {
             let name = rest.iter().rfind(|arg| !arg.starts_with('-')).cloned().unwrap_or_default();
             let full = intent::component(&name)
                 .map_or(name, |component| format!("{}/{}", component.package, component.activity));
-            call.out(format!(
-                "INSTRUMENTATION_STATUS: id=ActivityManagerService\n\
-                 INSTRUMENTATION_STATUS: Error=Unable to find instrumentation info for: ComponentInfo{{{full}}}\n\
-                 INSTRUMENTATION_STATUS_CODE: -1\n"
-            ))
-            .await?;
+            // Without -w nobody waits for a status.
+            if rest.iter().any(|arg| arg == "-w") {
+                call.out(format!(
+                    "INSTRUMENTATION_STATUS: id=ActivityManagerService\n\
+                     INSTRUMENTATION_STATUS: Error=Unable to find instrumentation info for: ComponentInfo{{{full}}}\n\
+                     INSTRUMENTATION_STATUS_CODE: -1\n"
+                ))
+                .await?;
+            }
             call.err(format!(
                 "android.util.AndroidException: INSTRUMENTATION_FAILED: {full}\n\
                  \tat com.android.commands.am.Am.runInstrument(Am.java:865)\n\
