@@ -81,10 +81,15 @@ fn hub_device(device: Option<&Device>, number: i32, modern: bool) -> String {
         true => ("      Enabled: true\n", "      VideoDevice: <none>\n"),
         false => ("", "      HaveKeyboardLayoutOverlay: false\n"),
     };
+    // The digest of a device's identity: the first two are the same on all phones.
     let hash = crate::fingerprint::fingerprint(name);
+    let descriptor = match device {
+        None => "a718a782d34bc767f4689c232d64d527998ea7fd".to_owned(),
+        Some(device) if !device.touch => "485d69228e24f5e46da1598745890b214130dbc4".to_owned(),
+        Some(_) => format!("{hash:016x}{hash:016x}{:08x}", hash & 0xffff_ffff),
+    };
     format!(
-        "    {number}: {name}\n      Classes: {classes}\n      Path: {path}\n{enabled}      Descriptor: {hash:016x}{hash:016x}{:08x}\n      Location: {location}\n      ControllerNumber: 0\n      UniqueId: {unique}\n      Identifier: {bus}\n      KeyLayoutFile: {layout}\n      KeyCharacterMapFile: {characters}\n      ConfigurationFile: {configuration}\n{last}",
-        hash & 0xffff_ffff,
+        "    {number}: {name}\n      Classes: {classes}\n      Path: {path}\n{enabled}      Descriptor: {descriptor}\n      Location: {location}\n      ControllerNumber: 0\n      UniqueId: {unique}\n      Identifier: {bus}\n      KeyLayoutFile: {layout}\n      KeyCharacterMapFile: {characters}\n      ConfigurationFile: {configuration}\n{last}"
     )
 }
 
