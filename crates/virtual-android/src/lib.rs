@@ -42,6 +42,7 @@ mod program_stub;
 mod programs;
 mod properties;
 mod release;
+mod service_state;
 mod setup;
 mod sh;
 

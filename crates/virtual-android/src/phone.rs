@@ -23,6 +23,7 @@ use crate::processes::jobs::JobList;
 use crate::program_stub::ProgramStub;
 use crate::properties::Properties;
 use crate::release::Release;
+use crate::service_state::ServiceState;
 use crate::setup::Setup;
 use authorization::HostAuthorization;
 use cable::Cable;
@@ -77,6 +78,7 @@ pub(crate) struct State {
     pub(crate) faults: FaultInjector,
     /// Install sessions in progress.
     pub(crate) packages: InstallSessions,
+    pub(crate) services: ServiceState,
     /// Recordings that watch the screen.
     watching: Vec<Weak<Mutex<FrameQueue>>>,
     pids: u32,
@@ -101,6 +103,7 @@ impl State {
             detached_jobs: JobList::default(),
             faults: FaultInjector::default(),
             packages: InstallSessions::default(),
+            services: ServiceState::default(),
             watching: Vec::new(),
             pids: 4_000,
             following: (clock == ClockMode::Real).then(RealTimeClock::begin),

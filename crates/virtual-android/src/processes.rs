@@ -62,6 +62,7 @@ impl Signal {
     pub(crate) const HUP: Self = Self(1);
     pub(crate) const INT: Self = Self(2);
     pub(crate) const QUIT: Self = Self(3);
+    pub(crate) const ABRT: Self = Self(6);
     pub(crate) const KILL: Self = Self(9);
     const PIPE: Self = Self(13);
     pub(crate) const TERM: Self = Self(15);

@@ -11,35 +11,53 @@
 mod am;
 mod app_function;
 mod app_process;
+mod appops;
+mod atrace;
+mod bmgr;
 mod clock;
 mod cmd;
+mod content;
+mod device_config;
 mod deviceidle;
+mod display;
 mod dump;
 mod dumpsys;
+mod evdev;
 mod file_ops;
 mod getopt;
 pub(crate) mod helper;
 mod ime;
+mod init;
 mod input;
 mod intent;
+mod interfaces;
+mod kernel;
 mod keycodes;
+mod locale;
 mod logcat;
 mod ls;
+mod media;
 mod monkey;
 mod network;
 mod notification;
+mod ping;
 mod platform;
 pub(crate) mod pm;
 mod properties;
 mod ps;
 mod regex;
+mod requestsync;
+mod run_as;
 mod screen;
 mod screenrecord;
 mod service;
 mod settings;
 mod signals;
+mod sm;
+mod svc;
 mod system;
 mod text;
+mod top;
 
 use crate::fingerprint::fingerprint;
 use crate::io::Status;
@@ -55,16 +73,32 @@ pub(crate) static PROGRAMS: ProgramTable = ProgramTable(&[
         work: Work::Java,
         run: |call| app_process::app_process(call).boxed(),
     },
+    Program { name: "appops", work: Work::Service, run: |call| appops::appops(call).boxed() },
+    Program { name: "atrace", work: Work::Native, run: |call| atrace::atrace(call).boxed() },
     Program { name: "base64", work: Work::Native, run: |call| text::base64(call).boxed() },
+    Program { name: "bmgr", work: Work::Java, run: |call| bmgr::bmgr(call).boxed() },
     Program { name: "cat", work: Work::Native, run: |call| text::cat(call).boxed() },
     Program { name: "chmod", work: Work::Native, run: |call| file_ops::chmod(call).boxed() },
     Program { name: "cmd", work: Work::Service, run: |call| cmd::cmd(call).boxed() },
+    Program { name: "content", work: Work::Java, run: |call| content::content(call).boxed() },
     Program { name: "cp", work: Work::Native, run: |call| file_ops::cp(call).boxed() },
     Program { name: "date", work: Work::Native, run: |call| clock::date(call).boxed() },
     Program { name: "dd", work: Work::Native, run: |call| file_ops::dd(call).boxed() },
+    Program {
+        name: "device_config",
+        work: Work::Service,
+        run: |call| device_config::device_config(call).boxed(),
+    },
     Program { name: "df", work: Work::Native, run: |call| ls::df(call).boxed() },
+    Program { name: "dmesg", work: Work::Native, run: |call| kernel::dmesg(call).boxed() },
     Program { name: "dumpsys", work: Work::Report, run: |call| dumpsys::dumpsys(call).boxed() },
     Program { name: "env", work: Work::Native, run: |call| system::env(call).boxed() },
+    Program {
+        name: "getenforce",
+        work: Work::Native,
+        run: |call| kernel::getenforce(call).boxed(),
+    },
+    Program { name: "getevent", work: Work::Native, run: |call| evdev::getevent(call).boxed() },
     Program { name: "getprop", work: Work::Client, run: |call| properties::getprop(call).boxed() },
     Program { name: "grep", work: Work::Native, run: |call| text::grep(call).boxed() },
     Program { name: "head", work: Work::Native, run: |call| text::head(call).boxed() },
@@ -80,36 +114,52 @@ pub(crate) static PROGRAMS: ProgramTable = ProgramTable(&[
     Program { name: "logcat", work: Work::Logs, run: |call| logcat::logcat(call).boxed() },
     Program { name: "ls", work: Work::Native, run: |call| ls::ls(call).boxed() },
     Program { name: "md5sum", work: Work::Native, run: |call| text::md5sum(call).boxed() },
+    Program { name: "media", work: Work::Java, run: |call| media::media(call).boxed() },
     Program { name: "mkdir", work: Work::Native, run: |call| file_ops::mkdir(call).boxed() },
     Program { name: "monkey", work: Work::Java, run: |call| monkey::monkey(call).boxed() },
     Program { name: "mv", work: Work::Native, run: |call| file_ops::mv(call).boxed() },
+    Program { name: "netcfg", work: Work::Native, run: |call| interfaces::netcfg(call).boxed() },
+    Program { name: "netstat", work: Work::Native, run: |call| interfaces::netstat(call).boxed() },
     Program { name: "pgrep", work: Work::Client, run: |call| signals::pgrep(call).boxed() },
     Program { name: "pidof", work: Work::Native, run: |call| ps::pidof(call).boxed() },
+    Program { name: "ping", work: Work::Native, run: |call| ping::ping(call).boxed() },
     Program { name: "pkill", work: Work::Client, run: |call| signals::pgrep(call).boxed() },
     Program { name: "pm", work: Work::Service, run: |call| pm::pm(call).boxed() },
     Program { name: "printenv", work: Work::Native, run: |call| system::env(call).boxed() },
     Program { name: "ps", work: Work::Client, run: |call| ps::ps(call).boxed() },
     Program { name: "readlink", work: Work::Native, run: |call| ls::readlink(call).boxed() },
     Program { name: "reboot", work: Work::Client, run: |call| system::reboot(call).boxed() },
+    Program {
+        name: "requestsync",
+        work: Work::Java,
+        run: |call| requestsync::requestsync(call).boxed(),
+    },
     Program { name: "rm", work: Work::Native, run: |call| file_ops::rm(call).boxed() },
     Program { name: "rmdir", work: Work::Native, run: |call| file_ops::rmdir(call).boxed() },
+    Program { name: "run-as", work: Work::Native, run: |call| run_as::run_as(call).boxed() },
     Program { name: "screencap", work: Work::Native, run: |call| screen::screencap(call).boxed() },
     Program {
         name: "screenrecord",
         work: Work::Recorder,
         run: |call| screenrecord::screenrecord(call).boxed(),
     },
+    Program { name: "sendevent", work: Work::Native, run: |call| evdev::sendevent(call).boxed() },
     Program { name: "service", work: Work::Client, run: |call| service::service(call).boxed() },
     Program { name: "setprop", work: Work::Client, run: |call| properties::setprop(call).boxed() },
     Program { name: "settings", work: Work::Service, run: |call| settings::settings(call).boxed() },
     Program { name: "sh", work: Work::Client, run: |call| sh(call).boxed() },
+    Program { name: "sm", work: Work::Java, run: |call| sm::sm(call).boxed() },
+    Program { name: "start", work: Work::Native, run: |call| init::start_stop(call).boxed() },
     Program { name: "stat", work: Work::Native, run: |call| ls::stat(call).boxed() },
-    Program { name: "svc", work: Work::Service, run: |call| network::svc(call).boxed() },
+    Program { name: "stop", work: Work::Native, run: |call| init::start_stop(call).boxed() },
+    Program { name: "svc", work: Work::Service, run: |call| svc::svc(call).boxed() },
     Program { name: "tail", work: Work::Native, run: |call| text::tail(call).boxed() },
+    Program { name: "top", work: Work::Client, run: |call| top::top(call).boxed() },
     Program { name: "touch", work: Work::Native, run: |call| file_ops::touch(call).boxed() },
     Program { name: "uiautomator", work: Work::Dump, run: |call| dump::uiautomator(call).boxed() },
     Program { name: "uname", work: Work::Native, run: |call| system::uname(call).boxed() },
     Program { name: "uptime", work: Work::Native, run: |call| clock::uptime(call).boxed() },
+    Program { name: "vmstat", work: Work::Native, run: |call| kernel::vmstat(call).boxed() },
     Program { name: "wc", work: Work::Native, run: |call| text::wc(call).boxed() },
     Program { name: "which", work: Work::Native, run: |call| system::which(call).boxed() },
     Program { name: "whoami", work: Work::Native, run: |call| system::whoami(call).boxed() },
@@ -120,10 +170,16 @@ pub(crate) static PROGRAMS: ProgramTable = ProgramTable(&[
 pub(crate) fn commands_of(service: &str) -> Option<fn(Invocation) -> BoxFuture<'static, Status>> {
     Some(match service {
         "activity" => |call| am::am(call).boxed(),
+        "appops" => |call| appops::appops(call).boxed(),
         "app_function" => |call| app_function::app_function(call).boxed(),
+        "bluetooth_manager" => |call| cmd::bluetooth(call).boxed(),
+        "device_config" => |call| device_config::device_config(call).boxed(),
         "deviceidle" => |call| deviceidle::deviceidle(call).boxed(),
+        "display" => |call| display::display(call).boxed(),
         "input" => |call| input::input(call).boxed(),
         "input_method" => |call| ime::input_method(call).boxed(),
+        "locale" => |call| locale::locale(call).boxed(),
+        "media_session" => |call| media::media(call).boxed(),
         "notification" => |call| notification::notification(call).boxed(),
         "package" => |call| pm::pm(call).boxed(),
         "phone" => |call| network::phone(call).boxed(),

@@ -23,9 +23,10 @@ mod settings;
 mod shop;
 mod tools;
 
+pub use self::contacts::Contact;
 pub use self::seeded::{SeededArticle, SeededPlace};
 
-use crate::app::{App, BuiltInApp, InstalledApp};
+use crate::app::{App, BuiltInApp, InstalledApp, Preferences};
 use crate::packages::{ComponentKind, Manifest};
 
 /// Every app, by package name.
@@ -87,6 +88,14 @@ pub(super) fn factory(manifest: &Manifest) -> AppFactory {
 /// The articles of Shop, by number.
 pub(super) fn articles(seed: u64) -> Vec<SeededArticle> {
     shop::articles(seed)
+}
+
+/// The package of Contacts.
+pub(super) const CONTACTS: &str = <contacts::Contacts as BuiltInApp>::DESCRIPTION.android.package;
+
+/// The people of Contacts that stored these values.
+pub(super) fn people(seed: u64, store: &Preferences) -> Vec<Contact> {
+    contacts::everyone(seed, store)
 }
 
 /// The places of Maps, in search order.

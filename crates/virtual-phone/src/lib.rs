@@ -36,7 +36,7 @@ mod view;
 mod widgets;
 mod world;
 
-pub use apps::{SeededArticle, SeededPlace};
+pub use apps::{Contact, SeededArticle, SeededPlace};
 pub use device::{About, Battery, ScreenLock};
 pub use geometry::{Display, Point, Rect, TouchPhase};
 pub use input::{BroadcastKeyboard, BroadcastResult, KeyCode};

@@ -22,6 +22,7 @@ mod lock;
 mod notices;
 mod overlays;
 mod packages;
+mod people;
 mod permissions;
 mod popups;
 mod preferences;

@@ -86,19 +86,7 @@ pub(super) async fn am(call: Invocation) -> Status {
                 }
             }
         },
-        "instrument" => {
-            let name = rest.iter().rfind(|arg| !arg.starts_with('-')).cloned().unwrap_or_default();
-            let full = intent::component(&name)
-                .map_or(name, |component| format!("{}/{}", component.package, component.activity));
-            call.out(format!(
-                "INSTRUMENTATION_STATUS: Error=Unable to find instrumentation info for: ComponentInfo{{{full}}}\n\
-                 INSTRUMENTATION_STATUS: id=ActivityManagerService\nINSTRUMENTATION_STATUS_CODE: -1\n"
-            ))
-            .await?;
-            call.err(format!("android.util.AndroidException: INSTRUMENTATION_FAILED: {full}\n"))
-                .await;
-            Ok(1)
-        }
+        "instrument" => instrument(&call, rest).await,
         "get-current-user" => call.out("0\n").await.map(|()| 0),
         "stack" if rest.first().is_some_and(|arg| arg == "list") => {
             let word = if shape >= DumpsysFormat::Thirteen { "RootTask" } else { "Stack" };
@@ -119,6 +107,64 @@ pub(super) async fn am(call: Invocation) -> Status {
         }
         other => call.out(format!("Unknown command: {other}\n")).await.map(|()| 255),
     }
+}
+
+/// `am instrument [-r] [-w] [-e NAME VALUE] COMPONENT`: no app of this phone has an instrumentation.
+async fn instrument(call: &Invocation, args: &[String]) -> Status {
+    let (mut wait, mut name) = (false, None);
+    let mut args = args.iter().map(String::as_str);
+    while let Some(arg) = args.next() {
+        match arg {
+            "-w" => wait = true,
+            "-e" => drop((args.next(), args.next())),
+            "-p" | "--user" | "--abi" | "-f" => drop(args.next()),
+            option if option.starts_with('-') => {}
+            component => name = Some(component),
+        }
+    }
+    let Some(name) = name else {
+        call.err(format!("{USAGE}\nError: Argument expected after \"instrument\"\n")).await;
+        return Ok(1);
+    };
+    let Ok(component) = intent::component(name) else {
+        call.err(format!(
+            "java.lang.IllegalArgumentException: Bad component name: {name}\n{}",
+            frames(call.release().major)
+        ))
+        .await;
+        return Ok(1);
+    };
+    let full = format!("{}/{}", component.package, component.activity);
+    if wait {
+        call.out(format!(
+            "INSTRUMENTATION_STATUS: Error=Unable to find instrumentation info for: ComponentInfo{{{full}}}\n\
+             INSTRUMENTATION_STATUS: id=ActivityManagerService\nINSTRUMENTATION_STATUS_CODE: -1\n"
+        ))
+        .await?;
+    }
+    let frames = frames(call.release().major);
+    call.err(format!("android.util.AndroidException: INSTRUMENTATION_FAILED: {full}\n{frames}"))
+        .await;
+    Ok(1)
+}
+
+/// Where `am` throws when an instrumentation cannot start, as public transcripts of those releases show it.
+fn frames(major: u32) -> String {
+    let (run, runtime) = match major {
+        ..=9 => (507, 338),
+        10..=12 => (519, 399),
+        13..=14 => (543, 355),
+        _ => (552, 371),
+    };
+    format!(
+        "\tat com.android.commands.am.Instrument.run(Instrument.java:{run})\n\
+         \tat com.android.commands.am.Am.runInstrument(Am.java:202)\n\
+         \tat com.android.commands.am.Am.onRun(Am.java:80)\n\
+         \tat com.android.internal.os.BaseCommand.run(BaseCommand.java:60)\n\
+         \tat com.android.commands.am.Am.main(Am.java:50)\n\
+         \tat com.android.internal.os.RuntimeInit.nativeFinishInit(Native Method)\n\
+         \tat com.android.internal.os.RuntimeInit.main(RuntimeInit.java:{runtime})\n"
+    )
 }
 
 fn expected(after: &str) -> String {

@@ -2,7 +2,8 @@
 //! programs that exist here can be started, and Thumbwire's helper (`helper`); this phone has no Java.
 
 use super::{Invocation, helper};
-use crate::io::Status;
+use crate::io::{Abort, Status};
+use crate::processes::Signal;
 use crate::release::ToolKind;
 
 /// Class, its archive, and the program. Source: AOSP's `cmds/*/` and `monkey` scripts of Android 4.4.
@@ -16,12 +17,19 @@ const CLASSES: [(&str, &str, &str); 5] = [
 
 /// `CLASSPATH=JAR app_process FOLDER CLASS [ARG…]`
 pub(super) async fn app_process(mut call: Invocation) -> Status {
-    let class = call.arg(1).unwrap_or_default().to_owned();
+    // The runtime's own options come first; `--` ends them.
+    let options = call.args.iter().take_while(|arg| arg.starts_with('-')).count();
+    call.args.drain(..options);
+    let Some(class) = call.arg(1).map(str::to_owned) else {
+        call.err("Error: no class name or --zygote supplied.\n").await;
+        call.err("Usage: app_process [java-options] cmd-dir start-class-name [options]\n").await;
+        return Err(Abort::Killed(Signal::ABRT));
+    };
     if class == helper::CLASS {
         call.args.drain(..2);
         return match helper::start(&call).await {
             Some(status) => status,
-            None => no_class(&call, &class).await,
+            None => no_class(&call, &class),
         };
     }
     let path = call.env.iter().find(|(name, _)| name == "CLASSPATH");
@@ -37,16 +45,16 @@ pub(super) async fn app_process(mut call: Invocation) -> Status {
         _ => None,
     };
     let Some(program) = program else {
-        return no_class(&call, &class).await;
+        return no_class(&call, &class);
     };
     call.args.drain(..2);
     program.name.clone_into(&mut call.name);
     (program.run)(call).await
 }
 
-/// The error for a class that no file contains.
-async fn no_class(call: &Invocation, class: &str) -> Status {
-    call.err(format!("Error: could not find class '{class}'\nAborted\n")).await;
-    // 128 + `SIGABRT`
-    Ok(134)
+/// The runtime aborts at a class that no file contains; its reason goes to the log.
+fn no_class(call: &Invocation, class: &str) -> Status {
+    let (pid, text) = (call.running.pid, format!("ERROR: could not find class '{class}'"));
+    call.phone.with(|phone| phone.world.write_log('E', "appproc", pid, &text));
+    Err(Abort::Killed(Signal::ABRT))
 }

@@ -14,17 +14,76 @@ pub(super) async fn cmd(mut call: Invocation) -> Status {
         let listed: String = names.iter().map(|name| format!("  {name}\n")).collect();
         return call.out(format!("Currently running services:\n{listed}")).await.map(|()| 0);
     }
-    let later = service::is_later(&name, call.release());
-    let Some(run) = commands_of(&name).filter(|_| !later) else {
-        let reason = match names.contains(&name.as_str()) {
-            true => format!("cmd: {name} has no shell commands on the virtual phone\n"),
-            false => format!("cmd: Can't find service: {name}\n"),
-        };
-        call.err(reason).await;
+    if !names.contains(&name.as_str()) {
+        call.err(format!("cmd: Can't find service: {name}\n")).await;
         return Ok(20);
+    }
+    let Some(run) = commands_of(&name).filter(|_| has_commands(&name, call.release().major)) else {
+        return without_commands(&call, &name).await;
     };
     call.args.remove(0);
     run(call).await
+}
+
+/// Whether a service had shell commands in that release, of those with commands here.
+fn has_commands(service: &str, major: u32) -> bool {
+    match service {
+        "media_session" => major >= 11,
+        "bluetooth_manager" => major >= 13,
+        _ => true,
+    }
+}
+
+/// Services whose commands this phone lacks, all of them: they know none of the given ones.
+#[rustfmt::skip]
+const COMMANDS_ELSEWHERE: [&str; 35] = [
+    "accessibility", "account", "activity_task", "alarm", "app_hibernation", "audio", "autofill", "battery",
+    "blob_store", "companiondevice", "connectivity", "content_capture", "device_policy", "device_state",
+    "devicestoragemonitor", "dropbox", "game", "jobscheduler", "location", "lock_settings", "media_router", "mount",
+    "netpolicy", "overlay", "people", "permissionmgr", "power", "print", "role", "sensor_privacy", "shortcut", "slice",
+    "thermalservice", "user", "vibrator_manager",
+];
+
+/// Native services: the default implementation of their library only returns `INVALID_OPERATION`, which is -ENOSYS.
+fn is_native(service: &str) -> bool {
+    #[rustfmt::skip]
+    const NAMES: [&str; 12] = [
+        "apexservice", "artd", "drm.drmManager", "gpu", "incident", "inputflinger", "installd", "manager", "netd",
+        "sensorservice", "storaged", "vold",
+    ];
+    #[rustfmt::skip]
+    const PREFIXES: [&str; 4] = ["SurfaceFlinger", "android.hardware.", "android.security.", "media."];
+    NAMES.contains(&service) || PREFIXES.iter().any(|prefix| service.starts_with(prefix))
+}
+
+/// What `Binder.onShellCommand` says unless a service overrides it.
+async fn without_commands(call: &Invocation, service: &str) -> Status {
+    if is_native(service) {
+        return Ok(218);
+    }
+    if COMMANDS_ELSEWHERE.contains(&service) {
+        let Some(command) = call.arg(1) else { return Ok(255) };
+        return call.out(format!("Unknown command: {command}\n")).await.map(|()| 255);
+    }
+    call.err("No shell command implementation.\n").await;
+    Ok(0)
+}
+
+/// `cmd bluetooth_manager enable|disable`. Source: `BluetoothShellCommand.java` of Android 13.
+pub(super) async fn bluetooth(call: Invocation) -> Status {
+    let value = match call.arg(0) {
+        Some("enable") => "1",
+        Some("disable") => "0",
+        None | Some("help" | "-h") => {
+            call.out("Bluetooth Manager Commands:\n  help or -h\n    Print this help text.\n  enable\n    Enable Bluetooth on this device.\n  disable\n    Disable Bluetooth on this device.\n").await?;
+            return Ok(if call.args.is_empty() { 255 } else { 0 });
+        }
+        Some(other) => {
+            return call.out(format!("Unknown command: {other}\n")).await.map(|()| 255);
+        }
+    };
+    call.phone.with(|phone| phone.world.put_setting("global", "bluetooth_on", value));
+    Ok(0)
 }
 
 /// `cmd uimode night [yes|no|auto]`. Source: `UiModeManagerService.Shell` of Android 14, and

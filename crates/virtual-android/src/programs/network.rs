@@ -1,44 +1,17 @@
-//! The phone's radios and addresses: `svc`, `cmd wifi`, `cmd phone data`, `ifconfig`, `ip addr`.
+//! The phone's radios and addresses: `cmd wifi`, `cmd phone data`, `ifconfig`, `ip addr`.
 //!
 //! There is no network behind them: while Wi-Fi is on, the phone has an address from the range that RFC 5737 reserves
-//! for examples. Sources: `svc.sh` and `WifiShellCommand.java` of Android 14, `Svc.java` of 4.4, the `ifconfig.c` of
-//! toybox and toolbox, iproute2.
+//! for examples. Sources: `WifiShellCommand.java` of Android 14, the `ifconfig.c` of toybox and toolbox, iproute2.
 
 use super::Invocation;
 use crate::io::Status;
 use crate::release::ToolKind;
 use thumbwire_virtual_phone::World;
 
-const ADDRESS: &str = "192.0.2.15";
+/// The address of `wlan0`.
+pub(super) const ADDRESS: &str = "192.0.2.15";
 const BROADCAST: &str = "192.0.2.255";
 const AIRPLANE: &str = "airplane_mode_on";
-
-/// `svc wifi|data enable|disable`: a script around `cmd`; on old phones a Java program that prints its usage to stderr.
-pub(super) async fn svc(call: Invocation) -> Status {
-    let on = match call.arg(1) {
-        Some("enable") => Some(true),
-        Some("disable") => Some(false),
-        _ => None,
-    };
-    let usage = match (call.arg(0), on) {
-        (Some("wifi"), Some(on)) => return switch_wifi(&call, on),
-        (Some("data"), Some(on)) => return switch_data(&call, on),
-        (Some("wifi"), None) => {
-            "Control the Wi-Fi manager\n\nusage: svc wifi [enable|disable]\n         Turn Wi-Fi on or off.\n\n"
-        }
-        (Some("data"), None) => {
-            "Enable/Disable Mobile Data Connectivity\n\nusage: svc data [enable|disable]\n\n"
-        }
-        _ => {
-            "Available commands:\n    help     Show information about the subcommands\n    data     Control mobile data connectivity\n    wifi     Control the Wi-Fi manager\n"
-        }
-    };
-    match call.release().form {
-        ToolKind::Java => call.err(usage).await,
-        ToolKind::Service => call.out(usage).await?,
-    }
-    Ok(1)
-}
 
 /// `cmd wifi set-wifi-enabled enabled|disabled`, `cmd wifi status`.
 pub(super) async fn wifi(call: Invocation) -> Status {
@@ -72,7 +45,8 @@ pub(super) async fn phone(call: Invocation) -> Status {
     }
 }
 
-fn switch_wifi(call: &Invocation, on: bool) -> Status {
+/// Turns the radio on or off.
+pub(super) fn switch_wifi(call: &Invocation, on: bool) -> Status {
     call.phone.with(|phone| {
         let world = &mut phone.world;
         // `WifiSettingsStore.java`: 2 is on despite airplane mode.
@@ -86,13 +60,15 @@ fn switch_wifi(call: &Invocation, on: bool) -> Status {
     Ok(0)
 }
 
-fn switch_data(call: &Invocation, on: bool) -> Status {
+/// Turns the radio on or off.
+pub(super) fn switch_data(call: &Invocation, on: bool) -> Status {
     let value = if on { "1" } else { "0" };
     call.phone.with(|phone| phone.world.put_setting("global", "mobile_data", value));
     Ok(0)
 }
 
-fn is_up(call: &Invocation) -> bool {
+/// Whether Wi-Fi is on.
+pub(super) fn is_up(call: &Invocation) -> bool {
     let wifi = |world: &World| matches!(world.setting("global", "wifi_on"), Some("1" | "2"));
     call.phone.with(|phone| wifi(&phone.world))
 }

@@ -4,15 +4,16 @@
 //! (`processes.rs`). Sources: toybox's `ps.c`; for the toolbox of old phones see
 //! [`old`].
 
-mod old;
+pub(super) mod old;
 
 use super::Invocation;
 use crate::io::Status;
+use crate::phone::State;
 use crate::processes::ADBD;
 
 /// A process in `ps`.
 pub(super) struct Row {
-    user: String,
+    pub(super) user: String,
     pub(super) pid: u32,
     parent: u32,
     pub(super) argv: Vec<String>,
@@ -33,7 +34,12 @@ impl Row {
 
 /// Processes by number.
 pub(super) fn rows(call: &Invocation) -> Vec<Row> {
-    let old = !call.release().toybox;
+    call.phone.with(|phone| of_phone(phone))
+}
+
+/// The same of a phone's state.
+pub(super) fn of_phone(phone: &State) -> Vec<Row> {
+    let old = !phone.release().toybox;
     let row = |user: &str, pid, parent, name: &str| Row {
         user: user.to_owned(),
         pid,
@@ -52,23 +58,21 @@ pub(super) fn rows(call: &Invocation) -> Vec<Row> {
     if !old {
         rows.push(row("logd", 212, 1, "logd"));
     }
-    call.phone.with(|phone| {
-        for manifest in phone.world.packages() {
-            if let Some(pid) = phone.world.pid_of(&manifest.package) {
-                let user = match manifest.uid {
-                    1_000 => "system".to_owned(),
-                    uid => format!("u0_a{}", uid % 10_000),
-                };
-                rows.push(row(&user, pid, 402, &manifest.package));
-            }
+    for manifest in phone.world.packages() {
+        if let Some(pid) = phone.world.pid_of(&manifest.package) {
+            let user = match manifest.uid {
+                1_000 => "system".to_owned(),
+                uid => format!("u0_a{}", uid % 10_000),
+            };
+            rows.push(row(&user, pid, 402, &manifest.package));
         }
-        rows.extend(phone.processes.all().map(|running| Row {
-            user: "shell".to_owned(),
-            pid: running.pid,
-            parent: running.parent,
-            argv: running.argv.clone(),
-        }));
-    });
+    }
+    rows.extend(phone.processes.all().map(|running| Row {
+        user: "shell".to_owned(),
+        pid: running.pid,
+        parent: running.parent,
+        argv: running.argv.clone(),
+    }));
     rows.sort_by_key(|row| row.pid);
     rows
 }
@@ -146,7 +150,7 @@ fn width(field: &str) -> Option<(usize, bool)> {
 }
 
 /// A field's value for a process. Programs of the shell are queried while they run.
-fn cell(field: &str, row: &Row, asks: bool) -> String {
+pub(super) fn cell(field: &str, row: &Row, asks: bool) -> String {
     match field {
         "USER" => row.user.clone(),
         "PID" => row.pid.to_string(),

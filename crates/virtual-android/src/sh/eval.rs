@@ -573,10 +573,17 @@ impl Shell {
         match (path, stat) {
             (Some(path), Some(stat)) if stat.kind == FileType::File && stat.mode & 0o111 != 0 => {
                 let start = self.phone.with(|phone| phone.files.read(&path));
-                if start.is_ok_and(|start| start.as_ref().starts_with(b"\x7fELF")) {
-                    // mksh's message if the kernel refuses a binary.
-                    self.print_error(io, &format!("{name}: not executable: 64-bit ELF file")).await;
-                    return Ok(126);
+                let start = start.map(|start| start.as_ref().to_vec()).unwrap_or_default();
+                if start.starts_with(b"\x7fELF") {
+                    // mksh's message if the kernel refuses a binary. The older one knows no ELF, only that the file
+                    // is no text.
+                    let (kind, status) = match (release.toybox, start.get(4)) {
+                        (false, _) => ("magic 7F45", 1),
+                        (true, Some(1)) => ("32-bit ELF file", 126),
+                        (true, _) => ("64-bit ELF file", 126),
+                    };
+                    self.print_error(io, &format!("{name}: not executable: {kind}")).await;
+                    return Ok(status);
                 }
                 invocation.name = "sh".to_owned();
                 invocation.args.insert(0, path);
@@ -587,8 +594,12 @@ impl Shell {
                     ended = (sh.run)(invocation) => ended,
                 }
             }
-            (Some(_), Some(_)) => {
-                self.print_error(io, &format!("{name}: can't execute: Permission denied")).await;
+            (Some(_), Some(stat)) => {
+                let reason = match stat.kind {
+                    FileType::Directory => "Is a directory",
+                    _ => "Permission denied",
+                };
+                self.print_error(io, &format!("{name}: can't execute: {reason}")).await;
                 Ok(126)
             }
             _ => {

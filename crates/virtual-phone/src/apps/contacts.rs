@@ -73,6 +73,31 @@ impl Person {
     }
 }
 
+/// A person as other apps see them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Contact {
+    /// Its number, from 1.
+    pub id: usize,
+    /// First and last name, else whatever is known.
+    pub name: String,
+    /// Its phone number, or nothing.
+    pub phone: String,
+    /// Its email address, or nothing.
+    pub email: String,
+}
+
+/// Everyone in the app that stored these values, by number.
+pub(super) fn everyone(seed: u64, store: &Preferences) -> Vec<Contact> {
+    let people = Contacts::new(seed).people.all(store).into_iter();
+    let public = |(id, texts): (usize, [String; 4])| {
+        let person = Person { id: id + 1, texts };
+        let name = person.name();
+        let [_, _, phone, email] = person.texts;
+        Contact { id: person.id, name, phone, email }
+    };
+    people.map(public).collect()
+}
+
 /// Resource ids of the form's fields, which are also the preference names.
 const FIELDS: [&str; 4] = ["first_name", "last_name", "phone", "email"];
 const SEARCH: &str = "open_search_view_edit_text";

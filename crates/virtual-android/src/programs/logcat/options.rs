@@ -229,7 +229,8 @@ impl LogcatOptions {
                 // The library's error message differs between phones: it throws, and the program aborts.
                 let pattern = Matcher::new(given, false, true, false);
                 self.pattern = Some(pattern.ok_or_else(|| {
-                    format!("the virtual phone does not support the expression '{given}'")
+                    "terminating with uncaught exception of type std::__1::regex_error: The parser did not consume the entire regular expression."
+                        .to_owned()
                 })?);
             }
             'i' if self.pid.is_some() => {
@@ -248,9 +249,8 @@ impl LogcatOptions {
             'f' => self.file = Some(given.to_owned()),
             'r' | 'n' if number().is_none() => return Err(format!("Invalid -{letter} '{given}'.")),
             'S' | 'p' | 'P' => {
-                return Err(format!(
-                    "the virtual phone has no statistics and no prune rules (-{letter})"
-                ));
+                // What `logcat` says if logd does not answer: this one has no statistics and no prune rules.
+                return Err("read failure".to_owned());
             }
             _ => {}
         }

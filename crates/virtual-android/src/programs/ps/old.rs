@@ -4,6 +4,9 @@
 use super::{Invocation, Row, rows};
 use crate::io::Status;
 
+/// The virtual and resident size of every process, in kB.
+pub(in crate::programs) const MEMORY: (u32, u32) = (547_488, 51_248);
+
 /// Its options, each of which adds a column or rows.
 #[derive(Clone, Copy, Default)]
 struct Columns {
@@ -69,7 +72,7 @@ fn line(row: &Row, pid: u32, parent: u32, name: &str, columns: Columns) -> Strin
         return format!("{:<30} {user:<9} {pid:<5} {parent:<5} {name}\n", "-");
     }
     // A kernel thread has no memory of its own.
-    let (size, resident) = if row.parent == 2 || row.pid == 2 { (0, 0) } else { (547_488, 51_248) };
+    let (size, resident) = if row.parent == 2 || row.pid == 2 { (0, 0) } else { MEMORY };
     let processor = if columns.processor { " 0 " } else { "" };
     let priority = if columns.priority { " 20    0     0     0    " } else { "" };
     let policy = if columns.policy { " fg " } else { "" };

@@ -189,9 +189,8 @@ pub(super) async fn read(
             "output-format" => match value {
                 "mp4" | "h264" | "3gpp" => value.clone_into(&mut wanted.format),
                 "webm" | "frames" | "raw-frames" => {
-                    return refuse(format!(
-                        "screenrecord: the virtual phone does not support the format '{value}'\n"
-                    ));
+                    // What a phone says that lacks the encoder.
+                    return refuse("ERROR: unable to create video/avc codec instance\n".to_owned());
                 }
                 _ => return refuse(format!("Unknown format '{value}'\n")),
             },

@@ -1,0 +1,24 @@
+//! `start` and `stop`: ask init to start or stop a daemon, which it allows only to root. Sources: `start.cpp` of
+//! Android 9 to 14; on a running 4.4.4 they say nothing and nothing happens.
+
+use super::Invocation;
+use crate::io::Status;
+use crate::release::ToolKind;
+
+/// `start [SERVICE…]`, `stop [SERVICE…]`
+pub(super) async fn start_stop(call: Invocation) -> Status {
+    if call.release().form == ToolKind::Java {
+        return Ok(0);
+    }
+    let name = &call.name;
+    if call.arg(0) == Some("--help") {
+        let does = if name == "start" { "Start" } else { "Stop" };
+        call.err(format!(
+            "usage: {name} [SERVICE...]\n\n{does} the given system service, or netd/surfaceflinger/zygotes.\n"
+        ))
+        .await;
+        return Ok(0);
+    }
+    call.err(format!("{name}: must be root\n")).await;
+    Ok(1)
+}

@@ -1,0 +1,145 @@
+//! What shells changed in system services that have no place in the world: app operations, flags, the apps' languages,
+//! backup, and the events of the input devices.
+
+use std::collections::{BTreeMap, VecDeque};
+
+/// Maximum flags that shells may add.
+const MOST_FLAGS: usize = 2_000;
+/// How many input events are kept for readers that fall behind.
+const KEPT_EVENTS: usize = 1_024;
+
+/// See the module.
+#[derive(Debug, Default)]
+pub(crate) struct ServiceState {
+    /// Modes of app operations that differ from the default, by package and operation.
+    pub(crate) app_ops: BTreeMap<(String, String), &'static str>,
+    /// Flags by namespace and key.
+    flags: BTreeMap<(String, String), String>,
+    /// Language tags by package.
+    pub(crate) locales: BTreeMap<String, String>,
+    /// Whether the backup manager is enabled.
+    pub(crate) backup: bool,
+    pub(crate) touch: TouchState,
+    pub(crate) events: EventLog,
+}
+
+impl ServiceState {
+    /// A flag's value.
+    pub(crate) fn flag(&self, namespace: &str, key: &str) -> Option<&str> {
+        self.flags.get(&(namespace.to_owned(), key.to_owned())).map(String::as_str)
+    }
+
+    /// All flags: namespace, key, value.
+    pub(crate) fn flags(&self) -> impl Iterator<Item = (&str, &str, &str)> {
+        let rows = self.flags.iter();
+        rows.map(|((namespace, key), value)| (namespace.as_str(), key.as_str(), value.as_str()))
+    }
+
+    /// Sets a flag; beyond the limit nothing happens.
+    pub(crate) fn set_flag(&mut self, namespace: &str, key: &str, value: &str) {
+        let name = (namespace.to_owned(), key.to_owned());
+        if self.flags.len() < MOST_FLAGS || self.flags.contains_key(&name) {
+            self.flags.insert(name, value.to_owned());
+        }
+    }
+
+    /// Deletes a flag; `false` if there is none.
+    pub(crate) fn delete_flag(&mut self, namespace: &str, key: &str) -> bool {
+        self.flags.remove(&(namespace.to_owned(), key.to_owned())).is_some()
+    }
+
+    /// Deletes the flags of a namespace, or all.
+    pub(crate) fn reset_flags(&mut self, namespace: Option<&str>) {
+        self.flags.retain(|(of, _), _| namespace.is_some_and(|namespace| namespace != of));
+    }
+}
+
+/// What the touch screen's events since the last report say, and what was reported.
+#[derive(Debug, Default)]
+pub(crate) struct TouchState {
+    pub(crate) x: i32,
+    pub(crate) y: i32,
+    /// Whether a finger is on the panel.
+    pub(crate) touching: bool,
+    /// Whether that was reported.
+    pub(crate) reported: bool,
+}
+
+/// An event of an input device, as the kernel hands it to readers (`struct input_event`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct InputEvent {
+    /// The number of the device: `/dev/input/eventN`.
+    pub(crate) device: usize,
+    pub(crate) kind: u16,
+    pub(crate) code: u16,
+    pub(crate) value: i32,
+    /// Uptime in microseconds.
+    pub(crate) micros: u64,
+}
+
+/// The latest events of all devices.
+#[derive(Debug, Default)]
+pub(crate) struct EventLog {
+    kept: VecDeque<InputEvent>,
+    written: u64,
+}
+
+impl EventLog {
+    /// Adds an event for all readers.
+    pub(crate) fn push(&mut self, event: InputEvent) {
+        if self.kept.len() == KEPT_EVENTS {
+            self.kept.pop_front();
+        }
+        self.kept.push_back(event);
+        self.written += 1;
+    }
+
+    /// How many events were ever written: where a new reader begins.
+    pub(crate) fn end(&self) -> u64 {
+        self.written
+    }
+
+    /// The kept events from that position on.
+    pub(crate) fn since(&self, position: u64) -> impl Iterator<Item = InputEvent> {
+        let missed = self.written.saturating_sub(position);
+        let skip = self.kept.len().saturating_sub(usize::try_from(missed).unwrap_or(usize::MAX));
+        self.kept.iter().skip(skip).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slow_reader_gets_the_latest_events() {
+        let event = |value| InputEvent { device: 0, kind: 1, code: 114, value, micros: 0 };
+        let mut log = EventLog::default();
+        let start = log.end();
+        assert_eq!(log.since(start).count(), 0);
+        log.push(event(1));
+        log.push(event(2));
+        assert_eq!(log.since(start).map(|it| it.value).collect::<Vec<_>>(), [1, 2]);
+        assert_eq!(log.since(log.end() - 1).map(|it| it.value).collect::<Vec<_>>(), [2]);
+        for value in 0..2_000 {
+            log.push(event(value));
+        }
+        let kept: Vec<_> = log.since(start).map(|it| it.value).collect();
+        assert_eq!((kept.len(), kept.last()), (KEPT_EVENTS, Some(&1_999)));
+    }
+
+    #[test]
+    fn flags_are_limited_in_number() {
+        let mut state = ServiceState::default();
+        for number in 0..=MOST_FLAGS {
+            state.set_flag("space", &number.to_string(), "x");
+        }
+        assert_eq!((state.flags().count(), state.flag("space", "2000")), (MOST_FLAGS, None));
+        state.set_flag("space", "7", "y");
+        assert_eq!(state.flag("space", "7"), Some("y"));
+        state.reset_flags(Some("other"));
+        assert!(state.delete_flag("space", "7") && !state.delete_flag("space", "7"));
+        state.reset_flags(None);
+        assert_eq!(state.flags().count(), 0);
+    }
+}
