@@ -25,6 +25,7 @@ use crate::release::Release;
 use crate::setup::Setup;
 use authorization::HostAuthorization;
 use cable::Cable;
+pub(crate) use process::Process;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::time::Duration;
@@ -77,6 +78,7 @@ pub(crate) struct State {
     /// Recordings that watch the screen.
     watching: Vec<Weak<Mutex<FrameQueue>>>,
     pids: u32,
+    alarms: time::Alarms,
     /// Set when the phone runs in real time.
     following: Option<RealTimeClock>,
 }
@@ -100,6 +102,7 @@ impl State {
             packages: InstallSessions::default(),
             watching: Vec::new(),
             pids: 4_000,
+            alarms: time::Alarms::default(),
             following: (clock == ClockMode::Real).then(RealTimeClock::begin),
             world,
         }

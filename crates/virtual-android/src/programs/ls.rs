@@ -201,7 +201,7 @@ fn old_row(name: &str, stat: &Stat) -> String {
 }
 
 /// `drwxr-xr-x`
-fn letters(stat: &Stat) -> String {
+pub(super) fn letters(stat: &Stat) -> String {
     let mut letters: Vec<char> = "-rwxrwxrwx".chars().collect();
     letters[0] = match stat.kind {
         FileType::File => '-',
@@ -223,7 +223,7 @@ fn letters(stat: &Stat) -> String {
 }
 
 /// The name of a user or group. Source: `android_filesystem_config.h`.
-fn user(id: u32) -> String {
+pub(super) fn user(id: u32) -> String {
     match id {
         0 => "root".to_owned(),
         1000 => "system".to_owned(),
