@@ -249,7 +249,6 @@ const SCRIPTS: &[&str] = &[
     "cal 2024",
     // Archives.
     "tar cf a.tar d; tar tf a.tar | sort; rm -r d; tar xf a.tar; cat d/f",
-    "tar czf a.tgz d t; tar tzf a.tgz | sort; mkdir x; tar xzf a.tgz -C x; cat x/t",
     "tar cf - d | tar tf - | sort",
     "tar cf a.tar t s; tar xOf a.tar s",
     "tar xf nofile",
