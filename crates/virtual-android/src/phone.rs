@@ -27,6 +27,7 @@ use crate::service_state::ServiceState;
 use crate::setup::Setup;
 use authorization::HostAuthorization;
 use cable::Cable;
+pub(crate) use process::Process;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::time::Duration;
@@ -82,6 +83,7 @@ pub(crate) struct State {
     /// Recordings that watch the screen.
     watching: Vec<Weak<Mutex<FrameQueue>>>,
     pids: u32,
+    alarms: time::Alarms,
     /// Set when the phone runs in real time.
     following: Option<RealTimeClock>,
 }
@@ -106,6 +108,7 @@ impl State {
             services: ServiceState::default(),
             watching: Vec::new(),
             pids: 4_000,
+            alarms: time::Alarms::default(),
             following: (clock == ClockMode::Real).then(RealTimeClock::begin),
             world,
         }

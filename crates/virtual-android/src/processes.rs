@@ -235,6 +235,11 @@ impl ProcessEntry {
         self.inbox().fatal.is_some()
     }
 
+    /// The next caught signal, which stays pending.
+    pub(crate) async fn caught_signal(&self) -> Signal {
+        self.wait(|inbox| inbox.pending.front().copied()).await
+    }
+
     /// The next caught signal.
     pub(crate) async fn signal(&self) -> Signal {
         self.wait(|inbox| inbox.pending.pop_front()).await

@@ -156,8 +156,13 @@ impl Invocation {
 
     /// Opens and truncates a file for writing.
     pub(crate) fn create(&self, path: &str) -> Result<Output, Error> {
+        self.write_to(path, false)
+    }
+
+    /// Opens a file for writing; truncates it unless `append` is set.
+    pub(crate) fn write_to(&self, path: &str, append: bool) -> Result<Output, Error> {
         let path = self.path(path);
-        Ok(match self.phone.with(|phone| phone.files.open_to_write(&path, 0o666, false))? {
+        Ok(match self.phone.with(|phone| phone.files.open_to_write(&path, 0o666, append))? {
             OpenTarget::File(id) => Output::File(self.phone.clone(), id),
             OpenTarget::Special(SpecialFile::Stdout | SpecialFile::Stdin) => self.io.stdout.clone(),
             OpenTarget::Special(SpecialFile::Stderr) => self.io.stderr.clone(),

@@ -12,6 +12,7 @@
 
 pub(crate) mod formats;
 pub(crate) mod install_rules;
+mod programs;
 
 use formats::{DumpsysFormat, ExceptionFormat, Pixels};
 use install_rules::InstallRules;
@@ -75,6 +76,8 @@ pub(crate) struct Release {
     pub(crate) one_host: bool,
     /// The maximum length of a service name, in bytes.
     pub(crate) longest_service: usize,
+    /// The only programs that it has, if it has few.
+    pub(crate) only_programs: Option<&'static [&'static str]>,
     /// Programs of ours that it lacks.
     pub(crate) missing_programs: &'static [&'static str],
     /// Scripts that pass their arguments on as an unquoted `$*`: an argument with a space becomes two, and a `*`
@@ -226,27 +229,8 @@ const ANDROID_4_4: Release = Release {
     // `smart_socket_enqueue` in the adb of that time: the adb server refuses longer ones. This phone refuses them
     // itself, so that the limit shows without the server.
     longest_service: 1_024,
-    // `ALL_TOOLS` of that release's toolbox, and the captures `022`: no `cmd`.
-    missing_programs: &[
-        "appops",
-        "base64",
-        "cmd",
-        "device_config",
-        "env",
-        "head",
-        "killall",
-        "md5sum",
-        "pgrep",
-        "pidof",
-        "pkill",
-        "sm",
-        "stat",
-        "tail",
-        "uname",
-        "wc",
-        "which",
-        "whoami",
-    ],
+    only_programs: Some(programs::OF_4_4),
+    missing_programs: &[],
     // The captures `158` and `416`: `input text 'a b&c'` came to two arguments.
     splitting: &["input", "monkey", "wm"],
     form: ToolKind::Java,
@@ -329,7 +313,8 @@ const ANDROID_9: Release = Release {
     small_packets: false,
     one_host: false,
     longest_service: usize::MAX,
-    missing_programs: &["device_config", "netcfg"],
+    only_programs: None,
+    missing_programs: programs::MISSING_IN_9,
     splitting: &[],
     form: ToolKind::Service,
     input: InputKind::Program,
@@ -362,6 +347,7 @@ const ANDROID_11: Release = Release {
     built: ("Fri Oct  1 12:00:00 UTC 2021", 1_633_089_600),
     kernel: "4.14.117-virtual",
     least_target: 23,
+    missing_programs: programs::MISSING_SINCE_10,
     pixels: Pixels { width: 1080, height: 2340, density: 440 },
     features: "sendrecv_v2_brotli,sendrecv_v2,abb_exec,fixed_push_mkdir,fixed_push_symlink_timestamp,abb,shell_v2,cmd,ls_v2,stat_v2",
     input_words: &[
@@ -375,7 +361,6 @@ const ANDROID_11: Release = Release {
         "motionevent",
     ],
     input_usage: words!("android-11/input.txt"),
-    missing_programs: &["netcfg"],
     thrown: ExceptionFormat::InOs,
     shape: DumpsysFormat::Eleven,
     packages: &install_rules::SINCE_11,
@@ -490,7 +475,8 @@ impl Release {
 
     /// Whether this release has that program.
     pub(crate) fn has(&self, program: &str) -> bool {
-        !self.missing_programs.contains(&program)
+        self.only_programs.is_none_or(|only| only.contains(&program))
+            && !self.missing_programs.contains(&program)
     }
 }
 

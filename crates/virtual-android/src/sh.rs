@@ -15,3 +15,4 @@ pub(crate) mod parse;
 pub(crate) mod terminal;
 
 pub(crate) use eval::Shell;
+pub(crate) use eval::expand::name_matches;

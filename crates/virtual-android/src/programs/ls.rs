@@ -181,7 +181,7 @@ fn rows(mut entries: Vec<(String, Stat)>, look: LsOptions, total: bool) -> Strin
 }
 
 /// `drwxr-xr-x`
-fn letters(stat: &Stat) -> String {
+pub(super) fn letters(stat: &Stat) -> String {
     let mut letters: Vec<char> = "-rwxrwxrwx".chars().collect();
     letters[0] = match stat.kind {
         FileType::File => '-',
@@ -203,7 +203,7 @@ fn letters(stat: &Stat) -> String {
 }
 
 /// The name of a user or group. Source: `android_filesystem_config.h`.
-fn user(id: u32) -> String {
+pub(super) fn user(id: u32) -> String {
     match id {
         0 => "root".to_owned(),
         1000 => "system".to_owned(),

@@ -1,4 +1,4 @@
-//! The regular expressions of `grep`, `pgrep` and `logcat`: POSIX patterns, basic and extended, matched by `regex-lite`.
+//! The regular expressions of `grep`, `sed`, `awk` and others: POSIX patterns, basic and extended, matched by `regex-lite`.
 //!
 //! Begin at [`Matcher`]. [`translate`] turns a pattern into the crate's syntax. Back references are refused. The crate
 //! walks the line once, so the time is at most the product of line and pattern, whatever the pattern.
@@ -54,6 +54,31 @@ impl Matcher {
             false => regex.is_match(line),
         }
     }
+
+    /// The first match from `start` on, as ranges: the whole, then each group that took part.
+    pub(super) fn captures(&self, line: &str, start: usize) -> Option<Vec<Option<(usize, usize)>>> {
+        match self.fold {
+            true => self.places(&lower(line), start),
+            false => self.places(line, start),
+        }
+    }
+
+    fn places(&self, line: &str, start: usize) -> Option<Vec<Option<(usize, usize)>>> {
+        let captures = self.regex.captures_at(line, start)?;
+        Some(captures.iter().map(|group| group.map(|group| (group.start(), group.end()))).collect())
+    }
+}
+
+/// A line in lower case with every character at its place, so that the places of a match are those of the line.
+fn lower(line: &str) -> String {
+    let lower = |c: char| {
+        let mut lower = c.to_lowercase();
+        match (lower.next(), lower.next()) {
+            (Some(one), None) if one.len_utf8() == c.len_utf8() => one,
+            _ => c,
+        }
+    };
+    line.chars().map(lower).collect()
 }
 
 /// What precedes a repetition mark.

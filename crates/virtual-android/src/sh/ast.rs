@@ -27,7 +27,17 @@ pub(crate) enum AndOr {
 pub(crate) struct Pipeline {
     /// Began with `!`.
     pub(crate) negated: bool,
+    /// Began with `time`.
+    pub(crate) timed: Option<TimeFormat>,
     pub(crate) stages: Vec<Stage>,
+}
+
+/// How `time` prints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TimeFormat {
+    Mksh,
+    /// `time -p`
+    Posix,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -106,6 +116,8 @@ pub(crate) enum Mode {
     Append,
     /// `>&2`, `<&0`, `2>&-`
     Copy,
+    /// `<<<`: the word itself is the input.
+    Text,
 }
 
 /// Adjacent pieces without whitespace between them.

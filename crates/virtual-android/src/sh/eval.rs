@@ -7,11 +7,15 @@
 
 mod builtins;
 mod compound;
-mod expand;
+pub(crate) mod expand;
 mod jobs;
+mod launch;
+mod lookup;
+mod options;
+mod trap;
 
 use super::ast::{
-    AndOr, Command, Item, Mode, Pipeline, Redirect, Script, Stage, SyntaxError, Word,
+    AndOr, Command, Item, Mode, Pipeline, Redirect, Script, Stage, SyntaxError, TimeFormat, Word,
 };
 use super::parse;
 use crate::faults;
@@ -24,10 +28,15 @@ use crate::program::{Invocation, ProgramTable};
 use compound::Jump;
 use futures::future::{BoxFuture, FutureExt, join_all};
 use jobs::Job;
+use options::ShellOptions;
 use std::collections::BTreeMap;
+use std::io::Cursor;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 use tokio::sync::Notify;
+use trap::Traps;
 
 /// Maximum nesting of scripts (subshells, substitutions, `eval`, `sh -c`, a file that calls itself). Each level is a
 /// nested poll, so this bounds the stack.
@@ -87,6 +96,14 @@ pub(crate) struct Shell {
     pub(crate) strict: bool,
     /// except where its status is tested.
     tested: bool,
+    options: ShellOptions,
+    traps: Traps,
+    /// The limits that `ulimit` changed.
+    limits: Arc<BTreeMap<char, String>>,
+    /// The phone's uptime when `$SECONDS` was set, and its value then.
+    started: (Duration, u64),
+    /// The state behind `$RANDOM`.
+    random: Arc<AtomicU32>,
     /// Set by `exit`: nothing more runs.
     pub(super) exit: Option<i32>,
     /// The jump out of loops or a function in progress.
@@ -112,8 +129,9 @@ pub(crate) struct Shell {
 impl Shell {
     /// A shell as adbd starts it: in `/`, as the shell user.
     pub(crate) fn new(phone: VirtualPhone, programs: &'static ProgramTable, service: &str) -> Self {
-        let pid = phone.with(|phone| phone.next_pid());
+        let (pid, started) = phone.with(|phone| (phone.next_pid(), phone.world.uptime()));
         let release = phone.release();
+        let utf8 = release.major >= 5;
         let given = [("PATH", release.path)].into_iter().chain(release.environment.iter().copied());
         let variables = given.map(|(name, value)| {
             (name.to_owned(), Variable { value: value.to_owned(), exported: true })
@@ -130,6 +148,11 @@ impl Shell {
             name: "/system/bin/sh".to_owned(),
             strict: false,
             tested: false,
+            options: ShellOptions::new(utf8),
+            traps: Traps::default(),
+            limits: Arc::default(),
+            started: (started, 0),
+            random: Arc::new(AtomicU32::new(pid)),
             exit: None,
             leaving: None,
             loops: 0,
@@ -152,6 +175,7 @@ impl Shell {
         shell.service_jobs = Arc::clone(&from.service_jobs);
         shell.depth = from.depth;
         shell.pid = from.running.pid;
+        shell.traps = Traps::of(&from.running);
         shell.cwd.clone_from(&from.cwd);
         for (name, value) in &from.env {
             shell.set(name, value);
@@ -160,8 +184,14 @@ impl Shell {
         shell
     }
 
-    /// Runs a script and returns its exit status, as `sh -c` does.
+    /// Runs a script to the end of the shell and returns its exit status, as `sh -c` does.
     pub(crate) async fn run(&mut self, text: &str, io: &Io) -> i32 {
+        self.evaluate(text, io).await;
+        self.finish(io).await
+    }
+
+    /// Runs a script in this shell, as `eval` does.
+    pub(super) async fn evaluate(&mut self, text: &str, io: &Io) -> i32 {
         match parse::parse(text) {
             Ok(script) => {
                 self.depth += WEIGHT;
@@ -248,9 +278,9 @@ impl Shell {
         }
         if !text.is_empty() && self.exit.is_none() {
             let rest = std::mem::take(&mut text);
-            self.run(&rest, io).await;
+            self.evaluate(&rest, io).await;
         }
-        self.exit.unwrap_or(self.status)
+        self.finish(io).await
     }
 
     /// A copy that runs a part of the script.
@@ -258,13 +288,17 @@ impl Shell {
         if Arc::strong_count(&self.service) >= MOST_AT_WORK {
             return Err(CommandError::new("can't fork - try again"));
         }
-        Ok(Self { jobs: Vec::new(), exec_pid: None, ..self.clone() })
+        let traps = self.traps.inherited();
+        Ok(Self { jobs: Vec::new(), exec_pid: None, traps, ..self.clone() })
     }
 
     /// Runs a script in a subshell.
     pub(super) async fn in_subshell(&self, script: &Script, io: &Io) -> i32 {
         match self.subshell() {
-            Ok(mut shell) => shell.script(script, io).await,
+            Ok(mut shell) => {
+                shell.script(script, io).await;
+                shell.finish(io).await
+            }
             Err(CommandError(why)) => {
                 self.print_error(io, &why).await;
                 1
@@ -290,6 +324,7 @@ impl Shell {
                 } else {
                     self.item(item, io).await;
                 }
+                self.run_traps(io).await;
                 if let Some(status) = self.exit {
                     self.status = status;
                     break;
@@ -310,7 +345,22 @@ impl Shell {
             "?" => Some(self.status.to_string()),
             "$" => Some(self.pid.to_string()),
             "!" => Some(self.last_job.map_or_else(String::new, |pid| pid.to_string())),
-            "-" => Some(String::new()),
+            "-" => Some(self.option_letters()),
+            "SECONDS" if !self.variables.contains_key(name) => {
+                let now = self.phone.with(|phone| phone.world.uptime());
+                let (started, seconds) = self.started;
+                Some((now.saturating_sub(started).as_secs() + seconds).to_string())
+            }
+            "RANDOM" if !self.variables.contains_key(name) => {
+                let next = |state: u32| state.wrapping_mul(1_103_515_245).wrapping_add(12_345);
+                let update =
+                    self.random.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |state| {
+                        Some(next(state))
+                    });
+                Some((next(update.unwrap_or_default()) >> 16 & 0x7fff).to_string())
+            }
+            // mksh counts the lines of files, and a command of `adb shell` is not one.
+            "LINENO" if !self.variables.contains_key(name) => Some("0".to_owned()),
             "#" => Some(self.positional.len().to_string()),
             "@" | "*" => Some(self.positional.join(" ")),
             "0" => Some(self.name.clone()),
@@ -324,7 +374,21 @@ impl Shell {
 
     /// Sets a variable. A shell whose variables are too large ends, as mksh does when out of memory.
     pub(super) fn set(&mut self, name: &str, value: &str) {
-        let exported = self.variables.get(name).is_some_and(|variable| variable.exported);
+        match name {
+            "SECONDS" => {
+                let now = self.phone.with(|phone| phone.world.uptime());
+                self.started = (now, u64::from(value.parse::<u32>().unwrap_or(0)));
+                return;
+            }
+            "RANDOM" => {
+                // The same seed does not repeat the numbers, as in mksh.
+                self.random.fetch_xor(value.parse().unwrap_or(0), Ordering::Relaxed);
+                return;
+            }
+            _ => {}
+        }
+        let exported = self.option("allexport")
+            || self.variables.get(name).is_some_and(|variable| variable.exported);
         let others = self.variables.iter().filter(|(other, _)| *other != name);
         let size: usize =
             others.map(|(name, variable)| name.len() + variable.value.len() + 64).sum();
@@ -373,14 +437,47 @@ impl Shell {
                 self.pipeline(pipeline, io).await;
             }
         }
-        let failed = self.strict && !self.tested && self.status != 0;
+        let failed = !self.tested && self.status != 0 && self.exit.is_none();
         self.tested = tested;
-        if failed && self.exit.is_none() {
-            self.exit = Some(self.status);
+        if failed {
+            let last = item.rest.last().map_or(&item.first, |(_, last)| last);
+            // A failure inside a compound command was noticed there.
+            let simple =
+                |stage: &Stage| matches!(stage.what, Command::Simple { .. } | Command::Subshell(_));
+            if last.stages.len() > 1 || last.stages.iter().all(simple) {
+                self.run_error_trap(io).await;
+            }
+            if self.strict && self.exit.is_none() {
+                self.exit = Some(self.status);
+            }
         }
     }
 
     async fn pipeline(&mut self, pipeline: &Pipeline, io: &Io) {
+        let start =
+            pipeline.timed.map(|format| (format, self.phone.with(|phone| phone.world.uptime())));
+        self.stages(pipeline, io).await;
+        if let Some((format, start)) = start {
+            let now = self.phone.with(|phone| phone.world.uptime());
+            let took = now.saturating_sub(start);
+            let (minutes, seconds) = (took.as_secs() / 60, took.as_secs() % 60);
+            let hundredths = took.subsec_millis() / 10;
+            // The processor's time is not simulated.
+            let text = match format {
+                TimeFormat::Mksh => format!(
+                    "{minutes:>5}m{seconds:02}.{hundredths:02}s real {0:>5}m00.00s user {0:>5}m00.00s system\n",
+                    0
+                ),
+                TimeFormat::Posix => {
+                    let seconds = took.as_secs();
+                    format!("real {seconds:>3}.{hundredths:02}\nuser   0.00\nsys    0.00\n")
+                }
+            };
+            let _ = io.stderr.write(text.as_bytes()).await;
+        }
+    }
+
+    async fn stages(&mut self, pipeline: &Pipeline, io: &Io) {
         self.status = if let [only] = pipeline.stages.as_slice() {
             self.stage(only, io.clone()).await
         } else {
@@ -406,9 +503,20 @@ impl Shell {
                     }
                 };
                 shell.depth += WEIGHT;
-                running.push(async move { shell.stage(stage, io).await });
+                running.push(async move {
+                    // A stage that redirects its output must not hold the pipe.
+                    let compound = !matches!(stage.what, Command::Simple { .. });
+                    let held = (compound && stage.redirects.is_empty()).then(|| io.clone());
+                    shell.status = shell.stage(stage, io).await;
+                    match held {
+                        Some(io) => shell.finish(&io).await,
+                        None => shell.exit.unwrap_or(shell.status),
+                    }
+                });
             }
-            join_all(running).await.last().copied().unwrap_or(0)
+            let statuses = join_all(running).await;
+            let failed = statuses.iter().rfind(|status| **status != 0 && self.option("pipefail"));
+            failed.or(statuses.last()).copied().unwrap_or(0)
         };
         if pipeline.negated && self.exit.is_none() && self.leaving.is_none() {
             self.status = i32::from(self.status == 0);
@@ -442,6 +550,14 @@ impl Shell {
                 return 1;
             }
         };
+        if self.option("xtrace") {
+            let traced =
+                values.iter().map(|(name, value)| format!("{name}={} ", quote(value, false)));
+            let words: Vec<String> = argv.iter().map(|word| quote(word, false)).collect();
+            let prompt = self.parameter("PS4").unwrap_or_else(|| "+ ".to_owned());
+            let line = format!("{prompt}{}{}\n", traced.collect::<String>(), words.join(" "));
+            let _ = plain.stderr.write(line.as_bytes()).await;
+        }
         let Some(name) = argv.first() else {
             for (name, value) in values {
                 self.set(&name, &value);
@@ -467,8 +583,18 @@ impl Shell {
         let ended = if let Some(body) = function {
             let arguments = argv.get(1..).unwrap_or_default().to_vec();
             Ok(self.function(&body, arguments, &io).await)
-        } else if let Some(builtin) = builtins::find(name) {
-            (builtin.run)(self, argv.get(1..).unwrap_or_default(), &io).await
+        } else if let Some(builtin) = builtins::find(name).filter(|_| self.has_builtin(name)) {
+            let arguments = argv.get(1..).unwrap_or_default();
+            if ["sleep", "wait"].contains(&name.as_str()) {
+                let traps = self.traps.clone();
+                tokio::select! {
+                    biased;
+                    signal = traps.interrupted() => Ok(signal.status()),
+                    ended = (builtin.run)(self, arguments, &io) => ended,
+                }
+            } else {
+                (builtin.run)(self, arguments, &io).await
+            }
         } else {
             self.phone.wait_if_paused().await;
             self.program(&argv, &io).await
@@ -486,6 +612,11 @@ impl Shell {
         let status = status_of(ended, name, &io.stderr, &plain.stderr).await;
         self.phone.with(|phone| phone.log.finish(record, status));
         status
+    }
+
+    /// Whether this release's shell has that built-in: `printf` came with toybox.
+    pub(super) fn has_builtin(&self, name: &str) -> bool {
+        name != "printf" || self.phone.release().has(name)
     }
 
     async fn prepare(
@@ -563,9 +694,14 @@ impl Shell {
         // `exec echo`, `/system/bin/sleep 1`: built-ins also exist as programs.
         let last = name.rsplit('/').next().unwrap_or(name);
         if (path.is_none() || path.as_deref() == Some(&format!("/system/bin/{last}")))
-            && let Some(builtin) = builtins::program(last)
+            && let Some(builtin) = builtins::program(last).filter(|_| release.has(last))
         {
-            return (builtin.run)(self, argv.get(1..).unwrap_or_default(), io).await;
+            let args = argv.get(1..).unwrap_or_default();
+            return tokio::select! {
+                biased;
+                signal = process.ended() => Err(Abort::Killed(signal)),
+                ended = (builtin.run)(self, args, io) => ended,
+            };
         }
         let stat = path
             .as_ref()
@@ -615,6 +751,13 @@ impl Shell {
             let bad = |fd: &str| CommandError(format!("{fd}: bad file descriptor"));
             if redirect.fd > 2 {
                 return Err(bad(&redirect.fd.to_string()));
+            }
+            if redirect.mode == Mode::Text {
+                if redirect.fd != 0 {
+                    return Err(bad(&redirect.fd.to_string()));
+                }
+                io.stdin = Input::new(Cursor::new(format!("{target}\n")));
+                continue;
             }
             let path = absolute(&self.cwd, &target);
             if redirect.mode == Mode::Read || (redirect.mode == Mode::Copy && redirect.fd == 0) {
@@ -671,6 +814,29 @@ impl Shell {
             })
         })
     }
+}
+
+/// A word as mksh prints it, so that it can be read back: quoted if necessary, or always.
+fn quote(word: &str, always: bool) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "_-/.,:+%@^]".contains(c);
+    if !always && !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    let (mut out, mut quoted) = (String::new(), false);
+    for c in word.chars() {
+        if (c == '\'') == quoted {
+            out.push('\'');
+            quoted = !quoted;
+        }
+        if c == '\'' {
+            out.push('\\');
+        }
+        out.push(c);
+    }
+    if quoted || out.is_empty() {
+        out.push_str(if quoted { "'" } else { "''" });
+    }
+    out
 }
 
 /// The exit status of a program, printing what is due: about a signal to the program's stderr, about its output to

@@ -9,7 +9,7 @@ mod compound;
 mod words;
 
 use super::ast::{
-    AndOr, Command, Item, Mode, Pipeline, Redirect, Script, Stage, SyntaxError, Word,
+    AndOr, Command, Item, Mode, Pipeline, Redirect, Script, Stage, SyntaxError, TimeFormat, Word,
 };
 
 /// Maximum length of a text. A phone's `ARG_MAX` is 128 KiB per argument; pipes into an interactive shell may be
@@ -49,7 +49,7 @@ enum Terminator {
 }
 
 /// Words that start unsupported compound commands.
-const KEYWORDS: [&str; 5] = ["select", "function", "[[", "time", "coproc"];
+const KEYWORDS: [&str; 4] = ["select", "function", "[[", "coproc"];
 /// Words that are valid only inside a compound command.
 const STRAY: [&str; 7] = ["then", "else", "elif", "fi", "do", "done", "esac"];
 
@@ -134,19 +134,37 @@ impl Parser {
     }
 
     fn pipeline(&mut self) -> Result<Pipeline, SyntaxError> {
-        let mut negated = false;
-        while self.word_is("!") {
-            self.at += 1;
+        let (mut negated, mut timed) = (false, None);
+        loop {
+            if self.word_is("!") {
+                self.at += 1;
+                negated = !negated;
+            } else if self.word_is("time") {
+                self.at += 4;
+                timed = Some(TimeFormat::Mksh);
+                self.skip_space(false);
+                if self.word_is("-p") {
+                    self.at += 2;
+                    timed = Some(TimeFormat::Posix);
+                }
+            } else {
+                break;
+            }
             self.skip_space(false);
-            negated = !negated;
         }
-        let mut stages = vec![self.stage()?];
+        let nothing = Stage {
+            what: Command::Simple { assignments: Vec::new(), words: Vec::new() },
+            redirects: Vec::new(),
+        };
+        let alone =
+            timed.is_some() && matches!(self.peek(), None | Some('\n' | ';' | '|' | '&' | ')'));
+        let mut stages = vec![if alone { nothing } else { self.stage()? }];
         loop {
             self.skip_space(false);
             match (self.peek(), self.peek_at(1)) {
                 (Some('|'), Some('&')) => return Err(SyntaxError::Unsupported("'|&' is".into())),
                 (Some('|'), next) if next != Some('|') => self.at += 1,
-                _ => return Ok(Pipeline { negated, stages }),
+                _ => return Ok(Pipeline { negated, timed, stages }),
             }
             self.skip_space(true);
             stages.push(self.stage()?);
@@ -242,6 +260,10 @@ impl Parser {
         let fd = number.parse().unwrap_or(u32::from(arrow == '>'));
         self.at += digits + 1;
         let mode = match (arrow, self.peek()) {
+            ('<', Some('<')) if self.peek_at(1) == Some('<') => {
+                self.at += 1;
+                self.take(Mode::Text)
+            }
             ('<', Some('<')) => return Err(SyntaxError::Unsupported("here-documents are".into())),
             ('<' | '>', Some('(')) => {
                 return Err(SyntaxError::Unsupported("process substitution is".into()));

@@ -3,7 +3,7 @@
 //! Begin at [`BUILTINS`], the table. A built-in is one function and one line there. Programs in `/system/bin` are in
 //! `programs/`.
 
-use super::Shell;
+use super::{Shell, lookup, options, trap};
 use crate::files::{FileType, absolute};
 use crate::io::{Io, Status};
 use crate::sh::parse::escape;
@@ -28,7 +28,7 @@ static BUILTINS: &[Builtin] = &[
         run: |shell, args, io| break_or_continue(shell, args, io, false).boxed(),
     },
     Builtin { name: "cd", run: |shell, args, io| cd(shell, args, io).boxed() },
-    Builtin { name: "command", run: |shell, args, io| command(shell, args, io).boxed() },
+    Builtin { name: "command", run: |shell, args, io| lookup::command(shell, args, io).boxed() },
     Builtin {
         name: "continue",
         run: |shell, args, io| break_or_continue(shell, args, io, true).boxed(),
@@ -43,18 +43,21 @@ static BUILTINS: &[Builtin] = &[
     Builtin { name: "pwd", run: |shell, _, io| pwd(shell, io).boxed() },
     Builtin { name: "read", run: |shell, args, io| read(shell, args, io).boxed() },
     Builtin { name: "return", run: |shell, args, io| r#return(shell, args, io).boxed() },
-    Builtin { name: "set", run: |shell, args, io| set(shell, args, io).boxed() },
+    Builtin { name: "set", run: |shell, args, io| options::set(shell, args, io).boxed() },
     Builtin { name: "shift", run: |shell, args, _| shift(shell, args).boxed() },
     Builtin { name: "sleep", run: |shell, args, io| sleep(shell, args, io).boxed() },
     Builtin { name: "test", run: |shell, args, _| test(shell, args).boxed() },
+    Builtin { name: "trap", run: |shell, args, io| trap::trap(shell, args, io).boxed() },
     Builtin { name: "true", run: |_, _, _| async { Ok(0) }.boxed() },
-    Builtin { name: "type", run: |shell, args, io| r#type(shell, args, io).boxed() },
+    Builtin { name: "type", run: |shell, args, io| lookup::r#type(shell, args, io).boxed() },
+    Builtin { name: "ulimit", run: |shell, args, io| options::ulimit(shell, args, io).boxed() },
     Builtin {
         name: "umask",
         run: |_, _, io| async { io.stdout.write(b"000\n").await.map(|()| 0) }.boxed(),
     },
     Builtin { name: "unset", run: |shell, args, _| unset(shell, args).boxed() },
     Builtin { name: "wait", run: |shell, args, _| wait(shell, args).boxed() },
+    Builtin { name: "whence", run: |shell, args, io| lookup::whence(shell, args, io).boxed() },
 ];
 
 /// The built-in with that name.
@@ -369,29 +372,6 @@ async fn unset(shell: &mut Shell, args: &[String]) -> Status {
     Ok(0)
 }
 
-/// `set -- a b` sets the positional parameters; of the options only `-e` has an effect.
-async fn set(shell: &mut Shell, args: &[String], io: &Io) -> Status {
-    if args.is_empty() {
-        let listed: String =
-            shell.listed(false).iter().map(|(name, value)| format!("{name}={value}\n")).collect();
-        io.stdout.write(listed.as_bytes()).await?;
-    }
-    for arg in args.iter().take_while(|arg| *arg != "--") {
-        match arg.chars().next() {
-            Some(sign @ ('-' | '+')) if arg.contains('e') => shell.strict = sign == '-',
-            _ => {}
-        }
-    }
-    match args.iter().position(|arg| arg == "--") {
-        Some(at) => shell.positional = args[at + 1..].to_vec(),
-        None if args.first().is_some_and(|arg| !arg.starts_with(['-', '+'])) => {
-            shell.positional = args.to_vec()
-        }
-        None => {}
-    }
-    Ok(0)
-}
-
 async fn shift(shell: &mut Shell, args: &[String]) -> Status {
     let by = args.first().and_then(|arg| arg.parse().ok()).unwrap_or(1_usize);
     if by > shell.positional.len() {
@@ -402,7 +382,7 @@ async fn shift(shell: &mut Shell, args: &[String]) -> Status {
 }
 
 async fn eval(shell: &mut Shell, args: &[String], io: &Io) -> Status {
-    Ok(Box::pin(shell.run(&args.join(" "), io)).await)
+    Ok(Box::pin(shell.evaluate(&args.join(" "), io)).await)
 }
 
 async fn exec(shell: &mut Shell, args: &[String], io: &Io) -> Status {
@@ -411,6 +391,9 @@ async fn exec(shell: &mut Shell, args: &[String], io: &Io) -> Status {
     }
     // It is the same process with the same number (execve(2)); a background job's differs from `$$`.
     shell.exec_pid.get_or_insert(shell.pid);
+    if find(&args[0]).is_none() {
+        shell.traps.forget_exit();
+    }
     let status = Box::pin(shell.program(args, io)).await?;
     shell.exit = Some(status);
     Ok(status)
@@ -433,53 +416,6 @@ async fn source(shell: &mut Shell, args: &[String], io: &Io) -> Status {
             Ok(1)
         }
     }
-}
-
-async fn command(shell: &mut Shell, mut args: &[String], io: &Io) -> Status {
-    while let [first, rest @ ..] = args
-        && first == "command"
-    {
-        args = rest;
-    }
-    match args {
-        [option, name, ..] if option == "-v" => {
-            let found = if shell.has_function(name) || find(name).is_some() {
-                name.clone()
-            } else if shell.programs.find(name, shell.phone.release()).is_some() {
-                format!("/system/bin/{name}")
-            } else {
-                return Ok(1);
-            };
-            io.stdout.write(format!("{found}\n").as_bytes()).await?;
-            Ok(0)
-        }
-        [] => Ok(0),
-        [name, rest @ ..] => match find(name) {
-            Some(builtin) => (builtin.run)(shell, rest, io).await,
-            None => shell.program(args, io).await,
-        },
-    }
-}
-
-async fn r#type(shell: &mut Shell, args: &[String], io: &Io) -> Status {
-    let mut status = 0;
-    let is_old = !shell.phone.release().toybox;
-    for name in args {
-        let what = if shell.has_function(name) {
-            "is a function".to_owned()
-        } else if find(name).is_some() || (is_old && ["cat", "kill"].contains(&name.as_str())) {
-            "is a shell builtin".to_owned()
-        } else if shell.programs.find(name, shell.phone.release()).is_some() {
-            // Old phones' mksh remembers where it found a program (`set -o trackall`).
-            let tracked = if is_old { "a tracked alias for " } else { "" };
-            format!("is {tracked}/system/bin/{name}")
-        } else {
-            status = 1;
-            "not found".to_owned()
-        };
-        io.stdout.write(format!("{name} {what}\n").as_bytes()).await?;
-    }
-    Ok(status)
 }
 
 /// `read [-r] [NAME…]`: splits a line at `$IFS`; the last name gets the rest. Without `-r` a backslash quotes the next

@@ -276,6 +276,11 @@ impl Shell {
                     return Ok(self.positional.join(&joint.unwrap_or_default()));
                 }
                 let value = self.parameter(name);
+                let needed = matches!(change, ParameterOp::None | ParameterOp::Length);
+                if value.is_none() && needed && self.option("nounset") {
+                    self.exit = Some(1);
+                    return Err(CommandError(format!("{name}: parameter not set")));
+                }
                 let missing =
                     |colon: bool| value.as_ref().is_none_or(|value| colon && value.is_empty());
                 match change {
@@ -318,6 +323,7 @@ impl Shell {
     fn match_files(&self, field: &Field, arguments: &mut Vec<String>) {
         let plain = || field.chars.iter().map(|(c, _)| *c).collect::<String>();
         if field.chars.len() > PATTERN
+            || self.option("noglob")
             || !field.chars.iter().any(|(c, quoted)| !quoted && "*?[".contains(*c))
         {
             arguments.push(plain());
@@ -421,7 +427,7 @@ fn matches(files: &Files, cwd: &str, pattern: &[(char, bool)]) -> Vec<String> {
 }
 
 /// Whether a name matches a pattern of `*`, `?` and `[…]`. Quoted characters are literal.
-pub(super) fn name_matches(pattern: &[(char, bool)], name: &str) -> bool {
+pub(crate) fn name_matches(pattern: &[(char, bool)], name: &str) -> bool {
     let name: Vec<char> = name.chars().collect();
     let (mut at, mut with) = (0, 0);
     // The position of the last `*` and how much of the name it consumed: the only backtracking point, so the time is

@@ -5,6 +5,7 @@
 //! input is empty, and it ignores `SIGINT` and `SIGQUIT` unless it catches them. When the host disconnects, [`JobList`]
 //! ends the remaining ones.
 
+use super::trap::Traps;
 use super::{CommandError, Shell};
 use crate::io::{Input, Io};
 use crate::processes::Signal;
@@ -35,6 +36,7 @@ impl Shell {
         let pid = self.phone.with(|phone| phone.next_pid());
         let process = self.phone.start_process(pid, self.pid, &["/system/bin/sh".to_owned()]);
         process.running().ignore(&[Signal::INT, Signal::QUIT]);
+        shell.traps = Traps::of(process.running());
         let stages = item.first.stages.as_slice();
         if item.rest.is_empty()
             && matches!(stages, [only] if matches!(only.what, Command::Simple { .. }))
@@ -48,7 +50,7 @@ impl Shell {
             let status = tokio::select! {
                 biased;
                 signal = process.ended() => signal.status(),
-                () = shell.run_job(&item, io) => shell.exit.unwrap_or(shell.status),
+                status = shell.run_job(&item, io) => status,
             };
             drop((shell, process));
             done.send_replace(Some(status));
@@ -64,18 +66,22 @@ impl Shell {
 
     /// Runs a job's command. Redirected streams are replaced, not kept, as after `dup2` in a child: otherwise `logcat >
     /// FILE &` would keep the host's stream open.
-    async fn run_job(&mut self, item: &Item, mut io: Io) {
-        let [only] = item.first.stages.as_slice() else { return self.item(item, &io).await };
-        if item.first.negated || !item.rest.is_empty() {
-            return self.item(item, &io).await;
+    async fn run_job(&mut self, item: &Item, mut io: Io) -> i32 {
+        let [only] = item.first.stages.as_slice() else {
+            self.item(item, &io).await;
+            return self.finish(&io).await;
+        };
+        if item.first.negated || item.first.timed.is_some() || !item.rest.is_empty() {
+            self.item(item, &io).await;
+            return self.finish(&io).await;
         }
         if let Err(CommandError(why)) = self.redirect(&only.redirects, &mut io).await {
             self.print_error(&io, &why).await;
-            self.status = 1;
-            return;
+            return 1;
         }
         let redirected = Stage { what: only.what.clone(), redirects: Vec::new() };
-        self.status = self.stage(&redirected, io).await;
+        self.status = self.stage(&redirected, io.clone()).await;
+        self.finish(&io).await
     }
 
     /// Waits for the job with that process id and returns its status; `None` if it is unknown.

@@ -40,7 +40,10 @@ impl Parser {
     }
 
     fn double_quoted(&mut self, word: &mut Builder) -> Result<(), SyntaxError> {
-        word.text("", true);
+        // `"$@"` without parameters is no argument at all.
+        if !self.text[self.at..].starts_with(&['$', '@', '"']) {
+            word.text("", true);
+        }
         loop {
             match self.next() {
                 None => return Err(NO_CLOSING_QUOTE),
