@@ -21,6 +21,13 @@ bench:
     cargo bench -p thumbwire --bench calls
     cargo bench -p thumbwire --bench phones
 
+# Every tool on a connected phone and on the virtual Android 4.4, side by side: the table of docs/real-phone.md
+doctor device:
+    cargo build --release -p thumbwire
+    -target/release/thumbwire doctor --full --yes --json --device {{device}} > target/doctor-phone.json
+    -target/release/thumbwire doctor --full --json --device virtual --android 4.4 > target/doctor-virtual.json
+    target/release/thumbwire doctor --compare target/doctor-phone.json target/doctor-virtual.json
+
 # The task suite: each policy without a model, each kind of fault, each safeguard; results are in docs/eval.md
 eval seeds='0..20':
     cargo build --release -p thumbwire

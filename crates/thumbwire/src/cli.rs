@@ -7,6 +7,7 @@ mod call;
 #[cfg(all(feature = "agent", feature = "virtual-phone"))]
 mod demo;
 mod devices;
+mod doctor;
 mod dynamic_tools;
 #[cfg(feature = "eval")]
 mod eval;
@@ -81,6 +82,12 @@ enum CliCommand {
     Screen(screen::Arguments),
     /// List connected phones.
     Devices(devices::Arguments),
+    /// Check the tools on a phone, and print a table that can be posted.
+    ///
+    /// Each call is confirmed by a second look: the app in front after a launch, the field after typing, the frames of a
+    /// recording. Without `--full` only tools that change nothing are called. The table has no serial number and no text of
+    /// the screen. Exit code 1 if a check failed.
+    Doctor(doctor::Arguments),
     /// Call a single tool.
     ///
     /// If a call rotates the screen, the screen stays rotated for later calls. The next `serve` restores it when it first
@@ -217,6 +224,7 @@ async fn run(verb: CliCommand, config: &Config) -> Result<u8, CliError> {
         CliCommand::Eval(arguments) => eval::run(arguments, config).await,
         CliCommand::Screen(arguments) => screen::run(arguments, config).await,
         CliCommand::Devices(arguments) => devices::run(arguments, config).await,
+        CliCommand::Doctor(arguments) => doctor::run(arguments, config).await,
         CliCommand::Call(arguments) => call::run(arguments, config).await,
         CliCommand::Tools(arguments) => tools::run(&arguments),
         CliCommand::AppTools(arguments) => app_tools::run(arguments, config).await,

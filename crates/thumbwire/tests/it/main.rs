@@ -15,6 +15,7 @@ mod app_tools_real;
 mod asking;
 mod caller;
 mod device_media;
+mod doctor;
 mod faults;
 mod flows;
 mod flows_judged;

@@ -19,7 +19,7 @@ fn said(output: &Output) -> (String, String, Option<i32>) {
 
 #[test]
 fn help_matches_snapshot() {
-    const VERBS: [&str; 18] = [
+    const VERBS: [&str; 19] = [
         "",
         "serve",
         "run",
@@ -27,6 +27,7 @@ fn help_matches_snapshot() {
         "eval",
         "screen",
         "devices",
+        "doctor",
         "call",
         "tools",
         "app-tools",

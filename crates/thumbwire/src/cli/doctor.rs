@@ -1,0 +1,188 @@
+//! `thumbwire doctor`
+
+mod table;
+
+use std::fs;
+use std::io::IsTerminal as _;
+use std::path::{Path, PathBuf};
+
+#[cfg(feature = "virtual-phone")]
+use thumbwire_virtual_android::{ClockMode, Setup, VirtualPhone};
+
+use super::style::sanitize;
+use super::{CliError, phones, print, terminal_prompt};
+use crate::config::Config;
+use crate::doctor::{self, CheckResult, Options, Report, checks};
+use thumbwire_core::action::{
+    Action, Call, Cause, DeviceKind, Failure, ListedDevice, Perform as _, agrees,
+};
+use thumbwire_core::artifacts::ArtifactStore;
+use thumbwire_core::providers::{DeviceProviders, VIRTUAL};
+use thumbwire_core::session::Session;
+use thumbwire_device::Key;
+
+#[derive(clap::Args)]
+pub(super) struct Arguments {
+    /// Phone to check: an adb serial, HOST:PORT of an adbd, or `virtual` [default: the only one connected]
+    #[arg(long, value_name = "ID")]
+    device: Option<String>,
+    /// Android release of the built-in virtual phone, such as 4.4, at the speed of real phones
+    #[cfg(feature = "virtual-phone")]
+    #[arg(long, value_name = "RELEASE")]
+    android: Option<String>,
+    /// Call every tool, not only those that change nothing: opens apps, taps, types and rotates the screen
+    #[arg(long)]
+    full: bool,
+    /// Check only the tools with these names, to repeat a check
+    #[arg(long, value_name = "TOOL", num_args = 1..)]
+    only: Vec<String>,
+    /// Do not ask before a real phone is operated
+    #[arg(long, short = 'y')]
+    yes: bool,
+    /// Print the report as JSON
+    #[arg(long)]
+    json: bool,
+    /// Print saved JSON reports side by side as Markdown, without using a phone
+    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["device", "full", "json"])]
+    compare: Vec<PathBuf>,
+}
+
+/// The table's width in columns, so that it fits into a message or an issue.
+const WIDTH: usize = 100;
+
+pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, CliError> {
+    if !arguments.compare.is_empty() {
+        let reports: Result<Vec<Report>, CliError> =
+            arguments.compare.iter().map(|file| read(file)).collect();
+        print(&table::markdown(&reports?))?;
+        return Ok(0);
+    }
+    if let Some(name) =
+        arguments.only.iter().find(|name| !checks().iter().any(|check| check.tool == **name))
+    {
+        return Err(CliError::usage(format!(
+            "unknown tool {name:?}. Run `thumbwire tools` to list them"
+        )));
+    }
+    let phones = providers(&arguments, config)?;
+    let (device, transport) = chosen(arguments.device.clone(), &phones).await?;
+    if arguments.full && device != VIRTUAL && !arguments.yes {
+        consent(&device).await?;
+    }
+    let files = tempfile::tempdir()
+        .map_err(|error| CliError::failed(format!("cannot create a temporary folder: {error}")))?;
+    let session = Session::new(phones, Some(device.clone()))
+        .with_files(ArtifactStore::new(files.path()))
+        .with_clock(|| jiff::Zoned::now().datetime());
+    let options = Options {
+        device,
+        transport: transport.to_owned(),
+        files: files.path().into(),
+        full: arguments.full,
+        only: arguments.only,
+    };
+    let show = |result: &CheckResult| {
+        if std::io::stderr().is_terminal() {
+            eprintln!("{:8}{}", result.verdict.name(), result.tool);
+        }
+    };
+    let mut signals = super::shutdown::ShutdownSignal::new();
+    let ended = tokio::select! {
+        report = doctor::run(&session, options, &show) => Some(report),
+        () = signals.ending() => None,
+    };
+    if ended.is_none() && arguments.full {
+        let call = Call::with_timeout(std::time::Duration::from_secs(10));
+        let _ = session.perform(&call, Action::Press(Key::Home)).await;
+    }
+    session.end().await;
+    let Some(report) = ended else {
+        return Err(CliError::failed("interrupted: check what the phone shows"));
+    };
+    let report = report?;
+    if arguments.json {
+        let text = serde_json::to_string_pretty(&report);
+        let text = text.map_err(|error| CliError::failed(error.to_string()))?;
+        print(&format!("{text}\n"))?;
+    } else {
+        let colours = config.colours && std::io::stdout().is_terminal();
+        print(&table::terminal(&report, WIDTH, colours))?;
+    }
+    Ok(u8::from(report.has_failures()))
+}
+
+fn read(file: &Path) -> Result<Report, CliError> {
+    let failed =
+        |error: String| CliError::failed(format!("cannot read {}: {error}", file.display()));
+    let text = fs::read_to_string(file).map_err(|error| failed(error.to_string()))?;
+    serde_json::from_str(&text)
+        .map_err(|error| failed(format!("expected a report of `doctor --json`: {error}")))
+}
+
+/// The phones that may be checked.
+#[cfg(feature = "virtual-phone")]
+fn providers(arguments: &Arguments, config: &Config) -> Result<DeviceProviders, CliError> {
+    use thumbwire_core::providers::VirtualPhoneProvider;
+    let device = arguments.device.as_deref();
+    let Some(name) = &arguments.android else { return Ok(phones(config, device)) };
+    if device != Some(VIRTUAL) {
+        return Err(CliError::usage("--android is for the virtual phone: add `--device virtual`"));
+    }
+    let Some(setup) = Setup::of_release(name) else {
+        let there = Setup::releases().collect::<Vec<_>>().join(", ");
+        return Err(CliError::usage(format!(
+            "unknown Android release {name:?}; available: {there}"
+        )));
+    };
+    let phone = VirtualPhone::new(Setup { clock: ClockMode::Real, ..setup });
+    Ok(DeviceProviders::default().with(VirtualPhoneProvider::new(phone)))
+}
+
+/// The phones that may be checked.
+#[cfg(not(feature = "virtual-phone"))]
+fn providers(arguments: &Arguments, config: &Config) -> Result<DeviceProviders, CliError> {
+    Ok(phones(config, arguments.device.as_deref()))
+}
+
+/// The id of the phone, and how it is reached.
+async fn chosen(
+    device: Option<String>,
+    phones: &DeviceProviders,
+) -> Result<(String, &'static str), Failure> {
+    if device.as_deref() == Some(VIRTUAL) {
+        return Ok((VIRTUAL.to_owned(), "built-in virtual phone"));
+    }
+    let listed = phones.list().await?;
+    let ready: Vec<&ListedDevice> = listed
+        .iter()
+        .filter(|phone| phone.is_ready() && phone.kind != DeviceKind::BuiltIn)
+        .collect();
+    match (device, ready.as_slice()) {
+        (Some(id), _) => {
+            let is_listed = listed.iter().any(|phone| phone.id == id);
+            Ok((id, if is_listed { "adb server" } else { "adbd over TCP" }))
+        }
+        (None, [only]) => Ok((only.id.clone(), "adb server")),
+        (None, _) => Err(Cause::NoDeviceChosen { there: listed }.into()),
+    }
+}
+
+/// Asks the user whether the phone may be operated.
+async fn consent(device: &str) -> Result<(), CliError> {
+    let user = terminal_prompt::person(None);
+    if !user.is_interactive() {
+        return Err(CliError::usage(
+            "`doctor --full` operates the phone, and nobody can be asked here: add `--yes`",
+        ));
+    }
+    let question = format!(
+        "Operate {} for some minutes? Thumbwire opens and closes Settings or another app that came with the phone, taps, \
+         swipes, types into a search field and clears it, rotates the screen, records it, and goes home at the end. It \
+         sends, deletes and installs nothing. [y/N]",
+        sanitize(device)
+    );
+    match user.ask(&question).await {
+        Some(answer) if agrees(&answer) => Ok(()),
+        _ => Err(CliError::failed("not started: the phone was not touched")),
+    }
+}

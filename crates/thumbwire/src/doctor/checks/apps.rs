@@ -1,0 +1,86 @@
+//! Tools that list, start and close apps.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+use thumbwire_device::AppId;
+
+use crate::doctor::answer::{AS_EXPECTED, Found, Problem, ensure, failed, skipped};
+use crate::doctor::exam::Exam;
+use crate::doctor::look::public_name;
+use crate::doctor::scene::plain_apps;
+
+pub(super) async fn mobile_list(exam: &mut Exam<'_>) -> Found {
+    let answer = exam.call(json!({ "app_type": "all" })).await?;
+    has_front(exam, answer.list("apps")?, "bundle_id").await
+}
+
+pub(super) async fn ufo_list(exam: &mut Exam<'_>) -> Found {
+    let answer = exam.call(json!({ "include_system_apps": true, "force_refresh": true })).await?;
+    has_front(exam, answer.list("")?, "package").await
+}
+
+async fn has_front(exam: &Exam<'_>, rows: &[Value], key: &str) -> Found {
+    let front = exam.eye.front().await?;
+    ensure(!front.0.is_empty(), || "no app is in front".to_owned())?;
+    ensure(rows.iter().any(|row| row[key] == *front.0), || {
+        let front = public_name(&front.0);
+        format!("{front} is in front and not among the {} listed", rows.len())
+    })?;
+    Ok(format!("{} apps", rows.len()))
+}
+
+/// An app that can be started and closed without consequences.
+pub(super) fn plain_app(exam: &Exam<'_>) -> Result<AppId, Problem> {
+    match plain_apps(&exam.apps).into_iter().next() {
+        Some(app) => Ok(app),
+        None => skipped("no Settings, Calculator, Clock or Contacts app that is known here"),
+    }
+}
+
+pub(super) async fn mobile_launch(exam: &mut Exam<'_>) -> Found {
+    let app = plain_app(exam)?;
+    exam.call(json!({ "bundle_id": app })).await?;
+    exam.eye.front_is(|front| *front == app).await?;
+    Ok(app.0)
+}
+
+pub(super) async fn ufo_launch(exam: &mut Exam<'_>) -> Found {
+    let app = plain_app(exam)?;
+    exam.call(json!({ "package_name": app })).await?;
+    exam.eye.front_is(|front| *front == app).await?;
+    Ok(app.0)
+}
+
+pub(super) async fn current(exam: &mut Exam<'_>) -> Found {
+    let answer = exam.call(json!({})).await?;
+    let Some(app) = answer.value["bundle_id"].as_str() else { return failed("no app is in front") };
+    let mut owners = owners(exam).await?;
+    for _ in 0..2 {
+        if owners.iter().any(|owner| owner == app) {
+            return AS_EXPECTED;
+        }
+        // The window has the focus before the tree is its own.
+        exam.eye.pause().await;
+        owners = self::owners(exam).await?;
+    }
+    ensure(owners.iter().any(|owner| owner == app), || {
+        let tree: Vec<&str> = owners.iter().map(|package| public_name(package)).collect();
+        format!("it names {}, but the tree is of {}", public_name(app), tree.join(", "))
+    })?;
+    AS_EXPECTED
+}
+
+/// The packages of the tree on the screen.
+async fn owners(exam: &Exam<'_>) -> Result<BTreeSet<String>, Problem> {
+    let screen = exam.eye.screen().await?;
+    Ok(screen.tree.nodes.iter().map(|node| node.package.to_string()).collect())
+}
+
+pub(super) async fn close(exam: &mut Exam<'_>) -> Found {
+    let app = plain_app(exam)?;
+    exam.eye.launch(&app).await?;
+    exam.call(json!({ "bundle_id": app })).await?;
+    exam.eye.front_is(|front| *front != app).await?;
+    Ok(app.0)
+}

@@ -1,0 +1,71 @@
+//! Tools that press keys and turn the screen.
+
+use serde_json::json;
+use thumbwire_core::action::{Action, Outcome};
+use thumbwire_device::{Orientation, Size};
+
+use super::apps::plain_app;
+use crate::doctor::answer::{AS_EXPECTED, Found, Problem, ensure, failed, skipped};
+use crate::doctor::exam::Exam;
+
+pub(super) async fn mobile_press(exam: &mut Exam<'_>) -> Found {
+    goes_home(exam, json!({ "key": "home" })).await
+}
+
+pub(super) async fn ufo_press(exam: &mut Exam<'_>) -> Found {
+    goes_home(exam, json!({ "key_code": "KEYCODE_HOME" })).await
+}
+
+async fn goes_home(exam: &mut Exam<'_>, arguments: serde_json::Value) -> Found {
+    let (app, home) = (plain_app(exam)?, exam.home.clone());
+    ensure(!home.0.is_empty() && home != app, || "the launcher is not known".to_owned())?;
+    exam.eye.launch(&app).await?;
+    exam.call(arguments).await?;
+    exam.eye.front_is(|front| *front == home).await?;
+    AS_EXPECTED
+}
+
+pub(super) async fn android_press(exam: &mut Exam<'_>) -> Found {
+    let app = plain_app(exam)?;
+    // It may be on a page from which BACK stays in the app.
+    let _ = exam.eye.act(Action::Stop(app.clone())).await;
+    exam.eye.launch(&app).await?;
+    exam.call(json!({ "keycode": "BACK" })).await?;
+    exam.eye.front_is(|front| *front != app).await?;
+    AS_EXPECTED
+}
+
+pub(super) async fn orientation(exam: &mut Exam<'_>) -> Found {
+    let app = plain_app(exam)?;
+    exam.eye.launch(&app).await?;
+    if size(exam).await?.width >= size(exam).await?.height {
+        return skipped("the screen is wide already");
+    }
+    exam.call(json!({ "orientation": "landscape" })).await?;
+    let took = exam.took();
+    exam.eye.pause().await;
+    let wide = size(exam).await;
+    let upright = Action::SetOrientation(Orientation::Portrait);
+    let Ok(Outcome::Done) = exam.eye.act(upright).await else {
+        return failed("the screen could not be turned back");
+    };
+    exam.eye.pause().await;
+    let wide = wide?;
+    ensure(wide.width > wide.height, || {
+        format!(
+            "a screenshot has {}x{} pixels after {} ms",
+            wide.width,
+            wide.height,
+            took.as_millis()
+        )
+    })?;
+    let again = size(exam).await?;
+    ensure(again.width < again.height, || "the screen is not upright again".to_owned())?;
+    AS_EXPECTED
+}
+
+async fn size(exam: &Exam<'_>) -> Result<Size, Problem> {
+    // A screenshot is served again for a second.
+    exam.eye.pause().await;
+    exam.eye.screenshot_size().await
+}

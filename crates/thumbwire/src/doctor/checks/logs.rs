@@ -1,0 +1,81 @@
+//! Tools that read and follow the log. The line to find is the one that the phone writes when an app starts.
+
+use serde_json::json;
+use thumbwire_core::action::{Action, Outcome};
+use thumbwire_device::{LogEntry, LogFilter, Priority};
+
+use super::apps::plain_app;
+use crate::doctor::answer::{AS_EXPECTED, Found, Problem, ensure, failed, skipped};
+use crate::doctor::exam::Exam;
+
+pub(super) async fn start(exam: &mut Exam<'_>) -> Found {
+    let answer = exam.call(json!({ "priority": "I", "output_file": "thumbwire-doctor" })).await?;
+    exam.monitor = Some(answer.string("monitor_id")?.to_owned());
+    AS_EXPECTED
+}
+
+pub(super) async fn list(exam: &mut Exam<'_>) -> Found {
+    let answer = exam.call(json!({})).await?;
+    is_listed(answer.list("active_monitors")?, "monitor_id", exam.monitor.as_deref())
+}
+
+/// Lists what runs; without anything of ours there must be nothing.
+pub(super) fn is_listed(rows: &[serde_json::Value], key: &str, id: Option<&str>) -> Found {
+    match id {
+        Some(id) => {
+            ensure(rows.iter().any(|row| row[key] == id), || "it is not listed".to_owned())?;
+            AS_EXPECTED
+        }
+        None => {
+            ensure(rows.is_empty(), || format!("{} are listed, none runs", rows.len()))?;
+            Ok("none runs".to_owned())
+        }
+    }
+}
+
+pub(super) async fn read(exam: &mut Exam<'_>) -> Found {
+    let app = plain_app(exam)?;
+    let newest = newest(exam).await?.map(|entry| entry.time).unwrap_or_default();
+    exam.eye.launch(&app).await?;
+    let answer = exam.call(json!({ "priority": "I", "max_lines": 1000 })).await?;
+    let entries = answer.list("entries")?;
+    let text =
+        |row: &serde_json::Value, key: &str| row[key].as_str().unwrap_or_default().to_owned();
+    let found = entries.iter().any(|row| {
+        text(row, "timestamp") >= newest
+            && is_start(&text(row, "tag"), &text(row, "message"), &app.0)
+    });
+    ensure(found, || format!("none of {} entries names the app", entries.len()))?;
+    AS_EXPECTED
+}
+
+/// Whether the system reports in the entry that it starts the app.
+fn is_start(tag: &str, message: &str, app: &str) -> bool {
+    tag.starts_with("Activity") && message.contains(app)
+}
+
+async fn newest(exam: &Exam<'_>) -> Result<Option<LogEntry>, Problem> {
+    let filter = LogFilter { tag: None, priority: Priority::Verbose };
+    match exam.eye.act(Action::ReadLog { filter, max: 1, clear: false }).await {
+        Ok(Outcome::Log(entries)) => Ok(entries.into_iter().next_back()),
+        Ok(other) => failed(format!("bug: the log is {other:?}")),
+        Err(failure) => failed(format!("cannot read the log: {}", failure.cause)),
+    }
+}
+
+pub(super) async fn stop(exam: &mut Exam<'_>) -> Found {
+    let Some(monitor) = exam.monitor.take() else { return skipped("no monitor could be started") };
+    let app = plain_app(exam)?;
+    // Entries arrive after what they report.
+    exam.eye.launch(&app).await?;
+    exam.eye.pause().await;
+    let answer = exam.call(json!({ "monitor_id": monitor })).await?;
+    let count = answer.value["entries_processed"].as_u64().unwrap_or_default();
+    ensure(count > 0, || "no entry arrived".to_owned())?;
+    let file = exam.saved_file(answer.string("output_file")?)?;
+    let lines = String::from_utf8_lossy(&file);
+    ensure(lines.lines().any(|line| line.contains(&app.0)), || {
+        format!("none of {count} entries names the app")
+    })?;
+    AS_EXPECTED
+}

@@ -1,0 +1,205 @@
+//! Tools that tap, press, scroll and swipe.
+
+use serde_json::{Value, json};
+use thumbwire_core::action::{Action, Outcome};
+use thumbwire_core::snapshot::{RefVisibility, Snapshot};
+use thumbwire_device::{Point, Rect};
+
+use crate::doctor::answer::{AS_EXPECTED, Found, Problem, failed};
+use crate::doctor::exam::Exam;
+use crate::doctor::scene::{ScrollSpot, Spot};
+
+async fn spot(exam: &mut Exam<'_>) -> Result<Spot, Problem> {
+    let (eye, apps, home) = (exam.eye, exam.apps.clone(), exam.home.clone());
+    exam.scenes.tap_spot(eye, &apps, &home).await
+}
+
+impl Spot {
+    fn point(&self) -> Result<Point, Problem> {
+        let point = self.screen.tap_point(self.node, RefVisibility::Unknown);
+        point.or_else(|reason| failed(format!("cannot tap: {reason}")))
+    }
+
+    /// What names the element alone: its id, its text or its description.
+    fn name(&self) -> (Name, &str) {
+        let nodes = &self.screen.tree.nodes;
+        let node = &nodes[self.node];
+        let is_alone = nodes.iter().filter(|other| other.id == node.id).count() == 1;
+        match (&*node.id, &*node.text) {
+            (id, _) if !id.is_empty() && is_alone => (Name::Id, id),
+            (_, text) if !text.is_empty() => (Name::Text, text),
+            _ => (Name::Description, &node.description),
+        }
+    }
+}
+
+enum Name {
+    Id,
+    Text,
+    Description,
+}
+
+/// The screen must change.
+async fn changes(exam: &Exam<'_>, before: &Snapshot) -> Found {
+    match exam.eye.screen_other_than(before).await? {
+        Some(_) => AS_EXPECTED,
+        None => failed("the screen did not change"),
+    }
+}
+
+/// Calls the tool with the coordinates of the target.
+async fn tap(exam: &mut Exam<'_>, more: &[(&str, Value)]) -> Found {
+    let spot = spot(exam).await?;
+    let Point { x, y } = spot.point()?;
+    let mut arguments = json!({ "x": x, "y": y });
+    for (key, value) in more {
+        arguments[*key] = value.clone();
+    }
+    exam.call(arguments).await?;
+    changes(exam, &spot.screen).await
+}
+
+pub(super) async fn mobile_tap(exam: &mut Exam<'_>) -> Found {
+    tap(exam, &[]).await
+}
+
+pub(super) async fn android_tap(exam: &mut Exam<'_>) -> Found {
+    tap(exam, &[]).await
+}
+
+pub(super) async fn ufo_tap(exam: &mut Exam<'_>) -> Found {
+    tap(exam, &[]).await
+}
+
+/// Nothing here has a menu behind a long press, so the platform treats it as a slow tap.
+pub(super) async fn long_press(exam: &mut Exam<'_>) -> Found {
+    tap(exam, &[("duration", json!(1.0))]).await
+}
+
+pub(super) async fn mobile_tap_element(exam: &mut Exam<'_>) -> Found {
+    let spot = spot(exam).await?;
+    let arguments = match spot.name() {
+        (Name::Text, text) => json!({ "text": text }),
+        (Name::Id | Name::Description, name) => json!({ "element_id": name }),
+    };
+    exam.call(arguments).await?;
+    changes(exam, &spot.screen).await
+}
+
+pub(super) async fn android_tap_element(exam: &mut Exam<'_>) -> Found {
+    let spot = spot(exam).await?;
+    let arguments = match spot.name() {
+        (Name::Text, text) => json!({ "text": text }),
+        (Name::Id, id) => json!({ "resource_id": id }),
+        (Name::Description, description) => json!({ "content_desc": description }),
+    };
+    exam.call(arguments).await?;
+    changes(exam, &spot.screen).await
+}
+
+pub(super) async fn click_control(exam: &mut Exam<'_>) -> Found {
+    let spot = spot(exam).await?;
+    let (number, name) = control(exam, &spot.screen, spot.node).await?;
+    exam.call(json!({ "control_id": number, "control_name": name })).await?;
+    changes(exam, &spot.screen).await
+}
+
+/// Lists the controls, and returns the number and name of the one at the place of a node.
+pub(super) async fn control(
+    exam: &Exam<'_>,
+    screen: &Snapshot,
+    node: usize,
+) -> Result<(String, String), Problem> {
+    let listed = exam.eye.act(Action::Controls { max_age: std::time::Duration::ZERO }).await;
+    let Ok(Outcome::Controls(controls)) = listed else { return failed("cannot list the controls") };
+    let sought = &screen.tree.nodes[node];
+    let all = &controls.snapshot.tree.nodes;
+    let at = controls
+        .nodes
+        .iter()
+        .position(|&node| all[node].bounds == sought.bounds && all[node].name() == sought.name());
+    match at {
+        Some(at) => Ok(((at + 1).to_string(), sought.name().to_owned())),
+        None => failed("the target is not among the listed controls"),
+    }
+}
+
+async fn scroll_spot(exam: &mut Exam<'_>) -> Result<ScrollSpot, Problem> {
+    let (eye, apps) = (exam.eye, exam.apps.clone());
+    exam.scenes.scroll_spot(eye, &apps).await
+}
+
+impl ScrollSpot {
+    /// The direction of scrolling.
+    fn scroll(&self) -> &'static str {
+        match (self.horizontal, self.backwards) {
+            (false, false) => "down",
+            (false, true) => "up",
+            (true, false) => "right",
+            (true, true) => "left",
+        }
+    }
+
+    /// The direction of the finger.
+    fn finger(&self) -> &'static str {
+        match self.scroll() {
+            "down" => "up",
+            "up" => "down",
+            "right" => "left",
+            _ => "right",
+        }
+    }
+
+    /// Where a finger goes from and to around the middle: half of the height, or most of the width, because a page turns back
+    /// if it was moved halfway.
+    fn path(&self) -> Value {
+        let Rect { left, top, right, bottom } = self.area;
+        let Point { x, y } = self.area.center();
+        let (across, down) = ((right - left) * 2 / 5, (bottom - top) / 4);
+        let (from, to) = match self.finger() {
+            "up" => ((x, y + down), (x, y - down)),
+            "down" => ((x, y - down), (x, y + down)),
+            "left" => ((x + across, y), (x - across, y)),
+            _ => ((x - across, y), (x + across, y)),
+        };
+        json!({ "start_x": from.0, "start_y": from.1, "end_x": to.0, "end_y": to.1 })
+    }
+}
+
+/// Calls the tool and expects that the content moves.
+async fn moves(exam: &mut Exam<'_>, arguments: impl Fn(&ScrollSpot) -> Value) -> Found {
+    let spot = scroll_spot(exam).await?;
+    exam.call(arguments(&spot)).await?;
+    if exam.eye.screen_other_than(&spot.screen).await?.is_none() {
+        return failed("the content did not move");
+    }
+    exam.scenes.scrolled();
+    AS_EXPECTED
+}
+
+pub(super) async fn mobile_scroll(exam: &mut Exam<'_>) -> Found {
+    moves(exam, |spot| json!({ "direction": spot.scroll(), "distance": 0.8 })).await
+}
+
+pub(super) async fn mobile_swipe(exam: &mut Exam<'_>) -> Found {
+    moves(exam, ScrollSpot::path).await
+}
+
+pub(super) async fn swipe_screen(exam: &mut Exam<'_>) -> Found {
+    moves(exam, ScrollSpot::path).await
+}
+
+pub(super) async fn swipe_direction(exam: &mut Exam<'_>) -> Found {
+    // From the middle there is half the screen at most, which turns a page only if it is fast.
+    let half = exam.info.screen.width.min(exam.info.screen.height) / 2;
+    let distance = half * 9 / 10;
+    moves(
+        exam,
+        |spot| json!({ "direction": spot.finger(), "distance": distance, "duration_ms": 200 }),
+    )
+    .await
+}
+
+pub(super) async fn ufo_swipe(exam: &mut Exam<'_>) -> Found {
+    moves(exam, ScrollSpot::path).await
+}
