@@ -104,9 +104,12 @@ async fn app_is_inspected_or_reported_missing() {
         let device = attach(&phone(release)).await;
         let package = device.package_info(&AppId("com.android.settings".into())).await.unwrap();
         assert!(package.version_code > 0 && package.files[0].ends_with(".apk"), "{package:?}");
-        for missing in ["com.nope", "r", "com.android.settings; reboot"] {
-            let error = device.package_info(&AppId(missing.into())).await.unwrap_err();
-            assert!(matches!(error, Error::NoSuchApp { .. }), "{error}");
+        let inspect = async |id: &str| device.package_info(&AppId(id.into())).await.unwrap_err();
+        let error = inspect("com.nope").await;
+        assert!(matches!(error, Error::NoSuchApp { .. }), "{error}");
+        for invalid in ["r", "com.android.settings; reboot"] {
+            let error = inspect(invalid).await;
+            assert!(matches!(error, Error::InvalidAppId { .. }), "{error}");
         }
     }
 }

@@ -204,8 +204,9 @@ async fn no_tool_argument_becomes_a_second_command() {
                     held += 1;
                 }
             }
+            // An id that no package can have is refused before a command is made.
             assert!(
-                seldom || held >= strings.len() / 2,
+                seldom || parameter == "bundle_id" || held >= strings.len() / 2,
                 "{} {parameter}: {held} commands",
                 tool.name
             );
