@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use bytes::{Buf, BytesMut};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::time::{sleep, sleep_until, timeout};
 
 use super::shared::{Shared, now};
 use crate::Error;
@@ -33,7 +34,7 @@ where
         let deadline = shared.lock().deadline();
         let mut timer = pin!(async {
             match deadline {
-                Some(deadline) => tokio::time::sleep_until(deadline.into()).await,
+                Some(deadline) => sleep_until(deadline.into()).await,
                 None => std::future::pending().await,
             }
         });
@@ -61,9 +62,9 @@ where
         };
         if let Some(old) = closing {
             // A peer that stays silent must not delay the caller any longer.
-            let parted = tokio::time::timeout(PARTING, part(&mut io)).await;
+            let parted = timeout(PARTING, part(&mut io)).await;
             if old && parted.is_ok() {
-                tokio::time::sleep(FORGETTING).await;
+                sleep(FORGETTING).await;
             }
         }
         return error;

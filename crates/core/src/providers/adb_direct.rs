@@ -97,7 +97,7 @@ pub(super) async fn attach_with_key(
         return Err(Cause::DeviceError { text }.into());
     }
     Err(match direct.last_failure().await {
-        Some(adb::Error::Unanswered { after, .. }) => {
+        Some(adb::Error::Unanswered { after, .. }) if is_address(id) => {
             let reason = format!(
                 "it accepts connections but did not answer ADB within {after:?}. An old phone serves one host at a time: an adb server or another program probably holds it"
             );

@@ -36,7 +36,6 @@ mod offering_phone;
 mod old_phone;
 mod pictures;
 mod prompting;
-mod pulled_cable;
 mod python;
 mod reaching;
 mod real_phone;
