@@ -104,6 +104,7 @@ table! {
     "mobile" "mobile_press_key" "HOME: the launcher is in front" keys::mobile_press;
     "ufo-action" "press_key" "HOME: the launcher is in front" keys::ufo_press;
     "android" "press_key" "BACK: the app just started is left" keys::android_press;
+    "mobile" "mobile_unlock" "an app is in front" keys::unlock;
     "mobile" "mobile_set_orientation" "a screenshot is wide, then upright again" keys::orientation;
     // Log.
     "android" "start_log_monitoring" "the monitor has an id" logs::start;

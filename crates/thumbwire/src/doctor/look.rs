@@ -81,7 +81,7 @@ impl<'a> Eye<'a> {
     pub(super) async fn front(self) -> Result<AppId, Problem> {
         match self.must(Action::CurrentApp).await? {
             Outcome::Foreground(front) => {
-                Ok(front.map_or_else(|| AppId(String::new()), |front| front.app))
+                Ok(front.app().map_or_else(|| AppId(String::new()), |front| front.app.clone()))
             }
             other => failed(format!("bug: the current app is {other:?}")),
         }

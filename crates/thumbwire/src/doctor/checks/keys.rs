@@ -35,6 +35,13 @@ pub(super) async fn android_press(exam: &mut Exam<'_>) -> Found {
     AS_EXPECTED
 }
 
+/// The screen stays on: a phone with a PIN could not be unlocked again.
+pub(super) async fn unlock(exam: &mut Exam<'_>) -> Found {
+    exam.call(json!({})).await?;
+    exam.eye.front_is(|front| !front.0.is_empty()).await?;
+    AS_EXPECTED
+}
+
 pub(super) async fn orientation(exam: &mut Exam<'_>) -> Found {
     let app = plain_app(exam)?;
     exam.eye.launch(&app).await?;

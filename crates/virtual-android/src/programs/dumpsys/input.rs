@@ -183,6 +183,9 @@ fn dispatcher(phone: &mut State) -> String {
             WindowKind::NavigationBar => 2019,
             WindowKind::Toast => 2005,
             WindowKind::SystemAlert => 2003,
+            WindowKind::Panel => 1000,
+            WindowKind::PowerMenu => 2009,
+            WindowKind::Keyguard => 2004,
         };
         let name = named(&window::name(window));
         let bounds = window.bounds;
@@ -191,7 +194,7 @@ fn dispatcher(phone: &mut State) -> String {
             .iter()
             .find(|row| row.0 == window.package)
             .map_or((1_655, 10_095), |row| (row.1, row.2));
-        let (has, takes) = (window.focused, window.kind == WindowKind::Application);
+        let (has, takes) = (window.focused, matches!(window.kind, WindowKind::Application | WindowKind::Panel));
         windows += &match modern {
             true => format!(
                 "      {nth}: name='{name}', id={nth}, displayId=0, inputConfig={}, alpha=1.00, frame={frame}, globalScale=1.000000, applicationInfo.name=, applicationInfo.token=<null>, touchableRegion={frame}, ownerPid={pid}, ownerUid={uid}, dispatchingTimeout=5000ms\n",
