@@ -18,6 +18,7 @@ mod connections;
 mod controls;
 mod default_device;
 mod jobs;
+mod known_lock;
 mod local_files;
 mod lock_state;
 mod monitors;

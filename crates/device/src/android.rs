@@ -152,12 +152,7 @@ impl Android {
 
     /// Runs a command that prints nothing on success.
     async fn run_silent(&self, what: &'static str, line: ShellCommand) -> Result<(), Error> {
-        let output = self.ask(line).await?;
-        match output.error_text().or_else(|| output.unexpected()) {
-            None => Ok(()),
-            Some(complaint) => Err(input::injection_refusal(&output)
-                .unwrap_or(Error::Failed { what, text: complaint })),
-        }
+        self.ask(line).await?.silent(what)
     }
 }
 
@@ -176,6 +171,17 @@ impl From<adb::CommandOutput> for CommandOutput {
 }
 
 impl CommandOutput {
+    /// Whether a command that prints nothing on success succeeded.
+    fn silent(&self, what: &'static str) -> Result<(), Error> {
+        match self.error_text().or_else(|| self.unexpected()) {
+            None => Ok(()),
+            Some(complaint) => {
+                Err(input::injection_refusal(self)
+                    .unwrap_or(Error::Failed { what, text: complaint }))
+            }
+        }
+    }
+
     /// The phone's error message, if any. Old phones return status 0 for everything, and on some `input` prints
     /// exceptions with status 0, so the output counts too.
     fn error_text(&self) -> Option<String> {

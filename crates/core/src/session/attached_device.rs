@@ -12,7 +12,7 @@ use thumbwire_device::{AppId, Device, Error, Gesture, Identity, Key, Point, Side
 use tokio::sync::Mutex;
 
 use super::cache::DeviceCache;
-use super::lock_state::KnownLock;
+use super::known_lock::KnownLock;
 use super::screen_size::KnownSize;
 use super::screenshots::ScreenshotCache;
 use super::shared_state::{LeaseCheck, SharedState};

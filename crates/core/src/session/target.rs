@@ -6,10 +6,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use thumbwire_device::Gesture;
 use thumbwire_device::find::{
-    FindResult, FlagFilter, HiddenReason, Locator, Query, find, find_hidden, search, search_hidden,
+    FindResult, FlagFilter, HiddenReason, Locator, Query, Visibility, find, find_hidden, search,
+    search_hidden,
 };
+use thumbwire_device::{Gesture, Key};
 
 use super::attached_device::AttachedDevice;
 use super::cache::CacheEntry;
@@ -49,18 +50,43 @@ impl AttachedDevice {
         self.act(self.device.touch(tap)).await
     }
 
-    /// Where a tap on the target goes.
+    /// Where a tap on the target goes. A keyboard that covers it is closed first.
     pub(super) async fn aim(&self, target: &Target) -> Result<TapResult, Failure> {
-        let aimed = match target {
+        let memory = &self.screen.memory;
+        let lists = (memory.listing.last(), memory.controls.last());
+        let mut aimed = match target {
             Target::Listed(id) => self.resolve_id(*id).await,
-            Target::Named { id, text } => self.resolve_name(id.as_deref(), text.as_deref()).await,
-            Target::Selector(criteria, index) => self.resolve_selector(criteria, *index).await,
+            target => self.resolve_named(target).await,
         };
+        if matches!(aimed, Err(TargetError::UnderKeyboard)) {
+            self.act(self.device.press(Key::Back)).await?;
+            aimed = match (target, lists) {
+                (Target::Listed(ElementId::Ref(id)), (Some(last), _)) => {
+                    self.find_now(*id, &last.value).await
+                }
+                (Target::Listed(ElementId::Number(number)), (_, Some(last))) => {
+                    self.find_now(*number, &last.value).await
+                }
+                (target, _) => self.resolve_named(target).await,
+            };
+        }
         aimed.map_err(|miss| match miss {
             TargetError::Unknown => not_found(target, None),
             TargetError::Because(why) => missed(target, why),
+            TargetError::UnderKeyboard => {
+                let why = HiddenReason::UnderKeyboard;
+                missed(target, format!("it is {}; {}", why.reason(), why.next_move()))
+            }
             TargetError::Failed(failure) => failure,
         })
+    }
+
+    async fn resolve_named(&self, target: &Target) -> Result<TapResult, TargetError> {
+        match target {
+            Target::Listed(id) => self.resolve_id(*id).await,
+            Target::Named { id, text } => self.resolve_name(id.as_deref(), text.as_deref()).await,
+            Target::Selector(criteria, index) => self.resolve_selector(criteria, *index).await,
+        }
     }
 
     async fn resolve_name(
@@ -126,8 +152,13 @@ impl AttachedDevice {
         if last.age() <= LISTING_FRESH {
             return hit(listed.snapshot(), node, L::REFS);
         }
+        self.find_now(id, listed).await
+    }
+
+    /// Where a tap on an element of an old list goes on the current screen.
+    async fn find_now<L: Listing>(&self, id: L::Id, listed: &L) -> Result<TapResult, TargetError> {
         let now = L::of(self.take_snapshot().await?);
-        let node = lookup(id, listed, &now).map_err(refuse)?;
+        let node = lookup(id, listed, &now).map_err(|error| refused(id.into(), error))?;
         hit(now.snapshot(), node, L::REFS)
     }
 }
@@ -150,6 +181,8 @@ enum TargetError {
     Unknown,
     /// The reason, as text.
     Because(String),
+    /// The keyboard covers it.
+    UnderKeyboard,
     Failed(Failure),
 }
 
@@ -161,10 +194,14 @@ impl From<Failure> for TargetError {
 
 /// Nothing visible matches; a hidden element may.
 fn hidden_target(hidden: Option<(usize, HiddenReason)>) -> TargetError {
-    hidden.map_or(TargetError::Unknown, |(_, why)| {
-        let (reason, next) = (why.reason(), why.next_move());
-        TargetError::Because(format!("it exists but is not visible: {reason}; {next}"))
-    })
+    match hidden {
+        None => TargetError::Unknown,
+        Some((_, HiddenReason::UnderKeyboard)) => TargetError::UnderKeyboard,
+        Some((_, why)) => {
+            let (reason, next) = (why.reason(), why.next_move());
+            TargetError::Because(format!("it exists but is not visible: {reason}; {next}"))
+        }
+    }
 }
 
 /// A tap on a node of a snapshot.
@@ -176,6 +213,9 @@ fn hit(
     node: usize,
     numbers: RefVisibility,
 ) -> Result<TapResult, TargetError> {
+    if snapshot.showing[node] == Visibility::Hidden(HiddenReason::UnderKeyboard) {
+        return Err(TargetError::UnderKeyboard);
+    }
     let at = snapshot.tap_point(node, numbers).map_err(TargetError::Because)?;
     Ok(TapResult { at, snapshot: Arc::clone(snapshot), node, of: 1 })
 }

@@ -45,8 +45,8 @@ pub(super) fn key_command(key: Key) -> ShellCommand {
 const ENTER: i32 = 66;
 
 /// Characters per command. Old adb servers reject service names over 1,024 bytes; a quoted single quote takes four
-/// bytes, and on an old phone the prefix before the text takes 105.
-const PIECE: usize = 225;
+/// bytes, and on an old phone the text around it takes 175.
+const PIECE: usize = 205;
 
 /// How a text can be typed.
 pub(super) enum TypingPlan {
@@ -98,15 +98,23 @@ impl Android {
             let mut rest = line.as_str();
             while !rest.is_empty() {
                 let (piece, after) = split_piece(rest, self.pace.piece());
-                let started = Instant::now();
-                let typed = self.run_silent("type", text_command(piece)?).await;
+                let typed = self.type_piece(piece).await;
                 typed.map_err(|error| partial_error(error, sent))?;
-                self.pace.learn_text(piece.len(), started.elapsed());
                 sent += 1;
                 rest = after;
             }
         }
         Ok(TypingMethod::Keys)
+    }
+
+    /// Types one piece, and learns from the phone's clock how long that took: it is the clock that makes keys too old.
+    async fn type_piece(&self, piece: &str) -> Result<(), Error> {
+        let started = Instant::now();
+        let mut output = self.ask(text_command(piece)?.timed()).await?;
+        let took = take_times(&mut output);
+        output.silent("type")?;
+        self.pace.learn_text(piece.len(), took.unwrap_or(started.elapsed()), started.elapsed());
+        Ok(())
     }
 
     /// Runs a command that presses a key or touches the screen, and learns how long the phone takes to start one.
@@ -120,6 +128,32 @@ impl Android {
         self.pace.learn_start(started.elapsed());
         Ok(())
     }
+}
+
+/// Removes the readings of the uptime around a timed command from its output, and returns the time between them. A status
+/// that the command printed becomes the output's, if the phone reports any.
+fn take_times(output: &mut CommandOutput) -> Option<Duration> {
+    let mut lines: Vec<&str> = output.out.lines().collect();
+    let uptime = |line: &str| {
+        let mut words = line.split_whitespace().map(|word| word.parse::<f64>().ok());
+        let (up, _idle) = (words.next()??, words.next()??);
+        words.next().is_none().then_some(up)
+    };
+    let first = lines.first().and_then(|line| uptime(line));
+    let last = lines.last().and_then(|line| uptime(line));
+    if last.is_some() {
+        lines.pop();
+    }
+    if first.is_some() && !lines.is_empty() {
+        lines.remove(0);
+    }
+    if let Some(status) = lines.last().and_then(|line| line.strip_prefix("status ")) {
+        output.status = output.status.and_then(|_| status.trim().parse().ok()).or(output.status);
+        lines.pop();
+    }
+    output.out = lines.join("\n");
+    let took = last? - first?;
+    Duration::try_from_secs_f64(took).ok()
 }
 
 /// Presses Enter.
@@ -305,6 +339,21 @@ mod tests {
     fn percent_s_is_never_typed_as_a_space() {
         assert_eq!(typed("100%safe"), ["input text '100%'", "input text 'safe'"]);
         assert_eq!(typed("%%s%"), ["input text '%%'", "input text 's%'"]);
+    }
+
+    #[test]
+    fn time_of_a_command_is_taken_from_the_phones_clock() {
+        let output =
+            |out: &str, status| CommandOutput { out: out.into(), err: String::new(), status };
+        let mut quiet = output("100.25 90.00\n103.75 92.00\n", Some(0));
+        assert_eq!(take_times(&mut quiet), Some(Duration::from_millis(3_500)));
+        assert_eq!((quiet.out.as_str(), quiet.status), ("", Some(0)));
+        let mut failed = output("1.00 1.00\nError: no\nstatus 255\n2.00 1.50\n", Some(0));
+        assert_eq!(take_times(&mut failed), Some(Duration::from_secs(1)));
+        assert_eq!((failed.out.as_str(), failed.status), ("Error: no", Some(255)));
+        let mut none = output("cat: not found\n", None);
+        assert_eq!(take_times(&mut none), None);
+        assert_eq!(none.out, "cat: not found");
     }
 
     #[test]

@@ -19,7 +19,7 @@ const FIRST: usize = 20;
 /// The shortest piece; its start then takes longer than its keys.
 const SHORTEST: usize = 8;
 
-/// A phone that starts `input` faster than this types any piece in time.
+/// A phone that starts `input` faster than this types a key without a delay that counts.
 const FAST_START: Duration = Duration::from_millis(150);
 
 /// A key takes about this part of the start of `input` (measured on Android 4.4.4: 90 ms and 1.0 s; reports of newer
@@ -31,8 +31,10 @@ pub(super) struct Pace(Mutex<Known>);
 
 #[derive(Default, Clone, Copy)]
 struct Known {
-    /// Time per character of a piece, its command's start included.
+    /// Time per character of a piece by the phone's clock, its command's start included.
     per_character: Option<Duration>,
+    /// The same by ours, with the way to the phone and back.
+    seen: Option<Duration>,
     /// Time of a command with a single key or tap.
     start: Option<Duration>,
 }
@@ -43,41 +45,44 @@ impl Pace {
         lock(&self.0).start = Some(took);
     }
 
-    /// Learns from a typed piece. A slower pace counts at once, a faster one by half.
-    pub(super) fn learn_text(&self, characters: usize, took: Duration) {
+    /// Learns from a piece that took so long by the phone's clock and by ours. A slower pace counts at once, a faster one
+    /// by half.
+    pub(super) fn learn_text(&self, characters: usize, took: Duration, seen: Duration) {
         if characters < SHORTEST {
             return;
         }
-        let pace = took / u32::try_from(characters).unwrap_or(u32::MAX);
-        let known = &mut lock(&self.0).per_character;
-        *known = Some(match *known {
-            Some(before) if pace < before => (before + pace) / 2,
-            _ => pace,
-        });
+        let learn = |known: &mut Option<Duration>, took: Duration| {
+            let pace = took / u32::try_from(characters).unwrap_or(u32::MAX);
+            *known = Some(match *known {
+                Some(before) if pace < before => (before + pace) / 2,
+                _ => pace,
+            });
+        };
+        let known = &mut *lock(&self.0);
+        learn(&mut known.per_character, took);
+        learn(&mut known.seen, seen);
     }
 
     /// How many characters the next piece may have.
     pub(super) fn piece(&self) -> usize {
-        let Known { per_character, start } = *lock(&self.0);
-        match (per_character, start) {
-            (Some(pace), _) => {
+        match lock(&self.0).per_character {
+            Some(pace) => {
                 let fit = PIECE_TIME.as_micros() / pace.as_micros().max(1);
                 usize::try_from(fit).unwrap_or(usize::MAX).max(SHORTEST)
             }
-            (None, Some(start)) if start < FAST_START => usize::MAX,
-            (None, _) => FIRST,
+            None => FIRST,
         }
     }
 
     /// About how long so many characters take; `None` if nothing is known yet.
     pub(super) fn estimate(&self, characters: usize) -> Option<Duration> {
-        let Known { per_character, start } = *lock(&self.0);
+        let Known { seen, start, .. } = *lock(&self.0);
         let guess = |start: Duration| match start < FAST_START {
             true => start / KEYS_PER_START,
             // With its share of the start of a piece.
             false => start / KEYS_PER_START + start / 20,
         };
-        let pace = per_character.or(start.map(guess))?;
+        let pace = seen.or(start.map(guess))?;
         Some(pace.saturating_mul(u32::try_from(characters).unwrap_or(u32::MAX)))
     }
 }
@@ -103,7 +108,7 @@ mod tests {
                 let piece = pace.piece();
                 let took = took(piece, load);
                 assert!(took < Duration::from_secs(10), "{piece} characters took {took:?}");
-                pace.learn_text(piece, took);
+                pace.learn_text(piece, took, took);
             }
             assert!(pace.piece() >= SHORTEST);
         }
@@ -112,27 +117,27 @@ mod tests {
     #[test]
     fn piece_shrinks_at_once_and_grows_slowly() {
         let pace = Pace::default();
-        pace.learn_text(20, took(20, 1));
+        pace.learn_text(20, took(20, 1), took(20, 1));
         let calm = pace.piece();
-        pace.learn_text(calm, took(calm, 2));
+        pace.learn_text(calm, took(calm, 2), took(calm, 2));
         let busy = pace.piece();
         assert!(busy < calm, "{busy} {calm}");
-        pace.learn_text(busy, took(busy, 1));
+        pace.learn_text(busy, took(busy, 1), took(busy, 1));
         assert!(pace.piece() > busy && pace.piece() <= calm, "{}", pace.piece());
-        pace.learn_text(3, Duration::from_secs(9));
+        let long = Duration::from_secs(9);
+        pace.learn_text(3, long, long);
         assert!(pace.piece() > busy, "a few characters prove nothing");
     }
 
     #[test]
-    fn fast_phone_types_long_pieces_at_once() {
+    fn time_is_estimated_from_the_start_of_a_command() {
         let pace = Pace::default();
         assert_eq!(pace.piece(), FIRST);
         assert_eq!(pace.estimate(100), None);
         pace.learn_start(ms(60));
-        assert_eq!(pace.piece(), usize::MAX);
+        assert_eq!(pace.piece(), FIRST);
         assert_eq!(pace.estimate(100), Some(ms(600)));
         pace.learn_start(ms(1000));
-        assert_eq!(pace.piece(), FIRST);
         assert_eq!(pace.estimate(1000), Some(Duration::from_secs(150)));
     }
 }

@@ -95,7 +95,11 @@ pub(super) fn read_code_path(app: &AppId, text: &str) -> Option<String> {
 /// Parses the entry. Source: `dumpPackageLPr` in AOSP's `Settings.java`, and the captures in `shell/package`; the same
 /// lines from Android 4.4 to 16.
 fn read_package(app: &AppId, output: &CommandOutput, files: Vec<String>) -> Result<Package, Error> {
-    let missing = || output.out.contains("Unable to find package:");
+    // Android 4.4 prints nothing about a package that it does not have.
+    let missing = || {
+        let nothing = output.status.is_none() && output.out.trim().is_empty();
+        nothing || output.out.contains("Unable to find package:")
+    };
     if files.is_empty() && (missing() || entry(app, &output.out).is_some()) {
         // Also an app that only another user has.
         return Err(Error::NoSuchApp { app: app.0.clone() });

@@ -90,7 +90,7 @@ fn read_output(output: Bytes) -> Result<Tree, Error> {
     let tree = read(&text, part, read_node, &mut faults);
     for fault in faults.take() {
         if fault.kind.loses_nodes() {
-            let command = dump_command(TreeDetail::Full).as_str().into();
+            let command = "uiautomator dump /dev/tty".into();
             return Err(Error::Unreadable { command, text: fault.to_string() });
         }
         tracing::warn!("problem in the screen dump: {fault}");

@@ -106,8 +106,8 @@ async fn long_text_of_quotes_fits_into_service_names() {
     let old = Caller::old();
     old.searching().await;
     let text = "'".repeat(1_000);
-    old.said("mobile_type_keys", json!({ "text": text })).await;
-    assert_eq!(old.focused(), Some(text));
+    let reply = old.said("mobile_type_keys", json!({ "text": text })).await;
+    assert_eq!(old.focused(), Some(text), "{reply}");
 }
 
 /// No string argument of any tool becomes a second command or a second argument.
@@ -148,7 +148,12 @@ async fn hostile_strings_run_nothing_on_an_old_phone() {
                         string.contains(piece)
                     }
                     ["input", "keyevent", "66"] => string.contains('\n'),
-                    ["uiautomator", "dump", "/dev/tty"] | ["ime", "list", "-a", "-s"] => true,
+                    ["uiautomator", "dump", "/dev/tty"]
+                    | ["echo"]
+                    | ["echo", "==", "windows"]
+                    | ["dumpsys", "power" | "window"]
+                    | ["cat", "/proc/uptime"]
+                    | ["ime", "list", "-a", "-s"] => true,
                     // Once, when a session connects to a phone.
                     ["cat", "/data/local/tmp/thumbwire-orientation"] => true,
                     _ => false,

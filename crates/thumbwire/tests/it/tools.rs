@@ -18,7 +18,7 @@ fn surfaces() -> [Toolset; 4] {
 fn tool_lists_stay_within_their_budget() {
     // Name, limit on what a model reads, limit on the whole list; in bytes.
     let budgets = [
-        ("mobile", 6_500, 13_000),
+        ("mobile", 6_500, 13_300),
         ("android", 10_000, 30_000),
         ("ufo-data", 2_500, 7_500),
         ("ufo-action", 5_000, 8_000),
@@ -58,8 +58,13 @@ fn only_tools_without_effects_are_read_only() {
         "get_app_window_controls_target_info",
         "wait",
     ];
-    let settles =
-        ["mobile_use_device", "mobile_set_orientation", "select_device", "invalidate_cache"];
+    let settles = [
+        "mobile_use_device",
+        "mobile_set_orientation",
+        "mobile_unlock",
+        "select_device",
+        "invalidate_cache",
+    ];
     for surface in surfaces() {
         for tool in &surface.tools {
             let manner = match tool.name.as_str() {

@@ -150,7 +150,7 @@ async fn connecting_costs_one_extra_command() {
     let commands = || phone.commands().into_iter().map(|command| command.argv.join(" "));
     ask(&session, Action::CurrentApp).await.unwrap();
     let first: Vec<_> = commands().collect();
-    assert_eq!((first.len(), first[0].as_str()), (2, format!("cat {JOURNAL}").as_str()));
+    assert_eq!((first.len(), first[0].as_str()), (3, format!("cat {JOURNAL}").as_str()));
     ask(&session, Action::CurrentApp).await.unwrap();
     assert_eq!(commands().filter(|command| command.starts_with("cat ")).count(), 1);
 }

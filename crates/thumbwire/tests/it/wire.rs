@@ -54,7 +54,10 @@ pub(crate) fn focused(phone: &VirtualPhone) -> Option<String> {
 
 /// The programs that ran, by name, with their arguments.
 pub(crate) fn ran(phone: &VirtualPhone, since: usize) -> Vec<Vec<String>> {
-    phone.commands().into_iter().skip(since).map(|command| command.argv).collect()
+    // A tree comes with the state of the windows, and typing with readings of the uptime, in the same round trip.
+    let along = ["echo", "echo == windows", "dumpsys power", "dumpsys window", "cat /proc/uptime"];
+    let argv = phone.commands().into_iter().skip(since).map(|command| command.argv);
+    argv.filter(|argv| !along.contains(&argv.join(" ").as_str())).collect()
 }
 
 #[tokio::test]
@@ -195,7 +198,12 @@ async fn no_tool_argument_becomes_a_second_command() {
                         ["pm", "path", app] | ["am", "force-stop", app] => *app == string,
                         ["input", "text", piece] => string.contains(piece),
                         ["input", "keyevent", "66"] => string.contains('\n'),
-                        ["uiautomator", "dump", "/dev/tty"] | ["ime", "list", "-a", "-s"] => true,
+                        ["uiautomator", "dump", "/dev/tty"]
+                        | ["echo"]
+                        | ["echo", "==", "windows"]
+                        | ["dumpsys", "power" | "window"]
+                        | ["cat", "/proc/uptime"]
+                        | ["ime", "list", "-a", "-s"] => true,
                         // Once, when a session connects to a phone.
                         ["cat", "/data/local/tmp/thumbwire-orientation"] => true,
                         _ => false,

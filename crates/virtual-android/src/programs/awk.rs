@@ -11,6 +11,7 @@ mod functions;
 mod input;
 mod lex;
 mod machine;
+mod reading;
 mod value;
 
 use super::Invocation;

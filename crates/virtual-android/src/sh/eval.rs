@@ -619,6 +619,11 @@ impl Shell {
         name != "printf" || self.phone.release().has(name)
     }
 
+    /// The built-in with that name.
+    fn builtin(&self, name: &str) -> Option<&'static builtins::Builtin> {
+        builtins::find(name)
+    }
+
     async fn prepare(
         &mut self,
         assignments: &[(String, Word)],

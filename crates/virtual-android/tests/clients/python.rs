@@ -30,5 +30,6 @@ async fn adb_shell_does_all_it_can() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn adb_shell_drives_every_release() {
-    drive("adb_shell_drives.py", "core", &["4.4", "9", "16"]).await;
+    // Not 4.4: its adbd serves one host, and here that is the bench's adb server.
+    drive("adb_shell_drives.py", "core", &["9", "16"]).await;
 }

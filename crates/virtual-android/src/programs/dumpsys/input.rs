@@ -194,7 +194,8 @@ fn dispatcher(phone: &mut State) -> String {
             .iter()
             .find(|row| row.0 == window.package)
             .map_or((1_655, 10_095), |row| (row.1, row.2));
-        let (has, takes) = (window.focused, matches!(window.kind, WindowKind::Application | WindowKind::Panel));
+        let (has, takes) =
+            (window.focused, matches!(window.kind, WindowKind::Application | WindowKind::Panel));
         windows += &match modern {
             true => format!(
                 "      {nth}: name='{name}', id={nth}, displayId=0, inputConfig={}, alpha=1.00, frame={frame}, globalScale=1.000000, applicationInfo.name=, applicationInfo.token=<null>, touchableRegion={frame}, ownerPid={pid}, ownerUid={uid}, dispatchingTimeout=5000ms\n",

@@ -1,6 +1,6 @@
 //! What a name means: `command`, `type`, `whence`.
 
-use super::{Shell, builtins};
+use super::Shell;
 use crate::files::{FileType, absolute};
 use crate::io::{Io, Status};
 
@@ -34,7 +34,7 @@ fn meaning(shell: &Shell, name: &str) -> Meaning {
     if shell.has_function(name) {
         return Meaning::Function;
     }
-    if builtins::find(name).is_some() && shell.has_builtin(name) {
+    if shell.builtin(name).is_some() && shell.has_builtin(name) {
         return if SPECIAL.contains(&name) { Meaning::Special } else { Meaning::Builtin };
     }
     if name.contains('/') {
@@ -114,7 +114,7 @@ pub(super) async fn command(shell: &mut Shell, mut args: &[String], io: &Io) -> 
         [] => Ok(0),
         [option, names @ ..] if option == "-v" => short_all(shell, names, io).await,
         [option, names @ ..] if option == "-V" => r#type(shell, names, io).await,
-        [name, rest @ ..] => match builtins::find(name).filter(|_| shell.has_builtin(name)) {
+        [name, rest @ ..] => match shell.builtin(name).filter(|_| shell.has_builtin(name)) {
             Some(builtin) => (builtin.run)(shell, rest, io).await,
             None => shell.program(args, io).await,
         },

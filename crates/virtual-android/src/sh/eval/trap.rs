@@ -120,7 +120,7 @@ impl Shell {
             self.run_trap(Event::Signal(signal.status()), io).await;
         }
         if let Some(signal) = process.ended().now_or_never() {
-            // Whoever started the process ends it; nobody does if it exists only for its traps.
+            // The program that started the process ends it, unless the process exists only for its traps.
             if self.traps.held.is_none() {
                 std::future::pending::<()>().await;
             }
