@@ -368,9 +368,9 @@ impl AttachedDevice {
                 self.act(self.device.type_text(text)).await?;
                 match self.cursor_of(&editor).await {
                     Some(cursor) if cursor == length => Ok(Readback::Corrected),
-                    Some(cursor) => Ok(Readback::Differs {
-                        shows: format!("{cursor} hidden characters").into(),
-                    }),
+                    Some(cursor) => {
+                        Ok(Readback::Differs { shows: format!("{cursor} hidden characters") })
+                    }
                     None => Ok(Readback::Hidden),
                 }
             }
