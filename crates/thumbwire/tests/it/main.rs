@@ -58,5 +58,6 @@ mod typing;
 mod ufo;
 mod ufo_http;
 mod ufo_recorded;
+mod unlocking;
 mod verbs;
 mod wire;
