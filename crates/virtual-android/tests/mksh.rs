@@ -451,7 +451,7 @@ const SCRIPTS: &[&str] = &[
     "trap 'echo T; exit 9' TERM; kill -TERM $$; echo no",
     "trap '' TERM; kill -TERM $$; echo alive",
     "trap 'echo I' INT; kill -INT $$; trap - INT; trap",
-    "trap 'echo H' HUP; kill -HUP $$; false; kill -HUP $$; echo $?",
+    "trap 'echo U' USR1; kill -USR1 $$; false; kill -USR1 $$; echo $?",
     "sh -c 'trap \"echo inner\" TERM; kill -TERM $$; echo still'; echo $?",
     "sh -c 'kill -TERM $$; echo no' >/dev/null 2>&1; echo $?",
     "trap 'echo e' ERR; false; echo x; false || true; if false; then :; fi",
