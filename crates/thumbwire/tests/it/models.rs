@@ -314,10 +314,21 @@ async fn llama_cpp_server_works_with_both_apis() {
         for stream in [true, false] {
             let base =
                 Settings { stream, most_tokens: Some(12), ..settings(server.base(provider)) };
-            let (answer, heard) =
-                ask(provider, base.clone(), &prompt("What now?", false), None).await;
+            let mut answer = None;
+            // llama.cpp begins an Anthropic stream with the first token, and leaves the beginning out, with its count of the
+            // input, if that token is half a character, as noise sometimes is.
+            for _ in 0..10 {
+                let (last, heard) =
+                    ask(provider, base.clone(), &prompt("What now?", false), None).await;
+                let last = last.unwrap();
+                assert_eq!(last.text, heard, "{provider} {stream}");
+                let whole = last.usage.input_tokens > 0;
+                answer = Some(last);
+                if whole {
+                    break;
+                }
+            }
             let answer = answer.unwrap();
-            assert_eq!(answer.text, heard, "{provider} {stream}");
             // Random numbers rarely stop by themselves; the limit of 12 tokens stops them.
             assert!(answer.truncated || answer.usage.output_tokens < 12, "{provider} {answer:?}");
             let spent = answer.usage;
