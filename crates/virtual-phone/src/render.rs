@@ -43,6 +43,30 @@ impl Frame {
         Self { width, height, rgba: [0, 0, 0, 255].repeat(pixels) }
     }
 
+    /// The frame turned clockwise by quarter turns.
+    #[must_use]
+    pub fn rotated(self, quarter_turns: u8) -> Self {
+        let (width, height) = (self.width as usize, self.height as usize);
+        let (to_width, to_height) = match quarter_turns % 4 {
+            0 => return self,
+            2 => (width, height),
+            _ => (height, width),
+        };
+        let mut rgba = Vec::with_capacity(self.rgba.len());
+        for y in 0..to_height {
+            for x in 0..to_width {
+                let (from_x, from_y) = match quarter_turns % 4 {
+                    1 => (y, height - 1 - x),
+                    2 => (width - 1 - x, height - 1 - y),
+                    _ => (width - 1 - y, x),
+                };
+                let at = (from_y * width + from_x) * 4;
+                rgba.extend_from_slice(&self.rgba[at..at + 4]);
+            }
+        }
+        Self { width: to_width as u32, height: to_height as u32, rgba }
+    }
+
     /// Red, green and blue of the pixel at `x`, `y`; `None` outside.
     pub fn pixel(&self, x: i32, y: i32) -> Option<[u8; 3]> {
         let (x, y) = (u32::try_from(x).ok()?, u32::try_from(y).ok()?);

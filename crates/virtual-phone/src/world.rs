@@ -29,6 +29,7 @@ mod preferences;
 mod restart;
 mod screen;
 mod seeded;
+mod served_field;
 mod services;
 mod settings;
 mod shade;
@@ -37,6 +38,8 @@ mod tasks;
 mod touch;
 mod wakeups;
 mod windows;
+
+pub use served_field::ServedField;
 
 use crate::app::{InstalledApp, InstalledApps};
 use crate::apps;
@@ -203,6 +206,12 @@ impl World {
     /// The same as a screenshot: secure windows are black.
     pub fn capture(&mut self) -> Frame {
         self.paint(Renderer::capture)
+    }
+
+    /// A screenshot as the panel shows it: in its natural orientation, whichever way the content is turned.
+    pub fn capture_panel(&mut self) -> Frame {
+        let turned = self.display().rotation;
+        self.capture().rotated(turned)
     }
 
     /// Marks a package's windows FLAG_SECURE, or unmarks them: screenshots show them black, dumps still list them.

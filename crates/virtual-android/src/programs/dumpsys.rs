@@ -9,6 +9,7 @@ mod cpuinfo;
 mod display;
 mod gfxinfo;
 mod input;
+mod input_method;
 mod old;
 pub(super) mod package;
 mod power;
@@ -31,7 +32,7 @@ const SERVICES: [(&str, Report); 12] = [
     ("display", display::report),
     ("gfxinfo", gfxinfo::report),
     ("input", input::report),
-    ("input_method", input_method),
+    ("input_method", input_method::report),
     ("notification", super::notification::report),
     ("package", package::report),
     ("power", power::report),
@@ -167,38 +168,6 @@ pub(super) fn configuration(phone: &State, kind: &str) -> String {
         "{{1.0 ?mcc?mnc [en_US] ldltr sw{}dp w{width}dp h{height}dp {}dpi nrml long {lies} finger -keyb/v/h -nav/h winConfig={{ mBounds={bounds} {window}}}{assets} s.8{end}}}",
         width.min(height),
         display.density,
-    )
-}
-
-/// Sources: a Motorola with Android 9, a car with 11, emulators with 13 and 14 (public transcripts),
-/// `ImeVisibilityStateComputer.dump` for 14 and 16.
-fn input_method(phone: &mut State, _: &[&str]) -> String {
-    if phone.release().shape == DumpsysFormat::Android4 {
-        return old::input_method(phone);
-    }
-    let (shown, bound) = (phone.world.keyboard_shown(), phone.world.input_method_bound());
-    let id = phone.world.input_method();
-    let head = format!("Current Input Method Manager state:\n  mCurMethodId={id}\n");
-    let held = match phone.release().shape {
-        DumpsysFormat::Android4 | DumpsysFormat::Nine => {
-            format!("mHaveConnect=true mBoundToMethod={bound}")
-        }
-        _ => format!("mHaveConnection=true mBoundToMethod={bound} mVisibleBound={shown}"),
-    };
-    let showing = match phone.release().shape {
-        DumpsysFormat::Android4
-        | DumpsysFormat::Nine
-        | DumpsysFormat::Eleven
-        | DumpsysFormat::Thirteen => format!(
-            "  mShowRequested={shown} mShowExplicitlyRequested={shown} mShowForced=false mInputShown={shown}\n"
-        ),
-        DumpsysFormat::Fourteen | DumpsysFormat::Sixteen => format!(
-            "  mRequestedShowExplicitly={shown} mShowForced=false\n  mImeHiddenByDisplayPolicy=false\n  mInputShown={shown}\n"
-        ),
-    };
-    format!(
-        "{head}  mCurId={id} {held}\n{showing}  mInFullscreenMode=false\n  mSystemReady=true mInteractive={}\n",
-        phone.world.screen_on(),
     )
 }
 
