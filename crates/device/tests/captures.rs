@@ -237,13 +237,21 @@ impl Services for Recorded {
     fn open(&self, service: &str) -> Result<Handler, ServiceRefused> {
         let file = match service.trim_end_matches('\0') {
             "shell:screencap -p" => "187-screencap-p-stdout.out",
-            "shell:uiautomator dump /dev/tty; echo; echo == windows; dumpsys power; dumpsys window" => {
+            "shell:uiautomator dump /dev/tty; echo; echo == windows; dumpsys power; dumpsys window -a" => {
                 "185-uiautomator-dump-tty.out"
             }
             "shell:dumpsys window displays" => "038-dumpsys-window-displays.out",
+            "shell:dumpsys display" => "040-dumpsys-display.out",
+            "shell:getprop ro.build.version.sdk" => "011-getprop.out",
             _ => return Err(ServiceRefused),
         };
-        let output = fs::read(self.0.join(file)).unwrap();
+        let mut output = fs::read(self.0.join(file)).unwrap();
+        if file == "011-getprop.out" {
+            // One value of the list.
+            let all = String::from_utf8(output).unwrap();
+            let level = all.split_once("[ro.build.version.sdk]: [").unwrap().1;
+            output = format!("{}\r\n", level.split(']').next().unwrap()).into_bytes();
+        }
         Ok(handler(async move |stream| {
             let mut stream = stream;
             let _ = stream.write_all(&output).await;

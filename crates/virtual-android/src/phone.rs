@@ -33,8 +33,8 @@ use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::time::Duration;
 use thumbwire_adb::daemon::sockets::Sockets;
 use thumbwire_base::lock;
-use thumbwire_virtual_phone::World;
 use thumbwire_virtual_phone::video::FrameQueue;
+use thumbwire_virtual_phone::{Frame, World};
 use time::RealTimeClock;
 use tokio::sync::futures::Notified;
 use tokio::sync::{Notify, watch};
@@ -111,6 +111,14 @@ impl State {
             alarms: time::Alarms::default(),
             following: (clock == ClockMode::Real).then(RealTimeClock::begin),
             world,
+        }
+    }
+
+    /// What `screencap` captures.
+    pub(crate) fn screenshot(&mut self) -> Frame {
+        match self.release().rotated_screenshots {
+            true => self.world.capture(),
+            false => self.world.capture_panel(),
         }
     }
 

@@ -70,6 +70,8 @@ pub(crate) struct Release {
     pub(crate) reverse: bool,
     /// Whether a raw screenshot includes its colour space, since 9.
     pub(crate) colour_space: bool,
+    /// Whether a screenshot follows the rotation, since 5; before, it is as the panel shows it.
+    pub(crate) rotated_screenshots: bool,
     /// Whether adbd limits payloads to 4 KiB and checks checksums (protocol 0x01000000).
     pub(crate) small_packets: bool,
     /// Whether adbd serves one host at a time over the network.
@@ -224,6 +226,7 @@ const ANDROID_4_4: Release = Release {
     raw_shells: false,
     reverse: false,
     colour_space: false,
+    rotated_screenshots: false,
     small_packets: true,
     one_host: true,
     // `smart_socket_enqueue` in the adb of that time: the adb server refuses longer ones. This phone refuses them
@@ -310,6 +313,7 @@ const ANDROID_9: Release = Release {
     raw_shells: true,
     reverse: true,
     colour_space: true,
+    rotated_screenshots: true,
     small_packets: false,
     one_host: false,
     longest_service: usize::MAX,

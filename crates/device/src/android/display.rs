@@ -27,6 +27,11 @@ impl Android {
         }
     }
 
+    /// The rotation of the built-in display in quarter turns, and its size in that rotation; `None` if not reported.
+    pub(super) async fn viewport(&self) -> Result<Option<(u8, Size)>, Error> {
+        Ok(find_viewport(&self.ask(viewports_command()).await?.out))
+    }
+
     /// Returns the output of a `screencap` without a display argument, for the panel that shows the built-in display.
     ///
     /// A phone with several panels warns that it used the first one found (`screencap.cpp` in AOSP; capture of a Pixel
@@ -78,6 +83,18 @@ fn find_panel(text: &str) -> Option<&str> {
         let panel = fields.find_map(|field| field.strip_prefix("uniqueId='local:"))?;
         number(panel)
     })
+}
+
+/// Rotation and size of the default viewport, as Android 4.2 to 8 report it: `mDefaultViewport=DisplayViewport{valid=true,
+/// displayId=0, orientation=1, logicalFrame=Rect(0, 0 - 800, 480), …}` (capture of a real Android 4.4.4).
+fn find_viewport(text: &str) -> Option<(u8, Size)> {
+    let viewport = text.split_once("mDefaultViewport=DisplayViewport{")?.1;
+    let viewport = viewport.lines().next()?;
+    let rotation = viewport.split_once("orientation=")?.1.split(',').next()?.parse().ok()?;
+    let frame = viewport.split_once("logicalFrame=Rect(0, 0 - ")?.1.split(')').next()?;
+    let (width, height) = frame.split_once(", ")?;
+    let size = Size { width: width.parse().ok()?, height: height.parse().ok()? };
+    (rotation < 4).then_some((rotation, size))
 }
 
 /// Prints the window manager's displays. Unlike `wm size`, this has the size in the current rotation.
@@ -251,6 +268,16 @@ mod tests {
             "",
         ] {
             assert_eq!(find_panel(none), None, "{none}");
+        }
+    }
+
+    #[test]
+    fn viewport_has_rotation_and_size() {
+        // A real Android 4.4.4, turned.
+        let line = "  mDefaultViewport=DisplayViewport{valid=true, displayId=0, orientation=3, logicalFrame=Rect(0, 0 - 800, 480), physicalFrame=Rect(0, 0 - 800, 480), deviceWidth=800, deviceHeight=480}\r\n  mExternalTouchViewport=DisplayViewport{valid=false, displayId=0, orientation=0, logicalFrame=Rect(0, 0 - 0, 0)}\r\n";
+        assert_eq!(find_viewport(line), Some((3, Size { width: 800, height: 480 })));
+        for other in [line.replace("orientation=3", "orientation=7"), String::new()] {
+            assert_eq!(find_viewport(&other), None);
         }
     }
 

@@ -126,6 +126,30 @@ impl Pixels {
         Ok(Image { format: Format::Webp, bytes: bytes.into() })
     }
 
+    /// The image turned clockwise by quarter turns.
+    #[must_use]
+    pub fn rotated(&self, quarter_turns: u8) -> Self {
+        let (width, height) = (self.width as usize, self.height as usize);
+        let (to_width, to_height) = match quarter_turns % 4 {
+            0 | 2 => (width, height),
+            _ => (height, width),
+        };
+        let mut rgb = Vec::with_capacity(self.rgb.len());
+        for y in 0..to_height {
+            for x in 0..to_width {
+                let (from_x, from_y) = match quarter_turns % 4 {
+                    0 => (x, y),
+                    1 => (y, height - 1 - x),
+                    2 => (width - 1 - x, height - 1 - y),
+                    _ => (width - 1 - y, x),
+                };
+                let at = (from_y * width + from_x) * 3;
+                rgb.extend_from_slice(&self.rgb[at..at + 3]);
+            }
+        }
+        Self { width: to_width as u32, height: to_height as u32, rgb }
+    }
+
     /// The image scaled to another size, filtered so that text stays readable.
     ///
     /// # Errors

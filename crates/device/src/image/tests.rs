@@ -206,3 +206,16 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn image_turns_clockwise() {
+    let of = |width, height, grey: &[u8]| {
+        Pixels::new(width, height, grey.iter().flat_map(|grey| [*grey; 3]).collect()).unwrap()
+    };
+    let upright = of(3, 2, &[1, 2, 3, 4, 5, 6]);
+    assert_eq!(upright.rotated(0), upright);
+    assert_eq!(upright.rotated(1), of(2, 3, &[4, 1, 5, 2, 6, 3]));
+    assert_eq!(upright.rotated(2), of(3, 2, &[6, 5, 4, 3, 2, 1]));
+    assert_eq!(upright.rotated(3), of(2, 3, &[3, 6, 2, 5, 1, 4]));
+    assert_eq!(upright.rotated(4), upright);
+}

@@ -7,6 +7,7 @@ use serde_json::json;
 use thumbwire_adb::DirectTransport;
 use thumbwire_core::action::Call;
 use thumbwire_core::toolset::Content;
+use thumbwire_device::image::Pixels;
 use thumbwire_virtual_android::{ProgramStub, Setup, VirtualPhone};
 use tokio::time::Instant;
 
@@ -151,7 +152,8 @@ async fn hostile_strings_run_nothing_on_an_old_phone() {
                     ["uiautomator", "dump", "/dev/tty"]
                     | ["echo"]
                     | ["echo", "==", "windows"]
-                    | ["dumpsys", "power" | "window"]
+                    | ["dumpsys", "power"]
+                    | ["dumpsys", "window", "-a"]
                     | ["cat", "/proc/uptime"]
                     | ["ime", "list", "-a", "-s"] => true,
                     // Once, when a session connects to a phone.
@@ -233,4 +235,70 @@ async fn slow_old_phone_times_out_within_the_deadline() {
     assert!(began.elapsed() <= limit);
     old.phone.resume_programs();
     old.said("mobile_get_accessibility_tree", json!({})).await;
+}
+
+/// Before Android 5 `screencap` prints the panel in its natural orientation: seen on a real 4.4.4, whose landscape
+/// screenshots lie on their side.
+#[tokio::test]
+async fn screenshot_is_turned_as_the_screen() {
+    for release in ["4.4", "14"] {
+        for rotation in [0, 1, 2, 3] {
+            let caller = Caller::of(VirtualPhone::new(Setup::of_release(release).unwrap()));
+            caller.said("mobile_launch_app", json!({ "bundle_id": MAPS })).await;
+            caller.phone.world(|world| world.set_rotation(rotation));
+            let tool = caller.surface.tool("mobile_take_screenshot").unwrap();
+            let call = Call::with_timeout(Duration::from_secs(60));
+            let reply =
+                caller.surface.answer(tool, serde_json::Map::new(), call, &caller.session).await;
+            let image = reply.content.into_iter().find_map(|content| match content {
+                Content::Image(image) => Some(image),
+                Content::Text(_) => None,
+            });
+            let shown = Pixels::read(&image.unwrap()).unwrap();
+            let frame = caller.phone.world(|world| world.capture());
+            let expected: Vec<u8> =
+                frame.rgba.chunks_exact(4).flat_map(|pixel| pixel[..3].to_vec()).collect();
+            assert_eq!(shown.size().width, frame.width as i32, "{release}, rotation {rotation}");
+            assert!(shown.rgb() == expected, "{release}, rotation {rotation}: other pixels");
+        }
+    }
+}
+
+/// What the four kinds of field cost, and what they hold afterwards.
+#[tokio::test]
+async fn typing_into_a_field_takes_two_dumps_at_most() {
+    const NOTES: &str = "com.android.notes";
+    const BANK: &str = "com.example.bank";
+    const SECRET: &str = "com.example.bank:id/login_password";
+    const TITLE: &str = "com.android.notes:id/editable_title";
+    const BODY: &str = "com.android.notes:id/edit_note_text";
+    let old = Caller::old();
+    let dumps = || {
+        let ran = old.phone.commands();
+        ran.iter().filter(|command| command.argv[0] == "uiautomator").count()
+    };
+    let type_into = async |id: &str, text: &str, clear: bool, expected: &str| {
+        let before = dumps();
+        let arguments = json!({ "text": text, "element_id": id, "clear": clear });
+        let reply = old.said("mobile_type", arguments).await;
+        assert_eq!(old.focused().as_deref(), Some(expected), "{id}: {reply}");
+        assert!(dumps() - before <= 2, "{id} {text:?}: {} dumps", dumps() - before);
+        reply
+    };
+    old.said("mobile_launch_app", json!({ "bundle_id": NOTES })).await;
+    old.said("mobile_tap_element", json!({ "text": "New note" })).await;
+    // Empty, in front; empty, tapped; filled; cleared; a hint that reads like a text.
+    type_into(TITLE, "teh quik", false, "teh quik").await;
+    type_into(BODY, "misspelt wrods aer hree", false, "misspelt wrods aer hree").await;
+    type_into(TITLE, " brwon fox", false, "teh quik brwon fox").await;
+    type_into(BODY, " too", false, "misspelt wrods aer hree too").await;
+    type_into(TITLE, "Title", true, "Title").await;
+    type_into(TITLE, "", true, "").await;
+    type_into(BODY, "new\ntext", true, "new\ntext").await;
+    type_into(TITLE, "after the hint", false, "after the hint").await;
+    // A password: the length that the keyboard knows is all that can be checked.
+    old.said("mobile_launch_app", json!({ "bundle_id": BANK })).await;
+    let reply = type_into(SECRET, "s3cret", false, "s3cret").await;
+    assert!(reply.contains("hides its content"), "{reply}");
+    type_into(SECRET, "An0ther", true, "An0ther").await;
 }

@@ -56,7 +56,7 @@ pub(super) async fn screencap(call: Invocation) -> Status {
     };
     png |= file.is_some_and(|path| path.ends_with(".png"));
     call.phone.run_work(if png { Work::CapturePng } else { Work::CaptureRaw }).await;
-    let frame = call.phone.with(|phone| phone.world.capture());
+    let frame = call.phone.with(|phone| phone.screenshot());
     let bytes = if png { as_png(frame) } else { Some(as_raw(frame, call.release().colour_space)) };
     let Some(bytes) = bytes else {
         call.err("Failed to compress PNG\n").await;

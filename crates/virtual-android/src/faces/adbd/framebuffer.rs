@@ -19,7 +19,7 @@ pub(super) async fn serve(phone: VirtualPhone, mut stream: LinkStream) {
     let release = phone.release();
     phone.inject_before("framebuffer").await;
     phone.run_work(Work::CaptureRaw).await;
-    let frame = phone.with(|phone| phone.world.capture());
+    let frame = phone.with(|phone| phone.screenshot());
     // The host may have disconnected; that is fine.
     let _ = stream.write_all(&header(&frame, release.colour_space)).await;
     let mut rgba = frame.rgba;
