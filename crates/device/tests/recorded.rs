@@ -20,7 +20,7 @@ use tokio::io::AsyncWriteExt as _;
 
 /// The command for a tree.
 const DUMP: &str =
-    "uiautomator dump /dev/tty; echo; echo == windows; dumpsys power; dumpsys window";
+    "uiautomator dump /dev/tty; echo; echo == windows; dumpsys power; dumpsys window -a";
 
 /// A phone that answers some commands with recorded output, and all others like mksh.
 struct Recorded(BTreeMap<&'static str, Vec<u8>>);
@@ -66,7 +66,7 @@ async fn the_focus_is_read_out_of_every_recorded_window_dump() {
     let mut out = String::new();
     let of_old = files(&data.join("android-4.4.4"), &["-dumpsys-window-windows"]);
     for (name, said) in of_old.into_iter().chain(files(&data.join("shell/window"), &[""])) {
-        let device = phone([("dumpsys power; dumpsys window", said)]).await;
+        let device = phone([("dumpsys power; dumpsys window -a", said)]).await;
         let focus = match device.foreground().await {
             Ok(Front::App(focus)) => format!("{} | {}", focus.app.0, focus.screen),
             Ok(front) => front.to_string(),

@@ -18,7 +18,7 @@ async fn error_dialog_shows_in_the_dump_and_the_window_list() {
         dump.contains("text=\"Settings isn't responding\" resource-id=\"android:id/alertTitle\"")
     );
     assert!(dump.contains("resource-id=\"android:id/aerr_wait\" class=\"android.widget.Button\""));
-    let windows = wired.stdout("dumpsys window").await;
+    let windows = wired.stdout("dumpsys window -a").await;
     let focus = windows.lines().find(|line| line.contains("mCurrentFocus=")).expect("a focus");
     assert!(focus.ends_with(" u0 Application Not Responding: com.android.settings}"), "{focus}");
     let mut lines = windows.lines().skip_while(|line| !line.contains(" package=android "));

@@ -69,7 +69,7 @@ async fn reports_name_the_keyguard_of_each_release() {
         ),
     ] {
         let wired = locked(release, ScreenLock::Swipe).await;
-        let report = out(&wired, "dumpsys window").await;
+        let report = out(&wired, "dumpsys window -a").await;
         let focus = line(&report, "mCurrentFocus=");
         assert!(focus.ends_with(&format!(" u0 {title}}}")), "{release}: {focus}");
         assert!(report.contains(keys), "{release}: {report}");
@@ -83,7 +83,7 @@ async fn reports_name_the_keyguard_of_each_release() {
         assert!(!dump.contains("launcher"), "{release}: {dump}");
         // The app starts behind it.
         out(&wired, CALCULATOR).await;
-        let report = out(&wired, "dumpsys window").await;
+        let report = out(&wired, "dumpsys window -a").await;
         assert_eq!(line(&report, "mCurrentFocus="), focus);
         assert!(line(&report, "mFocusedApp=").contains("com.android.settings/.Settings"));
         for key in ["3", "4", "66", "8"] {
@@ -91,7 +91,7 @@ async fn reports_name_the_keyguard_of_each_release() {
             assert!(is_locked(&wired), "{release}: {key}");
         }
         out(&wired, "input keyevent 82").await;
-        let report = out(&wired, "dumpsys window").await;
+        let report = out(&wired, "dumpsys window -a").await;
         let focus = line(&report, "mCurrentFocus=");
         assert!(focus.contains("com.android.settings/com.android.settings.Settings"), "{focus}");
         assert!(report.contains("mDreamingLockscreen=false"));
@@ -154,7 +154,7 @@ async fn pin_is_asked_for_and_keys_type_it() {
     for release in ["4.4", "9", "14"] {
         let wired = locked(release, ScreenLock::Pin("1234".to_owned())).await;
         if release != "4.4" {
-            let report = out(&wired, "dumpsys window").await;
+            let report = out(&wired, "dumpsys window -a").await;
             assert!(report.contains("      secure=true\n"));
             out(&wired, "wm dismiss-keyguard").await;
         }

@@ -25,7 +25,7 @@ async fn dump(wired: &Wired) -> String {
 
 /// The title of the focused window.
 async fn focus(wired: &Wired) -> String {
-    let report = out(wired, "dumpsys window").await;
+    let report = out(wired, "dumpsys window -a").await;
     let line = report.lines().find(|line| line.contains("mCurrentFocus=")).expect("a focus");
     line.trim_end_matches('}').split(" u0 ").nth(1).expect("a title").to_owned()
 }
@@ -76,7 +76,7 @@ async fn options_menu_has_its_own_window_and_title() {
         let xml = dump(&wired).await;
         assert!(xml.contains("text=\"New note\"") && !xml.contains("notes_grid"), "{xml}");
         // The app stays the focused one.
-        let report = out(&wired, "dumpsys window").await;
+        let report = out(&wired, "dumpsys window -a").await;
         let app = report.lines().find(|line| line.contains("mFocusedApp=")).expect("an app");
         assert!(app.contains("com.android.notes/.NotesActivity"), "{app}");
         out(&wired, "input keyevent 4").await;

@@ -16,8 +16,8 @@ pub(super) fn front_command() -> ShellCommand {
     ShellCommand::new(FRONT)
 }
 
-/// The same, to be run after another command.
-pub(super) const FRONT: &str = "dumpsys power; dumpsys window";
+/// The same, to be run after another command. Without `-a` the windows have no frames.
+pub(super) const FRONT: &str = "dumpsys power; dumpsys window -a";
 
 impl Android {
     pub(super) async fn read_front(&self) -> Result<Front, Error> {

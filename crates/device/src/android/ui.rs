@@ -15,10 +15,10 @@ use bytestring::ByteString;
 
 use super::ShellCommand;
 use super::front::{FRONT, read_front};
-use super::windows::{keyboard, windows};
+use super::windows::{focused, keyboard, windows};
 use crate::error::excerpt;
 use crate::markup::{ParseWarningKind, ParseWarnings, TreeLocation, read};
-use crate::{Error, Front, LockState, Tree, TreeDetail};
+use crate::{Error, Front, LockState, Rect, Tree, TreeDetail};
 pub(crate) use node::read_node;
 
 /// Prints a dump to standard output, then what is in front and where the keyboard is: the dump has only the window with
@@ -53,8 +53,41 @@ pub(super) fn read_screen(output: &Bytes) -> Result<Tree, Error> {
     }
     let mut tree = read_output(dump)?;
     tree.front = front;
-    tree.keyboard = keyboard(&windows(&rest));
+    let windows = windows(&rest);
+    tree.keyboard = keyboard(&windows);
+    if let Some(frame) = focused(&windows, &rest).and_then(|window| window.frame) {
+        move_to_window(&mut tree, frame);
+    }
     Ok(tree)
+}
+
+/// Moves the nodes to where their window is. Android 4.4 leaves the nodes of a dialog where it was before the keyboard
+/// opened or closed, although the window has moved (seen on a real 4.4.4): a tap on its button would hit the app behind.
+///
+/// Nothing is moved if the window lies at the keyboard: then the app itself may have shifted its content (`adjustPan`).
+fn move_to_window(tree: &mut Tree, frame: Rect) {
+    let [root] = tree.nodes.iter().filter(|node| node.parent.is_none()).collect::<Vec<_>>()[..]
+    else {
+        return;
+    };
+    let Rect { left, top, right, bottom } = root.bounds;
+    let (x, y) = (frame.left.saturating_sub(left), frame.top.saturating_sub(top));
+    let is_as_large =
+        (x, y) == (frame.right.saturating_sub(right), frame.bottom.saturating_sub(bottom));
+    let covered = tree.keyboard.is_some_and(|keyboard| !keyboard.intersection(frame).is_empty());
+    if !is_as_large || (x, y) == (0, 0) || covered {
+        return;
+    }
+    tracing::debug!("the dump's nodes are moved by {x},{y} to their window");
+    for node in &mut tree.nodes {
+        let Rect { left, top, right, bottom } = node.bounds;
+        node.bounds = Rect {
+            left: left.saturating_add(x),
+            top: top.saturating_add(y),
+            right: right.saturating_add(x),
+            bottom: bottom.saturating_add(y),
+        };
+    }
 }
 
 /// Parses the output of `uiautomator dump /dev/tty`: there may be text before the XML (a vendor's warnings), and there
@@ -152,7 +185,6 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::Rect;
     use crate::markup::{DEEPEST, MOST};
     use crate::saved_tree::{SavedTree, read_saved};
 
@@ -191,6 +223,28 @@ mod tests {
         assert!([&tree.source, &node.text, &node.class].into_iter().all(is_slice));
         assert!(!is_slice(&node.description), "an entity was decoded");
         assert_eq!((&*node.text, &*node.description), ("Save", "x & y"));
+    }
+
+    /// A dialog after the keyboard closed, with the frames of a real Android 4.4.4.
+    #[test]
+    fn nodes_follow_their_window() {
+        let screen = |frame: &str, keyboard: &str| {
+            let output = format!(
+                "{}\n== windows\nmWakefulness=Awake\n  Window #8 Window{{8a u0 InputMethod}}:\n    mHasSurface={keyboard}\n    mFrame=[0,87][480,800] last=[0,87][480,800]\n    mGivenContentInsets=[0,369][0,0]\n  Window #7 Window{{7f u0 com.x/com.x.Y}}:\n    mFrame={frame} last={frame}\n  Window #6 Window{{6e u0 com.x/com.x.Z}}:\n    mFrame=[0,0][480,764]\n  mCurrentFocus=Window{{7f u0 com.x/com.x.Y}}\n",
+                dump(
+                    "<node bounds=\"[0,39][480,395]\"><node text=\"OK\" bounds=\"[241,311][456,383]\" /></node>"
+                )
+            );
+            let tree = read_screen(&output.into()).unwrap();
+            let Rect { left, top, right, bottom } = tree.nodes[1].bounds;
+            [left, top, right, bottom]
+        };
+        assert_eq!(screen("[0,223][480,579]", "false"), [241, 495, 456, 567]);
+        let as_dumped = [241, 311, 456, 383];
+        assert_eq!(screen("[0,39][480,395]", "false"), as_dumped);
+        assert_eq!(screen("[0,223][480,600]", "false"), as_dumped, "a part of the window");
+        assert_eq!(screen("[0,223][480,579]", "true"), as_dumped, "the keyboard covers a part");
+        assert_eq!(screen("[0,79][480,435]", "true"), [241, 351, 456, 423]);
     }
 
     #[test]

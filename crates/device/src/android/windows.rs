@@ -16,7 +16,8 @@ pub(super) struct Window<'a> {
     pub(super) secure: bool,
     /// Its type: a number before Android 8, then a name.
     pub(super) kind: Option<&'a str>,
-    frame: Option<Rect>,
+    /// Its place on the screen.
+    pub(super) frame: Option<Rect>,
     content_insets: Option<[i32; 4]>,
 }
 
@@ -86,6 +87,13 @@ pub(super) fn windows(text: &str) -> Vec<Window<'_>> {
 pub(super) fn keyboard(windows: &[Window<'_>]) -> Option<Rect> {
     let shown = windows.iter().find(|window| window.shows && window.title() == "InputMethod");
     shown.and_then(Window::content)
+}
+
+/// The window with the focus.
+pub(super) fn focused<'w, 'a>(windows: &'w [Window<'a>], text: &str) -> Option<&'w Window<'a>> {
+    let mut lines = text.lines().filter_map(|line| line.trim().strip_prefix("mCurrentFocus="));
+    let focus = lines.find_map(braced)?;
+    windows.iter().find(|window| window.text == focus)
 }
 
 /// `Window{a67572b0 u0 Keyguard}` without the text around it.

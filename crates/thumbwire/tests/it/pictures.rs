@@ -83,7 +83,7 @@ fn size(image: &Image) -> Size {
 fn ran(phone: &VirtualPhone, since: &mut usize) -> Vec<String> {
     let all = phone.commands();
     // A tree comes with the state of the windows, in the same round trip.
-    let along = ["echo", "echo == windows", "dumpsys power", "dumpsys window"];
+    let along = ["echo", "echo == windows", "dumpsys power", "dumpsys window -a"];
     let new = all[*since..].iter().map(|command| command.argv.join(" "));
     let new = new.filter(|command| !along.contains(&command.as_str())).collect();
     *since = all.len();

@@ -55,7 +55,8 @@ pub(crate) fn focused(phone: &VirtualPhone) -> Option<String> {
 /// The programs that ran, by name, with their arguments.
 pub(crate) fn ran(phone: &VirtualPhone, since: usize) -> Vec<Vec<String>> {
     // A tree comes with the state of the windows, and typing with readings of the uptime, in the same round trip.
-    let along = ["echo", "echo == windows", "dumpsys power", "dumpsys window", "cat /proc/uptime"];
+    let along =
+        ["echo", "echo == windows", "dumpsys power", "dumpsys window -a", "cat /proc/uptime"];
     let argv = phone.commands().into_iter().skip(since).map(|command| command.argv);
     argv.filter(|argv| !along.contains(&argv.join(" ").as_str())).collect()
 }
@@ -201,7 +202,8 @@ async fn no_tool_argument_becomes_a_second_command() {
                         ["uiautomator", "dump", "/dev/tty"]
                         | ["echo"]
                         | ["echo", "==", "windows"]
-                        | ["dumpsys", "power" | "window"]
+                        | ["dumpsys", "power"]
+                        | ["dumpsys", "window", "-a"]
                         | ["cat", "/proc/uptime"]
                         | ["ime", "list", "-a", "-s"] => true,
                         // Once, when a session connects to a phone.

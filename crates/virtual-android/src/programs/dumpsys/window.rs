@@ -44,11 +44,46 @@ pub(super) fn report(phone: &mut State, args: &[&str]) -> String {
                 old::LAST_ANR,
                 policy(phone),
                 displays(phone),
-                windows(phone)
+                some_of(windows(phone), args)
             )
         }
-        _ => format!("{}\n{}\n{}", policy(phone), displays(phone), windows(phone)),
+        _ => format!("{}\n{}\n{}", policy(phone), displays(phone), some_of(windows(phone), args)),
     }
+}
+
+/// The list of windows as a part of the whole report: without `-a` it has no frames, insets and tokens
+/// (`WindowState.dump`; seen on a real 4.4.4).
+fn some_of(windows: String, args: &[&str]) -> String {
+    const ONLY_WITH_ALL: [&str; 23] = [
+        "mAppToken=",
+        "mBaseLayer=",
+        "mToken=",
+        "mRootToken=",
+        "mViewVisibility=",
+        "mSeq=",
+        "mGivenContentInsets=",
+        "mTouchableInsets=",
+        "touchable region=",
+        "mConfiguration=",
+        "mFrame=",
+        "mSystemDecorRect=",
+        "Frames:",
+        "display=",
+        "content=",
+        "decor=",
+        "outset=",
+        "surface=",
+        "Cur insets:",
+        "Lst insets:",
+        "mSurface=",
+        "mDrawState=",
+        "mLastHidden=",
+    ];
+    if args.contains(&"-a") {
+        return windows;
+    }
+    let is_kept = |line: &&str| !ONLY_WITH_ALL.iter().any(|key| line.trim_start().starts_with(key));
+    windows.split_inclusive('\n').filter(is_kept).collect()
 }
 
 fn no_such_window(name: &str) -> String {
