@@ -311,7 +311,9 @@ impl Session {
         let reason = match (course.phone.get(), course.attached.get()) {
             (_, Some(attached)) => match timeout_at(call.deadline, attached.answers()).await {
                 Ok(Ok(())) => None,
-                Ok(Err(_)) | Err(_) => Some("it stopped answering"),
+                Ok(Err(_)) => Some("it stopped answering"),
+                // A phone that works at its limit needs more than the time that is left.
+                Err(_) => Some("it stopped answering, or is too busy to answer within a second"),
             },
             (Some(_), None) => Some("it does not answer"),
             (None, None) => None,

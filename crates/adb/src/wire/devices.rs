@@ -261,7 +261,7 @@ mod tests {
         );
     }
 
-    /// A Xiaomi 14 as listed by a user's server, and the same path in the other forms.
+    /// A path without `usb:` before it, as reported for a phone of the product `manet`; the rest of the line is made up.
     #[test]
     fn device_path_without_a_name_does_not_belong_to_the_state() {
         check(
