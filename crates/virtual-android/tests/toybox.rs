@@ -169,7 +169,7 @@ const SCRIPTS: &[&str] = &[
     "echo x | xargs sh -c 'exit 3'; echo $?",
     "echo x | xargs sh -c 'exit 255'; echo $?",
     "echo x | xargs nosuch; echo $?",
-    // A program that ends at once is sometimes told as 127 by toybox 0.8.9.
+    // toybox 0.8.9 sometimes reports 127 for a program that ends at once.
     "timeout 5 sh -c 'sleep 0.1; echo x'; echo $?",
     "timeout 5 sh -c 'sleep 0.1; false'; echo $?",
     "timeout 0.1 sleep 5; echo $?",

@@ -210,3 +210,19 @@ async fn keyboard_of_4_4_is_only_in_the_window_list() {
     let places: Vec<_> = order.iter().map(|key| report.find(&format!("\n  {key}"))).collect();
     assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{report}");
 }
+
+/// Seen on a real 4.4.4: the whole report has frames only with `-a`.
+#[tokio::test]
+async fn frames_need_an_option() {
+    for release in ["4.4", "14"] {
+        let wired = phone(release);
+        let frames = |report: &str| report.contains("mFrame=") || report.contains(" frame=");
+        for (command, expected) in [
+            ("dumpsys window", false),
+            ("dumpsys window -a", true),
+            ("dumpsys window windows", true),
+        ] {
+            assert_eq!(frames(&out(&wired, command).await), expected, "{release}: {command}");
+        }
+    }
+}

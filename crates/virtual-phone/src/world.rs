@@ -208,7 +208,7 @@ impl World {
         self.paint(Renderer::capture)
     }
 
-    /// A screenshot as the panel shows it: in its natural orientation, whichever way the content is turned.
+    /// A screenshot in the panel's natural orientation: rotated content lies on its side.
     pub fn capture_panel(&mut self) -> Frame {
         let turned = self.display().rotation;
         self.capture().rotated(turned)

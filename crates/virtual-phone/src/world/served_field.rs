@@ -49,7 +49,7 @@ impl World {
         let apps = windows.iter().rev().filter(|window| window.kind == WindowKind::Application);
         let way = apps.filter_map(|window| way_to(&window.root, &address)).next()?;
         let field = *way.last()?;
-        // The elements of a page are no views: the page's view is served in their place.
+        // Elements of a web page are not views: the `WebView` is served instead.
         let page = way.iter().rposition(|node| node.class == class::WEB_VIEW);
         let at = page.unwrap_or(way.len() - 1);
         let (view, parent) = (way[at], way[at.saturating_sub(1)]);

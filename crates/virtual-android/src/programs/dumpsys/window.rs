@@ -44,17 +44,19 @@ pub(super) fn report(phone: &mut State, args: &[&str]) -> String {
                 old::LAST_ANR,
                 policy(phone),
                 displays(phone),
-                some_of(windows(phone), args)
+                window_list(windows(phone), args)
             )
         }
-        _ => format!("{}\n{}\n{}", policy(phone), displays(phone), some_of(windows(phone), args)),
+        _ => {
+            format!("{}\n{}\n{}", policy(phone), displays(phone), window_list(windows(phone), args))
+        }
     }
 }
 
-/// The list of windows as a part of the whole report: without `-a` it has no frames, insets and tokens
-/// (`WindowState.dump`; seen on a real 4.4.4).
-fn some_of(windows: String, args: &[&str]) -> String {
-    const ONLY_WITH_ALL: [&str; 23] = [
+/// The list of windows within the whole report, which has frames, insets and tokens only with `-a` (seen on a real 4.4.4;
+/// for later releases as `WindowState.dump` is remembered).
+fn window_list(windows: String, args: &[&str]) -> String {
+    const ONLY_WITH_ALL: [&str; 22] = [
         "mAppToken=",
         "mBaseLayer=",
         "mToken=",
@@ -77,7 +79,6 @@ fn some_of(windows: String, args: &[&str]) -> String {
         "Lst insets:",
         "mSurface=",
         "mDrawState=",
-        "mLastHidden=",
     ];
     if args.contains(&"-a") {
         return windows;
