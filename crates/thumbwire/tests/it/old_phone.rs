@@ -302,3 +302,15 @@ async fn typing_into_a_field_takes_two_dumps_at_most() {
     assert!(reply.contains("hides its content"), "{reply}");
     type_into(SECRET, "An0ther", true, "An0ther").await;
 }
+
+/// The time of a long text is known before its first key, on a phone that has pressed none yet; and finding it out types
+/// nothing.
+#[tokio::test]
+async fn first_text_of_a_session_arrives_alone() {
+    let old = Caller::old();
+    old.searching().await;
+    let fresh = Caller::of(old.phone.clone());
+    let text: String = (' '..='~').cycle().take(200).collect();
+    fresh.said("mobile_type", json!({ "text": text })).await;
+    assert_eq!(fresh.focused().as_deref(), Some(text.as_str()));
+}

@@ -64,7 +64,7 @@ async fn perform(call: &Invocation, args: &[&str]) -> OldInputResult {
                 return OldInputResult::Invalid;
             }
             for name in names {
-                press_and_wait(call, keycodes::code(name)).await;
+                press_and_wait(call, key_code(name)).await;
                 if long {
                     call.phone.sleep(Duration::from_millis(LONG_PRESS_MS)).await;
                 }
@@ -94,6 +94,14 @@ async fn perform(call: &Invocation, args: &[&str]) -> OldInputResult {
         [_, ..] => return OldInputResult::Unknown,
     }
     OldInputResult::Ok
+}
+
+/// A code that means no key is taken for a name: `keyevent 0` types the digit (seen on a real Android 4.4.4).
+fn key_code(name: &str) -> u32 {
+    match keycodes::code(name) {
+        0 => keycodes::code(&format!("KEYCODE_{name}")),
+        code => code,
+    }
 }
 
 fn point(x: &str, y: &str) -> Option<Point> {
