@@ -161,19 +161,23 @@ impl AttachedDevice {
         Ok(Outcome::Swiped { from, to, screen })
     }
 
-    /// Swipes from the center, where scrollable content most likely is, and stops short of the edges, which belong to
-    /// system gestures. Longer distances take several swipes.
+    /// Swipes across the center, where scrollable content most likely is, and stops short of the edges, which belong to
+    /// system gestures. Longer distances take several swipes. Sideways one swipe goes as far as it can: a page that was
+    /// moved less than 0.6 of its width turns back (`ViewPager.determineTargetPage`).
     pub(super) async fn scroll(
         &self,
         direction: Direction,
         distance: f64,
     ) -> Result<Outcome, Failure> {
-        const LONGEST: f64 = 0.4;
+        let longest = match direction {
+            Direction::Up | Direction::Down => 0.4,
+            Direction::Left | Direction::Right => 0.8,
+        };
         /// Slow enough that the content stops with the finger instead of being flung.
         const LASTING: Duration = Duration::from_millis(500);
         let _turn = self.screen.acting.lock().await;
         let size = self.screen_size().await?;
-        let swipes = (distance / LONGEST).ceil().max(1.0);
+        let swipes = (distance / longest).ceil().max(1.0);
         let swipe = scroll_swipe(size, direction, distance / swipes, LASTING);
         for _ in 0..swipes as u32 {
             self.swipe_once(swipe).await?;
@@ -300,8 +304,10 @@ fn scroll_swipe(size: Size, direction: Direction, part: f64, lasting: Duration) 
         Direction::Left => (-way(size.width), 0),
         Direction::Right => (way(size.width), 0),
     };
-    let to = Point { x: middle.x - dx, y: middle.y - dy };
-    Gesture::Swipe { from: middle, to, lasting }
+    // A long way begins on the other side of the middle.
+    let from = Point { x: middle.x + (dx / 2), y: middle.y };
+    let to = Point { x: from.x - dx, y: from.y - dy };
+    Gesture::Swipe { from, to, lasting }
 }
 
 /// Raises the generation when an action starts and again when it ends, also if it is cancelled halfway.
@@ -317,5 +323,28 @@ impl<'a> GenerationGuard<'a> {
 impl Drop for GenerationGuard<'_> {
     fn drop(&mut self) {
         self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scrolling_sideways_goes_across_most_of_the_screen() {
+        let size = Size { width: 480, height: 800 };
+        for (direction, part, path) in [
+            (Direction::Down, 0.4, [240, 400, 240, 80]),
+            (Direction::Up, 0.4, [240, 400, 240, 720]),
+            (Direction::Right, 0.8, [432, 400, 48, 400]),
+            (Direction::Left, 0.8, [48, 400, 432, 400]),
+        ] {
+            let Gesture::Swipe { from, to, .. } =
+                scroll_swipe(size, direction, part, Duration::ZERO)
+            else {
+                panic!("a swipe");
+            };
+            assert_eq!([from.x, from.y, to.x, to.y], path, "{direction:?}");
+        }
     }
 }
