@@ -15,7 +15,7 @@ use super::yaml::{Value, ValueKind};
 use thumbwire_core::action::{Action, AppSelector, Direction};
 
 /// The kinds of steps.
-pub(super) const DEEDS: [&str; 16] = [
+pub(super) const DEEDS: [&str; 17] = [
     "launch",
     "stop",
     "tap",
@@ -29,6 +29,7 @@ pub(super) const DEEDS: [&str; 16] = [
     "expect",
     "screenshot",
     "orientation",
+    "unlock",
     "run",
     "repeat",
     "goal",
@@ -178,6 +179,7 @@ impl Reader<'_> {
                     StepKind::Screenshot(Some(reading.interpolate(value, "`screenshot`", known)?))
                 }
             },
+            "unlock" => StepKind::Act(Action::Unlock),
             "orientation" => {
                 let these =
                     [("portrait", Orientation::Portrait), ("landscape", Orientation::Landscape)];

@@ -13,7 +13,7 @@ use super::case_runner::{CaseRunner, StepError};
 use super::crash::{self, Crash, CrashKind};
 use super::plan::{Case, CrashScope};
 use super::report::{CaseFailure, FailureKind};
-use thumbwire_core::action::{Action, Call, Outcome, Perform as _, ScreenshotOptions};
+use thumbwire_core::action::{Action, Call, Cause, Outcome, Perform as _, ScreenshotOptions};
 
 /// How many log entries are read after a case: the maximum of one read.
 const MOST_ENTRIES: usize = 5000;
@@ -50,9 +50,9 @@ pub(super) async fn attempt(stage: &CaseRunner<'_>, case: &Case) -> Option<CaseF
     Some(CaseFailure { kind, what, step, crashes, log: crash::tail(&after.log), picture })
 }
 
-/// Stops the app, sets its data and permissions as the case wants, and goes to the home screen.
+/// Unlocks the phone, stops the app, sets its data and permissions as the case wants, and goes to the home screen.
 async fn start(stage: &CaseRunner<'_>, case: &Case) -> Result<(), StepError> {
-    let mut first = Vec::new();
+    let mut first = vec![Action::Unlock];
     if let Some(app) = &case.app {
         // Clearing data stops the app too.
         first.push(if case.reset {
@@ -69,9 +69,13 @@ async fn start(stage: &CaseRunner<'_>, case: &Case) -> Result<(), StepError> {
     first.push(Action::Press(Key::Home));
     for action in first {
         let what = action.to_string();
-        stage.ask(action).await.map_err(|failure| {
+        stage.ask(action).await.map(drop).or_else(|failure| {
+            if matches!(failure.cause, Cause::PlatformNotSupported { .. }) {
+                // Without a way to unlock, a locked phone fails the first step that needs it.
+                return Ok(());
+            }
             let StepError { kind, what: why } = stage.step_error(&failure);
-            StepError::new(kind, format!("setup failed ({what}): {why}"))
+            Err(StepError::new(kind, format!("setup failed ({what}): {why}")))
         })?;
     }
     Ok(())

@@ -115,6 +115,11 @@ impl CaseRunner<'_> {
         let patience = step.timeout;
         match &step.deed {
             StepKind::Act(action) => match self.ask(action.clone()).await {
+                // The app started, but no later step can reach it.
+                Ok(Outcome::Launched { locked: Some(state), .. }) => {
+                    let what = format!("{state}; add the step `unlock` before this one");
+                    Err(StepError::new(FailureKind::Step, what))
+                }
                 Ok(_) => Ok(()),
                 Err(failure) => Err(self.step_error(&failure)),
             },

@@ -27,7 +27,11 @@ pub(crate) struct Bench {
 
 impl Bench {
     pub(crate) fn new() -> Self {
-        let phone = VirtualPhone::new(Setup::default());
+        Self::of(Setup::default())
+    }
+
+    fn of(setup: Setup) -> Self {
+        let phone = VirtualPhone::new(setup);
         let phones = DeviceProviders::adb(AdbServer::new("127.0.0.1:9"))
             .with(VirtualPhoneProvider::new(phone.clone()));
         let perform = Arc::new(Session::new(phones, Some(VIRTUAL.into())));
@@ -271,6 +275,23 @@ async fn failed_steps_describe_the_screen() {
         let picture = failed.picture.as_ref().unwrap();
         let bytes = std::fs::read(picture);
         assert!(bytes.is_ok_and(|bytes| bytes.starts_with(b"\x89PNG")), "{}", picture.display());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn locked_phone_is_unlocked_before_a_case() {
+    for release in ["4.4", "14"] {
+        let bench =
+            Bench::of(Setup { locked: true, ..Setup::of_release(release).expect("a release") });
+        let (report, said) = bench.tried(TWO_TAPS).await;
+        assert_eq!(report.exit_code(), 0, "{said}");
+
+        let off_and_on = "app: com.android.notes\nsteps:\n  - press: power\n  - press: power\n";
+        let (_, said) = bench.tried(&format!("{off_and_on}  - launch\n")).await;
+        let refusal = "the lock screen is in front; add the step `unlock` before this one";
+        assert!(said.contains(refusal), "{release}: {said}");
+        let (report, said) = bench.tried(&format!("{off_and_on}  - unlock\n  - launch\n")).await;
+        assert_eq!(report.exit_code(), 0, "{release}: {said}");
     }
 }
 
