@@ -450,7 +450,7 @@ const SCRIPTS: &[&str] = &[
     "trap 'echo T' TERM; (kill -TERM $$); echo after",
     "trap 'echo T; exit 9' TERM; kill -TERM $$; echo no",
     "trap '' TERM; kill -TERM $$; echo alive",
-    "trap 'echo I' INT; kill -INT $$; trap - INT; trap",
+    "trap 'echo I' USR1; kill -USR1 $$; trap - USR1; trap",
     "trap 'echo U' USR1; kill -USR1 $$; false; kill -USR1 $$; echo $?",
     "sh -c 'trap \"echo inner\" TERM; kill -TERM $$; echo still'; echo $?",
     "sh -c 'kill -TERM $$; echo no' >/dev/null 2>&1; echo $?",
