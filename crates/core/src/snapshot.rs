@@ -7,6 +7,7 @@ mod controls;
 mod id;
 mod lookup;
 mod matching;
+mod outline;
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -17,6 +18,7 @@ pub use controls::{Controls, kind};
 pub(crate) use id::parse_exactly;
 pub use id::{ControlNumber, ElementId, ElementRef, InvalidId};
 pub use lookup::{Listing, LookupError, find_again, lookup};
+pub use outline::{OutlineDetail, outline};
 
 /// A snapshot of the screen.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -22,11 +22,19 @@ pub fn elements(tree: &Tree) -> Vec<usize> {
     (0..tree.nodes.len()).filter(|&at| parts[at].is_ok() && is_element(&tree.nodes[at])).collect()
 }
 
+/// Whether a finger sets a value along the node. No flag tells: a slider takes neither taps nor scrolling.
+pub fn is_slider(node: &Node) -> bool {
+    ["SeekBar", "Slider", "RatingBar", "PickerWheel"].iter().any(|end| node.class.ends_with(end))
+}
+
 /// Whether a node has text or accepts input; the rest is layout.
 pub fn is_element(node: &Node) -> bool {
     let flags = node.flags;
     let acts = flags.clickable || flags.long_clickable || flags.checkable || flags.scrollable;
-    acts || flags.password || !node.text.is_empty() || !node.description.is_empty()
+    acts || flags.password
+        || is_slider(node)
+        || !node.text.is_empty()
+        || !node.description.is_empty()
 }
 
 /// The node that receives a tap on this one: itself or its nearest clickable ancestor; itself if there is none.

@@ -26,8 +26,23 @@ pub use devices::listed;
 pub use errors::failure_text;
 pub use tree_xml::xml;
 
-/// The toolset.
+/// How tools write the elements of a screen.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum TreeForm {
+    /// As an indented list, one line per element ([`outline`](crate::snapshot::outline)).
+    #[default]
+    List,
+    /// As the platform's tree in XML, pruned ([`xml`]), as in the specification's sample code.
+    Xml,
+}
+
+/// The toolset, with screens as lists.
 pub fn toolset() -> Toolset {
+    toolset_with(TreeForm::List)
+}
+
+/// The toolset, with screens in this form.
+pub fn toolset_with(form: TreeForm) -> Toolset {
     let outputs = include_str!("mobile/outputs.json");
     let seed = SpecTools::read(include_str!("mobile/tools.json")).with_output_schemas(outputs);
     let own = SpecTools::read(include_str!("mobile/own.json")).with_output_schemas(outputs);
@@ -88,14 +103,20 @@ pub fn toolset() -> Toolset {
             ReadOnly,
             20,
             pictures::parse_get_accessibility_tree,
-            pictures::render_get_accessibility_tree,
+            match form {
+                TreeForm::List => pictures::render_accessibility_list,
+                TreeForm::Xml => pictures::render_accessibility_xml,
+            },
         ),
         own.row(
             "mobile_snapshot",
             ReadOnly,
             30,
             pictures::parse_snapshot,
-            pictures::render_snapshot,
+            match form {
+                TreeForm::List => pictures::render_snapshot_list,
+                TreeForm::Xml => pictures::render_snapshot_xml,
+            },
         ),
         seed.row("mobile_tap", Destructive, 10, touch::parse_tap, touch::render_tap),
         seed.row(
@@ -169,8 +190,8 @@ pub fn toolset() -> Toolset {
     }
 }
 
-const INSTRUCTIONS: &str = "Controls a phone. Read the screen with mobile_get_accessibility_tree (text with a ref for each \
-element), mobile_take_screenshot, or mobile_snapshot for both; coordinates are screenshot pixels. Tap with mobile_tap_element and a ref \
+const INSTRUCTIONS: &str = "Controls a phone. Read the screen with mobile_get_accessibility_tree (a line per element, \
+ending in the ref of those that can be acted on), mobile_take_screenshot, or mobile_snapshot for both; coordinates are screenshot pixels. Tap with mobile_tap_element and a ref \
 (element_id \"e12\"), a resource id or a text. Read the screen again after every action: refs from before it are refused. \
 If an app offers a tool for the job (app_*, mobile_list_app_tools), use it instead of tapping.";
 

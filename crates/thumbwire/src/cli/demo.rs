@@ -133,15 +133,17 @@ impl DemoScript {
             .await?;
         self.step("Type the query", "mobile_type_keys", json!({ "text": "restaurants\n" })).await?;
         let results = self.expect(&["restaurants"]).await?;
-        let first = results.iter().find(|node| node.id.ends_with(":id/title"));
-        let Some(first) = first.cloned() else {
+        // The results are the rows inside the list.
+        let first = results.iter().find(|line| line.depth > 0 && line.reference.is_some());
+        let name = first.and_then(|line| line.texts.first()?.split(',').next());
+        let (Some(first), Some(name)) = (first, name) else {
             return Err(CliError::failed("the screen shows no search result"));
         };
-        let title = format!("Open the first result, {}", first.text);
+        let title = format!("Open the first result, {name}");
         self.step(&title, "mobile_tap_element", json!({ "element_id": first.reference })).await?;
-        self.expect(&[&first.text, "Directions"]).await?;
+        self.expect(&[name, "Directions"]).await?;
         self.step("Save it", "mobile_tap_element", json!({ "text": "Save" })).await?;
-        self.expect(&[&first.text, "Saved"]).await?;
+        self.expect(&[name, "Saved"]).await?;
         self.step("Go home", "mobile_press_key", json!({ "key": "home" })).await?;
         self.expect(&["Maps"]).await?;
         Ok(())
@@ -170,15 +172,14 @@ impl DemoScript {
     }
 
     /// Reads the screen as text and checks that it contains all of `words`.
-    async fn expect(&mut self, text: &[&str]) -> Result<Vec<TreeLine>, CliError> {
+    async fn expect(&mut self, text: &[&str]) -> Result<Vec<ListLine>, CliError> {
         let (reply, took) = self.call("mobile_get_accessibility_tree", json!({})).await?;
         let seen = match reply.content.as_slice() {
-            [Content::Text(xml)] => read(xml),
+            [Content::Text(list)] => read(list),
             _ => Vec::new(),
         };
         for word in text {
-            let there =
-                seen.iter().any(|node| node.text.contains(word) || node.description.contains(word));
+            let there = seen.iter().flat_map(|line| &line.texts).any(|text| text.contains(word));
             if !there {
                 let text = format!(
                     "the screen does not show {word:?}. Screenshots are in {}",
@@ -208,28 +209,23 @@ impl DemoScript {
     }
 }
 
-/// A line of the accessibility tree, as a client parses it.
+/// A line of the list of elements, as a client parses it.
 #[derive(Clone)]
-struct TreeLine {
-    reference: String,
-    id: String,
-    text: String,
-    description: String,
+struct ListLine {
+    /// What the element shows.
+    texts: Vec<String>,
+    /// Its ref, if it can be acted on.
+    reference: Option<String>,
+    /// How far it is indented.
+    depth: usize,
 }
 
-fn read(xml: &str) -> Vec<TreeLine> {
-    let nodes = xml.lines().filter(|line| line.trim_start().starts_with("<node "));
-    let seen = nodes.map(|line| TreeLine {
-        reference: attribute(line, "ref"),
-        id: attribute(line, "resource-id"),
-        text: attribute(line, "text"),
-        description: attribute(line, "content-desc"),
-    });
-    seen.collect()
-}
-
-fn attribute(line: &str, name: &str) -> String {
-    let value = line.split_once(&format!(" {name}=\"")).and_then(|(_, rest)| rest.split_once('"'));
-    let value = value.map_or("", |(value, _)| value);
-    value.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&amp;", "&")
+fn read(list: &str) -> Vec<ListLine> {
+    let line = |line: &str| ListLine {
+        // Every second part is in quotes. The demo's apps show none themselves.
+        texts: line.split('"').skip(1).step_by(2).map(str::to_owned).collect(),
+        reference: line.rsplit(' ').next().filter(|last| last.starts_with('e')).map(str::to_owned),
+        depth: line.len() - line.trim_start().len(),
+    };
+    list.lines().skip(1).map(line).collect()
 }

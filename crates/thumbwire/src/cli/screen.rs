@@ -12,7 +12,7 @@ use thumbwire_device::saved_tree::{SavedTree, read_saved};
 use super::{CliError, DeviceFlags, print, print_error, session};
 use crate::config::Config;
 use thumbwire_core::action::{Action, Call, Outcome, Perform as _};
-use thumbwire_core::snapshot::Snapshot;
+use thumbwire_core::snapshot::{OutlineDetail, Snapshot, outline};
 use thumbwire_core::toolset::mobile;
 use thumbwire_core::trace::format::StoredSnapshot;
 
@@ -24,6 +24,12 @@ pub(super) struct Arguments {
     /// Parse warnings go to standard error
     #[arg(long, value_name = "DUMP", conflicts_with_all = ["device", "max_side"])]
     file: Option<PathBuf>,
+    /// Print resource ids and bounds too
+    #[arg(long, conflicts_with_all = ["xml", "json"])]
+    full: bool,
+    /// Print the platform's tree as XML, pruned
+    #[arg(long, conflicts_with = "json")]
+    xml: bool,
     /// Print every node as JSON
     #[arg(long)]
     json: bool,
@@ -51,8 +57,11 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     let text = if arguments.json {
         let stored = serde_json::to_string(&StoredSnapshot::from(&*snapshot));
         stored.map_err(|error| CliError::failed(error.to_string()))?
-    } else {
+    } else if arguments.xml {
         mobile::xml(&snapshot)
+    } else {
+        let detail = if arguments.full { OutlineDetail::Full } else { OutlineDetail::Compact };
+        outline(&snapshot, detail)
     };
     print(&format!("{text}\n"))?;
     Ok(0)

@@ -16,6 +16,7 @@ use thumbwire_core::action::Perform;
 use thumbwire_core::artifacts::ArtifactStore;
 use thumbwire_core::event::ObservedPerform;
 use thumbwire_core::toolset::Toolset;
+use thumbwire_core::toolset::mobile::{self, TreeForm};
 use thumbwire_core::trace::Recorder;
 use thumbwire_mcp::http::{self, Access, ServedToolset};
 use thumbwire_mcp::http_token::{self, StoredToken};
@@ -34,6 +35,9 @@ pub(super) struct Arguments {
         default_value = "mobile"
     )]
     surface: ToolsetName,
+    /// How the `mobile` tools write the elements of a screen: a short list, or the platform's tree as XML
+    #[arg(long, value_name = "FORM", value_enum, default_value = "list")]
+    tree: TreeName,
     #[command(flatten)]
     device: DeviceFlags,
     #[command(flatten)]
@@ -67,11 +71,31 @@ struct Http {
     no_token: bool,
 }
 
+/// The form of a screen, as `--tree` takes it.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum TreeName {
+    List,
+    Xml,
+}
+
+impl Arguments {
+    fn toolset(&self) -> Toolset {
+        match (self.surface, self.tree) {
+            (ToolsetName::Mobile, TreeName::Xml) => mobile::toolset_with(TreeForm::Xml),
+            (surface, _) => surface.toolset(),
+        }
+    }
+}
+
 pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, CliError> {
     // Report usage errors before looking for a phone.
     apps_have_a_place(&arguments)?;
+    if arguments.tree == TreeName::Xml && !is_mobile(&arguments) {
+        return Err(CliError::usage("--tree requires `--toolset mobile`"));
+    }
     let mut doors = listeners(&arguments, config).await?;
     let task = arguments.task.open(config, is_mobile(&arguments))?;
+    let mut surface = arguments.toolset();
     let named = arguments.device.device.clone();
     let session = session(config, arguments.device).with_files(ArtifactStore::new(&arguments.out));
     let session = session.with_app_tool_host(arguments.allow.options(config)?);
@@ -87,7 +111,6 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
         events.add(Arc::new(recorder));
     }
     let perform: Arc<dyn Perform> = Arc::new(ObservedPerform::new(hidden, events));
-    let mut surface = arguments.surface.toolset();
     if let Some(tool) = task.tool(&session, &arguments.out) {
         // With a model there is at most one listener; without one, stdio.
         match doors.as_mut().and_then(|(doors, _)| doors.first_mut()) {
@@ -140,7 +163,7 @@ async fn listeners(
     }
     let Some(address) = &arguments.http.http else { return Ok(None) };
     let listener = http::bind(address).await.map_err(CliError::usage)?;
-    let doors = vec![(listener, arguments.surface.toolset())];
+    let doors = vec![(listener, arguments.toolset())];
     Ok(Some((doors, access(&arguments.http, config)?)))
 }
 

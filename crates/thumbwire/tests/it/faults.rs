@@ -88,7 +88,7 @@ async fn phone_process_sets_app_preferences() {
     let snapshot = "monkey -p com.android.notes 1 >/dev/null; uiautomator dump /dev/tty";
     let shown = thumbwire_adb::run(&DirectTransport::tcp(address), snapshot).await.unwrap();
     let shown = String::from_utf8(shown.stdout).unwrap();
-    assert!(shown.contains("text=\"Milk: 2 = 3\""), "{shown}");
+    assert!(shown.contains("\"Milk: 2 = 3\""), "{shown}");
 }
 
 /// The text of each failure, by the fault that caused it.

@@ -120,7 +120,7 @@ async fn found(phone: &dyn Transport) -> Vec<(&'static str, Vec<u8>)> {
 /// Text that only this story leaves, and the command that shows it.
 fn trace_of(seed: u64) -> (usize, String) {
     match seed % 5 {
-        0 => (4, format!("text=\"only phone {seed} knows\"")),
+        0 => (4, format!("\"only phone {seed} knows\"")),
         1 => (4, "rotation=\"1\"".to_owned()),
         2 => (2, format!("crashed {seed}\n")),
         _ if seed == FULL => (1, "part_8".to_owned()),

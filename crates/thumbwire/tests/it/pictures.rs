@@ -159,14 +159,14 @@ async fn a_black_picture_is_named_beside_it() {
 #[tokio::test]
 async fn coordinates_of_a_scaled_screenshot_hit_the_phone() {
     let (caller, phone) = Caller::on_virtual(Some(600));
-    let snapshot = caller.call("mobile_snapshot", json!({})).await;
+    let snapshot = caller.call("mobile_snapshot", json!({ "detail": "full" })).await;
     assert_eq!(size(picture(&snapshot)), Size { width: 270, height: 600 });
     let info = caller.call("mobile_get_device_info", json!({})).await.structured.unwrap();
     assert_eq!((&info["screen"]["width"], &info["screen"]["height"]), (&json!(270), &json!(600)));
     // The center of the icon, as a model reads it from the tree.
     let tree = words(&snapshot)[0];
     let line = tree.lines().find(|line| line.contains("\"Maps\"")).unwrap();
-    let bounds = line.split("bounds=\"").nth(1).unwrap().split('"').next().unwrap();
+    let bounds = &line[line.find('[').unwrap()..line.rfind(']').unwrap()];
     let edges: Vec<i32> =
         bounds.split(|c: char| !c.is_ascii_digit()).filter_map(|edge| edge.parse().ok()).collect();
     let [left, top, right, bottom] = edges[..] else { panic!("{bounds}") };

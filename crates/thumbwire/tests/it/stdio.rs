@@ -250,9 +250,10 @@ fn missing_phone_error_names_the_flag() {
 #[test]
 fn stale_ref_is_refused_until_the_next_snapshot() {
     let mut server = McpProcess::connected(VIRTUAL);
-    let reference = |xml: &str, text: &str| {
-        let line = xml.lines().find(|line| line.contains(text)).unwrap_or_else(|| panic!("{xml}"));
-        line.split("ref=\"").nth(1).unwrap().split('"').next().unwrap().to_owned()
+    let reference = |list: &str, text: &str| {
+        let line = list.lines().find(|line| line.contains(text));
+        let line = line.unwrap_or_else(|| panic!("{list}"));
+        line.rsplit(' ').next().unwrap().to_owned()
     };
     server.say("mobile_launch_app", json!({ "bundle_id": "com.google.android.apps.maps" }));
     let before = server.say("mobile_get_accessibility_tree", json!({}));

@@ -111,7 +111,7 @@ fn single_phone_is_selected_and_two_are_ambiguous() {
     let home = ["call", "mobile_press_key", r#"{"key":"home"}"#];
     assert_eq!(stock.thumbwire(&home), ("Pressed home\n".into(), Some(0)));
     let (tree, _) = stock.thumbwire(&["call", "mobile_get_accessibility_tree"]);
-    assert!(tree.contains("text=\"Maps\""), "{tree}");
+    assert!(tree.contains("\"Maps\" e"), "{tree}");
 
     let two = Phone::start("2");
     stock.adb(&["connect", &two.address]);

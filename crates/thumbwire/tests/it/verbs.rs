@@ -162,7 +162,7 @@ fn saved_dump_prints_as_snapshot() {
     assert!(err.contains("cannot read") && err.contains("ORIGIN.md"), "{err}");
     assert!(err.contains("no node tree found in"), "{err}");
     let (out, _, _) = said(&run(&["screen", "--device", "virtual"]));
-    assert!(out.contains("text=\"Maps\""), "{out}");
+    assert!(out.contains("\"Maps\" e"), "{out}");
 }
 
 /// Runs `thumbwire screen --file -` with `dump` on standard input.

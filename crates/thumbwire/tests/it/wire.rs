@@ -260,7 +260,7 @@ async fn invalid_choice_is_refused_before_reaching_the_phone() {
     }
     parameters.sort();
     let expected =
-        ["app_type", "direction", "format", "key", "orientation", "platform", "platform"];
+        ["app_type", "detail", "direction", "format", "key", "orientation", "platform", "platform"];
     assert_eq!(parameters, expected);
     assert!(phone.commands().is_empty());
 }

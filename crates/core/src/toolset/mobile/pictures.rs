@@ -3,8 +3,9 @@
 use serde::Deserialize;
 use thumbwire_device::{BlackReason, Format, Screenshot};
 
-use super::{NoArgs, tree_xml, unexpected_outcome};
+use super::{NoArgs, TreeForm, tree_xml, unexpected_outcome};
 use crate::action::{Action, Outcome, ScreenshotOptions};
+use crate::snapshot::{OutlineDetail, Snapshot, outline};
 use crate::toolset::{Content, Reply};
 
 /// The maximum size of a screenshot in the Mobile MCP server specification: 2 MB.
@@ -14,7 +15,12 @@ pub(super) fn parse_get_accessibility_tree(_: &NoArgs) -> Result<Action, String>
     Ok(Action::LOOK)
 }
 
-pub(super) fn render_get_accessibility_tree(_: &NoArgs, outcome: Outcome) -> Reply {
+pub(super) fn render_accessibility_list(_: &NoArgs, outcome: Outcome) -> Reply {
+    let Outcome::Snapshot(look) = outcome else { return unexpected_outcome(&outcome) };
+    Reply::text(outline(&look, OutlineDetail::Compact))
+}
+
+pub(super) fn render_accessibility_xml(_: &NoArgs, outcome: Outcome) -> Reply {
     let Outcome::Snapshot(look) = outcome else { return unexpected_outcome(&outcome) };
     Reply::text(tree_xml::xml(&look))
 }
@@ -24,11 +30,21 @@ pub(super) fn parse_take_screenshot(_: &NoArgs) -> Result<Action, String> {
 }
 
 #[derive(Deserialize)]
-pub(super) struct TakeScreenshotArgs {
+pub(super) struct SnapshotArgs {
     format: Option<String>,
+    detail: Option<SnapshotDetail>,
 }
 
-pub(super) fn parse_snapshot(snapshot: &TakeScreenshotArgs) -> Result<Action, String> {
+/// What `mobile_snapshot` tells of each element.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum SnapshotDetail {
+    Compact,
+    Full,
+    Xml,
+}
+
+pub(super) fn parse_snapshot(snapshot: &SnapshotArgs) -> Result<Action, String> {
     let format = match &snapshot.format {
         None => Format::Png,
         Some(name) => {
@@ -54,15 +70,33 @@ pub(super) fn render_take_screenshot(_: &NoArgs, outcome: Outcome) -> Reply {
     Reply::parts([Content::Image(image)].into_iter().chain(text).collect())
 }
 
+pub(super) fn render_snapshot_list(asked: &SnapshotArgs, outcome: Outcome) -> Reply {
+    render_snapshot(TreeForm::List, asked, outcome)
+}
+
+pub(super) fn render_snapshot_xml(asked: &SnapshotArgs, outcome: Outcome) -> Reply {
+    render_snapshot(TreeForm::Xml, asked, outcome)
+}
+
 /// The reply of `mobile_snapshot`: the tree first, since it explains the screenshot.
-pub(super) fn render_snapshot(_: &TakeScreenshotArgs, outcome: Outcome) -> Reply {
+fn render_snapshot(form: TreeForm, asked: &SnapshotArgs, outcome: Outcome) -> Reply {
     let Outcome::ScreenshotAndSnapshot(Screenshot { image, blank, .. }, look) = outcome else {
         return unexpected_outcome(&outcome);
     };
     let text =
         blank.map(|blank| black_reason(&blank, "use the tree; its elements can still be tapped"));
-    let parts = [Content::Text(tree_xml::xml(&look)), Content::Image(image)];
+    let parts = [Content::Text(tree(form, asked.detail, &look)), Content::Image(image)];
     Reply::parts(parts.into_iter().chain(text.map(Content::Text)).collect())
+}
+
+fn tree(form: TreeForm, detail: Option<SnapshotDetail>, look: &Snapshot) -> String {
+    match (detail, form) {
+        (Some(SnapshotDetail::Xml), _) | (None, TreeForm::Xml) => tree_xml::xml(look),
+        (Some(SnapshotDetail::Full), _) => outline(look, OutlineDetail::Full),
+        (Some(SnapshotDetail::Compact), _) | (None, TreeForm::List) => {
+            outline(look, OutlineDetail::Compact)
+        }
+    }
 }
 
 /// Why a screenshot is black, and the next move: `by_tree` if the tree still shows the content.
