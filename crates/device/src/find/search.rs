@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 
 use super::tap_receiver;
 use super::visibility::{HiddenReason, Visibility, visibility, visible_rects};
+use crate::text_field::is_text_field;
 use crate::{Flags, Node, Tree};
 
 /// How a caller names an element.
@@ -32,7 +33,8 @@ pub enum FindResult {
 /// Finds an element among the visible nodes, from the strictest match to the loosest.
 ///
 /// Matches that would receive the same tap (a label inside its button) count as one. If several match, covered ones are
-/// ignored unless all are covered.
+/// ignored unless all are covered, and text fields if something else takes the tap: a search field contains the word that
+/// its suggestions show.
 pub fn find(tree: &Tree, sought: Locator<'_>) -> FindResult {
     let parts = visible_rects(tree);
     let mut matches = best_matches(tree, sought, |at| parts[at].is_ok());
@@ -41,6 +43,12 @@ pub fn find(tree: &Tree, sought: Locator<'_>) -> FindResult {
         let free = |at: &usize| matches!(showing[*at], Visibility::Visible { .. });
         if matches.iter().any(free) {
             matches.retain(free);
+        }
+        let takes_tap = |at: &usize| {
+            tree.nodes[tap_receiver(tree, *at)].flags.clickable && !is_text_field(&tree.nodes[*at])
+        };
+        if matches.iter().any(takes_tap) {
+            matches.retain(|at| !is_text_field(&tree.nodes[*at]));
         }
         let mut targets = BTreeSet::new();
         matches.retain(|&at| targets.insert(tap_receiver(tree, at)));
@@ -263,6 +271,32 @@ mod tests {
             node(Some(1), [0, 20, 80, 40], |node| node.description = "Save".into()),
         ];
         Tree { nodes, ..Tree::default() }
+    }
+
+    #[test]
+    fn suggestion_is_preferred_to_the_field_that_contains_its_word() {
+        let field = |text: &'static str| {
+            move |node: &mut Node| {
+                node.class = "android.widget.EditText".into();
+                node.flags = clickable();
+                node.text = text.into();
+            }
+        };
+        let row = |node: &mut Node| {
+            node.flags = clickable();
+            node.text = "Coffee shops".into();
+        };
+        let screen = |typed: &'static str, row: fn(&mut Node)| {
+            let nodes =
+                vec![node(None, [0, 0, 100, 20], field(typed)), node(None, [0, 20, 100, 40], row)];
+            Tree { nodes, ..Tree::default() }
+        };
+        let found = |tree: &Tree| find(tree, Locator::Text("Coffee"));
+        assert_eq!(found(&screen("Coffee near me", row)), FindResult::One(1));
+        assert_eq!(found(&screen("Coffee", row)), FindResult::One(0), "exact over partial");
+        let label: fn(&mut Node) = |node| node.text = "Coffee shops".into();
+        let several = found(&screen("Coffee near me", label));
+        assert_eq!(several, FindResult::Ambiguous(vec![0, 1]), "nothing else takes the tap");
     }
 
     #[test]
