@@ -108,6 +108,13 @@ impl Snapshot {
         }
     }
 
+    /// Whether this is not the screen of the earlier snapshot any more: another app, activity or window is in front, or
+    /// less than a quarter of its elements are left. A scrolled or changed screen is the same one.
+    pub fn is_another_screen(&self, earlier: &Snapshot) -> bool {
+        self.tree.front != earlier.tree.front
+            || matching::left_of(self, earlier) * 4 < earlier.refs.len()
+    }
+
     fn parent(&self, node: usize) -> Option<usize> {
         self.tree.nodes[node].parent
     }
@@ -125,18 +132,44 @@ impl Snapshot {
     /// A sentence with the refs and places of several candidates.
     pub fn describe_several(&self, nodes: &[usize], numbers: RefVisibility) -> String {
         const MOST: usize = 5;
+        let own = |node: usize| self.texts_of(node);
+        // Twins are told apart by what is around them.
+        let are_twins = nodes.windows(2).all(|pair| own(pair[0]) == own(pair[1]));
         let describe = |&node: &usize| {
             let Rect { left, top, right, bottom } = self.shown(node);
             let place = format!("[{left},{top}][{right},{bottom}]");
+            let text = if are_twins { self.row_text(node) } else { own(node) };
+            let text = if text.is_empty() { text } else { format!("{text:?} ") };
             match self.visible_ref(node, numbers) {
-                Some(number) => format!("{number} at {place}"),
-                None => place,
+                Some(number) => format!("{number} {text}at {place}"),
+                None => format!("{text}at {place}"),
             }
         };
         let named: Vec<String> = nodes.iter().take(MOST).map(describe).collect();
         let more = nodes.len().saturating_sub(MOST);
         let tail = if more > 0 { format!(" and {more} more") } else { String::new() };
         format!("{} elements match: {}{tail}", nodes.len(), named.join(", "))
+    }
+
+    /// The texts of the smallest part of the screen around a node that says more than the node itself, else its own.
+    fn row_text(&self, node: usize) -> String {
+        let own = self.texts_of(node);
+        let parent = |&at: &usize| self.parent(at);
+        let rows = std::iter::successors(parent(&node), parent).take(3);
+        rows.map(|row| self.texts_of(row)).find(|text| *text != own).unwrap_or(own)
+    }
+
+    /// The first texts of a node and its descendants, each once, for a message.
+    fn texts_of(&self, node: usize) -> String {
+        const LONGEST: usize = 60;
+        let texts = self.texts(node).flat_map(|(text, description)| [text, description]);
+        let mut different: Vec<&str> = Vec::new();
+        for text in texts.filter(|text| !text.is_empty()).take(4) {
+            if !different.contains(&text) {
+                different.push(text);
+            }
+        }
+        thumbwire_base::truncate(&different.join(", "), LONGEST)
     }
 
     fn visible_ref(&self, node: usize, numbers: RefVisibility) -> Option<ElementRef> {

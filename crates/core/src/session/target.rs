@@ -136,7 +136,8 @@ impl AttachedDevice {
     }
 
     /// Where a tap on the element with this id of the last list goes. Models are slow: if the list is older than a few
-    /// seconds, the element is found again on the current screen, and the list stays valid for the next id.
+    /// seconds, the element is found again on the current screen, and the list stays valid for the next id. The same
+    /// after an action, for lists whose ids outlive it, unless another screen is in front.
     async fn lookup<L: Listing>(
         &self,
         id: L::Id,
@@ -146,13 +147,19 @@ impl AttachedDevice {
         let last = last.ok_or_else(|| refuse(LookupError::NoList))?;
         let listed = &last.value;
         let node = listed.node_of(id).ok_or_else(|| refuse(LookupError::NotListed))?;
-        if !last.is_of(&self.screen.generation) {
-            return Err(refuse(LookupError::ScreenChanged));
+        match (last.is_of(&self.screen.generation), L::OUTLIVES_ACTIONS) {
+            (true, _) if last.age() <= LISTING_FRESH => hit(listed.snapshot(), node, L::REFS),
+            (true, _) => self.find_now(id, listed).await,
+            (false, false) => Err(refuse(LookupError::ScreenChanged)),
+            (false, true) => {
+                let now = L::of(self.take_snapshot().await?);
+                if now.snapshot().is_another_screen(listed.snapshot()) {
+                    return Err(refuse(LookupError::OtherScreen));
+                }
+                let node = lookup(id, listed, &now).map_err(refuse)?;
+                hit(now.snapshot(), node, L::REFS)
+            }
         }
-        if last.age() <= LISTING_FRESH {
-            return hit(listed.snapshot(), node, L::REFS);
-        }
-        self.find_now(id, listed).await
     }
 
     /// Where a tap on an element of an old list goes on the current screen.

@@ -227,11 +227,53 @@ async fn action_on_a_dropped_connection_invalidates_the_next_ones_refs() {
     ask(&session, Action::LOOK).await.unwrap();
     first.keys.add_permits(1);
     pressing.await.unwrap().unwrap();
+    lock(&second.tree).nodes = vec![label("Other", [0, 0, 50, 50])];
     assert_eq!(
         why(ask(&session, number("e1")).await),
-        "stale reference: the screen changed since it was listed"
+        "stale reference: another screen is in front than the one it was listed on"
     );
     assert!(lock(&second.touched).is_empty());
+}
+
+#[tokio::test]
+async fn ref_outlives_an_action_only_on_the_same_screen() {
+    let app = |screen: &str| {
+        Front::App(thumbwire_device::Foreground {
+            app: AppId("com.shop".into()),
+            screen: screen.into(),
+        })
+    };
+    let rows = |names: &[&str]| -> Vec<Node> {
+        let tops = (0..).step_by(20);
+        names.iter().zip(tops).map(|(name, top)| label(name, [0, top, 50, top + 20])).collect()
+    };
+    let gone = "it is no longer on the screen, or its text changed";
+    let other = "stale reference: another screen is in front than the one it was listed on";
+    let twice = "2 elements match: e7 \"Ben\" at [0,40][50,60], e8 \"Ben\" at [0,80][50,100]";
+    for (screen, now, expected) in [
+        // In place, moved, gone, twice, and on a page of the same activity that shows something else.
+        ("List", rows(&["Anna", "Ben", "Carl", "Dora", "Emil"]), Ok(30)),
+        ("List", rows(&["New", "Anna", "Zoe", "Ben", "Carl"]), Ok(70)),
+        ("List", rows(&["Anna", "Carl", "Dora", "Emil"]), Err(gone)),
+        ("List", rows(&["New", "Anna", "Ben", "Carl", "Ben"]), Err(twice)),
+        ("List", rows(&["Ben", "1", "2", "3", "4"]), Err(other)),
+        ("Details", rows(&["Anna", "Ben", "Carl", "Dora", "Emil"]), Err(other)),
+    ] {
+        let phone = Fake::new(rows(&["Anna", "Ben", "Carl", "Dora", "Emil"]));
+        lock(&phone.tree).front = app("List");
+        let session = over(&phone);
+        ask(&session, Action::LOOK).await.unwrap();
+        phone.keys.add_permits(1);
+        ask(&session, Action::Press(Key::Back)).await.unwrap();
+        *lock(&phone.tree) = Tree { nodes: now, front: app(screen), ..Tree::default() };
+        match (ask(&session, number("e2")).await, expected) {
+            (Ok(Outcome::Tapped(tapped)), Ok(y)) => assert_eq!(tapped.at.y, y),
+            (refusal, Err(reason)) => assert_eq!(why(refusal), reason),
+            (other, Ok(_)) => panic!("{other:?}"),
+        }
+        let taps = lock(&phone.touched).len();
+        assert_eq!(taps, usize::from(expected.is_ok()), "{screen}");
+    }
 }
 
 #[tokio::test]

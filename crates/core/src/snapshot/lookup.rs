@@ -16,6 +16,10 @@ pub trait Listing: Sized {
     /// The ids of its elements.
     type Id: Copy + Into<ElementId>;
 
+    /// Whether an id still names its element after an action, if the element is found again. The numbers of UFO's lists
+    /// do not: its clients expect a refusal, and list again.
+    const OUTLIVES_ACTIONS: bool;
+
     /// Whether the client sees refs in this kind of list.
     const REFS: RefVisibility;
 
@@ -34,6 +38,8 @@ pub trait Listing: Sized {
 
 impl Listing for Arc<Snapshot> {
     type Id = ElementRef;
+
+    const OUTLIVES_ACTIONS: bool = true;
 
     const REFS: RefVisibility = RefVisibility::Known;
 
@@ -56,6 +62,8 @@ impl Listing for Arc<Snapshot> {
 
 impl Listing for Arc<Controls> {
     type Id = ControlNumber;
+
+    const OUTLIVES_ACTIONS: bool = false;
 
     const REFS: RefVisibility = RefVisibility::Unknown;
 
@@ -88,6 +96,9 @@ pub enum LookupError {
     /// An action came after the list.
     #[error("stale reference: the screen changed since it was listed")]
     ScreenChanged,
+    /// An action came after the list, and the app, its activity or most of what it showed is another now.
+    #[error("stale reference: another screen is in front than the one it was listed on")]
+    OtherScreen,
     /// No element of the later snapshot is the same.
     #[error("it is no longer on the screen, or its text changed")]
     Gone,
@@ -141,7 +152,7 @@ mod tests {
     #[test]
     fn refs_and_numbers_are_looked_up_by_the_same_rules() {
         let listed = screen(&["Open", "Save"]);
-        let several = "2 elements match: e1 at [0,0][50,20], e3 at [0,40][50,60]";
+        let several = "2 elements match: e1 \"Save\" at [0,0][50,20], e3 \"Save\" at [0,40][50,60]";
         for (now, found) in [
             (["News", "Open", "Save"].as_slice(), Ok(2)),
             (&["Open"], Err(LookupError::Gone)),
@@ -152,7 +163,7 @@ mod tests {
             // Readers of control lists have not seen refs.
             let without_refs = found.map_err(|error| match error {
                 LookupError::Ambiguous(text) => {
-                    LookupError::Ambiguous(text.replace("e1 at ", "").replace("e3 at ", ""))
+                    LookupError::Ambiguous(text.replace("e1 ", "").replace("e3 ", ""))
                 }
                 error => error,
             });

@@ -3,7 +3,7 @@
 //! Start with [`same`], which finds an element wherever it is now; [`reuse_refs`] handles those that stayed in place. Both
 //! compare an element with its [`MatchCandidates`]: if every row of a list has the same button, the row identifies it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use thumbwire_device::Rect;
@@ -48,7 +48,7 @@ pub(super) fn same(
         MatchCandidates::new(look, alike(look, nodes)),
         MatchCandidates::new(old, alike(old, those)),
     );
-    let anonymous = was.0[1].is_empty() && was.0[3..] == ["", ""] && was.1.is_none();
+    let anonymous = is_anonymous(&was);
     let out = |&here: &usize| {
         let pair = Pair { now: &now, here, then: &then, was: node };
         // If several rows have the same text, the row does not identify the element.
@@ -71,6 +71,18 @@ pub(super) fn same(
         (_, None) if now.nodes.len() == 1 => FindResult::None,
         (_, None) => FindResult::Ambiguous(now.nodes),
     }
+}
+
+/// Whether only its place tells it apart.
+fn is_anonymous((texts, inside): &NodeFingerprint<'_>) -> bool {
+    texts[1].is_empty() && texts[3..] == ["", ""] && inside.is_none()
+}
+
+/// How many elements of the older snapshot have one that looks the same in the new one.
+pub(super) fn left_of(snapshot: &Snapshot, old: &Snapshot) -> usize {
+    let now: HashSet<NodeFingerprint<'_>> =
+        snapshot.refs.iter().map(|element| face(snapshot, element.node)).collect();
+    old.refs.iter().filter(|element| now.contains(&face(old, element.node))).count()
 }
 
 /// The refs of the older snapshot's elements that are still in the same place, by their present nodes.
@@ -102,6 +114,14 @@ pub(super) fn reuse_refs(
             {
                 kept.insert(here, id);
             }
+        }
+        // One that moved keeps its ref if nothing else on either screen looks like it.
+        if let ([here], [was]) = (now.nodes.as_slice(), then.nodes.as_slice())
+            && snapshot.tree.front == old.tree.front
+            && !is_anonymous(&face(old, *was))
+            && let Some(id) = old.ref_of(*was)
+        {
+            kept.insert(*here, id);
         }
     }
     kept

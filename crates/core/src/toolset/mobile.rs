@@ -192,7 +192,7 @@ pub fn toolset_with(form: TreeForm) -> Toolset {
 
 const INSTRUCTIONS: &str = "Controls a phone. Read the screen with mobile_get_accessibility_tree (a line per element, \
 ending in the ref of those that can be acted on), mobile_take_screenshot, or mobile_snapshot for both; coordinates are screenshot pixels. Tap with mobile_tap_element and a ref \
-(element_id \"e12\"), a resource id or a text. Read the screen again after every action: refs from before it are refused. \
+(element_id \"e12\"), a resource id or a text. A ref names its element as long as that is on the screen, also after actions. \
 If an app offers a tool for the job (app_*, mobile_list_app_tools), use it instead of tapping.";
 
 /// The arguments of a tool without arguments.

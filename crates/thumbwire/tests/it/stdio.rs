@@ -248,7 +248,7 @@ fn missing_phone_error_names_the_flag() {
 }
 
 #[test]
-fn stale_ref_is_refused_until_the_next_snapshot() {
+fn ref_outlives_an_action_only_on_its_screen() {
     let mut server = McpProcess::connected(VIRTUAL);
     let reference = |list: &str, text: &str| {
         let line = list.lines().find(|line| line.contains(text));
@@ -258,10 +258,14 @@ fn stale_ref_is_refused_until_the_next_snapshot() {
     server.say("mobile_launch_app", json!({ "bundle_id": "com.google.android.apps.maps" }));
     let before = server.say("mobile_get_accessibility_tree", json!({}));
     let search = reference(&before, "Search here");
+    // An action that leaves the screen as it is.
+    server.say("mobile_press_key", json!({ "key": "volume_up" }));
+    let words = server.say("mobile_tap_element", json!({ "element_id": search }));
+    assert!(words.starts_with("Tapped \"Search here\" at ("), "{words}");
     server.say("mobile_press_key", json!({ "key": "home" }));
     let words = server.say("mobile_tap_element", json!({ "element_id": search }));
     let expected = format!(
-        "Element not found: {search}\nstale reference: the screen changed since it was listed\n"
+        "Element not found: {search}\nstale reference: another screen is in front than the one it was listed on\n"
     );
     assert!(words.starts_with(&expected), "{words}");
 

@@ -177,7 +177,7 @@ async fn ref_does_not_move_to_a_similar_element() {
         let out = why(ask(&session, number(&id)).await);
         assert_eq!(out, "it is not in the last snapshot", "{then:?} {now:?}");
         let kept = snapshot.refs.iter().any(|it| stays.contains(&it.id));
-        assert_eq!(kept, now.len() == 2, "a button that stayed in place keeps its ref");
+        assert!(kept, "what is still there keeps its ref, moved or not");
     }
 }
 
