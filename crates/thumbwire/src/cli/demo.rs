@@ -24,6 +24,7 @@ use thumbwire_core::action::Call;
 use thumbwire_core::event::{EventSink, ObservedPerform};
 use thumbwire_core::providers::{DeviceProviders, VIRTUAL, VirtualPhoneProvider};
 use thumbwire_core::session::Session;
+use thumbwire_core::snapshot::ElementRef;
 use thumbwire_core::toolset::{Content, Reply, mobile};
 use thumbwire_core::trace::Recorder;
 use thumbwire_mcp::Client;
@@ -224,7 +225,11 @@ fn read(list: &str) -> Vec<ListLine> {
     let line = |line: &str| ListLine {
         // Every second part is in quotes. The demo's apps show none themselves.
         texts: line.split('"').skip(1).step_by(2).map(str::to_owned).collect(),
-        reference: line.rsplit(' ').next().filter(|last| last.starts_with('e')).map(str::to_owned),
+        reference: line
+            .rsplit(' ')
+            .next()
+            .filter(|last| last.parse::<ElementRef>().is_ok())
+            .map(str::to_owned),
         depth: line.len() - line.trim_start().len(),
     };
     list.lines().skip(1).map(line).collect()
