@@ -132,20 +132,21 @@ impl Snapshot {
     /// A sentence with the refs and places of several candidates.
     pub fn describe_several(&self, nodes: &[usize], numbers: RefVisibility) -> String {
         const MOST: usize = 5;
+        let listed = &nodes[..nodes.len().min(MOST)];
         let own = |node: usize| self.texts_of(node);
-        // Twins are told apart by what is around them.
-        let are_twins = nodes.windows(2).all(|pair| own(pair[0]) == own(pair[1]));
+        // Candidates with the same text are described by the text around them.
+        let are_alike = listed.windows(2).all(|pair| own(pair[0]) == own(pair[1]));
         let describe = |&node: &usize| {
             let Rect { left, top, right, bottom } = self.shown(node);
             let place = format!("[{left},{top}][{right},{bottom}]");
-            let text = if are_twins { self.row_text(node) } else { own(node) };
+            let text = if are_alike { self.row_text(node) } else { own(node) };
             let text = if text.is_empty() { text } else { format!("{text:?} ") };
             match self.visible_ref(node, numbers) {
                 Some(number) => format!("{number} {text}at {place}"),
                 None => format!("{text}at {place}"),
             }
         };
-        let named: Vec<String> = nodes.iter().take(MOST).map(describe).collect();
+        let named: Vec<String> = listed.iter().map(describe).collect();
         let more = nodes.len().saturating_sub(MOST);
         let tail = if more > 0 { format!(" and {more} more") } else { String::new() };
         format!("{} elements match: {}{tail}", nodes.len(), named.join(", "))

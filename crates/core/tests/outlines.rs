@@ -10,7 +10,9 @@ use std::sync::atomic::AtomicU32;
 use thumbwire_core::snapshot::{OutlineDetail, Snapshot, outline};
 use thumbwire_core::toolset::mobile;
 use thumbwire_device::Rect;
+use thumbwire_device::find::is_slider;
 use thumbwire_device::saved_tree::read_saved;
+use thumbwire_device::text_field::is_text_field;
 
 /// A folder of captures, which may not be on this machine.
 fn captures(folder: &str) -> Vec<PathBuf> {
@@ -73,6 +75,7 @@ fn all_that_can_be_used_has_a_ref_and_all_texts_are_there() {
             }
             let flags = node.flags;
             let acts = flags.clickable || flags.long_clickable || flags.scrollable;
+            let acts = acts || is_slider(node) || is_text_field(node);
             let place = format!("[{left},{top}][{right},{bottom}] e");
             assert!(!acts || list.contains(&place), "{name}: {} at {place}\n{list}", node.class);
         }

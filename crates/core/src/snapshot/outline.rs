@@ -1,7 +1,7 @@
 //! The screen as a short list for a model: one line per element, indented as the elements are nested.
 //!
-//! Start with [`outline`]. A line is `role "name" "more texts": "value" [states] ref`; parts that say nothing are left
-//! out. `Lines` decides which nodes get a line and which texts it takes over.
+//! Start with [`outline`]. A line is `role "name" "more texts" = "value" [states] ref`; parts that say nothing are left
+//! out. The `lines` module decides which nodes get a line and which texts it takes over.
 
 mod lines;
 mod role;
@@ -13,7 +13,7 @@ use thumbwire_device::find::{HiddenReason, Visibility};
 use thumbwire_device::{Front, Rect};
 
 use super::Snapshot;
-use lines::{Line, Lines};
+use lines::{Line, lines};
 
 /// How much a line tells about its element.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -40,22 +40,22 @@ const LONGEST_TEXT: usize = 4000;
 /// line with all its texts. The list is cut in document order, and the last line counts what is left out.
 pub fn outline(snapshot: &Snapshot, detail: OutlineDetail) -> String {
     let mut out = header(snapshot);
-    let lines = Lines::of(snapshot);
-    if lines.list.is_empty() {
+    let lines = lines(snapshot);
+    if lines.is_empty() {
         out.push_str(&nothing(snapshot));
         return out;
     }
-    let mut told = 0;
-    for line in lines.list.iter().take(MOST_LINES) {
+    let mut written = 0;
+    for line in lines.iter().take(MOST_LINES) {
         if out.len() > MOST_BYTES {
             break;
         }
-        told += 1;
+        written += 1;
         out.push('\n');
         out.extend(std::iter::repeat_n(' ', line.depth));
         write_line(&mut out, snapshot, line, detail);
     }
-    let omitted = lines.list.len() - told;
+    let omitted = lines.len() - written;
     if omitted > 0 {
         let _ = write!(out, "\n({omitted} more elements left out)");
     }
@@ -93,7 +93,7 @@ fn header(snapshot: &Snapshot) -> String {
     out
 }
 
-/// What a screen without a line is told as: how many nodes there are, and why none is shown.
+/// For a screen without lines: how many nodes it has, and why none is shown.
 fn nothing(snapshot: &Snapshot) -> String {
     const REASONS: [HiddenReason; 5] = [
         HiddenReason::NoSize,

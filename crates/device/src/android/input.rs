@@ -204,8 +204,8 @@ impl TextEditing for Android {
     async fn typing_time(&self, text: &str) -> Result<Duration, Error> {
         let characters = text.chars().count();
         if characters > SHORT && self.pace.estimate(characters).is_none() {
-            // Its usage text takes as long to start as a key, and no key is without effect: Android 4.4 types the digit 0
-            // for `keyevent 0`.
+            // Without arguments `input` starts as slowly as with a key, and prints its usage. No key is without effect:
+            // Android 4.4 types the digit 0 for `keyevent 0`.
             let started = Instant::now();
             self.ask(ShellCommand::new("input")).await?;
             self.pace.learn_start(started.elapsed());

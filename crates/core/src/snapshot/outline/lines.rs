@@ -32,18 +32,12 @@ pub(super) struct Line<'a> {
 }
 
 /// The lines of a snapshot, in document order.
-pub(super) struct Lines<'a> {
-    pub(super) list: Vec<Line<'a>>,
-}
-
-impl<'a> Lines<'a> {
-    pub(super) fn of(snapshot: &'a Snapshot) -> Self {
-        let mut plan = Plan::of(snapshot);
-        plan.merge_targets();
-        plan.assign_texts();
-        plan.label_controls();
-        Self { list: plan.lines() }
-    }
+pub(super) fn lines(snapshot: &Snapshot) -> Vec<Line<'_>> {
+    let mut plan = Plan::of(snapshot);
+    plan.merge_targets();
+    plan.assign_texts();
+    plan.label_controls();
+    plan.lines()
 }
 
 /// What is known about each node while lines are decided. All lists have the tree's indices.

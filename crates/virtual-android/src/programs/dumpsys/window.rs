@@ -54,7 +54,7 @@ pub(super) fn report(phone: &mut State, args: &[&str]) -> String {
 }
 
 /// The list of windows within the whole report, which has frames, insets and tokens only with `-a` (seen on a real 4.4.4;
-/// for later releases as `WindowState.dump` is remembered).
+/// for later releases from memory of `WindowState.dump`, not verified).
 fn window_list(windows: String, args: &[&str]) -> String {
     const ONLY_WITH_ALL: [&str; 22] = [
         "mAppToken=",
