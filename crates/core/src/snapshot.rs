@@ -4,6 +4,7 @@
 //! their own numbers. [`lookup`] finds the element that a client names by a ref or a number.
 
 mod controls;
+mod difference;
 mod id;
 mod lookup;
 mod matching;
@@ -15,6 +16,7 @@ use thumbwire_device::find::{HiddenReason, Visibility, is_element, visibility};
 use thumbwire_device::{Point, Rect, Tree};
 
 pub use controls::{Controls, kind};
+pub use difference::{Difference, content_moved, difference};
 pub(crate) use id::parse_exactly;
 pub use id::{ControlNumber, ElementId, ElementRef, InvalidId};
 pub use lookup::{Listing, LookupError, find_again, lookup};

@@ -7,7 +7,8 @@ use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use thumbwire_device::Rect;
-use thumbwire_device::find::FindResult;
+use thumbwire_device::find::{FindResult, is_slider};
+use thumbwire_device::text_field::is_text_field;
 
 use super::{ElementRef, Snapshot};
 
@@ -19,9 +20,11 @@ const WORDS: usize = 64;
 
 fn face(snapshot: &Snapshot, node: usize) -> NodeFingerprint<'_> {
     let it = &snapshot.tree.nodes[node];
-    let nameless = it.text.is_empty() && it.description.is_empty();
+    // What was typed or set does not make it another element, nor does what a list shows.
+    let text = if is_text_field(it) || is_slider(it) { "" } else { &*it.text };
+    let nameless = text.is_empty() && it.description.is_empty() && !it.flags.scrollable;
     let inside = if nameless { sum(snapshot.texts(node).take(WORDS)) } else { None };
-    ([&it.package, &it.id, &it.class, &it.text, &it.description], inside)
+    ([&it.package, &it.id, &it.class, text, &it.description], inside)
 }
 
 /// `None` if there are no texts.
@@ -83,6 +86,24 @@ pub(super) fn left_of(snapshot: &Snapshot, old: &Snapshot) -> usize {
     let now: HashSet<NodeFingerprint<'_>> =
         snapshot.refs.iter().map(|element| face(snapshot, element.node)).collect();
     old.refs.iter().filter(|element| now.contains(&face(old, element.node))).count()
+}
+
+/// Pairs of nodes with a text, of an older and a newer snapshot, that look the same and like no other node.
+pub(super) fn unique_pairs(old: &Snapshot, now: &Snapshot) -> Vec<(usize, usize)> {
+    fn unique(snapshot: &Snapshot) -> HashMap<[&str; 5], Option<usize>> {
+        let mut found = HashMap::new();
+        for (at, node) in snapshot.tree.nodes.iter().enumerate() {
+            let is_named = !node.text.is_empty() || !node.description.is_empty();
+            if is_named && !snapshot.shown(at).is_empty() {
+                let face = face(snapshot, at).0;
+                found.entry(face).and_modify(|one| *one = None).or_insert(Some(at));
+            }
+        }
+        found
+    }
+    let now = unique(now);
+    let pair = |(face, was): (_, Option<usize>)| Some((was?, (*now.get(&face)?)?));
+    unique(old).into_iter().filter_map(pair).collect()
 }
 
 /// The refs of the older snapshot's elements that are still in the same place, by their present nodes.

@@ -6,13 +6,13 @@
 mod lines;
 mod role;
 
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 
 use thumbwire_base::truncate;
 use thumbwire_device::find::{HiddenReason, Visibility};
 use thumbwire_device::{Front, Rect};
 
-use super::Snapshot;
+use super::{ElementRef, Snapshot};
 use lines::{Line, lines};
 
 /// How much a line tells about its element.
@@ -39,27 +39,68 @@ const LONGEST_TEXT: usize = 4000;
 /// Every element that takes taps, long presses, checks, scrolling or text has a ref. A row that is one tap target is one
 /// line with all its texts. The list is cut in document order, and the last line counts what is left out.
 pub fn outline(snapshot: &Snapshot, detail: OutlineDetail) -> String {
-    let mut out = header(snapshot);
-    let lines = lines(snapshot);
-    if lines.is_empty() {
-        out.push_str(&nothing(snapshot));
-        return out;
-    }
-    let mut written = 0;
-    for line in lines.iter().take(MOST_LINES) {
-        if out.len() > MOST_BYTES {
-            break;
+    Outline::new(snapshot, detail).to_string()
+}
+
+/// The list of [`outline`] in parts.
+pub(super) struct Outline {
+    /// What is in front.
+    pub(super) header: String,
+    pub(super) lines: Vec<OutlineLine>,
+    /// Instead of lines, if there are none: why, and what helps.
+    nothing: Option<String>,
+    /// How many lines did not fit.
+    pub(super) omitted: usize,
+}
+
+/// A line of the list.
+#[derive(PartialEq, Eq)]
+pub(super) struct OutlineLine {
+    /// How many lines it is nested in.
+    pub(super) depth: usize,
+    /// Without the indentation.
+    pub(super) text: String,
+    /// The ref that it ends in, if any.
+    pub(super) id: Option<ElementRef>,
+}
+
+impl Outline {
+    pub(super) fn new(snapshot: &Snapshot, detail: OutlineDetail) -> Self {
+        let lines = lines(snapshot);
+        let mut bytes = 0;
+        let mut written = Vec::with_capacity(lines.len().min(MOST_LINES));
+        for line in lines.iter().take(MOST_LINES) {
+            if bytes > MOST_BYTES {
+                break;
+            }
+            let text = write_line(snapshot, line, detail);
+            bytes += line.depth + text.len() + 1;
+            let id = snapshot.ref_of(line.node).filter(|_| line.is_target);
+            written.push(OutlineLine { depth: line.depth, text, id });
         }
-        written += 1;
-        out.push('\n');
-        out.extend(std::iter::repeat_n(' ', line.depth));
-        write_line(&mut out, snapshot, line, detail);
+        Self {
+            header: header(snapshot),
+            nothing: lines.is_empty().then(|| nothing(snapshot)),
+            omitted: lines.len() - written.len(),
+            lines: written,
+        }
     }
-    let omitted = lines.len() - written;
-    if omitted > 0 {
-        let _ = write!(out, "\n({omitted} more elements left out)");
+}
+
+impl fmt::Display for Outline {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.header)?;
+        for OutlineLine { depth, text, .. } in &self.lines {
+            write!(f, "\n{:depth$}{text}", "")?;
+        }
+        if let Some(nothing) = &self.nothing {
+            write!(f, "\n{nothing}")?;
+        }
+        match self.omitted {
+            0 => Ok(()),
+            omitted => write!(f, "\n({omitted} more elements left out)"),
+        }
     }
-    out
 }
 
 /// The first line: what is in front, and what is special about the screen.
@@ -119,15 +160,15 @@ fn nothing(snapshot: &Snapshot) -> String {
     }
     let why = if parts.is_empty() { String::new() } else { format!(": {}", parts.join(", ")) };
     format!(
-        "\nnothing to read or tap in {all} nodes{why}. Take a picture (mobile_take_screenshot) and tap by coordinates"
+        "nothing to read or tap in {all} nodes{why}. Take a picture (mobile_take_screenshot) and tap by coordinates"
     )
 }
 
-fn write_line(out: &mut String, snapshot: &Snapshot, line: &Line, detail: OutlineDetail) {
+fn write_line(snapshot: &Snapshot, line: &Line, detail: OutlineDetail) -> String {
     let node = &snapshot.tree.nodes[line.node];
-    let begin = out.len();
+    let mut out = String::new();
     let mut part = |text: &str| {
-        if out.len() > begin {
+        if !out.is_empty() {
             out.push(' ');
         }
         out.push_str(text);
@@ -167,6 +208,7 @@ fn write_line(out: &mut String, snapshot: &Snapshot, line: &Line, detail: Outlin
     if let Some(id) = snapshot.ref_of(line.node).filter(|_| line.is_target) {
         part(&id.to_string());
     }
+    out
 }
 
 /// Bounds in screenshot pixels.

@@ -1,0 +1,147 @@
+//! What changed on the screen between two snapshots, as lines of the list.
+//!
+//! Start with [`difference`]. `+` is a line that is new or elsewhere, `~` one whose element is the same but tells something
+//! else, `-` what is gone: refs, and texts of lines without one. `after e7:` tells where new lines are.
+
+use std::collections::{HashMap, HashSet};
+use std::fmt::Write as _;
+
+use similar::{Algorithm, DiffOp, capture_diff_slices};
+use thumbwire_base::truncate;
+use thumbwire_device::Rect;
+
+use super::outline::{Outline, OutlineLine};
+use super::{ElementRef, OutlineDetail, Snapshot, matching};
+
+/// What changed on the screen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Difference {
+    /// Nothing that the list shows.
+    Nothing,
+    /// These lines changed.
+    Lines(String),
+    /// Another screen, or so many changes that this whole list is shorter.
+    Whole(String),
+}
+
+/// What changed since an earlier snapshot.
+pub fn difference(before: &Snapshot, now: &Snapshot) -> Difference {
+    let [old, new] = [before, now].map(|one| Outline::new(one, OutlineDetail::Compact));
+    let whole = new.to_string();
+    if whole == old.to_string() {
+        return Difference::Nothing;
+    }
+    // What did not fit cannot be compared.
+    if now.is_another_screen(before) || old.omitted > 0 || new.omitted > 0 {
+        return Difference::Whole(whole);
+    }
+    let lines = changed_lines(&old, &new);
+    if lines.len() < whole.len() { Difference::Lines(lines) } else { Difference::Whole(whole) }
+}
+
+fn changed_lines(old: &Outline, new: &Outline) -> String {
+    let texts = |outline: &Outline| -> Vec<String> {
+        outline.lines.iter().map(|line| format!("{} {}", line.depth, line.text)).collect()
+    };
+    let (was, is) = (texts(old), texts(new));
+    let was: Vec<&str> = was.iter().map(String::as_str).collect();
+    let is: Vec<&str> = is.iter().map(String::as_str).collect();
+    let ops = capture_diff_slices(Algorithm::Myers, &was, &is);
+    let gone: Vec<&OutlineLine> = ops
+        .iter()
+        .filter(|op| !matches!(op, DiffOp::Equal { .. }))
+        .flat_map(|op| &old.lines[op.old_range()])
+        .collect();
+    let gone_refs: HashMap<ElementRef, &OutlineLine> =
+        gone.iter().filter_map(|line| Some((line.id?, *line))).collect();
+    let mut out = String::new();
+    if new.header != old.header {
+        let _ = write!(out, "\n{}", new.header);
+    }
+    let mut shown: HashSet<&str> = HashSet::new();
+    for op in ops.iter().filter(|op| !matches!(op, DiffOp::Equal { .. })) {
+        let at = op.new_range();
+        let added = &new.lines[at.clone()];
+        let outermost = added.iter().map(|line| line.depth).min().unwrap_or_default();
+        let mut is_placed = false;
+        for line in added {
+            shown.insert(&line.text);
+            let changed = line.id.and_then(|id| gone_refs.get(&id));
+            if changed.is_some_and(|was| was.text != line.text) {
+                let _ = write!(out, "\n~ {}", line.text);
+                continue;
+            }
+            if !is_placed {
+                is_placed = true;
+                place(&mut out, new.lines[..at.start].last());
+            }
+            let indent = line.depth - outermost;
+            let _ = write!(out, "\n+ {:indent$}{}", "", line.text);
+        }
+    }
+    let still: HashSet<ElementRef> = new.lines.iter().filter_map(|line| line.id).collect();
+    let refs: Vec<String> = gone
+        .iter()
+        .filter_map(|line| line.id)
+        .filter(|id| !still.contains(id))
+        .map(|id| id.to_string())
+        .collect();
+    if !refs.is_empty() {
+        let _ = write!(out, "\n- {}", refs.join(" "));
+    }
+    for line in gone.iter().filter(|line| line.id.is_none() && !shown.contains(&*line.text)) {
+        let _ = write!(out, "\n- {}", truncate(&line.text, LONGEST_GONE));
+    }
+    out.split_off(1.min(out.len()))
+}
+
+/// The maximum length of a text that is gone, in characters: enough to know which one it was.
+const LONGEST_GONE: usize = 40;
+
+/// Where the lines that follow are: the line above them.
+fn place(out: &mut String, above: Option<&OutlineLine>) {
+    let _ = match above {
+        None => write!(out, "\nfirst:"),
+        Some(OutlineLine { id: Some(id), .. }) => write!(out, "\nafter {id}:"),
+        Some(OutlineLine { text, .. }) => write!(out, "\nafter {}:", truncate(text, LONGEST_GONE)),
+    };
+}
+
+/// How far the content of a scrolled area moved between two snapshots of one screen, in pixels: right and down are
+/// positive. `None` if no element can be seen on both that tells it.
+pub fn content_moved(before: &Snapshot, now: &Snapshot) -> Option<(i32, i32)> {
+    let mut votes: HashMap<(i32, i32), usize> = HashMap::new();
+    let areas: Vec<Rect> = (0..now.tree.nodes.len())
+        .filter(|&at| now.tree.nodes[at].flags.scrollable)
+        .map(|at| now.shown(at))
+        .collect();
+    let is_inside = |place: Rect| {
+        areas.is_empty()
+            || areas.iter().any(|area| {
+                area.left <= place.left
+                    && area.top <= place.top
+                    && place.right <= area.right
+                    && place.bottom <= area.bottom
+                    && *area != place
+            })
+    };
+    for (was, is) in matching::unique_pairs(before, now) {
+        let (from, to) = (before.tree.nodes[was].bounds, now.tree.nodes[is].bounds);
+        let same_size = from.right - from.left == to.right - to.left
+            && from.bottom - from.top == to.bottom - to.top;
+        // An element that is cut off at an edge has another size.
+        if same_size && is_inside(to) {
+            *votes.entry((to.left - from.left, to.top - from.top)).or_default() += 1;
+        }
+    }
+    // What moved says more than titles and bars, which stay.
+    let moved =
+        votes.iter().filter(|(by, _)| **by != (0, 0)).max_by_key(|(by, count)| (**count, **by));
+    match moved {
+        Some((by, _)) => Some(*by),
+        None => votes.contains_key(&(0, 0)).then_some((0, 0)),
+    }
+}
+
+#[cfg(test)]
+mod tests;
