@@ -30,8 +30,8 @@ pub use failure::{Cause, Failure};
 pub use file_names::{FileNameError, LONGEST_NAME, check_name};
 pub use listed_device::{DeviceKind, ListedDevice};
 pub use outcome::{
-    FetchResult, LocalFile, LogMonitor, Outcome, Readback, RecordingInfo, SavedScreenshot,
-    SelectionReason, TapResult, TypeResult,
+    FetchResult, LocalFile, LogMonitor, Observation, Outcome, Readback, RecordingInfo,
+    SavedScreenshot, SelectionReason, TapResult, TypeResult,
 };
 
 /// Performs actions.
@@ -78,6 +78,8 @@ pub enum Action {
     },
     /// Takes a snapshot: the elements on the screen, with refs.
     Snapshot(SnapshotOptions),
+    /// Reads the screen for a caller that has seen an earlier one and wants to know what changed.
+    Observe(Observe),
     /// Takes a screenshot and a snapshot of the same moment.
     ScreenshotAndSnapshot(ScreenshotOptions),
     /// Finds the elements on the screen that match a selector.
@@ -323,6 +325,30 @@ impl Direction {
     }
 }
 
+/// When to read the screen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Observe {
+    /// At once: the caller wants to see it.
+    Now,
+    /// As soon as it has settled after an action.
+    Settled,
+    /// When the condition holds, or this time has passed.
+    Until(WaitCondition, Duration),
+}
+
+/// What a caller waits for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum WaitCondition {
+    /// The element is visible. A ref is one of an earlier list.
+    Shown(Target),
+    /// The element is not visible.
+    Gone(Target),
+    /// The app is in front and shows something.
+    App(AppId),
+    /// Two looks in a row show the same.
+    Idle,
+}
+
 /// How a caller names an element.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Target {
@@ -374,6 +400,7 @@ impl Action {
             | Self::Screenshot(_)
             | Self::SaveScreenshot { .. }
             | Self::Snapshot(_)
+            | Self::Observe(_)
             | Self::ScreenshotAndSnapshot(_)
             | Self::FindElements(_)
             | Self::Controls { .. }

@@ -22,10 +22,12 @@ mod known_lock;
 mod local_files;
 mod lock_state;
 mod monitors;
+mod observe;
 mod orientation;
 mod recordings;
 mod screen_size;
 mod screenshots;
+mod seen_screens;
 mod shared_state;
 mod snapshots;
 mod target;
@@ -38,7 +40,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::StreamExt as _;
-use thumbwire_device::{Device, SideEffect};
+use thumbwire_device::{Device, SideEffect, TreeDetail};
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use crate::action::{Action, CacheKind, Call, Cause, Failure, Outcome, Perform};
@@ -214,8 +216,14 @@ impl Session {
                 screenshots::shaped(picture, shape).await.map(Outcome::Screenshot)
             }
             Action::Snapshot(looking) => {
-                self.attached(call, course).await?.snapshot(looking).await.map(Outcome::Snapshot)
+                let attached = self.attached(call, course).await?;
+                let snapshot = attached.snapshot(looking).await?;
+                if looking.detail == TreeDetail::Full {
+                    attached.screen.memory.seen.keep(&call.client, Arc::clone(&snapshot), false);
+                }
+                Ok(Outcome::Snapshot(snapshot))
             }
+            Action::Observe(when) => self.attached(call, course).await?.observe(call, when).await,
             Action::Controls { max_age: no_older_than } => self
                 .attached(call, course)
                 .await?
@@ -223,8 +231,9 @@ impl Session {
                 .await
                 .map(Outcome::Controls),
             Action::ScreenshotAndSnapshot(shape) => {
-                let (picture, look) =
-                    self.attached(call, course).await?.screenshot_and_snapshot().await?;
+                let attached = self.attached(call, course).await?;
+                let (picture, look) = attached.screenshot_and_snapshot().await?;
+                attached.screen.memory.seen.keep(&call.client, Arc::clone(&look), false);
                 Ok(Outcome::ScreenshotAndSnapshot(screenshots::shaped(picture, shape).await?, look))
             }
             Action::Unlock => self.attached(call, course).await?.unlock().await,

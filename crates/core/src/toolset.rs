@@ -9,6 +9,7 @@ pub mod app_tools;
 mod coerce;
 pub mod dispatch;
 pub mod mobile;
+mod observation;
 pub mod reference;
 mod reply;
 mod schema;
@@ -20,10 +21,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Map, Value};
+use thumbwire_base::truncate;
+use thumbwire_device::SideEffect;
 use tokio::time::Instant;
 
-use crate::action::{Call, Cause, Failure, Perform};
+use crate::action::{Action, TypeResult};
+use crate::action::{Call, Cause, Failure, Observe, Outcome, Perform, Readback};
 use app_tools::DynamicTools;
+pub use observation::ObserveMode;
+use observation::{AskedScroll, OBSERVING, screen_text};
 pub use reply::{Content, Reply};
 pub use schema::{Rule, SchemaViolation};
 use spec_tools::{SpecTools, read};
@@ -101,7 +107,12 @@ impl Toolset {
         // effect.
         let ignored = schema::ignored(&tool.schema, &arguments).filter(|_| self.tells_ignored);
         let began = Instant::now();
-        let given = call.deadline.saturating_duration_since(began);
+        let mode = tool.take_observe(&mut arguments);
+        // The action leaves time to look at what it did.
+        let left = call.deadline.saturating_duration_since(began);
+        let looking =
+            if mode == ObserveMode::Off { Duration::ZERO } else { OBSERVING.min(left / 2) };
+        let given = left - looking;
         let refuse = |arguments: &Map<String, Value>, why| {
             (self.render_rejection)(&RejectedCall {
                 tool,
@@ -112,13 +123,27 @@ impl Toolset {
             })
         };
         let reply = match validate_arguments(&tool.schema, &arguments) {
-            Ok(fitting) => match run_tool(tool, fitting.clone(), call, perform).await {
-                Ok(reply) => reply.with_text(ignored),
-                Err(failure) => {
-                    let reply = refuse(&fitting, RejectionReason::Failure(&failure));
-                    Reply { cause: Some(failure.cause), ..reply }
-                }
-            },
+            Ok(mut fitting) => {
+                let whole = fitting.clone();
+                let call = call.clone().on(tool.take_device(&mut fitting).or(call.device));
+                let acting = Call { deadline: began + given, ..call.clone() };
+                let ToolRun { result, done, scroll } =
+                    run_tool(tool, fitting, acting, perform).await;
+                let reply = match result {
+                    Ok(reply) => self.observe(reply, mode, scroll, &call, perform).await,
+                    Err(failure) => {
+                        let mut reply = refuse(&whole, RejectionReason::Failure(&failure));
+                        if let (Some(done), Some(Content::Text(text))) =
+                            (done, reply.content.first_mut())
+                        {
+                            text.insert_str(0, &done);
+                        }
+                        let reply = Reply { cause: Some(failure.cause), ..reply };
+                        self.observe(reply, mode, None, &call, perform).await
+                    }
+                };
+                reply.with_text(ignored)
+            }
             Err(misfits) => {
                 let reason = misfits.first().map_or_else(String::new, ToString::to_string);
                 let cause = Some(Cause::InvalidArgument { reason });
@@ -134,6 +159,46 @@ impl Toolset {
             reply.structured
         );
         reply
+    }
+
+    /// Adds the settled screen to the reply of an action. After a failure only if the client lacks what is on it: the error
+    /// has the reason, and the elements that it is about.
+    async fn observe(
+        &self,
+        reply: Reply,
+        mode: ObserveMode,
+        scroll: Option<AskedScroll>,
+        call: &Call,
+        perform: &dyn Perform,
+    ) -> Reply {
+        let is_about_screen = match &reply.cause {
+            None => true,
+            Some(cause) => {
+                matches!(
+                    cause,
+                    Cause::ElementNotFound { .. }
+                        | Cause::StepFailed { .. }
+                        | Cause::ConditionNotMet { .. }
+                )
+            }
+        };
+        if mode == ObserveMode::Off || !is_about_screen {
+            return reply;
+        }
+        match perform.perform(call, Action::Observe(Observe::Settled)).await {
+            Ok(Outcome::Observed(seen)) => {
+                let is_known = seen.before.as_ref().is_some_and(|before| *before == seen.now);
+                if reply.is_error && is_known {
+                    return reply;
+                }
+                reply.with_screen(screen_text(&seen, mode, scroll))
+            }
+            Ok(_) => reply,
+            Err(failure) => {
+                let reason = failure.cause.to_string();
+                reply.with_screen(format!("The screen could not be read afterwards: {reason}"))
+            }
+        }
     }
 
     /// Moves nested arguments to the top level.
@@ -173,22 +238,64 @@ pub fn validate_arguments(
     if misfits.is_empty() { Ok(arguments) } else { Err(misfits) }
 }
 
+/// What came of a call's actions.
+struct ToolRun {
+    result: Result<Reply, Failure>,
+    /// After a failure: the steps that were done before it.
+    done: Option<String>,
+    scroll: Option<AskedScroll>,
+}
+
 async fn run_tool(
     tool: &Tool,
-    mut arguments: Map<String, Value>,
+    arguments: Map<String, Value>,
     call: Call,
     perform: &dyn Perform,
-) -> Result<Reply, Failure> {
-    let device = tool.take_device(&mut arguments).or_else(|| call.device.clone());
-    let call = call.on(device);
+) -> ToolRun {
+    let only = |result| ToolRun { result, done: None, scroll: None };
     let read = match &tool.way {
         ToolBinding::Actions(read) => read,
-        ToolBinding::Handler(handler) => return handler.handle(arguments, &call, perform).await,
+        ToolBinding::Handler(handler) => {
+            return only(handler.handle(arguments, &call, perform).await);
+        }
     };
-    let asked = read(arguments.into()).map_err(|ArgumentError(cause)| cause)?;
+    let asked = match read(arguments.into()) {
+        Ok(asked) => asked,
+        Err(ArgumentError(cause)) => return only(Err(cause.into())),
+    };
+    let scroll = AskedScroll::among(&asked.actions);
     let mut outcomes = Vec::with_capacity(asked.actions.len());
-    for action in asked.actions {
-        outcomes.push(perform.perform(&call, action).await?);
+    for (at, action) in asked.actions.into_iter().enumerate() {
+        let what = action.to_string();
+        let done = perform.perform(&call, action).await;
+        // A single action's reply tells what it did; several steps rely on each other.
+        let done = done.and_then(|outcome| match asked.progress {
+            Some(_) if !asked.preparing.contains(&at) => step_result(what, outcome),
+            _ => Ok(outcome),
+        });
+        match done {
+            Ok(outcome) => outcomes.push(outcome),
+            Err(failure) => {
+                let done = asked.progress.map(|progress| progress(outcomes));
+                return ToolRun { result: Err(failure), done, scroll: None };
+            }
+        }
     }
-    Ok((asked.render)(outcomes))
+    ToolRun { result: Ok((asked.render)(outcomes)), done: None, scroll }
+}
+
+/// The outcome of a step, unless it did not do what it says.
+fn step_result(what: String, outcome: Outcome) -> Result<Outcome, Failure> {
+    let (cause, side_effect) = match &outcome {
+        Outcome::Typed(TypeResult { field: Readback::Differs { shows }, .. }) => {
+            let shows = truncate(shows, 100);
+            let reason = format!("typed, but the field shows {shows:?}");
+            (Cause::StepFailed { reason }, SideEffect::Possible)
+        }
+        Outcome::Observed(seen) if !seen.settled => {
+            (Cause::ConditionNotMet { what, after: seen.took }, SideEffect::None)
+        }
+        _ => return Ok(outcome),
+    };
+    Err(Failure { cause, side_effect })
 }

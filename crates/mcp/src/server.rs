@@ -7,6 +7,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use axum::http::request::Parts;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest,
     CustomResult, ErrorCode, ErrorData, Implementation, ListPromptsResult,
@@ -191,6 +192,7 @@ impl ServerHandler for Server {
         let mut call = Call::with_timeout(tool.budget_for(&arguments));
         call.cancelled = context.ct.clone();
         call.ask = elicitation::person(&context);
+        call.client = client(&context);
         let Some(token) = context.meta.get_progress_token() else {
             let reply = self.surface.answer(tool, arguments, call, &*self.perform).await;
             return Ok(result(reply).into());
@@ -245,6 +247,15 @@ impl ServerHandler for Server {
             other => ErrorData::new(ErrorCode::METHOD_NOT_FOUND, other.to_owned(), None),
         })
     }
+}
+
+/// Which client of several this is: its MCP session over HTTP. Clients of revision 2026-07-28 have none and count as one.
+fn client(context: &RequestContext<RoleServer>) -> Arc<str> {
+    let session = context.extensions.get::<Parts>().and_then(|parts| {
+        let id = parts.headers.get("mcp-session-id")?;
+        id.to_str().ok()
+    });
+    session.unwrap_or_default().into()
 }
 
 /// The reply to a list request for a feature that we do not have. Clients of older revisions ask without checking

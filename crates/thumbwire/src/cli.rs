@@ -175,7 +175,7 @@ fn exit_code(cause: &Cause) -> u8 {
         | Cause::StaleReference { .. }
         | Cause::NoSuchRecording { .. }
         | Cause::NoSuchMonitor { .. } => 3,
-        Cause::TimedOut { .. } | Cause::TypingTooLong { .. } => 4,
+        Cause::TimedOut { .. } | Cause::ConditionNotMet { .. } | Cause::TypingTooLong { .. } => 4,
         Cause::InvalidArgument { .. } | Cause::InvalidFileName { .. } => 2,
         Cause::AppNotTrusted { .. } => 5,
         Cause::DeviceNotAuthorized { .. }
@@ -187,6 +187,7 @@ fn exit_code(cause: &Cause) -> u8 {
         | Cause::TooManyActive { .. }
         | Cause::NotReady { .. }
         | Cause::Locked(_)
+        | Cause::StepFailed { .. }
         | Cause::DeviceError { .. }
         | Cause::Cancelled => 1,
     }

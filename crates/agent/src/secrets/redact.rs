@@ -15,8 +15,8 @@ use thumbwire_device::{BlackReason, ByteString, Node, Rect, Screenshot, text_fie
 use super::matching::Pattern;
 use super::{RedactedText, Vault};
 use thumbwire_core::action::{
-    Action, AppToolReply, Call, Cause, Controls, Failure, FetchResult, Outcome, Perform, Readback,
-    RecordingInfo, ScreenshotOptions, TapResult, TextInput, TypeResult,
+    Action, AppToolReply, Call, Cause, Controls, Failure, FetchResult, Observation, Outcome,
+    Perform, Readback, RecordingInfo, ScreenshotOptions, TapResult, TextInput, TypeResult,
 };
 use thumbwire_core::snapshot::Snapshot;
 
@@ -169,6 +169,11 @@ impl<P: Perform> RedactedPerform<P> {
     fn outcome(&self, outcome: Outcome) -> Outcome {
         match outcome {
             Outcome::Snapshot(look) => Outcome::Snapshot(self.snapshot(&look).snapshot),
+            Outcome::Observed(seen) => Outcome::Observed(Observation {
+                now: self.snapshot(&seen.now).snapshot,
+                before: seen.before.map(|before| self.snapshot(&before).snapshot),
+                ..seen
+            }),
             Outcome::Elements(look, nodes) => {
                 Outcome::Elements(self.snapshot(&look).snapshot, nodes)
             }
@@ -377,6 +382,7 @@ impl<P: Perform> RedactedPerform<P> {
             Cause::DeviceNotConnected { reason: why, .. }
             | Cause::DeviceNotAnswering { reason: why, .. }
             | Cause::InvalidArgument { reason: why }
+            | Cause::StepFailed { reason: why }
             | Cause::Refused { reason: why } => clean(why),
             Cause::NotReady { text: said } | Cause::DeviceError { text: said } => clean(said),
             Cause::ElementNotFound { sought, reason: why } => {
@@ -384,7 +390,9 @@ impl<P: Perform> RedactedPerform<P> {
                 why.iter_mut().for_each(clean);
             }
             Cause::StaleReference { reason: why, .. } => why.iter_mut().for_each(clean),
-            Cause::TimedOut { what, .. } | Cause::PlatformNotSupported { what, .. } => clean(what),
+            Cause::TimedOut { what, .. }
+            | Cause::ConditionNotMet { what, .. }
+            | Cause::PlatformNotSupported { what, .. } => clean(what),
             Cause::AppNotFound { app } | Cause::AppNotLaunchable { app } => clean(app),
             Cause::AppToolNotFound { app, tool, reason: why } => {
                 clean(app);

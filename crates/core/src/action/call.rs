@@ -12,6 +12,8 @@ use tokio_util::sync::CancellationToken;
 pub struct Call {
     /// The phone this call is for; `None` is the session's selected phone.
     pub device: Option<String>,
+    /// Which of several clients of one session this is; empty if there is only one.
+    pub client: Arc<str>,
     /// When the caller stops waiting.
     pub deadline: Instant,
     /// Cancelled when the caller no longer wants the result.
@@ -27,6 +29,7 @@ impl Call {
     pub fn with_timeout(time: Duration) -> Self {
         Self {
             device: None,
+            client: Arc::from(""),
             deadline: Instant::now() + time,
             cancelled: CancellationToken::new(),
             progress: Arc::new(NoProgress),

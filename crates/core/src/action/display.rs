@@ -4,7 +4,7 @@ use std::fmt;
 
 use thumbwire_device::Gesture;
 
-use super::{Action, AppSelector, Target};
+use super::{Action, AppSelector, Observe, Target, WaitCondition};
 
 /// Fits after "Operation timed out:".
 impl fmt::Display for Action {
@@ -29,6 +29,8 @@ impl fmt::Display for Action {
             Self::Screenshot(_) => f.write_str("take screenshot"),
             Self::SaveScreenshot { .. } => f.write_str("save screenshot"),
             Self::Snapshot(_) => f.write_str("read accessibility tree"),
+            Self::Observe(Observe::Until(condition, _)) => write!(f, "wait until {condition}"),
+            Self::Observe(_) => f.write_str("read accessibility tree"),
             Self::FindElements(_) => f.write_str("find elements"),
             Self::Controls { .. } => f.write_str("list controls"),
             Self::Swipe { direction, .. } => write!(f, "swipe {}", direction.name()),
@@ -61,6 +63,18 @@ impl fmt::Display for Action {
             Self::Launch(AppSelector::Id(app)) => write!(f, "launch {app}"),
             Self::Launch(AppSelector::Named(name)) => write!(f, "launch {name}"),
             Self::Launch(AppSelector::ListIndex(number)) => write!(f, "launch app {number}"),
+        }
+    }
+}
+
+/// Fits after "wait until".
+impl fmt::Display for WaitCondition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Shown(target) => write!(f, "{target} is visible"),
+            Self::Gone(target) => write!(f, "{target} is gone"),
+            Self::App(app) => write!(f, "{app} is in front"),
+            Self::Idle => f.write_str("the screen stays the same"),
         }
     }
 }

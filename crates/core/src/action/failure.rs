@@ -186,6 +186,20 @@ pub enum Cause {
         /// The timeout.
         after: Duration,
     },
+    /// A step of several did not do what it says.
+    #[error("{reason}")]
+    StepFailed {
+        /// What came of it.
+        reason: String,
+    },
+    /// What the caller waited for did not come.
+    #[error("{what} timed out after {:.1} s", .after.as_secs_f64())]
+    ConditionNotMet {
+        /// The wait.
+        what: String,
+        /// How long it took.
+        after: Duration,
+    },
     /// The platform does not support this.
     #[error("{what} is not supported on {platform}")]
     PlatformNotSupported {
@@ -325,6 +339,8 @@ impl Failure {
                 "try again; the phone may be busy or slow"
             }
             Cause::TimedOut { .. } => "check the screen before you try again",
+            Cause::StepFailed { .. } => "go on from what the screen shows",
+            Cause::ConditionNotMet { .. } => "see what the screen shows instead, or wait longer",
             Cause::PlatformNotSupported { .. } => "try another way; this phone does not support it",
             Cause::InvalidArgument { .. } => "correct the argument and call again",
             Cause::Refused { .. } => "try something else",

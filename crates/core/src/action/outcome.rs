@@ -41,6 +41,8 @@ pub enum Outcome {
     Screenshot(Screenshot),
     /// Of [`super::Action::Snapshot`].
     Snapshot(Arc<Snapshot>),
+    /// Of [`super::Action::Observe`].
+    Observed(Observation),
     /// Of [`super::Action::SaveScreenshot`].
     ScreenshotSaved(SavedScreenshot),
     /// Of [`super::Action::FindElements`]: the snapshot, and the indices of the matching nodes in its tree.
@@ -87,6 +89,23 @@ pub enum Outcome {
     AppToolResult(AppToolResult),
     /// Of every other action: it succeeded.
     Done,
+}
+
+/// The screen, for a caller that has seen an earlier one.
+#[derive(Debug, Clone)]
+pub struct Observation {
+    /// The screen.
+    pub now: Arc<Snapshot>,
+    /// What this caller saw last, if anything.
+    pub before: Option<Arc<Snapshot>>,
+    /// How long ago that was.
+    pub age: Duration,
+    /// Whether the list of elements is the same, and the caller has not heard so before: who asks again wants the list.
+    pub unchanged: bool,
+    /// Whether the screen had settled, or the condition was met.
+    pub settled: bool,
+    /// How long it took.
+    pub took: Duration,
 }
 
 /// The result of typing.

@@ -13,6 +13,7 @@ use thumbwire_base::lock;
 use thumbwire_device::{App, DeviceInfo, TreeDetail};
 use tokio::time::Instant;
 
+use super::seen_screens::SeenScreens;
 use crate::action::CacheKind;
 use crate::snapshot::{Controls, Snapshot};
 use crate::state_store::{SharedCache, StateKey, StateStore};
@@ -23,6 +24,8 @@ pub(super) struct DeviceCache {
     pub(super) listing: Cached<Arc<Snapshot>>,
     full: Cached<Arc<Snapshot>>,
     compressed: Cached<Arc<Snapshot>>,
+    /// What each client saw last.
+    pub(super) seen: SeenScreens,
     /// The control list returned last, which gives UFO's ids their meaning.
     pub(super) controls: Cached<Arc<Controls>>,
     pub(super) info: SharedCache<DeviceInfo>,
@@ -39,6 +42,7 @@ impl DeviceCache {
             listing: Cached::default(),
             full: Cached::default(),
             compressed: Cached::default(),
+            seen: SeenScreens::default(),
             controls: Cached::default(),
             info: SharedCache::new(Arc::clone(store), StateKey::device_info(device)),
             apps: SharedCache::new(Arc::clone(store), StateKey::apps(device)),
@@ -60,6 +64,7 @@ impl DeviceCache {
         self.controls.forget();
         self.full.forget();
         self.compressed.forget();
+        self.seen.forget();
     }
 
     /// Same for the caches that are shared: the phone may come back with another system or other apps.
@@ -78,6 +83,7 @@ impl DeviceCache {
         if is(CacheKind::Tree) {
             self.full.forget();
             self.compressed.forget();
+            self.seen.forget();
         }
         if is(CacheKind::Apps) {
             self.numbered.forget();

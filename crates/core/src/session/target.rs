@@ -14,11 +14,16 @@ use thumbwire_device::{Gesture, Key};
 
 use super::attached_device::AttachedDevice;
 use super::cache::CacheEntry;
-use crate::action::{Cause, ElementId, ElementSelector, Failure, Outcome, TapResult, Target};
+use crate::action::{
+    Cause, ElementId, ElementSelector, Failure, Outcome, SnapshotOptions, TapResult, Target,
+};
 use crate::snapshot::{Listing, LookupError, RefVisibility, Snapshot, lookup};
 
 /// How long a list may stand for the current screen (UFO MobileAgent servers: control cache).
 const LISTING_FRESH: Duration = Duration::from_secs(5);
+
+/// How recent a snapshot is that a name is looked up in without a new one: a step of several waits for its element first.
+const JUST_SEEN: Duration = Duration::from_millis(500);
 
 impl AttachedDevice {
     /// The visible elements that match the selector, as indices into the snapshot's tree, in document order.
@@ -94,7 +99,9 @@ impl AttachedDevice {
         id: Option<&str>,
         text: Option<&str>,
     ) -> Result<TapResult, TargetError> {
-        let snapshot = self.take_snapshot().await?;
+        let snapshot = self
+            .snapshot(SnapshotOptions { max_age: JUST_SEEN, ..SnapshotOptions::default() })
+            .await?;
         let words = [id.map(Locator::Id), text.map(Locator::Text)];
         for sought in words.into_iter().flatten() {
             match find(&snapshot.tree, sought) {
@@ -227,7 +234,7 @@ fn hit(
     Ok(TapResult { at, snapshot: Arc::clone(snapshot), node, of: 1 })
 }
 
-fn query(criteria: &ElementSelector) -> Query<'_> {
+pub(super) fn query(criteria: &ElementSelector) -> Query<'_> {
     let ElementSelector { text, id, description, class, clickable, enabled, exact } = criteria;
     let flags = FlagFilter {
         clickable: clickable.then_some(true),

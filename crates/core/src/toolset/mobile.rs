@@ -13,6 +13,7 @@ mod apps;
 mod devices;
 mod errors;
 mod pictures;
+mod steps;
 mod touch;
 mod tree_xml;
 mod typing;
@@ -20,7 +21,7 @@ mod typing;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::{Reply, SpecTools, Tool, ToolEffect, Toolset};
+use super::{ObserveMode, Reply, SpecTools, Tool, ToolEffect, Toolset};
 use crate::action::Outcome;
 pub use devices::listed;
 pub use errors::failure_text;
@@ -36,13 +37,13 @@ pub enum TreeForm {
     Xml,
 }
 
-/// The toolset, with screens as lists.
+/// The toolset, with screens as lists, and without the screen in the replies to actions.
 pub fn toolset() -> Toolset {
-    toolset_with(TreeForm::List)
+    toolset_with(TreeForm::List, ObserveMode::Off)
 }
 
-/// The toolset, with screens in this form.
-pub fn toolset_with(form: TreeForm) -> Toolset {
+/// The toolset, with screens in this form, and with this much of the screen in the replies to actions.
+pub fn toolset_with(form: TreeForm, observe: ObserveMode) -> Toolset {
     let outputs = include_str!("mobile/outputs.json");
     let seed = SpecTools::read(include_str!("mobile/tools.json")).with_output_schemas(outputs);
     let own = SpecTools::read(include_str!("mobile/own.json")).with_output_schemas(outputs);
@@ -102,7 +103,10 @@ pub fn toolset_with(form: TreeForm) -> Toolset {
             "mobile_get_accessibility_tree",
             ReadOnly,
             20,
-            pictures::parse_get_accessibility_tree,
+            match (form, observe) {
+                (TreeForm::List, ObserveMode::Diff) => pictures::parse_look_again,
+                _ => pictures::parse_get_accessibility_tree,
+            },
             match form {
                 TreeForm::List => pictures::render_accessibility_list,
                 TreeForm::Xml => pictures::render_accessibility_xml,
@@ -136,6 +140,8 @@ pub fn toolset_with(form: TreeForm) -> Toolset {
         .typing("text"),
         own.row("mobile_type", Destructive, 90, typing::parse_type, typing::render_type)
             .typing("text"),
+        own.planned("mobile_do", Destructive, 90, steps::plan_do),
+        own.planned("mobile_wait_for", Idempotent, 60, steps::plan_wait),
         seed.row("mobile_swipe", Destructive, 45, touch::parse_swipe, touch::render_swipe),
         seed.row("mobile_scroll", Destructive, 15, touch::parse_scroll, touch::render_scroll),
         seed.row(
@@ -177,11 +183,16 @@ pub fn toolset_with(form: TreeForm) -> Toolset {
     ];
     let choosing = |tool: &Tool| matches!(&*tool.name, "mobile_use_device" | "mobile_list_devices");
     let with_device = |tool: Tool| if choosing(&tool) { tool } else { tool.with_device() };
-    let tools = tools.into_iter().map(with_device).collect();
+    let acts = |tool: &Tool| !tool.effect.is_read_only() && &*tool.name != "mobile_use_device";
+    let observed = |tool: Tool| if acts(&tool) { tool.observed(observe) } else { tool };
+    let tools = tools.into_iter().map(with_device).map(observed).collect();
     Toolset {
         name: "mobile",
         server: "thumbwire",
-        instructions: INSTRUCTIONS,
+        instructions: match observe {
+            ObserveMode::Off => INSTRUCTIONS,
+            ObserveMode::Diff | ObserveMode::Full => OBSERVING_INSTRUCTIONS,
+        },
         tools,
         dynamic_tools: None,
         nested: None,
@@ -193,6 +204,14 @@ pub fn toolset_with(form: TreeForm) -> Toolset {
 const INSTRUCTIONS: &str = "Controls a phone. Read the screen with mobile_get_accessibility_tree (a line per element, \
 ending in the ref of those that can be acted on), mobile_take_screenshot, or mobile_snapshot for both; coordinates are screenshot pixels. Tap with mobile_tap_element and a ref \
 (element_id \"e12\"), a resource id or a text. A ref names its element as long as that is on the screen, also after actions. \
+If an app offers a tool for the job (app_*, mobile_list_app_tools), use it instead of tapping.";
+
+/// The same for clients that are told what changes.
+const OBSERVING_INSTRUCTIONS: &str = "Controls a phone. Read the screen with mobile_get_accessibility_tree (a line per element, \
+ending in the ref of those that can be acted on), mobile_take_screenshot, or mobile_snapshot for both; coordinates are screenshot pixels. Tap with mobile_tap_element and a ref \
+(element_id \"e12\"), a resource id or a text. A ref names its element as long as that is on the screen, also after actions. \
+The reply to an action tells the screen after it, so no look is needed: the list of a new screen, else what changed (+ is new, ~ has changed, - is gone). \
+mobile_do takes several steps in one call. \
 If an app offers a tool for the job (app_*, mobile_list_app_tools), use it instead of tapping.";
 
 /// The arguments of a tool without arguments.

@@ -50,7 +50,12 @@ impl SpecTools {
                 Some(outcome) => tell(&arguments, outcome),
                 None => Reply::error("bug in Thumbwire: an action returned no outcome"),
             };
-            Ok(ParsedCall { actions, render: Box::new(tell) })
+            Ok(ParsedCall {
+                actions,
+                render: Box::new(tell),
+                preparing: Vec::new(),
+                progress: None,
+            })
         })
     }
 
@@ -66,8 +71,20 @@ impl SpecTools {
         self.tool_reading(name, effect, seconds, move |arguments| {
             let arguments: A = read(arguments)?;
             let actions = act(&arguments)?;
-            Ok(ParsedCall { actions, render: Box::new(move |outcomes| tell(&arguments, outcomes)) })
+            let render = Box::new(move |outcomes| tell(&arguments, outcomes));
+            Ok(ParsedCall { actions, render, preparing: Vec::new(), progress: None })
         })
+    }
+
+    /// The row of a tool that plans its actions from the arguments itself.
+    pub(super) fn planned<A: DeserializeOwned + Send + 'static>(
+        &self,
+        name: &'static str,
+        effect: ToolEffect,
+        seconds: u64,
+        plan: fn(A) -> Result<ParsedCall, String>,
+    ) -> Tool {
+        self.tool_reading(name, effect, seconds, move |arguments| Ok(plan(read(arguments)?)?))
     }
 
     fn tool_reading(

@@ -6,6 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use serde_json::{Map, Value, json};
 
+use super::observation::{OBSERVING, ObserveMode};
 use super::{Reply, schema};
 use crate::action::{Action, Call, Cause, Failure, Outcome, Perform};
 
@@ -25,6 +26,8 @@ pub struct Tool {
     pub budget: Duration,
     /// The argument whose text is typed, if any.
     typed: Option<&'static str>,
+    /// What a reply tells of the screen, if the tool acts on it.
+    pub(super) observe: Option<ObserveMode>,
     /// Whether to coerce arguments of nearly the right type.
     pub(super) lenient: bool,
     /// Arguments that are accepted by a former name, too.
@@ -68,7 +71,14 @@ pub(super) struct ParsedCall {
     /// Performed in order, up to the first failure.
     pub(super) actions: Vec<Action>,
     pub(super) render: Box<dyn FnOnce(Vec<Outcome>) -> Reply + Send>,
+    /// Which actions may fail to do what they say: they only prepare the next one, whose error tells more.
+    pub(super) preparing: Vec<usize>,
+    /// For a call of several steps: what to say before the error, from the outcomes of those that succeeded.
+    pub(super) progress: Option<StepProgress>,
 }
+
+/// Describes the steps that were done before one failed.
+pub(super) type StepProgress = Box<dyn FnOnce(Vec<Outcome>) -> String + Send>;
 
 /// Why a call's arguments do not become an action.
 pub(super) struct ArgumentError(pub(super) Cause);
@@ -140,6 +150,7 @@ impl Tool {
             effect,
             budget,
             typed: None,
+            observe: None,
             lenient: false,
             former: Vec::new(),
             way,
@@ -149,6 +160,23 @@ impl Tool {
     /// The same tool; it types the text of this argument, and may take longer for a long one.
     pub(super) fn typing(self, argument: &'static str) -> Self {
         Self { typed: Some(argument), ..self }
+    }
+
+    /// The same tool; its replies tell the screen afterwards.
+    pub(super) fn observed(self, mode: ObserveMode) -> Self {
+        let more = if mode == ObserveMode::Off { Duration::ZERO } else { OBSERVING };
+        Self { observe: Some(mode), budget: self.budget + more, ..self }
+    }
+
+    /// Removes the `observe` argument, if the tool has it, and returns what the reply should tell of the screen.
+    pub(super) fn take_observe(&self, arguments: &mut Map<String, Value>) -> ObserveMode {
+        let Some(mode) = self.observe else { return ObserveMode::Off };
+        let is_known = self.schema.get("properties").is_some_and(|all| all.get(OBSERVE).is_some());
+        // An invalid name stays, for the schema to refuse.
+        let name = arguments.get(OBSERVE).filter(|_| is_known).and_then(Value::as_str);
+        let Some(asked) = name.and_then(ObserveMode::from_name) else { return mode };
+        arguments.remove(OBSERVE);
+        asked
     }
 
     /// The timeout of a call with these arguments. A slow phone takes 0.1 s for each character of a text, and up to three
@@ -260,6 +288,9 @@ impl Tool {
 
 /// Our only addition to the schemas of the specifications.
 const DEVICE: &str = "device";
+
+/// An argument of our own tools: what the reply tells of the screen.
+const OBSERVE: &str = "observe";
 
 #[cfg(test)]
 mod tests {

@@ -46,7 +46,7 @@ impl From<&Action> for StoredAction {
             },
             Action::Screenshot(_) => Self::Screenshot,
             Action::ScreenshotAndSnapshot(_) => Self::ScreenshotAndSnapshot,
-            Action::Snapshot(_) => Self::Snapshot,
+            Action::Snapshot(_) | Action::Observe(_) => Self::Snapshot,
             Action::SaveScreenshot { name, .. } => Self::SaveScreenshot { name: name.clone() },
             Action::FindElements(criteria) => Self::FindElements(Box::new(criteria.into())),
             Action::Controls { .. } => Self::Controls,

@@ -195,6 +195,7 @@ impl Recorder {
             },
             Outcome::Screenshot(screenshot) => self.store_screenshot(action_id, screenshot)?,
             Outcome::Snapshot(snapshot) => self.store_snapshot(action_id, snapshot)?,
+            Outcome::Observed(seen) => self.store_snapshot(action_id, &seen.now)?,
             Outcome::ScreenshotAndSnapshot(screenshot, snapshot) => {
                 StoredOutcome::ScreenshotAndSnapshot {
                     screenshot: Box::new(self.store_screenshot(action_id, screenshot)?),

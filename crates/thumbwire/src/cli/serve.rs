@@ -15,8 +15,8 @@ use crate::config::Config;
 use thumbwire_core::action::Perform;
 use thumbwire_core::artifacts::ArtifactStore;
 use thumbwire_core::event::ObservedPerform;
-use thumbwire_core::toolset::Toolset;
 use thumbwire_core::toolset::mobile::{self, TreeForm};
+use thumbwire_core::toolset::{ObserveMode, Toolset};
 use thumbwire_core::trace::Recorder;
 use thumbwire_mcp::http::{self, Access, ServedToolset};
 use thumbwire_mcp::http_token::{self, StoredToken};
@@ -38,6 +38,10 @@ pub(super) struct Arguments {
     /// How the `mobile` tools write the elements of a screen: a short list, or the platform's tree as XML
     #[arg(long, value_name = "FORM", value_enum, default_value = "list")]
     tree: TreeName,
+    /// What the replies of `mobile` tools that act tell of the screen: what changed, all of it, or nothing [default: diff;
+    /// off with `--tree xml`]
+    #[arg(long, value_name = "HOW", value_enum)]
+    observe: Option<ObserveName>,
     #[command(flatten)]
     device: DeviceFlags,
     #[command(flatten)]
@@ -78,11 +82,29 @@ enum TreeName {
     Xml,
 }
 
+/// How much of the screen replies tell, as `--observe` takes it.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum ObserveName {
+    Diff,
+    Full,
+    Off,
+}
+
 impl Arguments {
     fn toolset(&self) -> Toolset {
-        match (self.surface, self.tree) {
-            (ToolsetName::Mobile, TreeName::Xml) => mobile::toolset_with(TreeForm::Xml),
-            (surface, _) => surface.toolset(),
+        let form = match self.tree {
+            TreeName::List => TreeForm::List,
+            TreeName::Xml => TreeForm::Xml,
+        };
+        let observe = match (self.observe, self.tree) {
+            (Some(ObserveName::Diff), _) | (None, TreeName::List) => ObserveMode::Diff,
+            (Some(ObserveName::Full), _) => ObserveMode::Full,
+            // Who wants the platform's tree parses replies.
+            (Some(ObserveName::Off), _) | (None, TreeName::Xml) => ObserveMode::Off,
+        };
+        match self.surface {
+            ToolsetName::Mobile => mobile::toolset_with(form, observe),
+            surface => surface.toolset(),
         }
     }
 }
@@ -92,6 +114,9 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     apps_have_a_place(&arguments)?;
     if arguments.tree == TreeName::Xml && !is_mobile(&arguments) {
         return Err(CliError::usage("--tree requires `--toolset mobile`"));
+    }
+    if arguments.observe.is_some() && !is_mobile(&arguments) {
+        return Err(CliError::usage("--observe requires `--toolset mobile`"));
     }
     let mut doors = listeners(&arguments, config).await?;
     let task = arguments.task.open(config, is_mobile(&arguments))?;

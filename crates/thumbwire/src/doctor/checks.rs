@@ -80,6 +80,7 @@ table! {
     "android" "get_ui_layout" "complete; has the texts of another dump" screen::layout;
     "android" "list_screen_elements" "has the texts of another dump" screen::elements;
     "android" "find_elements" "finds a text that is on the screen" screen::find;
+    "mobile" "mobile_wait_for" "a text is there, another one is not" screen::wait_for;
     "ufo-data" "get_ui_tree" "complete; has the texts of another dump" screen::ufo_tree;
     "ufo-data" "get_app_window_controls_target_info" "has the texts of another dump" screen::controls;
     // Touch.
@@ -98,6 +99,7 @@ table! {
     // Text.
     "mobile" "mobile_type" "the field holds the text" typing::mobile_type;
     "mobile" "mobile_type_keys" "the field holds the text at its end" typing::mobile_type_keys;
+    "mobile" "mobile_do" "the field holds the text; the wait ends" typing::steps;
     "android" "input_text" "the field holds the new text only" typing::input_text;
     "ufo-action" "type_text" "the field holds the new text only" typing::ufo_type_text;
     // Keys.

@@ -49,6 +49,8 @@ fn arguments(tool: &str) -> Value {
         "mobile_close_app" => json!({ "bundle_id": PROVIDER }),
         "mobile_list_apps" => json!({ "app_type": "all" }),
         "mobile_tap_element" | "tap_element" => json!({ "text": "Search here" }),
+        "mobile_do" => json!({ "steps": [{ "tap": "Search here" }, { "press": "back" }] }),
+        "mobile_wait_for" => json!({ "idle": true }),
         "mobile_type_keys" | "mobile_type" | "input_text" => json!({ "text": "one two" }),
         "mobile_scroll" | "swipe_direction" => json!({ "direction": "down" }),
         "mobile_swipe" | "swipe_screen" | "swipe" => {

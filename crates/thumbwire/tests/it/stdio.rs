@@ -188,7 +188,8 @@ fn server_survives_unknown_tools_and_broken_lines() {
     assert_eq!(answer["error"]["message"], "Unknown tool: nope");
     server.send(&json!("not a request"));
     server.send(&json!({ "jsonrpc": "2.0", "id": 77, "method": "no/such/method" }));
-    assert_eq!(server.say("mobile_press_key", json!({ "key": "home" })), "Pressed home");
+    let home = server.say("mobile_press_key", json!({ "key": "home" }));
+    assert_eq!(home.lines().next(), Some("Pressed home"));
 }
 
 #[test]
@@ -223,7 +224,8 @@ fn invalid_json_gets_an_error_with_its_id() {
         let words = answer["error"]["message"].as_str().unwrap();
         assert!(words.starts_with("Parse error: "), "{words}");
     }
-    assert_eq!(server.say("mobile_press_key", json!({ "key": "home" })), "Pressed home");
+    let home = server.say("mobile_press_key", json!({ "key": "home" }));
+    assert_eq!(home.lines().next(), Some("Pressed home"));
 }
 
 #[test]
@@ -255,28 +257,31 @@ fn ref_outlives_an_action_only_on_its_screen() {
         let line = line.unwrap_or_else(|| panic!("{list}"));
         line.rsplit(' ').next().unwrap().to_owned()
     };
-    server.say("mobile_launch_app", json!({ "bundle_id": "com.google.android.apps.maps" }));
-    let before = server.say("mobile_get_accessibility_tree", json!({}));
+    // The reply to an action has the screen that it led to.
+    let maps = json!({ "bundle_id": "com.google.android.apps.maps" });
+    let before = server.say("mobile_launch_app", maps);
     let search = reference(&before, "Search here");
     // An action that leaves the screen as it is.
-    server.say("mobile_press_key", json!({ "key": "volume_up" }));
+    let same = server.say("mobile_press_key", json!({ "key": "volume_up" }));
+    assert_eq!(same, "Pressed volume_up\nNothing changed on the screen");
     let words = server.say("mobile_tap_element", json!({ "element_id": search }));
     assert!(words.starts_with("Tapped \"Search here\" at ("), "{words}");
-    server.say("mobile_press_key", json!({ "key": "home" }));
+    let home = server.say("mobile_press_key", json!({ "key": "home" }));
     let words = server.say("mobile_tap_element", json!({ "element_id": search }));
-    let expected = format!(
-        "Element not found: {search}\nstale reference: another screen is in front than the one it was listed on\n"
-    );
+    let expected = format!("Element not found: {search}\nit is not in the last snapshot");
     assert!(words.starts_with(&expected), "{words}");
 
-    let home = server.say("mobile_get_accessibility_tree", json!({}));
-    let words =
+    let maps =
         server.say("mobile_tap_element", json!({ "element_id": reference(&home, "\"Maps\"") }));
-    assert!(words.starts_with("Tapped \"Maps\" at ("), "{words}");
-    let maps = server.say("mobile_get_accessibility_tree", json!({}));
+    assert!(maps.starts_with("Tapped \"Maps\" at ("), "{maps}");
     assert!(maps.contains("Search here"), "{maps}");
     let old = server.say("mobile_tap_element", json!({ "element_id": search }));
     assert!(old.contains("it is not in the last snapshot"), "no number is given twice: {old}");
+    // A look tells that nothing changed, once.
+    let look = server.say("mobile_get_accessibility_tree", json!({}));
+    assert!(look.starts_with("Unchanged since "), "{look}");
+    let whole = server.say("mobile_get_accessibility_tree", json!({}));
+    assert!(whole.contains("Search here"), "{whole}");
 }
 
 #[test]
@@ -311,27 +316,29 @@ fn run_can_be_recorded_and_read_back() {
         story[0],
         (1, StoredAction::Press { key: "home".into() }, ActionResult::Outcome(StoredOutcome::Done))
     );
-    let picture = StoredOutcome::Screenshot { file: "0002.png".into(), width: 1080, height: 2400 };
-    assert_eq!(story[1], (2, StoredAction::Screenshot, ActionResult::Outcome(picture)));
-    assert!(std::fs::read(run.join("0002.png")).unwrap().starts_with(b"\x89PNG"));
+    let picture = StoredOutcome::Screenshot { file: "0003.png".into(), width: 1080, height: 2400 };
+    // What the press led to was read for its reply.
+    assert_eq!((story[1].0, &story[1].1), (2, &StoredAction::Snapshot));
+    assert_eq!(story[2], (3, StoredAction::Screenshot, ActionResult::Outcome(picture)));
+    assert!(std::fs::read(run.join("0003.png")).unwrap().starts_with(b"\x89PNG"));
     let (
-        3,
+        4,
         StoredAction::Snapshot,
         ActionResult::Outcome(StoredOutcome::Snapshot { file, nodes, .. }),
-    ) = &story[2]
+    ) = &story[3]
     else {
-        panic!("{:?}", story[2])
+        panic!("{:?}", story[3])
     };
     let snapshot: StoredSnapshot =
         serde_json::from_slice(&std::fs::read(run.join(file)).unwrap()).unwrap();
     assert_eq!(snapshot.nodes.len(), *nodes);
     let (
-        4,
+        5,
         StoredAction::TapElement { .. },
         ActionResult::Failure { may_have_happened: false, .. },
-    ) = &story[3]
+    ) = &story[4]
     else {
-        panic!("{:?}", story[3])
+        panic!("{:?}", story[4])
     };
     // A folder holds one run: a recording is never overwritten.
     let again = crate::support::thumbwire()

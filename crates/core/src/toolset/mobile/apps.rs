@@ -33,7 +33,7 @@ pub(super) fn render_list_apps(_: &ListAppsArgs, outcome: Outcome) -> Reply {
 /// The arguments of a tool for one app.
 #[derive(Deserialize)]
 pub(super) struct AppArgs {
-    bundle_id: String,
+    pub(super) bundle_id: String,
 }
 
 impl AppArgs {

@@ -66,7 +66,7 @@ pub fn failure_text(failure: &Failure) -> String {
         | Cause::InvalidFileName { .. } => {
             format!("Invalid argument: {}", truncate(&failure.cause.to_string(), LONGEST_NAME))
         }
-        Cause::TimedOut { what, after } => {
+        Cause::TimedOut { what, after } | Cause::ConditionNotMet { what, after } => {
             let (what, after) = (truncate(what, LONGEST_NAME), after.as_secs_f64().round());
             format!("Operation timed out: {what} after {after} s")
         }
@@ -81,6 +81,7 @@ pub fn failure_text(failure: &Failure) -> String {
         | Cause::TypingTooLong { .. } => {
             format!("Refused: {}", failure.cause)
         }
+        Cause::StepFailed { reason } => format!("Step failed: {reason}"),
         Cause::NotReady { text: said } | Cause::DeviceError { text: said } => {
             format!("Refused: {said}")
         }

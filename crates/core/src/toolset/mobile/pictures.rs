@@ -4,8 +4,9 @@ use serde::Deserialize;
 use thumbwire_device::{BlackReason, Format, Screenshot};
 
 use super::{NoArgs, TreeForm, tree_xml, unexpected_outcome};
-use crate::action::{Action, Outcome, ScreenshotOptions};
+use crate::action::{Action, Observation, Observe, Outcome, ScreenshotOptions};
 use crate::snapshot::{OutlineDetail, Snapshot, outline};
+use crate::toolset::observation::unchanged;
 use crate::toolset::{Content, Reply};
 
 /// The maximum size of a screenshot in the Mobile MCP server specification: 2 MB.
@@ -15,8 +16,17 @@ pub(super) fn parse_get_accessibility_tree(_: &NoArgs) -> Result<Action, String>
     Ok(Action::LOOK)
 }
 
+/// The same for a client that is told what changes: one that has seen this screen is told so.
+pub(super) fn parse_look_again(_: &NoArgs) -> Result<Action, String> {
+    Ok(Action::Observe(Observe::Now))
+}
+
 pub(super) fn render_accessibility_list(_: &NoArgs, outcome: Outcome) -> Reply {
-    let Outcome::Snapshot(look) = outcome else { return unexpected_outcome(&outcome) };
+    let look = match outcome {
+        Outcome::Observed(seen) if seen.unchanged => return Reply::text(unchanged(&seen)),
+        Outcome::Observed(Observation { now, .. }) | Outcome::Snapshot(now) => now,
+        outcome => return unexpected_outcome(&outcome),
+    };
     Reply::text(outline(&look, OutlineDetail::Compact))
 }
 

@@ -41,8 +41,8 @@ fn pixel(name: &str, value: f64) -> Result<i32, String> {
 
 #[derive(Deserialize)]
 pub(super) struct TapElementArgs {
-    element_id: Option<String>,
-    text: Option<String>,
+    pub(super) element_id: Option<String>,
+    pub(super) text: Option<String>,
 }
 
 pub(super) fn parse_tap_element(tap: &TapElementArgs) -> Result<Action, String> {
@@ -104,8 +104,8 @@ fn seconds(name: &str, value: f64) -> Result<Duration, String> {
 
 #[derive(Deserialize)]
 pub(super) struct ScrollArgs {
-    direction: String,
-    distance: Option<f64>,
+    pub(super) direction: String,
+    pub(super) distance: Option<f64>,
 }
 
 impl ScrollArgs {

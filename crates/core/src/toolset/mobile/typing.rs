@@ -31,11 +31,11 @@ pub(super) fn render_type_keys(keys: &TypeKeysArgs, outcome: Outcome) -> Reply {
 
 #[derive(Deserialize)]
 pub(super) struct TypeIntoArgs {
-    text: String,
-    element_id: Option<String>,
-    element_text: Option<String>,
-    clear: Option<bool>,
-    submit: Option<bool>,
+    pub(super) text: String,
+    pub(super) element_id: Option<String>,
+    pub(super) element_text: Option<String>,
+    pub(super) clear: Option<bool>,
+    pub(super) submit: Option<bool>,
 }
 
 impl TypeIntoArgs {

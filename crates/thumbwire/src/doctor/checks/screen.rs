@@ -85,6 +85,17 @@ pub(super) async fn find(exam: &mut Exam<'_>) -> Found {
     AS_EXPECTED
 }
 
+pub(super) async fn wait_for(exam: &mut Exam<'_>) -> Found {
+    let screen = exam.eye.screen().await?;
+    let Some(text) = texts(&screen).into_iter().next() else {
+        return skipped("the screen has no text to wait for");
+    };
+    exam.call(json!({ "text": text })).await?;
+    let other = exam.try_call(json!({ "text": "no such text on any screen", "timeout": 0 })).await;
+    ensure(other.is_err(), || "a text that is not there was found".into())?;
+    AS_EXPECTED
+}
+
 pub(super) async fn ufo_tree(exam: &mut Exam<'_>) -> Found {
     forget(exam).await;
     let answer = exam.call(json!({})).await?;

@@ -32,6 +32,17 @@ pub(super) async fn mobile_type(exam: &mut Exam<'_>) -> Found {
     types(exam, arguments, text).await
 }
 
+pub(super) async fn steps(exam: &mut Exam<'_>) -> Found {
+    let spot = field(exam).await?;
+    let Some(id) = spot.screen.ref_of(spot.node) else { return failed("the field has no ref") };
+    let text = "typed in steps";
+    let steps = json!([
+        { "type": text, "into": id.to_string(), "clear": true },
+        { "wait_for": text },
+    ]);
+    types(exam, json!({ "steps": steps }), text).await
+}
+
 pub(super) async fn mobile_type_keys(exam: &mut Exam<'_>) -> Found {
     let spot = field(exam).await?;
     let shown = &*spot.screen.tree.nodes[spot.node].text;
