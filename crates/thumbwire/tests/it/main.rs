@@ -60,4 +60,5 @@ mod ufo_http;
 mod ufo_recorded;
 mod unlocking;
 mod verbs;
+mod walks;
 mod wire;
