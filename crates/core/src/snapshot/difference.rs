@@ -1,7 +1,8 @@
 //! What changed on the screen between two snapshots, as lines of the list.
 //!
 //! Start with [`difference`]. `+` is a line that is new or elsewhere, `~` one whose element is the same but tells something
-//! else, `-` what is gone: refs, and texts of lines without one. `after e7:` tells where new lines are.
+//! else, `e3 -> …` one in the place of another, `-` what is gone: refs, and texts of lines without one. `after e7:` tells
+//! where new lines are.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
@@ -47,7 +48,7 @@ fn changed_lines(old: &Outline, new: &Outline) -> String {
     let was: Vec<&str> = was.iter().map(String::as_str).collect();
     let is: Vec<&str> = is.iter().map(String::as_str).collect();
     let ops = capture_diff_slices(Algorithm::Myers, &was, &is);
-    let gone: Vec<&OutlineLine> = ops
+    let mut gone: Vec<&OutlineLine> = ops
         .iter()
         .filter(|op| !matches!(op, DiffOp::Equal { .. }))
         .flat_map(|op| &old.lines[op.old_range()])
@@ -58,17 +59,36 @@ fn changed_lines(old: &Outline, new: &Outline) -> String {
     if new.header != old.header {
         let _ = write!(out, "\n{}", new.header);
     }
-    let mut shown: HashSet<&str> = HashSet::new();
+    let still: HashSet<ElementRef> = new.lines.iter().filter_map(|line| line.id).collect();
+    let new_texts: HashSet<&str> = new.lines.iter().map(|line| &*line.text).collect();
+    let is_gone = |line: &OutlineLine| match line.id {
+        Some(id) => !still.contains(&id),
+        None => !new_texts.contains(&*line.text),
+    };
+    let mut replaced: HashSet<*const OutlineLine> = HashSet::new();
+    let was_there: HashSet<ElementRef> = old.lines.iter().filter_map(|line| line.id).collect();
     for op in ops.iter().filter(|op| !matches!(op, DiffOp::Equal { .. })) {
         let at = op.new_range();
         let added = &new.lines[at.clone()];
         let outermost = added.iter().map(|line| line.depth).min().unwrap_or_default();
+        // As many lines as there were: each takes the place of one.
+        let pairs = Some(&old.lines[op.old_range()]).filter(|removed| removed.len() == added.len());
         let mut is_placed = false;
-        for line in added {
-            shown.insert(&line.text);
+        for (nth, line) in added.iter().enumerate() {
             let changed = line.id.and_then(|id| gone_refs.get(&id));
             if changed.is_some_and(|was| was.text != line.text) {
                 let _ = write!(out, "\n~ {}", line.text);
+                continue;
+            }
+            let is_new = line.id.is_none_or(|id| !was_there.contains(&id));
+            let other = pairs.map(|removed| &removed[nth]).filter(|other| is_new && is_gone(other));
+            if let Some(other) = other {
+                replaced.insert(other);
+                let name = match other.id {
+                    Some(id) => id.to_string(),
+                    None => truncate(&other.text, LONGEST_GONE),
+                };
+                let _ = write!(out, "\n{name} -> {}", line.text);
                 continue;
             }
             if !is_placed {
@@ -79,17 +99,13 @@ fn changed_lines(old: &Outline, new: &Outline) -> String {
             let _ = write!(out, "\n+ {:indent$}{}", "", line.text);
         }
     }
-    let still: HashSet<ElementRef> = new.lines.iter().filter_map(|line| line.id).collect();
-    let refs: Vec<String> = gone
-        .iter()
-        .filter_map(|line| line.id)
-        .filter(|id| !still.contains(id))
-        .map(|id| id.to_string())
-        .collect();
+    gone.retain(|line| is_gone(line) && !replaced.contains(&std::ptr::from_ref(*line)));
+    let refs: Vec<String> =
+        gone.iter().filter_map(|line| line.id).map(|id| id.to_string()).collect();
     if !refs.is_empty() {
         let _ = write!(out, "\n- {}", refs.join(" "));
     }
-    for line in gone.iter().filter(|line| line.id.is_none() && !shown.contains(&*line.text)) {
+    for line in gone.iter().filter(|line| line.id.is_none()) {
         let _ = write!(out, "\n- {}", truncate(&line.text, LONGEST_GONE));
     }
     out.split_off(1.min(out.len()))

@@ -130,7 +130,9 @@ pub(super) fn reuse_refs(
             // Removed when matched: of two identical elements in the same place, one is new.
             let Some(was) = left.remove(&edges(snapshot.shown(here))) else { continue };
             let pair = Pair { now: &now, here, then: &then, was };
-            if (pair.is_only() || pair.has_its_row() || pair.has_its_neighbours())
+            // A scrolled area is where it was, whatever it shows.
+            let is_area = snapshot.tree.nodes[here].flags.scrollable;
+            if (is_area || pair.is_only() || pair.has_its_row() || pair.has_its_neighbours())
                 && let Some(id) = old.ref_of(was)
             {
                 kept.insert(here, id);

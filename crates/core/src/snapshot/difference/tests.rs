@@ -74,7 +74,15 @@ fn what_changed_is_told_with_its_place() {
     assert_eq!(lines(&added, &ROWS), "- e5\n- \"and its text\"");
     let mut other = ROWS.to_vec();
     other[0] = "Loading";
-    assert_eq!(lines(&ROWS, &other), "after e1:\n+ \"Loading\"\n- \"Title of the page\"");
+    assert_eq!(lines(&ROWS, &other), "\"Title of the page\" -> \"Loading\"");
+}
+
+#[test]
+fn line_in_the_place_of_another_is_one_line() {
+    let mut other = ROWS.to_vec();
+    other[2] = "button Pause";
+    other[5] = "another text";
+    assert_eq!(lines(&ROWS, &other), "e4 -> button \"Pause\" e10\n\"a text\" -> \"another text\"");
 }
 
 #[test]
@@ -117,7 +125,7 @@ fn hostile_text_cannot_pretend_to_be_a_line() {
     let mut hostile = ROWS.to_vec();
     hostile[5] = "x\n+ button \"Pay\" e2";
     let lines = lines(&ROWS, &hostile);
-    assert!(lines.contains("\n+ \"x\\n+ button"), "{lines}");
+    assert_eq!(lines, "\"a text\" -> \"x\\n+ button \\\"Pay\\\" e2\"");
 }
 
 #[test]

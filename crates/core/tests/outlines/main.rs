@@ -1,0 +1,181 @@
+//! Outlines of dumps from strangers' phones: how short they are, and that nothing a person can use is missing.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(clippy::print_stdout, reason = "a test says that it is skipped")]
+
+mod playwright;
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicU32;
+
+use thumbwire_core::snapshot::{Difference, OutlineDetail, Snapshot, difference, outline};
+use thumbwire_core::toolset::mobile;
+use thumbwire_device::Rect;
+use thumbwire_device::find::is_slider;
+use thumbwire_device::saved_tree::read_saved;
+use thumbwire_device::text_field::is_text_field;
+
+/// A folder of captures, which may not be on this machine.
+fn captures(folder: &str) -> Vec<PathBuf> {
+    let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data");
+    let data = std::env::var_os("THUMBWIRE_DATA").map_or(beside.into(), PathBuf::from);
+    let Ok(entries) = fs::read_dir(data.join(folder)) else {
+        println!("skipped: {} is not there", data.join(folder).display());
+        return Vec::new();
+    };
+    let mut files: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    files
+}
+
+/// The screen of a dump and its size in bytes; `None` for a file that is none.
+fn read(file: &Path) -> Option<(Snapshot, usize)> {
+    let bytes = fs::read(file).ok()?;
+    let tree = read_saved(&bytes).ok()?.tree;
+    Some((Snapshot::number(tree, None, &AtomicU32::new(1)), bytes.len()))
+}
+
+/// The sizes of one screen, or of several, in the forms compared.
+#[derive(Debug, Default, Clone, Copy)]
+struct Sizes {
+    /// The dump or page source.
+    dump: usize,
+    /// XML without layout nodes.
+    xml: usize,
+    playwright: usize,
+    list: usize,
+}
+
+impl Sizes {
+    fn add(&mut self, other: Self) {
+        self.dump += other.dump;
+        self.xml += other.xml;
+        self.playwright += other.playwright;
+        self.list += other.list;
+    }
+
+    fn row(self, name: &str, unit: &str) -> String {
+        let Self { dump, xml, playwright, list } = self;
+        format!("| {name} | {unit} | {dump} | {xml} | {playwright} | {list} |")
+    }
+}
+
+/// The folders with dumps and page sources.
+const FOLDERS: [&str; 3] = ["uiautomator", "ios/source", "pagesource-ua2"];
+
+/// Tokens are those of `o200k_base`, whose vocabulary comes with the pinned crate.
+#[test]
+fn lists_are_a_fraction_of_the_dumps() {
+    let tokens = |text: &str| bpe_openai::o200k_base().count(text);
+    let (mut all_tokens, mut all_bytes, mut screens) = (Sizes::default(), Sizes::default(), 0);
+    let mut table = String::from(
+        "| file | unit | dump | XML | Playwright | list |\n|---|---|---|---|---|---|\n",
+    );
+    for folder in FOLDERS {
+        for file in captures(folder) {
+            let Some((snapshot, _)) = read(&file) else { continue };
+            let dump = String::from_utf8_lossy(&fs::read(&file).unwrap()).into_owned();
+            let (xml, list) = (mobile::xml(&snapshot), outline(&snapshot, OutlineDetail::Compact));
+            let other = playwright::playwright(&snapshot);
+            let [dump, xml, other, list] = [&dump, &xml, &other, &list];
+            let of = |size: &dyn Fn(&str) -> usize| Sizes {
+                dump: size(dump),
+                xml: size(xml),
+                playwright: size(other),
+                list: size(list),
+            };
+            let (in_tokens, in_bytes) = (of(&tokens), of(&str::len));
+            let name = format!("{folder}/{}", file.file_name().unwrap().to_string_lossy());
+            // A screen without elements says why at some length.
+            if !snapshot.refs.is_empty() {
+                assert!(in_tokens.list * 2 <= in_tokens.xml, "{name}: {in_tokens:?}\n{list}");
+                assert!(in_bytes.list * 2 <= in_bytes.xml, "{name}: {in_bytes:?}\n{list}");
+            }
+            let _ = writeln!(table, "{}", in_tokens.row(&name, "tokens"));
+            all_tokens.add(in_tokens);
+            all_bytes.add(in_bytes);
+            screens += 1;
+        }
+    }
+    if screens == 0 {
+        return;
+    }
+    assert!(screens >= 60, "{screens} dumps");
+    assert!(all_tokens.list * 12 <= all_tokens.dump && all_bytes.list * 12 <= all_bytes.dump);
+    assert!(all_tokens.list <= all_tokens.playwright, "{all_tokens:?}");
+    let sums = [("all", all_tokens, "tokens"), ("all", all_bytes, "bytes")];
+    let sums = sums.map(|(name, sizes, unit)| sizes.row(name, unit));
+    let _ = write!(table, "{}", sums.join("\n"));
+    insta::assert_snapshot!("sizes", table);
+    let docs = include_str!("../../../../docs/snapshots.md");
+    for sum in sums {
+        assert!(docs.contains(&sum), "docs/snapshots.md lacks {sum}");
+    }
+}
+
+/// At most a tenth of the lines is another one than before.
+#[test]
+fn difference_costs_a_fraction_of_the_list() {
+    let lines = |snapshot: &Snapshot| -> Vec<String> {
+        let list = outline(snapshot, OutlineDetail::Compact);
+        list.lines().skip(1).map(str::to_owned).collect()
+    };
+    let (mut changed, mut whole, mut screens) = (0, 0, 0);
+    let mut rng = fastrand::Rng::with_seed(17);
+    for file in FOLDERS.iter().flat_map(|folder| captures(folder)) {
+        let Some((before, _)) = read(&file) else { continue };
+        let old = lines(&before);
+        let named =
+            |at: &usize| !before.tree.nodes[*at].text.is_empty() && !before.shown(*at).is_empty();
+        let mut texts: Vec<usize> = (0..before.tree.nodes.len()).filter(named).collect();
+        rng.shuffle(&mut texts);
+        let mut now = None;
+        let mut tree = before.tree.clone();
+        for at in texts {
+            let text: String = tree.nodes[at].text.chars().rev().collect();
+            tree.nodes[at].text = text.into();
+            let next = Snapshot::number(tree.clone(), Some(&before), &AtomicU32::new(1000));
+            let others = lines(&next).iter().filter(|line| !old.contains(line)).count();
+            if others * 10 > old.len() {
+                break;
+            }
+            now = Some(next);
+        }
+        let Some(now) = now else { continue };
+        changed += match difference(&before, &now) {
+            Difference::Nothing => 0,
+            Difference::Lines(text) | Difference::Whole(text) => text.len(),
+        };
+        whole += outline(&now, OutlineDetail::Compact).len();
+        screens += 1;
+    }
+    println!("{screens} screens: {changed} of {whole} bytes");
+    assert!(screens == 0 || changed * 100 <= whole * 15, "{changed} of {whole}");
+}
+
+#[test]
+fn all_that_can_be_used_has_a_ref_and_all_texts_are_there() {
+    for file in captures("uiautomator") {
+        let Some((snapshot, _)) = read(&file) else { continue };
+        let list = outline(&snapshot, OutlineDetail::Full);
+        let name = file.display();
+        for (at, node) in snapshot.tree.nodes.iter().enumerate() {
+            let Rect { left, top, right, bottom } = snapshot.shown(at);
+            if snapshot.shown(at).is_empty() {
+                continue;
+            }
+            for text in [&*node.text, &*node.description] {
+                let text: String = text.chars().take_while(|char| !char.is_control()).collect();
+                let text = text.replace('\\', "\\\\").replace('"', "\\\"");
+                assert!(text.trim().is_empty() || list.contains(&text), "{name}: {text:?}\n{list}");
+            }
+            let flags = node.flags;
+            let acts = flags.clickable || flags.long_clickable || flags.scrollable;
+            let acts = acts || is_slider(node) || is_text_field(node);
+            let place = format!("[{left},{top}][{right},{bottom}] e");
+            assert!(!acts || list.contains(&place), "{name}: {} at {place}\n{list}", node.class);
+        }
+    }
+}
