@@ -291,8 +291,8 @@ fn banned_crates_are_not_in_the_lock_file() {
     for name in &names {
         assert!(!banned.contains(name), "{name} is banned, see deny.toml");
     }
-    // The lock file includes development dependencies; the default build stays well below this.
-    assert!(names.len() <= 400, "{} crates: is the newest one worth it?", names.len());
+    // The lock file includes development dependencies (ten of them count tokens); the default build stays well below this.
+    assert!(names.len() <= 410, "{} crates: is the newest one worth it?", names.len());
 }
 
 /// The pages for people, by path from the workspace root, with their texts.
