@@ -3,10 +3,14 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
+use thumbwire_core::toolset::ObserveMode;
+use thumbwire_core::toolset::mobile::{self, TreeForm};
 use thumbwire_mcp::http::Access;
+use thumbwire_virtual_android::{Setup, VirtualPhone};
 use tokio::net::TcpStream;
 use tokio::time::Instant;
 
+use crate::caller::Caller;
 use crate::http_support::{CLIENTS, GOOD, Served, Wire, alone, press};
 
 const OLD: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
@@ -52,6 +56,25 @@ async fn same_handlers_serve_every_revision() {
 
     let (_, newest) = server.initialize("2026-07-28").await;
     assert_eq!(newest["protocolVersion"], "2025-11-25", "the newest revision with a handshake");
+}
+
+/// What one client saw is not what another one saw.
+#[tokio::test]
+async fn each_session_has_its_own_last_screen() {
+    let caller = Caller::of(VirtualPhone::new(Setup::default()));
+    let surface = mobile::toolset_with(TreeForm::List, ObserveMode::Diff);
+    let server = Served::of(surface, Arc::new(caller.session)).await;
+    let (one, _) = server.initialize("2025-06-18").await;
+    let (other, _) = server.initialize("2025-06-18").await;
+    let look = async |session: &str| {
+        let params = json!({ "name": "mobile_get_accessibility_tree", "arguments": {} });
+        let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+        let answer = server.post(Some(session), &call).await.json();
+        answer["result"]["content"][0]["text"].as_str().unwrap().to_owned()
+    };
+    assert!(look(&one).await.contains("\"Settings\""));
+    assert!(look(&other).await.contains("\"Settings\""), "it has not seen the screen");
+    assert!(look(&one).await.starts_with("Unchanged since "));
 }
 
 #[tokio::test]

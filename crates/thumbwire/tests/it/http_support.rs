@@ -6,7 +6,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use serde_json::{Value, json};
 use thumbwire_core::action::{Action, Call, Cause, Failure, Outcome, Perform};
-use thumbwire_core::toolset::mobile;
+use thumbwire_core::toolset::{Toolset, mobile};
 use thumbwire_device::Key;
 use thumbwire_mcp::http::{self, Access, ServedToolset};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
@@ -33,12 +33,25 @@ impl Served {
     }
 
     pub(crate) fn start_at(listener: TcpListener, access: Access) -> Self {
-        let address = listener.local_addr().unwrap();
-        let stop = CancellationToken::new();
         let (telling, told) = mpsc::unbounded_channel();
         let met = Arc::new(Barrier::new(CLIENTS));
         let perform = Arc::new(Keys { met: Arc::clone(&met), telling });
         let view = ServedToolset { surface: Arc::new(mobile::toolset()), perform };
+        Self { told, met, ..Self::serving(listener, access, view) }
+    }
+
+    /// Another toolset over another phone.
+    pub(crate) async fn of(surface: Toolset, perform: Arc<dyn Perform>) -> Self {
+        let listener = http::bind("127.0.0.1:0").await.unwrap();
+        let view = ServedToolset { surface: Arc::new(surface), perform };
+        Self::serving(listener, Access::Everyone, view)
+    }
+
+    fn serving(listener: TcpListener, access: Access, view: ServedToolset) -> Self {
+        let address = listener.local_addr().unwrap();
+        let stop = CancellationToken::new();
+        let (_, told) = mpsc::unbounded_channel();
+        let met = Arc::new(Barrier::new(CLIENTS));
         let running = tokio::spawn(http::serve(listener, view, access, stop.clone()));
         Self { address, stop, told, met, running }
     }
