@@ -93,7 +93,9 @@ impl McpEndpoint {
 
     async fn admit(&self, request: Request) -> Result<Response, Rejection> {
         self.gate.check_address(request.uri(), request.headers())?;
-        if request.uri().path() != PATH {
+        // Some clients add a slash, and do not follow a redirect with their request's body.
+        let path = request.uri().path();
+        if path.strip_suffix('/').unwrap_or(path) != PATH {
             let text = format!("Not Found: MCP is served at {PATH}");
             return Err(Rejection::new(StatusCode::NOT_FOUND, text));
         }

@@ -58,6 +58,19 @@ async fn same_handlers_serve_every_revision() {
     assert_eq!(newest["protocolVersion"], "2025-11-25", "the newest revision with a handshake");
 }
 
+#[tokio::test]
+async fn path_may_end_in_a_slash() {
+    let server = Served::start(Access::Everyone).await;
+    let (session, _) = server.initialize("2025-06-18").await;
+    let headers = [GOOD[0], GOOD[1], ("mcp-session-id", &*session)];
+    let press = press(1, "home").to_string();
+    let answer = server.ask("POST /mcp/", &headers, &press).await;
+    assert_eq!(answer.json()["result"]["content"][0]["text"], "Pressed home");
+    for other in ["POST /mcp//", "POST /", "POST /mcp/x"] {
+        assert_eq!(server.ask(other, &headers, &press).await.status, 404, "{other}");
+    }
+}
+
 /// What one client saw is not what another one saw.
 #[tokio::test]
 async fn each_session_has_its_own_last_screen() {
