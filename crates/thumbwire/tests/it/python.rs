@@ -165,7 +165,11 @@ fn check(surface: &str, seen: &Value) {
     match surface {
         "mobile" => {
             assert_eq!(structured(0)["bundle_id"], "com.google.android.apps.maps", "{seen}");
-            assert!(text(1).contains("Search here") && structured(1).is_null(), "{seen}");
+            assert!(text(0).contains("Search here"), "{seen}");
+            // Some clients open a session for each call, and have not seen the screen then.
+            let is_seen = text(1).starts_with("Unchanged since ");
+            assert!(is_seen || text(1).contains("Search here"), "{seen}");
+            assert!(structured(1).is_null(), "{seen}");
             assert!(call(2)["images"].to_string().contains("image/png"), "{seen}");
             assert_eq!(structured(3)["element"], "Search here", "{seen}");
             assert_eq!(structured(4)["field"], "same", "{seen}");
@@ -244,7 +248,7 @@ async fn langgraph_agent_of_the_specification_drives_a_phone() {
     let seen: Value = serde_json::from_slice(&output.stdout).expect("the script prints JSON");
     assert_eq!(seen["tools"], mobile::toolset().tools.len());
     let out = |i: usize| seen["told"][i][2].as_str().unwrap_or_default();
-    assert_eq!(out(0), "Launched com.android.chrome", "{seen}");
+    assert_eq!(out(0).lines().next(), Some("Launched com.android.chrome"), "{seen}");
     assert!(out(1).ends_with("pressed Enter") || out(1).contains("pressed Enter\n"), "{seen}");
     assert!(out(2).contains("yahoo.co.jp"), "{seen}");
     assert!(out(3).starts_with("App not found: com.example.nope\n"), "{seen}");
