@@ -45,6 +45,8 @@ mod replays;
 mod report;
 mod run;
 mod safeguards;
+mod scripted;
+mod scripted_screen;
 mod serials;
 mod states;
 mod stdio;

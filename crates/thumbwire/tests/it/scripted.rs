@@ -1,0 +1,289 @@
+//! Ten tasks of the suite by a scripted client without a model. It knows only what replies tell it. Each task is done
+//! twice: by `--observe diff`, without a look, and by `--observe off`, with a look before each act. The suite's judge
+//! reads the phone.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use regex_lite::Regex;
+use serde_json::{Value, json};
+use thumbwire_core::action::{Call, Perform};
+use thumbwire_core::toolset::mobile::{self, TreeForm};
+use thumbwire_core::toolset::{Content, ObserveMode, Toolset};
+use thumbwire_eval::script::{ScriptStep, ScriptSwipe, ScriptTarget, fill};
+use thumbwire_eval::state::{PhoneState, judge};
+use thumbwire_eval::{Task, TaskEnv, TimeMode, oracle, tasks};
+
+use crate::scripted_screen::Screen;
+
+const TASKS: [&str; 10] = [
+    "settings-bluetooth",
+    "settings-timeout",
+    "notes-add",
+    "clock-alarm-on",
+    "maps-save",
+    "shop-cart",
+    "contacts-add",
+    "contacts-number",
+    "files-folder",
+    "browser-height",
+];
+
+const SEED: u64 = 3;
+const LOOK: &str = "mobile_get_accessibility_tree";
+
+/// What a model writes and reads: each call's tool and arguments, and its reply.
+#[derive(Debug, Clone, Copy, Default)]
+struct Cost {
+    calls: u32,
+    bytes: usize,
+    tokens: usize,
+}
+
+impl Cost {
+    fn count(&mut self, text: &str) {
+        self.bytes += text.len();
+        self.tokens += bpe_openai::o200k_base().count(text);
+    }
+
+    fn add(&mut self, other: Self) {
+        self.calls += other.calls;
+        self.bytes += other.bytes;
+        self.tokens += other.tokens;
+    }
+}
+
+struct Client {
+    perform: Arc<dyn Perform>,
+    surface: Toolset,
+    observes: bool,
+    screen: Screen,
+    /// Whether the screen may differ from what the client read.
+    is_stale: bool,
+    cost: Cost,
+    /// Texts read for later steps.
+    read: Vec<String>,
+    answer: String,
+    protocol: String,
+}
+
+impl Client {
+    fn new(perform: Arc<dyn Perform>, observe: ObserveMode) -> Self {
+        Self {
+            perform,
+            surface: mobile::toolset_with(TreeForm::List, observe),
+            observes: observe == ObserveMode::Diff,
+            screen: Screen::default(),
+            is_stale: true,
+            cost: Cost::default(),
+            read: Vec::new(),
+            answer: String::new(),
+            protocol: String::new(),
+        }
+    }
+
+    async fn call(&mut self, tool: &str, arguments: Value) -> String {
+        let called = self.surface.tool(tool).unwrap();
+        let request = format!("{tool} {arguments}");
+        let call = Call::with_timeout(called.budget);
+        let arguments = arguments.as_object().cloned().unwrap();
+        let reply = self.surface.answer(called, arguments, call, &*self.perform).await;
+        let texts = reply.content.iter().filter_map(|content| match content {
+            Content::Text(text) => Some(text.as_str()),
+            Content::Image(_) => None,
+        });
+        let text: String = texts.collect();
+        let _ = write!(self.protocol, "> {request}\n{text}\n\n");
+        assert!(!reply.is_error, "{}", self.protocol);
+        self.cost.calls += 1;
+        self.cost.count(&request);
+        self.cost.count(&text);
+        text
+    }
+
+    async fn act(&mut self, tool: &str, arguments: Value) {
+        let reply = self.call(tool, arguments).await;
+        if self.observes {
+            self.screen.read(&reply);
+        }
+        self.is_stale = !self.observes;
+    }
+
+    /// Without observed replies: looks, unless nothing was done since the last look.
+    async fn see(&mut self) {
+        if self.is_stale {
+            assert!(!self.observes, "the screen is in each reply");
+            let list = self.call(LOOK, json!({})).await;
+            self.screen.replace(&list);
+            self.is_stale = false;
+        }
+    }
+
+    /// The ref of the target.
+    async fn id(&mut self, aim: &ScriptTarget) -> String {
+        self.see().await;
+        let aim = aim.filled(&self.read);
+        if let (None, true, ScriptTarget::Text(text)) =
+            (self.screen.find(&aim), self.observes, &aim)
+        {
+            self.act("mobile_wait_for", json!({ "text": text })).await;
+        }
+        let id = self.screen.id(&aim).map(str::to_owned);
+        id.unwrap_or_else(|| panic!("no {aim:?} in {:?}\n{}", self.screen, self.protocol))
+    }
+
+    async fn tap(&mut self, aim: &ScriptTarget) {
+        let id = self.id(aim).await;
+        self.act("mobile_tap_element", json!({ "element_id": id })).await;
+    }
+
+    /// Types into fields of one screen: in one call if the tools can, else one by one.
+    async fn write(&mut self, typed: &[(&ScriptTarget, String)], submit: bool) {
+        let mut steps = Vec::new();
+        for (aim, text) in typed {
+            let id = self.id(aim).await;
+            if self.observes && typed.len() > 1 {
+                steps.push(json!({ "type": text, "into": id, "clear": true }));
+            } else {
+                let field =
+                    json!({ "element_id": id, "text": text, "clear": true, "submit": submit });
+                self.act("mobile_type", field).await;
+            }
+        }
+        if !steps.is_empty() {
+            self.act("mobile_do", json!({ "steps": steps })).await;
+        }
+    }
+
+    async fn run(&mut self, script: &[ScriptStep]) {
+        let mut at = 0;
+        while let Some(step) = script.get(at) {
+            at += 1;
+            match step {
+                ScriptStep::Launch(app) => {
+                    self.act("mobile_launch_app", json!({ "bundle_id": app })).await;
+                }
+                ScriptStep::Tap(aim) => self.tap(aim).await,
+                ScriptStep::Type(aim, text) => {
+                    let mut typed = vec![(aim, fill(text, &self.read))];
+                    while let Some(ScriptStep::Type(aim, text)) = script.get(at) {
+                        typed.push((aim, fill(text, &self.read)));
+                        at += 1;
+                    }
+                    let submit = script.get(at) == Some(&ScriptStep::Press("ENTER"));
+                    at += usize::from(submit);
+                    self.write(&typed, submit).await;
+                }
+                ScriptStep::ScrollTo(aim, ScriptSwipe::Up) => loop {
+                    self.see().await;
+                    if self.screen.find(&aim.filled(&self.read)).is_some() {
+                        break;
+                    }
+                    self.act("mobile_scroll", json!({ "direction": "down", "distance": 0.7 }))
+                        .await;
+                },
+                ScriptStep::TapUntil { tap, shows, max, .. } => {
+                    for _ in 0..*max {
+                        self.see().await;
+                        if self.screen.find(shows).is_some() {
+                            break;
+                        }
+                        self.tap(tap).await;
+                    }
+                }
+                ScriptStep::SetSwitch(aim, on) => {
+                    self.see().await;
+                    let switch = self.screen.switch(aim).unwrap();
+                    if switch.checked != *on {
+                        let id = json!({ "element_id": switch.id });
+                        self.act("mobile_tap_element", id).await;
+                    }
+                }
+                ScriptStep::Read(aim) => {
+                    self.see().await;
+                    let aim = aim.filled(&self.read);
+                    let found = self.screen.find(&aim);
+                    let found = found.unwrap_or_else(|| panic!("no {aim:?}\n{}", self.protocol));
+                    let text = text_of(&aim, &self.screen.0[found].texts);
+                    self.read.push(text);
+                }
+                ScriptStep::SkipIfVisible(aim) => {
+                    self.see().await;
+                    assert_eq!(self.screen.find(aim), None, "done before it began");
+                }
+                ScriptStep::Answer(words) => self.answer = fill(words, &self.read),
+                other => panic!("no such step in these tasks: {other:?}"),
+            }
+        }
+    }
+}
+
+/// The text of a line that the target means.
+fn text_of(aim: &ScriptTarget, texts: &[String]) -> String {
+    let pattern = match aim {
+        ScriptTarget::SameRow(what, _) => return text_of(what, texts),
+        ScriptTarget::Pattern(pattern) => Regex::new(pattern).unwrap(),
+        _ => return texts[0].clone(),
+    };
+    let found = texts.iter().find(|text| pattern.is_match(text)).unwrap();
+    aim.read(found)
+}
+
+async fn attempt(task: &Task, observe: ObserveMode) -> Cost {
+    let env = TaskEnv::new(SEED, &[], TimeMode::Paused, false);
+    let case = env.phone.world(|world| task.case(SEED, world));
+    env.apply(&case);
+    let before = PhoneState::of(&env.phone);
+    let mut client = Client::new(env.perform(), observe);
+    client.run(&case.script).await;
+    let judged = judge(&before, &env.phone, &client.answer, &case.wants);
+    assert_eq!(judged, Ok(()), "{}: {}\n{}", task.name, case.goal, client.protocol);
+    if client.observes {
+        assert!(!client.protocol.contains(LOOK), "{}", client.protocol);
+    }
+    client.cost
+}
+
+/// The number of actions that the suite's oracle needs.
+async fn needed(task: &Task) -> u32 {
+    let env = TaskEnv::new(SEED, &[], TimeMode::Paused, false);
+    let case = env.phone.world(|world| task.case(SEED, world));
+    env.apply(&case);
+    oracle::run_script(&*env.perform(), &case.script).await.unwrap().acts
+}
+
+fn row(name: &str, acts: u32, looks: Cost, observed: Cost) -> String {
+    let both =
+        |one: &dyn std::fmt::Display, other: &dyn std::fmt::Display| format!("{one} | {other}");
+    format!(
+        "| {name} | {acts} | {} | {} | {} |",
+        both(&looks.calls, &observed.calls),
+        both(&looks.bytes, &observed.bytes),
+        both(&looks.tokens, &observed.tokens)
+    )
+}
+
+#[tokio::test(start_paused = true)]
+async fn ten_tasks_take_hardly_more_calls_than_actions() {
+    let mut table = String::from(
+        "| task | actions | calls, with looks | calls | bytes, with looks | bytes | tokens, with looks | tokens |\n|---|---|---|---|---|---|---|---|\n",
+    );
+    let (mut acts, mut all_looks, mut all_observed) = (0, Cost::default(), Cost::default());
+    for name in TASKS {
+        let task = tasks::all().into_iter().find(|task| task.name == name).unwrap();
+        let needs = needed(&task).await;
+        let looks = attempt(&task, ObserveMode::Off).await;
+        let observed = attempt(&task, ObserveMode::Diff).await;
+        assert!(observed.calls * 10 <= needs * 13, "{name}: {observed:?} for {needs} actions");
+        let _ = writeln!(table, "{}", row(name, needs, looks, observed));
+        acts += needs;
+        all_looks.add(looks);
+        all_observed.add(observed);
+    }
+    assert!(all_observed.calls * 10 <= acts * 13, "{all_observed:?} for {acts} actions");
+    let sum = row("all", acts, all_looks, all_observed);
+    table.push_str(&sum);
+    insta::assert_snapshot!("ten_tasks", table);
+    let docs = include_str!("../../../../docs/snapshots.md");
+    assert!(docs.contains(&sum), "docs/snapshots.md lacks {sum}");
+}
