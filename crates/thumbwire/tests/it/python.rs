@@ -293,3 +293,32 @@ fn goal_can_be_sent_to_the_server_and_cancelled() {
     assert_eq!(ended.len(), 4);
     assert_eq!(ended.iter().filter(|line| line.contains("FINISH")).count(), 2, "{ended:?}");
 }
+
+/// The count by a program that shares no code with ours.
+#[test]
+fn targets_and_texts_of_dumps_are_in_the_list() {
+    let data = std::env::var_os("THUMBWIRE_DATA").map_or_else(
+        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"),
+        PathBuf::from,
+    );
+    let dumps = data.join("uiautomator");
+    let required = std::env::var_os("THUMBWIRE_REQUIRE_REAL").is_some_and(|value| value == "1");
+    assert!(dumps.is_dir() || !required, "{} is required", dumps.display());
+    if !dumps.is_dir() {
+        println!("skipped: no {}", dumps.display());
+        return;
+    }
+    let Some(python) = python("THUMBWIRE_PYTHON", "xml.etree") else { return };
+    let mut command = Command::new(python);
+    command.env("PYTHONDONTWRITEBYTECODE", "1").arg(script("targets.py"));
+    let output = command.arg(thumbwire().get_program()).arg(dumps).output().unwrap();
+    let lacks = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{lacks}");
+    let counts: Value = serde_json::from_slice(&output.stdout).expect("the script prints JSON");
+    println!("{counts}");
+    assert!(counts["dumps"].as_u64().unwrap() >= 60, "{counts}");
+    let docs = include_str!("../../../../docs/snapshots.md");
+    let [dumps, targets, texts] = ["dumps", "targets", "texts"].map(|name| &counts[name]);
+    let sum = format!("{dumps} dumps, {targets} elements, {texts} texts");
+    assert!(docs.contains(&sum), "docs/snapshots.md lacks {sum}");
+}

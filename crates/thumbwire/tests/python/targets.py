@@ -1,0 +1,105 @@
+"""Whether the list of a screen has all that a person can use and read: `targets.py THUMBWIRE FOLDER` reads each `uiautomator` dump in
+FOLDER itself, and compares it with what `THUMBWIRE screen --file` prints. It shares no code with the program, and needs the standard
+library only.
+
+* Each enabled node on screen that is clickable, long-clickable, checkable, scrollable, a text field or a slider has a ref at its place.
+  (A box that only shows a state is part of the row that takes the tap.)
+* Each text on screen is in the list, and in the one with places.
+
+Prints the counts as JSON, and on standard error what is missing. Exits with 1 if anything is."""
+
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+
+FLAGS = ("clickable", "long-clickable", "checkable", "scrollable")
+FIELDS_AND_SLIDERS = ("EditText", "AutoCompleteTextView", "SeekBar", "RatingBar")
+EVERYTHING = (-(1 << 30), -(1 << 30), 1 << 30, 1 << 30)
+
+
+def read(file):
+    """The tree of a dump; other output of the shell may surround it. None if the dump is not whole."""
+    dump = file.read_bytes()
+    start, end = dump.find(b"<hierarchy"), dump.rfind(b"</hierarchy>")
+    if start < 0 or end < 0:
+        return None
+    try:
+        return ElementTree.fromstring(dump[start : end + len(b"</hierarchy>")])
+    except ElementTree.ParseError:
+        return None
+
+
+def shown(node, clip):
+    """The part of a node inside its parents, or None."""
+    numbers = re.fullmatch(r"\[(-?\d+),(-?\d+)\]\[(-?\d+),(-?\d+)\]", node.get("bounds") or "")
+    if not numbers:
+        return None
+    left, top, right, bottom = map(int, numbers.groups())
+    return (max(left, clip[0]), max(top, clip[1]), min(right, clip[2]), min(bottom, clip[3]))
+
+
+def walk(node, clip=EVERYTHING):
+    """All nodes with their visible parts."""
+    for child in node.findall("node"):
+        part = shown(child, clip)
+        if part and part[0] < part[2] and part[1] < part[3]:
+            yield child, part
+        yield from walk(child, part or clip)
+
+
+def acts(node):
+    name = node.get("class") or ""
+    return any(node.get(flag) == "true" for flag in FLAGS) or name.endswith(FIELDS_AND_SLIDERS)
+
+
+def escaped(text):
+    """A text as the list writes it."""
+    text = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return "".join(" " if ord(char) < 32 or 0x7F <= ord(char) < 0xA0 else char for char in text)
+
+
+def missing(thumbwire, file, tree, counts):
+    """What the lists of one dump lack."""
+    printed = [
+        subprocess.run([thumbwire, "screen", "--file", file, *more], capture_output=True, text=True, encoding="utf-8", check=True).stdout
+        for more in ([], ["--full"])
+    ]
+    places = re.findall(r"\[(-?\d+),(-?\d+)\]\[(-?\d+),(-?\d+)\] e\d+$", printed[1], re.MULTILINE)
+    places = {tuple(map(int, place)) for place in places}
+    for node, part in walk(tree):
+        if acts(node) and node.get("enabled") == "true":
+            counts["targets"] += 1
+            around = any(
+                place[0] <= part[0] and place[1] <= part[1] and place[2] >= part[2] and place[3] >= part[3] for place in places
+            )
+            only_shows = node.get("checkable") == "true" and node.get("clickable") != "true"
+            if part not in places and not (only_shows and around):
+                yield f"no ref: {node.get('class')} {part} {node.get('text')!r} {node.get('content-desc')!r}"
+        for name in ("text", "content-desc"):
+            text = node.get(name) or ""
+            if text.strip():
+                counts["texts"] += 1
+                for form, list_ in zip(("list", "list with places"), printed):
+                    if escaped(text) not in list_:
+                        yield f"not in the {form}: {text!r}"
+
+
+def main():
+    thumbwire, folder = sys.argv[1], pathlib.Path(sys.argv[2])
+    counts = {"dumps": 0, "targets": 0, "texts": 0, "missing": 0}
+    for file in sorted(folder.glob("*.xml")):
+        tree = read(file)
+        if tree is None:
+            continue
+        counts["dumps"] += 1
+        for what in missing(thumbwire, file, tree, counts):
+            counts["missing"] += 1
+            print(f"{file.name}: {what}", file=sys.stderr)
+    print(json.dumps(counts))
+    return 1 if counts["missing"] else 0
+
+
+sys.exit(main())
