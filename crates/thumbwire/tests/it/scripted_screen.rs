@@ -9,7 +9,7 @@ use thumbwire_eval::script::ScriptTarget;
 pub(crate) struct Line {
     /// `button`, `field`, `switch`; empty for texts and rows.
     pub(crate) role: String,
-    /// What stands in quotes, without escapes.
+    /// The texts in quotes, without escapes.
     pub(crate) texts: Vec<String>,
     /// `[on]` or `[checked]`.
     pub(crate) checked: bool,
@@ -43,6 +43,28 @@ impl Line {
             rest = rest[word.len()..].trim_start();
         }
         parsed
+    }
+
+    fn of_node(node: &str) -> Self {
+        let value = |name: &str| {
+            let (_, rest) = node.split_once(&format!(" {name}=\""))?;
+            let (value, _) = rest.split_once('"')?;
+            let plain = value.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"");
+            Some(plain.replace("&#10;", "\n").replace("&amp;", "&"))
+        };
+        let class = value("class").unwrap_or_default();
+        let role = match class.rsplit('.').next().unwrap_or_default() {
+            "EditText" => "field",
+            "Switch" | "CheckBox" | "RadioButton" => "switch",
+            _ => "",
+        };
+        Self {
+            role: role.into(),
+            texts: ["text", "content-desc", "hint"].iter().filter_map(|name| value(name)).collect(),
+            checked: node.contains(" checked=\"true\""),
+            id: value("ref"),
+            whole: node.to_owned(),
+        }
     }
 
     pub(crate) fn is_field(&self) -> bool {
@@ -91,6 +113,11 @@ impl Screen {
     /// Reads the answer to a look, whose first line names the app.
     pub(crate) fn replace(&mut self, list: &str) {
         self.0 = list.lines().skip(1).map(Line::parse).collect();
+    }
+
+    /// Reads the XML form, in which each node is a line of its own. A text inside a row takes taps for the row.
+    pub(crate) fn replace_by_xml(&mut self, xml: &str) {
+        self.0 = xml.lines().filter(|line| line.contains("<node ")).map(Line::of_node).collect();
     }
 
     /// Reads the reply of an action.
