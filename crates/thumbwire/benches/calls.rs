@@ -22,7 +22,8 @@ use thumbwire_core::app_tools::{AppToolOptions, TrustRules};
 use thumbwire_core::providers::{DeviceProviders, VIRTUAL, VirtualPhoneProvider};
 use thumbwire_core::session::Session;
 use thumbwire_core::snapshot::Snapshot;
-use thumbwire_core::toolset::mobile;
+use thumbwire_core::toolset::ObserveMode;
+use thumbwire_core::toolset::mobile::{self, TreeForm};
 use thumbwire_core::trace::format::StoredSnapshot;
 use thumbwire_device::android::ui::read_dump;
 use thumbwire_device::image::Pixels;
@@ -38,6 +39,7 @@ const ROUNDS: usize = 200;
 fn main() {
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     runtime.block_on(tools());
+    runtime.block_on(observed());
     runtime.block_on(apps());
     runtime.block_on(doors());
     dumps();
@@ -137,6 +139,68 @@ async fn tools() {
         bare.push(began.elapsed());
     }
     println!("{:<32}{:>22}", "(snapshot without MCP)", both(&mut bare));
+}
+
+/// An act whose reply has the screen that it led to, next to a bare tap and a bare dump over the same kind of
+/// connection. All else that the tool does, also commands of its own, counts as ours.
+async fn observed() {
+    let phone = VirtualPhone::new(Setup::default());
+    let phones = DeviceProviders::adb(AdbServer::new("127.0.0.1:9"))
+        .with(VirtualPhoneProvider::new(phone.clone()));
+    let session = Arc::new(Session::new(phones, Some(VIRTUAL.into())));
+    let surface = mobile::toolset_with(TreeForm::List, ObserveMode::Diff);
+    let client = Client::connect(Arc::new(surface), session).await.expect("a server here");
+    let host = phone.clone();
+    let direct = DirectTransport::with_connector("the virtual phone", move || {
+        let io: Box<dyn Io> = Box::new(host.in_memory());
+        std::future::ready(Ok(io))
+    });
+    let settings = json!({ "bundle_id": "com.android.settings" });
+    println!(
+        "\n{:<32}{:>22}{:>22}{:>22}{:>10}",
+        "an act and what it did",
+        "MCP p50 / p95",
+        "tap, dump p50 / p95",
+        "ours p50 / p95",
+        "commands"
+    );
+    let arguments = |value: &Value| value.as_object().cloned().unwrap_or_default();
+    client.call("mobile_launch_app", arguments(&settings)).await.expect("an answer");
+    let page = json!({ "text": "Connected devices" });
+    client.call("mobile_tap_element", arguments(&page)).await.expect("an answer");
+    let rows = [
+        ("(nothing changes)", [540, 2200], "Nothing changed"),
+        ("(a switch turns)", [960, 400], "Use Bluetooth"),
+    ];
+    for (name, [x, y], says) in rows {
+        let (mut all, mut alone, mut ours) = (Vec::new(), Vec::new(), Vec::new());
+        let mut commands = 0;
+        for _ in 0..ROUNDS {
+            let before = ran(&phone);
+            let began = Instant::now();
+            let reply = client.call("mobile_tap", arguments(&json!({ "x": x, "y": y }))).await;
+            let took = began.elapsed();
+            let reply = reply.expect("an answer");
+            assert!(!reply.is_error && format!("{reply:?}").contains(says), "{reply:?}");
+            let lines = lines_since(&phone, before);
+            let dump = lines.iter().find(|line| line.contains("uiautomator")).expect("a dump");
+            // Twice, so that the switch is as the client knows it; the mean is one act's.
+            let began = Instant::now();
+            for line in [&*format!("input tap {x} {y}"), dump].repeat(2) {
+                let stream = exec(&direct, line).await.expect("a stream");
+                read_to_end(stream, 64 << 20).await.expect("its end");
+            }
+            let phones = began.elapsed() / 2;
+            commands += lines.len();
+            all.push(took);
+            alone.push(phones);
+            ours.push(took.saturating_sub(phones));
+        }
+        let commands = commands as f64 / ROUNDS as f64;
+        let name = format!("mobile_tap {name}");
+        let [all, alone, ours] = [&mut all, &mut alone, &mut ours].map(|times| both(times));
+        println!("{name:<32}{all:>22}{alone:>22}{ours:>22}{commands:>10}");
+    }
 }
 
 /// An app's own tool next to the taps that do the same: the phone's time by its own clock, which nobody waits for here,
