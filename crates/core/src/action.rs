@@ -131,6 +131,8 @@ pub enum Action {
     Press(Key),
     /// Starts an app or brings it to the front.
     Launch(AppSelector),
+    /// Opens an address in the app that handles it.
+    OpenUrl(String),
     /// Stops an app with all its processes.
     Stop(AppId),
     /// Stops an app and clears its data, as if it had just been installed.
@@ -425,6 +427,7 @@ impl Action {
             | Self::Type(_)
             | Self::Press(_)
             | Self::Launch(_)
+            | Self::OpenUrl(_)
             | Self::CallAppTool(_)
             | Self::Unlock
             | Self::SetOrientation(_) => true,

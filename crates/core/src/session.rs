@@ -278,6 +278,7 @@ impl Session {
                 Ok(Outcome::Done)
             }
             Action::Press(key) => self.attached(call, course).await?.press(key).await,
+            Action::OpenUrl(url) => self.attached(call, course).await?.open_url(&url).await,
             Action::Launch(choice) => self.attached(call, course).await?.launch(&choice).await,
             Action::SaveScreenshot { name, fetch } => {
                 self.save_screenshot(call, name, fetch, course).await

@@ -22,6 +22,7 @@ mod info;
 mod input;
 mod intents;
 mod keyboard;
+mod links;
 mod logs;
 mod pace;
 mod packages;
@@ -249,6 +250,7 @@ impl Device for Android {
             device_files: Some(self),
             packages: Some(self),
             app_data: Some(self),
+            links: Some(self),
             app_permissions: Some(self),
             app_services: Some(self),
             app_functions: Some(self),
@@ -279,13 +281,16 @@ impl Device for Android {
     }
 
     async fn touch(&self, gesture: Gesture) -> Result<(), Error> {
-        let line = input::touch_command(gesture);
+        let level = match gesture {
+            Gesture::DoubleTap { .. } | Gesture::Drag { .. } => self.api_level().await?,
+            // The same on every release.
+            Gesture::Tap { .. } | Gesture::LongPress { .. } | Gesture::Swipe { .. } => 0,
+        };
+        let line = input::touch_command(gesture, level);
         match gesture {
             Gesture::Tap { .. } => self.run_input("touch the screen", line).await,
             // Their time is the gesture's own.
-            Gesture::LongPress { .. } | Gesture::Swipe { .. } => {
-                self.run_silent("touch the screen", line).await
-            }
+            _ => self.run_silent("touch the screen", line).await,
         }
     }
 

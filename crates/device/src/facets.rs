@@ -13,6 +13,7 @@ mod app_permissions;
 mod app_services;
 mod device_files;
 mod health_checks;
+mod links;
 mod logs;
 mod orientation_control;
 mod packages;
@@ -32,6 +33,7 @@ pub use app_services::{
 };
 pub use device_files::DeviceFiles;
 pub use health_checks::{Check, Health, HealthChecks};
+pub use links::Links;
 pub use logs::{LogEntry, LogFilter, LogStream, Logs, Priority};
 pub use orientation_control::{OrientationControl, RotationOwner};
 pub use packages::{Package, Packages};
@@ -104,6 +106,8 @@ facets! {
     packages: Packages, "reading package details";
     /// Clearing the data of an app.
     app_data: AppData, "clearing an app's data";
+    /// Opening addresses in the apps that handle them.
+    links: Links, "opening an address";
     /// Granting and revoking permissions of apps.
     app_permissions: AppPermissions, "changing permissions";
     /// Finding, starting and calling the services of apps.

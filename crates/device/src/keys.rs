@@ -43,7 +43,37 @@ impl Key {
     pub fn from_name(name: &str) -> Option<Key> {
         Self::COMMON.into_iter().find(|key| key.name() == name)
     }
+
+    /// Any key: a common one, one by its usual name (`enter`, `recents`, `up`), or an Android key as
+    /// [`KeyCode::from_name`] reads it.
+    pub fn from_any_name(name: &str) -> Option<Key> {
+        let word = name.trim().to_ascii_lowercase().replace([' ', '-'], "_");
+        let usual = USUAL.iter().find(|(usual, _)| *usual == word);
+        let code =
+            || usual.map_or_else(|| KeyCode::from_name(name), |(_, code)| Some(KeyCode(*code)));
+        Self::from_name(&word).or_else(|| code().map(Self::Android))
+    }
 }
+
+/// Usual names of keys that Android names otherwise, or does not have under this name.
+const USUAL: [(&str, u16); 16] = [
+    ("up", 19),
+    ("down", 20),
+    ("left", 21),
+    ("right", 22),
+    ("center", 23),
+    ("mute", 164),
+    ("delete", 67),
+    ("backspace", 67),
+    ("forward_delete", 112),
+    ("return", 66),
+    ("esc", 111),
+    ("recents", 187),
+    ("apps", 187),
+    ("play_pause", 85),
+    ("next", 87),
+    ("previous", 88),
+];
 
 /// A key by its number in `android.view.KeyEvent`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -156,6 +186,36 @@ mod tests {
         for name in ["", " ", "338", "-1", "+4", "4.0", "KEYCODE_", "BACKK", "KEYCODE_KEYCODE_BACK"]
         {
             check(name, None);
+        }
+    }
+
+    #[test]
+    fn usual_names_are_keys() {
+        let check = |name: &str, key: Option<Key>| {
+            assert_eq!(Key::from_any_name(name), key, "{name:?}");
+        };
+        let android = |code| Some(Key::Android(KeyCode(code)));
+        check("home", Some(Key::Home));
+        check("Volume Up", Some(Key::VolumeUp));
+        for (name, code) in [
+            ("enter", 66),
+            ("tab", 61),
+            ("escape", 111),
+            ("delete", 67),
+            ("recents", 187),
+            ("Left", 21),
+            ("forward-delete", 112),
+            ("KEYCODE_CAMERA", 27),
+            ("KEYCODE_BACK", 4),
+            ("84", 84),
+        ] {
+            check(name, android(code));
+        }
+        for name in ["", "jump", "; reboot", "338"] {
+            check(name, None);
+        }
+        for (name, code) in USUAL {
+            assert!(KeyCode::from_name(name).is_none_or(|known| known.0 == code || name == "mute"));
         }
     }
 

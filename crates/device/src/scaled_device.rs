@@ -130,9 +130,13 @@ impl Scale {
         let to = |at| self.to_screen(at);
         match gesture {
             Gesture::Tap { at } => Gesture::Tap { at: to(at) },
+            Gesture::DoubleTap { at } => Gesture::DoubleTap { at: to(at) },
             Gesture::LongPress { at, held } => Gesture::LongPress { at: to(at), held },
             Gesture::Swipe { from, to: end, lasting } => {
                 Gesture::Swipe { from: to(from), to: to(end), lasting }
+            }
+            Gesture::Drag { from, to: end, lasting } => {
+                Gesture::Drag { from: to(from), to: to(end), lasting }
             }
         }
     }

@@ -161,6 +161,11 @@ pub enum Gesture {
         /// Where to tap.
         at: Point,
     },
+    /// Two taps so close together that an app takes them as one.
+    DoubleTap {
+        /// Where to tap.
+        at: Point,
+    },
     /// Down, hold, up.
     LongPress {
         /// Where to press.
@@ -177,14 +182,23 @@ pub enum Gesture {
         /// Duration of the movement.
         lasting: Duration,
     },
+    /// Down, hold until what is there can be moved, move in a straight line, up.
+    Drag {
+        /// Start point.
+        from: Point,
+        /// End point.
+        to: Point,
+        /// Duration of the movement.
+        lasting: Duration,
+    },
 }
 
 impl Gesture {
-    /// Start and end point; the same point twice for a tap or long press.
+    /// Start and end point; the same point twice for a gesture in one place.
     pub fn ends(self) -> [Point; 2] {
         match self {
-            Self::Tap { at } | Self::LongPress { at, .. } => [at, at],
-            Self::Swipe { from, to, .. } => [from, to],
+            Self::Tap { at } | Self::DoubleTap { at } | Self::LongPress { at, .. } => [at, at],
+            Self::Swipe { from, to, .. } | Self::Drag { from, to, .. } => [from, to],
         }
     }
 }

@@ -8,8 +8,8 @@ use bytes::Bytes;
 use thumbwire_device::{
     App, AppData, AppFunctions, AppId, AppPermissions, AppServices, Component, Device, DeviceFiles,
     DeviceInfo, Editor, EditorSize, Error, Facets, Front, Gesture, Health, HealthChecks, Identity,
-    Key, LogEntry, LogFilter, LogStream, Logs, Orientation, OrientationControl, Package, Packages,
-    Platform, Recording, RecordingOptions, RotationOwner, ScaledDevice, ScreenLock,
+    Key, Links, LogEntry, LogFilter, LogStream, Logs, Orientation, OrientationControl, Package,
+    Packages, Platform, Recording, RecordingOptions, RotationOwner, ScaledDevice, ScreenLock,
     ScreenRecording, Screenshot, ScreenshotFiles, ServiceReply, ServiceRequest, Size,
     SystemProperties, TextEditing, Tree, TreeDetail, TypingMethod,
 };
@@ -83,6 +83,7 @@ fn a_facet_that_is_not_there_is_told_with_the_platforms_name() {
         none.device_files().err(),
         none.packages().err(),
         none.app_data().err(),
+        none.links().err(),
         none.app_permissions().err(),
         none.app_services().err(),
         none.app_functions().err(),
@@ -102,6 +103,7 @@ fn a_facet_that_is_not_there_is_told_with_the_platforms_name() {
         "reading files",
         "reading package details",
         "clearing an app's data",
+        "opening an address",
         "changing permissions",
         "listing services",
         "app functions",
@@ -132,6 +134,7 @@ impl Device for Phone {
             device_files: Some(self),
             packages: Some(self),
             app_data: Some(self),
+            links: Some(self),
             app_permissions: Some(self),
             app_services: Some(self),
             app_functions: Some(self),
@@ -265,6 +268,13 @@ impl DeviceFiles for Phone {
 #[async_trait]
 impl Packages for Phone {
     async fn package_info(&self, _: &AppId) -> Result<Package, Error> {
+        self.nothing()
+    }
+}
+
+#[async_trait]
+impl Links for Phone {
+    async fn open_link(&self, _: &str) -> Result<Option<AppId>, Error> {
         self.nothing()
     }
 }

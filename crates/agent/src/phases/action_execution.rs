@@ -251,7 +251,7 @@ fn touch(action: &Action, done: &Outcome) -> Option<Vec<[i32; 2]>> {
             Some(vec![[hit.at.x, hit.at.y]])
         }
         (_, Outcome::Swiped { from, to, .. })
-        | (Action::Touch(Gesture::Swipe { from, to, .. }), _) => {
+        | (Action::Touch(Gesture::Swipe { from, to, .. } | Gesture::Drag { from, to, .. }), _) => {
             Some(vec![[from.x, from.y], [to.x, to.y]])
         }
         (Action::Touch(gesture), _) => {

@@ -50,8 +50,14 @@ impl fmt::Display for Action {
             Self::Unlock => write!(f, "unlock the phone"),
             Self::SetOrientation(orientation) => write!(f, "turn to {}", orientation.name()),
             Self::Touch(Gesture::Tap { at }) => write!(f, "tap ({}, {})", at.x, at.y),
+            Self::Touch(Gesture::DoubleTap { at }) => {
+                write!(f, "double tap ({}, {})", at.x, at.y)
+            }
             Self::Touch(Gesture::LongPress { at, .. }) => {
                 write!(f, "long press ({}, {})", at.x, at.y)
+            }
+            Self::Touch(Gesture::Drag { from, to, .. }) => {
+                write!(f, "drag ({}, {}) to ({}, {})", from.x, from.y, to.x, to.y)
             }
             Self::Touch(Gesture::Swipe { from, to, .. }) => {
                 write!(f, "swipe ({}, {}) to ({}, {})", from.x, from.y, to.x, to.y)
@@ -60,6 +66,11 @@ impl fmt::Display for Action {
             // Never the text itself: it may be a password.
             Self::Type(typing) => write!(f, "type {} characters", typing.text.chars().count()),
             Self::Press(key) => write!(f, "press {}", key.name()),
+            // Not the rest: an address may contain a secret.
+            Self::OpenUrl(url) => {
+                let scheme = url.split_once(':').map_or("", |(scheme, _)| scheme);
+                write!(f, "open a {scheme}: address")
+            }
             Self::Launch(AppSelector::Id(app)) => write!(f, "launch {app}"),
             Self::Launch(AppSelector::Named(name)) => write!(f, "launch {name}"),
             Self::Launch(AppSelector::ListIndex(number)) => write!(f, "launch app {number}"),

@@ -64,7 +64,7 @@ pub enum Outcome {
         /// The screen size.
         screen: Size,
     },
-    /// Of [`super::Action::Launch`].
+    /// Of [`super::Action::Launch`] and [`super::Action::OpenUrl`].
     Launched {
         /// The launched app.
         app: AppId,

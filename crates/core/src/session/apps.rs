@@ -89,6 +89,20 @@ impl AttachedDevice {
         Ok(self.launched(app, output).await)
     }
 
+    /// Opens an address. Not behind a lock screen: the phone would wait there for the app to be drawn.
+    pub(super) async fn open_url(&self, url: &str) -> Result<Outcome, Failure> {
+        let _turn = self.screen.acting.lock().await;
+        if let Some(state) = self.look_in_front().await.lock() {
+            return Err(Cause::Locked(state).into());
+        }
+        let opening = async { self.device.links()?.open_link(url).await };
+        let opened = self.act(opening).await?;
+        let front = self.look_in_front().await;
+        let named = || front.app().map(|front| front.app.clone());
+        let app = opened.or_else(named).unwrap_or_else(|| AppId(String::new()));
+        Ok(Outcome::Launched { app, text: String::new(), locked: front.lock() })
+    }
+
     /// The outcome of a start, which an app survives behind a lock screen.
     async fn launched(&self, app: &AppId, text: String) -> Outcome {
         let locked = self.look_in_front().await.lock();

@@ -92,6 +92,15 @@ impl From<&Action> for StoredAction {
             Action::Touch(Gesture::LongPress { at: Point { x, y }, held }) => {
                 Self::LongPress { x: *x, y: *y, duration_ms: millis(*held) }
             }
+            Action::Touch(Gesture::DoubleTap { at: Point { x, y } }) => {
+                Self::DoubleTap { x: *x, y: *y }
+            }
+            Action::Touch(Gesture::Drag { from, to, lasting }) => Self::Drag {
+                from: [from.x, from.y],
+                to: [to.x, to.y],
+                duration_ms: millis(*lasting),
+            },
+            Action::OpenUrl(url) => Self::OpenUrl { url: url.clone() },
             Action::Touch(Gesture::Swipe { from, to, lasting }) => Self::Swipe {
                 from: [from.x, from.y],
                 to: [to.x, to.y],

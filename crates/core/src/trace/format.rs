@@ -1,4 +1,4 @@
-//! The trace format on disk, version 6. Records of earlier versions are converted on reading (`upgrade.rs`).
+//! The trace format on disk, version 7. Records of earlier versions are converted on reading (`upgrade.rs`).
 //!
 //! A run is a folder with `trace.jsonl`, one JSON object per line: first the run, then a record per action, agent step
 //! and so on. Files named in records are relative to the folder. The types mirror the live ones but are separate: live
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// The version that this program writes.
-pub const VERSION: u32 = 6;
+pub const VERSION: u32 = 7;
 
 /// The file of records in a run's folder.
 pub const FILE: &str = "trace.jsonl";
@@ -197,8 +197,10 @@ pub enum StoredAction {
     ScreenshotAndSnapshot,
     SwipeDirection { direction: String, distance: Option<i32>, duration_ms: u64 },
     Tap { x: i32, y: i32 },
+    DoubleTap { x: i32, y: i32 },
     LongPress { x: i32, y: i32, duration_ms: u64 },
     Swipe { from: [i32; 2], to: [i32; 2], duration_ms: u64 },
+    Drag { from: [i32; 2], to: [i32; 2], duration_ms: u64 },
     Scroll { direction: String, distance: f64 },
     TapElement(StoredTarget),
     Type { text: String, into: Option<StoredTarget>, clear: bool, submit: bool },
@@ -206,6 +208,7 @@ pub enum StoredAction {
     SetOrientation { orientation: String },
     Press { key: String },
     Launch { app: String },
+    OpenUrl { url: String },
     Stop { app: String },
     ClearData { app: String },
     SetPermission { app: String, permission: String, granted: bool },

@@ -284,11 +284,16 @@ fn seen(end: &ActionResult) -> (Option<String>, Option<String>) {
 fn touch(action: &RecordedAction) -> Option<Vec<[i32; 2]>> {
     match (&action.end, &action.action) {
         (ActionResult::Outcome(StoredOutcome::Tapped { x, y, .. }), _)
-        | (_, StoredAction::Tap { x, y } | StoredAction::LongPress { x, y, .. }) => {
-            Some(vec![[*x, *y]])
-        }
+        | (
+            _,
+            StoredAction::Tap { x, y }
+            | StoredAction::DoubleTap { x, y }
+            | StoredAction::LongPress { x, y, .. },
+        ) => Some(vec![[*x, *y]]),
         (ActionResult::Outcome(StoredOutcome::Swiped { from, to }), _)
-        | (_, StoredAction::Swipe { from, to, .. }) => Some(vec![*from, *to]),
+        | (_, StoredAction::Swipe { from, to, .. } | StoredAction::Drag { from, to, .. }) => {
+            Some(vec![*from, *to])
+        }
         _ => None,
     }
 }

@@ -54,8 +54,12 @@ pub(super) fn action_text(act: &StoredAction) -> String {
         StoredAction::LongPress { x, y, duration_ms } => {
             format!("long press {x}, {y} for {duration_ms} ms")
         }
+        StoredAction::DoubleTap { x, y } => format!("double tap {x}, {y}"),
         StoredAction::Swipe { from, to, .. } => {
             format!("swipe {}, {} to {}, {}", from[0], from[1], to[0], to[1])
+        }
+        StoredAction::Drag { from, to, .. } => {
+            format!("drag {}, {} to {}, {}", from[0], from[1], to[0], to[1])
         }
         StoredAction::TapElement(target) => format!("tap {}", by(target)),
         StoredAction::Type { text, into: Some(target), .. } => {

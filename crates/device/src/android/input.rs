@@ -11,10 +11,31 @@ use super::{Android, CommandOutput, ShellCommand};
 use crate::error::excerpt;
 use crate::{Editor, EditorSize, Error, Gesture, Key, SideEffect, TextEditing, TypingMethod};
 
-/// Performs one gesture.
-pub(super) fn touch_command(gesture: Gesture) -> ShellCommand {
+/// The first API level whose `input` is no Java program: it starts in milliseconds.
+const FAST_INPUT: u32 = 31;
+
+/// The first API level whose `input` drags.
+const DRAGGING: u32 = 24;
+
+/// Performs one gesture on a phone of this API level.
+pub(super) fn touch_command(gesture: Gesture, level: u32) -> ShellCommand {
+    let tap = |line: ShellCommand, at: crate::Point| line.number(at.x).number(at.y);
     match gesture {
-        Gesture::Tap { at } => ShellCommand::new("input tap").number(at.x).number(at.y),
+        Gesture::Tap { at } => tap(ShellCommand::new("input tap"), at),
+        // Android takes taps 40 to 300 ms apart as a double tap (`ViewConfiguration`).
+        Gesture::DoubleTap { at } if level >= FAST_INPUT => {
+            tap(tap(ShellCommand::new("input tap"), at).then("; sleep 0.06; input tap"), at)
+        }
+        // The second program starts while the first one still does: each takes longer than a double tap may.
+        Gesture::DoubleTap { at } => {
+            let first = tap(ShellCommand::new("(sleep 0.1; input tap"), at);
+            tap(first.then(") & input tap"), at).then("; wait")
+        }
+        Gesture::Drag { from, to, lasting } if level >= DRAGGING => {
+            moving(ShellCommand::new("input draganddrop"), from, to, lasting)
+        }
+        // Moves what needs no long press, such as a slider.
+        Gesture::Drag { from, to, lasting } => swipe(from, to, lasting),
         // `input` has no long press; a swipe from a point to itself is one.
         Gesture::LongPress { at, held } => swipe(at, at, held),
         Gesture::Swipe { from, to, lasting } => swipe(from, to, lasting),
@@ -22,10 +43,17 @@ pub(super) fn touch_command(gesture: Gesture) -> ShellCommand {
 }
 
 fn swipe(from: crate::Point, to: crate::Point, lasting: Duration) -> ShellCommand {
+    moving(ShellCommand::new("input swipe"), from, to, lasting)
+}
+
+fn moving(
+    line: ShellCommand,
+    from: crate::Point,
+    to: crate::Point,
+    lasting: Duration,
+) -> ShellCommand {
     let millis = i64::try_from(lasting.as_millis()).unwrap_or(i64::MAX);
-    let line =
-        ShellCommand::new("input swipe").number(from.x).number(from.y).number(to.x).number(to.y);
-    line.number(millis)
+    line.number(from.x).number(from.y).number(to.x).number(to.y).number(millis)
 }
 
 /// Presses and releases one key.
@@ -317,13 +345,20 @@ mod tests {
     #[test]
     fn gestures_become_commands() {
         let at = Point { x: 3, y: 4 };
-        assert_eq!(touch_command(Gesture::Tap { at }).as_str(), "input tap 3 4");
+        let command = |gesture, level| touch_command(gesture, level).as_str().to_owned();
+        assert_eq!(command(Gesture::Tap { at }, 34), "input tap 3 4");
         let held = Duration::from_millis(900);
-        let press = touch_command(Gesture::LongPress { at, held });
-        assert_eq!(press.as_str(), "input swipe 3 4 3 4 900");
+        assert_eq!(command(Gesture::LongPress { at, held }, 34), "input swipe 3 4 3 4 900");
         let to = Point { x: 5, y: 60 };
-        let swipe = touch_command(Gesture::Swipe { from: at, to, lasting: Duration::from_secs(1) });
-        assert_eq!(swipe.as_str(), "input swipe 3 4 5 60 1000");
+        let lasting = Duration::from_secs(1);
+        let swipe = Gesture::Swipe { from: at, to, lasting };
+        assert_eq!(command(swipe, 34), "input swipe 3 4 5 60 1000");
+        let drag = Gesture::Drag { from: at, to, lasting };
+        assert_eq!(command(drag, 24), "input draganddrop 3 4 5 60 1000");
+        assert_eq!(command(drag, 23), "input swipe 3 4 5 60 1000");
+        let double = Gesture::DoubleTap { at };
+        assert_eq!(command(double, 31), "input tap 3 4 ; sleep 0.06; input tap 3 4");
+        assert_eq!(command(double, 30), "(sleep 0.1; input tap 3 4 ) & input tap 3 4 ; wait");
     }
 
     #[test]

@@ -60,7 +60,8 @@ impl Android {
         let at = |part: i32| Point { x: size.width / 2, y: size.height * part / 10 };
         let lasting = Duration::from_millis(300);
         let swipe = Gesture::Swipe { from: at(8), to: at(2), lasting };
-        self.run_silent("swipe the lock screen away", touch_command(swipe)).await
+        // A swipe is the same on every release.
+        self.run_silent("swipe the lock screen away", touch_command(swipe, 0)).await
     }
 
     /// What is in front once it satisfies the condition, or after a while: animations take up to a second.

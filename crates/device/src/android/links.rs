@@ -1,0 +1,153 @@
+//! Addresses, opened by `am start` as a link in an app would be.
+
+use std::fmt::Write as _;
+
+use async_trait::async_trait;
+
+use super::{Android, CommandOutput, ShellCommand};
+use crate::error::excerpt;
+use crate::{AppId, Error, Links};
+
+const WHAT: &str = "opening the address";
+
+/// Schemes that name a file, a part of an app or a program instead of a place: a link of a stranger has none of them.
+const NOT_LINKS: [&str; 7] =
+    ["android-app", "content", "data", "file", "intent", "javascript", "package"];
+
+/// The longest address: phones before Android 7 take commands of 4 KiB.
+const LONGEST: usize = 2_000;
+
+#[async_trait]
+impl Links for Android {
+    async fn open_link(&self, address: &str) -> Result<Option<AppId>, Error> {
+        let output = self.ask(open_command(&encoded(address)?)?).await?;
+        read_open(scheme(address), &output)
+    }
+}
+
+/// The scheme in lower case; empty if there is none.
+fn scheme(address: &str) -> String {
+    let (scheme, _) = address.split_once(':').unwrap_or_default();
+    let is_first = |c: char| c.is_ascii_alphabetic();
+    let is_other = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
+    match scheme.starts_with(is_first) && scheme.chars().all(is_other) {
+        true => scheme.to_ascii_lowercase(),
+        false => String::new(),
+    }
+}
+
+/// The address as URIs are written: a space and what is not ASCII as `%20`. Old phones garble some characters.
+///
+/// # Errors
+/// [`Error::Refused`] if it is not one to open.
+fn encoded(address: &str) -> Result<String, Error> {
+    let refuse = |reason: String| Err(Error::Refused { what: WHAT, reason });
+    let scheme = scheme(address);
+    if scheme.is_empty() {
+        return refuse("it has no scheme; write it in full, such as https://example.com".into());
+    }
+    if NOT_LINKS.contains(&&*scheme) {
+        return refuse(format!(
+            "addresses with `{scheme}:` are not opened; use https:, geo:, tel:, mailto: or an app's own scheme"
+        ));
+    }
+    if address.chars().any(char::is_control) {
+        return refuse("it contains a control character; remove it".into());
+    }
+    let mut out = String::with_capacity(address.len());
+    for byte in address.bytes() {
+        match byte {
+            b'!'..=b'~' => out.push(char::from(byte)),
+            // Writing to a string cannot fail.
+            _ => drop(write!(out, "%{byte:02X}")),
+        }
+    }
+    match out.len() {
+        length if length > LONGEST => {
+            refuse(format!("it has {length} bytes, more than {LONGEST}; use a shorter one"))
+        }
+        _ => Ok(out),
+    }
+}
+
+/// Opens an address and waits until its app is drawn.
+fn open_command(address: &str) -> Result<ShellCommand, Error> {
+    ShellCommand::new("am start -W -a android.intent.action.VIEW -d").arg(address)
+}
+
+/// Parses `am start -W`: `Starting: Intent {…}`, then either an error or lines such as `Status: ok` and
+/// `Activity: app/.Class`.
+fn read_open(scheme: String, output: &CommandOutput) -> Result<Option<AppId>, Error> {
+    let all = format!("{}\n{}", output.out, output.err);
+    // The first line has the address in it.
+    let lines: Vec<&str> =
+        all.lines().map(str::trim).filter(|line| !line.starts_with("Starting: ")).collect();
+    if lines.iter().any(|line| line.contains("unable to resolve Intent")) {
+        let reason = format!(
+            "no app on this phone opens `{scheme}:` addresses; install one, or look for it in an app"
+        );
+        return Err(Error::Refused { what: WHAT, reason });
+    }
+    let app = lines.iter().find_map(|line| line.strip_prefix("Activity: ")?.split_once('/'));
+    if lines.iter().any(|line| line.starts_with("Status: ")) {
+        return Ok(app.map(|(app, _)| AppId(app.to_owned())));
+    }
+    Err(Error::Failed { what: "open the address", text: excerpt(lines.join("\n")) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn output(out: &str) -> CommandOutput {
+        CommandOutput { out: out.into(), err: String::new(), status: Some(0) }
+    }
+
+    #[test]
+    fn address_is_one_argument_of_ascii() {
+        let command = |address: &str| {
+            let line = open_command(&encoded(address).unwrap()).unwrap();
+            line.as_str()
+                .strip_prefix("am start -W -a android.intent.action.VIEW -d ")
+                .map(str::to_owned)
+        };
+        assert_eq!(command("https://a.b/?q=1&r=2").unwrap(), "'https://a.b/?q=1&r=2'");
+        assert_eq!(command("https://a.b/';reboot #").unwrap(), r"'https://a.b/'\'';reboot%20#'");
+        assert_eq!(command("geo:0,0?q=Caf\u{e9}").unwrap(), "'geo:0,0?q=Caf%C3%A9'");
+        assert_eq!(command("my-app+x.1://go").unwrap(), "'my-app+x.1://go'");
+    }
+
+    #[test]
+    fn what_is_no_link_is_refused() {
+        for (address, why) in [
+            ("example.com", "no scheme"),
+            ("", "no scheme"),
+            ("-n com.x/.Y:z", "no scheme"),
+            ("1a:b", "no scheme"),
+            ("file:///data/x", "`file:` are not opened"),
+            ("INTENT:#Intent;end", "`intent:` are not opened"),
+            ("javascript:alert(1)", "`javascript:` are not opened"),
+            ("content://sms", "`content:` are not opened"),
+            ("https://a\nb", "control character"),
+            (&format!("https://{}", "\u{e9}".repeat(400)), "2408 bytes"),
+        ] {
+            let error = encoded(address).unwrap_err();
+            assert!(error.to_string().contains(why), "{address}: {error}");
+        }
+    }
+
+    #[test]
+    fn answer_names_the_app() {
+        let read = |out: &str| read_open("https".into(), &output(out));
+        let opened = "Starting: Intent { act=android.intent.action.VIEW dat=https://a/... }\nStatus: ok\nLaunchState: COLD\nActivity: com.android.chrome/com.google.android.apps.chrome.Main\nTotalTime: 12\nComplete\n";
+        assert_eq!(read(opened).unwrap(), Some(AppId("com.android.chrome".into())));
+        let known = "Starting: Intent { dat=https://a/... }\r\nWarning: Activity not started, intent has been delivered to currently running top-most instance.\r\nStatus: ok\r\n";
+        assert_eq!(read(known).unwrap(), None);
+        let nothing = "Starting: Intent { dat=tel:xx }\nError: Activity not started, unable to resolve Intent { act=android.intent.action.VIEW dat=tel:xx flg=0x10000000 }\n";
+        assert!(
+            matches!(read(nothing), Err(Error::Refused { reason, .. }) if reason.contains("no app"))
+        );
+        let denied = read("Starting: Intent { dat=Status: ok }\njava.lang.SecurityException: x\n");
+        assert!(matches!(denied, Err(Error::Failed { text, .. }) if text.contains("Security")));
+    }
+}
