@@ -165,6 +165,16 @@ pub fn toolset_with(form: TreeForm, observe: ObserveMode) -> Toolset {
             touch::parse_set_orientation,
             touch::render_set_orientation,
         ),
+        own.row("mobile_key", Destructive, 10, touch::parse_key, touch::render_press_key),
+        own.row(
+            "mobile_double_tap",
+            Destructive,
+            10,
+            touch::parse_double_tap,
+            touch::render_double_tap,
+        ),
+        own.row("mobile_drag", Destructive, 45, touch::parse_drag, touch::render_drag),
+        own.row("mobile_open_url", Destructive, 20, apps::parse_open_url, apps::render_open_url),
         own.row("mobile_unlock", Idempotent, 15, apps::parse_unlock, apps::render_unlock),
         own.row(
             "mobile_list_app_tools",

@@ -68,6 +68,7 @@ table! {
     "mobile" "mobile_list_apps" "the app in front is listed" apps::mobile_list;
     "ufo-data" "get_mobile_app_target_info" "the app in front is listed" apps::ufo_list;
     "mobile" "mobile_launch_app" "the app in front is the one started" apps::mobile_launch;
+    "mobile" "mobile_open_url" "the app that it names is in front" apps::open_url;
     "mobile" "mobile_get_current_app" "it owns the tree on the screen" apps::current;
     "mobile" "mobile_close_app" "the app is no longer in front" apps::close;
     "ufo-action" "launch_app" "the app in front is the one started" apps::ufo_launch;
@@ -87,6 +88,8 @@ table! {
     "mobile" "mobile_tap" "the tapped page or list opens" touch::mobile_tap;
     "mobile" "mobile_tap_element" "the tapped page or list opens" touch::mobile_tap_element;
     "mobile" "mobile_long_press" "the screen changes" touch::long_press;
+    "mobile" "mobile_double_tap" "the tapped page or list opens" touch::double_tap;
+    "mobile" "mobile_drag" "the content moves" touch::mobile_drag;
     "android" "tap_screen" "the tapped page or list opens" touch::android_tap;
     "android" "tap_element" "the tapped page or list opens" touch::android_tap_element;
     "ufo-action" "tap" "the tapped page or list opens" touch::ufo_tap;
@@ -104,6 +107,7 @@ table! {
     "ufo-action" "type_text" "the field holds the new text only" typing::ufo_type_text;
     // Keys.
     "mobile" "mobile_press_key" "HOME: the launcher is in front" keys::mobile_press;
+    "mobile" "mobile_key" "HOME: the launcher is in front" keys::mobile_key;
     "ufo-action" "press_key" "HOME: the launcher is in front" keys::ufo_press;
     "android" "press_key" "BACK: the app just started is left" keys::android_press;
     "mobile" "mobile_unlock" "an app is in front" keys::unlock;

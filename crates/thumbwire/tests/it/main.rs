@@ -16,6 +16,7 @@ mod asking;
 mod caller;
 mod device_media;
 mod doctor;
+mod everyday;
 mod faults;
 mod flows;
 mod flows_judged;

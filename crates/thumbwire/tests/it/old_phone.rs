@@ -149,6 +149,8 @@ async fn hostile_strings_run_nothing_on_an_old_phone() {
                         string.contains(piece)
                     }
                     ["input", "keyevent", "66"] => string.contains('\n'),
+                    // A name without a dot is looked up among the installed apps.
+                    ["pm", "list", "packages", "-s" | "-3"] => tool == "mobile_launch_app",
                     ["uiautomator", "dump", "/dev/tty"]
                     | ["echo"]
                     | ["echo", "==", "windows"]

@@ -163,6 +163,9 @@ async fn no_tool_argument_becomes_a_second_command() {
             let seldom = ["mobile_list_app_tools", "mobile_call_app_tool"].contains(&&*tool.name);
             let tried = if seldom { &strings[..PIECES.len()] } else { &strings[..] };
             for string in tried {
+                // What has no scheme is refused at once.
+                let in_address = format!("https://x.y/{}", string.trim());
+                let string = if parameter == "url" { &in_address } else { string };
                 let mut arguments = serde_json::Map::new();
                 // Other required arguments.
                 if tool.name == "mobile_wait_for" {
@@ -200,6 +203,14 @@ async fn no_tool_argument_becomes_a_second_command() {
                         ["dd", file, ..] => file.starts_with("if=/") && file.ends_with(".apk"),
                         ["getprop", "ro.build.version.sdk"] => true,
                         ["pm", "path", app] | ["am", "force-stop", app] => *app == string,
+                        ["am", "start", "-W", "-a", "android.intent.action.VIEW", "-d", url] => {
+                            let space = string.replace(' ', "%20");
+                            *url == space
+                                .replace('\u{e9}', "%C3%A9")
+                                .replace('\u{1f600}', "%F0%9F%98%80")
+                        }
+                        // A name without a dot is looked up among the installed apps.
+                        ["pm", "list", "packages", "-s" | "-3"] => parameter == "bundle_id",
                         ["input", "text", piece] => string.contains(piece),
                         ["input", "keyevent", "66"] => string.contains('\n'),
                         ["uiautomator", "dump", "/dev/tty"]
@@ -220,7 +231,7 @@ async fn no_tool_argument_becomes_a_second_command() {
             // An id that no package can have is refused before a command is made. A name is looked up on a screen that
             // was just read.
             let is_typed = parameter == "text" && tool.name.starts_with("mobile_type");
-            let is_name = ["bundle_id", "element_id", "element_text", "text", "app"];
+            let is_name = ["bundle_id", "element_id", "element_text", "text", "app", "key"];
             let few = is_name.contains(&parameter.as_str()) && !is_typed;
             assert!(
                 seldom || few || held >= strings.len() / 2,

@@ -46,7 +46,16 @@ impl AppArgs {
 }
 
 pub(super) fn parse_launch_app(named: &AppArgs) -> Result<Action, String> {
-    named.app().map(|app| Action::Launch(AppSelector::Id(app)))
+    named.app().map(|app| match is_plain_name(&app.0) {
+        true => Action::Launch(AppSelector::Named(app.0)),
+        false => Action::Launch(AppSelector::Id(app)),
+    })
+}
+
+/// Whether this is an app's name as people say it, and no id: `maps`. Only the platform's own app has an id without a dot.
+fn is_plain_name(name: &str) -> bool {
+    let is_letter = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | ' ');
+    name != "android" && name.contains(char::is_alphabetic) && name.chars().all(is_letter)
 }
 
 pub(super) fn render_launch_app(_: &AppArgs, outcome: Outcome) -> Reply {
@@ -58,6 +67,26 @@ pub(super) fn render_launch_app(_: &AppArgs, outcome: Outcome) -> Reply {
         None => format!("Launched {app}"),
     };
     success(done, json!({ "bundle_id": app.0 }))
+}
+
+#[derive(Deserialize)]
+pub(super) struct OpenUrlArgs {
+    url: String,
+}
+
+pub(super) fn parse_open_url(asked: &OpenUrlArgs) -> Result<Action, String> {
+    match asked.url.trim() {
+        "" => Err("`url` must not be empty".into()),
+        url => Ok(Action::OpenUrl(url.into())),
+    }
+}
+
+pub(super) fn render_open_url(_: &OpenUrlArgs, outcome: Outcome) -> Reply {
+    let Outcome::Launched { app, .. } = outcome else { return unexpected_outcome(&outcome) };
+    match &*app.0 {
+        "" => success("Opened".into(), json!({ "bundle_id": null })),
+        app => success(format!("Opened in {app}"), json!({ "bundle_id": app })),
+    }
 }
 
 pub(super) fn parse_close_app(named: &AppArgs) -> Result<Action, String> {

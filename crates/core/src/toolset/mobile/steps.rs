@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use serde::Deserialize;
-use thumbwire_device::{AppId, Key};
+use thumbwire_device::AppId;
 
 use super::apps::{AppArgs, parse_launch_app, render_launch_app};
-use super::touch::{ScrollArgs, TapElementArgs, element, parse_scroll, parse_tap_element};
+use super::touch::{ScrollArgs, TapElementArgs, any_key, element, parse_scroll, parse_tap_element};
 use super::touch::{render_scroll, render_tap_element};
 use super::typing::{TypeIntoArgs, parse_type, render_type};
 use super::{Reply, non_empty};
@@ -148,7 +148,7 @@ fn plan_step(step: StepArgs, is_first: bool) -> Result<Step, String> {
         return Ok(Step { actions, render: Box::new(move |done| render_tap_element(&args, done)) });
     }
     if let Some(name) = press {
-        let key = Key::from_name(&name).ok_or_else(|| format!("unknown key {name:?}"))?;
+        let key = any_key(&name)?;
         let tell = move |_| Reply::text(format!("Pressed {name}"));
         return Ok(Step { actions: vec![Action::Press(key)], render: Box::new(tell) });
     }

@@ -39,6 +39,16 @@ fn pixel(name: &str, value: f64) -> Result<i32, String> {
     }
 }
 
+pub(super) fn parse_double_tap(tap: &TapArgs) -> Result<Action, String> {
+    let at = Point { x: pixel("x", tap.x)?, y: pixel("y", tap.y)? };
+    Ok(Action::Touch(Gesture::DoubleTap { at }))
+}
+
+pub(super) fn render_double_tap(tap: &TapArgs, _: Outcome) -> Reply {
+    let (x, y) = (tap.x as i32, tap.y as i32);
+    success(format!("Double-tapped at ({x}, {y})"), json!({ "x": x, "y": y }))
+}
+
 #[derive(Deserialize)]
 pub(super) struct TapElementArgs {
     pub(super) element_id: Option<String>,
@@ -78,17 +88,38 @@ pub(super) struct SwipeArgs {
     duration: Option<f64>,
 }
 
+impl SwipeArgs {
+    /// Start and end point, and the duration.
+    fn path(&self, usual: f64) -> Result<(Point, Point, Duration), String> {
+        let from = Point { x: pixel("start_x", self.start_x)?, y: pixel("start_y", self.start_y)? };
+        let to = Point { x: pixel("end_x", self.end_x)?, y: pixel("end_y", self.end_y)? };
+        Ok((from, to, seconds("duration", self.duration.unwrap_or(usual))?))
+    }
+
+    fn tell(&self, did: &str) -> Reply {
+        let [from_x, from_y, to_x, to_y] =
+            [self.start_x, self.start_y, self.end_x, self.end_y].map(|value| value as i32);
+        success(format!("{did} from ({from_x}, {from_y}) to ({to_x}, {to_y})"), json!({}))
+    }
+}
+
 pub(super) fn parse_swipe(swipe: &SwipeArgs) -> Result<Action, String> {
-    let from = Point { x: pixel("start_x", swipe.start_x)?, y: pixel("start_y", swipe.start_y)? };
-    let to = Point { x: pixel("end_x", swipe.end_x)?, y: pixel("end_y", swipe.end_y)? };
-    let lasting = seconds("duration", swipe.duration.unwrap_or(0.5))?;
+    let (from, to, lasting) = swipe.path(0.5)?;
     Ok(Action::Touch(Gesture::Swipe { from, to, lasting }))
 }
 
 pub(super) fn render_swipe(swipe: &SwipeArgs, _: Outcome) -> Reply {
-    let [from_x, from_y, to_x, to_y] =
-        [swipe.start_x, swipe.start_y, swipe.end_x, swipe.end_y].map(|value| value as i32);
-    success(format!("Swiped from ({from_x}, {from_y}) to ({to_x}, {to_y})"), json!({}))
+    swipe.tell("Swiped")
+}
+
+pub(super) fn parse_drag(drag: &SwipeArgs) -> Result<Action, String> {
+    // Slow enough for a list that scrolls or makes room while something is carried over it.
+    let (from, to, lasting) = drag.path(1.0)?;
+    Ok(Action::Touch(Gesture::Drag { from, to, lasting }))
+}
+
+pub(super) fn render_drag(drag: &SwipeArgs, _: Outcome) -> Reply {
+    drag.tell("Dragged")
 }
 
 /// The duration of a touch, up to 30 s.
@@ -165,6 +196,24 @@ pub(super) struct PressKeyArgs {
 pub(super) fn parse_press_key(press: &PressKeyArgs) -> Result<Action, String> {
     let key = &press.key;
     Key::from_name(key).map(Action::Press).ok_or_else(|| format!("unknown key {key:?}"))
+}
+
+pub(super) fn parse_key(press: &PressKeyArgs) -> Result<Action, String> {
+    any_key(&press.key).map(Action::Press)
+}
+
+/// The key with this name.
+///
+/// # Errors
+/// What names there are.
+pub(super) fn any_key(name: &str) -> Result<Key, String> {
+    Key::from_any_name(name).ok_or_else(|| {
+        format!(
+            "unknown key {:?}; use enter, tab, delete, escape, recents, up, down, left, right, home, back, power, \
+             or Android's name such as KEYCODE_CAMERA",
+            truncate(name, 40)
+        )
+    })
 }
 
 pub(super) fn render_press_key(press: &PressKeyArgs, _: Outcome) -> Reply {

@@ -71,6 +71,14 @@ pub(super) async fn current(exam: &mut Exam<'_>) -> Found {
     AS_EXPECTED
 }
 
+/// A place on the map needs no network, and says nothing to anyone.
+pub(super) async fn open_url(exam: &mut Exam<'_>) -> Found {
+    let answer = exam.call(json!({ "url": "geo:0,0" })).await?;
+    let Some(app) = answer.value["bundle_id"].as_str() else { return failed("no app is named") };
+    exam.eye.front_is(|front| front.0 == app).await?;
+    Ok(app.to_owned())
+}
+
 /// The packages of the tree on the screen.
 async fn owners(exam: &Exam<'_>) -> Result<BTreeSet<String>, Problem> {
     let screen = exam.eye.screen().await?;

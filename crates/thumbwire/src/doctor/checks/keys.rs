@@ -12,6 +12,10 @@ pub(super) async fn mobile_press(exam: &mut Exam<'_>) -> Found {
     goes_home(exam, json!({ "key": "home" })).await
 }
 
+pub(super) async fn mobile_key(exam: &mut Exam<'_>) -> Found {
+    goes_home(exam, json!({ "key": "KEYCODE_HOME" })).await
+}
+
 pub(super) async fn ufo_press(exam: &mut Exam<'_>) -> Found {
     goes_home(exam, json!({ "key_code": "KEYCODE_HOME" })).await
 }

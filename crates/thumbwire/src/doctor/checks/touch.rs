@@ -63,6 +63,11 @@ pub(super) async fn mobile_tap(exam: &mut Exam<'_>) -> Found {
     tap(exam, &[]).await
 }
 
+/// The first tap opens the page; the second one finds another screen, or is swallowed while it opens.
+pub(super) async fn double_tap(exam: &mut Exam<'_>) -> Found {
+    tap(exam, &[]).await
+}
+
 pub(super) async fn android_tap(exam: &mut Exam<'_>) -> Found {
     tap(exam, &[]).await
 }
@@ -182,6 +187,11 @@ pub(super) async fn mobile_scroll(exam: &mut Exam<'_>) -> Found {
 }
 
 pub(super) async fn mobile_swipe(exam: &mut Exam<'_>) -> Found {
+    moves(exam, ScrollSpot::path).await
+}
+
+/// Nothing here can be carried, so the content scrolls.
+pub(super) async fn mobile_drag(exam: &mut Exam<'_>) -> Found {
     moves(exam, ScrollSpot::path).await
 }
 
