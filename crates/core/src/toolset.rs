@@ -122,7 +122,7 @@ impl Toolset {
                 took: began.elapsed(),
             })
         };
-        let reply = match validate_arguments(&tool.schema, &arguments) {
+        let reply = match validate_arguments(tool.checked_schema(), &arguments) {
             Ok(mut fitting) => {
                 let whole = fitting.clone();
                 let call = call.clone().on(tool.take_device(&mut fitting).or(call.device));

@@ -55,7 +55,8 @@ pub fn toolset_with(form: TreeForm, observe: ObserveMode) -> Toolset {
             15,
             devices::parse_use_device,
             devices::render_use_device,
-        ),
+        )
+        .without_need_of("platform"),
         seed.row(
             "mobile_list_devices",
             ReadOnly,

@@ -30,6 +30,8 @@ pub struct Tool {
     pub(super) observe: Option<ObserveMode>,
     /// Whether to coerce arguments of nearly the right type.
     pub(super) lenient: bool,
+    /// What arguments are checked against, if that asks for less than the published schema.
+    relaxed: Option<Map<String, Value>>,
     /// Arguments that are accepted by a former name, too.
     former: Vec<FormerArgument>,
     pub(super) way: ToolBinding,
@@ -152,6 +154,7 @@ impl Tool {
             typed: None,
             observe: None,
             lenient: false,
+            relaxed: None,
             former: Vec::new(),
             way,
         }
@@ -270,6 +273,20 @@ impl Tool {
             }
             arguments.entry(*new).or_insert(value);
         }
+    }
+
+    /// Does without an argument that the specification requires.
+    pub(super) fn without_need_of(self, argument: &str) -> Self {
+        let mut relaxed = self.schema.clone();
+        if let Some(required) = relaxed.get_mut("required").and_then(Value::as_array_mut) {
+            required.retain(|name| name != argument);
+        }
+        Self { relaxed: Some(relaxed), ..self }
+    }
+
+    /// What arguments are checked against.
+    pub(super) fn checked_schema(&self) -> &Map<String, Value> {
+        self.relaxed.as_ref().unwrap_or(&self.schema)
     }
 
     /// Also accepts arguments of nearly the right type.

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use thumbwire_core::action::{Action, Outcome};
+use thumbwire_core::providers::VIRTUAL;
 use thumbwire_virtual_android::{ClockMode, Setup, VirtualPhone};
 
 use crate::caller::Caller;
@@ -161,4 +162,19 @@ async fn any_key_is_pressed() {
         refused.starts_with("Invalid argument: unknown key \"jump\"; use enter, "),
         "{refused}"
     );
+}
+
+/// The schema of the specification asks for the platform; the id says it too.
+#[tokio::test]
+async fn device_is_selected_without_its_platform() {
+    let caller = on("14");
+    let schema = &caller.surface.tool("mobile_use_device").unwrap().schema;
+    assert_eq!(schema["required"], json!(["device_id", "platform"]));
+    let said = caller.said("mobile_use_device", json!({ "device_id": VIRTUAL })).await;
+    assert!(said.contains("\"android\""), "{said}");
+    let wrong = json!({ "device_id": VIRTUAL, "platform": "ios" });
+    let refused = caller.refused("mobile_use_device", wrong).await;
+    assert!(refused.starts_with("Platform not supported: selecting virtual on iOS"), "{refused}");
+    let none = caller.refused("mobile_use_device", json!({ "platform": "android" })).await;
+    assert!(none.contains("device_id"), "{none}");
 }

@@ -12,7 +12,8 @@ use crate::action::{Action, ListedDevice, Outcome};
 #[derive(Deserialize)]
 pub(super) struct UseDeviceArgs {
     device_id: String,
-    platform: String,
+    /// The id alone decides; a client that knows the platform is told if it is wrong.
+    platform: Option<String>,
 }
 
 pub(super) fn parse_use_device(chosen: &UseDeviceArgs) -> Result<Action, String> {
@@ -20,7 +21,8 @@ pub(super) fn parse_use_device(chosen: &UseDeviceArgs) -> Result<Action, String>
     if device_id.trim().is_empty() {
         return Err("`device_id` must not be empty".into());
     }
-    Ok(Action::SelectDevice { device: device_id.clone(), platform: one_platform(platform) })
+    let platform = platform.as_deref().and_then(one_platform);
+    Ok(Action::SelectDevice { device: device_id.clone(), platform })
 }
 
 pub(super) fn render_use_device(_: &UseDeviceArgs, outcome: Outcome) -> Reply {
