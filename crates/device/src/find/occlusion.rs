@@ -9,7 +9,7 @@
 //! our captures it would make a launcher's background cover its icons. If the order is unknown, nothing counts as
 //! covered, but a tap point outside the shared area is preferred: it is right either way.
 
-use crate::{Flags, Point, Rect, Tree};
+use crate::{Flags, Node, Point, Rect, Tree};
 
 /// Maximum number of comparisons. A screen of a thousand nodes takes about ten thousand.
 const MOST_STEPS: usize = 4_000_000;
@@ -98,15 +98,54 @@ impl<'a> TapTargetIndex<'a> {
         // A label's background is often another node under its center, so only nodes that accept taps themselves get
         // another tap point.
         let takes = takes_taps(self.tree.nodes[node].flags);
-        let above: Vec<_> =
+        let mut above: Vec<_> =
             rivals.iter().copied().filter(|(_, lies)| *lies == Stacking::Above).collect();
         let free = |rivals: &[(TapTarget, Stacking)]| places(part).find(|at| !over(*at, rivals));
         let at = if takes { free(&rivals).or_else(|| free(&above)) } else { free(&above) };
-        match (at, self.topmost(middle, &above)) {
+        if let Some(at) = at {
+            return Ok(at);
+        }
+        above.retain(|(rival, _)| !self.acts_for(rival.node, node));
+        match (free(&above), self.topmost(middle, &above)) {
             (Some(at), _) => Ok(at),
             (None, Some(by)) => Err(by),
             (None, None) => Ok(middle),
         }
+    }
+
+    /// Whether a tap that `cover` takes is one for the node under it: `cover` belongs to the same row, and has no name of
+    /// its own (a transparent view that makes a row of texts tappable), or accepts only long presses (the
+    /// `alternate_expand_target` of notifications since Android 12). One that also covers something tappable is a scrim.
+    fn acts_for(&mut self, cover: usize, node: usize) -> bool {
+        let (over, under) = (&self.tree.nodes[cover], &self.tree.nodes[node]);
+        if over.parent.is_none() || over.parent != under.parent {
+            return false;
+        }
+        if !over.flags.clickable {
+            return true;
+        }
+        !takes_taps(under.flags) && self.is_nameless(cover) && !self.covers_tap_target(cover)
+    }
+
+    /// Whether neither the node nor anything in it has a text or a description.
+    fn is_nameless(&mut self, node: usize) -> bool {
+        let depth = self.tree.nodes[node].depth;
+        let inside = self.tree.nodes[node + 1..].iter().take_while(|child| child.depth > depth);
+        let all = 1 + inside.count();
+        let named = |node: &Node| !(node.text.is_empty() && node.description.is_empty());
+        self.spend(all) && !self.tree.nodes[node..node + all].iter().any(named)
+    }
+
+    /// Whether a node below this one accepts taps where this one does. `true` if there are too many to tell.
+    fn covers_tap_target(&mut self, cover: usize) -> bool {
+        let part = self.takers.iter().find(|taker| taker.node == cover).map(|taker| taker.part);
+        let Some(part) = part else { return false };
+        (0..self.takers.len()).any(|i| {
+            let other = self.takers[i];
+            !self.spend(1)
+                || !other.part.intersection(part).is_empty()
+                    && self.stacking(cover, other.node) == Stacking::Above
+        })
     }
 
     /// The nodes that accept taps on some of this part and may be above the node; none if its center is free.
@@ -256,7 +295,6 @@ fn places(part: Rect) -> impl Iterator<Item = Point> {
 mod tests {
     use super::super::{Visibility, visibility};
     use super::*;
-    use crate::Node;
 
     /// Parent, bounds, order, and whether it accepts taps.
     fn tree(nodes: &[(Option<usize>, [i32; 4], u32, bool)]) -> Tree {
@@ -294,6 +332,42 @@ mod tests {
         assert_eq!(at(&tree, 3), Err(1), "the scrim covers the page's button");
         assert_eq!(at(&tree, 5), Ok((50, 130)));
         assert_eq!(at(&tree, 4), Ok((50, 100)), "a sheet that accepts no taps");
+    }
+
+    #[test]
+    fn nameless_cover_of_a_row_acts_for_its_texts() {
+        // A row: a label, and a transparent view over it that takes the taps.
+        let mut row = tree(&[
+            (None, SCREEN, 0, false),
+            (Some(0), [0, 90, 100, 110], 1, false),
+            (Some(1), [10, 95, 90, 105], 1, false),
+            (Some(1), [0, 90, 100, 110], 2, true),
+        ]);
+        assert_eq!(at(&row, 2), Ok((50, 100)));
+        row.nodes[3].description = "Delete".into();
+        assert_eq!(at(&row, 2), Err(3), "a cover with a name does something else");
+        // The same view over a button, too, is a scrim.
+        let scrim = tree(&[
+            (None, SCREEN, 0, false),
+            (Some(0), [10, 95, 90, 105], 1, false),
+            (Some(0), [10, 120, 90, 140], 2, true),
+            (Some(0), SCREEN, 3, true),
+        ]);
+        assert_eq!(at(&scrim, 1), Err(3));
+        assert_eq!(at(&scrim, 2), Err(3));
+    }
+
+    #[test]
+    fn sibling_with_only_long_press_covers_nothing() {
+        let mut row = tree(&[
+            (None, SCREEN, 0, false),
+            (Some(0), [0, 90, 20, 110], 1, true),
+            (Some(0), [0, 80, 20, 120], 2, false),
+        ]);
+        row.nodes[2].flags.long_clickable = true;
+        assert_eq!(at(&row, 1), Ok((10, 100)));
+        row.nodes[2].flags.clickable = true;
+        assert_eq!(at(&row, 1), Err(2));
     }
 
     #[test]
