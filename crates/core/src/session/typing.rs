@@ -11,7 +11,7 @@ mod tests;
 use std::time::Duration;
 
 use thumbwire_device::{
-    ByteString, Editor, EditorSize, Error, Key, Node, SideEffect, Tree, TreeDetail, TypingMethod,
+    ByteString, Editor, EditorSize, Key, Node, SideEffect, Tree, TreeDetail, TypingMethod,
     text_field,
 };
 use tokio::time::Instant;
@@ -253,17 +253,17 @@ impl AttachedDevice {
         Ok(text_field::focused(&tree).map(|at| tree.nodes.swap_remove(at)))
     }
 
-    /// The current tree. Refs stay as they are. A failed read is retried once, because giving up typing halfway costs
-    /// the caller more.
+    /// The current tree. It is the next snapshot, too: who looks after typing needs no further dump. A failed read is
+    /// retried once, because giving up typing halfway costs the caller more.
     async fn tree_for_typing(&self) -> Result<Tree, Failure> {
         let _turn = self.screen.looking.lock().await;
-        let tree = match self.device.tree(TreeDetail::Full).await {
-            Err(Error::NotReady { .. } | Error::Failed { .. }) => {
-                self.device.tree(TreeDetail::Full).await
+        let snapshot = match self.snapshot_exclusive(TreeDetail::Full).await {
+            Err(Failure { cause: Cause::NotReady { .. } | Cause::DeviceError { .. }, .. }) => {
+                self.snapshot_exclusive(TreeDetail::Full).await
             }
             told => told,
         };
-        tree.map_err(|error| self.failed(&error))
+        snapshot.map(|snapshot| snapshot.tree.clone())
     }
 
     /// Erases until the field reads empty. [`Readback::Differs`] if some text remains that is most likely the hint: the
