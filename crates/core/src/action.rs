@@ -267,6 +267,9 @@ pub struct ScreenshotOptions {
     /// The maximum file size in bytes; `None` is unlimited. A larger image is encoded again: first losslessly, then as
     /// JPEG. Its size in pixels stays.
     pub max_bytes: Option<usize>,
+    /// Whether to take a new one always. Otherwise one that is up to a second old may be served again, if no action
+    /// followed it.
+    pub fresh: bool,
 }
 
 /// Text to type, and where.

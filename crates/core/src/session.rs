@@ -190,6 +190,9 @@ impl Session {
         }
         if let Some(screen) = self.connections.screen(&id) {
             screen.memory.forget(cache).await;
+            if matches!(cache, CacheKind::All | CacheKind::Tree) {
+                screen.pictures.forget();
+            }
         }
         Ok(())
     }
@@ -212,7 +215,7 @@ impl Session {
             Action::SelectDefaultDevice => self.select_default(course).await,
             Action::Health => self.attached(call, course).await?.health().await,
             Action::Screenshot(shape) => {
-                let picture = self.attached(call, course).await?.screenshot().await?;
+                let picture = self.attached(call, course).await?.screenshot(shape.fresh).await?;
                 screenshots::shaped(picture, shape).await.map(Outcome::Screenshot)
             }
             Action::Snapshot(looking) => {

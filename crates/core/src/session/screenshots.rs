@@ -110,7 +110,7 @@ pub(super) async fn shaped(
     picture: Screenshot,
     shape: ScreenshotOptions,
 ) -> Result<Screenshot, Failure> {
-    let ScreenshotOptions { format, max_bytes: most_bytes } = shape;
+    let ScreenshotOptions { format, max_bytes: most_bytes, .. } = shape;
     if fits(&picture.image, format, most_bytes) {
         return Ok(picture);
     }

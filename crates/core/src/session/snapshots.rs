@@ -11,10 +11,16 @@ use crate::action::{Cause, Failure, SnapshotOptions};
 use crate::snapshot::Snapshot;
 
 impl AttachedDevice {
-    pub(super) async fn screenshot(&self) -> Result<Screenshot, Failure> {
+    /// A screenshot; `fresh` takes a new one always.
+    pub(super) async fn screenshot(&self, fresh: bool) -> Result<Screenshot, Failure> {
         let ScreenCache { pictures, generation, .. } = &*self.screen;
         let asked = self.screen.generation();
-        self.learn(pictures.recent(generation, self.device.screenshot()).await, asked)
+        let taking = self.device.screenshot();
+        let taken = match fresh {
+            true => pictures.turn().await.take(generation, taking).await,
+            false => pictures.recent(generation, taking).await,
+        };
+        self.learn(taken, asked)
     }
 
     /// Screenshot and tree, requested together so that they show the same moment as closely as the phone allows. If an

@@ -65,7 +65,7 @@ pub(super) fn parse_snapshot(snapshot: &SnapshotArgs) -> Result<Action, String> 
 }
 
 fn shape(format: Format) -> ScreenshotOptions {
-    ScreenshotOptions { format: Some(format), max_bytes: Some(MOST_BYTES) }
+    ScreenshotOptions { format: Some(format), max_bytes: Some(MOST_BYTES), fresh: false }
 }
 
 /// The reply of `mobile_take_screenshot`.

@@ -71,7 +71,8 @@ struct ListControlsArgs {
 
 fn parse_capture_screenshot(args: &ParsedArgs<NoArgs>) -> Result<Action, String> {
     args.reject_unknown()?;
-    Ok(Action::Screenshot(ScreenshotOptions { format: Some(Format::Png), max_bytes: None }))
+    let format = Some(Format::Png);
+    Ok(Action::Screenshot(ScreenshotOptions { format, fresh: true, ..Default::default() }))
 }
 
 fn render_capture_screenshot(_: &ParsedArgs<NoArgs>, outcome: Outcome) -> Reply {
