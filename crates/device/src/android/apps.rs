@@ -1,5 +1,7 @@
 //! Apps: listing, starting and stopping them.
 
+use std::collections::HashSet;
+
 use async_trait::async_trait;
 
 use super::app_name::check_name;
@@ -7,22 +9,34 @@ use super::{Android, CommandOutput, ShellCommand, packages};
 use crate::error::excerpt;
 use crate::{App, AppData, AppId, AppPermissions, Error};
 
-/// Starts an app at its launcher entry. `monkey` finds that entry on every Android; `am start` needs its name.
+/// Starts an app at its launcher entry, as the launcher does. `am start` needs the entry's name, which `cmd package` knows
+/// since Android 7. Where it does not (an older phone; an app with several entries, for which it names the platform's
+/// chooser), `monkey` finds one, but it is a Java program that takes a second to start.
 pub(super) fn launch_command(app: &AppId) -> Result<ShellCommand, Error> {
+    let entry = ShellCommand::new("entry=$(cmd package resolve-activity --brief").arg(&app.0)?;
+    let start = entry.then("2>/dev/null | tail -n 1 2>/dev/null); case $entry in").arg(&app.0)?;
+    // The launcher's flags: FLAG_ACTIVITY_NEW_TASK, FLAG_ACTIVITY_RESET_TASK_IF_NEEDED.
+    let start = start.join(
+        "/*) am start -a android.intent.action.MAIN -c android.intent.category.LAUNCHER \
+         -f 0x10200000 -n \"$entry\" ;;",
+    );
     // Without `--pct-syskeys 0`, Android 4.4's monkey gives up on a phone without hardware keys.
-    Ok(ShellCommand::new("monkey --pct-syskeys 0 -p")
-        .arg(&app.0)?
-        .then("-c android.intent.category.LAUNCHER 1"))
+    let monkey = start.then("*) monkey --pct-syskeys 0 -p").arg(&app.0)?;
+    Ok(monkey.then("-c android.intent.category.LAUNCHER 1 ;; esac"))
 }
 
-/// Parses `monkey`'s output: "Events injected: 1" means success. On old phones it always exits with status 0. The message
-/// about no activities comes for an app that is missing, disabled, or has no launcher entry.
+/// Parses the output of [`launch_command`]. `am start` prints what it starts, then an error if there was one. `monkey`
+/// prints "Events injected: 1" on success; on old phones it always exits with status 0. Its message about no activities
+/// comes for an app that is missing, disabled, or has no launcher entry.
 pub(super) fn read_launch(app: &AppId, output: &CommandOutput) -> Result<String, Error> {
     let all = format!("{}\n{}", output.out, output.err);
     if all.contains("No activities found to run") {
         return Err(Error::NoSuchApp { app: app.0.clone() });
     }
-    match all.lines().any(|line| line.trim() == "Events injected: 1") {
+    let failed = |line: &str| line.starts_with("Error") || line.contains("Exception");
+    let started = |line: &str| line == "Events injected: 1" || line.starts_with("Starting: Intent");
+    let mut lines = all.lines().map(str::trim);
+    match lines.clone().any(started) && !lines.any(failed) {
         true => Ok(output.out.clone()),
         false => Err(Error::Failed { what: "start the app", text: excerpt(all) }),
     }
@@ -137,30 +151,31 @@ fn read_permit(app: &AppId, permission: &str, output: &CommandOutput) -> Result<
 
 impl Android {
     pub(super) async fn read_apps(&self) -> Result<Vec<App>, Error> {
-        let (user, system) =
+        let (all, user) =
             tokio::try_join!(self.ask(list_command(false)), self.ask(list_command(true)))?;
-        let mut apps = read_list(&user, false)?;
-        apps.extend(read_list(&system, true)?);
-        Ok(apps)
+        read_lists(&all, &user)
     }
 }
 
-fn list_command(system: bool) -> ShellCommand {
-    ShellCommand::new(if system { "pm list packages -s" } else { "pm list packages -3" })
+fn list_command(only_users: bool) -> ShellCommand {
+    ShellCommand::new(if only_users { "pm list packages -3" } else { "pm list packages" })
+}
+
+/// All apps in the phone's order, from the lists of all and of those that the user installed.
+fn read_lists(all: &CommandOutput, user: &CommandOutput) -> Result<Vec<App>, Error> {
+    let user: HashSet<&str> = read_list(user)?.into_iter().collect();
+    let app = |name: &str| App { id: AppId(name.into()), system: !user.contains(name) };
+    Ok(read_list(all)?.into_iter().map(app).collect())
 }
 
 /// Parses `pm list packages`: one line `package:NAME` each.
-fn read_list(output: &CommandOutput, system: bool) -> Result<Vec<App>, Error> {
-    let apps: Vec<App> = output
-        .out
-        .lines()
-        .filter_map(|line| line.trim().strip_prefix("package:"))
-        .map(|name| App { id: AppId(name.into()), system })
-        .collect();
+fn read_list(output: &CommandOutput) -> Result<Vec<&str>, Error> {
+    let names: Vec<&str> =
+        output.out.lines().filter_map(|line| line.trim().strip_prefix("package:")).collect();
     // A phone without any such apps prints nothing.
     match output.error_text().or_else(|| output.unexpected()) {
-        Some(said) if apps.is_empty() => Err(Error::Failed { what: "list its apps", text: said }),
-        _ => Ok(apps),
+        Some(said) if names.is_empty() => Err(Error::Failed { what: "list its apps", text: said }),
+        _ => Ok(names),
     }
 }
 
@@ -173,11 +188,23 @@ mod tests {
     }
 
     #[test]
+    fn apps_keep_the_order_of_pm() {
+        let all = output("package:com.b\r\npackage:android\r\npackage:com.a\r\n", 0);
+        let apps = read_lists(&all, &output("package:com.a\npackage:com.b\n", 0)).unwrap();
+        let apps: Vec<_> = apps.iter().map(|app| (&*app.id.0, app.system)).collect();
+        assert_eq!(apps, [("com.b", false), ("android", true), ("com.a", false)]);
+        let none = read_lists(&all, &output("", 0)).unwrap();
+        assert!(none.iter().all(|app| app.system), "a phone without apps of its user");
+    }
+
+    #[test]
     fn app_name_is_quoted_as_one_argument() {
         // Such a name gets no further than `check_name`.
         let line = launch_command(&AppId("com.x; reboot".into())).unwrap();
-        let expected =
-            "monkey --pct-syskeys 0 -p 'com.x; reboot' -c android.intent.category.LAUNCHER 1";
+        let expected = "entry=$(cmd package resolve-activity --brief 'com.x; reboot' 2>/dev/null | tail -n 1 2>/dev/null); \
+                        case $entry in 'com.x; reboot'/*) am start -a android.intent.action.MAIN \
+                        -c android.intent.category.LAUNCHER -f 0x10200000 -n \"$entry\" ;; \
+                        *) monkey --pct-syskeys 0 -p 'com.x; reboot' -c android.intent.category.LAUNCHER 1 ;; esac";
         assert_eq!(line.as_str(), expected);
     }
 
@@ -191,6 +218,21 @@ mod tests {
         assert!(matches!(error, Error::NoSuchApp { app } if app == "com.x"));
         let error = read_launch(&app, &output("** SYSTEM_SERVER has crashed.", 1)).unwrap_err();
         assert!(error.to_string().contains("SYSTEM_SERVER"), "{error}");
+    }
+
+    #[test]
+    fn am_start_output_is_parsed() {
+        let app = AppId("com.x".into());
+        let starting = "Starting: Intent { act=android.intent.action.MAIN cat=[android.intent.category.LAUNCHER] flg=0x10200000 cmp=com.x/.Main }\n";
+        assert!(read_launch(&app, &output(starting, 0)).is_ok());
+        let front =
+            "Warning: Activity not started, its current task has been brought to the front\n";
+        let brought = CommandOutput { err: front.into(), ..output(starting, 0) };
+        assert!(read_launch(&app, &brought).is_ok());
+        let error = "Error type 3\nError: Activity class {com.x/com.x.Main} does not exist.\n";
+        let failed = CommandOutput { err: error.into(), ..output(starting, 1) };
+        let error = read_launch(&app, &failed).unwrap_err();
+        assert!(error.to_string().contains("does not exist"), "{error}");
     }
 
     #[test]

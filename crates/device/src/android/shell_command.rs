@@ -27,6 +27,12 @@ impl ShellCommand {
         self
     }
 
+    /// Appends fixed text without a space.
+    pub(crate) fn join(mut self, fixed: &'static str) -> Self {
+        self.0.push_str(fixed);
+        self
+    }
+
     /// Appends one argument with exactly the content of `word`, whatever characters it has.
     ///
     /// A NUL is rejected: it would end the string, and the shell would see only half a command.

@@ -150,7 +150,9 @@ async fn hostile_strings_run_nothing_on_an_old_phone() {
                     }
                     ["input", "keyevent", "66"] => string.contains('\n'),
                     // A name without a dot is looked up among the installed apps.
-                    ["pm", "list", "packages", "-s" | "-3"] => tool == "mobile_launch_app",
+                    ["pm", "list", "packages"] | ["pm", "list", "packages", "-3"] => {
+                        tool == "mobile_launch_app"
+                    }
                     ["uiautomator", "dump", "/dev/tty"]
                     | ["echo"]
                     | ["echo", "==", "windows"]

@@ -210,7 +210,9 @@ async fn no_tool_argument_becomes_a_second_command() {
                                 .replace('\u{1f600}', "%F0%9F%98%80")
                         }
                         // A name without a dot is looked up among the installed apps.
-                        ["pm", "list", "packages", "-s" | "-3"] => parameter == "bundle_id",
+                        ["pm", "list", "packages"] | ["pm", "list", "packages", "-3"] => {
+                            parameter == "bundle_id"
+                        }
                         ["input", "text", piece] => string.contains(piece),
                         ["input", "keyevent", "66"] => string.contains('\n'),
                         ["uiautomator", "dump", "/dev/tty"]
