@@ -36,8 +36,8 @@ async fn address_opens_in_its_app() {
         assert_eq!(said, "Opened in com.android.chrome", "{release}");
         let said = caller.said("mobile_open_url", json!({ "url": "geo:0,0?q=caf\u{e9} x" })).await;
         assert_eq!((said.contains(MAPS), front(&caller).as_str()), (true, MAPS), "{release}");
-        let argv = caller.phone.commands().into_iter().map(|command| command.argv);
-        let sent = argv.filter(|argv| argv[..2] == ["am", "start"]).last().unwrap();
+        let mut argv = caller.phone.commands().into_iter().map(|command| command.argv);
+        let sent = argv.rfind(|argv| argv[..2] == ["am", "start"]).unwrap();
         assert_eq!(sent.last().unwrap(), "geo:0,0?q=caf%C3%A9%20x");
     }
 }
