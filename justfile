@@ -21,6 +21,12 @@ bench:
     cargo bench -p thumbwire --bench calls
     cargo bench -p thumbwire --bench phones
 
+# Ours and other servers side by side on the virtual phone: the tables of docs/benchmarks.md. Needs adb and Python 3.13 as $PYTHON
+bench-peers peers='target/peers':
+    cargo build --release -p thumbwire
+    crates/thumbwire/benches/peers/install {{peers}}
+    python3 crates/thumbwire/benches/peers/compare.py --peers {{peers}} --page docs/benchmarks.md
+
 # Every tool on a connected phone and on the virtual Android 4.4, side by side: the table of docs/real-phone.md
 doctor device:
     cargo build --release -p thumbwire
