@@ -134,7 +134,7 @@ async fn apps_are_read_out_of_every_recorded_list() {
     let wrong = files(&data.join("shell/errors"), &["pm-list"]);
     for (name, said) in of_old.into_iter().chain(newer).chain(wrong) {
         let text = String::from_utf8_lossy(&said).into_owned();
-        let answers = [("pm list packages -s", said), ("pm list packages -3", Vec::new())];
+        let answers = [("pm list packages", said), ("pm list packages -3", Vec::new())];
         match phone(answers).await.apps().await {
             Ok(apps) => {
                 assert_eq!(apps.len(), text.matches("package:").count(), "{name}");
@@ -169,7 +169,10 @@ async fn every_recorded_failure_reports_the_phones_message() {
         assert!(error.to_string().contains(&text), "{name}: {error}");
     }
     let of_old = data.join("android-4.4.4");
-    let launch = "monkey --pct-syskeys 0 -p 'com.x' -c android.intent.category.LAUNCHER 1";
+    let launch = "entry=$(cmd package resolve-activity --brief 'com.x' 2>/dev/null | tail -n 1 2>/dev/null); \
+                  case $entry in 'com.x'/*) am start -a android.intent.action.MAIN \
+                  -c android.intent.category.LAUNCHER -f 0x10200000 -n \"$entry\" ;; \
+                  *) monkey --pct-syskeys 0 -p 'com.x' -c android.intent.category.LAUNCHER 1 ;; esac";
     for (name, said) in files(&of_old, &["149-monkey", "151-monkey"]) {
         let text = String::from_utf8_lossy(&said).lines().next().unwrap().to_owned();
         let error = phone([(launch, said)]).await.launch(&AppId("com.x".into())).await.unwrap_err();
