@@ -52,6 +52,8 @@ pub struct Toolset {
     pub nested: Option<&'static str>,
     /// Whether replies mention ignored arguments; `false` if programs parse the text.
     pub tells_ignored: bool,
+    /// Tools that the operator has not allowed, each with what allows it: `--allow data`.
+    pub withheld: Vec<(&'static str, String)>,
     render_rejection: fn(&RejectedCall<'_>) -> Reply,
 }
 
@@ -86,6 +88,18 @@ impl Toolset {
     /// The static tool with this name; for dynamic tools see [`DynamicTools::tool`].
     pub fn tool(&self, name: &str) -> Option<&Tool> {
         self.tools.iter().find(|tool| tool.name == name)
+    }
+
+    /// The error for a tool that is not in the list.
+    pub fn unknown_tool(&self, name: &str) -> String {
+        match self.withheld.iter().find(|(withheld, _)| *withheld == name) {
+            Some((_, flag)) => {
+                format!(
+                    "Not allowed: {name}. Next: the operator of this server can allow it with `{flag}`"
+                )
+            }
+            None => format!("Unknown tool: {name}"),
+        }
     }
 
     /// Answers one call: arguments to action, action to outcome, outcome to reply. Failures are replies too.

@@ -185,7 +185,7 @@ impl ServerHandler for Server {
             _ => None,
         };
         let Some(tool) = guest.as_deref().or_else(|| self.surface.tool(&request.name)) else {
-            let text = format!("Unknown tool: {}", request.name);
+            let text = self.surface.unknown_tool(&request.name);
             return Err(ErrorData::new(ErrorCode::INVALID_PARAMS, text, None));
         };
         let arguments = request.arguments.unwrap_or_default();
@@ -276,7 +276,8 @@ fn not_supported<T: Default>(
 fn listed(tool: &Tool) -> rmcp::model::Tool {
     let mut annotations = ToolAnnotations::new().read_only(tool.effect.is_read_only());
     annotations.destructive_hint = tool.effect.is_destructive();
-    annotations.idempotent_hint = tool.effect.is_idempotent();
+    // `false` is what a client assumes.
+    annotations.idempotent_hint = tool.effect.is_idempotent().filter(|is| *is);
     let mut listed = rmcp::model::Tool::new(
         tool.name.clone(),
         tool.description.clone(),

@@ -12,7 +12,10 @@ mod app_tools;
 mod apps;
 mod devices;
 mod errors;
+mod groups;
+mod logs;
 mod pictures;
+mod recordings;
 mod steps;
 mod touch;
 mod tree_xml;
@@ -25,6 +28,7 @@ use super::{ObserveMode, Reply, SpecTools, Tool, ToolEffect, Toolset};
 use crate::action::Outcome;
 pub use devices::listed;
 pub use errors::failure_text;
+pub use groups::ToolGroup;
 pub use tree_xml::xml;
 
 /// How tools write the elements of a screen.
@@ -44,11 +48,16 @@ pub fn toolset() -> Toolset {
 
 /// The toolset, with screens in this form, and with this much of the screen in the replies to actions.
 pub fn toolset_with(form: TreeForm, observe: ObserveMode) -> Toolset {
+    toolset_allowing(form, observe, &[])
+}
+
+/// The toolset with the tools of these groups, too.
+pub fn toolset_allowing(form: TreeForm, observe: ObserveMode, allowed: &[ToolGroup]) -> Toolset {
     let outputs = include_str!("mobile/outputs.json");
     let seed = SpecTools::read(include_str!("mobile/tools.json")).with_output_schemas(outputs);
     let own = SpecTools::read(include_str!("mobile/own.json")).with_output_schemas(outputs);
     use ToolEffect::{Destructive, Idempotent, ReadOnly};
-    let tools = vec![
+    let mut tools = vec![
         seed.row(
             "mobile_use_device",
             Idempotent,
@@ -192,10 +201,24 @@ pub fn toolset_with(form: TreeForm, observe: ObserveMode) -> Toolset {
             app_tools::render_call_app_tool,
         ),
     ];
+    let mut withheld = Vec::new();
+    for group in ToolGroup::ALL {
+        let of_group = group.tools(&own);
+        match allowed.contains(&group) {
+            true => tools.extend(of_group),
+            false => withheld.extend(
+                group.tool_names().iter().map(|name| (*name, format!("--allow {}", group.name()))),
+            ),
+        }
+    }
     let choosing = |tool: &Tool| matches!(&*tool.name, "mobile_use_device" | "mobile_list_devices");
     let with_device = |tool: Tool| if choosing(&tool) { tool } else { tool.with_device() };
     let acts = |tool: &Tool| !tool.effect.is_read_only() && &*tool.name != "mobile_use_device";
-    let observed = |tool: Tool| if acts(&tool) { tool.observed(observe) } else { tool };
+    // What these do is not on the screen.
+    let unseen =
+        |tool: &Tool| ToolGroup::ALL.iter().any(|group| group.tool_names().contains(&&*tool.name));
+    let observed =
+        |tool: Tool| if acts(&tool) && !unseen(&tool) { tool.observed(observe) } else { tool };
     let tools = tools.into_iter().map(with_device).map(observed).collect();
     Toolset {
         name: "mobile",
@@ -208,6 +231,7 @@ pub fn toolset_with(form: TreeForm, observe: ObserveMode) -> Toolset {
         dynamic_tools: None,
         nested: None,
         tells_ignored: true,
+        withheld,
         render_rejection: errors::refuse,
     }
 }
@@ -215,7 +239,8 @@ pub fn toolset_with(form: TreeForm, observe: ObserveMode) -> Toolset {
 const INSTRUCTIONS: &str = "Controls a phone. Read the screen with mobile_get_accessibility_tree (a line per element, \
 ending in the ref of those that can be acted on), mobile_take_screenshot, or mobile_snapshot for both; coordinates are screenshot pixels. Tap with mobile_tap_element and a ref \
 (element_id \"e12\"), a resource id or a text. A ref names its element as long as that is on the screen, also after actions. \
-If an app offers a tool for the job (app_*, mobile_list_app_tools), use it instead of tapping.";
+If an app offers a tool for the job (app_*, mobile_list_app_tools), use it instead of tapping. \
+With several phones, each tool takes the id of one as `device`; default: the one in use.";
 
 /// The same for clients that are told what changes.
 const OBSERVING_INSTRUCTIONS: &str = "Controls a phone. Read the screen with mobile_get_accessibility_tree (a line per element, \
@@ -223,7 +248,8 @@ ending in the ref of those that can be acted on), mobile_take_screenshot, or mob
 (element_id \"e12\"), a resource id or a text. A ref names its element as long as that is on the screen, also after actions. \
 The reply to an action tells the screen after it, so no look is needed: the list of a new screen, else what changed (+ new, ~ changed, e3 -> in its place, - gone). \
 mobile_do takes several steps in one call. \
-If an app offers a tool for the job (app_*, mobile_list_app_tools), use it instead of tapping.";
+If an app offers a tool for the job (app_*, mobile_list_app_tools), use it instead of tapping. \
+With several phones, each tool takes the id of one as `device`; default: the one in use.";
 
 /// The arguments of a tool without arguments.
 #[derive(Deserialize)]

@@ -211,8 +211,9 @@ impl Tool {
         if let Some(destructive) = self.effect.is_destructive() {
             annotations["destructiveHint"] = destructive.into();
         }
-        if let Some(idempotent) = self.effect.is_idempotent() {
-            annotations["idempotentHint"] = idempotent.into();
+        // `false` is what a client assumes.
+        if self.effect.is_idempotent() == Some(true) {
+            annotations["idempotentHint"] = true.into();
         }
         out["annotations"] = annotations;
         out
@@ -229,7 +230,8 @@ impl Tool {
         match (&self.output, &reply.structured) {
             _ if reply.is_error => None,
             (None, None) => None,
-            (None, Some(_)) => Some("structured content without an output schema".into()),
+            // A tool that only says what it did needs no schema: each costs the client some hundred bytes.
+            (None, Some(_)) => None,
             (Some(_), None) => Some("no structured content".into()),
             (Some(schema), Some(Value::Object(content))) => {
                 schema::check(schema, content).first().map(ToString::to_string)
@@ -242,10 +244,8 @@ impl Tool {
 
     /// Adds the optional argument `device`, for callers that use several phones.
     pub fn with_device(mut self) -> Self {
-        let device = json!({
-            "type": "string",
-            "description": "Device ID; default: the device in use"
-        });
+        // Described once for all tools, in the server's instructions.
+        let device = json!({ "type": "string" });
         if let Some(properties) = self.schema.get_mut("properties").and_then(Value::as_object_mut) {
             properties.insert(DEVICE.into(), device);
         }
@@ -321,14 +321,14 @@ mod tests {
             let reply = Reply { structured, ..Reply::text("Tapped") };
             surface.tool(tool).unwrap().output_schema_error(&reply)
         };
-        let whole = json!({ "done": "Tapped", "x": 1, "y": 2 });
-        assert_eq!(broken("mobile_tap", Some(whole)), None);
-        let out = broken("mobile_tap", Some(json!({ "done": "Tapped", "x": "1", "y": 2 })));
-        assert_eq!(out.unwrap(), "`x` must be an integer, not \"1\"");
-        assert_eq!(broken("mobile_tap", None).unwrap(), "no structured content");
-        assert!(broken("mobile_tap", Some(json!([]))).unwrap().contains("not an object"));
+        let apps = json!({ "apps": [{ "bundle_id": "com.x", "type": "user" }] });
+        assert_eq!(broken("mobile_list_apps", Some(apps)), None);
+        let out = broken("mobile_list_apps", Some(json!({ "apps": 1 })));
+        assert_eq!(out.unwrap(), "`apps` must be an array, not 1");
+        assert_eq!(broken("mobile_list_apps", None).unwrap(), "no structured content");
+        assert!(broken("mobile_list_apps", Some(json!([]))).unwrap().contains("not an object"));
+        assert_eq!(broken("mobile_tap", Some(json!({ "done": "Tapped" }))), None);
         assert_eq!(broken("mobile_take_screenshot", None), None);
-        assert!(broken("mobile_take_screenshot", Some(json!({}))).is_some());
         let failed = Reply::error("Device not connected: x");
         assert_eq!(surface.tool("mobile_tap").unwrap().output_schema_error(&failed), None);
     }

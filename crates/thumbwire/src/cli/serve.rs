@@ -15,7 +15,7 @@ use crate::config::Config;
 use thumbwire_core::action::Perform;
 use thumbwire_core::artifacts::ArtifactStore;
 use thumbwire_core::event::ObservedPerform;
-use thumbwire_core::toolset::mobile::{self, TreeForm};
+use thumbwire_core::toolset::mobile::{self, ToolGroup, TreeForm};
 use thumbwire_core::toolset::{ObserveMode, Toolset};
 use thumbwire_core::trace::Recorder;
 use thumbwire_mcp::http::{self, Access, ServedToolset};
@@ -42,6 +42,10 @@ pub(super) struct Arguments {
     /// off with `--tree xml`]
     #[arg(long, value_name = "HOW", value_enum)]
     observe: Option<ObserveName>,
+    /// Offer the tools of a group that can do harm: `data` clears apps and sets permissions, `logs` reads the phone's log,
+    /// `recording` records the screen; or `all` (repeatable, or separated by commas)
+    #[arg(long = "allow", value_name = "GROUP", value_enum, value_delimiter = ',')]
+    allowed: Vec<GroupName>,
     #[command(flatten)]
     device: DeviceFlags,
     #[command(flatten)]
@@ -90,6 +94,26 @@ enum ObserveName {
     Off,
 }
 
+/// A group of tools, as `--allow` takes it.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum GroupName {
+    Data,
+    Logs,
+    Recording,
+    All,
+}
+
+impl GroupName {
+    fn groups(self) -> &'static [ToolGroup] {
+        match self {
+            Self::Data => &[ToolGroup::Data],
+            Self::Logs => &[ToolGroup::Logs],
+            Self::Recording => &[ToolGroup::Recording],
+            Self::All => &ToolGroup::ALL,
+        }
+    }
+}
+
 impl Arguments {
     fn toolset(&self) -> Toolset {
         let form = match self.tree {
@@ -103,7 +127,11 @@ impl Arguments {
             (Some(ObserveName::Off), _) | (None, TreeName::Xml) => ObserveMode::Off,
         };
         match self.surface {
-            ToolsetName::Mobile => mobile::toolset_with(form, observe),
+            ToolsetName::Mobile => {
+                let allowed = self.allowed.iter().flat_map(|group| group.groups());
+                let allowed: Vec<ToolGroup> = allowed.copied().collect();
+                mobile::toolset_allowing(form, observe, &allowed)
+            }
             surface => surface.toolset(),
         }
     }
@@ -117,6 +145,9 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     }
     if arguments.observe.is_some() && !is_mobile(&arguments) {
         return Err(CliError::usage("--observe requires `--toolset mobile`"));
+    }
+    if !arguments.allowed.is_empty() && !is_mobile(&arguments) {
+        return Err(CliError::usage("--allow requires `--toolset mobile`"));
     }
     let mut doors = listeners(&arguments, config).await?;
     let task = arguments.task.open(config, is_mobile(&arguments))?;

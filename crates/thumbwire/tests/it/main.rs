@@ -21,6 +21,7 @@ mod faults;
 mod flows;
 mod flows_judged;
 mod flows_run;
+mod groups;
 mod guarded;
 mod http;
 mod http_calls;

@@ -69,6 +69,46 @@ pub(super) fn render_launch_app(_: &AppArgs, outcome: Outcome) -> Reply {
     success(done, json!({ "bundle_id": app.0 }))
 }
 
+pub(super) fn parse_clear_app(named: &AppArgs) -> Result<Action, String> {
+    named.app().map(Action::ClearData)
+}
+
+pub(super) fn render_clear_app(named: &AppArgs, _: Outcome) -> Reply {
+    let app = named.bundle_id.trim();
+    success(format!("Stopped {app} and cleared its data"), json!({ "bundle_id": app }))
+}
+
+/// The arguments of `mobile_set_permission`.
+#[derive(Deserialize)]
+pub(super) struct PermissionArgs {
+    bundle_id: String,
+    permission: String,
+    granted: bool,
+}
+
+impl PermissionArgs {
+    /// Android's name of the permission: `CAMERA` is `android.permission.CAMERA`.
+    fn permission(&self) -> String {
+        match self.permission.trim() {
+            full if full.contains('.') => full.into(),
+            short => format!("android.permission.{}", short.to_ascii_uppercase()),
+        }
+    }
+}
+
+pub(super) fn parse_set_permission(asked: &PermissionArgs) -> Result<Action, String> {
+    let app = AppArgs { bundle_id: asked.bundle_id.clone() }.app()?;
+    if asked.permission.trim().is_empty() {
+        return Err("`permission` must not be empty".into());
+    }
+    Ok(Action::SetPermission { app, permission: asked.permission(), granted: asked.granted })
+}
+
+pub(super) fn render_set_permission(asked: &PermissionArgs, _: Outcome) -> Reply {
+    let verb = if asked.granted { "Granted" } else { "Revoked" };
+    Reply::text(format!("{verb} {} for {}", asked.permission(), asked.bundle_id.trim()))
+}
+
 #[derive(Deserialize)]
 pub(super) struct OpenUrlArgs {
     url: String,

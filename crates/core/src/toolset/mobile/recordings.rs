@@ -1,0 +1,73 @@
+//! Recording the screen.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+
+use super::{Reply, non_empty, unexpected_outcome};
+use crate::action::{Action, Outcome, RecordingInfo};
+
+/// The limit of `screenrecord` itself, in seconds.
+const LONGEST: f64 = 180.0;
+
+/// The arguments of `mobile_start_recording`.
+#[derive(Deserialize)]
+pub(super) struct StartArgs {
+    seconds: Option<f64>,
+}
+
+/// The arguments of `mobile_stop_recording`.
+#[derive(Deserialize)]
+pub(super) struct StopArgs {
+    recording: Option<String>,
+}
+
+pub(super) fn parse_start(start: &StartArgs) -> Result<Action, String> {
+    let seconds = start.seconds.unwrap_or(LONGEST);
+    if !(1.0..=LONGEST).contains(&seconds) {
+        return Err(format!("`seconds` is {seconds}; it must be 1 to {LONGEST}"));
+    }
+    let lasting = Duration::from_secs_f64(seconds.floor());
+    Ok(Action::StartRecording { name: None, lasting, bit_rate: None, size: None })
+}
+
+pub(super) fn render_start(_: &StartArgs, outcome: Outcome) -> Reply {
+    let Outcome::Recording(recording) = outcome else { return unexpected_outcome(&outcome) };
+    let RecordingInfo { id, lasting, .. } = &recording;
+    let text = format!("Recording {id} has started and lasts at most {} s", lasting.as_secs());
+    Reply::text(with_warnings(text, &recording))
+}
+
+pub(super) fn parse_stop(stop: &StopArgs) -> Result<Action, String> {
+    Ok(Action::StopRecording { recording: non_empty(stop.recording.as_ref()), fetch: true })
+}
+
+pub(super) fn render_stop(_: &StopArgs, outcome: Outcome) -> Reply {
+    match outcome {
+        Outcome::Recording(recording) => Reply::text(stopped(&recording)),
+        Outcome::Recordings(all) if all.is_empty() => Reply::text("Nothing is being recorded"),
+        Outcome::Recordings(all) => {
+            let lines: Vec<String> = all.iter().map(stopped).collect();
+            Reply::text(lines.join("\n"))
+        }
+        outcome => unexpected_outcome(&outcome),
+    }
+}
+
+fn stopped(recording: &RecordingInfo) -> String {
+    let RecordingInfo { id, on_phone, running, .. } = recording;
+    if let Some(reason) = &recording.unstopped {
+        return format!("Recording {id} could not be stopped: {reason}");
+    }
+    let seconds = running.as_secs_f64().round();
+    let place = match &recording.local_file {
+        Some(Ok(file)) => format!("{} ({} bytes)", file.path.display(), file.bytes),
+        Some(Err(reason)) => format!("{on_phone} on the phone; it could not be fetched: {reason}"),
+        None => format!("{on_phone} on the phone"),
+    };
+    with_warnings(format!("Recording {id} has stopped after {seconds} s: {place}"), recording)
+}
+
+fn with_warnings(text: String, recording: &RecordingInfo) -> String {
+    recording.warnings.iter().fold(text, |text, warning| format!("{text}\n{warning}"))
+}

@@ -1,0 +1,120 @@
+//! Tools that the operator has to allow: absent and refused without `--allow`, and what they do with it.
+
+use serde_json::json;
+use thumbwire_core::toolset::ObserveMode;
+use thumbwire_core::toolset::mobile::{self, ToolGroup, TreeForm};
+use thumbwire_virtual_android::{Setup, VirtualPhone};
+
+use crate::caller::Caller;
+use crate::support::{McpProcess, thumbwire};
+
+const NOTES: &str = "com.android.notes";
+
+fn allowing(groups: &[ToolGroup]) -> Caller {
+    let surface = mobile::toolset_allowing(TreeForm::List, ObserveMode::Off, groups);
+    Caller { surface, ..Caller::of(VirtualPhone::new(Setup::default())) }
+}
+
+#[test]
+fn tool_that_is_not_allowed_is_not_listed_and_names_the_flag() {
+    let names = |server: &mut McpProcess| {
+        let listed = server.request("tools/list", json!({}));
+        let tools = listed["result"]["tools"].as_array().unwrap().clone();
+        tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let call = json!({ "name": "mobile_clear_app", "arguments": { "bundle_id": NOTES } });
+    let mut server = McpProcess::connected(&["--device", "virtual"]);
+    let listed = names(&mut server);
+    for group in ToolGroup::ALL {
+        assert!(group.tool_names().iter().all(|name| !listed.iter().any(|other| other == name)));
+    }
+    let refused = server.request("tools/call", call.clone());
+    assert_eq!(
+        refused["error"]["message"],
+        "Not allowed: mobile_clear_app. Next: the operator of this server can allow it with `--allow data`"
+    );
+    server.close();
+
+    let mut server = McpProcess::connected(&["--device", "virtual", "--allow", "data,recording"]);
+    let listed = names(&mut server);
+    assert!(listed.contains(&"mobile_clear_app".into()) && !listed.contains(&"mobile_logs".into()));
+    let done = server.request("tools/call", call);
+    assert_eq!(
+        done["result"]["content"][0]["text"],
+        "Stopped com.android.notes and cleared its data"
+    );
+    server.close();
+
+    let wrong = thumbwire().args(["serve", "--toolset", "android", "--allow", "all"]).output();
+    let wrong = wrong.unwrap();
+    assert_eq!(wrong.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&wrong.stderr).contains("--allow requires `--toolset mobile`"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn data_of_an_app_is_cleared_and_permissions_are_set() {
+    let caller = allowing(&[ToolGroup::Data]);
+    caller.said("mobile_launch_app", json!({ "bundle_id": NOTES })).await;
+    let before = caller.said("mobile_get_accessibility_tree", json!({})).await;
+    assert!(before.contains("Shopping"), "{before}");
+    caller.said("mobile_tap_element", json!({ "text": "New note" })).await;
+    caller.said("mobile_type", json!({ "text": "Milk", "element_text": "Title" })).await;
+    caller.said("mobile_clear_app", json!({ "bundle_id": NOTES })).await;
+    caller.said("mobile_launch_app", json!({ "bundle_id": NOTES })).await;
+    let after = caller.said("mobile_get_accessibility_tree", json!({})).await;
+    assert!(!after.contains("\"Milk\" "), "{after}");
+
+    let permission = |app: &str, name: &str, granted: bool| json!({ "bundle_id": app, "permission": name, "granted": granted });
+    let chrome = "com.android.chrome";
+    for (granted, verb) in [(true, "Granted"), (false, "Revoked")] {
+        let (failed, said) =
+            caller.call("mobile_set_permission", permission(chrome, "camera", granted)).await;
+        match failed {
+            false => assert_eq!(said, format!("{verb} android.permission.CAMERA for {chrome}")),
+            true => assert!(said.contains("does not request it"), "{said}"),
+        }
+    }
+    let refused = caller
+        .refused("mobile_set_permission", permission(NOTES, "no.such.PERMISSION", true))
+        .await;
+    assert!(refused.starts_with("Refused: "), "{refused}");
+    let missing =
+        caller.refused("mobile_clear_app", json!({ "bundle_id": "com.missing.app" })).await;
+    assert!(missing.starts_with("App not found: com.missing.app"), "{missing}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn log_is_read_one_entry_per_line() {
+    let caller = allowing(&[ToolGroup::Logs]);
+    caller.said("mobile_launch_app", json!({ "bundle_id": NOTES })).await;
+    let said = caller.said("mobile_logs", json!({ "priority": "info", "max": 5 })).await;
+    let lines: Vec<&str> = said.lines().collect();
+    assert!((1..=5).contains(&lines.len()), "{said}");
+    assert!(
+        lines
+            .iter()
+            .all(|line| line.contains(" I ") || line.contains(" W ") || line.contains(" E ")),
+        "{said}"
+    );
+    let none = caller.said("mobile_logs", json!({ "tag": "NoSuchTag" })).await;
+    assert_eq!(none, "The log has no such entries");
+    let refused = caller.refused("mobile_logs", json!({ "max": 0 })).await;
+    assert!(refused.starts_with("Invalid argument: `max`"), "{refused}");
+}
+
+#[test]
+fn recording_starts_and_its_video_is_saved() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().to_str().unwrap();
+    let mut server =
+        McpProcess::connected(&["--device", "virtual", "--allow", "recording", "--out", out]);
+    assert_eq!(server.say("mobile_stop_recording", json!({})), "Nothing is being recorded");
+    let started = server.say("mobile_start_recording", json!({ "seconds": 30 }));
+    assert!(started.contains("has started and lasts at most 30 s"), "{started}");
+    server.say("mobile_press_key", json!({ "key": "home" }));
+    let stopped = server.say("mobile_stop_recording", json!({}));
+    assert!(stopped.contains("assets/recording_") && stopped.contains(" bytes)"), "{stopped}");
+    server.close();
+    let saved = std::fs::read_dir(folder.path().join("assets")).unwrap().count();
+    assert_eq!(saved, 1);
+}
