@@ -142,13 +142,18 @@ class Http(Client):
         if self.session:
             headers |= {"mcp-session-id": self.session, "mcp-protocol-version": HELLO["protocolVersion"]}
         body = json.dumps(message).encode()
-        try:
-            self.connection.request("POST", "/mcp", body, headers)
-            answer = self.connection.getresponse()
-        except (http.client.HTTPException, OSError):
-            self.connection.close()
-            self.connection.request("POST", "/mcp", body, headers)
-            answer = self.connection.getresponse()
+        # The port may still be that of a server that is ending, or the connection may have been closed while idle.
+        until = time.perf_counter() + 10
+        while True:
+            try:
+                self.connection.request("POST", "/mcp", body, headers)
+                answer = self.connection.getresponse()
+                break
+            except (http.client.HTTPException, OSError) as error:
+                self.connection.close()
+                if time.perf_counter() > until:
+                    raise Gone(f"no answer on port {self.port}") from error
+                time.sleep(0.002)
         self.session = answer.getheader("mcp-session-id") or self.session
         return answer.getheader("content-type") or "", answer.read()
 
