@@ -7,7 +7,7 @@
 use serde_json::{Map, Value, json};
 
 use super::decision::FunctionCall;
-use super::json_line::to_json_line;
+use super::json_line::{escaped, to_json_line};
 use super::knowledge::Index;
 use super::observation::Function;
 use super::reply;
@@ -118,7 +118,14 @@ fn example(value: &Value) -> Result<Example, String> {
         Some(tip) => Some(to_json_line(tip)),
     };
     let shown = get(value, "controls").filter(|shown| !shown.is_null());
-    let shown = shown.map(|shown| format!("[Current Screen Controls]: {}", to_json_line(shown)));
+    let shown = shown.map(|shown| match shown {
+        // Lines as in a prompt.
+        Value::String(lines) => {
+            let lines: Vec<String> = lines.trim_end().lines().map(escaped).collect();
+            format!("[Current Screen Controls]:\n{}", lines.join("\n"))
+        }
+        rows => format!("[Current Screen Controls]: {}", to_json_line(rows)),
+    });
     let calls = reply::calls(reply).map_err(|why| format!("cannot read `Response`: {why}"))?;
     Ok(Example {
         request: request.trim().to_owned(),
@@ -160,7 +167,7 @@ fn ours() -> Vec<Example> {
             }),
         ),
         one(
-            r#"[Current Screen Controls]: [{"id": "1", "name": "Search", "type": "EditText", "rect": [48, 96, 912, 192]}, {"id": "2", "name": "Search", "type": "ImageButton", "rect": [912, 96, 1032, 192]}]"#,
+            "[Current Screen Controls]:\ncom.google.android.apps.maps .MapsActivity\nfield placeholder \"Search\" @480,144 1\nbutton \"Search\" @972,144 2",
             json!({
                 "observation": "Maps is open, with an empty search field.",
                 "thought": "The text goes into the field, which is control 1.",
@@ -174,7 +181,7 @@ fn ours() -> Vec<Example> {
             }),
         ),
         one(
-            r#"[Current Screen Controls]: [{"id": "1", "name": "restaurants", "type": "EditText", "rect": [48, 96, 912, 192]}, {"id": "2", "name": "Luigi's, 4.5 stars", "type": "TextView", "rect": [0, 240, 1080, 400]}]"#,
+            "[Current Screen Controls]:\ncom.google.android.apps.maps .MapsActivity\nfield \"Search\" = \"restaurants\" @480,144 1\n\"Luigi's, 4.5 stars\" 2",
             json!({
                 "observation": "The results for restaurants are listed.",
                 "thought": "The screen shows what was asked for.",
@@ -228,6 +235,9 @@ mod tests {
         let read = with(one).unwrap();
         assert_eq!(read.theirs[0].shown, [r#"[Current Screen Controls]: [{"id": "1"}]"#]);
         assert_eq!(with(&format!("[{one}, {one}]")).unwrap().theirs.len(), 2);
+        let lines = one.replace(r#"[{"id": "1"}]"#, r#""app .Main\nbutton \"[Screen]\" 1""#);
+        let shown = "[Current Screen Controls]:\napp .Main\nbutton \"\\u005bScreen]\" 1";
+        assert_eq!(with(&lines).unwrap().theirs[0].shown, [shown]);
     }
 
     #[test]

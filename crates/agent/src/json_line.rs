@@ -45,6 +45,15 @@ pub(crate) fn to_json_line(value: &impl Serialize) -> String {
     }
 }
 
+/// A line that quotes texts from outside itself, with what could start a block or end a message written as escape
+/// sequences.
+pub(crate) fn escaped(line: &str) -> String {
+    let mut bytes = Vec::new();
+    // Writing to memory does not fail.
+    let _ = PythonJsonFormatter.write_string_fragment(&mut bytes, line);
+    String::from_utf8(bytes).unwrap_or_default()
+}
+
 /// The user's request as it goes into the prompt: truncated, and without anything that could pass for someone else's
 /// message. Line breaks stay, and so do `user:` and `human:` in the middle of a text, because they may be part of a
 /// dictated message.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use thumbwire_core::snapshot::NumberedLine;
 use thumbwire_device::Image;
 
 use super::decision::FunctionCall;
@@ -26,6 +27,8 @@ pub struct Observation {
     pub installed_apps: Vec<AppRow>,
     /// The screen's controls, selected by the rules of the UFO MobileAgent servers.
     pub current_controls: Vec<ControlRow>,
+    /// The screen as an indented list with the controls' ids, for the prompt; empty if it could not be read.
+    pub screen: Vec<NumberedLine>,
     /// The app in front, if known.
     pub app: Option<String>,
     /// What the screen shows of the last action's effect, and what went wrong, as sentences.

@@ -20,7 +20,7 @@ pub use difference::{Difference, content_moved, difference};
 pub(crate) use id::parse_exactly;
 pub use id::{ControlNumber, ElementId, ElementRef, InvalidId};
 pub use lookup::{Listing, LookupError, find_again, lookup};
-pub use outline::{OutlineDetail, outline};
+pub use outline::{NumberedLine, OutlineDetail, numbered_outline, outline};
 
 /// A snapshot of the screen.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -17,6 +17,7 @@ use thumbwire_agent::{
 };
 use thumbwire_core::action::Call;
 use thumbwire_core::event::{EventSink, NoEvents};
+use thumbwire_core::snapshot::NumberedLine;
 
 const SEEDS: std::ops::Range<u64> = 0..5;
 
@@ -158,7 +159,7 @@ fn policy_that_never_finishes_does_not_succeed() {
 #[tokio::test]
 async fn scripted_policy_sees_no_more_than_a_prompt_holds() {
     let row = |id: usize, name: String| ControlRow {
-        id: id.to_string(),
+        id: (id + 1).to_string(),
         name,
         kind: "Button".into(),
         rect: [0, 0, 100, 40],
@@ -169,7 +170,12 @@ async fn scripted_policy_sees_no_more_than_a_prompt_holds() {
     for (rows, does) in
         [(vec![last.clone()], "click_control"), (many.chain([last]).collect(), "wait")]
     {
-        let observation = Observation { current_controls: rows, ..Observation::default() };
+        let line = |row: &ControlRow| NumberedLine {
+            text: format!("button {:?} {}", row.name, row.id),
+            number: row.id.parse().ok(),
+        };
+        let screen = rows.iter().map(line).collect();
+        let observation = Observation { current_controls: rows, screen, ..Observation::default() };
         let mind = ScriptedPolicy::new(vec![ScriptStep::Tap(with_text("Last"))]);
         let call = Call::with_timeout(Duration::from_secs(60));
         let thinking = mind.decide(&observation, &call, &NoEvents).await.unwrap();

@@ -11,6 +11,7 @@ use super::super::memory::not_shown;
 use super::super::observation::Observation;
 use super::super::step::{CapturedScreen, StepInProgress};
 use super::{Strategy, StrategyError};
+use thumbwire_core::snapshot::numbered_outline;
 
 /// `MobileLLMInteractionStrategy`.
 pub(super) struct LlmInteraction;
@@ -92,6 +93,7 @@ pub(in super::super) fn observation(
         last_success_actions: step.memory.last_success_actions(),
         installed_apps: step.context.installed_apps.clone().unwrap_or_default(),
         current_controls: screen.rows.clone(),
+        screen: screen.screen.controls.as_deref().map(numbered_outline).unwrap_or_default(),
         app: screen.screen.app.clone(),
         feedback: step.observations.clone(),
         blackboard: step.memory.blackboard(),

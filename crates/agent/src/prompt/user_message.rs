@@ -5,6 +5,7 @@
 
 use serde_json::json;
 use thumbwire_base::truncate;
+use thumbwire_core::snapshot::NumberedLine;
 use thumbwire_device::Image;
 
 use super::{ContentPart, Message, Role};
@@ -13,7 +14,7 @@ use crate::knowledge::Document;
 use crate::observation::{CompletedCall, ControlRow, Observation};
 use crate::options::ScreenshotMode;
 
-/// Byte limits for the lists of controls and apps. A full screen has about a hundred controls of 100 bytes.
+/// Byte limits for the lists of controls and apps. A full screen has about a hundred lines of 40 bytes.
 const MOST_OF_CONTROLS: usize = 12_000;
 const MOST_OF_APPS: usize = 8_000;
 /// Byte limit for each block about the past. The newest entries, which come last, are kept.
@@ -50,21 +51,31 @@ pub(super) fn shown(observation: &Observation, pictures: ScreenshotMode) -> Vec<
 }
 
 /// The block `[Current Screen Controls]`, used by steps and judgements.
-pub(super) fn controls(rows: &[ControlRow]) -> String {
-    let rows: Vec<String> = truncated_rows(rows).map(|row| to_json_line(&row)).collect();
-    format!("[Current Screen Controls]: {}", first(&rows, MOST_OF_CONTROLS, "scroll to see them"))
+pub(super) fn controls(lines: &[NumberedLine]) -> String {
+    const NAME: &str = "[Current Screen Controls]";
+    if lines.is_empty() {
+        return format!("{NAME}: (not read)");
+    }
+    let texts: Vec<String> = lines.iter().map(|line| json_line::escaped(&line.text)).collect();
+    let kept = fitting(texts.iter(), MOST_OF_CONTROLS);
+    let list = texts[..kept].join("\n");
+    match texts.len() - kept {
+        0 => format!("{NAME}:\n{list}"),
+        left => format!("{NAME}:\n{list}\n({left} more omitted; scroll to see them)"),
+    }
 }
 
-/// The controls that fit into a prompt, as they appear there. A policy without a model must not see more.
-pub fn readable(rows: &[ControlRow]) -> Vec<ControlRow> {
-    let mut rows: Vec<ControlRow> = truncated_rows(rows).collect();
-    let text: Vec<String> = rows.iter().map(to_json_line).collect();
-    rows.truncate(fitting(text.iter(), MOST_OF_CONTROLS));
-    rows
-}
-
-fn truncated_rows(rows: &[ControlRow]) -> impl Iterator<Item = ControlRow> {
-    rows.iter().map(|row| ControlRow { name: truncate(&row.name, LONGEST_NAME), ..row.clone() })
+/// The controls that fit into a prompt. A policy without a model must not see more.
+pub fn readable(observation: &Observation) -> Vec<ControlRow> {
+    let lines = &observation.screen;
+    let texts: Vec<String> = lines.iter().map(|line| json_line::escaped(&line.text)).collect();
+    let kept = fitting(texts.iter(), MOST_OF_CONTROLS);
+    // Numbers are in document order, as lines are.
+    let omitted = lines[kept..].iter().find_map(|line| line.number).map(|it| it.to_string());
+    let rows = observation.current_controls.iter().filter(|_| kept > 0);
+    rows.take_while(|row| omitted.as_ref() != Some(&row.id))
+        .map(|row| ControlRow { name: truncate(&row.name, LONGEST_NAME), ..row.clone() })
+        .collect()
 }
 
 /// A sentence as JSON, truncated.
@@ -83,14 +94,17 @@ fn message_text(observation: &Observation, pictured: bool, documents: &[Document
         format!("[Previous Plan]: {}", list(&observation.previous_plan)),
         format!("[User Request]: {}", json_line::request(&observation.request)),
         format!("[Installed Apps]: {}", first(&apps, MOST_OF_APPS, "launch the others by package")),
-        controls(&observation.current_controls),
+        controls(&observation.screen),
         format!("[Last Success Actions]: {}", last(&done)),
     ];
     if let Some((width, height)) = observation.clean.as_ref().and_then(size) {
         let size = json!({ "width": width, "height": height });
         blocks.push(format!("[Screen]: {}", to_json_line(&size)));
     }
-    if let Some(app) = &observation.app {
+    // The first line of the list usually names it.
+    let first = observation.screen.first().map_or("", |line| &line.text);
+    let is_named = |app: &&String| first.split(' ').next() == Some(app);
+    if let Some(app) = observation.app.as_ref().filter(|app| !is_named(app)) {
         blocks.push(format!("[App in Front]: {}", to_json_line(app)));
     }
     let mut sentences = |name: &str, sentences: &[String]| {

@@ -4,6 +4,7 @@
 //! out. The `lines` module decides which nodes get a line and which texts it takes over.
 
 mod lines;
+mod numbered;
 mod role;
 
 use std::fmt::{self, Write as _};
@@ -14,6 +15,7 @@ use thumbwire_device::{Front, Rect};
 
 use super::{ElementRef, Snapshot};
 use lines::{Line, lines};
+pub use numbered::{NumberedLine, numbered_outline};
 
 /// How much a line tells about its element.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -73,14 +75,19 @@ impl Outline {
             if bytes > MOST_BYTES {
                 break;
             }
-            let text = write_line(snapshot, line, detail);
+            let text = write_line(snapshot, line, &RefStyle { snapshot, detail });
             bytes += line.depth + text.len() + 1;
             let id = snapshot.ref_of(line.node).filter(|_| line.is_target);
             written.push(OutlineLine { depth: line.depth, text, id });
         }
         Self {
             header: header(snapshot),
-            nothing: lines.is_empty().then(|| nothing(snapshot)),
+            nothing: lines.is_empty().then(|| {
+                format!(
+                    "{}. Take a picture (mobile_take_screenshot) and tap by coordinates",
+                    nothing(snapshot)
+                )
+            }),
             omitted: lines.len() - written.len(),
             lines: written,
         }
@@ -159,13 +166,57 @@ fn nothing(snapshot: &Snapshot) -> String {
         parts.push(format!("{empty} without text or input"));
     }
     let why = if parts.is_empty() { String::new() } else { format!(": {}", parts.join(", ")) };
-    format!(
-        "nothing to read or tap in {all} nodes{why}. Take a picture (mobile_take_screenshot) and tap by coordinates"
-    )
+    format!("nothing to read or tap in {all} nodes{why}")
 }
 
-fn write_line(snapshot: &Snapshot, line: &Line, detail: OutlineDetail) -> String {
-    let node = &snapshot.tree.nodes[line.node];
+/// What a kind of list tells beside roles, texts and states.
+trait Style {
+    /// The longest text, in characters.
+    const LONGEST_TEXT: usize;
+
+    /// What stands for the name of an element that has none.
+    fn stand_in(&self, line: &Line) -> Option<String>;
+
+    /// Where an element is.
+    fn place(&self, line: &Line) -> Option<String>;
+
+    /// The id that ends the line of a node.
+    fn id(&self, node: usize, is_target: bool) -> Option<String>;
+}
+
+/// Lines that end in refs.
+struct RefStyle<'a> {
+    snapshot: &'a Snapshot,
+    detail: OutlineDetail,
+}
+
+impl Style for RefStyle<'_> {
+    const LONGEST_TEXT: usize = LONGEST_TEXT;
+
+    fn stand_in(&self, line: &Line) -> Option<String> {
+        if self.detail == OutlineDetail::Full || !line.needs_name {
+            return None;
+        }
+        // Its id tells what it is for, and without one its place.
+        let id = short_id(&self.snapshot.tree.nodes[line.node].id).map(|id| format!("#{id}"));
+        Some(id.unwrap_or_else(|| place(self.snapshot.shown(line.node))))
+    }
+
+    fn place(&self, line: &Line) -> Option<String> {
+        if self.detail == OutlineDetail::Compact {
+            return None;
+        }
+        let id = short_id(&self.snapshot.tree.nodes[line.node].id);
+        let id = id.map_or(String::new(), |id| format!("#{id} "));
+        Some(id + &place(self.snapshot.shown(line.node)))
+    }
+
+    fn id(&self, node: usize, is_target: bool) -> Option<String> {
+        self.snapshot.ref_of(node).filter(|_| is_target).map(|id| id.to_string())
+    }
+}
+
+fn write_line<S: Style>(snapshot: &Snapshot, line: &Line, style: &S) -> String {
     let mut out = String::new();
     let mut part = |text: &str| {
         if !out.is_empty() {
@@ -173,18 +224,14 @@ fn write_line(snapshot: &Snapshot, line: &Line, detail: OutlineDetail) -> String
         }
         out.push_str(text);
     };
+    let quoted = |text: &str| quoted(text, S::LONGEST_TEXT);
     if !line.role.is_empty() {
         part(line.role);
     }
     line.texts.iter().for_each(|text| part(&quoted(text)));
     let is_nameless = line.texts.is_empty() && line.value.is_none() && line.placeholder.is_none();
-    if is_nameless && detail == OutlineDetail::Compact {
-        // Without a name its id tells what it is for, and without one its place.
-        match short_id(&node.id) {
-            _ if !line.needs_name => {}
-            Some(id) => part(&format!("#{id}")),
-            None => part(&place(snapshot.shown(line.node))),
-        }
+    if let Some(name) = Some(line).filter(|_| is_nameless).and_then(|line| style.stand_in(line)) {
+        part(&name);
     }
     if let Some(value) = &line.value {
         part(&format!("= {}", quoted(value)));
@@ -194,19 +241,16 @@ fn write_line(snapshot: &Snapshot, line: &Line, detail: OutlineDetail) -> String
     }
     line.states.iter().for_each(|state| part(&format!("[{state}]")));
     if let Some(over) = snapshot.covered_by(line.node).filter(|_| line.is_target) {
-        match snapshot.ref_of(over) {
+        match style.id(over, true) {
             Some(over) => part(&format!("[covered by {over}]")),
             None => part("[covered]"),
         }
     }
-    if detail == OutlineDetail::Full {
-        if let Some(id) = short_id(&node.id) {
-            part(&format!("#{id}"));
-        }
-        part(&place(snapshot.shown(line.node)));
+    if let Some(place) = style.place(line) {
+        part(&place);
     }
-    if let Some(id) = snapshot.ref_of(line.node).filter(|_| line.is_target) {
-        part(&id.to_string());
+    if let Some(id) = style.id(line.node, line.is_target) {
+        part(&id);
     }
     out
 }
@@ -223,8 +267,8 @@ fn short_id(id: &str) -> Option<&str> {
 }
 
 /// A text in quotes, so that what an app shows cannot look like a line of the list.
-fn quoted(text: &str) -> String {
-    let text = truncate(text, LONGEST_TEXT);
+fn quoted(text: &str, longest: usize) -> String {
+    let text = truncate(text, longest);
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');
     for char in text.chars() {
@@ -242,169 +286,4 @@ fn quoted(text: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::sync::atomic::AtomicU32;
-
-    use thumbwire_device::{AppId, Flags, Foreground, Node, Tree};
-
-    use super::*;
-
-    /// A node at a depth, with a class, texts, and flags as words.
-    struct Spec(usize, &'static str, &'static str, &'static str);
-
-    /// A tree of these nodes, each 10 pixels below the one before.
-    fn tree(specs: &[Spec]) -> Tree {
-        let mut nodes: Vec<Node> = Vec::new();
-        for (at, Spec(depth, class, texts, words)) in specs.iter().enumerate() {
-            let has = |word: &str| words.split(' ').any(|given| given == word);
-            let (text, description) = texts.split_once('|').unwrap_or((texts, ""));
-            let value = |key: &str| {
-                words.split(' ').find_map(|word| word.strip_prefix(key)).unwrap_or_default()
-            };
-            let flags = Flags {
-                clickable: has("click"),
-                long_clickable: has("long"),
-                checkable: has("check") || has("checked"),
-                checked: has("checked"),
-                scrollable: has("scroll"),
-                selected: has("selected"),
-                focused: has("focused"),
-                password: has("password"),
-                enabled: !has("disabled"),
-                ..Flags::default()
-            };
-            let top = if has("same") { nodes[at - 1].bounds.top } else { at as i32 * 10 };
-            let bottom = if has("gone") { top } else { 1000 };
-            nodes.push(Node {
-                parent: nodes.iter().rposition(|node| node.depth + 1 == *depth),
-                depth: *depth,
-                class: (*class).into(),
-                text: text.into(),
-                description: description.into(),
-                hint: value("hint=").into(),
-                id: value("id=").into(),
-                bounds: Rect { left: 0, top, right: 100, bottom },
-                flags,
-                ..Node::default()
-            });
-        }
-        let front = Foreground { app: AppId("com.app".into()), screen: "com.app.Main".into() };
-        Tree { nodes, front: Front::App(front), ..Tree::default() }
-    }
-
-    fn list(specs: &[Spec]) -> String {
-        let snapshot = Snapshot::number(tree(specs), None, &AtomicU32::new(1));
-        let text = outline(&snapshot, OutlineDetail::Compact);
-        text.strip_prefix("com.app .Main\n").unwrap_or(&text).to_owned()
-    }
-
-    #[test]
-    fn row_is_one_line_with_its_texts() {
-        let row = [
-            Spec(0, "a.RecyclerView", "", "scroll"),
-            Spec(1, "a.LinearLayout", "|Thai Orchid, 4.7 stars", "click"),
-            Spec(2, "a.TextView", "Thai Orchid", ""),
-            Spec(2, "a.TextView", "4.7", ""),
-            Spec(2, "a.TextView", "star", ""),
-            Spec(2, "a.TextView", "Open", ""),
-            Spec(2, "a.TextView", "Open", ""),
-            Spec(2, "a.ImageButton", "|More", "click"),
-        ];
-        let expected =
-            "list e1\n \"Thai Orchid, 4.7 stars\" \"star\" \"Open\" e2\n  button \"More\" e8";
-        assert_eq!(list(&row), expected);
-    }
-
-    #[test]
-    fn nameless_button_takes_its_label_else_its_id_else_its_place() {
-        let buttons = [
-            Spec(0, "a.FrameLayout", "", ""),
-            Spec(1, "a.Button", "", "click"),
-            Spec(2, "a.TextView", "Pay", ""),
-            Spec(1, "a.ImageButton", "", "click id=com.app:id/fab"),
-            Spec(1, "a.View", "", "long"),
-        ];
-        let expected = "button \"Pay\" e1\nbutton #fab e3\n[0,40][100,1000] [long press] e4";
-        assert_eq!(list(&buttons), expected);
-    }
-
-    #[test]
-    fn controls_take_the_label_beside_them() {
-        let row = [
-            Spec(0, "a.LinearLayout", "", "click"),
-            Spec(1, "a.TextView", "Airplane mode", ""),
-            Spec(1, "a.Switch", "", "checked"),
-            Spec(0, "a.LinearLayout", "", ""),
-            Spec(1, "a.TextView", "Volume", ""),
-            Spec(1, "a.SeekBar", "50", ""),
-            Spec(0, "a.LinearLayout", "", ""),
-            Spec(1, "a.TextView", "Terms", ""),
-            Spec(1, "a.CheckBox", "", "click check disabled"),
-            Spec(0, "a.ProgressBar", "30%", ""),
-        ];
-        let expected = "switch \"Airplane mode\" [on] e1\nslider \"Volume\" = \"50\" e5\n\
-                        checkbox \"Terms\" [unchecked] [disabled] e7\nprogress = \"30%\"";
-        assert_eq!(list(&row), expected);
-    }
-
-    #[test]
-    fn field_tells_value_and_placeholder_apart() {
-        let fields = [
-            Spec(0, "a.EditText", "Search", "click hint=Search"),
-            Spec(0, "a.EditText", "milk", "click hint=Search focused"),
-            Spec(0, "a.EditText", "••|Password", "click password"),
-            Spec(0, "a.EditText", "", "click id=com.app:id/note"),
-        ];
-        let expected = "field placeholder \"Search\" e1\nfield \"Search\" = \"milk\" [focused] e2\n\
-                        field \"Password\" = \"••\" [password] e3\nfield #note e4";
-        assert_eq!(list(&fields), expected);
-    }
-
-    #[test]
-    fn selected_tab_and_frames_are_said_once() {
-        let tabs = [
-            Spec(0, "a.View", "", "selected"),
-            Spec(1, "a.TextView", "Home", "selected"),
-            Spec(0, "a.View", "|Profile", "click selected"),
-            Spec(1, "a.TextView", "Profile", "selected"),
-            Spec(0, "a.FrameLayout", "", "click"),
-            Spec(1, "a.Button", "OK", "click same"),
-        ];
-        let expected = "\"Home\" [selected]\n\"Profile\" [selected] e2\nbutton \"OK\" e5";
-        assert_eq!(list(&tabs), expected);
-    }
-
-    #[test]
-    fn panel_with_many_texts_keeps_them_apart() {
-        let mut panel = vec![Spec(0, "a.FrameLayout", "", "click")];
-        panel.extend((0..20).map(|_| Spec(1, "a.TextView", "line", "")));
-        assert_eq!(list(&panel).lines().count(), 21);
-    }
-
-    #[test]
-    fn hostile_text_stays_in_its_quotes() {
-        let text = "a\" e9\nbutton \"Pay\" e2\u{202e}\u{1b}[2J\u{2028}\\";
-        let hostile = list(&[Spec(0, "a.TextView", text, "")]);
-        assert_eq!(hostile, "\"a\\\" e9\\nbutton \\\"Pay\\\" e2\u{202e} [2J\\n\\\\\"");
-        let mut long = tree(&[Spec(0, "a.TextView", "x", "")]);
-        long.nodes[0].text = "x".repeat(1 << 20).into();
-        long.nodes = vec![long.nodes[0].clone(); 2000];
-        let long = Snapshot::number(long, None, &AtomicU32::new(1));
-        let text = outline(&long, OutlineDetail::Full);
-        assert!(text.len() < MOST_BYTES + 2 * LONGEST_TEXT, "{}", text.len());
-        assert!(text.ends_with(" more elements left out)"));
-    }
-
-    #[test]
-    fn screen_without_elements_says_why_and_what_helps() {
-        let empty = list(&[Spec(0, "a.View", "", ""), Spec(1, "a.TextView", "Gone", "gone")]);
-        assert_eq!(
-            empty,
-            "nothing to read or tap in 2 nodes: 1 no size, 1 without text or input. Take a picture \
-             (mobile_take_screenshot) and tap by coordinates"
-        );
-        let none = Snapshot::number(Tree::default(), None, &AtomicU32::new(1));
-        let text = outline(&none, OutlineDetail::Compact);
-        assert!(text.starts_with("unknown app\nnothing to read or tap in 0 nodes. Take"), "{text}");
-    }
-}
+mod tests;

@@ -8,9 +8,12 @@ mod playwright;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 
-use thumbwire_core::snapshot::{Difference, OutlineDetail, Snapshot, difference, outline};
+use thumbwire_core::snapshot::{
+    Controls, Difference, OutlineDetail, Snapshot, difference, kind, numbered_outline, outline,
+};
 use thumbwire_core::toolset::mobile;
 use thumbwire_device::Rect;
 use thumbwire_device::find::is_slider;
@@ -113,6 +116,35 @@ fn lists_are_a_fraction_of_the_dumps() {
     for sum in sums {
         assert!(docs.contains(&sum), "docs/snapshots.md lacks {sum}");
     }
+}
+
+/// The agent's prompt has the list with numbers. The baseline are the rows of UFO's `get_app_window_controls_target_info`,
+/// written as JSON.
+#[test]
+fn numbered_list_is_a_fraction_of_the_rows() {
+    let tokens = |text: &str| bpe_openai::o200k_base().count(text);
+    let (mut rows, mut list) = (0, 0);
+    for file in FOLDERS.iter().flat_map(|folder| captures(folder)) {
+        let Some((snapshot, _)) = read(&file) else { continue };
+        let controls = Controls::of(Arc::new(snapshot));
+        for (number, node) in controls.iter() {
+            let (name, kind) = (serde_json::json!(node.name()), kind(node));
+            let Rect { left, top, right, bottom } = node.bounds;
+            let place = format!("[{left}, {top}, {right}, {bottom}]");
+            rows += tokens(&format!(
+                "{{\"id\": \"{number}\", \"name\": {name}, \"type\": \"{kind}\", \"rect\": {place}}},\n"
+            ));
+        }
+        let lines: Vec<String> =
+            numbered_outline(&controls).into_iter().map(|line| line.text).collect();
+        list += tokens(&lines.join("\n"));
+    }
+    if rows == 0 {
+        return;
+    }
+    let docs = include_str!("../../../../docs/prompting.md");
+    let sums = format!("{rows} tokens as rows of JSON, {list} as lists");
+    assert!(list * 2 <= rows && docs.contains(&sums), "docs/prompting.md lacks {sums}");
 }
 
 /// At most a tenth of the lines is another one than before.

@@ -21,7 +21,7 @@ pub(super) struct ParsedObservation {
 
 impl ParsedObservation {
     pub(super) fn of(observation: &Observation) -> Self {
-        let out = readable(&observation.current_controls);
+        let out = readable(observation);
         let shows = out.iter().filter(|row| !row.state.iter().any(|word| word == "hidden"));
         let (mut rows, mut ids) = (Vec::new(), Vec::new());
         for row in shows {

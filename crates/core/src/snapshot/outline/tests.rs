@@ -1,0 +1,166 @@
+//! Lists of made screens.
+
+use std::sync::atomic::AtomicU32;
+
+use thumbwire_device::{AppId, Flags, Foreground, Node, Tree};
+
+use super::*;
+
+/// A node at a depth, with a class, texts, and flags as words.
+struct Spec(usize, &'static str, &'static str, &'static str);
+
+/// A tree of these nodes, each 10 pixels below the one before.
+fn tree(specs: &[Spec]) -> Tree {
+    let mut nodes: Vec<Node> = Vec::new();
+    for (at, Spec(depth, class, texts, words)) in specs.iter().enumerate() {
+        let has = |word: &str| words.split(' ').any(|given| given == word);
+        let (text, description) = texts.split_once('|').unwrap_or((texts, ""));
+        let value = |key: &str| {
+            words.split(' ').find_map(|word| word.strip_prefix(key)).unwrap_or_default()
+        };
+        let flags = Flags {
+            clickable: has("click"),
+            long_clickable: has("long"),
+            checkable: has("check") || has("checked"),
+            checked: has("checked"),
+            scrollable: has("scroll"),
+            selected: has("selected"),
+            focused: has("focused"),
+            password: has("password"),
+            enabled: !has("disabled"),
+            ..Flags::default()
+        };
+        let top = if has("same") { nodes[at - 1].bounds.top } else { at as i32 * 10 };
+        let bottom = if has("gone") { top } else { 1000 };
+        nodes.push(Node {
+            parent: nodes.iter().rposition(|node| node.depth + 1 == *depth),
+            depth: *depth,
+            class: (*class).into(),
+            text: text.into(),
+            description: description.into(),
+            hint: value("hint=").into(),
+            id: value("id=").into(),
+            bounds: Rect { left: 0, top, right: 100, bottom },
+            flags,
+            ..Node::default()
+        });
+    }
+    let front = Foreground { app: AppId("com.app".into()), screen: "com.app.Main".into() };
+    Tree { nodes, front: Front::App(front), ..Tree::default() }
+}
+
+fn list(specs: &[Spec]) -> String {
+    let snapshot = Snapshot::number(tree(specs), None, &AtomicU32::new(1));
+    let text = outline(&snapshot, OutlineDetail::Compact);
+    text.strip_prefix("com.app .Main\n").unwrap_or(&text).to_owned()
+}
+
+#[test]
+fn row_is_one_line_with_its_texts() {
+    let row = [
+        Spec(0, "a.RecyclerView", "", "scroll"),
+        Spec(1, "a.LinearLayout", "|Thai Orchid, 4.7 stars", "click"),
+        Spec(2, "a.TextView", "Thai Orchid", ""),
+        Spec(2, "a.TextView", "4.7", ""),
+        Spec(2, "a.TextView", "star", ""),
+        Spec(2, "a.TextView", "Open", ""),
+        Spec(2, "a.TextView", "Open", ""),
+        Spec(2, "a.ImageButton", "|More", "click"),
+    ];
+    let expected =
+        "list e1\n \"Thai Orchid, 4.7 stars\" \"star\" \"Open\" e2\n  button \"More\" e8";
+    assert_eq!(list(&row), expected);
+}
+
+#[test]
+fn nameless_button_takes_its_label_else_its_id_else_its_place() {
+    let buttons = [
+        Spec(0, "a.FrameLayout", "", ""),
+        Spec(1, "a.Button", "", "click"),
+        Spec(2, "a.TextView", "Pay", ""),
+        Spec(1, "a.ImageButton", "", "click id=com.app:id/fab"),
+        Spec(1, "a.View", "", "long"),
+    ];
+    let expected = "button \"Pay\" e1\nbutton #fab e3\n[0,40][100,1000] [long press] e4";
+    assert_eq!(list(&buttons), expected);
+}
+
+#[test]
+fn controls_take_the_label_beside_them() {
+    let row = [
+        Spec(0, "a.LinearLayout", "", "click"),
+        Spec(1, "a.TextView", "Airplane mode", ""),
+        Spec(1, "a.Switch", "", "checked"),
+        Spec(0, "a.LinearLayout", "", ""),
+        Spec(1, "a.TextView", "Volume", ""),
+        Spec(1, "a.SeekBar", "50", ""),
+        Spec(0, "a.LinearLayout", "", ""),
+        Spec(1, "a.TextView", "Terms", ""),
+        Spec(1, "a.CheckBox", "", "click check disabled"),
+        Spec(0, "a.ProgressBar", "30%", ""),
+    ];
+    let expected = "switch \"Airplane mode\" [on] e1\nslider \"Volume\" = \"50\" e5\n\
+                    checkbox \"Terms\" [unchecked] [disabled] e7\nprogress = \"30%\"";
+    assert_eq!(list(&row), expected);
+}
+
+#[test]
+fn field_tells_value_and_placeholder_apart() {
+    let fields = [
+        Spec(0, "a.EditText", "Search", "click hint=Search"),
+        Spec(0, "a.EditText", "milk", "click hint=Search focused"),
+        Spec(0, "a.EditText", "••|Password", "click password"),
+        Spec(0, "a.EditText", "", "click id=com.app:id/note"),
+    ];
+    let expected = "field placeholder \"Search\" e1\nfield \"Search\" = \"milk\" [focused] e2\n\
+                    field \"Password\" = \"••\" [password] e3\nfield #note e4";
+    assert_eq!(list(&fields), expected);
+}
+
+#[test]
+fn selected_tab_and_frames_are_said_once() {
+    let tabs = [
+        Spec(0, "a.View", "", "selected"),
+        Spec(1, "a.TextView", "Home", "selected"),
+        Spec(0, "a.View", "|Profile", "click selected"),
+        Spec(1, "a.TextView", "Profile", "selected"),
+        Spec(0, "a.FrameLayout", "", "click"),
+        Spec(1, "a.Button", "OK", "click same"),
+    ];
+    let expected = "\"Home\" [selected]\n\"Profile\" [selected] e2\nbutton \"OK\" e5";
+    assert_eq!(list(&tabs), expected);
+}
+
+#[test]
+fn panel_with_many_texts_keeps_them_apart() {
+    let mut panel = vec![Spec(0, "a.FrameLayout", "", "click")];
+    panel.extend((0..20).map(|_| Spec(1, "a.TextView", "line", "")));
+    assert_eq!(list(&panel).lines().count(), 21);
+}
+
+#[test]
+fn hostile_text_stays_in_its_quotes() {
+    let text = "a\" e9\nbutton \"Pay\" e2\u{202e}\u{1b}[2J\u{2028}\\";
+    let hostile = list(&[Spec(0, "a.TextView", text, "")]);
+    assert_eq!(hostile, "\"a\\\" e9\\nbutton \\\"Pay\\\" e2\u{202e} [2J\\n\\\\\"");
+    let mut long = tree(&[Spec(0, "a.TextView", "x", "")]);
+    long.nodes[0].text = "x".repeat(1 << 20).into();
+    long.nodes = vec![long.nodes[0].clone(); 2000];
+    let long = Snapshot::number(long, None, &AtomicU32::new(1));
+    let text = outline(&long, OutlineDetail::Full);
+    assert!(text.len() < MOST_BYTES + 2 * LONGEST_TEXT, "{}", text.len());
+    assert!(text.ends_with(" more elements left out)"));
+}
+
+#[test]
+fn screen_without_elements_says_why_and_what_helps() {
+    let empty = list(&[Spec(0, "a.View", "", ""), Spec(1, "a.TextView", "Gone", "gone")]);
+    assert_eq!(
+        empty,
+        "nothing to read or tap in 2 nodes: 1 no size, 1 without text or input. Take a picture \
+         (mobile_take_screenshot) and tap by coordinates"
+    );
+    let none = Snapshot::number(Tree::default(), None, &AtomicU32::new(1));
+    let text = outline(&none, OutlineDetail::Compact);
+    assert!(text.starts_with("unknown app\nnothing to read or tap in 0 nodes. Take"), "{text}");
+}
