@@ -20,6 +20,7 @@ pub use difference::{Difference, content_moved, difference};
 pub(crate) use id::parse_exactly;
 pub use id::{ControlNumber, ElementId, ElementRef, InvalidId};
 pub use lookup::{Listing, LookupError, find_again, lookup};
+pub(crate) use outline::named_element;
 pub use outline::{NumberedLine, OutlineDetail, numbered_outline, outline};
 
 /// A snapshot of the screen.
@@ -114,6 +115,7 @@ impl Snapshot {
     /// less than a quarter of its elements are left. A scrolled or changed screen is the same one.
     pub fn is_another_screen(&self, earlier: &Snapshot) -> bool {
         self.tree.front != earlier.tree.front
+            || self.tree.window != earlier.tree.window
             || matching::left_of(self, earlier) * 4 < earlier.refs.len()
     }
 

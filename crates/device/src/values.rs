@@ -349,8 +349,22 @@ pub struct Tree {
     pub source: ByteString,
     /// What was in front when the tree was read.
     pub front: Front,
+    /// What kind of window the tree shows.
+    pub window: WindowKind,
     /// The part of the screen that the keyboard covers, if it is shown and not a part of the tree.
     pub keyboard: Option<Rect>,
+}
+
+/// What kind of window has the focus.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum WindowKind {
+    /// The main window of an app or of the system, or one whose kind the platform does not report.
+    #[default]
+    Main,
+    /// A dialog over the app.
+    Dialog,
+    /// A menu or another small window of the app.
+    Popup,
 }
 
 /// How much of the screen a tree contains.

@@ -17,7 +17,7 @@ use super::cache::CacheEntry;
 use crate::action::{
     Cause, ElementId, ElementSelector, Failure, Outcome, SnapshotOptions, TapResult, Target,
 };
-use crate::snapshot::{Listing, LookupError, RefVisibility, Snapshot, lookup};
+use crate::snapshot::{Listing, LookupError, RefVisibility, Snapshot, lookup, named_element};
 
 /// How long a list may stand for the current screen (UFO MobileAgent servers: control cache).
 const LISTING_FRESH: Duration = Duration::from_secs(5);
@@ -105,7 +105,10 @@ impl AttachedDevice {
         let words = [id.map(Locator::Id), text.map(Locator::Text)];
         for sought in words.into_iter().flatten() {
             match find(&snapshot.tree, sought) {
-                FindResult::One(node) => return hit(&snapshot, node, RefVisibility::Known),
+                FindResult::One(node) => {
+                    let node = named_element(&snapshot, node);
+                    return hit(&snapshot, node, RefVisibility::Known);
+                }
                 FindResult::Ambiguous(nodes) => {
                     return Err(TargetError::Because(
                         snapshot.describe_several(&nodes, RefVisibility::Known),

@@ -4,6 +4,7 @@
 //! out. The `lines` module decides which nodes get a line and which texts it takes over.
 
 mod lines;
+mod more;
 mod numbered;
 mod role;
 
@@ -11,10 +12,10 @@ use std::fmt::{self, Write as _};
 
 use thumbwire_base::truncate;
 use thumbwire_device::find::{HiddenReason, Visibility};
-use thumbwire_device::{Front, Rect};
+use thumbwire_device::{Front, Rect, WindowKind};
 
 use super::{ElementRef, Snapshot};
-use lines::{Line, lines};
+use lines::{Line, labelled_by, lines};
 pub use numbered::{NumberedLine, numbered_outline};
 
 /// How much a line tells about its element.
@@ -42,6 +43,12 @@ const LONGEST_TEXT: usize = 4000;
 /// line with all its texts. The list is cut in document order, and the last line counts what is left out.
 pub fn outline(snapshot: &Snapshot, detail: OutlineDetail) -> String {
     Outline::new(snapshot, detail).to_string()
+}
+
+/// The element that a text means in the list: a switch, check box or slider is named by the text beside it, and taps on
+/// that text would do nothing. Any other node means itself.
+pub(crate) fn named_element(snapshot: &Snapshot, node: usize) -> usize {
+    labelled_by(snapshot, node).unwrap_or(node)
 }
 
 /// The list of [`outline`] in parts.
@@ -131,6 +138,11 @@ fn header(snapshot: &Snapshot) -> String {
     }
     if let Some(state) = tree.front.lock() {
         let _ = write!(out, " ({state}; mobile_unlock opens it)");
+    }
+    match tree.window {
+        WindowKind::Main => {}
+        WindowKind::Dialog => out.push_str(" [dialog]"),
+        WindowKind::Popup => out.push_str(" [popup]"),
     }
     if tree.rotation % 2 == 1 {
         out.push_str(" [landscape]");

@@ -55,8 +55,11 @@ pub(super) fn read_screen(output: &Bytes) -> Result<Tree, Error> {
     tree.front = front;
     let windows = windows(&rest);
     tree.keyboard = keyboard(&windows);
-    if let Some(frame) = focused(&windows, &rest).and_then(|window| window.frame) {
-        move_to_window(&mut tree, frame);
+    if let Some(window) = focused(&windows, &rest) {
+        tree.window = window.role();
+        if let Some(frame) = window.frame {
+            move_to_window(&mut tree, frame);
+        }
     }
     Ok(tree)
 }

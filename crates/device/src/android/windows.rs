@@ -3,7 +3,7 @@
 //! Each window begins with `Window #N Window{hash u0 TITLE}:` and has its attributes in the lines below. Android 4.0 to 16
 //! print the same keys with other details; only those that all of them have are read.
 
-use crate::Rect;
+use crate::{Rect, WindowKind};
 
 /// A window of the list.
 #[derive(Debug, Clone, Copy)]
@@ -42,6 +42,16 @@ impl<'a> Window<'a> {
             bottom: bottom.saturating_sub(b),
         };
         (!content.is_empty()).then_some(content)
+    }
+
+    /// What it is to the app that it belongs to. Source: `WindowManager.LayoutParams`: an activity's own window is a
+    /// `TYPE_BASE_APPLICATION`, a dialog a `TYPE_APPLICATION`; menus and popups are sub-windows.
+    pub(super) fn role(&self) -> WindowKind {
+        match self.kind.unwrap_or_default() {
+            "2" | "APPLICATION" | "1003" | "APPLICATION_ATTACHED_DIALOG" => WindowKind::Dialog,
+            "1000" | "APPLICATION_PANEL" | "1002" | "APPLICATION_SUB_PANEL" => WindowKind::Popup,
+            _ => WindowKind::Main,
+        }
     }
 
     /// Whether it belongs to an app: an activity, its dialogs, menus and popups. `None` if the list does not say.
@@ -179,21 +189,24 @@ mod tests {
     #[test]
     fn window_type_tells_whose_it_is() {
         let of = |kind: &str| {
-            windows(&format!("Window #0 Window{{1 u0 X}}:\n    mAttrs={{(0,0) {kind} fmt=-3}}\n"))
-                [0]
-            .is_of_app()
+            let text = format!("Window #0 Window{{1 u0 X}}:\n    mAttrs={{(0,0) {kind} fmt=-3}}\n");
+            let window = windows(&text)[0];
+            (window.is_of_app(), window.role())
         };
-        for (kind, app) in [
-            ("ty=1", Some(true)),
-            ("ty=1002", Some(true)),
-            ("ty=2003", Some(false)),
-            ("ty=BASE_APPLICATION", Some(true)),
-            ("ty=APPLICATION_SUB_PANEL", Some(true)),
-            ("ty=APPLICATION_OVERLAY", Some(false)),
-            ("ty=NOTIFICATION_SHADE", Some(false)),
-            ("", None),
+        use WindowKind::{Dialog, Main, Popup};
+        for (kind, app, role) in [
+            ("ty=1", Some(true), Main),
+            ("ty=2", Some(true), Dialog),
+            ("ty=1002", Some(true), Popup),
+            ("ty=2003", Some(false), Main),
+            ("ty=BASE_APPLICATION", Some(true), Main),
+            ("ty=APPLICATION", Some(true), Dialog),
+            ("ty=APPLICATION_SUB_PANEL", Some(true), Popup),
+            ("ty=APPLICATION_OVERLAY", Some(false), Main),
+            ("ty=NOTIFICATION_SHADE", Some(false), Main),
+            ("", None, Main),
         ] {
-            assert_eq!(of(kind), app, "{kind}");
+            assert_eq!(of(kind), (app, role), "{kind}");
         }
     }
 }

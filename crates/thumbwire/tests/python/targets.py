@@ -4,10 +4,12 @@ library only.
 
 * Each enabled node on screen that is clickable, long-clickable, checkable, scrollable, a text field or a slider has a ref at its place.
   (A box that only shows a state is part of the row that takes the tap.)
-* Each text on screen is in the list, and in the one with places.
+* Each text on screen is in the list, and in the one with places; case makes no other text.
+* No text is said more often than there are elements that have it.
 
 Prints the counts as JSON, and on standard error what is missing. Exits with 1 if anything is."""
 
+import collections
 import json
 import pathlib
 import re
@@ -50,6 +52,22 @@ def walk(node, clip=EVERYTHING):
         yield from walk(child, part or clip)
 
 
+def elements_with(node, above=frozenset()):
+    """How many elements have each text. One inside another with the same text counts as one, unless it can be acted on."""
+    counts = collections.Counter()
+    for child in node.findall("node"):
+        own = texts(child)
+        counts.update(own if acts(child) else own - above)
+        counts += elements_with(child, above | own)
+    return counts
+
+
+def texts(node):
+    """The different texts of a node, as the list writes them, in one case."""
+    both = (node.get("text") or "", node.get("content-desc") or "")
+    return {escaped(text).lower() for text in both if text.strip()}
+
+
 def acts(node):
     name = node.get("class") or ""
     return any(node.get(flag) == "true" for flag in FLAGS) or name.endswith(FIELDS_AND_SLIDERS)
@@ -83,8 +101,13 @@ def missing(thumbwire, file, tree, counts):
             if text.strip():
                 counts["texts"] += 1
                 for form, list_ in zip(("list", "list with places"), printed):
-                    if escaped(text) not in list_:
+                    if escaped(text).lower() not in list_.lower():
                         yield f"not in the {form}: {text!r}"
+    own = elements_with(tree)
+    said = collections.Counter(text.lower() for text in re.findall(r'"((?:[^"\\]|\\.)*)"', printed[0]))
+    for text, count in said.items():
+        if count > own[text]:
+            yield f"said {count} times instead of {own[text]}: {text!r}"
 
 
 def main():

@@ -3,6 +3,7 @@
 use thumbwire_device::find::is_slider;
 use thumbwire_device::{Flags, Node, text_field};
 
+use super::more::more_states;
 use super::role::{has_value, role};
 use crate::snapshot::Snapshot;
 
@@ -33,11 +34,14 @@ pub(super) struct Line<'a> {
 
 /// The lines of a snapshot, in document order.
 pub(super) fn lines(snapshot: &Snapshot) -> Vec<Line<'_>> {
-    let mut plan = Plan::of(snapshot);
-    plan.merge_targets();
-    plan.assign_texts();
-    plan.label_controls();
-    plan.lines()
+    Plan::complete(snapshot).lines()
+}
+
+/// The switch, check box or slider that a text beside it names, if the text of this node is such a name.
+pub(super) fn labelled_by(snapshot: &Snapshot, text: usize) -> Option<usize> {
+    let plan = Plan::complete(snapshot);
+    let takes = |&at: &usize| plan.target[at] && plan.taken[at].contains(&text);
+    (0..plan.nodes.len()).find(takes).filter(|&control| !snapshot.is_inside(text, control))
 }
 
 /// What is known about each node while lines are decided. All lists have the tree's indices.
@@ -59,6 +63,14 @@ struct Plan<'a> {
 }
 
 impl<'a> Plan<'a> {
+    fn complete(snapshot: &'a Snapshot) -> Self {
+        let mut plan = Self::of(snapshot);
+        plan.merge_targets();
+        plan.assign_texts();
+        plan.label_controls();
+        plan
+    }
+
     fn of(snapshot: &'a Snapshot) -> Self {
         let nodes = &snapshot.tree.nodes;
         let roles: Vec<_> = nodes.iter().map(role).collect();
@@ -220,7 +232,9 @@ impl<'a> Plan<'a> {
             let outer = node.parent.and_then(|parent| inside[parent]);
             let repeats = || {
                 let above = outer.map(|line: usize| &list[line]);
-                above.is_some_and(|line| own_texts(node).all(|text| line.texts.contains(&text)))
+                let says =
+                    |line: &Line, text| line.texts.iter().any(|said| is_same_text(said, text));
+                above.is_some_and(|line| own_texts(node).all(|text| says(line, text)))
             };
             let is_line = self.target[at]
                 || !self.taken[at].is_empty()
@@ -252,15 +266,18 @@ impl<'a> Plan<'a> {
                 value = Some(&*node.text);
                 texts.extend(hint);
             }
-            let name = Some(&*node.description).filter(|name| {
-                !name.is_empty() && Some(*name) != placeholder && Some(*name) != value
-            });
+            let is_said = |name: &str| {
+                [placeholder, value].into_iter().flatten().any(|said| is_same_text(said, name))
+            };
+            let name = Some(&*node.description).filter(|name| !name.is_empty() && !is_said(name));
             if let Some(name) = name {
                 add(&mut texts, name, "");
             }
         } else if has_value(role) && !node.text.is_empty() {
             value = Some(&*node.text);
-            add(&mut texts, &node.description, "");
+            if !is_same_text(&node.description, &node.text) {
+                add(&mut texts, &node.description, "");
+            }
         } else {
             own_texts(node).for_each(|text| add(&mut texts, text, ""));
         }
@@ -298,6 +315,9 @@ impl<'a> Plan<'a> {
         if flags.long_clickable && !flags.clickable && !flags.scrollable && role != "field" {
             states.push("long press");
         }
+        if flags.scrollable {
+            states.extend(more_states(self.snapshot, at));
+        }
         Line {
             node: at,
             depth,
@@ -312,11 +332,19 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// Adds a text that the line does not have yet, and that `whole` does not contain.
+/// Adds a text that the line does not have yet, and that `whole` does not contain. Case makes no other text: an app's
+/// `SAVE` is often described as `Save`.
 fn add<'a>(texts: &mut Vec<&'a str>, text: &'a str, whole: &str) {
-    if !text.is_empty() && !texts.contains(&text) && !contains_words(whole, text) {
+    if !text.is_empty()
+        && !texts.iter().any(|given| is_same_text(given, text))
+        && !contains_words(whole, text)
+    {
         texts.push(text);
     }
+}
+
+fn is_same_text(one: &str, other: &str) -> bool {
+    one == other || one.to_lowercase() == other.to_lowercase()
 }
 
 /// Whether a text contains another one between word boundaries.

@@ -105,6 +105,79 @@ fn controls_take_the_label_beside_them() {
 }
 
 #[test]
+fn text_beside_a_control_names_it() {
+    let row = [
+        Spec(0, "a.LinearLayout", "", ""),
+        Spec(1, "a.TextView", "Volume", ""),
+        Spec(1, "a.SeekBar", "50", ""),
+        Spec(0, "a.LinearLayout", "", "click"),
+        Spec(1, "a.TextView", "Airplane mode", ""),
+        Spec(1, "a.Switch", "", "checked"),
+        Spec(0, "a.TextView", "About", ""),
+    ];
+    let snapshot = Snapshot::number(tree(&row), None, &AtomicU32::new(1));
+    let named: Vec<usize> = (0..row.len()).map(|node| named_element(&snapshot, node)).collect();
+    assert_eq!(named, [0, 2, 2, 3, 4, 5, 6]);
+}
+
+#[test]
+fn texts_that_differ_in_case_are_said_once() {
+    let buttons = [
+        Spec(0, "a.Button", "SAVE|Save", "click"),
+        Spec(0, "a.FrameLayout", "|Über uns", "click"),
+        Spec(1, "a.TextView", "ÜBER UNS", ""),
+    ];
+    assert_eq!(list(&buttons), "button \"SAVE\" e1\n\"Über uns\" e2");
+}
+
+/// A list at 0 to 100 with rows of one text each: where each row begins and ends, and where its text ends.
+fn rows_of(rows: &[[i32; 3]]) -> String {
+    let mut specs = vec![Spec(0, "a.ListView", "", "scroll")];
+    for _ in rows {
+        specs.extend([Spec(1, "a.Row", "", "click"), Spec(2, "a.TextView", "text", "")]);
+    }
+    let mut tree = tree(&specs);
+    tree.nodes[0].bounds.bottom = 100;
+    for (row, [top, bottom, end]) in rows.iter().enumerate() {
+        let place = |bottom| Rect { left: 0, top: *top, right: 100, bottom };
+        tree.nodes[1 + 2 * row].bounds = place(*bottom);
+        tree.nodes[2 + 2 * row].bounds = place(*end);
+    }
+    let snapshot = Snapshot::number(tree, None, &AtomicU32::new(1));
+    let text = outline(&snapshot, OutlineDetail::Compact);
+    text.lines().nth(1).unwrap().trim_end_matches(" e1").to_owned()
+}
+
+#[test]
+fn list_says_where_a_row_is_cut_off_or_outside() {
+    for (rows, line) in [
+        (&[[0, 40, 30], [40, 80, 70], [80, 100, 100]][..], "list [more below]"),
+        // The last row ends there: it has the margin of the others.
+        (&[[0, 40, 30], [40, 80, 70], [80, 100, 90]], "list"),
+        (&[[0, 50, 40], [50, 100, 90]], "list"),
+        (&[[0, 40, 30], [40, 80, 70]], "list"),
+        (&[[10, 50, 40], [50, 90, 80], [100, 140, 130]], "list [more below]"),
+        (&[[-50, -10, -20], [10, 50, 40], [50, 90, 80]], "list [more above]"),
+    ] {
+        assert_eq!(rows_of(rows), line, "{rows:?}");
+    }
+}
+
+#[test]
+fn dialog_and_popup_are_named_in_the_first_line() {
+    for (window, first) in [
+        (WindowKind::Main, "com.app .Main"),
+        (WindowKind::Dialog, "com.app .Main [dialog]"),
+        (WindowKind::Popup, "com.app .Main [popup]"),
+    ] {
+        let tree = Tree { window, ..tree(&[Spec(0, "a.TextView", "Delete?", "")]) };
+        let snapshot = Snapshot::number(tree, None, &AtomicU32::new(1));
+        let text = outline(&snapshot, OutlineDetail::Compact);
+        assert_eq!(text.lines().next(), Some(first));
+    }
+}
+
+#[test]
 fn field_tells_value_and_placeholder_apart() {
     let fields = [
         Spec(0, "a.EditText", "Search", "click hint=Search"),
