@@ -8,6 +8,7 @@
 
 mod adb_direct;
 mod adb_server;
+mod allowed;
 #[cfg(test)]
 mod tests;
 #[cfg(feature = "virtual-phone")]
@@ -20,9 +21,10 @@ use async_trait::async_trait;
 use futures::stream::{self, BoxStream, StreamExt as _};
 use thumbwire_device::{Device, Error, ScaledDevice, SideEffect};
 
-use crate::action::{Failure, ListedDevice};
+use crate::action::{Cause, Failure, ListedDevice};
 pub use adb_direct::{AdbDirectProvider, HostKey};
 pub use adb_server::AdbServerProvider;
+pub use allowed::AllowedDevices;
 #[cfg(feature = "virtual-phone")]
 pub use virtual_phone::VirtualPhoneProvider;
 
@@ -92,6 +94,7 @@ pub struct DeviceProviders {
     providers: Vec<Arc<dyn DeviceProvider>>,
     /// The longer side of returned screenshots, in pixels; `None` for the screen's own size.
     max_side: Option<u32>,
+    allowed: AllowedDevices,
 }
 
 impl DeviceProviders {
@@ -112,6 +115,11 @@ impl DeviceProviders {
         Self { max_side: Some(pixels), ..self }
     }
 
+    /// Limits what callers can list, watch and open.
+    pub fn with_allowed(self, allowed: AllowedDevices) -> Self {
+        Self { allowed, ..self }
+    }
+
     /// All phones now, in any state.
     ///
     /// # Errors
@@ -121,31 +129,46 @@ impl DeviceProviders {
         for provider in &self.providers {
             listed.extend(provider.list().await?);
         }
+        listed.retain(|phone| self.allowed.contains(&phone.id, true));
         Ok(listed)
     }
 
     /// The changes of all providers: first the phones that are ready now. Ends when no provider can report any more.
     pub fn watch(&self) -> BoxStream<'static, DeviceChange> {
-        stream::select_all(self.providers.iter().map(|provider| provider.watch())).boxed()
+        let allowed = self.allowed.clone();
+        stream::select_all(self.providers.iter().map(|provider| provider.watch()))
+            .filter(move |change| {
+                let id = match change {
+                    DeviceChange::Connected(phone) => &phone.id,
+                    DeviceChange::Lost(id) => id,
+                };
+                std::future::ready(allowed.contains(id, true))
+            })
+            .boxed()
     }
 
     /// Whether a phone with this id can be opened without being listed, because its form identifies the provider.
     pub fn owns(&self, id: &str) -> bool {
-        self.providers.iter().any(|provider| provider.owns(id))
+        let may_open = |provider: &Arc<dyn DeviceProvider>| self.may_open(id, &**provider);
+        self.providers.iter().any(|provider| provider.owns(id) && may_open(provider))
     }
 
     /// The list entry for a phone that no list announces; `None` if phones with such an id are announced.
     pub fn unlisted(&self, id: &str) -> Option<ListedDevice> {
-        self.providers.iter().find_map(|provider| provider.unlisted(id))
+        let unlisted = self.providers.iter().find_map(|provider| provider.unlisted(id));
+        unlisted.filter(|_| self.allowed.contains(id, false))
     }
 
     /// Opens the phone with this id, through the first provider that has it.
     ///
     /// # Errors
-    /// If no provider has the phone, or the one that has it cannot open it.
+    /// If no provider has the phone, or the one that has it cannot open it. If callers may not reach it, nothing is asked or
+    /// connected.
     pub async fn open(&self, id: &str) -> Result<Arc<dyn Device>, Failure> {
         let owner = self.providers.iter().position(|provider| provider.owns(id));
         let asked = owner.map_or(&self.providers[..], |at| &self.providers[at..=at]);
+        let (asked, refused): (Vec<_>, Vec<_>) =
+            asked.iter().partition(|provider| self.may_open(id, &***provider));
         let mut unknown: Option<(&str, Failure)> = None;
         let mut reasons = Vec::new();
         for provider in asked {
@@ -168,8 +191,15 @@ impl DeviceProviders {
             }
             return opened.map(|device| self.scaled(device));
         }
+        if !refused.is_empty() {
+            return Err(Cause::DeviceNotAllowed { device: id.to_owned() }.into());
+        }
         let why = if reasons.is_empty() { "no provider has it".into() } else { reasons.join("; ") };
         Err(unknown.map_or_else(|| not_connected(id, why), |(_, failure)| failure))
+    }
+
+    fn may_open(&self, id: &str, provider: &dyn DeviceProvider) -> bool {
+        self.allowed.contains(id, provider.unlisted(id).is_none())
     }
 
     fn scaled(&self, device: Arc<dyn Device>) -> Arc<dyn Device> {

@@ -53,7 +53,9 @@ use thumbwire_virtual_android::{Setup, VirtualPhone};
 use crate::config::Config;
 use thumbwire_core::action::{Cause, Failure};
 use thumbwire_core::adb_key;
-use thumbwire_core::providers::{AdbDirectProvider, AdbServerProvider, DeviceProviders, HostKey};
+use thumbwire_core::providers::{
+    AdbDirectProvider, AdbServerProvider, AllowedDevices, DeviceProviders, HostKey,
+};
 use thumbwire_core::session::Session;
 use thumbwire_core::toolset::{self, Toolset, android, mobile};
 
@@ -177,7 +179,7 @@ fn exit_code(cause: &Cause) -> u8 {
         | Cause::NoSuchMonitor { .. } => 3,
         Cause::TimedOut { .. } | Cause::ConditionNotMet { .. } | Cause::TypingTooLong { .. } => 4,
         Cause::InvalidArgument { .. } | Cause::InvalidFileName { .. } => 2,
-        Cause::AppNotTrusted { .. } => 5,
+        Cause::AppNotTrusted { .. } | Cause::DeviceNotAllowed { .. } => 5,
         Cause::DeviceNotAuthorized { .. }
         | Cause::PlatformNotSupported { .. }
         | Cause::NoAppReply { .. }
@@ -291,7 +293,12 @@ fn with_virtual(
 
 /// A session on the phones given by the environment and the flags.
 fn session(config: &Config, device: DeviceFlags) -> Session {
-    let mut phones = phones(config, device.device.as_deref());
+    session_with(config, device, AllowedDevices::default())
+}
+
+/// The same for callers who may reach these phones only.
+fn session_with(config: &Config, device: DeviceFlags, allowed: AllowedDevices) -> Session {
+    let mut phones = phones(config, device.device.as_deref()).with_allowed(allowed);
     if let Some(pixels) = device.max_side {
         phones = phones.with_max_side(pixels);
     }

@@ -410,6 +410,7 @@ impl<P: Perform> RedactedPerform<P> {
             }
             Cause::DeviceNotReady { state, .. } => clean(state),
             Cause::DeviceNotAuthorized { .. }
+            | Cause::DeviceNotAllowed { .. }
             | Cause::NoDeviceChosen { .. }
             | Cause::IndexOutOfRange { .. }
             | Cause::NoSuchRecording { .. }

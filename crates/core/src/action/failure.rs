@@ -49,6 +49,12 @@ pub enum Cause {
         /// The id.
         device: String,
     },
+    /// The operator does not let callers use this phone. Nothing was asked or connected.
+    #[error("device {device} is not allowed")]
+    DeviceNotAllowed {
+        /// The id.
+        device: String,
+    },
     /// No phone is selected, and the session cannot tell which one the caller means.
     #[error("no device selected; {} connected", .there.len())]
     NoDeviceChosen {
@@ -298,6 +304,9 @@ impl Failure {
             }
             Cause::DeviceNotReady { state, .. } => listed_device::next_move(state),
             Cause::DeviceNotAuthorized { .. } => listed_device::UNAUTHORIZED,
+            Cause::DeviceNotAllowed { .. } => {
+                "use a device of the list, or ask the operator of Thumbwire to start it with `--allow-device`"
+            }
             Cause::NoDeviceChosen { there } if there.is_empty() => {
                 "connect a phone, or use the built-in virtual phone: start with `--device virtual`, or select the device \"virtual\""
             }

@@ -190,3 +190,55 @@ fn only_addresses_have_an_entry_of_their_own() {
         assert_eq!(providers.unlisted(id).is_some(), address, "{id}");
     }
 }
+
+/// A server on the loopback address that counts who connects.
+async fn listening() -> (String, Arc<Mutex<usize>>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let connected = Arc::new(Mutex::new(0));
+    let counter = Arc::clone(&connected);
+    tokio::spawn(async move {
+        while listener.accept().await.is_ok() {
+            *counter.lock().unwrap() += 1;
+        }
+    });
+    (address, connected)
+}
+
+#[tokio::test]
+async fn address_that_is_not_allowed_is_never_connected() {
+    let (address, connected) = listening().await;
+    for patterns in [vec![], vec!["emulator-*".to_owned()], vec![address.replace("127", "1*")]] {
+        let phones = DeviceProviders::default()
+            .with(Scripted { has: "R58M", ..Scripted::default() })
+            .with(AdbDirectProvider::default())
+            .with_allowed(AllowedDevices::matching(patterns.clone()));
+        let is_reached = patterns.iter().any(|pattern| pattern.starts_with("1*"));
+        let cause = refused(&phones, &address).await;
+        let refusal = Cause::DeviceNotAllowed { device: address.clone() };
+        assert_eq!(cause == refusal, !is_reached, "{patterns:?}: {cause}");
+        assert_eq!(*connected.lock().unwrap() > 0, is_reached, "{patterns:?}");
+        assert_eq!(phones.unlisted(&address).is_some(), is_reached, "{patterns:?}");
+    }
+}
+
+#[tokio::test]
+async fn limit_hides_what_it_does_not_allow() {
+    let phones = |patterns: &[&str]| {
+        DeviceProviders::default()
+            .with(Scripted { has: "R58M", ..Scripted::default() })
+            .with(Scripted { has: "emulator-5554", ..Scripted::default() })
+            .with_allowed(AllowedDevices::matching(patterns.iter().map(|&it| it.to_owned())))
+    };
+    let listed = async |patterns: &[&str]| -> Vec<String> {
+        let listed = phones(patterns).list().await.unwrap();
+        listed.into_iter().map(|phone| phone.id).collect()
+    };
+    assert_eq!(listed(&[]).await, ["R58M", "emulator-5554"]);
+    assert_eq!(listed(&["emulator-*"]).await, ["emulator-5554"]);
+    // A phone that is there and one that is not are refused alike.
+    for id in ["R58M", "R59X"] {
+        let refusal = Cause::DeviceNotAllowed { device: id.into() };
+        assert_eq!(refused(&phones(&["emulator-*"]), id).await, refusal);
+    }
+}

@@ -10,11 +10,12 @@ use tokio_util::sync::CancellationToken;
 use super::shutdown::ShutdownSignal;
 use super::task_flags::TaskFlags;
 use super::ufo::Ufo;
-use super::{CliError, DeviceFlags, ToolsetName, app_tools, dynamic_tools, session};
+use super::{CliError, DeviceFlags, ToolsetName, app_tools, dynamic_tools, session_with};
 use crate::config::Config;
 use thumbwire_core::action::Perform;
 use thumbwire_core::artifacts::ArtifactStore;
 use thumbwire_core::event::ObservedPerform;
+use thumbwire_core::providers::AllowedDevices;
 use thumbwire_core::toolset::mobile::{self, ToolGroup, TreeForm};
 use thumbwire_core::toolset::{ObserveMode, Toolset};
 use thumbwire_core::trace::Recorder;
@@ -48,6 +49,10 @@ pub(super) struct Arguments {
     allowed: Vec<GroupName>,
     #[command(flatten)]
     device: DeviceFlags,
+    /// Let callers use the phones whose ids match PATTERN, in which `*` stands for any characters (repeatable) [default: the
+    /// one of `--device`, else those that an adb server lists, and `virtual`]
+    #[arg(long, value_name = "PATTERN")]
+    allow_device: Vec<String>,
     #[command(flatten)]
     allow: app_tools::AllowFlags,
     /// Record every call, with screenshots, in this new directory
@@ -153,7 +158,9 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     let task = arguments.task.open(config, is_mobile(&arguments))?;
     let mut surface = arguments.toolset();
     let named = arguments.device.device.clone();
-    let session = session(config, arguments.device).with_files(ArtifactStore::new(&arguments.out));
+    let allowed = AllowedDevices::matching(named.iter().chain(&arguments.allow_device).cloned());
+    let session = session_with(config, arguments.device, allowed);
+    let session = session.with_files(ArtifactStore::new(&arguments.out));
     let session = session.with_app_tool_host(arguments.allow.options(config)?);
     let session = Arc::new(session);
     let hidden: Arc<dyn Perform> = task.redacted(&session);

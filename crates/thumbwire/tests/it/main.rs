@@ -39,6 +39,7 @@ mod old_phone;
 mod pictures;
 mod prompting;
 mod python;
+mod reach;
 mod reaching;
 mod real_phone;
 mod recordings;

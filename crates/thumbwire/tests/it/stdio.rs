@@ -59,13 +59,19 @@ fn schemas_match_the_specification_except_for_device() {
     }
 }
 
-/// Replaces image data by a description.
+/// Replaces image data by a description, and how long ago the screen was seen by one second.
 fn redacted(mut result: Value) -> Value {
     for part in result["content"].as_array_mut().unwrap() {
         if let Some(data) = part.get_mut("data") {
             let base64 = data.as_str().unwrap();
             assert!(base64.starts_with("iVBORw0KGgo"), "a PNG in base64");
             *data = "(a PNG)".into();
+        }
+        let text = part["text"].as_str().unwrap_or_default();
+        if let Some((_, rest)) =
+            text.strip_prefix("Unchanged since ").and_then(|it| it.split_once(' '))
+        {
+            part["text"] = format!("Unchanged since 1 {rest}").into();
         }
     }
     result
@@ -116,7 +122,7 @@ fn every_tool_matches_its_golden() {
 
 #[test]
 fn every_failure_names_the_next_step() {
-    let mut server = McpProcess::connected(VIRTUAL);
+    let mut server = McpProcess::connected(&[VIRTUAL, &["--allow-device", "nope"]].concat());
     let mistakes = [
         ("mobile_launch_app", json!({ "bundle_id": "com.example.nope" })),
         ("mobile_launch_app", json!({ "bundle_id": " " })),
@@ -136,6 +142,7 @@ fn every_failure_names_the_next_step() {
         ("mobile_use_device", json!({ "device_id": "virtual", "platform": "windows" })),
         ("mobile_list_devices", json!({ "platform": "palm" })),
         ("mobile_take_screenshot", json!({ "device": "nope" })),
+        ("mobile_take_screenshot", json!({ "device": "10.0.0.1:5555" })),
         ("mobile_take_screenshot", json!({ "device": 7 })),
         ("mobile_tap", json!({ "x": 540 })),
         ("mobile_tap", json!({ "x": "540", "y": 10 })),

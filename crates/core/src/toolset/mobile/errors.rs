@@ -29,6 +29,9 @@ pub fn failure_text(failure: &Failure) -> String {
         Cause::DeviceNotAuthorized { device } => {
             format!("Refused: the phone {device} has not authorized this computer")
         }
+        Cause::DeviceNotAllowed { device } => {
+            format!("Refused: the device {} is not allowed", truncate(device, LONGEST_NAME))
+        }
         Cause::NoDeviceChosen { there } if there.is_empty() => {
             "Refused: no device selected and none connected".into()
         }
@@ -107,6 +110,7 @@ mod tests {
         let causes = [
             Cause::DeviceNotConnected { device: book(), reason: "gone".into() },
             Cause::DeviceNotReady { device: book(), state: book() },
+            Cause::DeviceNotAllowed { device: book() },
             Cause::AppNotFound { app: book() },
             Cause::AppNotLaunchable { app: book() },
             Cause::ElementNotFound { sought: book(), reason: None },
