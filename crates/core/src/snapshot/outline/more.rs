@@ -128,7 +128,8 @@ fn margin(snapshot: &Snapshot, row: usize, edge: Edge) -> Option<i32> {
 
 fn is_content(snapshot: &Snapshot, node: usize) -> bool {
     let Node { text, description, .. } = &snapshot.tree.nodes[node];
-    !snapshot.shown(node).is_empty() && !(text.is_empty() && description.is_empty())
+    let has_text = !text.is_empty() || !description.is_empty();
+    has_text && !snapshot.shown(node).is_empty()
 }
 
 /// The children of the container, or of its only child.
