@@ -2,7 +2,8 @@
 //!
 //! Start with [`Manifest`]. The caller resolves references through `ResolveResource`. Attributes are matched by resource id, not
 //! by name, as on a phone. Defaults and the choice among duplicates follow AOSP's `ParsingPackageUtils` and
-//! `ParsedServiceUtils`. Activities, receivers and providers are not read.
+//! `ParsedServiceUtils`. Activities, receivers and providers are not read,
+//! nor permissions for some releases only (`uses-permission-sdk-23`).
 
 use super::Error;
 use super::xml::{Element, Value, id};
@@ -20,6 +21,8 @@ const IN_DEVELOPMENT: u32 = 10_000;
 pub struct Manifest {
     /// Package name.
     pub package: String,
+    /// The name of the split, if this is one of several packages of an app and not its base.
+    pub split: Option<String>,
     /// Version code as Android compares it, with the major version in the upper half.
     pub version_code: u64,
     /// Version as shown to users, if any.
@@ -32,6 +35,8 @@ pub struct Manifest {
     pub target_sdk: u32,
     /// Whether the application as a whole is enabled.
     pub enabled: bool,
+    /// Permissions that it asks for, in order.
+    pub permissions: Vec<String>,
     /// Services, in order.
     pub services: Vec<Service>,
 }
@@ -106,11 +111,13 @@ impl Manifest {
         if root.name != "manifest" {
             return Err(broken("the root element is not <manifest>"));
         }
-        // The only attribute that Android looks up by name, without a namespace. Its resource id does not matter: a
-        // padded resource map gives one to every string (`ResXMLParser::indexOfAttribute`).
-        let package =
-            root.attributes.iter().find(|it| it.name == "package" && it.namespace.is_none());
-        let package = package.and_then(|it| it.value.text()).unwrap_or_default();
+        // Attributes that Android looks up by name, without a namespace (`ApkLiteParseUtils.parsePackageSplitNames`). Their
+        // resource ids do not matter: a padded resource map gives one to every string (`ResXMLParser::indexOfAttribute`).
+        let plain = |name: &str| {
+            let mut all = root.attributes.iter();
+            all.find(|it| it.name == name && it.namespace.is_none())?.value.text()
+        };
+        let package = plain("package").unwrap_or_default();
         if package.is_empty() {
             return Err(broken("it has no package name"));
         }
@@ -118,6 +125,7 @@ impl Manifest {
             return Err(broken("the package name is too long"));
         }
         let mut manifest = Self { package: package.to_owned(), enabled: true, ..Self::default() };
+        manifest.split = plain("split").filter(|name| !name.is_empty()).map(str::to_owned);
         let low = integer(root, id::VERSION_CODE, resolve)?.unwrap_or(0).cast_unsigned();
         let high = integer(root, id::VERSION_CODE_MAJOR, resolve)?.unwrap_or(0).cast_unsigned();
         manifest.version_code = u64::from(high) << 32 | u64::from(low);
@@ -127,6 +135,9 @@ impl Manifest {
         for uses in root.named("uses-sdk") {
             manifest.min_sdk = level(uses, id::MIN_SDK, resolve)?.unwrap_or(1);
             manifest.target_sdk = level(uses, id::TARGET_SDK, resolve)?.unwrap_or(manifest.min_sdk);
+        }
+        for uses in root.named("uses-permission") {
+            manifest.permissions.extend(string_attribute(uses, id::NAME, resolve)?);
         }
         // Android ignores a second application with a warning.
         if let Some(application) = root.named("application").next() {

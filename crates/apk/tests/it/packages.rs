@@ -45,6 +45,16 @@ fn label_falls_back_to_the_default_language() {
     });
 }
 
+#[test]
+fn split_names_itself() {
+    now(async {
+        for (file, split) in [("split-base.apk", None), ("split-config.apk", Some("config.en"))] {
+            let mut apk = Apk::open(fixture(file), Limits::default()).await.unwrap();
+            assert_eq!(apk.manifest().await.unwrap().split.as_deref(), split, "{file}");
+        }
+    });
+}
+
 /// The packages are not in this repository, but the recorded result is: a changed line is a changed reader.
 #[test]
 fn every_captured_package_is_read_as_recorded() {
