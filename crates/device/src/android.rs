@@ -2,7 +2,7 @@
 //!
 //! Start with [`Android`], which runs shell commands and maps transport errors. Then see [`ui`](mod@ui) for trees;
 //! `screen` for screenshots; `display` for sizes; `rotation` for rotation; `input` and `keyboard` for touches and text;
-//! `apps` and `app_name`; `logs`, `record`, `files` and `health`. `services`, `packages`, `read_range`, `intents`, `app_functions` and the
+//! `apps`, `app_name` and `install`; `logs`, `record`, `files`, `temporary_file` and `health`. `services`, `packages`, `read_range`, `intents`, `app_functions` and the
 //! `helper` are for app tools. Only [`shell_command`] puts text into a shell command, and it quotes. Nothing here
 //! waits, retries or remembers a screen, with two exceptions: waiting for a keyboard app to appear, and for a recording
 //! to start. Each facet is
@@ -20,6 +20,7 @@ mod health;
 mod helper;
 mod info;
 mod input;
+mod install;
 mod intents;
 mod keyboard;
 mod links;
@@ -33,6 +34,7 @@ mod rotation;
 mod screen;
 mod services;
 mod shell_command;
+mod temporary_file;
 pub mod ui;
 mod unlock;
 mod windows;
@@ -68,6 +70,8 @@ pub struct Android {
     level: OnceLock<u32>,
     helper: helper::Helper,
     pace: pace::Pace,
+    /// Held by every [`temporary_file::TemporaryFile`] on the phone.
+    uploads: Arc<tokio::sync::RwLock<()>>,
 }
 
 impl Android {
@@ -97,6 +101,7 @@ impl Android {
             level: OnceLock::new(),
             helper: helper::Helper::default(),
             pace: pace::Pace::default(),
+            uploads: Arc::default(),
         })
     }
 
@@ -249,6 +254,7 @@ impl Device for Android {
             screenshot_files: Some(self),
             device_files: Some(self),
             packages: Some(self),
+            app_installation: Some(self),
             app_data: Some(self),
             links: Some(self),
             app_permissions: Some(self),
@@ -339,7 +345,8 @@ impl Device for Android {
     }
 
     async fn restore_borrowed(&self) {
-        tokio::join!(self.keyboards.wait_until_restored(), self.helper.shut_down());
+        let removed = async { drop(self.uploads.write().await) };
+        tokio::join!(self.keyboards.wait_until_restored(), self.helper.shut_down(), removed);
     }
 
     async fn disconnect(&self) {

@@ -69,6 +69,14 @@ pub enum Error {
         /// The reason, and what would work.
         reason: String,
     },
+    /// The phone's package manager refused to install or uninstall an app; nothing has changed. The code says why.
+    #[error("{code}{}", if .text.is_empty() { String::new() } else { format!(": {text}") })]
+    PackageRefused {
+        /// Its code: `INSTALL_FAILED_VERSION_DOWNGRADE`.
+        code: String,
+        /// Its details; empty if there are none.
+        text: String,
+    },
     /// The phone reported a failure.
     #[error("phone failed to {what}: {text}")]
     Failed {
@@ -126,6 +134,7 @@ impl Error {
             | Self::NotLaunchable { .. }
             | Self::InvalidAppId { .. }
             | Self::Refused { .. }
+            | Self::PackageRefused { .. }
             | Self::Failed { .. } => Remedy::AimElsewhere,
             Self::NotReady { .. } => Remedy::Wait,
             Self::Locked(_) => Remedy::Unlock,

@@ -9,6 +9,7 @@
 
 mod app_data;
 mod app_functions;
+mod app_installation;
 mod app_permissions;
 mod app_services;
 mod device_files;
@@ -27,11 +28,12 @@ use std::fmt;
 
 pub use app_data::AppData;
 pub use app_functions::AppFunctions;
+pub use app_installation::{AppInstallation, InstallOptions};
 pub use app_permissions::AppPermissions;
 pub use app_services::{
     AppServices, CallbackResult, Component, ServiceReply, ServiceRequest, StartServiceError,
 };
-pub use device_files::DeviceFiles;
+pub use device_files::{DeviceFiles, FileDetails, FileKind};
 pub use health_checks::{Check, Health, HealthChecks};
 pub use links::Links;
 pub use logs::{LogEntry, LogFilter, LogStream, Logs, Priority};
@@ -100,10 +102,12 @@ facets! {
     screen_recording: ScreenRecording, "recording the screen";
     /// Saving screenshots to files on the phone.
     screenshot_files: ScreenshotFiles, "saving screenshots on the phone";
-    /// Reading and removing files on the phone.
+    /// Reading, writing and removing files on the phone.
     device_files: DeviceFiles, "reading files";
     /// What the phone knows about an installed app.
     packages: Packages, "reading package details";
+    /// Installing and uninstalling apps.
+    app_installation: AppInstallation, "installing apps";
     /// Clearing the data of an app.
     app_data: AppData, "clearing an app's data";
     /// Opening addresses in the apps that handle them.

@@ -6,14 +6,15 @@ use std::time::Duration;
 use async_trait::async_trait;
 use bytes::Bytes;
 use thumbwire_device::{
-    App, AppData, AppFunctions, AppId, AppPermissions, AppServices, Component, Device, DeviceFiles,
-    DeviceInfo, Editor, EditorSize, Error, Facets, Front, Gesture, Health, HealthChecks, Identity,
-    Key, Links, LogEntry, LogFilter, LogStream, Logs, Orientation, OrientationControl, Package,
-    Packages, Platform, Recording, RecordingOptions, RotationOwner, ScaledDevice, ScreenLock,
-    ScreenRecording, Screenshot, ScreenshotFiles, ServiceReply, ServiceRequest, Size,
-    SystemProperties, TextEditing, Tree, TreeDetail, TypingMethod,
+    App, AppData, AppFunctions, AppId, AppInstallation, AppPermissions, AppServices, Component,
+    Device, DeviceFiles, DeviceInfo, Editor, EditorSize, Error, Facets, FileDetails, Front,
+    Gesture, Health, HealthChecks, Identity, InstallOptions, Key, Links, LogEntry, LogFilter,
+    LogStream, Logs, Orientation, OrientationControl, Package, Packages, Platform, Recording,
+    RecordingOptions, RotationOwner, ScaledDevice, ScreenLock, ScreenRecording, Screenshot,
+    ScreenshotFiles, ServiceReply, ServiceRequest, Size, SystemProperties, TextEditing, Tree,
+    TreeDetail, TypingMethod,
 };
-use tokio::io::AsyncWrite;
+use tokio::io::{AsyncRead, AsyncWrite};
 
 /// A phone that has every facet, or none, and does nothing.
 struct Phone {
@@ -82,6 +83,7 @@ fn a_facet_that_is_not_there_is_told_with_the_platforms_name() {
         none.screenshot_files().err(),
         none.device_files().err(),
         none.packages().err(),
+        none.app_installation().err(),
         none.app_data().err(),
         none.links().err(),
         none.app_permissions().err(),
@@ -102,6 +104,7 @@ fn a_facet_that_is_not_there_is_told_with_the_platforms_name() {
         "saving screenshots on the phone",
         "reading files",
         "reading package details",
+        "installing apps",
         "clearing an app's data",
         "opening an address",
         "changing permissions",
@@ -133,6 +136,7 @@ impl Device for Phone {
             screenshot_files: Some(self),
             device_files: Some(self),
             packages: Some(self),
+            app_installation: Some(self),
             app_data: Some(self),
             links: Some(self),
             app_permissions: Some(self),
@@ -254,6 +258,18 @@ impl DeviceFiles for Phone {
     ) -> Result<u64, Error> {
         self.nothing()
     }
+    async fn store_file(
+        &self,
+        _: &str,
+        _: &mut (dyn AsyncRead + Send + Unpin),
+        _: u64,
+        _: u32,
+    ) -> Result<(), Error> {
+        self.nothing()
+    }
+    async fn file_details(&self, _: &str) -> Result<Option<FileDetails>, Error> {
+        self.nothing()
+    }
     async fn read_file(&self, _: &str, _: u64, _: u64) -> Result<Bytes, Error> {
         self.nothing()
     }
@@ -275,6 +291,21 @@ impl Packages for Phone {
 #[async_trait]
 impl Links for Phone {
     async fn open_link(&self, _: &str) -> Result<Option<AppId>, Error> {
+        self.nothing()
+    }
+}
+
+#[async_trait]
+impl AppInstallation for Phone {
+    async fn install(
+        &self,
+        _: &mut (dyn AsyncRead + Send + Unpin),
+        _: u64,
+        _: InstallOptions,
+    ) -> Result<(), Error> {
+        self.nothing()
+    }
+    async fn uninstall(&self, _: &AppId) -> Result<(), Error> {
         self.nothing()
     }
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use bytes::BytesMut;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
-pub use stat_v2::{details, list_details};
+pub use stat_v2::{details, details_if_exists, list_details};
 
 use crate::framed::Framed;
 use crate::wire::compress::{Compression, Compressor, Decompressor};

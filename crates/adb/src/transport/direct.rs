@@ -21,7 +21,7 @@ use crate::Error;
 use crate::auth::Key;
 use crate::connection::Settings;
 use crate::link::Link;
-use crate::wire::banner::{Banner, DELAYED_ACK, Features, SHELL_V2};
+use crate::wire::banner::{Banner, CMD, DELAYED_ACK, Features, SHELL_V2};
 use dialer::{CONNECTING, Dialer, timed_out};
 
 /// A phone that owes a reply and has sent nothing at all for this long is considered gone when the next service is
@@ -29,7 +29,7 @@ use dialer::{CONNECTING, Dialer, timed_out};
 const SILENCE: Duration = Duration::from_secs(3);
 
 /// The features that we announce.
-const FEATURES: [&str; 2] = [SHELL_V2, "cmd"];
+const FEATURES: [&str; 2] = [SHELL_V2, CMD];
 
 /// A phone whose adbd we talk to directly. Needs a tokio runtime.
 pub struct DirectTransport {

@@ -10,6 +10,8 @@ use std::fmt;
 pub const DELAYED_ACK: &str = "delayed_ack";
 /// The feature for `shell,v2`.
 pub const SHELL_V2: &str = "shell_v2";
+/// The feature of phones with the program `cmd`, which passes its input on to a service of Android (Android 7).
+pub const CMD: &str = "cmd";
 
 /// The identity and features of one end.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

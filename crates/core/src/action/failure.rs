@@ -284,7 +284,7 @@ impl Failure {
             Error::Refused { what, reason: why } => {
                 Cause::Refused { reason: format!("{what}: {why}") }
             }
-            Error::Failed { .. } | Error::Unreadable { .. } => {
+            Error::PackageRefused { .. } | Error::Failed { .. } | Error::Unreadable { .. } => {
                 Cause::DeviceError { text: error.to_string() }
             }
         };

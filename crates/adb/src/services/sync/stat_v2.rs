@@ -23,6 +23,30 @@ pub async fn details(transport: &dyn Transport, path: &str) -> Result<StatV2, Er
     Ok(from_v1(stat))
 }
 
+/// The same, or `None` if nothing is at the path. Without `stat_v2` that includes what is not accessible.
+///
+/// # Errors
+/// The phone cannot be reached, or [`Error::Phone`] with the reason.
+pub async fn details_if_exists(
+    transport: &dyn Transport,
+    path: &str,
+) -> Result<Option<StatV2>, Error> {
+    let newer = transport.features().await?.has(STAT_V2);
+    let mut sync = FileSync::open(transport).await?;
+    if newer {
+        return match sync.details_or_errno(path).await? {
+            Ok(found) => Ok(Some(found)),
+            Err(errno) if MISSING.contains(&errno.0) => Ok(None),
+            Err(errno) => Err(failed("stat", path, errno.to_string())),
+        };
+    }
+    let stat = sync.stat(path).await?;
+    Ok(stat.exists().then(|| from_v1(stat)))
+}
+
+/// `ENOENT`, and `ENOTDIR` for a path below a file.
+const MISSING: [u32; 2] = [2, 20];
+
 /// Lists a folder with metadata, as complete as [`details`] has it. An entry that cannot be read carries its error
 /// instead. A missing or unreadable folder is empty.
 ///
@@ -47,10 +71,14 @@ impl FileSync {
     /// # Errors
     /// [`Error::Phone`] with the reason, or the stream breaks.
     pub async fn details(&mut self, path: &str) -> Result<StatV2, Error> {
+        let found = self.details_or_errno(path).await?;
+        found.map_err(|errno| failed("stat", path, errno.to_string()))
+    }
+
+    async fn details_or_errno(&mut self, path: &str) -> Result<Result<StatV2, Errno>, Error> {
         self.request_v2(&Request::Details { path: path.to_owned(), follow: false }).await?;
         match self.read_v2_reply().await? {
-            Reply::Details(Ok(details)) => Ok(details),
-            Reply::Details(Err(errno)) => Err(failed("stat", path, errno.to_string())),
+            Reply::Details(found) => Ok(found),
             Reply::Fail(said) => Err(failed("stat", path, said)),
             Reply::Entry(..) | Reply::Done => Err(self.desynchronized()),
         }

@@ -6,10 +6,10 @@ use std::sync::atomic::AtomicBool;
 
 use bytes::Bytes;
 use thumbwire_device::{
-    DeviceFiles, LogEntry, LogFilter, LogStream, Logs, Priority, Recording, RecordingOptions,
-    ScreenRecording, ScreenshotFiles,
+    DeviceFiles, FileDetails, LogEntry, LogFilter, LogStream, Logs, Priority, Recording,
+    RecordingOptions, ScreenRecording, ScreenshotFiles,
 };
-use tokio::io::{AsyncWrite, AsyncWriteExt as _};
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::Notify;
 use tokio::time::sleep;
 
@@ -278,6 +278,18 @@ impl DeviceFiles for Handle {
     async fn remove_file(&self, path: &str) -> Result<(), Error> {
         lock(&self.0.files).remove(path);
         Ok(())
+    }
+    async fn store_file(
+        &self,
+        _path: &str,
+        _from: &mut (dyn AsyncRead + Send + Unpin),
+        _length: u64,
+        _modified: u32,
+    ) -> Result<(), Error> {
+        Err(self.unsupported("writing files"))
+    }
+    async fn file_details(&self, _path: &str) -> Result<Option<FileDetails>, Error> {
+        Err(self.unsupported("reading files"))
     }
     async fn read_file(&self, _path: &str, _from: u64, _length: u64) -> Result<Bytes, Error> {
         Err(self.unsupported("reading files"))
