@@ -6,18 +6,20 @@
 
 mod app_tools;
 mod call;
+mod device_path;
 mod display;
 mod failure;
 mod file_names;
 mod listed_device;
 mod outcome;
+mod package_refusal;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use thumbwire_device::{
-    AppId, Format, Gesture, Key, LogFilter, Orientation, Platform, Size, TreeDetail,
+    AppId, Format, Gesture, InstallOptions, Key, LogFilter, Orientation, Platform, Size, TreeDetail,
 };
 
 pub use crate::snapshot::{ControlNumber, Controls, ElementId, ElementRef};
@@ -26,12 +28,13 @@ pub use app_tools::{
     AppToolResult, AppTools, Catalog, Parameter, TrustStatus,
 };
 pub use call::{AskUser, Call, NoProgress, NoUser, Progress, agrees};
+pub use device_path::{DEVICE_FOLDERS, check_device_path};
 pub use failure::{Cause, Failure};
 pub use file_names::{FileNameError, LONGEST_NAME, check_name};
 pub use listed_device::{DeviceKind, ListedDevice};
 pub use outcome::{
-    FetchResult, LocalFile, LogMonitor, Observation, Outcome, Readback, RecordingInfo,
-    SavedScreenshot, SelectionReason, TapResult, TypeResult,
+    FetchResult, InstalledApp, LocalFile, LogMonitor, Observation, Outcome, Readback,
+    RecordingInfo, SavedScreenshot, SelectionReason, TapResult, TypeResult,
 };
 
 /// Performs actions.
@@ -135,6 +138,31 @@ pub enum Action {
     OpenUrl(String),
     /// Stops an app with all its processes.
     Stop(AppId),
+    /// Installs an app from a local package, or updates it and keeps its data.
+    InstallApp {
+        /// The file's path in the session's folder of input files.
+        path: String,
+        /// How.
+        options: InstallOptions,
+    },
+    /// Uninstalls an app with its data. One that came with the phone is refused.
+    UninstallApp(AppId),
+    /// Copies a local file to the phone.
+    PushFile {
+        /// The file's path in the session's folder of input files.
+        path: String,
+        /// Where to write it: a path on the phone, or a folder if it ends in `/`.
+        to: String,
+        /// Whether to replace an existing file.
+        overwrite: bool,
+    },
+    /// Copies a file from the phone to a local one.
+    PullFile {
+        /// Its path on the phone.
+        path: String,
+        /// The name of the local file; `None` is the name that it has on the phone.
+        name: Option<String>,
+    },
     /// Stops an app and clears its data, as if it had just been installed.
     ClearData(AppId),
     /// Grants a permission to an app or revokes it.
@@ -419,11 +447,15 @@ impl Action {
             | Self::StopRecording { .. }
             | Self::ListRecordings
             | Self::ListAppTools { .. }
+            | Self::PushFile { .. }
+            | Self::PullFile { .. }
             | Self::TrustAppTools(_) => false,
             Self::Touch(_)
             | Self::Swipe { .. }
             | Self::Scroll { .. }
             | Self::Stop(_)
+            | Self::InstallApp { .. }
+            | Self::UninstallApp(_)
             | Self::ClearData(_)
             | Self::SetPermission { .. }
             | Self::TapElement(_)

@@ -1,4 +1,5 @@
-//! Local files under one root: screenshots and recordings in `assets/`, monitored logs in `logs/`.
+//! Local files under one root: screenshots and recordings in `assets/`, monitored logs in `logs/`, files copied from phones
+//! in `files/`.
 //!
 //! Start with [`ArtifactStore::begin`]: it creates a [`PendingFile`], a new file that is removed again unless it is persisted.
 //! Existing files are never overwritten: a new file with the same name gets a number. Nothing is written outside the
@@ -11,6 +12,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, SystemTime};
 
 use thumbwire_base::lock;
 use tokio::fs;
@@ -35,6 +37,8 @@ pub enum Folder {
     Assets,
     /// Monitored logs.
     Logs,
+    /// Files copied from phones.
+    Files,
 }
 
 impl Folder {
@@ -43,6 +47,7 @@ impl Folder {
         match self {
             Self::Assets => "assets",
             Self::Logs => "logs",
+            Self::Files => "files",
         }
     }
 }
@@ -156,6 +161,23 @@ impl PendingFile {
     /// If it is closed.
     pub fn writer(&mut self) -> Result<&mut fs::File, Error> {
         self.file.as_mut().ok_or_else(|| over(&self.path))
+    }
+
+    /// Gives the file this modification time, as seconds since 1970, once everything is written.
+    ///
+    /// # Errors
+    /// If it cannot be written or its time cannot be set.
+    pub async fn set_modified(&mut self, seconds: u64) -> Result<(), Error> {
+        let path = self.path.clone();
+        let refused = |source| Error::Io { path: path.clone(), source };
+        let file = self.writer()?;
+        sync(file).await.map_err(refused)?;
+        let file = file.try_clone().await.map_err(refused)?.into_std().await;
+        let time = SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(seconds));
+        // A time that this system cannot express is left out.
+        let Some(time) = time else { return Ok(()) };
+        let set = tokio::task::spawn_blocking(move || file.set_modified(time)).await;
+        set.unwrap_or_else(|panicked| Err(io::Error::other(panicked))).map_err(refused)
     }
 
     /// Checks that the file is a complete MP4.

@@ -6,6 +6,7 @@
 //! [`target`] finds where to tap, [`screen_size`] knows how far to swipe, [`typing`] types and verifies text, [`apps`] resolves
 //! app names, [`cache`] caches answers, [`shared_state`] is what other sessions may see, [`lock_state`] unlocks it, [`orientation`] rotates the screen
 //! and restores it when the session ends, and [`app_tools`] calls app tools.
+//! [`installation`] installs apps, and [`transfers`] copies files.
 //! [`recordings`] and [`monitors`] outlive a call, each in a registry ([`jobs`]); [`local_files`] fetches files.
 //!
 //! Not here: shell commands, JSON, and anything specific to a toolset.
@@ -17,6 +18,7 @@ mod cache;
 mod connections;
 mod controls;
 mod default_device;
+mod installation;
 mod jobs;
 mod known_lock;
 mod local_files;
@@ -33,6 +35,7 @@ mod snapshots;
 mod target;
 #[cfg(test)]
 mod tests;
+mod transfers;
 mod typing;
 
 use std::sync::{Arc, OnceLock};
@@ -46,6 +49,7 @@ use tokio::time::{Instant, sleep, timeout, timeout_at};
 use crate::action::{Action, CacheKind, Call, Cause, Failure, Outcome, Perform};
 use crate::app_tools::{AppToolHost, AppToolOptions};
 use crate::event::{Event, EventSink as _, EventSinks};
+use crate::input_files::InputFolder;
 use crate::providers::{DeviceChange, DeviceProviders};
 use crate::state_store::StateStore;
 use attached_device::AttachedDevice;
@@ -69,6 +73,8 @@ pub struct Session {
     name: String,
     keep_orientation: bool,
     saving: LocalFiles,
+    /// The folder whose files may be sent to phones.
+    input: Option<InputFolder>,
     recordings: Recordings,
     monitors: Monitors,
     bridge: AppToolHost,
@@ -100,6 +106,7 @@ impl Session {
             name,
             keep_orientation: false,
             saving: LocalFiles::new(),
+            input: None,
             recordings: Recordings::default(),
             monitors: Monitors::default(),
             bridge: AppToolHost::new(AppToolOptions::default()),
@@ -259,6 +266,14 @@ impl Session {
             Action::SetPermission { app, permission, granted } => {
                 self.attached(call, course).await?.permit(&app, &permission, granted).await
             }
+            Action::InstallApp { path, options } => {
+                self.install_app(call, &path, options, course).await
+            }
+            Action::UninstallApp(app) => self.uninstall_app(call, &app, course).await,
+            Action::PushFile { path, to, overwrite } => {
+                self.push_file(call, &path, to, overwrite, course).await
+            }
+            Action::PullFile { path, name } => self.pull_file(call, &path, name, course).await,
             Action::Touch(gesture) => self.attached(call, course).await?.touch(gesture).await,
             Action::TapElement(target) => {
                 self.attached(call, course).await?.tap_element(&target).await

@@ -185,6 +185,8 @@ fn exit_code(cause: &Cause) -> u8 {
         | Cause::NoAppReply { .. }
         | Cause::BackgroundStartRestricted { .. }
         | Cause::AppNotLaunchable { .. }
+        | Cause::PackageRefused { .. }
+        | Cause::NoInputFolder
         | Cause::Refused { .. }
         | Cause::TooManyActive { .. }
         | Cause::NotReady { .. }

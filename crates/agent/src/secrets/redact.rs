@@ -246,6 +246,9 @@ impl<P: Perform> RedactedPerform<P> {
             | Outcome::Foreground(_)
             | Outcome::Screenshot(_)
             | Outcome::Swiped { .. }
+            | Outcome::Installed(_)
+            | Outcome::Pushed { .. }
+            | Outcome::Pulled(_)
             | Outcome::Done) => other,
         }
     }
@@ -384,7 +387,9 @@ impl<P: Perform> RedactedPerform<P> {
             | Cause::InvalidArgument { reason: why }
             | Cause::StepFailed { reason: why }
             | Cause::Refused { reason: why } => clean(why),
-            Cause::NotReady { text: said } | Cause::DeviceError { text: said } => clean(said),
+            Cause::NotReady { text: said }
+            | Cause::PackageRefused { text: said, .. }
+            | Cause::DeviceError { text: said } => clean(said),
             Cause::ElementNotFound { sought, reason: why } => {
                 clean(sought);
                 why.iter_mut().for_each(clean);
@@ -412,6 +417,7 @@ impl<P: Perform> RedactedPerform<P> {
             Cause::DeviceNotAuthorized { .. }
             | Cause::DeviceNotAllowed { .. }
             | Cause::NoDeviceChosen { .. }
+            | Cause::NoInputFolder
             | Cause::IndexOutOfRange { .. }
             | Cause::NoSuchRecording { .. }
             | Cause::NoSuchMonitor { .. }

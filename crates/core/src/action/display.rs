@@ -19,6 +19,15 @@ impl fmt::Display for Action {
             Self::CurrentApp => f.write_str("get current app"),
             Self::Scroll { direction, .. } => write!(f, "scroll {}", direction.name()),
             Self::Stop(app) => write!(f, "close {app}"),
+            // Not the folders: they may contain the operator's name.
+            Self::InstallApp { path, .. } => write!(f, "install {}", file_name(path)),
+            Self::UninstallApp(app) => write!(f, "uninstall {app}"),
+            Self::PushFile { path, .. } => {
+                write!(f, "copy {} to the phone", file_name(path))
+            }
+            Self::PullFile { path, .. } => {
+                write!(f, "copy {} from the phone", file_name(path))
+            }
             Self::ClearData(app) => write!(f, "clear the data of {app}"),
             Self::SetPermission { app, permission, granted: true } => {
                 write!(f, "grant {permission} to {app}")
@@ -76,6 +85,10 @@ impl fmt::Display for Action {
             Self::Launch(AppSelector::ListIndex(number)) => write!(f, "launch app {number}"),
         }
     }
+}
+
+fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or_default()
 }
 
 /// Fits after "wait until".

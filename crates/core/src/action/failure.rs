@@ -6,6 +6,7 @@ use thumbwire_device::{LockState, Platform, SideEffect};
 
 use super::FileNameError;
 use super::listed_device::{self, ListedDevice};
+use super::package_refusal;
 
 /// Why an action failed, and whether it may have happened anyway.
 #[derive(Debug, Clone, PartialEq)]
@@ -75,6 +76,17 @@ pub enum Cause {
         /// The requested app.
         app: String,
     },
+    /// The phone refuses to install or uninstall an app; nothing has changed.
+    #[error("{}", package_refusal::describe(code, text))]
+    PackageRefused {
+        /// Android's code.
+        code: String,
+        /// The phone's details; empty if there are none.
+        text: String,
+    },
+    /// The operator of this server has named no folder whose files may be sent.
+    #[error("this server may send no files to a phone: its operator has named no folder for them")]
+    NoInputFolder,
     /// No such element, or several.
     #[error("element {sought} not found{}", .reason.as_ref().map_or(String::new(), |why| format!(": {why}")))]
     ElementNotFound {
@@ -284,7 +296,10 @@ impl Failure {
             Error::Refused { what, reason: why } => {
                 Cause::Refused { reason: format!("{what}: {why}") }
             }
-            Error::PackageRefused { .. } | Error::Failed { .. } | Error::Unreadable { .. } => {
+            Error::PackageRefused { code, text } => {
+                Cause::PackageRefused { code: code.clone(), text: text.clone() }
+            }
+            Error::Failed { .. } | Error::Unreadable { .. } => {
                 Cause::DeviceError { text: error.to_string() }
             }
         };
@@ -316,6 +331,10 @@ impl Failure {
             Cause::AppNotFound { .. } => "list the installed apps and check the id",
             Cause::AppNotLaunchable { .. } => {
                 "launch another app; this one has no screen of its own to start with"
+            }
+            Cause::PackageRefused { code, .. } => package_refusal::next_move(code),
+            Cause::NoInputFolder => {
+                "the operator can name a folder: `thumbwire serve --input DIR`, beside `--allow`"
             }
             Cause::IndexOutOfRange { .. } => "use a smaller index; it counts from 0",
             Cause::StaleReference { .. } => "list again and use an entry of the new list",

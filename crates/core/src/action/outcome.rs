@@ -73,6 +73,19 @@ pub enum Outcome {
         /// What hides it, if the phone is locked or its screen is off.
         locked: Option<LockState>,
     },
+    /// Of [`super::Action::InstallApp`].
+    Installed(InstalledApp),
+    /// Of [`super::Action::PushFile`].
+    Pushed {
+        /// The path on the phone.
+        on_phone: String,
+        /// The size in bytes.
+        bytes: u64,
+        /// Whether a file was there before.
+        replaced: bool,
+    },
+    /// Of [`super::Action::PullFile`].
+    Pulled(LocalFile),
     /// Of [`super::Action::ReadLog`].
     Log(Vec<LogEntry>),
     /// Of [`super::Action::StartMonitor`], and of [`super::Action::StopMonitor`] with an id.
@@ -171,6 +184,19 @@ pub struct LocalFile {
     pub path: PathBuf,
     /// Its length in bytes.
     pub bytes: u64,
+}
+
+/// An app that was installed from a package.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InstalledApp {
+    /// The app.
+    pub app: AppId,
+    /// Its version code, as the phone reports it.
+    pub version_code: u64,
+    /// Its version as shown to users; empty if it has none.
+    pub version_name: String,
+    /// The version code and the version of the one that was installed before, if any.
+    pub before: Option<(u64, String)>,
 }
 
 /// A log monitor, active or stopped.

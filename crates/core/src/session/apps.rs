@@ -59,7 +59,10 @@ impl AttachedDevice {
     }
 
     /// All apps, from the phone or from a cached list no older than that.
-    async fn installed(&self, no_older_than: Duration) -> Result<InstalledApps, Failure> {
+    pub(super) async fn installed(
+        &self,
+        no_older_than: Duration,
+    ) -> Result<InstalledApps, Failure> {
         let known = &self.screen.memory.apps;
         if let Some((apps, age)) = known.recent(no_older_than).await {
             let now = Instant::now();

@@ -254,6 +254,17 @@ impl AttachedDevice {
         order.await
     }
 
+    /// Runs a command that changes the phone, but nothing that its screen shows. Refused if another client holds the
+    /// phone's lease.
+    pub(super) async fn act_unseen<T>(
+        &self,
+        order: impl Future<Output = Result<T, Error>>,
+    ) -> Result<T, Failure> {
+        self.screen.lease.check().await?;
+        self.ordered.store(true, Ordering::SeqCst);
+        order.await.map_err(|error| self.failed(&error))
+    }
+
     /// Why a gesture would leave the screen, if it would: Android ignores such a touch without an error.
     pub(super) async fn outside(&self, gesture: Gesture) -> Result<Option<String>, Failure> {
         let leaves = |Size { width, height }: Size| {

@@ -18,6 +18,7 @@ mod pictures;
 mod recordings;
 mod steps;
 mod touch;
+mod transfers;
 mod tree_xml;
 mod typing;
 

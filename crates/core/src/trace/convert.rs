@@ -38,6 +38,14 @@ impl From<&Action> for StoredAction {
                 Self::Scroll { direction: direction.name().into(), distance: *distance }
             }
             Action::Stop(app) => Self::Stop { app: app.0.clone() },
+            Action::InstallApp { path, .. } => Self::InstallApp { path: path.clone() },
+            Action::UninstallApp(app) => Self::UninstallApp { app: app.0.clone() },
+            Action::PushFile { path, to, .. } => {
+                Self::PushFile { path: path.clone(), to: to.clone() }
+            }
+            Action::PullFile { path, name } => {
+                Self::PullFile { path: path.clone(), name: name.clone() }
+            }
             Action::ClearData(app) => Self::ClearData { app: app.0.clone() },
             Action::SetPermission { app, permission, granted } => Self::SetPermission {
                 app: app.0.clone(),

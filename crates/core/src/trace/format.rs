@@ -1,4 +1,4 @@
-//! The trace format on disk, version 7. Records of earlier versions are converted on reading (`upgrade.rs`).
+//! The trace format on disk, version 8. Records of earlier versions are converted on reading (`upgrade.rs`).
 //!
 //! A run is a folder with `trace.jsonl`, one JSON object per line: first the run, then a record per action, agent step
 //! and so on. Files named in records are relative to the folder. The types mirror the live ones but are separate: live
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// The version that this program writes.
-pub const VERSION: u32 = 7;
+pub const VERSION: u32 = 8;
 
 /// The file of records in a run's folder.
 pub const FILE: &str = "trace.jsonl";
@@ -210,6 +210,10 @@ pub enum StoredAction {
     Launch { app: String },
     OpenUrl { url: String },
     Stop { app: String },
+    InstallApp { path: String },
+    UninstallApp { app: String },
+    PushFile { path: String, to: String },
+    PullFile { path: String, name: Option<String> },
     ClearData { app: String },
     SetPermission { app: String, permission: String, granted: bool },
     Wait { ms: u64 },
@@ -330,6 +334,17 @@ pub enum StoredOutcome {
     },
     Launched {
         app: String,
+    },
+    Installed {
+        app: String,
+        version_code: u64,
+    },
+    Pushed {
+        device_path: String,
+        bytes: u64,
+    },
+    Pulled {
+        bytes: u64,
     },
     Log {
         entries: usize,

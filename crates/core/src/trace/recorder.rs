@@ -224,6 +224,14 @@ impl Recorder {
                 nodes: controls.nodes.clone(),
             },
             Outcome::Launched { app, .. } => StoredOutcome::Launched { app: app.0.clone() },
+            Outcome::Installed(installed) => StoredOutcome::Installed {
+                app: installed.app.0.clone(),
+                version_code: installed.version_code,
+            },
+            Outcome::Pushed { on_phone, bytes, .. } => {
+                StoredOutcome::Pushed { device_path: on_phone.clone(), bytes: *bytes }
+            }
+            Outcome::Pulled(file) => StoredOutcome::Pulled { bytes: file.bytes },
             Outcome::Log(entries) => StoredOutcome::Log { entries: entries.len() },
             Outcome::Monitor(monitor) => StoredOutcome::Monitors { ids: vec![monitor.id.clone()] },
             Outcome::Monitors(all) => {

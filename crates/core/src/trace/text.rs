@@ -121,6 +121,11 @@ pub(super) fn outcome_text(end: &ActionResult) -> String {
         StoredOutcome::ScreenshotSaved { device_path } => device_path.clone(),
         StoredOutcome::Elements { nodes, .. } => format!("{} found", nodes.len()),
         StoredOutcome::Launched { app } => app.clone(),
+        StoredOutcome::Installed { app, version_code } => {
+            format!("{app}, version code {version_code}")
+        }
+        StoredOutcome::Pushed { device_path, bytes } => format!("{device_path}, {bytes} bytes"),
+        StoredOutcome::Pulled { bytes } => format!("{bytes} bytes"),
         StoredOutcome::Log { entries } => format!("{entries} entries"),
         StoredOutcome::Monitors { ids } | StoredOutcome::Recordings { ids } => ids.join(", "),
         StoredOutcome::AppTools { apps } => format!("{} apps offer tools", apps.len()),

@@ -15,6 +15,7 @@ use crate::config::Config;
 use thumbwire_core::action::Perform;
 use thumbwire_core::artifacts::ArtifactStore;
 use thumbwire_core::event::ObservedPerform;
+use thumbwire_core::input_files::InputFolder;
 use thumbwire_core::providers::AllowedDevices;
 use thumbwire_core::toolset::mobile::{self, ToolGroup, TreeForm};
 use thumbwire_core::toolset::{ObserveMode, Toolset};
@@ -43,10 +44,14 @@ pub(super) struct Arguments {
     /// off with `--tree xml`]
     #[arg(long, value_name = "HOW", value_enum)]
     observe: Option<ObserveName>,
-    /// Offer the tools of a group that can do harm: `data` clears apps and sets permissions, `logs` reads the phone's log,
-    /// `recording` records the screen; or `all` (repeatable, or separated by commas)
+    /// Offer the tools of a group that can do harm: `data` clears apps and sets permissions, `install` installs and
+    /// uninstalls apps, `files` copies files to and from the phone, `logs` reads the phone's log, `recording` records the
+    /// screen; or `all` (repeatable, or separated by commas)
     #[arg(long = "allow", value_name = "GROUP", value_enum, value_delimiter = ',')]
     allowed: Vec<GroupName>,
+    /// Directory whose files may be sent to the phone by the tools of `--allow install` and `--allow files`; without it, none
+    #[arg(long, value_name = "DIR")]
+    input: Option<PathBuf>,
     #[command(flatten)]
     device: DeviceFlags,
     /// Let callers use the phones whose ids match PATTERN, in which `*` stands for any characters (repeatable) [default: the
@@ -58,7 +63,7 @@ pub(super) struct Arguments {
     /// Record every call, with screenshots, in this new directory
     #[arg(long, value_name = "DIR")]
     trace: Option<PathBuf>,
-    /// Directory for saved screenshots and recordings (in `assets/`) and logs (in `logs/`)
+    /// Directory for saved screenshots and recordings (in `assets/`), logs (in `logs/`) and copied files (in `files/`)
     #[arg(long, value_name = "DIR", default_value = ".")]
     out: PathBuf,
     #[command(flatten)]
@@ -103,6 +108,8 @@ enum ObserveName {
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum GroupName {
     Data,
+    Install,
+    Files,
     Logs,
     Recording,
     All,
@@ -112,6 +119,8 @@ impl GroupName {
     fn groups(self) -> &'static [ToolGroup] {
         match self {
             Self::Data => &[ToolGroup::Data],
+            Self::Install => &[ToolGroup::Install],
+            Self::Files => &[ToolGroup::Files],
             Self::Logs => &[ToolGroup::Logs],
             Self::Recording => &[ToolGroup::Recording],
             Self::All => &ToolGroup::ALL,
@@ -154,6 +163,7 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     if !arguments.allowed.is_empty() && !is_mobile(&arguments) {
         return Err(CliError::usage("--allow requires `--toolset mobile`"));
     }
+    check_input(&arguments)?;
     let mut doors = listeners(&arguments, config).await?;
     let task = arguments.task.open(config, is_mobile(&arguments))?;
     let mut surface = arguments.toolset();
@@ -162,6 +172,10 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     let session = session_with(config, arguments.device, allowed);
     let session = session.with_files(ArtifactStore::new(&arguments.out));
     let session = session.with_app_tool_host(arguments.allow.options(config)?);
+    let session = match &arguments.input {
+        Some(folder) => session.with_input_files(InputFolder::new(folder)),
+        None => session,
+    };
     let session = Arc::new(session);
     let hidden: Arc<dyn Perform> = task.redacted(&session);
     // One stream: calls, and phones that connect and disconnect.
@@ -208,6 +222,22 @@ fn apps_have_a_place(arguments: &Arguments) -> Result<(), CliError> {
     match arguments.allow.is_given() && !is_mobile(arguments) {
         true => Err(CliError::usage("--allow-app-tools requires `--toolset mobile`")),
         false => Ok(()),
+    }
+}
+
+/// Checks that the folder of input files exists, and that a tool uses it.
+///
+/// # Errors
+/// Wrong usage.
+fn check_input(arguments: &Arguments) -> Result<(), CliError> {
+    let Some(folder) = &arguments.input else { return Ok(()) };
+    let mut allowed = arguments.allowed.iter().flat_map(|group| group.groups());
+    if !allowed.any(|group| matches!(group, ToolGroup::Install | ToolGroup::Files)) {
+        return Err(CliError::usage("--input requires `--allow install` or `--allow files`"));
+    }
+    match folder.is_dir() {
+        true => Ok(()),
+        false => Err(CliError::usage(format!("--input: {} is not a directory", folder.display()))),
     }
 }
 

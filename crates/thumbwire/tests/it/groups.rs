@@ -83,6 +83,35 @@ async fn data_of_an_app_is_cleared_and_permissions_are_set() {
     assert!(missing.starts_with("App not found: com.missing.app"), "{missing}");
 }
 
+/// The whole way of an app and a file, over stdio.
+#[test]
+fn only_files_of_the_named_folder_are_sent() {
+    let apks = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/apk");
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().to_str().unwrap();
+    let allowed = ["--device", "virtual", "--allow", "install,files", "--out", out];
+    let mut server = McpProcess::connected(&[&allowed[..], &["--input", apks]].concat());
+    let said = server.say("mobile_install_app", json!({ "path": "hello-1.apk" }));
+    assert_eq!(said, "Installed org.example.hello 1.0 (1)");
+    let said = server.say("mobile_push_file", json!({ "path": "ORIGIN.md" }));
+    assert!(said.starts_with("Wrote /sdcard/Download/ORIGIN.md on the phone ("), "{said}");
+    let said = server.say("mobile_pull_file", json!({ "path": "/sdcard/Download/ORIGIN.md" }));
+    assert!(said.contains("files/ORIGIN.md ("), "{said}");
+    server.close();
+    let same = |path: &str| std::fs::read(path).unwrap();
+    assert_eq!(same(&format!("{out}/files/ORIGIN.md")), same(&format!("{apks}/ORIGIN.md")));
+
+    let refused = |arguments: &[&str]| {
+        let output = thumbwire().arg("serve").args(arguments).output().unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let said = refused(&["--input", apks, "--allow", "data"]);
+    assert!(said.contains("--input requires `--allow install` or `--allow files`"), "{said}");
+    let said = refused(&["--input", "/nonexistent", "--allow", "files"]);
+    assert!(said.contains("/nonexistent is not a directory"), "{said}");
+}
+
 #[tokio::test(start_paused = true)]
 async fn log_is_read_one_entry_per_line() {
     let caller = allowing(&[ToolGroup::Logs]);

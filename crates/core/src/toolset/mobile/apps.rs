@@ -37,7 +37,7 @@ pub(super) struct AppArgs {
 }
 
 impl AppArgs {
-    fn app(&self) -> Result<AppId, String> {
+    pub(super) fn app(&self) -> Result<AppId, String> {
         match self.bundle_id.trim() {
             "" => Err("`bundle_id` must not be empty".into()),
             id => Ok(AppId(id.into())),

@@ -45,6 +45,9 @@ pub fn failure_text(failure: &Failure) -> String {
             let app = Cause::AppNotLaunchable { app: truncate(app, LONGEST_NAME) };
             format!("Refused: {app}")
         }
+        Cause::PackageRefused { .. } => {
+            format!("Refused: {}", truncate(&failure.cause.to_string(), LONGEST_REFUSAL))
+        }
         Cause::AppToolNotFound { app, tool, reason: why } => {
             let reason = why.as_ref().map_or(String::new(), |why| format!("\n{why}"));
             let (tool, app) = (truncate(tool, LONGEST_NAME), truncate(app, LONGEST_NAME));
@@ -81,6 +84,7 @@ pub fn failure_text(failure: &Failure) -> String {
         Cause::BackgroundStartRestricted { .. }
         | Cause::TooManyActive { .. }
         | Cause::Locked(_)
+        | Cause::NoInputFolder
         | Cause::TypingTooLong { .. } => {
             format!("Refused: {}", failure.cause)
         }
@@ -95,6 +99,9 @@ pub fn failure_text(failure: &Failure) -> String {
 
 /// Names in messages are truncated: callers and phones may send very long ones.
 const LONGEST_NAME: usize = 200;
+
+/// The same for what a phone says about a package.
+const LONGEST_REFUSAL: usize = 500;
 
 #[cfg(test)]
 mod tests {

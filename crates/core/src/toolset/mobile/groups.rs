@@ -1,7 +1,7 @@
-//! Groups of tools that are off until the operator allows them: they delete data, change what an app may do, or read what
-//! people did outside of the app that a task is about.
+//! Groups of tools that are off until the operator allows them: they delete data, change what an app may do, read what people
+//! did outside of the app that a task is about, or move apps and files between the phone and this computer.
 
-use super::{apps, logs, recordings};
+use super::{apps, logs, recordings, transfers};
 use crate::toolset::spec_tools::SpecTools;
 use crate::toolset::{Tool, ToolEffect};
 
@@ -10,6 +10,10 @@ use crate::toolset::{Tool, ToolEffect};
 pub enum ToolGroup {
     /// Clearing an app's data, and its permissions.
     Data,
+    /// Installing and uninstalling apps.
+    Install,
+    /// Copying files to and from the phone.
+    Files,
     /// The phone's log.
     Logs,
     /// Recording the screen.
@@ -18,12 +22,15 @@ pub enum ToolGroup {
 
 impl ToolGroup {
     /// All groups.
-    pub const ALL: [Self; 3] = [Self::Data, Self::Logs, Self::Recording];
+    pub const ALL: [Self; 5] =
+        [Self::Data, Self::Install, Self::Files, Self::Logs, Self::Recording];
 
     /// The name, as `--allow` takes it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Data => "data",
+            Self::Install => "install",
+            Self::Files => "files",
             Self::Logs => "logs",
             Self::Recording => "recording",
         }
@@ -33,6 +40,8 @@ impl ToolGroup {
     pub fn tool_names(self) -> &'static [&'static str] {
         match self {
             Self::Data => &["mobile_clear_app", "mobile_set_permission"],
+            Self::Install => &["mobile_install_app", "mobile_uninstall_app"],
+            Self::Files => &["mobile_push_file", "mobile_pull_file"],
             Self::Logs => &["mobile_logs"],
             Self::Recording => &["mobile_start_recording", "mobile_stop_recording"],
         }
@@ -55,6 +64,39 @@ impl ToolGroup {
                     15,
                     apps::parse_set_permission,
                     apps::render_set_permission,
+                ),
+            ],
+            // As long as fetching a recording: a large file takes minutes over Wi-Fi.
+            Self::Install => vec![
+                own.row(
+                    "mobile_install_app",
+                    Destructive,
+                    600,
+                    transfers::parse_install,
+                    transfers::render_install,
+                ),
+                own.row(
+                    "mobile_uninstall_app",
+                    Destructive,
+                    60,
+                    transfers::parse_uninstall,
+                    transfers::render_uninstall,
+                ),
+            ],
+            Self::Files => vec![
+                own.row(
+                    "mobile_push_file",
+                    Destructive,
+                    600,
+                    transfers::parse_push,
+                    transfers::render_push,
+                ),
+                own.row(
+                    "mobile_pull_file",
+                    Additive,
+                    600,
+                    transfers::parse_pull,
+                    transfers::render_pull,
                 ),
             ],
             Self::Logs => {

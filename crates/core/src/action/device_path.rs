@@ -1,0 +1,82 @@
+//! Paths on the phone that callers choose: which folders they may be in.
+//!
+//! Start with [`check_device_path`]. Shared storage and the shell's own folder are where people and `adb` keep files; the
+//! rest belongs to the system and to apps.
+
+/// The folders in which files may be written and read, with what is below them.
+pub const DEVICE_FOLDERS: [&str; 3] = ["/sdcard/", "/storage/", "/data/local/tmp/"];
+
+/// The longest path, in bytes: the limit of ADB's sync service.
+const LONGEST: usize = 1024;
+
+/// Checks the path of a file on the phone.
+///
+/// # Errors
+/// Why it is refused, and what is allowed.
+pub fn check_device_path(path: &str) -> Result<(), String> {
+    if path.len() > LONGEST {
+        return Err(format!("it has {} bytes; {LONGEST} are allowed", path.len()));
+    }
+    if !path.starts_with('/') {
+        return Err(format!("it is not absolute; {}", allowed()));
+    }
+    if let Some(odd) = path.chars().find(|c| c.is_control()) {
+        return Err(format!("it contains the control character {odd:?}; remove it"));
+    }
+    if path.split('/').skip(1).any(|part| matches!(part, "" | "." | "..")) {
+        return Err("it has an empty part, `.` or `..`; give the plain path of a file".into());
+    }
+    match DEVICE_FOLDERS.iter().any(|folder| path.starts_with(folder)) {
+        true => Ok(()),
+        false => Err(allowed()),
+    }
+}
+
+fn allowed() -> String {
+    "files on the phone may be in /sdcard, /storage and /data/local/tmp only".into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_of_shared_storage_and_of_the_shell_are_allowed() {
+        for path in [
+            "/sdcard/Download/a b.txt",
+            "/sdcard/x",
+            "/storage/emulated/0/DCIM/1.jpg",
+            "/data/local/tmp/-rf",
+            "/sdcard/$(id)'\"`;",
+            "/sdcard/..x/...",
+        ] {
+            assert_eq!(check_device_path(path), Ok(()), "{path}");
+        }
+    }
+
+    #[test]
+    fn other_paths_are_refused_with_the_reason() {
+        for (path, why) in [
+            ("", "not absolute"),
+            ("sdcard/x", "not absolute"),
+            ("-rf", "not absolute"),
+            ("/data/data/com.x/files/x", "may be in /sdcard"),
+            ("/data/local/tmpx/x", "may be in /sdcard"),
+            ("/sdcardx", "may be in /sdcard"),
+            ("/sdcard", "may be in /sdcard"),
+            ("/system/build.prop", "may be in /sdcard"),
+            ("/sdcard/../data/data/x", "`..`"),
+            ("/sdcard/./x", "`..`"),
+            ("/sdcard//x", "empty part"),
+            ("//sdcard/x", "empty part"),
+            ("/sdcard/x/", "empty part"),
+            ("/sdcard/x\0y", "'\\0'"),
+            ("/sdcard/x\ny", "'\\n'"),
+        ] {
+            let error = check_device_path(path).unwrap_err();
+            assert!(error.contains(why), "{path:?}: {error}");
+        }
+        let long = format!("/sdcard/{}", "x".repeat(2000));
+        assert!(check_device_path(&long).unwrap_err().contains("1024 are allowed"));
+    }
+}
