@@ -20,6 +20,7 @@ mod video;
 use std::path::PathBuf;
 
 use thumbwire_core::action::{Failure, Perform};
+use thumbwire_device::AppId;
 
 pub use checks::{Check, checks};
 pub use exam::Exam;
@@ -34,11 +35,29 @@ pub struct Options {
     pub transport: String,
     /// The root of the session's [`ArtifactStore`](thumbwire_core::artifacts::ArtifactStore), where tools save files.
     pub files: PathBuf,
+    /// The root of the session's [`InputFolder`](thumbwire_core::input_files::InputFolder), where a file to send is written.
+    pub input: PathBuf,
+    /// An app to install and uninstall, for the tools that change apps; without it they are skipped.
+    pub test_app: Option<TestApp>,
     /// Whether to call all tools; otherwise only those that change nothing.
     pub full: bool,
     /// Only tools with these names; empty means all.
     pub only: Vec<String>,
 }
+
+/// An app that nobody misses: not installed on the phone.
+#[derive(Debug, Clone)]
+pub struct TestApp {
+    /// The name of its APK in [`Options::input`].
+    pub file: String,
+    /// Its id.
+    pub app: AppId,
+    /// The permissions that it asks for.
+    pub permissions: Vec<String>,
+}
+
+/// A file that checks write to the phone's shared storage, and that is removed at the end.
+const LEFT_FILE: &str = "thumbwire-doctor.png";
 
 /// Calls the tools one after another and reports each result as it comes. At the end the typed text is cleared and the
 /// phone shows its home screen.

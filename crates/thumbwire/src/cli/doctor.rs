@@ -5,6 +5,7 @@ mod table;
 use std::fs;
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 #[cfg(feature = "virtual-phone")]
 use thumbwire_virtual_android::{ClockMode, Setup, VirtualPhone};
@@ -12,14 +13,16 @@ use thumbwire_virtual_android::{ClockMode, Setup, VirtualPhone};
 use super::style::sanitize;
 use super::{CliError, phones, print, terminal_prompt};
 use crate::config::Config;
-use crate::doctor::{self, CheckResult, Options, Report, checks};
+use crate::doctor::{self, CheckResult, Options, Report, TestApp, checks};
 use thumbwire_core::action::{
-    Action, Call, Cause, DeviceKind, Failure, ListedDevice, Perform as _, agrees,
+    Action, AppFilter, Call, Cause, DeviceKind, Failure, ListedDevice, Outcome, Perform as _,
+    agrees,
 };
 use thumbwire_core::artifacts::ArtifactStore;
+use thumbwire_core::input_files::InputFolder;
 use thumbwire_core::providers::{DeviceProviders, VIRTUAL};
 use thumbwire_core::session::Session;
-use thumbwire_device::Key;
+use thumbwire_device::{AppId, Key};
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
@@ -33,6 +36,9 @@ pub(super) struct Arguments {
     /// Call every tool, not only those that change nothing: opens apps, taps, types and rotates the screen
     #[arg(long)]
     full: bool,
+    /// An APK to try the tools on that install, clear and uninstall apps; one with an icon, not installed on the phone
+    #[arg(long, value_name = "FILE", requires = "full")]
+    apk: Option<PathBuf>,
     /// Check only the tools with these names, to repeat a check
     #[arg(long, value_name = "TOOL", num_args = 1..)]
     only: Vec<String>,
@@ -43,7 +49,7 @@ pub(super) struct Arguments {
     #[arg(long)]
     json: bool,
     /// Print saved JSON reports side by side as Markdown, without using a phone
-    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["device", "full", "json"])]
+    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["device", "full", "json", "apk"])]
     compare: Vec<PathBuf>,
 }
 
@@ -67,20 +73,34 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     let phones = providers(&arguments, config)?;
     let (device, transport) = chosen(arguments.device.clone(), &phones).await?;
     if arguments.full && device != VIRTUAL && !arguments.yes {
-        consent(&device).await?;
+        consent(&device, arguments.apk.as_deref()).await?;
     }
-    let files = tempfile::tempdir()
-        .map_err(|error| CliError::failed(format!("cannot create a temporary folder: {error}")))?;
+    let folder = || {
+        tempfile::tempdir()
+            .map_err(|error| CliError::failed(format!("cannot create a temporary folder: {error}")))
+    };
+    let (files, input) = (folder()?, folder()?);
+    let test_app = match &arguments.apk {
+        Some(apk) => Some(test_app(apk, input.path()).await?),
+        None => None,
+    };
+    let app = test_app.as_ref().map(|test| test.app.clone());
     let session = Session::new(phones, Some(device.clone()))
         .with_files(ArtifactStore::new(files.path()))
+        .with_input_files(InputFolder::new(input.path()))
         .with_clock(|| jiff::Zoned::now().datetime());
     let options = Options {
         device,
         transport: transport.to_owned(),
         files: files.path().into(),
+        input: input.path().into(),
+        test_app,
         full: arguments.full,
         only: arguments.only,
     };
+    if let Some(app) = &app {
+        refuse_installed(&session, app).await?;
+    }
     let show = |result: &CheckResult| {
         if std::io::stderr().is_terminal() {
             eprintln!("{:8}{}", result.verdict.name(), result.tool);
@@ -92,7 +112,10 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
         () = signals.ending() => None,
     };
     if ended.is_none() && arguments.full {
-        let call = Call::with_timeout(std::time::Duration::from_secs(10));
+        let call = Call::with_timeout(Duration::from_secs(10));
+        if let Some(app) = app {
+            let _ = session.perform(&call, Action::UninstallApp(app)).await;
+        }
         let _ = session.perform(&call, Action::Press(Key::Home)).await;
     }
     session.end().await;
@@ -167,8 +190,36 @@ async fn chosen(
     }
 }
 
+/// Copies an APK to where it may be sent from, and reads what it is.
+async fn test_app(apk: &Path, input: &Path) -> Result<TestApp, CliError> {
+    const NAME: &str = "app.apk";
+    fs::copy(apk, input.join(NAME))
+        .map_err(|error| CliError::usage(format!("cannot read {}: {error}", apk.display())))?;
+    let reading = async { InputFolder::new(input).open(NAME).await?.read_manifest().await };
+    let manifest = reading
+        .await
+        .map_err(|error| CliError::usage(format!("{}: cannot {error}", apk.display())))?;
+    let (app, permissions) = (AppId(manifest.package), manifest.permissions);
+    Ok(TestApp { file: NAME.to_owned(), app, permissions })
+}
+
+/// Refuses an app that is on the phone: the checks would end with it uninstalled.
+async fn refuse_installed(session: &Session, app: &AppId) -> Result<(), CliError> {
+    let (which, containing) = (AppFilter::All, app.0.clone());
+    let asked = Action::ListApps { which, containing, max_age: Duration::ZERO };
+    let call = Call::with_timeout(Duration::from_secs(60));
+    match session.perform(&call, asked).await? {
+        Outcome::Apps(apps) if apps.iter().any(|listed| listed.id == *app) => {
+            Err(CliError::usage(format!(
+                "--apk: {app} is installed on this phone and would lose its data; use the APK of another app"
+            )))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Asks the user whether the phone may be operated.
-async fn consent(device: &str) -> Result<(), CliError> {
+async fn consent(device: &str, apk: Option<&Path>) -> Result<(), CliError> {
     let user = terminal_prompt::person(None);
     if !user.is_interactive() {
         return Err(CliError::usage(
@@ -177,9 +228,16 @@ async fn consent(device: &str) -> Result<(), CliError> {
     }
     let question = format!(
         "Operate {} for some minutes? Thumbwire opens and closes Settings or another app that came with the phone, taps, \
-         swipes, types into a search field and clears it, rotates the screen, records it, and goes home at the end. It \
-         sends, deletes and installs nothing. [y/N]",
-        sanitize(device)
+         swipes, types into a search field and clears it, rotates the screen, records it, writes a file and removes it, \
+         and goes home at the end. It {}. [y/N]",
+        sanitize(device),
+        match apk {
+            None => "sends, deletes and installs nothing".to_owned(),
+            Some(file) => format!(
+                "installs and uninstalls {}, and sends and deletes nothing else",
+                sanitize(&file.display().to_string())
+            ),
+        }
     );
     match user.ask(&question).await {
         Some(answer) if agrees(&answer) => Ok(()),

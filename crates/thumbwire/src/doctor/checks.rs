@@ -12,6 +12,7 @@ mod logs;
 mod media;
 mod screen;
 mod touch;
+mod transfers;
 mod typing;
 
 use futures::FutureExt as _;
@@ -117,10 +118,20 @@ table! {
     "android" "list_active_monitors" "lists the monitor that runs" logs::list;
     "android" "get_logcat" "has the start of the app just launched" logs::read;
     "android" "stop_log_monitoring" "its file has the start of that app" logs::stop;
+    "mobile" "mobile_logs" "has the newest entry, or an app's start" logs::mobile_read;
     // Recordings.
     "android" "start_screen_recording" "the recording has an id" media::start;
     "android" "list_active_recordings" "lists the recording that runs" media::list;
     "android" "stop_screen_recording" "the file has a moov box and frames" media::stop;
+    "mobile" "mobile_start_recording" "the recording runs" media::mobile_start;
+    "mobile" "mobile_stop_recording" "the file has a moov box and frames" media::mobile_stop;
+    // Files, and an app that the user brings.
+    "mobile" "mobile_push_file" "the bytes on the phone are the same" transfers::push;
+    "mobile" "mobile_pull_file" "a screenshot that the phone saved decodes" transfers::pull;
+    "mobile" "mobile_install_app" "the app is listed and starts" transfers::install;
+    "mobile" "mobile_set_permission" "revoking it stops the app that held it" transfers::set_permission;
+    "mobile" "mobile_clear_app" "the app is no longer in front" transfers::clear;
+    "mobile" "mobile_uninstall_app" "the app is no longer listed" transfers::uninstall;
     // Tools of apps, and goals.
     "mobile" "mobile_list_app_tools" "each app in the list is installed" app_tools::list;
     "mobile" "mobile_call_app_tool" "a tool that no app offers is refused" app_tools::call;

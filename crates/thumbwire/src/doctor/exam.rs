@@ -5,16 +5,17 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 use thumbwire_core::action::{Action, Call, Cause, Failure, Outcome, Perform};
-use thumbwire_core::toolset::{Tool, Toolset, android, mobile, ufo};
+use thumbwire_core::toolset::mobile::{self, ToolGroup, TreeForm};
+use thumbwire_core::toolset::{ObserveMode, Tool, Toolset, android, ufo};
 use thumbwire_device::{AppId, DeviceInfo, Key};
 use tokio::time::Instant;
 
-use super::Options;
 use super::answer::{Answer, Found, Problem, Refusal, failed, read};
 use super::look::Eye;
 use super::mask::Mask;
 use super::report::{CheckResult, PhoneSummary, Report, Verdict, ms};
 use super::scene::{Scenes, plain_apps};
+use super::{LEFT_FILE, Options, TestApp};
 
 /// The examination of one phone.
 pub struct Exam<'a> {
@@ -32,6 +33,13 @@ pub struct Exam<'a> {
     pub(super) recording: Option<String>,
     /// The log monitor that runs.
     pub(super) monitor: Option<String>,
+    /// The app to install, if the user brought one.
+    pub(super) test_app: Option<TestApp>,
+    /// The same, while it is on the phone.
+    pub(super) installed: Option<TestApp>,
+    /// Whether [`LEFT_FILE`] may be on the phone.
+    pub(super) has_left_file: bool,
+    pub(super) full: bool,
     session: &'a dyn Perform,
     toolsets: [Toolset; 4],
     /// The check in progress.
@@ -39,9 +47,9 @@ pub struct Exam<'a> {
     tool: &'static str,
     took: Option<Duration>,
     files: PathBuf,
+    input: PathBuf,
     mask: Mask,
     transport: String,
-    full: bool,
     began: Instant,
 }
 
@@ -79,11 +87,13 @@ impl<'a> Exam<'a> {
             true => home(eye, &apps).await,
             false => AppId(String::new()),
         };
-        let mask = Mask::new(vec![
+        let mut masked = vec![
             (options.device.clone(), "ID"),
             (info.serial.clone(), "SERIAL"),
             (options.files.display().to_string(), "FILES"),
-        ]);
+        ];
+        masked.extend(options.test_app.iter().map(|test| (test.app.0.clone(), "APP")));
+        let mask = Mask::new(masked);
         Ok(Self {
             eye,
             scenes: Scenes::default(),
@@ -93,15 +103,24 @@ impl<'a> Exam<'a> {
             apps,
             recording: None,
             monitor: None,
+            test_app: options.test_app,
+            installed: None,
+            has_left_file: false,
+            full: options.full,
             session,
-            toolsets: [mobile::toolset(), android::toolset(), ufo::data(), ufo::action()],
+            toolsets: [
+                mobile::toolset_allowing(TreeForm::List, ObserveMode::Off, &ToolGroup::ALL),
+                android::toolset(),
+                ufo::data(),
+                ufo::action(),
+            ],
             toolset: "",
             tool: "",
             took: None,
             files: options.files,
+            input: options.input,
             mask,
             transport: options.transport,
-            full: options.full,
             began,
         })
     }
@@ -170,13 +189,27 @@ impl<'a> Exam<'a> {
         std::fs::read(&path).or_else(|error| failed(format!("cannot read the saved file: {error}")))
     }
 
-    /// Clears the text, stops what still runs and shows the home screen.
+    /// Writes a file that a tool may send.
+    pub(super) fn write_input(&self, name: &str, bytes: &[u8]) -> Result<(), Problem> {
+        let written = std::fs::write(self.input.join(name), bytes);
+        written.or_else(|error| failed(format!("cannot write a file to send: {error}")))
+    }
+
+    /// Clears the text, stops what still runs, removes what is left and shows the home screen.
     pub(super) async fn restore(&mut self) {
         if self.scenes.clear_field(self.eye).await.is_err() {
             tracing::warn!("cannot clear the text field that was typed into");
         }
         let _ = self.eye.act(Action::StopRecording { recording: None, fetch: false }).await;
         let _ = self.eye.act(Action::StopMonitor(None)).await;
+        if let Some(test) = self.installed.take() {
+            let _ = self.eye.act(Action::UninstallApp(test.app)).await;
+        }
+        if self.has_left_file {
+            // A screenshot is removed from the phone once it has been fetched.
+            let name = Some(LEFT_FILE.to_owned());
+            let _ = self.eye.act(Action::SaveScreenshot { name, fetch: true }).await;
+        }
         let _ = self.eye.act(Action::Press(Key::Home)).await;
     }
 

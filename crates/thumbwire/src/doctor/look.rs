@@ -132,6 +132,16 @@ impl<'a> Eye<'a> {
         }
     }
 
+    /// Whether the phone lists this app now.
+    pub(super) async fn has_app(self, app: &AppId) -> Result<bool, Problem> {
+        let (which, containing) = (AppFilter::All, app.0.clone());
+        let asked = Action::ListApps { which, containing, max_age: Duration::ZERO };
+        match self.must(asked).await? {
+            Outcome::Apps(apps) => Ok(apps.iter().any(|listed| listed.id == *app)),
+            other => failed(format!("bug: the apps are {other:?}")),
+        }
+    }
+
     /// Starts an app and waits until it is in front.
     pub(super) async fn launch(self, app: &AppId) -> Result<(), Problem> {
         self.must(Action::Launch(AppSelector::Id(app.clone()))).await?;

@@ -4,13 +4,15 @@ use std::collections::BTreeSet;
 
 use regex_lite::Regex;
 use serde_json::{Value, json};
-use tempfile::TempDir;
-use thumbwire::doctor::{self, Options, Report, Verdict, checks};
+use thumbwire::doctor::{self, Options, Report, TestApp, Verdict, checks};
 use thumbwire_adb::AdbServer;
 use thumbwire_core::artifacts::ArtifactStore;
+use thumbwire_core::input_files::InputFolder;
 use thumbwire_core::providers::{DeviceProviders, VIRTUAL, VirtualPhoneProvider};
 use thumbwire_core::session::Session;
-use thumbwire_core::toolset::{android, mobile, ufo};
+use thumbwire_core::toolset::mobile::{self, ToolGroup, TreeForm};
+use thumbwire_core::toolset::{ObserveMode, android, ufo};
+use thumbwire_device::AppId;
 use thumbwire_virtual_android::{ProgramStub, Setup, VirtualPhone};
 
 use crate::support::thumbwire;
@@ -18,7 +20,8 @@ use crate::support::thumbwire;
 /// A new tool needs a row in the table of checks.
 #[test]
 fn every_tool_of_every_toolset_has_a_check() {
-    let toolsets = [mobile::toolset(), android::toolset(), ufo::data(), ufo::action()];
+    let all = mobile::toolset_allowing(TreeForm::List, ObserveMode::Off, &ToolGroup::ALL);
+    let toolsets = [all, android::toolset(), ufo::data(), ufo::action()];
     let mut tools: BTreeSet<(String, String)> = toolsets
         .iter()
         .flat_map(|set| set.tools.iter().map(|tool| (set.name.to_owned(), tool.name.clone())))
@@ -38,16 +41,26 @@ fn every_tool_of_every_toolset_has_a_check() {
 
 /// Examines a virtual phone. Time is tokio's, and does not pass.
 async fn examine(phone: &VirtualPhone, full: bool) -> Report {
-    let root: TempDir = tempfile::tempdir().unwrap();
+    let (root, input) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let apk = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/apk/hello-1.apk");
+    std::fs::copy(apk, input.path().join("hello.apk")).unwrap();
+    let test_app = TestApp {
+        file: "hello.apk".into(),
+        app: AppId("org.example.hello".into()),
+        permissions: vec!["android.permission.CAMERA".into()],
+    };
     let phones = DeviceProviders::adb(AdbServer::new("127.0.0.1:9"))
         .with(VirtualPhoneProvider::new(phone.clone()));
     let session = Session::new(phones, Some(VIRTUAL.into()))
         .with_files(ArtifactStore::new(root.path()))
+        .with_input_files(InputFolder::new(input.path()))
         .with_clock(|| jiff::civil::date(2024, 9, 1).at(12, 13, 14, 0));
     let options = Options {
         device: VIRTUAL.into(),
         transport: "built-in virtual phone".into(),
         files: root.path().into(),
+        input: input.path().into(),
+        test_app: Some(test_app),
         full,
         only: Vec::new(),
     };
@@ -86,8 +99,14 @@ async fn every_tool_passes_on_the_newest_virtual_phone() {
     let phone = release(newest);
     let report = examine(&phone, true).await;
     insta::assert_snapshot!("newest_android", results(&report));
-    // It is left on its home screen.
+    // It is left on its home screen, without what was tried on it.
     assert_eq!(phone.world(|world| world.focused_text()), None);
+    let has_hello = phone.world(|world| {
+        world.packages().iter().any(|manifest| manifest.package == "org.example.hello")
+    });
+    assert!(!has_hello);
+    let names = phone.files(|files| files.list("/sdcard")).unwrap();
+    assert!(!names.iter().any(|(name, _)| name.contains("thumbwire")), "{names:?}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -102,6 +121,8 @@ async fn tools_without_an_effect_fail() {
     let phone = release("4.4");
     phone.stub_program("input", Some(ProgramStub::printing("")));
     phone.stub_program("app_process", Some(ProgramStub::printing("")));
+    phone.stub_program("mv", Some(ProgramStub::printing("")));
+    phone.stub_program("logcat", Some(ProgramStub::printing("")));
     let report = examine(&phone, true).await;
     let failed = |tool: &str| {
         let result = report.results.iter().find(|result| result.tool == tool).unwrap();
@@ -111,6 +132,9 @@ async fn tools_without_an_effect_fail() {
         failed(tool);
     }
     for tool in ["mobile_press_key", "mobile_long_press"] {
+        failed(tool);
+    }
+    for tool in ["mobile_push_file", "mobile_logs"] {
         failed(tool);
     }
     assert!(report.has_failures());

@@ -49,6 +49,34 @@ pub(super) async fn read(exam: &mut Exam<'_>) -> Found {
     AS_EXPECTED
 }
 
+/// The same as text, one entry per line. Without `--full` no app is started; then the newest entries of another reading
+/// must be there.
+pub(super) async fn mobile_read(exam: &mut Exam<'_>) -> Found {
+    if !exam.full {
+        let newest = newest(exam).await?;
+        let answer = exam.call(json!({ "priority": "verbose", "max": 500 })).await?;
+        return match newest {
+            None => skipped("the log is empty"),
+            Some(entry) => {
+                let is_there = answer.text.lines().any(|line| line.starts_with(&entry.time));
+                ensure(is_there, || "the newest entry is missing".to_owned())?;
+                AS_EXPECTED
+            }
+        };
+    }
+    let app = plain_app(exam)?;
+    let newest = newest(exam).await?.map(|entry| entry.time).unwrap_or_default();
+    exam.eye.launch(&app).await?;
+    let answer = exam.call(json!({ "priority": "info", "max": 500 })).await?;
+    let found = answer
+        .text
+        .lines()
+        .any(|line| *line >= *newest && line.contains(" Activity") && line.contains(&app.0));
+    let count = answer.text.lines().count();
+    ensure(found, || format!("none of {count} entries names the app"))?;
+    AS_EXPECTED
+}
+
 /// Whether the system reports in the entry that it starts the app.
 fn is_start(tag: &str, message: &str, app: &str) -> bool {
     tag.starts_with("Activity") && message.contains(app)

@@ -1,7 +1,7 @@
 //! Tools that record the screen. Not every phone can: an emulated one may have no encoder.
 
 use serde_json::json;
-use thumbwire_core::action::Action;
+use thumbwire_core::action::{Action, Outcome};
 use thumbwire_device::Key;
 
 use super::logs::is_listed;
@@ -30,12 +30,7 @@ pub(super) async fn list(exam: &mut Exam<'_>) -> Found {
 
 pub(super) async fn stop(exam: &mut Exam<'_>) -> Found {
     let Some(recording) = exam.recording.take() else { return skipped("nothing was recorded") };
-    // A screen that does not change is one frame.
-    for app in crate::doctor::scene::plain_apps(&exam.apps).into_iter().take(1) {
-        let _ = exam.eye.launch(&app).await;
-    }
-    let _ = exam.eye.act(Action::Press(Key::Home)).await;
-    exam.eye.pause().await;
+    move_something(exam).await;
     let answer = match exam.try_call(json!({ "recording_id": recording })).await {
         Ok(answer) => answer,
         Err(refusal) if refusal.is_by_the_phone() => {
@@ -54,6 +49,63 @@ pub(super) async fn stop(exam: &mut Exam<'_>) -> Found {
     let count = frames(&file).or_else(failed)?;
     ensure(count > 0, || "the recording has no frames".to_owned())?;
     AS_EXPECTED
+}
+
+pub(super) async fn mobile_start(exam: &mut Exam<'_>) -> Found {
+    match exam.try_call(json!({ "seconds": 30 })).await {
+        Ok(answer) => {
+            let said = answer.text.strip_prefix("Recording ");
+            let Some((id, _)) = said.and_then(|said| said.split_once(" has started")) else {
+                return failed("the reply names no recording");
+            };
+            exam.recording = Some(id.to_owned());
+            match exam.eye.act(Action::ListRecordings).await {
+                Ok(Outcome::Recordings(all)) => {
+                    ensure(all.iter().any(|one| one.id == id), || "it does not run".to_owned())?;
+                    AS_EXPECTED
+                }
+                other => failed(format!("cannot list the recordings: {other:?}")),
+            }
+        }
+        Err(refusal) if refusal.is_by_the_phone() => {
+            skipped(format!("the phone does not record: {}", refusal.text))
+        }
+        Err(refusal) => Err(refusal.into()),
+    }
+}
+
+pub(super) async fn mobile_stop(exam: &mut Exam<'_>) -> Found {
+    let Some(recording) = exam.recording.take() else { return skipped("nothing was recorded") };
+    move_something(exam).await;
+    let answer = match exam.try_call(json!({ "recording": recording })).await {
+        Ok(answer) => answer,
+        Err(refusal) if refusal.is_by_the_phone() => {
+            return skipped(format!("the phone does not record: {}", refusal.text));
+        }
+        Err(refusal) => return Err(refusal.into()),
+    };
+    // Recording ID has stopped after N s: PATH (N bytes)
+    let first = answer.text.lines().next().unwrap_or_default();
+    let path = first.split_once(" s: ").and_then(|(_, rest)| rest.rsplit_once(" ("));
+    let Some((path, _)) = path else {
+        return match is_refusal(&answer.text) {
+            true => skipped("the phone does not record: it has no encoder for its screen"),
+            false => failed(format!("the file was not fetched: {first}")),
+        };
+    };
+    let file = exam.saved_file(path)?;
+    let count = frames(&file).or_else(failed)?;
+    ensure(count > 0, || "the recording has no frames".to_owned())?;
+    AS_EXPECTED
+}
+
+/// A screen that does not change is one frame.
+async fn move_something(exam: &Exam<'_>) {
+    for app in crate::doctor::scene::plain_apps(&exam.apps).into_iter().take(1) {
+        let _ = exam.eye.launch(&app).await;
+    }
+    let _ = exam.eye.act(Action::Press(Key::Home)).await;
+    exam.eye.pause().await;
 }
 
 /// What `screenrecord` says when the phone has no encoder for its screen.
