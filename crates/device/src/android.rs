@@ -303,7 +303,7 @@ impl Device for Android {
     async fn type_text(&self, text: &str) -> Result<TypingMethod, Error> {
         match input::plan_typing(text)? {
             input::TypingPlan::Keys(lines) => self.type_lines(&lines).await,
-            input::TypingPlan::NoKeyFor(odd) => self.type_by_keyboard(text, odd).await,
+            input::TypingPlan::NoKeyFor(odd) => self.type_by_keyboard(text, &odd).await,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{LockState, Platform};
+use crate::{LockState, Platform, UntypableText};
 use thumbwire_base::truncate;
 
 /// Why a device did not do what it was asked. Messages fit after "failed to …" and include the phone's own message.
@@ -77,6 +77,9 @@ pub enum Error {
         /// Its details; empty if there are none.
         text: String,
     },
+    /// The phone has no way to type some of the text; nothing was typed. Ask [`UntypableText::next_move`].
+    #[error("text: {0}")]
+    Untypable(UntypableText),
     /// The phone reported a failure.
     #[error("phone failed to {what}: {text}")]
     Failed {
@@ -135,6 +138,7 @@ impl Error {
             | Self::InvalidAppId { .. }
             | Self::Refused { .. }
             | Self::PackageRefused { .. }
+            | Self::Untypable(_)
             | Self::Failed { .. } => Remedy::AimElsewhere,
             Self::NotReady { .. } => Remedy::Wait,
             Self::Locked(_) => Remedy::Unlock,

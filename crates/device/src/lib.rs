@@ -45,6 +45,7 @@ mod markup;
 pub mod saved_tree;
 mod scaled_device;
 pub mod text_field;
+mod untypable;
 mod values;
 
 use async_trait::async_trait;
@@ -55,6 +56,7 @@ pub use facets::*;
 pub use image::{BlackReason, Format, Image, Screenshot};
 pub use keys::{Key, KeyCode};
 pub use scaled_device::ScaledDevice;
+pub use untypable::UntypableText;
 pub use values::*;
 
 /// A handle on one phone.

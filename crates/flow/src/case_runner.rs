@@ -114,7 +114,11 @@ impl CaseRunner<'_> {
         if kind == FailureKind::TimedOut {
             return self.over();
         }
-        StepError::new(kind, failure.cause.to_string())
+        let text = match &failure.cause {
+            Cause::TextNotTypable(odd) => format!("{odd}; {}", odd.next_move()),
+            cause => cause.to_string(),
+        };
+        StepError::new(kind, text)
     }
 
     /// Whether the whole run is over.

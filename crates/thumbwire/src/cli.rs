@@ -191,6 +191,7 @@ fn exit_code(cause: &Cause) -> u8 {
         | Cause::TooManyActive { .. }
         | Cause::NotReady { .. }
         | Cause::Locked(_)
+        | Cause::TextNotTypable(_)
         | Cause::StepFailed { .. }
         | Cause::DeviceError { .. }
         | Cause::Cancelled => 1,

@@ -82,8 +82,16 @@ impl<P: Perform> RedactedPerform<P> {
             return self.cleaned(self.inner.perform(call, Action::Type(typing)).await);
         };
         let named = typing.text.clone();
-        let done = self
-            .cleaned(self.inner.perform(call, Action::Type(TextInput { text, ..typing })).await)?;
+        let done = self.inner.perform(call, Action::Type(TextInput { text, ..typing })).await;
+        // What the caller did not write itself is part of a secret.
+        let done = done.map_err(|failure| match failure.cause {
+            Cause::TextNotTypable(odd) => {
+                let cause = Cause::TextNotTypable(odd.only(|char| named.contains(char)));
+                Failure { cause, ..failure }
+            }
+            _ => failure,
+        });
+        let done = self.cleaned(done)?;
         Ok(match done {
             // A field that shows something else may still show most of the value.
             Outcome::Typed(TypeResult { by, field: Readback::Differs { .. }, into }) => {
@@ -424,6 +432,8 @@ impl<P: Perform> RedactedPerform<P> {
             | Cause::InvalidFileName { .. }
             | Cause::TooManyActive { .. }
             | Cause::Locked(_)
+            // Of a secret, `type_text` shows none.
+            | Cause::TextNotTypable(_)
             | Cause::TypingTooLong { .. }
             | Cause::Cancelled => {}
         }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use thumbwire_device::{LockState, Platform, SideEffect};
+use thumbwire_device::{LockState, Platform, SideEffect, UntypableText};
 
 use super::FileNameError;
 use super::listed_device::{self, ListedDevice};
@@ -196,6 +196,9 @@ pub enum Cause {
         /// How many characters fit.
         fits: usize,
     },
+    /// The phone has no way to type some of the text. Nothing was typed.
+    #[error("text: {0}")]
+    TextNotTypable(UntypableText),
     /// The deadline passed.
     #[error("{what} timed out after {:.1} s", .after.as_secs_f64())]
     TimedOut {
@@ -299,6 +302,7 @@ impl Failure {
             Error::PackageRefused { code, text } => {
                 Cause::PackageRefused { code: code.clone(), text: text.clone() }
             }
+            Error::Untypable(text) => Cause::TextNotTypable(text.clone()),
             Error::Failed { .. } | Error::Unreadable { .. } => {
                 Cause::DeviceError { text: error.to_string() }
             }
@@ -360,6 +364,7 @@ impl Failure {
             Cause::Locked(_) => {
                 "wake and unlock the phone first (`mobile_unlock`, or press the power key and swipe up)"
             }
+            Cause::TextNotTypable(text) => return text.next_move(),
             Cause::TypingTooLong { fits, .. } => {
                 return format!("type it in parts of at most {fits} characters");
             }

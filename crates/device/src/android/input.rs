@@ -2,6 +2,7 @@
 //!
 //! Characters without a key go through a keyboard app, see `keyboard.rs`.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -9,7 +10,9 @@ use tokio::time::Instant;
 
 use super::{Android, CommandOutput, ShellCommand};
 use crate::error::excerpt;
-use crate::{Editor, EditorSize, Error, Gesture, Key, SideEffect, TextEditing, TypingMethod};
+use crate::{
+    Editor, EditorSize, Error, Gesture, Key, SideEffect, TextEditing, TypingMethod, UntypableText,
+};
 
 /// The first API level whose `input` is no Java program: it starts in milliseconds.
 const FAST_INPUT: u32 = 31;
@@ -80,8 +83,8 @@ const PIECE: usize = 205;
 pub(super) enum TypingPlan {
     /// With keys: these lines, and Enter between them.
     Keys(Vec<String>),
-    /// Not with keys: this character has none.
-    NoKeyFor(char),
+    /// Not with keys: these characters have none.
+    NoKeyFor(Vec<char>),
 }
 
 /// Plans how to type a text. `input text` silently drops characters that have no key on the phone's virtual keyboard,
@@ -90,21 +93,24 @@ pub(super) enum TypingPlan {
 /// A line break (`\n` or `\r\n`) is the Enter key; in a single-line field it submits, as on a keyboard.
 ///
 /// # Errors
-/// [`Error::Refused`] for a control character: no keyboard can type it.
+/// [`Error::Untypable`] for control characters: no keyboard can type them.
 pub(super) fn plan_typing(text: &str) -> Result<TypingPlan, Error> {
     let text = text.replace("\r\n", "\n");
-    if let Some(odd) = text.chars().find(|&char| char.is_control() && char != '\n') {
-        let reason = format!(
-            "{} (U+{:04X}) is a control character, which no keyboard can type; remove it",
-            odd.escape_debug(),
-            u32::from(odd)
-        );
-        return Err(Error::Refused { what: "text", reason });
+    let control = distinct(&text, |char| char.is_control() && char != '\n');
+    if !control.is_empty() {
+        return Err(Error::Untypable(UntypableText::Control(control)));
     }
-    if let Some(keyless) = text.chars().find(|&char| !matches!(char, ' '..='~' | '\n')) {
+    let keyless = distinct(&text, |char| !matches!(char, ' '..='~' | '\n'));
+    if !keyless.is_empty() {
         return Ok(TypingPlan::NoKeyFor(keyless));
     }
     Ok(TypingPlan::Keys(text.split('\n').map(str::to_owned).collect()))
+}
+
+/// The characters of the text that `is_odd`, each once, in their order.
+fn distinct(text: &str, is_odd: impl Fn(char) -> bool) -> Vec<char> {
+    let mut seen = BTreeSet::new();
+    text.chars().filter(|&char| is_odd(char) && seen.insert(char)).collect()
 }
 
 /// Types one piece.
@@ -225,7 +231,7 @@ impl TextEditing for Android {
     async fn check_text(&self, text: &str) -> Result<(), Error> {
         match plan_typing(text)? {
             TypingPlan::Keys(_) => Ok(()),
-            TypingPlan::NoKeyFor(odd) => self.find_keyboard(odd).await.map(drop),
+            TypingPlan::NoKeyFor(odd) => self.find_keyboard(&odd).await.map(drop),
         }
     }
 
@@ -404,11 +410,14 @@ mod tests {
 
     #[test]
     fn one_keyless_character_rules_out_keys_for_the_text() {
-        for (text, first) in [("caf\u{e9} \u{6f22}", '\u{e9}'), ("a\u{a0}b", '\u{a0}')] {
+        for (text, keyless) in [
+            ("caf\u{e9} \u{6f22} \u{e9}", vec!['\u{e9}', '\u{6f22}']),
+            ("a\u{a0}b", vec!['\u{a0}']),
+        ] {
             let Ok(TypingPlan::NoKeyFor(odd)) = plan_typing(text) else {
                 panic!("{text:?} has keys")
             };
-            assert_eq!(odd, first);
+            assert_eq!(odd, keyless);
         }
     }
 

@@ -22,7 +22,7 @@ use tokio::time::timeout;
 use super::input::{enter_command, partial_error};
 use super::{Android, CommandOutput, ShellCommand};
 use crate::error::excerpt;
-use crate::{AppId, Error, TypingMethod};
+use crate::{AppId, Error, TypingMethod, UntypableText};
 use borrowed::BorrowedKeyboard;
 
 /// What a handle knows about the keyboard apps on its phone.
@@ -75,15 +75,15 @@ impl Keyboard {
 }
 
 impl Android {
-    /// Types text that contains a character without a key; `odd` is the first one.
+    /// Types text with characters without a key; `odd` are those.
     ///
     /// # Errors
-    /// [`Error::Refused`] with the apps to install if there is none; [`Error::NotReady`] if no field accepts text.
+    /// [`Error::Untypable`] if there is none; [`Error::NotReady`] if no field accepts text.
     /// Nothing was typed in either case.
     pub(super) async fn type_by_keyboard(
         &self,
         text: &str,
-        odd: char,
+        odd: &[char],
     ) -> Result<TypingMethod, Error> {
         let turn = Arc::clone(&self.keyboards.turn).lock_owned().await;
         let keyboard = self.find_keyboard(odd).await?;
@@ -96,11 +96,12 @@ impl Android {
     }
 
     /// The keyboard app to use; searched for once.
-    pub(super) async fn find_keyboard(&self, odd: char) -> Result<Keyboard, Error> {
+    pub(super) async fn find_keyboard(&self, odd: &[char]) -> Result<Keyboard, Error> {
         if let Some(keyboard) = self.keyboards.known() {
             return Ok(keyboard);
         }
-        let keyboard = read_list(&self.ask(list_command()).await?).ok_or_else(|| missing(odd))?;
+        let missing = || Error::Untypable(UntypableText::Keyless(odd.to_vec()));
+        let keyboard = read_list(&self.ask(list_command()).await?).ok_or_else(missing)?;
         self.keyboards.remember(Some(keyboard));
         Ok(keyboard)
     }
@@ -198,17 +199,6 @@ impl KeyboardState {
     fn remember(&self, keyboard: Option<Keyboard>) {
         *lock(&self.found) = keyboard;
     }
-}
-
-fn missing(odd: char) -> Error {
-    let reason = format!(
-        "{} (U+{:04X}) has no key on the phone's keyboard and would be lost; install a keyboard app that accepts text over \
-         adb (ADB Keyboard, com.android.adbkeyboard, or uiautomator2's com.github.uiautomator), or type only printable \
-         ASCII and line breaks",
-        odd.escape_debug(),
-        u32::from(odd)
-    );
-    Error::Refused { what: "text", reason }
 }
 
 /// Prints all input method ids, one per line; supported since Android 1.5 (`Ime.java`).

@@ -92,11 +92,10 @@ async fn missing_keyboard_app_is_named_and_nothing_is_typed() {
     let before = phone.commands().len();
     let failure =
         ask(&session, Action::Type(TextInput::of("plain, then \u{6f22}"))).await.unwrap_err();
-    let Cause::Refused { reason } = &failure.cause else { panic!("{failure:?}") };
-    assert!(
-        reason.contains("\u{6f22} (U+6F22)") && reason.contains("com.android.adbkeyboard"),
-        "{reason}"
-    );
+    let Cause::TextNotTypable(odd) = &failure.cause else { panic!("{failure:?}") };
+    assert!(odd.to_string().contains("\u{6f22} (U+6F22)"), "{odd}");
+    let next = failure.next_move();
+    assert!(next.contains("ASCII") && next.contains("com.android.adbkeyboard"), "{next}");
     assert_eq!((focused(&phone), failure.side_effect), (Some(String::new()), SideEffect::None));
     assert_eq!(ran(&phone, before), [["ime", "list", "-a", "-s"]]);
 }
@@ -108,7 +107,7 @@ async fn refused_text_clears_nothing() {
     let into = field("edit_note_text");
     let typing = TextInput { into, clear: true, ..TextInput::of(UNICODE) };
     let failure = ask(&session, Action::Type(typing)).await.unwrap_err();
-    assert!(matches!(failure.cause, Cause::Refused { .. }), "{failure:?}");
+    assert!(matches!(failure.cause, Cause::TextNotTypable(_)), "{failure:?}");
     assert_eq!(
         (focused(&phone).as_deref(), failure.side_effect),
         (Some("precious"), SideEffect::None)

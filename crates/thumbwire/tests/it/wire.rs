@@ -313,8 +313,8 @@ async fn untypable_text_is_refused_with_the_reason() {
         let (session, phone) = in_a_field().await;
         let before = phone.commands().len();
         let failure = ask(&session, Action::Type(TextInput::of(text))).await.unwrap_err();
-        let Cause::Refused { reason } = &failure.cause else { panic!("{failure:?}") };
-        assert!(reason.contains(named), "{reason}");
+        let Cause::TextNotTypable(odd) = &failure.cause else { panic!("{failure:?}") };
+        assert!(odd.to_string().contains(named), "{odd}");
         assert_eq!(failure.side_effect, SideEffect::None);
         assert_eq!(ran(&phone, before), ran_then);
         assert_eq!(focused(&phone), Some(String::new()));

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use thumbwire_device::{
     AppId, Format, Image, LogEntry, LogFilter, Point, Priority, SideEffect, Size, Tree,
-    TypingMethod,
+    TypingMethod, UntypableText,
 };
 
 use super::super::super::screen_state::made::node;
@@ -94,6 +94,20 @@ async fn placeholder_is_filled_only_in_typed_text() {
     let failure = refused.unwrap_err();
     assert_eq!(failure.cause.to_string(), "there is no secret PASSWORT; the secrets are PASSWORD");
     assert_eq!((failure.side_effect, seen.len()), (SideEffect::None, 0));
+}
+
+#[tokio::test]
+async fn refused_text_names_no_character_of_a_secret() {
+    let refusal = UntypableText::Keyless(vec!['\u{2019}', 'h', '\u{e9}']);
+    let refused = || Err(Failure::from(Cause::TextNotTypable(refusal.clone())));
+    let typing = Action::Type(TextInput::of("it\u{2019}s {{PASSWORD}}"));
+    let (done, _) = asked(Phone::answering(refused()), typing).await;
+    let kept = UntypableText::Keyless(vec!['\u{2019}']);
+    assert_eq!(done.unwrap_err().cause, Cause::TextNotTypable(kept));
+    // Without a secret in it, the caller wrote all of it.
+    let typing = Action::Type(TextInput::of("it\u{2019}s"));
+    let (done, _) = asked(Phone::answering(refused()), typing).await;
+    assert_eq!(done.unwrap_err().cause, Cause::TextNotTypable(refusal));
 }
 
 #[tokio::test]

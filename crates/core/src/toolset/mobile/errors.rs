@@ -85,6 +85,7 @@ pub fn failure_text(failure: &Failure) -> String {
         | Cause::TooManyActive { .. }
         | Cause::Locked(_)
         | Cause::NoInputFolder
+        | Cause::TextNotTypable(_)
         | Cause::TypingTooLong { .. } => {
             format!("Refused: {}", failure.cause)
         }
