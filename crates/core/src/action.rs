@@ -58,6 +58,9 @@ pub enum Action {
     ListDevices {
         /// Only this platform.
         platform: Option<Platform>,
+        /// Whether to connect to a selected phone with an address first, so that its state and model are known. It may
+        /// take some seconds, and ask the phone's owner.
+        connect: bool,
     },
     /// Selects the phone for later calls.
     SelectDevice {

@@ -211,8 +211,14 @@ impl Session {
         course: &CallProgress,
     ) -> Result<Outcome, Failure> {
         match action {
-            Action::ListDevices { platform } => {
+            Action::ListDevices { platform, connect } => {
+                let unreachable = if connect { self.connect_selected().await? } else { None };
                 let mut there = self.list_devices().await?;
+                if let Some((id, state)) = unreachable
+                    && let Some(phone) = there.iter_mut().find(|phone| phone.id == id)
+                {
+                    phone.state = state;
+                }
                 there.retain(|phone| platform.is_none_or(|platform| phone.platform == platform));
                 Ok(Outcome::Devices(there))
             }

@@ -4,10 +4,19 @@
 //! reference ([`Session::select_default`]); everyone else gets the selected one, or the only one. Neither picks the
 //! built-in virtual phone unless it was named.
 
+use std::time::Duration;
+
+use thumbwire_base::truncate;
 use thumbwire_device::{Identity, Platform};
 
 use super::{CallProgress, Session};
 use crate::action::{Cause, DeviceKind, Failure, ListedDevice, Outcome, SelectionReason};
+
+/// How long listing may take to connect. The owner has some seconds to accept our key; the tool that lists has 15 s.
+const CONNECTING: Duration = Duration::from_secs(9);
+
+/// A state quotes what the transport reports.
+const LONGEST_STATE: usize = 300;
 
 impl Session {
     /// The selected phone; without a selection, the only one there is. That choice is remembered, so a second phone
@@ -48,6 +57,31 @@ impl Session {
         let chosen = chosen.filter(|id| !listed(&there, id));
         there.extend(chosen.and_then(|id| self.connections.phones.unlisted(&id)));
         Ok(there)
+    }
+
+    /// Connects to the selected phone if it has an address, which no list announces. If that fails, returns its id and
+    /// state for the list.
+    pub(super) async fn connect_selected(&self) -> Result<Option<(String, String)>, Failure> {
+        let Some(id) = self.selection().get().await? else { return Ok(None) };
+        if self.connections.phones.unlisted(&id).is_none() {
+            return Ok(None);
+        }
+        // Not the call's own phone: a phone that does not answer is part of the list.
+        let course = CallProgress::default();
+        let connected = tokio::time::timeout(CONNECTING, self.attach(&id, &course)).await;
+        let state = match connected {
+            Ok(Ok(_)) => return Ok(None),
+            Ok(Err(Failure { cause: Cause::DeviceNotAuthorized { .. }, .. })) => {
+                "unauthorized".into()
+            }
+            Ok(Err(Failure { cause, .. })) => match cause {
+                Cause::DeviceNotConnected { reason, .. }
+                | Cause::DeviceNotAnswering { reason, .. } => format!("not connected: {reason}"),
+                cause => format!("not connected: {cause}"),
+            },
+            Err(_) => format!("not connected: no answer within {} s", CONNECTING.as_secs()),
+        };
+        Ok(Some((id, truncate(&state, LONGEST_STATE))))
     }
 
     pub(super) async fn choose(

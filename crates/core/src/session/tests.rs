@@ -293,7 +293,7 @@ async fn dropping_an_old_connection_keeps_the_newer_one() {
 async fn phone_with_an_address_is_listed_without_adb_server() {
     let listed = async |session: &Session| match ask(
         session,
-        Action::ListDevices { platform: None },
+        Action::ListDevices { platform: None, connect: false },
     )
     .await
     {

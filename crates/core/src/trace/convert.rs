@@ -23,7 +23,7 @@ impl From<&Action> for StoredAction {
         let name =
             |platform: &Option<thumbwire_device::Platform>| platform.map(|p| p.name().into());
         match action {
-            Action::ListDevices { platform } => Self::ListDevices { platform: name(platform) },
+            Action::ListDevices { platform, .. } => Self::ListDevices { platform: name(platform) },
             Action::SelectDevice { device, platform } => {
                 Self::SelectDevice { device: device.clone(), platform: name(platform) }
             }

@@ -2,6 +2,8 @@
 
 use super::{CliError, phones, print};
 use crate::config::Config;
+use thumbwire_core::action::{DeviceKind, ListedDevice};
+use thumbwire_core::providers::VIRTUAL;
 use thumbwire_core::toolset::mobile;
 
 #[derive(clap::Args)]
@@ -12,25 +14,39 @@ pub(super) struct Arguments {
 }
 
 pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, CliError> {
-    let there = phones(config, None).list().await?;
+    // Named, the built-in virtual phone is in the list, if this program has one.
+    let there = phones(config, Some(VIRTUAL)).list().await?;
     if arguments.json {
-        let rows = there.iter().map(mobile::listed);
+        let rows = there.iter().map(row);
         print(&format!("{}\n", serde_json::Value::from_iter(rows)))?;
-    } else if there.is_empty() {
+        return Ok(0);
+    }
+    if there.iter().all(is_built_in) {
         print(&format!(
-            "No phone is connected: the adb server at {} is not running or lists none.\nUse `--device HOST:PORT` for a phone's adbd, or `--device virtual` for the built-in phone.\n",
+            "No phone is connected: the adb server at {} is not running or lists none.\nUse `--device HOST:PORT` for a phone's adbd.\n",
             config.adb_server
         ))?;
-    } else {
-        let width = there.iter().map(|phone| phone.id.len()).max().unwrap_or(0);
-        for phone in &there {
-            let model = if phone.model.is_empty() { "-" } else { &phone.model };
-            let platform = phone.platform;
-            print(&format!("{:width$}  {platform}  {model}  {}\n", phone.id, phone.state))?;
-            if let Some(next) = phone.next_move() {
-                print(&format!("{:width$}  Next: {next}\n", ""))?;
-            }
+    }
+    let width = there.iter().map(|phone| phone.id.len()).max().unwrap_or(0);
+    for phone in &there {
+        let model = if phone.model.is_empty() { "-" } else { &phone.model };
+        let platform = phone.platform;
+        let used = if is_built_in(phone) { "  built in, used with `--device virtual`" } else { "" };
+        print(&format!("{:width$}  {platform}  {model}  {}{used}\n", phone.id, phone.state))?;
+        if let Some(next) = phone.next_move() {
+            print(&format!("{:width$}  Next: {next}\n", ""))?;
         }
     }
     Ok(0)
+}
+
+fn is_built_in(phone: &ListedDevice) -> bool {
+    phone.kind == DeviceKind::BuiltIn
+}
+
+/// The row of `mobile_list_devices`, and whether the phone is the built-in one, which is used only by name.
+fn row(phone: &ListedDevice) -> serde_json::Value {
+    let mut row = mobile::listed(phone);
+    row["built_in"] = is_built_in(phone).into();
+    row
 }

@@ -12,8 +12,8 @@ use thumbwire_adb::daemon::{self, Handler, HostAuthorizer, ServiceRefused, Servi
 use thumbwire_adb::wire::banner::{Banner, Features};
 use thumbwire_adb::{AdbServer, DirectTransport, PublicKey, Stream, Transport};
 use thumbwire_core::action::{
-    Action, AppSelector, Call, Cause, Failure, Outcome, Perform as _, ScreenshotOptions, Target,
-    TextInput,
+    Action, AppSelector, Call, Cause, Failure, ListedDevice, Outcome, Perform as _,
+    ScreenshotOptions, Target, TextInput,
 };
 use thumbwire_core::providers::{
     AdbDirectProvider, DeviceProviders, HostKey, VIRTUAL, VirtualPhoneProvider,
@@ -171,6 +171,7 @@ async fn phone_works_once_its_user_accepts_our_key() {
     let (name, consent) = ("me@here".into(), Duration::from_millis(200));
     let key = Arc::new(HostKey { source: Box::new(source), name, consent });
     let phones = DeviceProviders::default().with(AdbDirectProvider::default().with_key(key));
+    let session_phones = phones.clone();
     let session = Session::new(phones, None);
     let choose = || Action::SelectDevice { device: address.clone(), platform: None };
 
@@ -180,6 +181,10 @@ async fn phone_works_once_its_user_accepts_our_key() {
     assert_eq!(failure.side_effect, SideEffect::None);
     assert!(guarded.shown.lock().unwrap()[0].ends_with(" me@here"));
 
+    // Listed as adb lists it, also by a tool that connects to learn the state.
+    let named = Session::new(session_phones.clone(), Some(address.clone()));
+    assert_eq!(states(&named, true).await, [(String::new(), "unauthorized".to_owned())]);
+
     guarded.consents.store(true, Ordering::SeqCst);
     let Outcome::DeviceSelected(identity) = ask(&session, choose()).await.unwrap() else {
         panic!()
@@ -187,6 +192,33 @@ async fn phone_works_once_its_user_accepts_our_key() {
     assert_eq!(identity.model, "Guarded");
     let shown = guarded.shown.lock().unwrap();
     assert!(shown.iter().all(|key| *key == shown[0]), "the same key each time");
+    drop(shown);
+    // A list that does not connect knows nothing of it; one that does has the state and the model.
+    let named = Session::new(session_phones, Some(address.clone()));
+    let not_yet = (String::new(), ListedDevice::NOT_YET.to_owned());
+    assert_eq!(states(&named, false).await, [not_yet]);
+    assert_eq!(states(&named, true).await, [("Guarded".to_owned(), "device".to_owned())]);
+}
+
+#[tokio::test]
+async fn phone_that_cannot_be_reached_is_listed_with_the_reason() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    drop(listener);
+    let session = Session::new(DeviceProviders::adb(nowhere()), Some(address));
+    let [(model, state)] = &states(&session, true).await[..] else { panic!("one phone") };
+    assert!(model.is_empty() && state.starts_with("not connected: "), "{state}");
+    assert!(state.contains("refused"), "{state}");
+}
+
+/// The models and states of the listed phones.
+async fn states(session: &Session, connect: bool) -> Vec<(String, String)> {
+    match ask(session, Action::ListDevices { platform: None, connect }).await {
+        Ok(Outcome::Devices(there)) => {
+            there.into_iter().map(|phone| (phone.model, phone.state)).collect()
+        }
+        other => panic!("{other:?}"),
+    }
 }
 
 #[tokio::test(start_paused = true)]

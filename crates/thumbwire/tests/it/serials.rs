@@ -89,7 +89,10 @@ async fn ask(session: &Session, device: &str, action: Action) -> Outcome {
 
 async fn ids(session: &Session) -> Vec<String> {
     let call = Call::with_timeout(Duration::from_secs(30));
-    let listed = session.perform(&call, Action::ListDevices { platform: None }).await.unwrap();
+    let listed = session
+        .perform(&call, Action::ListDevices { platform: None, connect: false })
+        .await
+        .unwrap();
     let Outcome::Devices(listed) = listed else { panic!("{listed:?}") };
     listed.into_iter().map(|phone| phone.id).collect()
 }

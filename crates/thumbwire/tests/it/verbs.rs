@@ -60,7 +60,13 @@ fn devices_without_a_phone_says_what_to_do() {
     let (out, _, code) = said(&run(&["devices"]));
     assert_eq!(code, Some(0));
     assert!(out.contains("No phone is connected") && out.contains("--device virtual"), "{out}");
-    assert_eq!(said(&run(&["devices", "--json"])).0, "[]\n");
+    let built_in = out.lines().last().unwrap();
+    assert!(built_in.starts_with("virtual  Android  ") && built_in.contains("built in"), "{out}");
+    let rows: serde_json::Value =
+        serde_json::from_str(&said(&run(&["devices", "--json"])).0).unwrap();
+    let only = &rows[0];
+    assert_eq!((&only["id"], &only["built_in"]), (&"virtual".into(), &true.into()), "{rows}");
+    assert_eq!(rows.as_array().unwrap().len(), 1);
 }
 
 #[test]

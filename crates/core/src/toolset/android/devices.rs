@@ -15,8 +15,9 @@ pub(super) struct SelectDeviceArgs {
     device_id: Option<String>,
 }
 
+/// Clients look for a phone with the status `device`, so one with an address is connected.
 pub(super) fn parse_get_devices(_: &NoArgs) -> Result<Action, String> {
-    Ok(Action::ListDevices { platform: None })
+    Ok(Action::ListDevices { platform: None, connect: true })
 }
 
 pub(super) fn render_get_devices(_: &NoArgs, outcome: Outcome) -> Reply {

@@ -196,7 +196,8 @@ impl Shared {
     /// because a caller named their address.
     async fn ready(&self, not: &[String], until: Instant) -> Vec<String> {
         let call = Call::with_timeout(PATIENCE);
-        let listing = self.perform.perform(&call, Action::ListDevices { platform: None });
+        let listing =
+            self.perform.perform(&call, Action::ListDevices { platform: None, connect: false });
         match timeout_at(until, listing).await {
             Ok(Ok(Outcome::Devices(devices))) => {
                 let counts = devices.into_iter().filter(|phone| {

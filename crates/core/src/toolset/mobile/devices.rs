@@ -38,7 +38,8 @@ pub(super) struct ListDevicesArgs {
 }
 
 pub(super) fn parse_list_devices(wanted: &ListDevicesArgs) -> Result<Action, String> {
-    Ok(Action::ListDevices { platform: wanted.platform.as_deref().and_then(one_platform) })
+    let platform = wanted.platform.as_deref().and_then(one_platform);
+    Ok(Action::ListDevices { platform, connect: false })
 }
 
 /// The platform with this name; `None` for `all`.
