@@ -19,7 +19,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use thumbwire_device::{
-    AppId, Format, Gesture, InstallOptions, Key, LogFilter, Orientation, Platform, Size, TreeDetail,
+    AppId, FormatPreference, Gesture, InstallOptions, Key, LogFilter, Orientation, Platform, Size,
+    TreeDetail,
 };
 
 pub use crate::snapshot::{ControlNumber, Controls, ElementId, ElementRef};
@@ -293,10 +294,10 @@ pub struct ElementSelector {
 /// The format and size of a screenshot.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ScreenshotOptions {
-    /// The format; `None` is whatever the phone returns.
-    pub format: Option<Format>,
-    /// The maximum file size in bytes; `None` is unlimited. A larger image is encoded again: first losslessly, then as
-    /// JPEG. Its size in pixels stays.
+    /// The format.
+    pub format: FormatPreference,
+    /// The maximum file size in bytes; `None` is unlimited. A larger image is encoded again: first as asked, then as
+    /// JPEG of less quality. Its size in pixels stays.
     pub max_bytes: Option<usize>,
     /// Whether to take a new one always. Otherwise one that is up to a second old may be served again, if no action
     /// followed it.

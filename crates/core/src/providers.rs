@@ -19,6 +19,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use futures::stream::{self, BoxStream, StreamExt as _};
+use thumbwire_device::image::PixelLimits;
 use thumbwire_device::{Device, Error, ScaledDevice, SideEffect};
 
 use crate::action::{Cause, Failure, ListedDevice};
@@ -92,8 +93,8 @@ pub enum DeviceChange {
 #[derive(Clone, Default)]
 pub struct DeviceProviders {
     providers: Vec<Arc<dyn DeviceProvider>>,
-    /// The longer side of returned screenshots, in pixels; `None` for the screen's own size.
-    max_side: Option<u32>,
+    /// How large returned screenshots may be; `None` for the screen's own size.
+    limits: Option<PixelLimits>,
     allowed: AllowedDevices,
 }
 
@@ -110,9 +111,9 @@ impl DeviceProviders {
         self
     }
 
-    /// Limits the longer side of screenshots to this many pixels. All coordinates are pixels of the scaled screenshot.
-    pub fn with_max_side(self, pixels: u32) -> Self {
-        Self { max_side: Some(pixels), ..self }
+    /// Scales screenshots down to these limits. All coordinates are pixels of the scaled screenshot.
+    pub fn with_screenshot_limits(self, limits: PixelLimits) -> Self {
+        Self { limits: Some(limits), ..self }
     }
 
     /// Limits what callers can list, watch and open.
@@ -203,8 +204,8 @@ impl DeviceProviders {
     }
 
     fn scaled(&self, device: Arc<dyn Device>) -> Arc<dyn Device> {
-        match self.max_side {
-            Some(pixels) => Arc::new(ScaledDevice::new(device, pixels)),
+        match self.limits {
+            Some(limits) => Arc::new(ScaledDevice::new(device, limits)),
             None => device,
         }
     }

@@ -228,7 +228,7 @@ impl Session {
             Action::SelectDefaultDevice => self.select_default(course).await,
             Action::Health => self.attached(call, course).await?.health().await,
             Action::Screenshot(shape) => {
-                let picture = self.attached(call, course).await?.screenshot(shape.fresh).await?;
+                let picture = self.attached(call, course).await?.screenshot(shape).await?;
                 screenshots::shaped(picture, shape).await.map(Outcome::Screenshot)
             }
             Action::Snapshot(looking) => {
@@ -248,7 +248,7 @@ impl Session {
                 .map(Outcome::Controls),
             Action::ScreenshotAndSnapshot(shape) => {
                 let attached = self.attached(call, course).await?;
-                let (picture, look) = attached.screenshot_and_snapshot().await?;
+                let (picture, look) = attached.screenshot_and_snapshot(shape.format).await?;
                 attached.screen.memory.seen.keep(&call.client, Arc::clone(&look), false);
                 Ok(Outcome::ScreenshotAndSnapshot(screenshots::shaped(picture, shape).await?, look))
             }

@@ -7,6 +7,7 @@
 
 mod blackness;
 mod fit;
+mod limits;
 mod pixels;
 pub(crate) mod png_crc;
 #[cfg(test)]
@@ -17,6 +18,7 @@ use bytes::Bytes;
 use crate::Size;
 pub use blackness::{Blackness, blackness, may_be_black};
 pub use fit::{fit, fits};
+pub use limits::PixelLimits;
 pub(crate) use pixels::to_rgb;
 pub use pixels::{Effort, JPEG_QUALITY, MOST_PIXELS, Pixels};
 
@@ -51,7 +53,36 @@ pub enum Format {
     Webp,
 }
 
+/// The format that a caller wants.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum FormatPreference {
+    /// As the phone takes it.
+    #[default]
+    AsTaken,
+    /// This format.
+    Only(Format),
+    /// The smallest file in which screen text is easy to read: WebP for plain screens, JPEG for the others
+    /// ([`Pixels::write_smallest`]).
+    Smallest,
+}
+
+impl FormatPreference {
+    /// Whether an image of this format needs no conversion.
+    pub fn is_met_by(self, format: Format) -> bool {
+        match self {
+            Self::AsTaken => true,
+            Self::Only(wanted) => wanted == format,
+            Self::Smallest => format != Format::Png,
+        }
+    }
+}
+
 impl Format {
+    /// Whether images of this format have exactly the pixels of the screen.
+    pub fn is_lossless(self) -> bool {
+        self != Self::Jpeg
+    }
+
     /// All formats.
     pub const ALL: [Format; 3] = [Self::Png, Self::Jpeg, Self::Webp];
 

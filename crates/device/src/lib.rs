@@ -53,7 +53,7 @@ use async_trait::async_trait;
 pub use bytestring::ByteString;
 pub use error::{Error, Remedy, SideEffect};
 pub use facets::*;
-pub use image::{BlackReason, Format, Image, Screenshot};
+pub use image::{BlackReason, Format, FormatPreference, Image, Screenshot};
 pub use keys::{Key, KeyCode};
 pub use scaled_device::ScaledDevice;
 pub use untypable::UntypableText;
@@ -80,8 +80,14 @@ pub trait Device: Send + Sync {
     /// Screen size in the current orientation, in screenshot pixels.
     async fn screen_size(&self) -> Result<Size, Error>;
 
-    /// A screenshot, unscaled.
+    /// A screenshot as the phone takes it.
     async fn screenshot(&self) -> Result<Screenshot, Error>;
+
+    /// A screenshot for a caller who wants this format. A device that encodes its screenshots itself uses it; any other
+    /// returns what it has, for [`image::fit`] to convert.
+    async fn screenshot_as(&self, _format: image::FormatPreference) -> Result<Screenshot, Error> {
+        self.screenshot().await
+    }
 
     /// The node tree of the current screen, with its [`Tree::source`]; never a stale one.
     async fn tree(&self, detail: TreeDetail) -> Result<Tree, Error>;

@@ -13,17 +13,17 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use thumbwire_base::lock;
 
-use crate::image::{Error as PictureError, Pixels};
+use crate::image::{Error as PictureError, PixelLimits, Pixels};
 use crate::{
-    App, AppId, Device, DeviceInfo, Error, Facets, Format, Front, Gesture, Identity, Key,
-    Orientation, OrientationControl, Point, Rect, RotationOwner, Screenshot, Size, Tree,
-    TreeDetail, TypingMethod,
+    App, AppId, Device, DeviceInfo, Error, Facets, Format, FormatPreference, Front, Gesture,
+    Identity, Key, Orientation, OrientationControl, Point, Rect, RotationOwner, Screenshot, Size,
+    Tree, TreeDetail, TypingMethod,
 };
 
-/// A device whose screenshots have at most a given number of pixels on the longer side.
+/// A device whose screenshots have at most a given number of pixels.
 pub struct ScaledDevice<D: ?Sized> {
     inner: Arc<D>,
-    max: u32,
+    limits: PixelLimits,
     known: Mutex<ScreenGeometry>,
 }
 
@@ -37,13 +37,13 @@ struct ScreenGeometry {
 }
 
 impl<D: Device + ?Sized> ScaledDevice<D> {
-    /// A device with screenshots of at most `most` pixels on the longer side. A smaller screen is not scaled.
-    pub fn new(inner: Arc<D>, max: u32) -> Self {
-        Self { inner, max: max.max(1), known: Mutex::default() }
+    /// A device with screenshots within these limits. A screen that is within them is not scaled.
+    pub fn new(inner: Arc<D>, limits: PixelLimits) -> Self {
+        Self { inner, limits, known: Mutex::default() }
     }
 
     fn scale(&self, screen: Size) -> Scale {
-        Scale::of(screen, self.max)
+        Scale::of(screen, self.limits)
     }
 
     fn known(&self) -> ScreenGeometry {
@@ -86,13 +86,8 @@ struct Scale {
 }
 
 impl Scale {
-    fn of(screen: Size, max: u32) -> Self {
-        let longer = i64::from(screen.width.max(screen.height).max(1));
-        let most = i64::from(max).min(longer);
-        // Round to nearest, but at least 1.
-        let side = |side: i32| ((2 * i64::from(side) * most + longer) / (2 * longer)).max(1) as i32;
-        let picture = Size { width: side(screen.width), height: side(screen.height) };
-        Self { screen, picture }
+    fn of(screen: Size, limits: PixelLimits) -> Self {
+        Self { screen, picture: limits.target(screen) }
     }
 
     /// The center of the block that a screenshot pixel covers.
@@ -169,6 +164,10 @@ impl<D: Device + ?Sized> Device for ScaledDevice<D> {
     }
 
     async fn screenshot(&self) -> Result<Screenshot, Error> {
+        self.screenshot_as(FormatPreference::AsTaken).await
+    }
+
+    async fn screenshot_as(&self, format: FormatPreference) -> Result<Screenshot, Error> {
         let taken = self.inner.screenshot().await?;
         self.learn(taken.size, None);
         let Scale { screen, picture } = self.scale(taken.size);
@@ -177,7 +176,12 @@ impl<D: Device + ?Sized> Device for ScaledDevice<D> {
         }
         let Screenshot { image, blank, .. } = taken;
         let scaling = tokio::task::spawn_blocking(move || {
-            Pixels::read(&image)?.scaled(picture)?.write(Format::Png)
+            let scaled = Pixels::read(&image)?.scaled(picture)?;
+            match format {
+                FormatPreference::AsTaken => scaled.write(Format::Png),
+                FormatPreference::Only(format) => scaled.write(format),
+                FormatPreference::Smallest => scaled.write_smallest(),
+            }
         });
         let failed = |text: String| Error::Failed { what: "take a screenshot", text };
         let scaled = scaling.await.map_err(|why| failed(why.to_string()))?;

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
+use thumbwire_device::image::PixelLimits;
 use thumbwire_device::{
     App, AppData, AppFunctions, AppId, AppInstallation, AppPermissions, AppServices, Component,
     Device, DeviceFiles, DeviceInfo, Editor, EditorSize, Error, Facets, FileDetails, Front,
@@ -35,10 +36,10 @@ impl Phone {
 
 /// Every decorator that there is, around a device.
 fn decorated(device: &Arc<dyn Device>) -> Vec<Arc<dyn Device>> {
-    let twice = ScaledDevice::new(Arc::clone(device), 900);
+    let twice = ScaledDevice::new(Arc::clone(device), PixelLimits::longer_side(900));
     vec![
-        Arc::new(ScaledDevice::new(Arc::clone(device), 600)),
-        Arc::new(ScaledDevice::new(Arc::new(twice), 600)),
+        Arc::new(ScaledDevice::new(Arc::clone(device), PixelLimits::longer_side(600))),
+        Arc::new(ScaledDevice::new(Arc::new(twice), PixelLimits::longer_side(600))),
     ]
 }
 

@@ -22,12 +22,12 @@ use thumbwire_core::app_tools::{AppToolOptions, TrustRules};
 use thumbwire_core::providers::{DeviceProviders, VIRTUAL, VirtualPhoneProvider};
 use thumbwire_core::session::Session;
 use thumbwire_core::snapshot::Snapshot;
-use thumbwire_core::toolset::ObserveMode;
 use thumbwire_core::toolset::mobile::{self, TreeForm};
+use thumbwire_core::toolset::{Content, ObserveMode};
 use thumbwire_core::trace::format::StoredSnapshot;
 use thumbwire_device::android::ui::read_dump;
-use thumbwire_device::image::Pixels;
-use thumbwire_device::{AppId, Format};
+use thumbwire_device::image::{PixelLimits, Pixels};
+use thumbwire_device::{AppId, Format, FormatPreference, Image};
 use thumbwire_mcp::http::{self, Access, ServedToolset};
 use thumbwire_mcp::http_token::Token;
 use thumbwire_mcp::{Client, RemoteClient};
@@ -42,6 +42,8 @@ fn main() {
     runtime.block_on(observed());
     runtime.block_on(apps());
     runtime.block_on(doors());
+    runtime.block_on(pictures());
+    captures();
     dumps();
     marked();
     starts();
@@ -200,6 +202,139 @@ async fn observed() {
         let name = format!("mobile_tap {name}");
         let [all, alone, ours] = [&mut all, &mut alone, &mut ours].map(|times| both(times));
         println!("{name:<32}{all:>22}{alone:>22}{ours:>22}{commands:>10}");
+    }
+}
+
+/// The bytes of nine screens as `serve` can send them, and what a picture costs beyond the phone's own time, side by side:
+/// the PNG passed on as it came, and the smallest file of the size that vision models look at.
+async fn pictures() {
+    let phone = VirtualPhone::new(Setup::default());
+    let phones = || {
+        DeviceProviders::adb(AdbServer::new("127.0.0.1:9"))
+            .with(VirtualPhoneProvider::new(phone.clone()))
+    };
+    let caller = async |limits: Option<PixelLimits>, format: FormatPreference| {
+        let phones = match limits {
+            Some(limits) => phones().with_screenshot_limits(limits),
+            None => phones(),
+        };
+        let session = Arc::new(Session::new(phones, Some(VIRTUAL.into())));
+        let surface = mobile::toolset_sending(TreeForm::List, ObserveMode::Off, &[], format);
+        Client::connect(Arc::new(surface), session).await.expect("a server here")
+    };
+    let scaled = Some(PixelLimits::VISION_MODELS);
+    let forms = [
+        ("full, png", None, FormatPreference::Only(Format::Png)),
+        ("full, auto", None, FormatPreference::Smallest),
+        ("auto, png", scaled, FormatPreference::Only(Format::Png)),
+        ("auto, webp", scaled, FormatPreference::Only(Format::Webp)),
+        ("auto, jpeg", scaled, FormatPreference::Only(Format::Jpeg)),
+        ("auto, auto", scaled, FormatPreference::Smallest),
+    ];
+    let mut clients = Vec::new();
+    for (name, limits, format) in forms {
+        clients.push((name, caller(limits, format).await));
+    }
+    let arguments = |value: Value| value.as_object().cloned().unwrap_or_default();
+    let screens = [
+        ("home", None, None),
+        ("settings", Some("com.android.settings"), None),
+        ("shop", Some("com.example.shop"), None),
+        ("contacts", Some("com.google.android.contacts"), None),
+        ("messages", Some("com.google.android.apps.messaging"), None),
+        ("note", Some("com.android.notes"), Some("New note")),
+        ("browser", Some("com.android.chrome"), None),
+        ("map", Some("com.google.android.apps.maps"), None),
+        ("right to left", Some("com.example.akhbar"), None),
+    ];
+    print!("\n{:<18}", "bytes of a picture");
+    forms.iter().for_each(|(name, ..)| print!("{name:>14}"));
+    println!("   (--screenshot-size, --screenshot-format)");
+    let mut sums = [0; 6];
+    let mut times: [Vec<Duration>; 6] = Default::default();
+    for (name, app, tap) in screens {
+        let steps = [
+            Some(("mobile_press_key", json!({ "key": "home" }))),
+            app.map(|app| ("mobile_launch_app", json!({ "bundle_id": app }))),
+            tap.map(|tap| ("mobile_tap_element", json!({ "text": tap }))),
+        ];
+        for (tool, given) in steps.into_iter().flatten() {
+            let reply = clients[0].1.call(tool, arguments(given)).await.expect("an answer");
+            assert!(!reply.is_error, "{name}: {reply:?}");
+        }
+        print!("{name:<18}");
+        let mut bytes = [0; 6];
+        for _ in 0..5 {
+            for (at, (_, client)) in clients.iter().enumerate() {
+                // A recent screenshot is cached until an action of its session.
+                let key = json!({ "key": "menu" });
+                client.call("mobile_press_key", arguments(key)).await.expect("an answer");
+                let began = Instant::now();
+                let reply = client.call("mobile_take_screenshot", Map::new()).await;
+                times[at].push(began.elapsed());
+                let [Content::Image(image)] = &reply.expect("an answer").content[..] else {
+                    panic!("one picture")
+                };
+                bytes[at] = image.bytes.len();
+            }
+        }
+        for (sum, bytes) in sums.iter_mut().zip(bytes) {
+            *sum += bytes;
+            print!("{bytes:>14}");
+        }
+        println!();
+    }
+    print!("{:<18}", "sum");
+    sums.iter().for_each(|sum| print!("{sum:>14}"));
+    print!("\n{:<18}", "ms, median");
+    for times in &mut times {
+        times.sort();
+        print!("{:>14.1}", times[times.len() / 2].as_secs_f64() * 1000.0);
+    }
+    println!();
+}
+
+/// The same for screenshots of real phones, PNG files in `png/` of THUMBWIRE_DATA: bytes in sum, and the median time from
+/// the phone's PNG to the file.
+fn captures() {
+    let data = std::env::var("THUMBWIRE_DATA")
+        .unwrap_or_else(|_| format!("{}/../../../shared/data", env!("CARGO_MANIFEST_DIR")));
+    let Ok(folder) = std::fs::read_dir(format!("{data}/png")) else {
+        println!("no captures: set THUMBWIRE_DATA");
+        return;
+    };
+    let files = folder.filter_map(|entry| std::fs::read(entry.ok()?.path()).ok());
+    let captures: Vec<Image> =
+        files.map(|bytes| Image { format: Format::Png, bytes: bytes.into() }).collect();
+    type Encode = fn(&Pixels) -> Result<Image, thumbwire_device::image::Error>;
+    let ways: [(&str, bool, Encode); 5] = [
+        ("full, auto", false, Pixels::write_smallest),
+        ("auto, png", true, |pixels| pixels.write(Format::Png)),
+        ("auto, webp", true, |pixels| pixels.write(Format::Webp)),
+        ("auto, jpeg", true, |pixels| pixels.write(Format::Jpeg)),
+        ("auto, auto", true, Pixels::write_smallest),
+    ];
+    let sent: usize = captures.iter().map(|image| image.bytes.len()).sum();
+    println!("\n{:<32}{:>14}{:>22}", "real screenshots", "bytes", "ms p50 / p95");
+    println!("{:<32}{sent:>14}", format!("full, png: {} files", captures.len()));
+    for (name, is_scaled, encode) in ways {
+        let (mut bytes, mut times) = (0, Vec::new());
+        for image in &captures {
+            for round in 0..3 {
+                let began = Instant::now();
+                let pixels = Pixels::read(image).expect("an image");
+                let to = PixelLimits::VISION_MODELS.target(pixels.size());
+                let written = match is_scaled && to != pixels.size() {
+                    true => encode(&pixels.scaled(to).expect("a size")),
+                    false => encode(&pixels),
+                };
+                times.push(began.elapsed());
+                if round == 0 {
+                    bytes += written.expect("a file").bytes.len();
+                }
+            }
+        }
+        println!("{name:<32}{bytes:>14}{:>22}", both(&mut times));
     }
 }
 

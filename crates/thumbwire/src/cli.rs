@@ -28,6 +28,7 @@ mod run_goal;
 #[cfg(feature = "agent")]
 mod run_setup;
 mod screen;
+mod screenshot_size;
 mod serve;
 mod shutdown;
 mod style;
@@ -58,6 +59,8 @@ use thumbwire_core::providers::{
 };
 use thumbwire_core::session::Session;
 use thumbwire_core::toolset::{self, Toolset, android, mobile};
+
+use screenshot_size::ScreenshotSize;
 
 /// Let programs use phones: an MCP server, an agent and a virtual phone in one binary.
 #[derive(Parser)]
@@ -107,14 +110,15 @@ enum CliCommand {
 }
 
 /// The phone that a verb uses.
-#[derive(clap::Args)]
+#[derive(Clone, clap::Args)]
 struct DeviceFlags {
     /// Phone to use: an adb serial, HOST:PORT of an adbd, or `virtual` [default: the only one connected]
     #[arg(long, value_name = "ID")]
     device: Option<String>,
-    /// Scale screenshots so that the longer side has at most PIXELS; coordinates refer to the scaled image
-    #[arg(long, value_name = "PIXELS", value_parser = clap::value_parser!(u32).range(64..=10_000))]
-    max_side: Option<u32>,
+    /// Size of screenshots: `full`, the pixels of the longer side, or `auto` for what vision models look at. All coordinates
+    /// are pixels of the screenshot [default: full; auto for `serve` with the `mobile` tools]
+    #[arg(long, value_name = "SIZE", alias = "max-side")]
+    screenshot_size: Option<ScreenshotSize>,
 }
 
 /// A toolset, as `--toolset` takes it.
@@ -302,8 +306,8 @@ fn session(config: &Config, device: DeviceFlags) -> Session {
 /// The same for callers who may reach these phones only.
 fn session_with(config: &Config, device: DeviceFlags, allowed: AllowedDevices) -> Session {
     let mut phones = phones(config, device.device.as_deref()).with_allowed(allowed);
-    if let Some(pixels) = device.max_side {
-        phones = phones.with_max_side(pixels);
+    if let Some(limits) = device.screenshot_size.and_then(ScreenshotSize::limits) {
+        phones = phones.with_screenshot_limits(limits);
     }
     Session::new(phones, device.device).with_clock(|| jiff::Zoned::now().datetime())
 }

@@ -3,20 +3,16 @@
 //! If a provider scales an image itself, the bytes are wasted, and the model's coordinates refer to an image that
 //! nobody else has. So we scale it first and tell the model the factor. The trace keeps the original.
 
-use thumbwire_device::image::{self, Pixels};
-use thumbwire_device::{Format, Image, Size};
+use thumbwire_device::image::{self, PixelLimits, Pixels};
+use thumbwire_device::{Format, FormatPreference, Image, Size};
 
 use super::{ContentPart, Prompt};
 
 /// What an endpoint accepts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Limits {
-    /// The longer side, in pixels.
-    long: u32,
-    /// The shorter side, in pixels.
-    short: u32,
-    /// The total number of pixels.
-    pixels: u32,
+    /// How large an image may be, in pixels.
+    pixels: PixelLimits,
     /// The file size, in bytes.
     bytes: usize,
     /// Whether it reads WebP.
@@ -29,14 +25,20 @@ const FILE: usize = 1_500_000;
 impl Limits {
     /// OpenAI, "Images and vision", high detail: fitted into 2048 by 2048, then the shorter side to 768. PNG, JPEG,
     /// WebP.
-    pub(super) const OPENAI: Self =
-        Self { long: 2048, short: 768, pixels: u32::MAX, bytes: FILE, webp: true };
+    pub(super) const OPENAI: Self = Self {
+        pixels: PixelLimits { long: 2048, short: 768, pixels: u32::MAX },
+        bytes: FILE,
+        webp: true,
+    };
 
     /// Anthropic, "Vision": scaled by the provider above 1568 pixels a side or about 1.15 million in total; rejected
     /// above 8000 pixels a side or 5 MB as base64. PNG, JPEG, WebP. Some newer models use more detail; they accept this
     /// too.
-    pub(super) const ANTHROPIC: Self =
-        Self { long: 1568, short: 1568, pixels: 1_150_000, bytes: FILE, webp: true };
+    pub(super) const ANTHROPIC: Self = Self {
+        pixels: PixelLimits { long: 1568, short: 1568, pixels: 1_150_000 },
+        bytes: FILE,
+        webp: true,
+    };
 
     /// The same for other servers: llama.cpp reads images with stb_image, which does not know WebP.
     pub(super) fn for_other_servers(self) -> Self {
@@ -81,7 +83,7 @@ fn fit(image: Image, limits: Limits) -> Result<(Image, Option<(Size, Size)>), im
     let readable = image.format != Format::Webp || limits.webp;
     let pixels = Pixels::read(&image)?;
     let from = pixels.size();
-    let to = target(from, limits);
+    let to = limits.pixels.target(from);
     let (image, scaled) = if to != from {
         (pixels.scaled(to)?.write(Format::Png)?, Some((from, to)))
     } else if readable {
@@ -90,21 +92,7 @@ fn fit(image: Image, limits: Limits) -> Result<(Image, Option<(Size, Size)>), im
         (pixels.write(Format::Png)?, None)
     };
     // An image that is still too large becomes a JPEG.
-    Ok((image::fit(image, None, Some(limits.bytes))?, scaled))
-}
-
-/// The size to send: the original if it is not too large.
-fn target(size: Size, limits: Limits) -> Size {
-    let (long, short) = (size.width.max(size.height), size.width.min(size.height));
-    let all = f64::from(long) * f64::from(short);
-    let factor = (f64::from(limits.long) / f64::from(long))
-        .min(f64::from(limits.short) / f64::from(short))
-        .min((f64::from(limits.pixels) / all).sqrt());
-    if factor >= 1.0 {
-        return size;
-    }
-    let side = |side: i32| ((f64::from(side) * factor) as i32).max(1);
-    Size { width: side(size.width), height: side(size.height) }
+    Ok((image::fit(image, FormatPreference::AsTaken, Some(limits.bytes))?, scaled))
 }
 
 #[cfg(test)]
@@ -125,16 +113,16 @@ mod tests {
 
     #[test]
     fn image_is_scaled_to_the_limits_and_never_enlarged() {
-        let check = |limits, (width, height), to| {
-            let size = target(Size { width, height }, limits);
+        let check = |limits: Limits, (width, height), to| {
+            let size = limits.pixels.target(Size { width, height });
             assert_eq!((size.width, size.height), to, "{width}x{height}");
         };
-        check(Limits::OPENAI, (1080, 2400), (768, 1706));
-        check(Limits::OPENAI, (2400, 1080), (1706, 768));
+        check(Limits::OPENAI, (1080, 2400), (768, 1707));
+        check(Limits::OPENAI, (2400, 1080), (1707, 768));
         check(Limits::OPENAI, (720, 1280), (720, 1280));
-        check(Limits::OPENAI, (600, 9000), (136, 2048));
-        check(Limits::ANTHROPIC, (1080, 2400), (705, 1568));
-        check(Limits::ANTHROPIC, (1536, 2048), (928, 1238));
+        check(Limits::OPENAI, (600, 9000), (137, 2048));
+        check(Limits::ANTHROPIC, (1080, 2400), (706, 1568));
+        check(Limits::ANTHROPIC, (1536, 2048), (928, 1237));
         check(Limits::ANTHROPIC, (720, 1280), (720, 1280));
         check(Limits::ANTHROPIC, (1, 30_000), (1, 1568));
     }
@@ -145,8 +133,8 @@ mod tests {
         let [ContentPart::Image(image), ContentPart::Text(words)] = &out[..] else {
             panic!("{out:?}")
         };
-        assert_eq!(Pixels::read(image).unwrap().size(), Size { width: 768, height: 1706 });
-        assert!(words.contains("768x1706 pixels show 1080x2400"), "{words}");
+        assert_eq!(Pixels::read(image).unwrap().size(), Size { width: 768, height: 1707 });
+        assert!(words.contains("768x1707 pixels show 1080x2400"), "{words}");
         assert!(words.contains("1.406"), "{words}");
     }
 

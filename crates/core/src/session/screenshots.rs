@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use thumbwire_base::lock;
 use thumbwire_device::image::{self, fit, fits};
-use thumbwire_device::{Error, Screenshot};
+use thumbwire_device::{Error, FormatPreference, Screenshot};
 use tokio::sync::{Mutex, MutexGuard};
 use tokio::time::Instant;
 
@@ -54,10 +54,11 @@ impl ScreenshotCache {
     pub(super) async fn recent(
         &self,
         generation: &AtomicU64,
+        format: FormatPreference,
         take: impl Future<Output = Result<Screenshot, Error>>,
     ) -> Result<Screenshot, Error> {
         let turn = self.turn().await;
-        match turn.cached(generation.load(Ordering::SeqCst)) {
+        match turn.cached(generation.load(Ordering::SeqCst), format) {
             Some(picture) => Ok(picture),
             None => turn.take(generation, take).await,
         }
@@ -80,10 +81,15 @@ impl ScreenshotCache {
 }
 
 impl CapturePermit<'_> {
-    /// The cached screenshot, if the permit's holder may have it.
-    fn cached(&self, generation: u64) -> Option<Screenshot> {
+    /// The cached screenshot, if the permit's holder may have it. A JPEG is not converted to another format: who asks for a
+    /// lossless one gets it.
+    fn cached(&self, generation: u64, format: FormatPreference) -> Option<Screenshot> {
         let last = lock(&self.pictures.last);
         let last = last.as_ref().filter(|last| last.generation == generation)?;
+        let taken = last.picture.image.format;
+        if !taken.is_lossless() && !format.is_met_by(taken) {
+            return None;
+        }
         let shared = last.began > self.asked;
         let fresh = last.arrived < self.asked && last.at.elapsed() <= FRESH;
         (shared || fresh).then(|| last.picture.clone())
@@ -165,7 +171,9 @@ mod tests {
 
         /// The number of the screenshot served now.
         async fn observe(&self) -> u8 {
-            let picture = self.pictures.recent(&self.generation, self.shoot()).await.unwrap();
+            let format = FormatPreference::AsTaken;
+            let picture = self.pictures.recent(&self.generation, format, self.shoot());
+            let picture = picture.await.unwrap();
             picture.image.bytes[0]
         }
 

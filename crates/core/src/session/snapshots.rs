@@ -4,21 +4,21 @@
 
 use std::sync::Arc;
 
-use thumbwire_device::{Error, Screenshot, TreeDetail};
+use thumbwire_device::{Error, FormatPreference, Screenshot, TreeDetail};
 
 use super::attached_device::{AttachedDevice, ScreenCache};
-use crate::action::{Cause, Failure, SnapshotOptions};
+use crate::action::{Cause, Failure, ScreenshotOptions, SnapshotOptions};
 use crate::snapshot::Snapshot;
 
 impl AttachedDevice {
-    /// A screenshot; `fresh` takes a new one always.
-    pub(super) async fn screenshot(&self, fresh: bool) -> Result<Screenshot, Failure> {
+    /// A screenshot, in the format that is wanted or in one from which it can be made.
+    pub(super) async fn screenshot(&self, shape: ScreenshotOptions) -> Result<Screenshot, Failure> {
         let ScreenCache { pictures, generation, .. } = &*self.screen;
         let asked = self.screen.generation();
-        let taking = self.device.screenshot();
-        let taken = match fresh {
+        let taking = self.device.screenshot_as(shape.format);
+        let taken = match shape.fresh {
             true => pictures.turn().await.take(generation, taking).await,
-            false => pictures.recent(generation, taking).await,
+            false => pictures.recent(generation, shape.format, taking).await,
         };
         self.learn(taken, asked)
     }
@@ -27,6 +27,7 @@ impl AttachedDevice {
     /// action comes in between, both are taken once more.
     pub(super) async fn screenshot_and_snapshot(
         &self,
+        format: FormatPreference,
     ) -> Result<(Screenshot, Arc<Snapshot>), Failure> {
         let ScreenCache { pictures, generation, looking, .. } = &*self.screen;
         for _ in 0..2 {
@@ -34,8 +35,8 @@ impl AttachedDevice {
             let _looking = looking.lock().await;
             let turn = pictures.turn().await;
             let before = self.screen.generation();
-            let picture =
-                async { self.learn(turn.take(generation, self.device.screenshot()).await, before) };
+            let taking = self.device.screenshot_as(format);
+            let picture = async { self.learn(turn.take(generation, taking).await, before) };
             let both = tokio::try_join!(picture, self.snapshot_exclusive(TreeDetail::Full))?;
             if self.screen.generation() == before {
                 return Ok(both);

@@ -143,9 +143,11 @@ pub fn content_moved(before: &Snapshot, now: &Snapshot) -> Option<(i32, i32)> {
     };
     for (was, is) in matching::unique_pairs(before, now) {
         let (from, to) = (before.tree.nodes[was].bounds, now.tree.nodes[is].bounds);
-        let same_size = from.right - from.left == to.right - to.left
-            && from.bottom - from.top == to.bottom - to.top;
-        // An element that is cut off at an edge has another size.
+        // An element that is cut off at an edge has another size. In a scaled screenshot the same element may be a pixel
+        // larger in another place.
+        let is_same = |one: i32, other: i32| one.abs_diff(other) <= 1;
+        let same_size = is_same(from.right - from.left, to.right - to.left)
+            && is_same(from.bottom - from.top, to.bottom - to.top);
         if same_size && is_inside(to) {
             *votes.entry((to.left - from.left, to.top - from.top)).or_default() += 1;
         }

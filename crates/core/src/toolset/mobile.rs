@@ -24,6 +24,7 @@ mod typing;
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
+use thumbwire_device::{Format, FormatPreference};
 
 use super::{ObserveMode, Reply, SpecTools, Tool, ToolEffect, Toolset};
 use crate::action::Outcome;
@@ -54,6 +55,16 @@ pub fn toolset_with(form: TreeForm, observe: ObserveMode) -> Toolset {
 
 /// The toolset with the tools of these groups, too.
 pub fn toolset_allowing(form: TreeForm, observe: ObserveMode, allowed: &[ToolGroup]) -> Toolset {
+    toolset_sending(form, observe, allowed, FormatPreference::Only(Format::Png))
+}
+
+/// The same, with screenshots in this format unless a call asks for another one.
+pub fn toolset_sending(
+    form: TreeForm,
+    observe: ObserveMode,
+    allowed: &[ToolGroup],
+    format: FormatPreference,
+) -> Toolset {
     let outputs = include_str!("mobile/outputs.json");
     let seed = SpecTools::read(include_str!("mobile/tools.json")).with_output_schemas(outputs);
     let own = SpecTools::read(include_str!("mobile/own.json")).with_output_schemas(outputs);
@@ -107,7 +118,7 @@ pub fn toolset_allowing(form: TreeForm, observe: ObserveMode, allowed: &[ToolGro
             "mobile_take_screenshot",
             ReadOnly,
             20,
-            pictures::parse_take_screenshot,
+            move |_: &NoArgs| pictures::take_screenshot(format),
             pictures::render_take_screenshot,
         ),
         seed.row(
@@ -127,7 +138,7 @@ pub fn toolset_allowing(form: TreeForm, observe: ObserveMode, allowed: &[ToolGro
             "mobile_snapshot",
             ReadOnly,
             30,
-            pictures::parse_snapshot,
+            move |asked: &pictures::SnapshotArgs| pictures::parse_snapshot(asked, format),
             match form {
                 TreeForm::List => pictures::render_snapshot_list,
                 TreeForm::Xml => pictures::render_snapshot_xml,

@@ -36,7 +36,7 @@ impl SpecTools {
         name: &'static str,
         effect: ToolEffect,
         seconds: u64,
-        act: fn(&A) -> Result<Action, E>,
+        act: impl Fn(&A) -> Result<Action, E> + Send + Sync + 'static,
         tell: fn(&A, Outcome) -> Reply,
     ) -> Tool
     where

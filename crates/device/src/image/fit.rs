@@ -1,19 +1,19 @@
 //! Makes an image fit a format and a size limit.
 
 use super::pixels::{Effort, JPEG_QUALITY, Pixels};
-use super::{Error, Format, Image};
+use super::{Error, Format, FormatPreference, Image};
 
 /// JPEG qualities to try in order until the file is small enough. Text is unreadable below the last one.
 const QUALITIES: [u8; 6] = [JPEG_QUALITY, 65, 50, 35, 20, 10];
 
 /// Whether an image needs no conversion.
-pub fn fits(image: &Image, format: Option<Format>, most_bytes: Option<usize>) -> bool {
-    format.is_none_or(|format| format == image.format) && fits_bytes(image, most_bytes)
+pub fn fits(image: &Image, format: FormatPreference, most_bytes: Option<usize>) -> bool {
+    format.is_met_by(image.format) && fits_bytes(image, most_bytes)
 }
 
-/// Converts the image to this format (`None`: keep its format) within this many bytes (`None`: no limit).
+/// Converts the image to this format within this many bytes (`None`: no limit).
 ///
-/// An image that already fits is returned unchanged. One that is too large is re-encoded, first losslessly, then as
+/// An image that already fits is returned unchanged. One that is too large is re-encoded, first as asked, then as
 /// JPEG with decreasing quality, whatever format was requested. The size in pixels does not change, so coordinates stay
 /// valid. Takes up to about 0.3 s of CPU time.
 ///
@@ -21,26 +21,32 @@ pub fn fits(image: &Image, format: Option<Format>, most_bytes: Option<usize>) ->
 /// If the image cannot be decoded, or cannot be made to fit.
 pub fn fit(
     image: Image,
-    format: Option<Format>,
+    format: FormatPreference,
     most_bytes: Option<usize>,
 ) -> Result<Image, Error> {
     if fits(&image, format, most_bytes) {
         return Ok(image);
     }
     let pixels = Pixels::read(&image)?;
-    let format = format.unwrap_or(image.format);
     let mut least = image.bytes.len();
     let mut fitting = |written: Image| {
         least = least.min(written.bytes.len());
         fits_bytes(&written, most_bytes).then_some(written)
     };
     // Recompress a PNG that is too large: phones compress quickly rather than well.
-    let lossless = match (format, image.format) {
-        (Format::Png, Format::Png) => Some(pixels.write_png(Effort::Strong)?),
-        (Format::Png | Format::Webp, _) => Some(pixels.write(format)?),
-        (Format::Jpeg, _) => None,
+    let first = match (format, image.format) {
+        (FormatPreference::Smallest, _) => Some(pixels.write_smallest()?),
+        (FormatPreference::AsTaken | FormatPreference::Only(Format::Png), Format::Png) => {
+            Some(pixels.write_png(Effort::Strong)?)
+        }
+        (FormatPreference::Only(Format::Jpeg), _) | (FormatPreference::AsTaken, Format::Jpeg) => {
+            None
+        }
+        (FormatPreference::Only(format), _) | (FormatPreference::AsTaken, format) => {
+            Some(pixels.write(format)?)
+        }
     };
-    if let Some(image) = lossless.and_then(&mut fitting) {
+    if let Some(image) = first.and_then(&mut fitting) {
         return Ok(image);
     }
     for quality in QUALITIES {

@@ -19,7 +19,10 @@ use crate::Size;
 pub const MOST_PIXELS: usize = 40_000_000;
 
 /// The JPEG quality at which screen text is still easy to read.
-pub const JPEG_QUALITY: u8 = 80;
+pub const JPEG_QUALITY: u8 = 75;
+
+/// A lossless WebP of at most one byte for this many pixels is small.
+const PIXELS_A_BYTE: usize = 24;
 
 /// An image in memory.
 #[derive(Clone, PartialEq, Eq)]
@@ -81,6 +84,23 @@ impl Pixels {
         }
     }
 
+    /// Encodes the smaller of two files: lossless WebP, or JPEG with [`JPEG_QUALITY`].
+    ///
+    /// WebP takes less time and shows each pixel as it is, so it is taken without trying JPEG where it is small already:
+    /// there JPEG was larger, or smaller by a tenth at most (docs/benchmarks.md).
+    ///
+    /// # Errors
+    /// If a side is longer than 16,384 pixels.
+    pub fn write_smallest(&self) -> Result<Image, Error> {
+        let webp = self.write_webp()?;
+        let pixels = self.width as usize * self.height as usize;
+        if webp.bytes.len() <= pixels / PIXELS_A_BYTE {
+            return Ok(webp);
+        }
+        let jpeg = self.write_jpeg(JPEG_QUALITY)?;
+        Ok(if jpeg.bytes.len() < webp.bytes.len() { jpeg } else { webp })
+    }
+
     /// Encodes a PNG.
     ///
     /// # Errors
@@ -113,6 +133,8 @@ impl Pixels {
         let mut bytes = Vec::new();
         let mut encoder = jpeg_encoder::Encoder::new(&mut bytes, quality);
         encoder.set_sampling_factor(SamplingFactor::F_2_2);
+        // Not with optimized Huffman tables, though they save a fifth: jpeg-encoder then writes a scan per component,
+        // which zune-jpeg 0.5 decodes to other colors where the chroma is subsampled (libjpeg-turbo decodes it well).
         let written = encoder.encode(&self.rgb, width, height, JpegColour::Rgb);
         written.map_err(|why| unwritable(Format::Jpeg, &why))?;
         Ok(Image { format: Format::Jpeg, bytes: bytes.into() })

@@ -83,11 +83,11 @@ fn written_files_start_with_their_format_signature() {
 fn png_within_the_limit_is_unchanged() {
     let image = slope(60, 40).write(Format::Png).unwrap();
     let most = Some(image.bytes.len());
-    assert_eq!(fit(image.clone(), None, most).unwrap(), image);
-    assert_eq!(fit(image.clone(), Some(Format::Png), most).unwrap(), image);
+    assert_eq!(fit(image.clone(), FormatPreference::AsTaken, most).unwrap(), image);
+    assert_eq!(fit(image.clone(), FormatPreference::Only(Format::Png), most).unwrap(), image);
     // An image that fits is not even decoded.
     let odd = Image { format: Format::Png, bytes: Bytes::from_static(b"not a PNG") };
-    assert_eq!(fit(odd.clone(), None, None).unwrap(), odd);
+    assert_eq!(fit(odd.clone(), FormatPreference::AsTaken, None).unwrap(), odd);
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn oversized_png_is_recompressed_first() {
     let (fast, strong) =
         (pixels.write_png(Effort::Fast).unwrap(), pixels.write_png(Effort::Strong).unwrap());
     assert!(strong.bytes.len() < fast.bytes.len());
-    let fitted = fit(fast, None, Some(strong.bytes.len())).unwrap();
+    let fitted = fit(fast, FormatPreference::AsTaken, Some(strong.bytes.len())).unwrap();
     assert_eq!(fitted, strong);
 }
 
@@ -105,7 +105,8 @@ fn noise_becomes_a_jpeg_of_the_same_dimensions() {
     let pixels = noise(270, 600);
     let png = pixels.write(Format::Png).unwrap();
     assert!(png.bytes.len() > 480_000, "{}", png.bytes.len());
-    for format in [None, Some(Format::Png), Some(Format::Webp), Some(Format::Jpeg)] {
+    let all = Format::ALL.map(FormatPreference::Only);
+    for format in all.into_iter().chain([FormatPreference::AsTaken, FormatPreference::Smallest]) {
         let fitted = fit(png.clone(), format, Some(125_000)).unwrap();
         assert_eq!(fitted.format, Format::Jpeg);
         assert!(fitted.bytes.len() <= 125_000, "{}", fitted.bytes.len());
@@ -114,9 +115,22 @@ fn noise_becomes_a_jpeg_of_the_same_dimensions() {
 }
 
 #[test]
+fn smallest_file_is_exact_where_the_screen_is_plain() {
+    let plain = Pixels::new(270, 600, vec![250; 270 * 600 * 3]).unwrap();
+    let image = fit(plain.write(Format::Png).unwrap(), FormatPreference::Smallest, None).unwrap();
+    assert_eq!((image.format, Pixels::read(&image).unwrap()), (Format::Webp, plain));
+    let rich = noise(270, 600);
+    let image = rich.write_smallest().unwrap();
+    assert_eq!(image.format, Format::Jpeg);
+    assert!(image.bytes.len() < rich.write(Format::Webp).unwrap().bytes.len());
+    // Either is good enough to be passed on.
+    assert_eq!(fit(image.clone(), FormatPreference::Smallest, None).unwrap(), image);
+}
+
+#[test]
 fn image_that_cannot_fit_reports_both_sizes() {
     let png = noise(100, 100).write(Format::Png).unwrap();
-    let error = fit(png, None, Some(200)).unwrap_err();
+    let error = fit(png, FormatPreference::AsTaken, Some(200)).unwrap_err();
     assert!(matches!(error, Error::TooLarge { least, max: 200 } if least > 200), "{error}");
     assert!(error.to_string().ends_with("the limit is 200"), "{error}");
 }
@@ -189,7 +203,7 @@ proptest! {
         for format in Format::ALL {
             let image = Image { format, bytes: bytes.clone() };
             let _ = Pixels::read(&image);
-            let _ = fit(image, Some(Format::Jpeg), Some(100));
+            let _ = fit(image, FormatPreference::Only(Format::Jpeg), Some(100));
         }
     }
 

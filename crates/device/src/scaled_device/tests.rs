@@ -45,7 +45,7 @@ impl Phone {
 }
 
 fn scaled(width: i32, height: i32, max: u32) -> ScaledDevice<Phone> {
-    ScaledDevice::new(Arc::new(Phone::new(width, height)), max)
+    ScaledDevice::new(Arc::new(Phone::new(width, height)), PixelLimits::longer_side(max))
 }
 
 #[async_trait]
@@ -140,7 +140,7 @@ impl OrientationControl for Phone {
 
 #[tokio::test]
 async fn rotation_passes_through_and_refreshes_the_size() {
-    let phone = ScaledDevice::new(Arc::new(Phone::new(1080, 2400)), 600);
+    let phone = scaled(1080, 2400, 600);
     let (upright, lying) = (Size { width: 270, height: 600 }, Size { width: 600, height: 270 });
     assert_eq!(phone.screen_size().await.unwrap(), upright);
     let turning = phone.facets().orientation_control.unwrap();
@@ -169,6 +169,35 @@ async fn screenshot_tree_size_and_info_use_the_same_pixels() {
     phone.touch(Gesture::Swipe { from, to, lasting: Duration::from_secs(1) }).await.unwrap();
     let [from, to] = phone.inner.touched().ends();
     assert_eq!((from, to), (Point { x: 2, y: 2 }, Point { x: 1078, y: 2398 }));
+}
+
+#[tokio::test]
+async fn scaled_screenshot_is_encoded_as_asked() {
+    let phone = scaled(1080, 2400, 600);
+    let taken = async |format| phone.screenshot_as(format).await.unwrap().image.format;
+    assert_eq!(taken(FormatPreference::AsTaken).await, Format::Png);
+    for format in Format::ALL {
+        assert_eq!(taken(FormatPreference::Only(format)).await, format);
+    }
+    // One colour.
+    assert_eq!(taken(FormatPreference::Smallest).await, Format::Webp);
+}
+
+/// The property that a touch on an element hits it, for the limits of vision models, upright and turned.
+#[tokio::test]
+async fn every_pixel_of_a_row_hits_it_also_after_a_turn() {
+    let phone = ScaledDevice::new(Arc::new(Phone::new(1080, 2400)), PixelLimits::VISION_MODELS);
+    for _ in 0..2 {
+        let row = phone.tree(TreeDetail::Full).await.unwrap().nodes[0].bounds;
+        for x in row.left..row.right {
+            for y in [row.top, row.bottom - 1] {
+                phone.touch(Gesture::Tap { at: Point { x, y } }).await.unwrap();
+                let [at, _] = phone.inner.touched().ends();
+                assert!(ROW.contains(at), "{x},{y} of {row:?} touches {at:?}");
+            }
+        }
+        phone.inner.turn();
+    }
 }
 
 #[tokio::test]
@@ -212,7 +241,7 @@ proptest! {
         (width, height) in (1..4000_i32, 1..4000_i32), most in 1..3000_u32,
         at in (0.0..1.0, 0.0..1.0), part in (0.0..1.0, 0.0..1.0),
     ) {
-        let scale = Scale::of(Size { width, height }, most);
+        let scale = Scale::of(Size { width, height }, PixelLimits::longer_side(most));
         let span = |side: i32, block: i32, at: f64, part: f64| {
             let long = (f64::from(side) * part) as i32;
             let long = long.max(block).min(side);
@@ -241,7 +270,7 @@ proptest! {
     fn touch_on_a_thin_element_misses_by_half_a_block_at_most(
         (width, height) in (100..4000_i32, 100..4000_i32), most in 50..3000_u32, left in 0..99_i32, top in 0..99_i32,
     ) {
-        let scale = Scale::of(Size { width, height }, most);
+        let scale = Scale::of(Size { width, height }, PixelLimits::longer_side(most));
         let element = Rect { left, top, right: left + 1, bottom: top + 1 };
         let served = scale.to_picture(element);
         prop_assert!(!served.is_empty());
@@ -253,7 +282,8 @@ proptest! {
 
     #[test]
     fn no_numbers_panic(side in any::<(i32, i32)>(), most in any::<u32>(), edges in any::<[i32; 4]>()) {
-        let scale = Scale::of(Size { width: side.0.max(1), height: side.1.max(1) }, most.max(1));
+        let screen = Size { width: side.0.max(1), height: side.1.max(1) };
+        let scale = Scale::of(screen, PixelLimits::longer_side(most));
         let [left, top, right, bottom] = edges;
         let _ = scale.to_picture(Rect { left, top, right, bottom });
         let _ = scale.to_screen(Point { x: left, y: top });
@@ -262,7 +292,8 @@ proptest! {
     /// Rectangles that share an edge still do, and nested rectangles stay nested.
     #[test]
     fn neighbours_stay_neighbours(most in 100..2000_u32, edges in prop::array::uniform4(0..1080_i32)) {
-        let scale = Scale::of(Size { width: 1080, height: 2400 }, most);
+        let screen = Size { width: 1080, height: 2400 };
+        let scale = Scale::of(screen, PixelLimits::longer_side(most));
         let mut edges = edges;
         edges.sort_unstable();
         let row = |left, right| scale.to_picture(Rect { left, top: 0, right, bottom: 100 });

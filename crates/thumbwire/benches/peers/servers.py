@@ -28,6 +28,8 @@ def servers(thumbwire, folder, phone, port):
         return Pair(data, Http(name, None, base + 1), UFO_DATA)
 
     ports = lambda first: ["--data-port", str(first), "--action-port", str(first + 1)]
+    # Pictures as the peers send them.
+    whole = ("--screenshot-size", "full", "--screenshot-format", "png")
     our_ufo = [thumbwire, "serve", "--ufo", "--device", phone.serial, *ports(port)]
     its_server = at("src/UFO/ufo/client/mcp/http_servers/mobile_mcp_server.py")
     its_ufo = [at("ufo/bin/python"), its_server, "--host", "localhost", *ports(port + 2)]
@@ -36,7 +38,7 @@ def servers(thumbwire, folder, phone, port):
     own_home = {**env, "HOME": at("agent-device-home")}
     all_of_them = {
         "thumbwire": lambda: ours("thumbwire"),
-        "thumbwire, quiet": lambda: ours("thumbwire-quiet", "--observe", "off"),
+        "thumbwire, quiet": lambda: ours("thumbwire-quiet", "--observe", "off", *whole),
         "thumbwire android": lambda: ours("thumbwire-android", "--toolset", "android"),
         "thumbwire ufo": lambda: ufo("thumbwire-ufo", our_ufo, port, no_adb),
         "mobile-mcp": lambda: node("mobile-mcp", "@mobilenext/mobile-mcp/lib/index.js", env=legacy),

@@ -8,7 +8,8 @@ use serde_json::{Map, Value};
 use thumbwire_device::Image;
 
 use super::{
-    CliError, DeviceFlags, ToolsetName, app_tools, exit_code, print, print_error, session,
+    CliError, DeviceFlags, ScreenshotSize, ToolsetName, app_tools, exit_code, print, print_error,
+    session,
 };
 use crate::config::Config;
 use thumbwire_core::action::Call;
@@ -44,6 +45,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, CliError> {
+    ScreenshotSize::check(arguments.device.screenshot_size, arguments.surface)?;
     let surface = arguments.surface.toolset();
     let Some(tool) = surface.tool(&arguments.tool) else {
         return Err(CliError::usage(not_there(&arguments.tool)));

@@ -41,7 +41,7 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     };
     let vault = run_setup::secrets(&conduct.secret)?;
     let device = arguments.device.clone().or_else(|| named(&lines));
-    let phone = DeviceFlags { device: device.clone(), max_side: conduct.max_side };
+    let phone = DeviceFlags { device: device.clone(), screenshot_size: conduct.screenshot_size };
     let session = session(config, phone).with_app_tool_host(conduct.allow.options(config)?);
     let session = Arc::new(session.with_files(ArtifactStore::new(&arguments.out)));
     let stage = RunSetup { session: Arc::clone(&session), vault, out: arguments.out.clone() };

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use super::model_flags::ModelSetup;
 use super::run_goal::{self, FOREVER, RunContext, RunFlags, RunRequest, shell_quote};
 use super::run_setup::{self, FlowGoalRunner, RunSetup};
+use super::screenshot_size::ScreenshotSize;
 use super::{CliError, DeviceFlags, flow, print, terminal_prompt};
 use crate::config::{self, Config};
 use thumbwire_agent::{self, Budgets, RedactedPerform};
@@ -59,7 +60,7 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     let vault = run_setup::secrets(&conduct.secret)?;
     let out = arguments.resume.as_deref().map_or(Some(arguments.out.as_path()), |run| run.parent());
     let keep = ArtifactStore::new(out.unwrap_or(&arguments.out));
-    let session = self::session(config, device.clone(), conduct.max_side).with_files(keep);
+    let session = self::session(config, device.clone(), conduct.screenshot_size).with_files(keep);
     let session = Arc::new(session.with_app_tool_host(conduct.allow.options(config)?));
     let stage = RunSetup { session: Arc::clone(&session), vault, out: arguments.out.clone() };
     let watched = conduct.watched(device, config);
@@ -84,8 +85,12 @@ fn alone(arguments: &Arguments) -> Result<(Option<String>, Option<String>), CliE
     }
 }
 
-fn session(config: &Config, device: Option<String>, max_side: Option<u32>) -> Session {
-    super::session(config, DeviceFlags { device, max_side })
+fn session(
+    config: &Config,
+    device: Option<String>,
+    screenshot_size: Option<ScreenshotSize>,
+) -> Session {
+    super::session(config, DeviceFlags { device, screenshot_size })
 }
 
 /// Runs flows. Steps with a goal use the model, if one was named.
@@ -102,7 +107,7 @@ async fn try_flows(arguments: Arguments, config: &Config) -> Result<u8, CliError
     let vault = run_setup::secrets(&conduct.secret)?;
     // The session includes the built-in phone if one of the names is `virtual`.
     let named = arguments.device.iter().find(|id| *id == VIRTUAL).or(arguments.device.first());
-    let session = self::session(config, named.cloned(), conduct.max_side);
+    let session = self::session(config, named.cloned(), conduct.screenshot_size);
     let session = session.with_app_tool_host(conduct.allow.options(config)?);
     let session = Arc::new(session.with_files(ArtifactStore::new(&arguments.out)));
     let perform = Arc::new(RedactedPerform::new(Arc::clone(&session), Arc::clone(&vault)));

@@ -13,6 +13,7 @@ use super::app_tools::AllowFlags;
 use super::live::{JsonLines, LiveView};
 use super::model_flags::{BudgetFlags, ConfirmFlag, ModelFlags};
 use super::run_setup::{self, Run};
+use super::screenshot_size::ScreenshotSize;
 use super::shutdown::ShutdownSignal;
 use super::terminal_prompt::{self, PauseOutput};
 use super::{CliError, print};
@@ -25,9 +26,10 @@ use thumbwire_core::event::{EventSink, NoEvents};
 #[derive(clap::Args)]
 #[group(skip)]
 pub(super) struct RunFlags {
-    /// Scale screenshots so that the longer side has at most PIXELS; coordinates refer to the scaled image
-    #[arg(long, value_name = "PIXELS", value_parser = clap::value_parser!(u32).range(64..=10_000))]
-    pub(super) max_side: Option<u32>,
+    /// Size of screenshots: `full` (the default), the pixels of the longer side, or `auto` for what vision models look at.
+    /// All coordinates are pixels of the screenshot
+    #[arg(long, value_name = "SIZE", alias = "max-side")]
+    pub(super) screenshot_size: Option<ScreenshotSize>,
     #[command(flatten)]
     pub(super) allow: AllowFlags,
     #[command(flatten)]

@@ -22,7 +22,7 @@ pub(super) struct Arguments {
     device: DeviceFlags,
     /// Read a saved `uiautomator` dump or page source (UiAutomator2, WebDriverAgent) instead of a phone; `-` is standard input.
     /// Parse warnings go to standard error
-    #[arg(long, value_name = "DUMP", conflicts_with_all = ["device", "max_side"])]
+    #[arg(long, value_name = "DUMP", conflicts_with_all = ["device", "screenshot_size"])]
     file: Option<PathBuf>,
     /// Print resource ids and bounds too
     #[arg(long, conflicts_with_all = ["xml", "json"])]

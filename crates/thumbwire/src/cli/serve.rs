@@ -10,7 +10,9 @@ use tokio_util::sync::CancellationToken;
 use super::shutdown::ShutdownSignal;
 use super::task_flags::TaskFlags;
 use super::ufo::Ufo;
-use super::{CliError, DeviceFlags, ToolsetName, app_tools, dynamic_tools, session_with};
+use super::{
+    CliError, DeviceFlags, ScreenshotSize, ToolsetName, app_tools, dynamic_tools, session_with,
+};
 use crate::config::Config;
 use thumbwire_core::action::Perform;
 use thumbwire_core::artifacts::ArtifactStore;
@@ -20,6 +22,7 @@ use thumbwire_core::providers::AllowedDevices;
 use thumbwire_core::toolset::mobile::{self, ToolGroup, TreeForm};
 use thumbwire_core::toolset::{ObserveMode, Toolset};
 use thumbwire_core::trace::Recorder;
+use thumbwire_device::{Format, FormatPreference};
 use thumbwire_mcp::http::{self, Access, ServedToolset};
 use thumbwire_mcp::http_token::{self, StoredToken};
 
@@ -44,6 +47,10 @@ pub(super) struct Arguments {
     /// off with `--tree xml`]
     #[arg(long, value_name = "HOW", value_enum)]
     observe: Option<ObserveName>,
+    /// Format of the screenshots that the `mobile` tools send: the smallest file, JPEG or lossless WebP, or this one
+    /// [default: auto]
+    #[arg(long, value_name = "FORMAT", value_enum)]
+    screenshot_format: Option<FormatName>,
     /// Offer the tools of a group that can do harm: `data` clears apps and sets permissions, `install` installs and
     /// uninstalls apps, `files` copies files to and from the phone, `logs` reads the phone's log, `recording` records the
     /// screen; or `all` (repeatable, or separated by commas)
@@ -104,6 +111,26 @@ enum ObserveName {
     Off,
 }
 
+/// A format, as `--screenshot-format` takes it.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum FormatName {
+    Auto,
+    Png,
+    Jpeg,
+    Webp,
+}
+
+impl FormatName {
+    fn preference(self) -> FormatPreference {
+        match self {
+            Self::Auto => FormatPreference::Smallest,
+            Self::Png => FormatPreference::Only(Format::Png),
+            Self::Jpeg => FormatPreference::Only(Format::Jpeg),
+            Self::Webp => FormatPreference::Only(Format::Webp),
+        }
+    }
+}
+
 /// A group of tools, as `--allow` takes it.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum GroupName {
@@ -144,7 +171,8 @@ impl Arguments {
             ToolsetName::Mobile => {
                 let allowed = self.allowed.iter().flat_map(|group| group.groups());
                 let allowed: Vec<ToolGroup> = allowed.copied().collect();
-                mobile::toolset_allowing(form, observe, &allowed)
+                let format = self.screenshot_format.unwrap_or(FormatName::Auto).preference();
+                mobile::toolset_sending(form, observe, &allowed, format)
             }
             surface => surface.toolset(),
         }
@@ -163,13 +191,22 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     if !arguments.allowed.is_empty() && !is_mobile(&arguments) {
         return Err(CliError::usage("--allow requires `--toolset mobile`"));
     }
+    if arguments.screenshot_format.is_some() && !is_mobile(&arguments) {
+        return Err(CliError::usage("--screenshot-format requires `--toolset mobile`"));
+    }
+    let mut device = arguments.device.clone();
+    if is_mobile(&arguments) {
+        device.screenshot_size.get_or_insert(ScreenshotSize::Auto);
+    } else if !arguments.ufo.is_asked {
+        ScreenshotSize::check(device.screenshot_size, arguments.surface)?;
+    }
     check_input(&arguments)?;
     let mut doors = listeners(&arguments, config).await?;
     let task = arguments.task.open(config, is_mobile(&arguments))?;
     let mut surface = arguments.toolset();
-    let named = arguments.device.device.clone();
+    let named = device.device.clone();
     let allowed = AllowedDevices::matching(named.iter().chain(&arguments.allow_device).cloned());
-    let session = session_with(config, arguments.device, allowed);
+    let session = session_with(config, device, allowed);
     let session = session.with_files(ArtifactStore::new(&arguments.out));
     let session = session.with_app_tool_host(arguments.allow.options(config)?);
     let session = match &arguments.input {

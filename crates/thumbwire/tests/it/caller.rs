@@ -8,6 +8,7 @@ use thumbwire_core::action::Call;
 use thumbwire_core::providers::{DeviceProviders, VIRTUAL, VirtualPhoneProvider};
 use thumbwire_core::session::Session;
 use thumbwire_core::toolset::{Content, Toolset, mobile};
+use thumbwire_device::image::PixelLimits;
 use thumbwire_virtual_android::VirtualPhone;
 use tokio::net::TcpListener;
 use tokio::time::Instant;
@@ -25,6 +26,13 @@ impl Caller {
         let phones = without_server().with(VirtualPhoneProvider::new(phone.clone()));
         let session = Session::new(phones, Some(VIRTUAL.into()));
         Self { phone, session, surface: mobile::toolset() }
+    }
+
+    /// The same with screenshots, and so all coordinates, of the size that vision models look at.
+    pub(crate) fn scaled(phone: VirtualPhone) -> Self {
+        let phones = without_server().with(VirtualPhoneProvider::new(phone.clone()));
+        let phones = phones.with_screenshot_limits(PixelLimits::VISION_MODELS);
+        Self { session: Session::new(phones, Some(VIRTUAL.into())), ..Self::of(phone) }
     }
 
     /// For a phone at an address.

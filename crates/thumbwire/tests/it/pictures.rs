@@ -9,13 +9,16 @@ use thumbwire_adb::wire::banner::{Banner, Features};
 use thumbwire_core::action::Call;
 use thumbwire_core::providers::{DeviceProviders, VIRTUAL, VirtualPhoneProvider};
 use thumbwire_core::session::Session;
-use thumbwire_core::toolset::{Content, Reply, Toolset, mobile};
-use thumbwire_device::image::Pixels;
-use thumbwire_device::{Format, Image, Size};
+use thumbwire_core::toolset::mobile::{self, TreeForm};
+use thumbwire_core::toolset::{Content, ObserveMode, Reply, Toolset};
+use thumbwire_device::image::{PixelLimits, Pixels};
+use thumbwire_device::{Format, FormatPreference, Image, Size};
 use thumbwire_virtual_android::{Setup, VirtualPhone};
 use thumbwire_virtual_phone::Display;
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpListener;
+
+use crate::wire::focused;
 
 /// The mobile toolset over a session.
 struct Caller {
@@ -24,17 +27,29 @@ struct Caller {
 }
 
 impl Caller {
-    /// On a virtual phone that the test controls; screenshots are at most `max_side` high.
-    fn on_virtual(max_side: Option<u32>) -> (Self, VirtualPhone) {
+    /// On a virtual phone that the test controls.
+    fn on_virtual(limits: Option<PixelLimits>) -> (Self, VirtualPhone) {
         let phone = VirtualPhone::new(Setup::default());
-        (Self::on(&phone, max_side), phone)
+        (Self::on(&phone, limits), phone)
     }
 
-    fn on(phone: &VirtualPhone, max_side: Option<u32>) -> Self {
+    /// As `thumbwire serve` does it.
+    fn served() -> (Self, VirtualPhone) {
+        let (mut caller, phone) = Self::on_virtual(Some(PixelLimits::VISION_MODELS));
+        caller.surface = mobile::toolset_sending(
+            TreeForm::List,
+            ObserveMode::Diff,
+            &[],
+            FormatPreference::Smallest,
+        );
+        (caller, phone)
+    }
+
+    fn on(phone: &VirtualPhone, limits: Option<PixelLimits>) -> Self {
         let mut phones = DeviceProviders::adb(AdbServer::new("127.0.0.1:9"))
             .with(VirtualPhoneProvider::new(phone.clone()));
-        if let Some(pixels) = max_side {
-            phones = phones.with_max_side(pixels);
+        if let Some(limits) = limits {
+            phones = phones.with_screenshot_limits(limits);
         }
         let session = Session::new(phones, Some(VIRTUAL.into()));
         Self { surface: mobile::toolset(), session }
@@ -158,7 +173,7 @@ async fn a_black_picture_is_named_beside_it() {
 
 #[tokio::test]
 async fn coordinates_of_a_scaled_screenshot_hit_the_phone() {
-    let (caller, phone) = Caller::on_virtual(Some(600));
+    let (caller, phone) = Caller::on_virtual(Some(PixelLimits::longer_side(600)));
     let snapshot = caller.call("mobile_snapshot", json!({ "detail": "full" })).await;
     assert_eq!(size(picture(&snapshot)), Size { width: 270, height: 600 });
     let info = caller.call("mobile_get_device_info", json!({})).await.structured.unwrap();
@@ -183,6 +198,103 @@ async fn coordinates_of_a_scaled_screenshot_hit_the_phone() {
     let call = Call::with_timeout(tool.budget);
     let refused = caller.surface.answer(tool, outside, call, &caller.session).await;
     assert!(words(&refused)[0].contains("270 wide and 600 high"), "{refused:?}");
+}
+
+/// The rectangle in a line of the list with `detail: "full"`.
+fn bounds_of(list: &str, name: &str) -> [i32; 4] {
+    let line = list.lines().find(|line| line.contains(name)).expect(name);
+    let bounds = &line[line.rfind('[').unwrap()..];
+    let bounds = match line.rfind("][") {
+        Some(middle) => &line[line[..middle].rfind('[').unwrap()..],
+        None => bounds,
+    };
+    let edges = bounds.split(|c: char| !c.is_ascii_digit() && c != '-');
+    let edges: Vec<i32> = edges.filter_map(|edge| edge.parse().ok()).collect();
+    edges[..4].try_into().unwrap()
+}
+
+/// How many pixels a scroll moves the shop's list, as the reply tells it.
+async fn scrolled(caller: &Caller) -> i32 {
+    caller.call("mobile_launch_app", json!({ "bundle_id": "com.example.shop" })).await;
+    let way = json!({ "direction": "down", "distance": 0.3 });
+    let reply = caller.words("mobile_scroll", way).await;
+    let moved = reply.lines().find_map(|line| line.strip_prefix("Moved "));
+    let moved = moved.unwrap_or_else(|| panic!("{reply}")).split(' ').next().unwrap();
+    moved.parse().unwrap()
+}
+
+/// Every tool that takes or tells pixels, as `serve` offers it: all are those of the picture that was sent.
+#[tokio::test]
+async fn served_pictures_are_small_and_all_coordinates_are_theirs() {
+    let (caller, phone) = Caller::served();
+    let sent = Size { width: 706, height: 1568 };
+    let taken = caller.call("mobile_take_screenshot", json!({})).await;
+    assert_eq!(size(picture(&taken)), sent);
+    assert!([Format::Jpeg, Format::Webp].contains(&picture(&taken).format));
+    let (_, full) = Caller::on_virtual(None);
+    let full = Caller::on(&full, None).call("mobile_take_screenshot", json!({})).await;
+    let (less, more) = (picture(&taken).bytes.len(), picture(&full).bytes.len());
+    assert!(less * 2 < more, "{less} of {more} bytes");
+    // On request, exact pixels in the same size.
+    let exact = caller.call("mobile_snapshot", json!({ "format": "png", "detail": "full" })).await;
+    assert_eq!((picture(&exact).format, size(picture(&exact))), (Format::Png, sent));
+    let info = caller.call("mobile_get_device_info", json!({})).await.structured.unwrap();
+    assert_eq!((&info["screen"]["width"], &info["screen"]["height"]), (&json!(706), &json!(1568)));
+    // A tap by ref tells the point in the same pixels, inside the element's rectangle.
+    let [left, top, right, bottom] = bounds_of(words(&exact)[0], "\"Settings\"");
+    assert!(right <= 706 && bottom <= 1568);
+    let tapped = caller.words("mobile_tap_element", json!({ "text": "Settings" })).await;
+    let point = tapped.lines().next().unwrap().rsplit_once(" at (").unwrap().1;
+    let point: Vec<i32> =
+        point.trim_end_matches(')').split(", ").map(|at| at.parse().unwrap()).collect();
+    assert!((left..right).contains(&point[0]) && (top..bottom).contains(&point[1]), "{tapped}");
+    assert_eq!(foreground(&phone), "com.android.settings");
+    // A scroll tells its distance in them.
+    let (other, _) = Caller::served();
+    let unscaled = Caller { surface: other.surface, ..Caller::on_virtual(None).0 };
+    let (moved, whole) = (scrolled(&caller).await, scrolled(&unscaled).await);
+    assert!((moved * 1080 / 706 - whole).abs() <= 8, "{moved} for {whole} screen pixels");
+    caller.call("mobile_launch_app", json!({ "bundle_id": "com.android.settings" })).await;
+    // After a turn the picture is wide, and so are the coordinates.
+    caller.call("mobile_set_orientation", json!({ "orientation": "landscape" })).await;
+    let turned = caller.call("mobile_snapshot", json!({ "detail": "full" })).await;
+    assert_eq!(size(picture(&turned)), Size { width: 1568, height: 706 });
+    let [left, top, right, bottom] = bounds_of(words(&turned)[0], "\"Search settings\"");
+    for (x, y) in [(left, top), (right - 1, bottom - 1)] {
+        let tap = json!({ "x": x, "y": y });
+        caller.call("mobile_tap", tap).await;
+        assert_eq!(focused(&phone).as_deref(), Some(""), "{x},{y} is in the field");
+        // The first closes the keyboard.
+        caller.call("mobile_press_key", json!({ "key": "back" })).await;
+        caller.call("mobile_press_key", json!({ "key": "back" })).await;
+        caller.call("mobile_launch_app", json!({ "bundle_id": "com.android.settings" })).await;
+    }
+}
+
+#[tokio::test]
+async fn lossless_picture_is_not_made_of_a_jpeg() {
+    let (caller, phone) = Caller::served();
+    caller.call("mobile_launch_app", json!({ "bundle_id": "com.google.android.apps.maps" })).await;
+    let first = caller.call("mobile_take_screenshot", json!({})).await;
+    assert_eq!(picture(&first).format, Format::Jpeg, "a map has many colours");
+    let mut since = phone.commands().len();
+    // The JPEG is still fresh for who takes any format, but not for who wants a PNG.
+    assert_eq!(caller.call("mobile_take_screenshot", json!({})).await, first);
+    assert_eq!(ran(&phone, &mut since), [""; 0]);
+    let exact = caller.call("mobile_snapshot", json!({ "format": "png" })).await;
+    assert_eq!(picture(&exact).format, Format::Png);
+    let mut both = ran(&phone, &mut since);
+    both.sort();
+    assert_eq!(both, ["screencap -p", "uiautomator dump /dev/tty"]);
+}
+
+#[tokio::test]
+async fn small_phone_is_sent_as_it_is() {
+    let display = Display { width: 480, height: 800, density: 240, rotation: 0 };
+    let phone = VirtualPhone::new(Setup { display, ..Setup::default() });
+    let caller = Caller::on(&phone, Some(PixelLimits::VISION_MODELS));
+    let reply = caller.call("mobile_take_screenshot", json!({})).await;
+    assert_eq!(size(picture(&reply)), Size { width: 480, height: 800 });
 }
 
 fn foreground(phone: &VirtualPhone) -> String {

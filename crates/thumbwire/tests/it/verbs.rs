@@ -124,6 +124,8 @@ fn old_flag_names_keep_working() {
     check(&[&run[..], &model, &rest].concat(), 0, "DATA_COLLECTION");
     let phone = ["phone", "--fault", "list", "--guarded", "--clock", "outside"];
     check(&[&phone[..], &["--keep", "com.android.notes:a=b"]].concat(), 0, "slow");
+    check(&["screen", "--max-side", "600", "--device", "virtual"], 0, "Settings");
+    check(&["serve", "--max-side", "10"], 2, "64 to 10000 pixels");
     let call = ["app-tools", "call", "com.none", "x", "[]", "--time", "5"];
     check(&call, 2, "one JSON object");
     let conformance = ["app-tools", "conformance", "com.none", "--call", "x=", "--time", "5"];

@@ -1,5 +1,6 @@
 //! Random walks through the virtual phone by refs: each tap that is accepted must reach the element that the ref named,
 //! checked from the phone's side. Lists scroll, rows move and go, a banner shifts the page, and other rows look alike.
+//! Half of the walks use the coordinates of scaled screenshots.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -89,6 +90,11 @@ fn point(reply: &str) -> Option<(i32, i32)> {
     Some((x.parse().ok()?, y.parse().ok()?))
 }
 
+/// The screen pixel in the middle of what a pixel of the scaled screenshot shows: 706x1568 of 1080x2400.
+fn on_screen(x: i32, y: i32) -> (i32, i32) {
+    ((2 * x + 1) * 1080 / (2 * 706), (2 * y + 1) * 2400 / (2 * 1568))
+}
+
 #[derive(Default)]
 struct Tally {
     hits: usize,
@@ -104,7 +110,10 @@ async fn walk(seed: u64, tally: &mut Tally) {
     let mut rng = Rng::with_seed(seed);
     let phone = VirtualPhone::new(Setup { seed, ..Setup::default() });
     let surface = mobile::toolset_with(TreeForm::List, ObserveMode::Diff);
-    let caller = Caller { surface, ..Caller::of(phone.clone()) };
+    // Every second walk is in the pixels of scaled screenshots, as `serve` sends them.
+    let is_scaled = seed % 2 == 1;
+    let caller = if is_scaled { Caller::scaled(phone.clone()) } else { Caller::of(phone.clone()) };
+    let caller = Caller { surface, ..caller };
     let mut known = Known::default();
     let app = APPS[rng.usize(..APPS.len())];
     let (_, screen) = caller.call("mobile_launch_app", json!({ "bundle_id": app })).await;
@@ -141,6 +150,7 @@ async fn walk(seed: u64, tally: &mut Tally) {
                         tally.late += usize::from(!last.contains(&format!(" {id}")));
                         let alike = known.0.values().filter(|other| *other == name).count();
                         tally.twins += usize::from(alike > 1);
+                        let (x, y) = if is_scaled { on_screen(x, y) } else { (x, y) };
                         let reached = touched(&before, x, y);
                         if !reached.iter().any(|text| text.contains(name.as_str())) {
                             tally.wrong.push(format!(

@@ -81,7 +81,7 @@ async fn schema_is_sent_only_if_wanted_and_supported() {
 
 #[tokio::test]
 async fn large_screenshot_is_scaled_with_a_note() {
-    for (choice, sizes) in BOTH.into_iter().zip(["768x1706", "705x1568"]) {
+    for (choice, sizes) in BOTH.into_iter().zip(["768x1707", "706x1568"]) {
         let server = Server::giving([answer()]).await;
         let model = config::open(&choice.parse().unwrap(), settings(&server)).unwrap();
         let turn = Message { role: Role::User, parts: vec![ContentPart::Image(screen())] };

@@ -1,7 +1,7 @@
 //! Tools that read the screen: tree and screenshots, and the note beside a black screenshot.
 
 use serde::Deserialize;
-use thumbwire_device::{BlackReason, Format, Screenshot};
+use thumbwire_device::{BlackReason, Format, FormatPreference, Screenshot};
 
 use super::{NoArgs, TreeForm, tree_xml, unexpected_outcome};
 use crate::action::{Action, Observation, Observe, Outcome, ScreenshotOptions};
@@ -35,8 +35,9 @@ pub(super) fn render_accessibility_xml(_: &NoArgs, outcome: Outcome) -> Reply {
     Reply::text(tree_xml::xml(&look))
 }
 
-pub(super) fn parse_take_screenshot(_: &NoArgs) -> Result<Action, String> {
-    Ok(Action::Screenshot(shape(Format::Png)))
+/// The specification's tool has no arguments: the operator chooses the format.
+pub(super) fn take_screenshot(format: FormatPreference) -> Result<Action, String> {
+    Ok(Action::Screenshot(shape(format)))
 }
 
 #[derive(Deserialize)]
@@ -54,18 +55,22 @@ enum SnapshotDetail {
     Xml,
 }
 
-pub(super) fn parse_snapshot(snapshot: &SnapshotArgs) -> Result<Action, String> {
+/// `format` is for a call that asks for none.
+pub(super) fn parse_snapshot(
+    snapshot: &SnapshotArgs,
+    format: FormatPreference,
+) -> Result<Action, String> {
     let format = match &snapshot.format {
-        None => Format::Png,
-        Some(name) => {
-            Format::from_name(name).ok_or_else(|| format!("unknown image format {name:?}"))?
-        }
+        None => format,
+        Some(name) => FormatPreference::Only(
+            Format::from_name(name).ok_or_else(|| format!("unknown image format {name:?}"))?,
+        ),
     };
     Ok(Action::ScreenshotAndSnapshot(shape(format)))
 }
 
-fn shape(format: Format) -> ScreenshotOptions {
-    ScreenshotOptions { format: Some(format), max_bytes: Some(MOST_BYTES), fresh: false }
+fn shape(format: FormatPreference) -> ScreenshotOptions {
+    ScreenshotOptions { format, max_bytes: Some(MOST_BYTES), fresh: false }
 }
 
 /// The reply of `mobile_take_screenshot`.

@@ -6,7 +6,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use thumbwire_device::{App, DeviceInfo, Format, Rect, Screenshot, Size, TreeDetail};
+use thumbwire_device::{
+    App, DeviceInfo, Format, FormatPreference, Rect, Screenshot, Size, TreeDetail,
+};
 
 use super::{NoArgs, ParsedArgs, Reply, SpecTools, Tool, list, unexpected_outcome};
 use crate::action::{Action, AppFilter, Controls, Outcome, ScreenshotOptions, SnapshotOptions};
@@ -71,7 +73,7 @@ struct ListControlsArgs {
 
 fn parse_capture_screenshot(args: &ParsedArgs<NoArgs>) -> Result<Action, String> {
     args.reject_unknown()?;
-    let format = Some(Format::Png);
+    let format = FormatPreference::Only(Format::Png);
     Ok(Action::Screenshot(ScreenshotOptions { format, fresh: true, ..Default::default() }))
 }
 
