@@ -46,6 +46,13 @@ impl<'s> Apk<'s> {
         self
     }
 
+    /// Reads the package in a language (`de`, `de-AT`): texts that are translated into it are in that language.
+    #[must_use]
+    pub fn in_language(mut self, locale: &str) -> Self {
+        self.config.locale = Some(locale.to_owned());
+        self
+    }
+
     /// The names of all files, in directory order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.archive.names()

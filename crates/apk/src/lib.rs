@@ -30,7 +30,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 
 pub use apk::Apk;
-pub use manifest::{IntentFilter, Manifest, MetaData, Service};
+pub use manifest::{IntentFilter, LauncherEntry, Manifest, MetaData, Service};
 pub use signing::{Certificate, Scheme};
 
 /// Reads byte ranges of a package.

@@ -1,9 +1,12 @@
-//! The manifest of a package: the app's name, versions, and the services that other apps may start.
+//! The manifest of a package: the app's name, versions, its entries in the launcher, and the services that other apps
+//! may start.
 //!
 //! Start with [`Manifest`]. The caller resolves references through `ResolveResource`. Attributes are matched by resource id, not
 //! by name, as on a phone. Defaults and the choice among duplicates follow AOSP's `ParsingPackageUtils` and
-//! `ParsedServiceUtils`. Activities, receivers and providers are not read,
+//! `ParsedServiceUtils`. Of activities only the launcher's entries are read; receivers and providers are not,
 //! nor permissions for some releases only (`uses-permission-sdk-23`).
+
+use std::collections::HashMap;
 
 use super::Error;
 use super::xml::{Element, Value, id};
@@ -13,6 +16,10 @@ const MUST_SAY_EXPORTED: u32 = 31;
 /// Maximum length of a package or permission name, in bytes. Android's limit for package names is lower
 /// (`MAX_FILE_NAME_SIZE`, 223).
 const LONGEST_NAME: usize = 1024;
+/// Maximum number of launcher entries, and of characters of a label: each entry may hold a copy of one text.
+/// `PackageItemInfo` truncates labels there, too (`MAX_SAFE_LABEL_LENGTH`).
+const MOST_ENTRIES: usize = 1000;
+const LONGEST_LABEL: usize = 1000;
 /// The API level of a code name, later than all numbers (`VMRuntime.SDK_VERSION_CUR_DEVELOPMENT`).
 const IN_DEVELOPMENT: u32 = 10_000;
 
@@ -37,8 +44,24 @@ pub struct Manifest {
     pub enabled: bool,
     /// Permissions that it asks for, in order.
     pub permissions: Vec<String>,
+    /// The entries that it has in the launcher, in order.
+    pub launcher_entries: Vec<LauncherEntry>,
     /// Services, in order.
     pub services: Vec<Service>,
+}
+
+/// An activity, or an alias of one, that the launcher shows.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct LauncherEntry {
+    /// Full class name.
+    pub class: String,
+    /// Its label as the launcher shows it: its own, else that of the activity it is an alias of, else the application's.
+    /// `None` if there is none, or it is in another package.
+    pub label: Option<String>,
+    /// The resource of the label, which a split of the package may have in another language.
+    pub label_resource: Option<u32>,
+    /// Whether its declaration enables it. The phone may have changed that.
+    pub enabled: bool,
 }
 
 /// A service.
@@ -158,6 +181,7 @@ impl Manifest {
         if permission.as_ref().is_some_and(|it| it.len() > LONGEST_NAME) {
             return Err(Error::malformed("manifest", "the permission name is too long"));
         }
+        self.launcher_entries = launcher_entries(element, &self.package, resolve)?;
         for service in element.named("service") {
             let Some(name) = string_attribute(service, id::NAME, resolve)? else { continue };
             let mut service = Service::read(service, resolve)?;
@@ -169,6 +193,75 @@ impl Manifest {
             self.services.push(service);
         }
         Ok(())
+    }
+}
+
+/// The application's activities and aliases with a filter for MAIN and LAUNCHER (`LauncherApps`). The label of a filter
+/// does not count: the launcher asks for the activity's (`LauncherActivityInfo.getLabel`).
+fn launcher_entries(
+    application: &Element,
+    package: &str,
+    resolve: &mut ResolveResource<'_>,
+) -> Result<Vec<LauncherEntry>, Error> {
+    let mut activities: HashMap<String, &Element> = HashMap::new();
+    let mut entries = Vec::new();
+    for element in &application.children {
+        let is_alias = element.name == "activity-alias";
+        if element.name != "activity" && !is_alias {
+            continue;
+        }
+        let Some(name) = string_attribute(element, id::NAME, resolve)? else { continue };
+        let class = class(package, &name);
+        let target = match string_attribute(element, id::TARGET_ACTIVITY, resolve)? {
+            // An alias comes after its activity, or Android refuses the package.
+            Some(target) if is_alias => activities.get(&self::class(package, &target)).copied(),
+            _ => None,
+        };
+        if !is_alias {
+            activities.entry(class.clone()).or_insert(element);
+        }
+        let mut filters = read_filters(element, resolve)?.into_iter();
+        if entries.len() == MOST_ENTRIES || !filters.any(|filter| filter.is_for_launcher()) {
+            continue;
+        }
+        let sources = [Some(element), target, Some(application)];
+        let labelled = sources.into_iter().flatten().find(|it| it.by_id(id::LABEL).is_some());
+        let (mut label, mut label_resource) = (None, None);
+        if let Some(labelled) = labelled {
+            label = string_attribute(labelled, id::LABEL, resolve)?;
+            label = label.map(|label| label.chars().take(LONGEST_LABEL).collect());
+            label_resource = match labelled.by_id(id::LABEL).map(|it| &it.value) {
+                Some(Value::Reference(id)) => Some(*id),
+                _ => None,
+            };
+        }
+        let enabled = boolean(element, id::ENABLED, resolve)?.unwrap_or(true);
+        entries.push(LauncherEntry { class, label, label_resource, enabled });
+    }
+    Ok(entries)
+}
+
+fn read_filters(
+    element: &Element,
+    resolve: &mut ResolveResource<'_>,
+) -> Result<Vec<IntentFilter>, Error> {
+    let mut filters = Vec::new();
+    for filter in element.named("intent-filter") {
+        let mut names = |of: &str| -> Result<Vec<String>, Error> {
+            let names = filter.named(of).map(|one| string_attribute(one, id::NAME, resolve));
+            names.filter_map(Result::transpose).collect()
+        };
+        let (actions, categories) = (names("action")?, names("category")?);
+        filters.push(IntentFilter { actions, categories });
+    }
+    Ok(filters)
+}
+
+impl IntentFilter {
+    fn is_for_launcher(&self) -> bool {
+        let has = |names: &[String], name: &str| names.iter().any(|one| one == name);
+        has(&self.actions, "android.intent.action.MAIN")
+            && has(&self.categories, "android.intent.category.LAUNCHER")
     }
 }
 
@@ -194,14 +287,7 @@ impl Service {
             line: element.line,
             ..Self::default()
         };
-        for filter in element.named("intent-filter") {
-            let mut names = |of: &str| -> Result<Vec<String>, Error> {
-                let names = filter.named(of).map(|one| string_attribute(one, id::NAME, resolve));
-                names.filter_map(Result::transpose).collect()
-            };
-            let (actions, categories) = (names("action")?, names("category")?);
-            service.filters.push(IntentFilter { actions, categories });
-        }
+        service.filters = read_filters(element, resolve)?;
         for meta in element.named("meta-data") {
             service.meta.extend(MetaData::read(meta, resolve)?);
         }

@@ -295,6 +295,7 @@ pub(crate) mod id {
     pub(crate) const EXPORTED: u32 = 0x0101_0010;
     pub(crate) const VALUE: u32 = 0x0101_0024;
     pub(crate) const RESOURCE: u32 = 0x0101_0025;
+    pub(crate) const TARGET_ACTIVITY: u32 = 0x0101_0202;
     pub(crate) const MIN_SDK: u32 = 0x0101_020c;
     pub(crate) const VERSION_CODE: u32 = 0x0101_021b;
     pub(crate) const VERSION_NAME: u32 = 0x0101_021c;
@@ -313,6 +314,7 @@ const KNOWN: &[(u32, &str)] = &[
     (0x0101_0020, "description"),
     (id::VALUE, "value"),
     (id::RESOURCE, "resource"),
+    (id::TARGET_ACTIVITY, "targetActivity"),
     (id::MIN_SDK, "minSdkVersion"),
     (id::VERSION_CODE, "versionCode"),
     (id::VERSION_NAME, "versionName"),

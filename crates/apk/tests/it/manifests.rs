@@ -22,6 +22,7 @@ const PLATFORM: &[(&str, u32)] = &[
     ("exported", 0x0101_0010),
     ("value", 0x0101_0024),
     ("resource", 0x0101_0025),
+    ("targetActivity", 0x0101_0202),
     ("minSdkVersion", 0x0101_020c),
     ("versionCode", 0x0101_021b),
     ("versionName", 0x0101_021c),
@@ -229,6 +230,74 @@ fn labels_support_three_letter_languages() {
             assert_eq!(apk.label(locale).await.unwrap().as_deref(), Some(label), "{locale}");
         }
     });
+}
+
+/// A filter for the launcher's entries, with one label that does not count.
+fn launcher_filter() -> Node {
+    let name = |text| [("name", Text(text))];
+    node("intent-filter", &[("label", Text("of the filter"))])
+        .with(node("action", &name("android.intent.action.MAIN")))
+        .with(node("category", &name("android.intent.category.LAUNCHER")))
+}
+
+#[test]
+fn launcher_entry_has_its_own_label_then_its_targets_then_the_applications() {
+    let activity = |name, label: Option<&'static str>| {
+        let mut attributes = vec![("name", Text(name))];
+        attributes.extend(label.map(|label| ("label", Text(label))));
+        node("activity", &attributes)
+    };
+    let alias = |name, target, label: Option<&'static str>| {
+        let mut attributes = vec![("name", Text(name)), ("targetActivity", Text(target))];
+        attributes.extend(label.map(|label| ("label", Text(label))));
+        node("activity-alias", &attributes).with(launcher_filter())
+    };
+    let only_main = node("intent-filter", &[])
+        .with(node("action", &[("name", Text("android.intent.action.MAIN"))]));
+    let application = node("application", &[("label", Text("App"))])
+        .with(activity(".Own", Some("Own")).with(launcher_filter()))
+        .with(activity("Plain", None).with(launcher_filter()))
+        .with(activity(".Hidden", Some("Hidden")).with(only_main))
+        .with(alias("a.b.Alias", ".Hidden", None))
+        .with(alias(".Named", "a.b.Hidden", Some("Named")))
+        .with(alias(".Lost", ".Missing", None));
+    let entries = read(&manifest(30, application)).launcher_entries;
+    let shown: Vec<_> =
+        entries.iter().map(|it| (it.class.as_str(), it.label.as_deref().unwrap())).collect();
+    let expected = [
+        ("a.b.Own", "Own"),
+        ("a.b.Plain", "App"),
+        ("a.b.Alias", "Hidden"),
+        ("a.b.Named", "Named"),
+        ("a.b.Lost", "App"),
+    ];
+    assert_eq!(shown, expected);
+    assert!(entries.iter().all(|it| it.enabled && it.label_resource.is_none()));
+}
+
+#[test]
+fn label_from_the_table_is_in_the_requested_language() {
+    let entry = node("activity", &[("name", Text(".Main")), ("enabled", FALSE)]);
+    let labelled = node("application", &[("label", Typed(0x01, 0x7f01_0000))]);
+    let root = manifest(30, labelled.with(entry.with(launcher_filter())));
+    let parts = ["", "de"].iter().enumerate().map(|(text, language)| {
+        let values = vec![Some((0x03, u32::try_from(text).unwrap()))];
+        part(&Part { of: 1, config: config(language, "", 0), values }, "")
+    });
+    let parts: Vec<_> = parts.collect();
+    let files = [
+        stored("AndroidManifest.xml", &document(&root, PLATFORM)),
+        stored("resources.arsc", &table(&[b"Clock", b"Uhr"], 0x7f, &parts)),
+    ];
+    for (locale, label) in [("de-AT", "Uhr"), ("fr-FR", "Clock")] {
+        let read = now(async {
+            let apk = Apk::open(package(&files), Limits::default()).await?;
+            apk.in_language(locale).manifest().await
+        });
+        let entry = &read.unwrap().launcher_entries[0];
+        assert_eq!(entry.label.as_deref(), Some(label), "{locale}");
+        assert_eq!((entry.label_resource, entry.enabled), (Some(0x7f01_0000), false));
+    }
 }
 
 #[test]
