@@ -2,13 +2,14 @@
 //!
 //! Begin at [`Apk::read`]: the archive (`zip`), its manifest (`axml`, `manifest`, with resources from `table`), its
 //! signer (`signature`). [`PackageInstaller`] collects an app's files in a session (`sessions`) and installs them
-//! (`install`), with Android's checks and messages. Any bytes give a result or an error.
+//! (`install`), with Android's checks and messages. Preinstalled apps have theirs too (`built_in`, `make`). Any bytes give a result or an error.
 //!
 //! Not here: the commands that install (`programs/pm`) and the app's screen. An app's code is never run.
 
 mod axml;
 pub(crate) mod built_in;
 mod install;
+mod make;
 mod manifest;
 mod pool;
 mod sessions;

@@ -36,15 +36,16 @@ impl Files {
 
     /// Adds the APK of a preinstalled app and its parent folders. Files of the system image belong to root and never
     /// change.
-    pub(crate) fn put_apk(&mut self, path: &str, bytes: &'static [u8]) -> Result<(), Error> {
+    pub(crate) fn put_apk(&mut self, path: &str, bytes: Vec<u8>) -> Result<(), Error> {
         let (folder, name) = path.rsplit_once('/').ok_or(Error::Invalid)?;
         let fixed = !path.starts_with("/data/");
         let owner = if fixed { 0 } else { SYSTEM };
         self.make_folder_for(folder, owner, 0o755)?;
         let folder = self.lookup(folder).ok_or(Error::NotFound)?;
-        let body = Body::File(Contents(Arc::new(bytes.to_vec())));
+        let size = bytes.len() as u64;
+        let body = Body::File(Contents(Arc::new(bytes)));
         let id = self.put_for(folder, name, body, owner, 0o644)?;
-        self.used += bytes.len() as u64;
+        self.used += size;
         let also = if fixed { vec![id, folder] } else { Vec::new() };
         for id in also {
             self.change(id, |node| node.read_only = true);

@@ -1,17 +1,16 @@
-//! The APKs of preinstalled apps that offer app tools: bytes, declarations and descriptors.
-//!
-//! Other preinstalled apps have no APK (their manifest comes from the app). Built by `fixtures/apk/build`.
+//! The APKs of preinstalled apps. Those of apps that offer app tools are built by `fixtures/apk/build`, with declarations
+//! and descriptors; the others are made from what is known about the app ([`make`]).
 
 use super::axml::Element;
 use super::pool::Value;
 use super::zip::Zip;
-use super::{Apk, base_path};
+use super::{Apk, base_path, make};
 use crate::release::Release;
 use std::sync::LazyLock;
 use thumbwire_mobile_mcp as protocol;
 use thumbwire_mobile_mcp::Descriptor;
-use thumbwire_virtual_phone::World;
 use thumbwire_virtual_phone::packages::BuiltInPackage;
+use thumbwire_virtual_phone::{Manifest, World};
 
 /// A built-in app's APK.
 pub(crate) struct BuiltIn {
@@ -36,15 +35,18 @@ static ALL: [BuiltIn; 2] = [
     built_in!("com.example.shop", "../../apks/shop.apk"),
 ];
 
-/// The APK of a preinstalled package.
-pub(crate) fn of(package: &str) -> Option<&'static BuiltIn> {
+/// The built APK of a preinstalled package, if it has one.
+fn of(package: &str) -> Option<&'static BuiltIn> {
     ALL.iter().find(|it| it.package == package)
 }
 
-/// The paths and bytes of preinstalled apps' APKs, for those that have one.
-pub(crate) fn apks(world: &World, release: &Release) -> Vec<(String, &'static [u8])> {
-    let packages = world.packages().into_iter();
-    packages.filter_map(|it| Some((base_path(it, release), of(&it.package)?.bytes))).collect()
+/// The paths and bytes of preinstalled apps' APKs.
+pub(crate) fn apks(world: &World, release: &Release) -> Vec<(String, Vec<u8>)> {
+    let apk = |it: &Manifest| match of(&it.package) {
+        Some(built_in) => built_in.bytes.to_vec(),
+        None => make::apk(it),
+    };
+    world.packages().into_iter().map(|it| (base_path(it, release), apk(it))).collect()
 }
 
 /// The declarations and descriptors of all of them.
