@@ -1,7 +1,7 @@
 //! `cmd notification`, `cmd statusbar` and `dumpsys notification`: posted notifications, and the shade that shows them.
 //!
-//! Sources: `NotificationShellCmd.java` and `StatusBarShellCommand.java` of Android 10 to 14, `NotificationRecord.dump`
-//! for the report, `IStatusBarService.aidl` for the transaction numbers. The report has only what tools read.
+//! Sources: `NotificationShellCmd.java` and `StatusBarShellCommand.java` of Android 10 to 14, `NotificationRecord.dump` of
+//! Android 4.4 to 14 for the report, `IStatusBarService.aidl` for the transaction numbers. The report has only what tools read.
 
 use super::{Invocation, fingerprint};
 use crate::io::Status;
@@ -76,25 +76,45 @@ pub(super) async fn transact(call: &Invocation) -> Status {
     call.out("Result: Parcel(00000000    '....')\n").await.map(|()| 0)
 }
 
-/// `dumpsys notification [--noredact]`: without the flag texts are omitted.
+/// `dumpsys notification [--noredact]`: since Android 7, texts are omitted without the flag. Before Android 5 texts have no
+/// class and records no key, before Android 7 no times.
 pub(super) fn report(phone: &mut State, args: &[&str]) -> String {
-    let plain = args.iter().any(|arg| matches!(*arg, "--noredact" | "--reveal"));
+    let android = phone.world.android();
+    let plain = android < 7 || args.iter().any(|arg| matches!(*arg, "--noredact" | "--reveal"));
+    let booted = phone.world.unix_time() - phone.world.uptime().as_secs();
     let mut text = String::from("Current Notification Manager state:\n  Notification List:\n");
     for one in phone.world.notifications() {
         let (key, uid) = (key(phone, one), phone.world.uid_of(&one.package));
-        let shown = |words: &str| match plain {
-            true => format!("String ({words})"),
-            false => format!("String [length={}]", words.chars().count()),
+        let shown = |words: &str| match (android, plain) {
+            (..5, _) => words.to_owned(),
+            (_, true) => format!("String ({words})"),
+            _ => format!("String [length={}]", words.chars().count()),
         };
+        let (package, id, tag) = (&one.package, Notification::NUMBER, &one.tag);
+        let address = fingerprint(&key) & 0xffff_ffff;
+        let mine = format!(
+            "NotificationRecord(0x{address:08x}: pkg={package} user=UserHandle{{0}} id={id} tag={tag}"
+        );
+        let views = "contentView=null vibrate=null sound=null defaults=0x0 flags=0x10";
+        text.push_str(&match android {
+            ..5 => format!("    {mine} score=0: Notification(pri=0 {views} kind=[null]))\n"),
+            5..7 => format!("    {mine} score=0 key={key}: Notification(pri=0 {views} color=0x00000000 vis=PRIVATE))\n"),
+            _ => format!("    {mine} importance=3 key={key}: Notification(channel=default shortcut=null {views} color=0x00000000 vis=PRIVATE))\n"),
+        });
+        text.push_str(&format!("      uid={uid} userId=0\n"));
+        if android >= 7 {
+            text.push_str(&format!("      key={key}\n      seen=false\n"));
+        }
+        let (title, words) = (shown(&one.title), shown(&one.text));
         text.push_str(&format!(
-            "    NotificationRecord(0x{:08x}: pkg={} user=UserHandle{{0}} id={} tag={} importance=3 key={key}: Notification(channel=default shortcut=null contentView=null vibrate=null sound=null defaults=0x0 flags=0x10 color=0x00000000 vis=PRIVATE))\n      uid={uid} userId=0\n      key={key}\n      seen=false\n      extras={{\n          android.title={}\n          android.text={}\n      }}\n",
-            fingerprint(&key) & 0xffff_ffff,
-            one.package,
-            Notification::NUMBER,
-            one.tag,
-            shown(&one.title),
-            shown(&one.text),
+            "      extras={{\n          android.title={title}\n          android.text={words}\n      }}\n"
         ));
+        if android >= 7 {
+            let millis = u128::from(booted) * 1000 + one.at.as_millis();
+            text.push_str(&format!(
+                "      mCreationTimeMs={millis}\n      mVisibleSinceMs=0\n      mUpdateTimeMs={millis}\n"
+            ));
+        }
     }
     text
 }
