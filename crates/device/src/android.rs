@@ -2,7 +2,7 @@
 //!
 //! Start with [`Android`], which runs shell commands and maps transport errors. Then see [`ui`](mod@ui) for trees;
 //! `screen` for screenshots; `display` for sizes; `rotation` for rotation; `input` and `keyboard` for touches and text;
-//! `apps`, `app_name` and `install`; `logs`, `record`, `files`, `temporary_file` and `health`. `services`, `packages`, `read_range`, `intents`, `app_functions` and the
+//! `apps`, `app_name`, `launcher` and `install`; `logs`, `record`, `files`, `temporary_file` and `health`. `services`, `packages`, `read_range`, `intents`, `app_functions` and the
 //! `helper` are for app tools. Only [`shell_command`] puts text into a shell command, and it quotes. Nothing here
 //! waits, retries or remembers a screen, with two exceptions: waiting for a keyboard app to appear, and for a recording
 //! to start. Each facet is
@@ -23,6 +23,7 @@ mod input;
 mod install;
 mod intents;
 mod keyboard;
+mod launcher;
 mod links;
 mod logs;
 mod pace;
@@ -255,6 +256,7 @@ impl Device for Android {
             device_files: Some(self),
             packages: Some(self),
             app_installation: Some(self),
+            launcher: Some(self),
             app_data: Some(self),
             links: Some(self),
             app_permissions: Some(self),

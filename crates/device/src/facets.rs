@@ -14,6 +14,7 @@ mod app_permissions;
 mod app_services;
 mod device_files;
 mod health_checks;
+mod launcher;
 mod links;
 mod logs;
 mod orientation_control;
@@ -35,6 +36,7 @@ pub use app_services::{
 };
 pub use device_files::{DeviceFiles, FileDetails, FileKind};
 pub use health_checks::{Check, Health, HealthChecks};
+pub use launcher::{Launcher, LauncherApp, LauncherApps};
 pub use links::Links;
 pub use logs::{LogEntry, LogFilter, LogStream, Logs, Priority};
 pub use orientation_control::{OrientationControl, RotationOwner};
@@ -108,6 +110,8 @@ facets! {
     packages: Packages, "reading package details";
     /// Installing and uninstalling apps.
     app_installation: AppInstallation, "installing apps";
+    /// The apps that the launcher shows.
+    launcher: Launcher, "listing the launcher's apps";
     /// Clearing the data of an app.
     app_data: AppData, "clearing an app's data";
     /// Opening addresses in the apps that handle them.

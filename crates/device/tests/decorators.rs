@@ -9,11 +9,11 @@ use thumbwire_device::image::PixelLimits;
 use thumbwire_device::{
     App, AppData, AppFunctions, AppId, AppInstallation, AppPermissions, AppServices, Component,
     Device, DeviceFiles, DeviceInfo, Editor, EditorSize, Error, Facets, FileDetails, Front,
-    Gesture, Health, HealthChecks, Identity, InstallOptions, Key, Links, LogEntry, LogFilter,
-    LogStream, Logs, Orientation, OrientationControl, Package, Packages, Platform, Recording,
-    RecordingOptions, RotationOwner, ScaledDevice, ScreenLock, ScreenRecording, Screenshot,
-    ScreenshotFiles, ServiceReply, ServiceRequest, Size, SystemProperties, TextEditing, Tree,
-    TreeDetail, TypingMethod,
+    Gesture, Health, HealthChecks, Identity, InstallOptions, Key, Launcher, LauncherApps, Links,
+    LogEntry, LogFilter, LogStream, Logs, Orientation, OrientationControl, Package, Packages,
+    Platform, Recording, RecordingOptions, RotationOwner, ScaledDevice, ScreenLock,
+    ScreenRecording, Screenshot, ScreenshotFiles, ServiceReply, ServiceRequest, Size,
+    SystemProperties, TextEditing, Tree, TreeDetail, TypingMethod,
 };
 use tokio::io::{AsyncRead, AsyncWrite};
 
@@ -85,6 +85,7 @@ fn a_facet_that_is_not_there_is_told_with_the_platforms_name() {
         none.device_files().err(),
         none.packages().err(),
         none.app_installation().err(),
+        none.launcher().err(),
         none.app_data().err(),
         none.links().err(),
         none.app_permissions().err(),
@@ -106,6 +107,7 @@ fn a_facet_that_is_not_there_is_told_with_the_platforms_name() {
         "reading files",
         "reading package details",
         "installing apps",
+        "listing the launcher's apps",
         "clearing an app's data",
         "opening an address",
         "changing permissions",
@@ -138,6 +140,7 @@ impl Device for Phone {
             device_files: Some(self),
             packages: Some(self),
             app_installation: Some(self),
+            launcher: Some(self),
             app_data: Some(self),
             links: Some(self),
             app_permissions: Some(self),
@@ -307,6 +310,13 @@ impl AppInstallation for Phone {
         self.nothing()
     }
     async fn uninstall(&self, _: &AppId) -> Result<(), Error> {
+        self.nothing()
+    }
+}
+
+#[async_trait]
+impl Launcher for Phone {
+    async fn launcher_apps(&self) -> Result<LauncherApps, Error> {
         self.nothing()
     }
 }

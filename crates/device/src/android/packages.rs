@@ -2,6 +2,8 @@
 //!
 //! Start with [`Packages::package_info`]. The packages themselves are not read here.
 
+use std::collections::HashMap;
+
 use async_trait::async_trait;
 
 use super::app_name::check_name;
@@ -90,6 +92,20 @@ pub(super) fn read_code_path(app: &AppId, text: &str) -> Option<String> {
         return None;
     }
     value(app, text, "codePath").map(str::to_owned)
+}
+
+/// When each app was last updated, in a report about all of them.
+pub(super) fn read_update_times(text: &str) -> HashMap<&str, &str> {
+    let (mut times, mut app) = (HashMap::new(), None);
+    for line in text.lines().map(str::trim) {
+        if let Some(rest) = line.strip_prefix("Package [") {
+            app = rest.split_once("] (").map(|(name, _)| name);
+        } else if let (Some(name), Some(time)) = (app, line.strip_prefix("lastUpdateTime=")) {
+            // A second entry is what an update replaced.
+            times.entry(name).or_insert(time);
+        }
+    }
+    times
 }
 
 /// Parses the entry. Source: `dumpPackageLPr` in AOSP's `Settings.java`, and the captures in `shell/package`; the same
@@ -188,6 +204,13 @@ mod tests {
         assert!(matches!(nothing, Err(Error::Unreadable { .. })), "{nothing:?}");
         let half = output("package:/a.apk\nPackages:\n  Package [com.x] (1):\n", Some(0));
         assert!(read_package(&app(), &half, read_paths(&half.out)).is_err());
+    }
+
+    #[test]
+    fn update_times_are_those_of_the_present_packages() {
+        let times = read_update_times(REPORT);
+        assert_eq!(times.get("com.x"), Some(&"2017-09-11 08:54:20"));
+        assert_eq!(times.get("com.x.other"), None);
     }
 
     #[test]

@@ -22,11 +22,11 @@ impl AppServices for Android {
     /// older phones is in the order in which apps were scanned.
     async fn find_services(&self, action: &str) -> Result<Vec<Component>, Error> {
         if !self.is_old().await?
-            && let Some(found) = read_query(&self.ask(query_command(action)?).await?)?
+            && let Some(found) = read_query(&self.ask(query_command(action)?).await?, "services")?
         {
             return Ok(found);
         }
-        read_table(&self.ask(table_command()).await?, action)
+        read_table(&self.ask(table_command()).await?, SERVICES, action)
     }
 
     async fn start_service(&self, request: &ServiceRequest) -> Result<(), Error> {
@@ -47,23 +47,30 @@ fn query_command(action: &str) -> Result<ShellCommand, Error> {
     ShellCommand::new("cmd package query-services --brief -a").arg(action)
 }
 
+/// The tables of services and of activities in [`table_command`]'s output.
+const SERVICES: &str = "Service Resolver Table:";
+pub(super) const ACTIVITIES: &str = "Activity Resolver Table:";
+
 /// Dumps the package manager's whole state. `dumpsys package r` would print less, but not every phone has it.
-fn table_command() -> ShellCommand {
+pub(super) fn table_command() -> ShellCommand {
     ShellCommand::new("dumpsys package")
 }
 
-/// Parses `query-services --brief`: `No services found`, or `N services found:` and for each a line `Service #0:`, its
+/// Parses `query-services --brief`, or `query-activities`, where `what` is "activities": `No services found`, or `N services found:` and for each a line `Service #0:`, its
 /// priority, and its name in short form. Source: `runQueryIntentServices` and `printResolveInfo` in AOSP's
 /// `PackageManagerShellCommand.java`, unchanged from 7 to 16. `None` if the phone does not have the command.
-fn read_query(output: &CommandOutput) -> Result<Option<Vec<Component>>, Error> {
+pub(super) fn read_query(
+    output: &CommandOutput,
+    what: &'static str,
+) -> Result<Option<Vec<Component>>, Error> {
     let lines = || output.out.lines().map(str::trim);
-    if lines().any(|line| line == "No services found") {
+    let (none, some) = (format!("No {what} found"), format!(" {what} found:"));
+    if lines().any(|line| line == none) {
         return Ok(Some(Vec::new()));
     }
     let named: Vec<Component> = lines().filter_map(component).collect();
-    let announced = lines().find_map(|line| {
-        line.strip_suffix(" services found:").and_then(|number| number.parse::<usize>().ok())
-    });
+    let announced = lines()
+        .find_map(|line| line.strip_suffix(&*some).and_then(|number| number.parse::<usize>().ok()));
     let text = format!("{}{}", output.out, output.err);
     match announced {
         Some(number) if number == named.len() => return Ok(Some(dedup(named))),
@@ -77,24 +84,26 @@ fn read_query(output: &CommandOutput) -> Result<Option<Vec<Component>>, Error> {
         None => {}
     }
     Err(match output.error_text() {
-        Some(said) => Error::Failed { what: "list services", text: said },
-        None => {
-            Error::Unreadable { command: "cmd package query-services".into(), text: excerpt(text) }
-        }
+        Some(said) => Error::Failed { what: "query the package manager", text: said },
+        None => Error::Unreadable { command: "cmd package query".into(), text: excerpt(text) },
     })
 }
 
-/// Parses the action's lines in the section "Non-Data Actions" of the "Service Resolver Table": an address, the name,
+/// Parses the action's lines in the section "Non-Data Actions" of a "Resolver Table": an address, the name,
 /// and since Android 4 `filter` with an address. Source: `IntentResolver.dump` in AOSP, and the capture
 /// `106-dumpsys-package`.
-fn read_table(output: &CommandOutput, action: &str) -> Result<Vec<Component>, Error> {
+pub(super) fn read_table(
+    output: &CommandOutput,
+    table: &str,
+    action: &str,
+) -> Result<Vec<Component>, Error> {
     let mut lines = output.out.lines().map(|line| line.trim_end());
-    if !lines.any(|line| line == "Service Resolver Table:") {
-        // Without any service filter there is no table. The list of packages is always present.
+    if !lines.any(|line| line == table) {
+        // Without any such filter there is no table. The list of packages is always present.
         return match output.out.contains("\nPackages:") {
             true => Ok(Vec::new()),
             false => Err(Error::Failed {
-                what: "list services",
+                what: "query the package manager",
                 text: excerpt(format!("{}{}", output.out, output.err)),
             }),
         };
@@ -158,12 +167,18 @@ mod tests {
     fn query_services_output_is_parsed() {
         // In the format of `runQueryIntentServices`.
         let two = "2 services found:\n  Service #0:\n    priority=0 preferredOrder=0 match=0x108000 specificIndex=-1 isDefault=false\n    com.x/.Tools\n  Service #1:\n    priority=0 preferredOrder=0 match=0x108000 specificIndex=-1 isDefault=true\n    com.y/org.other.Service$Inner\n";
-        let found = read_query(&output(two, 0)).unwrap().unwrap();
+        let found = read_query(&output(two, 0), "services").unwrap().unwrap();
         assert_eq!(shown(&found), ["com.x/com.x.Tools", "com.y/org.other.Service$Inner"]);
-        assert_eq!(read_query(&output("No services found\n", 0)).unwrap(), Some(vec![]));
+        assert_eq!(
+            read_query(&output("No services found\n", 0), "services").unwrap(),
+            Some(vec![])
+        );
         // A service may match with two filters.
         let twice = two.replace("com.y/org.other.Service$Inner", "com.x/.Tools");
-        assert_eq!(shown(&read_query(&output(&twice, 0)).unwrap().unwrap()), ["com.x/com.x.Tools"]);
+        assert_eq!(
+            shown(&read_query(&output(&twice, 0), "services").unwrap().unwrap()),
+            ["com.x/com.x.Tools"]
+        );
     }
 
     #[test]
@@ -174,18 +189,18 @@ mod tests {
             "Error: Unknown option: --brief\n",
             "cmd: Can't find service: package\n",
         ] {
-            assert_eq!(read_query(&output(words, 255)).unwrap(), None, "{words}");
+            assert_eq!(read_query(&output(words, 255), "services").unwrap(), None, "{words}");
         }
     }
 
     #[test]
     fn truncated_list_or_exception_is_an_error() {
         let cut = "2 services found:\n  Service #0:\n    priority=0\n    com.x/.Tools\n";
-        assert!(matches!(read_query(&output(cut, 0)), Err(Error::Unreadable { .. })));
+        assert!(matches!(read_query(&output(cut, 0), "services"), Err(Error::Unreadable { .. })));
         let thrown = "java.lang.SecurityException: Permission Denial: user 150\n";
-        let error = read_query(&output(thrown, 255)).unwrap_err();
+        let error = read_query(&output(thrown, 255), "services").unwrap_err();
         assert!(error.to_string().contains("user 150"), "{error}");
-        assert!(read_query(&output("", 0)).is_err());
+        assert!(read_query(&output("", 0), "services").is_err());
     }
 
     /// In the format of the capture `106-dumpsys-package`; since Android 5 a filter may list its actions.
@@ -193,7 +208,7 @@ mod tests {
 
     #[test]
     fn resolver_table_of_old_phones_is_parsed() {
-        let found = |action: &str| shown(&read_table(&output(TABLE, 0), action).unwrap());
+        let found = |action: &str| shown(&read_table(&output(TABLE, 0), SERVICES, action).unwrap());
         assert_eq!(found("a.B"), ["com.x/com.x.Tools", "com.y/com.other.Tools"]);
         assert_eq!(found("a.After"), ["com.z/com.z.Z"]);
         for missing in ["a.Typed", "a.Provided", "a.None", "a", ""] {
@@ -203,8 +218,9 @@ mod tests {
 
     #[test]
     fn missing_table_means_no_services_but_needs_packages() {
-        assert_eq!(read_table(&output("Verifiers:\n\nPackages:\n", 0), "a").unwrap(), []);
-        let error = read_table(&output("Can't find service: package\n", 0), "a").unwrap_err();
+        assert_eq!(read_table(&output("Verifiers:\n\nPackages:\n", 0), SERVICES, "a").unwrap(), []);
+        let error =
+            read_table(&output("Can't find service: package\n", 0), SERVICES, "a").unwrap_err();
         assert!(error.to_string().contains("Can't find"), "{error}");
     }
 
@@ -217,10 +233,10 @@ mod tests {
     proptest! {
         #[test]
         fn no_input_panics(words in "(\\PC|[\r\n /:=])*", action in "\\PC{0,9}") {
-            let _ = read_query(&output(&words, 0));
-            let _ = read_table(&output(&words, 0), &action);
+            let _ = read_query(&output(&words, 0), "services");
+            let _ = read_table(&output(&words, 0), SERVICES, &action);
             let table = format!("Service Resolver Table:\n  Non-Data Actions:\n   {action}:\n{words}");
-            let _ = read_table(&output(&table, 0), &action);
+            let _ = read_table(&output(&table, 0), SERVICES, &action);
         }
     }
 }

@@ -1,0 +1,168 @@
+//! The apps that the launcher shows: who handles MAIN and LAUNCHER, and the paths of all packages.
+//!
+//! Start with [`Launcher::launcher_apps`]. All questions are asked at once. What the packages contain is read elsewhere.
+
+use std::collections::HashMap;
+
+use async_trait::async_trait;
+
+use super::app_name::is_package_name;
+use super::packages::read_update_times;
+use super::services::{ACTIVITIES, read_query, read_table, table_command};
+use super::{Android, CommandOutput, ShellCommand};
+use crate::{AppId, Component, Error, Launcher, LauncherApp, LauncherApps};
+
+const MAIN: &str = "android.intent.action.MAIN";
+
+/// Maximum number of classes of one app.
+const MOST_CLASSES: usize = 64;
+
+#[async_trait]
+impl Launcher for Android {
+    /// Before Android 7 there is no `cmd`, and the table of `dumpsys package` has no categories: it lists everything that
+    /// handles MAIN. There an app that was updated twice may have its first path again, so the time of its update counts.
+    async fn launcher_apps(&self) -> Result<LauncherApps, Error> {
+        if !self.is_old().await? {
+            let (found, files, language) = tokio::try_join!(
+                self.ask(query_command()),
+                self.ask(files_command()),
+                self.ask(language_command())
+            )?;
+            if let Some(found) = read_query(&found, "activities")? {
+                return Ok(join(found, &files, &HashMap::new(), &language));
+            }
+        }
+        let (table, files, language) = tokio::try_join!(
+            self.ask(table_command()),
+            self.ask(files_command()),
+            self.ask(language_command())
+        )?;
+        let found = read_table(&table, ACTIVITIES, MAIN)?;
+        Ok(join(found, &files, &read_update_times(&table.out), &language))
+    }
+}
+
+/// Who the launcher shows. `--brief` is as old as the command itself.
+fn query_command() -> ShellCommand {
+    ShellCommand::new(
+        "cmd package query-activities --brief -a android.intent.action.MAIN -c android.intent.category.LAUNCHER",
+    )
+}
+
+fn files_command() -> ShellCommand {
+    ShellCommand::new("pm list packages -f")
+}
+
+/// The language that the user chose, else the one that the phone came with, each on its line; before Android 6 language
+/// and country are separate (`LocaleManager` and `AndroidRuntime.cpp` of AOSP).
+fn language_command() -> ShellCommand {
+    ShellCommand::new(
+        "getprop persist.sys.locale; getprop persist.sys.language; getprop persist.sys.country; \
+         getprop ro.product.locale; getprop ro.product.locale.language; getprop ro.product.locale.region",
+    )
+}
+
+fn read_language(output: &CommandOutput) -> String {
+    let lines: Vec<&str> = output.out.lines().map(str::trim).collect();
+    let line = |at: usize| lines.get(at).copied().unwrap_or_default();
+    let joined = |language: &str, region: &str| match region {
+        "" => language.to_owned(),
+        region => format!("{language}-{region}"),
+    };
+    let known = [
+        line(0).to_owned(),
+        joined(line(1), line(2)),
+        line(3).to_owned(),
+        joined(line(4), line(5)),
+    ];
+    // The first of several; without script and extensions: `zh-Hant-TW`, `en-US-u-mu-celsius`.
+    let language = known.into_iter().find(|known| known.starts_with(char::is_alphabetic));
+    let language = language.unwrap_or_default();
+    let mut parts = language.split(',').next().unwrap_or_default().split(['-', '_']);
+    let is_language =
+        |part: &&str| matches!(part.len(), 2 | 3) && part.chars().all(|c| c.is_ascii_lowercase());
+    let Some(first) = parts.next().filter(is_language) else { return String::new() };
+    let is_region = |part: &&str| part.len() == 2 && part.chars().all(|c| c.is_ascii_uppercase());
+    joined(first, parts.find(is_region).unwrap_or_default())
+}
+
+/// The apps of these activities, with their packages. An app whose package is not listed is left out.
+fn join(
+    found: Vec<Component>,
+    files: &CommandOutput,
+    updates: &HashMap<&str, &str>,
+    language: &CommandOutput,
+) -> LauncherApps {
+    let files: HashMap<&str, &str> = files.out.lines().filter_map(read_file).collect();
+    let mut apps: Vec<LauncherApp> = Vec::new();
+    let mut places: HashMap<AppId, usize> = HashMap::new();
+    for Component { app, class } in found {
+        let Some(file) = files.get(&*app.0) else { continue };
+        let at = *places.entry(app.clone()).or_insert_with(|| {
+            let version = updates.get(&*app.0).copied().unwrap_or_default().to_owned();
+            let (classes, file) = (Vec::new(), (*file).to_owned());
+            apps.push(LauncherApp { app, classes, file, version });
+            apps.len() - 1
+        });
+        if apps[at].classes.len() < MOST_CLASSES {
+            apps[at].classes.push(class);
+        }
+    }
+    LauncherApps { language: read_language(language), apps }
+}
+
+/// A line `package:PATH=NAME`; the path may contain `=`.
+fn read_file(line: &str) -> Option<(&str, &str)> {
+    let (path, name) = line.trim().strip_prefix("package:")?.rsplit_once('=')?;
+    (path.starts_with('/') && is_package_name(name)).then_some((name, path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn output(out: &str) -> CommandOutput {
+        CommandOutput { out: out.into(), err: String::new(), status: Some(0) }
+    }
+
+    #[test]
+    fn activities_of_one_app_are_one_entry_with_its_file() {
+        let activity =
+            |app: &str, class: &str| Component { app: AppId(app.into()), class: class.into() };
+        let found = vec![
+            activity("com.x", "com.x.Main"),
+            activity("com.y", "com.y.Main"),
+            activity("com.x", "com.x.Second"),
+            activity("com.gone", "com.gone.Main"),
+        ];
+        let files = "package:/data/app/~~a==/com.x-b==/base.apk=com.x\r\npackage:/system/app/Y.apk=com.y\r\npackage:relative=com.z\n";
+        let updates = HashMap::from([("com.y", "2017-09-11 08:54:20")]);
+        let joined = join(found, &output(files), &updates, &output("en-US\n"));
+        let shown: Vec<_> = joined
+            .apps
+            .iter()
+            .map(|it| (&*it.app.0, &*it.file, it.classes.len(), &*it.version))
+            .collect();
+        let expected = [
+            ("com.x", "/data/app/~~a==/com.x-b==/base.apk", 2, ""),
+            ("com.y", "/system/app/Y.apk", 1, "2017-09-11 08:54:20"),
+        ];
+        assert_eq!((joined.language.as_str(), shown), ("en-US", expected.to_vec()));
+    }
+
+    #[test]
+    fn language_is_the_users_else_the_phones() {
+        for (out, expected) in [
+            ("de-AT,en-US\n\n\nen-US\n\n\n", "de-AT"),
+            ("zh-Hant-TW\n\n\nen-US\n\n\n", "zh-TW"),
+            ("en-US-u-mu-celsius\n\n\n\n\n\n", "en-US"),
+            ("\r\nfr\r\nCH\r\n\r\nen\r\nUS\r\n", "fr-CH"),
+            ("\n\n\nen-GB\n\n\n", "en-GB"),
+            ("\n\n\n\nen\nUS\n", "en-US"),
+            ("\n\n\n\n\n\n", ""),
+            ("sh: getprop: not found\n", ""),
+        ] {
+            assert_eq!(read_language(&output(out)), expected, "{out:?}");
+        }
+    }
+}
