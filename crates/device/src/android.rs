@@ -2,7 +2,7 @@
 //!
 //! Start with [`Android`], which runs shell commands and maps transport errors. Then see [`ui`](mod@ui) for trees;
 //! `screen` for screenshots; `display` for sizes; `rotation` for rotation; `input` and `keyboard` for touches and text;
-//! `apps`, `app_name`, `launcher` and `install`; `logs`, `record`, `files`, `temporary_file` and `health`. `services`, `packages`, `read_range`, `intents`, `app_functions` and the
+//! `apps`, `app_name`, `launcher` and `install`; `logs`, `notifications`, `record`, `files`, `temporary_file` and `health`. `services`, `packages`, `read_range`, `intents`, `app_functions` and the
 //! `helper` are for app tools. Only [`shell_command`] puts text into a shell command, and it quotes. Nothing here
 //! waits, retries or remembers a screen, with two exceptions: waiting for a keyboard app to appear, and for a recording
 //! to start. Each facet is
@@ -26,6 +26,7 @@ mod keyboard;
 mod launcher;
 mod links;
 mod logs;
+mod notifications;
 mod pace;
 mod packages;
 mod raw_screenshot;
@@ -251,6 +252,7 @@ impl Device for Android {
             orientation_control: Some(self),
             screen_lock: Some(self),
             logs: Some(self),
+            notifications: Some(self),
             screen_recording: Some(self),
             screenshot_files: Some(self),
             device_files: Some(self),

@@ -17,6 +17,7 @@ mod health_checks;
 mod launcher;
 mod links;
 mod logs;
+mod notifications;
 mod orientation_control;
 mod packages;
 mod screen_lock;
@@ -39,6 +40,7 @@ pub use health_checks::{Check, Health, HealthChecks};
 pub use launcher::{Launcher, LauncherApp, LauncherApps};
 pub use links::Links;
 pub use logs::{LogEntry, LogFilter, LogStream, Logs, Priority};
+pub use notifications::{Notification, Notifications};
 pub use orientation_control::{OrientationControl, RotationOwner};
 pub use packages::{Package, Packages};
 pub use screen_lock::ScreenLock;
@@ -100,6 +102,8 @@ facets! {
     screen_lock: ScreenLock, "unlocking the screen";
     /// Reading, clearing and following the log.
     logs: Logs, "reading the log";
+    /// Listing what the phone notifies about.
+    notifications: Notifications, "listing notifications";
     /// Recording the screen to a file on the phone.
     screen_recording: ScreenRecording, "recording the screen";
     /// Saving screenshots to files on the phone.

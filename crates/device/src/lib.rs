@@ -42,6 +42,7 @@ pub mod image;
 mod ios;
 mod keys;
 mod markup;
+pub mod phone_time;
 pub mod saved_tree;
 mod scaled_device;
 pub mod text_field;

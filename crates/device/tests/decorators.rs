@@ -10,10 +10,10 @@ use thumbwire_device::{
     App, AppData, AppFunctions, AppId, AppInstallation, AppPermissions, AppServices, Component,
     Device, DeviceFiles, DeviceInfo, Editor, EditorSize, Error, Facets, FileDetails, Front,
     Gesture, Health, HealthChecks, Identity, InstallOptions, Key, Launcher, LauncherApps, Links,
-    LogEntry, LogFilter, LogStream, Logs, Orientation, OrientationControl, Package, Packages,
-    Platform, Recording, RecordingOptions, RotationOwner, ScaledDevice, ScreenLock,
-    ScreenRecording, Screenshot, ScreenshotFiles, ServiceReply, ServiceRequest, Size,
-    SystemProperties, TextEditing, Tree, TreeDetail, TypingMethod,
+    LogEntry, LogFilter, LogStream, Logs, Notification, Notifications, Orientation,
+    OrientationControl, Package, Packages, Platform, Recording, RecordingOptions, RotationOwner,
+    ScaledDevice, ScreenLock, ScreenRecording, Screenshot, ScreenshotFiles, ServiceReply,
+    ServiceRequest, Size, SystemProperties, TextEditing, Tree, TreeDetail, TypingMethod,
 };
 use tokio::io::{AsyncRead, AsyncWrite};
 
@@ -80,6 +80,7 @@ fn a_facet_that_is_not_there_is_told_with_the_platforms_name() {
         none.orientation_control().err(),
         none.screen_lock().err(),
         none.logs().err(),
+        none.notifications().err(),
         none.screen_recording().err(),
         none.screenshot_files().err(),
         none.device_files().err(),
@@ -102,6 +103,7 @@ fn a_facet_that_is_not_there_is_told_with_the_platforms_name() {
         "setting the orientation",
         "unlocking the screen",
         "reading the log",
+        "listing notifications",
         "recording the screen",
         "saving screenshots on the phone",
         "reading files",
@@ -135,6 +137,7 @@ impl Device for Phone {
             orientation_control: Some(self),
             screen_lock: Some(self),
             logs: Some(self),
+            notifications: Some(self),
             screen_recording: Some(self),
             screenshot_files: Some(self),
             device_files: Some(self),
@@ -227,6 +230,9 @@ impl Logs for Phone {
     async fn read_logs(&self, _: &LogFilter, _: usize) -> Result<Vec<LogEntry>, Error> {
         self.nothing()
     }
+    async fn log_clock(&self) -> Result<String, Error> {
+        self.nothing()
+    }
     async fn clear_logs(&self) -> Result<(), Error> {
         self.nothing()
     }
@@ -317,6 +323,13 @@ impl AppInstallation for Phone {
 #[async_trait]
 impl Launcher for Phone {
     async fn launcher_apps(&self) -> Result<LauncherApps, Error> {
+        self.nothing()
+    }
+}
+
+#[async_trait]
+impl Notifications for Phone {
+    async fn notifications(&self, _: usize) -> Result<Vec<Notification>, Error> {
         self.nothing()
     }
 }

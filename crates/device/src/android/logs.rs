@@ -13,6 +13,7 @@ use thumbwire_adb::services::shell::{OutputChunk, RunningCommand};
 
 use super::{Android, ShellCommand, transport_error};
 use crate::error::excerpt;
+use crate::phone_time::seconds_at;
 use crate::{Error, LogEntry, LogFilter, LogStream, Logs, Priority, SideEffect};
 use entry::{Date, Reader, read_date};
 
@@ -38,6 +39,15 @@ impl Logs for Android {
         }
         log.end()?;
         Ok(entries.into())
+    }
+
+    async fn log_clock(&self) -> Result<String, Error> {
+        let output = self.ask(ShellCommand::new("date +%Y-%m-%dT%H:%M:%S")).await?;
+        let mut lines = output.out.lines().map(str::trim);
+        let time = lines.find(|line| seconds_at(line).is_some());
+        let unreadable =
+            || Error::Unreadable { command: "date".into(), text: excerpt(&output.out) };
+        time.map(str::to_owned).ok_or_else(unreadable)
     }
 
     async fn clear_logs(&self) -> Result<(), Error> {

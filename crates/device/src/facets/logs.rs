@@ -10,6 +10,9 @@ pub trait Logs: Send + Sync {
     /// The newest log entries that pass the filter, oldest first, `most` at most.
     async fn read_logs(&self, filter: &LogFilter, max: usize) -> Result<Vec<LogEntry>, Error>;
 
+    /// The phone's clock, in the form of [`LogEntry::time`] up to seconds.
+    async fn log_clock(&self) -> Result<String, Error>;
+
     /// Clears the log.
     async fn clear_logs(&self) -> Result<(), Error>;
 

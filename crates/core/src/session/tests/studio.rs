@@ -320,6 +320,9 @@ impl Logs for Handle {
         let left_out = log.entries.len().saturating_sub(max);
         Ok(log.entries.iter().skip(left_out).cloned().collect())
     }
+    async fn log_clock(&self) -> Result<String, Error> {
+        Ok("2024-09-01T12:14:14".into())
+    }
     async fn clear_logs(&self) -> Result<(), Error> {
         let mut log = lock(&self.0.log);
         log.cleared += 1;
