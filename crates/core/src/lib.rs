@@ -12,6 +12,7 @@ pub mod adb_key;
 pub mod annotate;
 pub mod app_tools;
 pub mod artifacts;
+pub mod crash;
 pub mod event;
 pub mod input_files;
 pub mod providers;

@@ -136,7 +136,7 @@ impl PhoneAfter {
         }
         let entries = entries.unwrap_or_default();
         let log = crash::since(&entries, before.mark.as_ref()).to_vec();
-        let mut crashes = crash::read(&log);
+        let mut crashes = thumbwire_core::crash::read(&log, |_| true);
         let dialog = match stage.snapshot().await {
             Some(look) => crash::dialog(&look),
             None => None,
