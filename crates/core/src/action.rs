@@ -34,7 +34,7 @@ pub use failure::{Cause, Failure};
 pub use file_names::{FileNameError, LONGEST_NAME, check_name};
 pub use listed_device::{DeviceKind, ListedDevice};
 pub use outcome::{
-    FetchResult, InstalledApp, LocalFile, LogMonitor, Observation, Outcome, Readback,
+    FetchResult, InstalledApp, Label, LocalFile, LogMonitor, Observation, Outcome, Readback,
     RecordingInfo, SavedScreenshot, SelectionReason, TapResult, TypeResult,
 };
 
@@ -109,6 +109,11 @@ pub enum Action {
         containing: String,
         /// The maximum age of a cached answer.
         max_age: Duration,
+    },
+    /// Lists the installed apps with the names that the launcher shows, as far as these can be read quickly.
+    ListLabelledApps {
+        /// Which apps: by user, with the system, or all.
+        which: AppFilter,
     },
     /// Tells which app has the focus.
     CurrentApp,
@@ -266,7 +271,8 @@ pub enum CacheKind {
 pub enum AppSelector {
     /// By its id.
     Id(AppId),
-    /// By a part of its id. A whole segment between dots wins over a substring.
+    /// By the name that the launcher shows, or a part of it, or a part of its id. Equal names win over parts of ids, whole
+    /// segments between dots over parts of names. Of several apps with the name none is started.
     Named(String),
     /// By its number in the last [`Action::ListApps`], counted from 1.
     ListIndex(String),
@@ -433,6 +439,7 @@ impl Action {
             | Self::Health
             | Self::DeviceInfo { .. }
             | Self::ListApps { .. }
+            | Self::ListLabelledApps { .. }
             | Self::CurrentApp
             | Self::Screenshot(_)
             | Self::SaveScreenshot { .. }

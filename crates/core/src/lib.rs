@@ -13,6 +13,7 @@ pub mod annotate;
 pub mod app_tools;
 pub mod artifacts;
 pub mod crash;
+mod device_file;
 pub mod event;
 pub mod input_files;
 pub mod providers;

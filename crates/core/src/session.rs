@@ -3,14 +3,15 @@
 //! Begin with [`Session`], the only [`Perform`] that reaches phones: it finds the phone for a call, enforces its
 //! deadline, and drops dead connections. [`default_device`] decides which phone is meant; [`DeviceProviders`] lists and opens them.
 //! [`attached_device`] runs the action on that phone: [`snapshots`] takes snapshots, [`controls`] lists controls by UFO's rules,
-//! [`target`] finds where to tap, [`screen_size`] knows how far to swipe, [`typing`] types and verifies text, [`apps`] resolves
-//! app names, [`cache`] caches answers, [`shared_state`] is what other sessions may see, [`lock_state`] unlocks it, [`orientation`] rotates the screen
+//! [`target`] finds where to tap, [`screen_size`] knows how far to swipe, [`typing`] types and verifies text, [`apps`] lists and
+//! starts apps, [`app_names`] resolves their names, [`labels`] reads what the launcher calls them, [`cache`] caches answers, [`shared_state`] is what other sessions may see, [`lock_state`] unlocks it, [`orientation`] rotates the screen
 //! and restores it when the session ends, and [`app_tools`] calls app tools.
 //! [`installation`] installs apps, and [`transfers`] copies files.
 //! [`recordings`] and [`monitors`] outlive a call, each in a registry ([`jobs`]); [`local_files`] fetches files.
 //!
 //! Not here: shell commands, JSON, and anything specific to a toolset.
 
+mod app_names;
 mod app_tools;
 mod apps;
 mod attached_device;
@@ -21,6 +22,7 @@ mod default_device;
 mod installation;
 mod jobs;
 mod known_lock;
+mod labels;
 mod local_files;
 mod lock_state;
 mod monitors;
@@ -262,6 +264,9 @@ impl Session {
             }
             Action::ListApps { which, containing, max_age: no_older_than } => {
                 self.attached(call, course).await?.apps(which, &containing, no_older_than).await
+            }
+            Action::ListLabelledApps { which } => {
+                self.attached(call, course).await?.labelled_apps(which).await
             }
             Action::CurrentApp => self.attached(call, course).await?.current_app().await,
             Action::Scroll { direction, distance } => {

@@ -107,6 +107,11 @@ impl StateKey {
         Self::new("apps", device)
     }
 
+    /// The labels of the apps on a device that were read from their packages.
+    pub fn app_labels(device: &str) -> Self {
+        Self::new("app-labels", device)
+    }
+
     fn new(kind: &str, name: &str) -> Self {
         let mut key = format!("{kind}.");
         for byte in name.bytes() {

@@ -175,6 +175,7 @@ fn exit_code(cause: &Cause) -> u8 {
         | Cause::DeviceNotReady { .. }
         | Cause::NoDeviceChosen { .. }
         | Cause::AppNotFound { .. }
+        | Cause::AmbiguousApp { .. }
         | Cause::AppToolNotFound { .. }
         | Cause::ElementNotFound { .. }
         | Cause::IndexOutOfRange { .. }

@@ -15,7 +15,7 @@ use thumbwire_device::{BlackReason, ByteString, Node, Rect, Screenshot, text_fie
 use super::matching::Pattern;
 use super::{RedactedText, Vault};
 use thumbwire_core::action::{
-    Action, AppToolReply, Call, Cause, Controls, Failure, FetchResult, Observation, Outcome,
+    Action, AppToolReply, Call, Cause, Controls, Failure, FetchResult, Label, Observation, Outcome,
     Perform, Readback, RecordingInfo, ScreenshotOptions, TapResult, TextInput, TypeResult,
 };
 use thumbwire_core::snapshot::Snapshot;
@@ -244,6 +244,15 @@ impl<P: Perform> RedactedPerform<P> {
                 }
                 Outcome::AppToolResult(answered)
             }
+            // An app chooses its label.
+            Outcome::LabelledApps { mut apps, has_labels } => {
+                for (_, label) in &mut apps {
+                    if let Some(Label::Text(text)) = label {
+                        *text = self.text(text);
+                    }
+                }
+                Outcome::LabelledApps { apps, has_labels }
+            }
             // These describe phones, apps and positions; apps cannot write into them.
             other @ (Outcome::Devices(_)
             | Outcome::DeviceSelected(_)
@@ -407,6 +416,10 @@ impl<P: Perform> RedactedPerform<P> {
             | Cause::ConditionNotMet { what, .. }
             | Cause::PlatformNotSupported { what, .. } => clean(what),
             Cause::AppNotFound { app } | Cause::AppNotLaunchable { app } => clean(app),
+            Cause::AmbiguousApp { name, candidates } => {
+                clean(name);
+                candidates.iter_mut().for_each(clean);
+            }
             Cause::AppToolNotFound { app, tool, reason: why } => {
                 clean(app);
                 clean(tool);

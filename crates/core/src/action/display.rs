@@ -15,7 +15,7 @@ impl fmt::Display for Action {
             Self::SelectDefaultDevice => f.write_str("select a device"),
             Self::Health => f.write_str("check device health"),
             Self::DeviceInfo { .. } => f.write_str("get device information"),
-            Self::ListApps { .. } => f.write_str("list apps"),
+            Self::ListApps { .. } | Self::ListLabelledApps { .. } => f.write_str("list apps"),
             Self::CurrentApp => f.write_str("get current app"),
             Self::Scroll { direction, .. } => write!(f, "scroll {}", direction.name()),
             Self::Stop(app) => write!(f, "close {app}"),

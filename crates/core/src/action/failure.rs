@@ -87,6 +87,14 @@ pub enum Cause {
     /// The operator of this server has named no folder whose files may be sent.
     #[error("this server may send no files to a phone: its operator has named no folder for them")]
     NoInputFolder,
+    /// Several apps have the name, or may have it, so none was launched.
+    #[error("{name} is not one app's name alone: {}", .candidates.join(", "))]
+    AmbiguousApp {
+        /// The requested name.
+        name: String,
+        /// The apps: each an id, and what is known about its name.
+        candidates: Vec<String>,
+    },
     /// No such element, or several.
     #[error("element {sought} not found{}", .reason.as_ref().map_or(String::new(), |why| format!(": {why}")))]
     ElementNotFound {
@@ -340,6 +348,7 @@ impl Failure {
             Cause::NoInputFolder => {
                 "the operator can name a folder: `thumbwire serve --input DIR`, beside `--allow`"
             }
+            Cause::AmbiguousApp { .. } => "use the id of the one that is meant",
             Cause::IndexOutOfRange { .. } => "use a smaller index; it counts from 0",
             Cause::StaleReference { .. } => "list again and use an entry of the new list",
             Cause::NoSuchRecording { .. } => "list the active recordings",

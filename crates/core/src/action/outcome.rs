@@ -35,6 +35,13 @@ pub enum Outcome {
     },
     /// Of [`super::Action::ListApps`].
     Apps(Vec<App>),
+    /// Of [`super::Action::ListLabelledApps`].
+    LabelledApps {
+        /// The apps, each with its label if the launcher shows it.
+        apps: Vec<(App, Option<Label>)>,
+        /// Whether the phone lists what its launcher shows. If it does not, or not in time, no app has a label.
+        has_labels: bool,
+    },
     /// Of [`super::Action::CurrentApp`]; `None` while no app has the focus.
     Foreground(Front),
     /// Of [`super::Action::Screenshot`].
@@ -102,6 +109,27 @@ pub enum Outcome {
     AppToolResult(AppToolResult),
     /// Of every other action: it succeeded.
     Done,
+}
+
+/// The name that the launcher shows for an app.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Label {
+    /// The name, on one line and without invisible characters. It is the app's own choice: another app may have the same.
+    Text(String),
+    /// Its package cannot be read, or names no label.
+    Unreadable,
+    /// There was no time to read it; the next call goes on.
+    NotRead,
+}
+
+impl Label {
+    /// The name, if it is known.
+    pub fn text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            Self::Unreadable | Self::NotRead => None,
+        }
+    }
 }
 
 /// The screen, for a caller that has seen an earlier one.

@@ -6,8 +6,7 @@
 use std::sync::Mutex;
 
 use async_trait::async_trait;
-use bytes::Bytes;
-use thumbwire_apk::{self as apk, Apk, Source};
+use thumbwire_apk::{self as apk, Apk};
 use thumbwire_base::lock;
 use thumbwire_device::{Component, Device, Error, Package};
 use thumbwire_mobile_mcp::sanitize::sanitize;
@@ -17,6 +16,7 @@ use thumbwire_mobile_mcp::{
 
 use super::convert;
 use crate::action::{AppTool, AppToolFinding, Parameter};
+use crate::device_file::DeviceFile;
 
 /// The maximum length of an app's texts, in characters.
 const NAME: usize = 100;
@@ -99,35 +99,6 @@ impl AppReader for ApkReader {
             ));
         }
         Ok(ParsedApp::of(services, found.declared, found.certificate))
-    }
-}
-
-/// A package on a phone. Device errors are kept separately: a lost phone affects more than one app.
-struct DeviceFile<'a> {
-    device: &'a dyn Device,
-    path: &'a str,
-    failed: &'a Mutex<Option<Error>>,
-}
-
-impl DeviceFile<'_> {
-    fn failed(&self, error: Error) -> String {
-        let output = error.to_string();
-        *lock(self.failed) = Some(error);
-        output
-    }
-}
-
-#[async_trait]
-impl Source for DeviceFile<'_> {
-    async fn length(&self) -> Result<u64, String> {
-        let asking = async { self.device.device_files()?.file_length(self.path).await };
-        asking.await.map_err(|error| self.failed(error))
-    }
-
-    async fn read(&self, from: u64, length: u64) -> Result<Bytes, String> {
-        let reading =
-            async { self.device.device_files()?.read_file(self.path, from, length).await };
-        reading.await.map_err(|error| self.failed(error))
     }
 }
 

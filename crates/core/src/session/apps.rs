@@ -3,18 +3,25 @@
 //! Begin with [`AttachedDevice::apps`] and [`AttachedDevice::launch`]. Every listing is filtered from one cached list of all apps,
 //! so user and system apps never mix. App numbers refer to the most recent listing.
 
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use thumbwire_device::{App, AppId};
 use tokio::time::Instant;
 
+use super::app_names;
 use super::attached_device::AttachedDevice;
 use super::cache::InstalledApps;
-use crate::action::{AppFilter, AppSelector, Cause, Failure, Outcome};
+use super::labels::LabelledApp;
+use crate::action::{AppFilter, AppSelector, Cause, Failure, Label, Outcome};
 use crate::snapshot::parse_exactly;
 
 /// How long app numbers are used without asking the phone again (UFO MobileAgent servers: apps cache).
 const NUMBERS_FRESH: Duration = Duration::from_secs(300);
+
+/// How long labels may be read for a list of apps, and to find the app that a name means. The rest is read by later calls.
+const LISTING: Duration = Duration::from_secs(3);
+const LAUNCHING: Duration = Duration::from_secs(5);
 
 /// How many matching apps are tried at most. Each app without an activity to start takes an old phone 2 s.
 const MOST_TRIED: usize = 5;
@@ -42,6 +49,16 @@ impl AttachedDevice {
         containing: &str,
         no_older_than: Duration,
     ) -> Result<Outcome, Failure> {
+        self.filtered(which, containing, no_older_than).await.map(Outcome::Apps)
+    }
+
+    /// The same, as a list.
+    async fn filtered(
+        &self,
+        which: AppFilter,
+        containing: &str,
+        no_older_than: Duration,
+    ) -> Result<Vec<App>, Failure> {
         let installed = self.installed(no_older_than).await?;
         let is_wanted = |app: &&App| {
             let of_kind = match which {
@@ -55,7 +72,7 @@ impl AttachedDevice {
         let numbered = &self.screen.memory.numbered;
         let out = InstalledApps { apps: apps.clone().into(), at: installed.at };
         numbered.keep(numbered.ask(&self.screen.generation), out);
-        Ok(Outcome::Apps(apps))
+        Ok(apps)
     }
 
     /// All apps, from the phone or from a cached list no older than that.
@@ -80,7 +97,7 @@ impl AttachedDevice {
     /// Starts the selected app.
     pub(super) async fn launch(&self, choice: &AppSelector) -> Result<Outcome, Failure> {
         match choice {
-            AppSelector::Id(app) => self.start(app).await,
+            AppSelector::Id(app) => self.launch_by_id(app).await,
             AppSelector::ListIndex(number) => self.start(&self.app_by_index(number).await?).await,
             AppSelector::Named(word) => self.launch_by_name(word).await,
         }
@@ -135,19 +152,53 @@ impl AttachedDevice {
         Ok(app.id.clone())
     }
 
-    /// Starts the first matching app that can be started: `contacts` also matches the contacts provider, which has no
-    /// activity.
+    /// Apps of this kind, with the names that the launcher shows.
+    pub(super) async fn labelled_apps(&self, which: AppFilter) -> Result<Outcome, Failure> {
+        let apps = self.filtered(which, "", Duration::ZERO).await?;
+        let listed: HashSet<&AppId> = apps.iter().map(|app| &app.id).collect();
+        let labels = self.labels(LISTING, |app| listed.contains(app)).await;
+        let labels = labels.or_else(without_labels)?;
+        let has_labels = labels.is_some();
+        let mut labels: HashMap<AppId, Label> =
+            labels.into_iter().flatten().map(|it| (it.app, it.label)).collect();
+        let with_label = |app: App| {
+            let label = labels.remove(&app.id);
+            (app, label)
+        };
+        Ok(Outcome::LabelledApps { apps: apps.into_iter().map(with_label).collect(), has_labels })
+    }
+
+    /// Starts the app with that id. An app that calls itself like an id that is not installed is not started: it would
+    /// get what is meant for another.
+    async fn launch_by_id(&self, app: &AppId) -> Result<Outcome, Failure> {
+        let not_found = match self.start(app).await {
+            Err(failure) if matches!(failure.cause, Cause::AppNotFound { .. }) => failure,
+            done => return done,
+        };
+        let labels = self.labels(LAUNCHING, |_| true).await.ok().flatten().unwrap_or_default();
+        match app_names::called(&app.0, &labels) {
+            Some(cause) => Err(Failure { cause, ..not_found }),
+            None => Err(not_found),
+        }
+    }
+
+    /// Starts the app that a name means. Of parts of ids the first one that can be started counts: `contacts` also matches
+    /// the contacts provider, which has no activity.
     async fn launch_by_name(&self, word: &str) -> Result<Outcome, Failure> {
         let word = word.trim();
         if word.is_empty() {
-            let reason = "the app name is empty; give its id or a part of it".into();
+            let reason = "the app name is empty; give its name, its id, or a part of it".into();
             return Err(Cause::InvalidArgument { reason }.into());
         }
         // Always ask the phone: the caller may mean an app that was just installed.
-        let installed = self.installed(Duration::ZERO).await?.apps;
+        let (installed, labels) =
+            tokio::join!(self.installed(Duration::ZERO), self.labels(LAUNCHING, |_| true));
+        let (installed, labels) = (installed?.apps, labels.or_else(without_labels)?);
+        let labels = labels.unwrap_or_default();
+        let meant = app_names::meant(word, &installed, &labels)?;
         let _turn = self.screen.acting.lock().await;
         let mut unlaunchable = None;
-        for app in match_app_name(word, &installed).into_iter().take(MOST_TRIED) {
+        for app in meant.into_iter().take(MOST_TRIED) {
             match self.act(self.device.launch(app)).await {
                 Ok(output) => return Ok(self.launched(app, output).await),
                 Err(Failure { cause: Cause::AppNotFound { .. }, .. }) => {}
@@ -161,24 +212,13 @@ impl AttachedDevice {
     }
 }
 
-/// The apps that a name may mean, most likely first: exact id, then ids with the name as a dot-separated segment, then
-/// ids that contain it; case-insensitive. Ties: user apps before system apps, then the phone's order.
-fn match_app_name<'a>(word: &str, apps: &'a [App]) -> Vec<&'a AppId> {
-    let word = word.to_lowercase();
-    let rank = |app: &'a App| {
-        let id = app.id.0.to_lowercase();
-        let rank = if id == word {
-            0
-        } else if id.split('.').any(|segment| segment == word) {
-            1
-        } else if id.contains(&word) {
-            2
-        } else {
-            return None;
-        };
-        Some((rank, app.system, &app.id))
-    };
-    let mut meant: Vec<_> = apps.iter().filter_map(rank).collect();
-    meant.sort_by_key(|&(rank, system, _)| (rank, system));
-    meant.into_iter().map(|(_, _, id)| id).collect()
+/// A phone whose launcher cannot be asked still has ids. A phone that is lost has nothing.
+fn without_labels(failure: Failure) -> Result<Option<Vec<LabelledApp>>, Failure> {
+    match failure.cause {
+        Cause::DeviceNotConnected { .. } | Cause::DeviceNotAuthorized { .. } => Err(failure),
+        cause => {
+            tracing::debug!("no labels: {cause}");
+            Ok(None)
+        }
+    }
 }

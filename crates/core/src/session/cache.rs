@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use thumbwire_base::lock;
 use thumbwire_device::{App, DeviceInfo, TreeDetail};
 use tokio::time::Instant;
@@ -31,6 +32,8 @@ pub(super) struct DeviceCache {
     pub(super) info: SharedCache<DeviceInfo>,
     /// All apps, user and system.
     pub(super) apps: SharedCache<Vec<App>>,
+    /// The labels read from packages, which a package keeps: they outlive a connection.
+    pub(super) labels: SharedCache<Vec<CachedLabel>>,
     /// The app listing returned last, which gives app numbers their meaning.
     pub(super) numbered: Cached<InstalledApps>,
 }
@@ -46,6 +49,7 @@ impl DeviceCache {
             controls: Cached::default(),
             info: SharedCache::new(Arc::clone(store), StateKey::device_info(device)),
             apps: SharedCache::new(Arc::clone(store), StateKey::apps(device)),
+            labels: SharedCache::new(Arc::clone(store), StateKey::app_labels(device)),
             numbered: Cached::default(),
         }
     }
@@ -88,6 +92,7 @@ impl DeviceCache {
         if is(CacheKind::Apps) {
             self.numbered.forget();
             self.apps.invalidate().await;
+            self.labels.invalidate().await;
         }
         if is(CacheKind::DeviceInfo) {
             self.info.invalidate().await;
@@ -100,6 +105,28 @@ impl DeviceCache {
 pub(super) struct InstalledApps {
     pub(super) apps: Arc<[App]>,
     pub(super) at: Instant,
+}
+
+/// The label of one version of a package, in one language.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct CachedLabel {
+    pub(super) file: String,
+    pub(super) version: String,
+    pub(super) language: String,
+    pub(super) label: ReadLabel,
+}
+
+/// What a package says about its entry in the launcher.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum ReadLabel {
+    /// It has none there.
+    NoEntry,
+    /// It has one, whose label cannot be read.
+    Unreadable,
+    /// The time was over before it was read.
+    NotInTime,
+    /// The label.
+    Text(String),
 }
 
 /// The last answer to one question.

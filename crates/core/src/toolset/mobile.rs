@@ -251,6 +251,7 @@ pub fn toolset_sending(
 const INSTRUCTIONS: &str = "Controls a phone. Read the screen with mobile_get_accessibility_tree (a line per element, \
 ending in the ref of those that can be acted on), mobile_take_screenshot, or mobile_snapshot for both; coordinates are screenshot pixels. Tap with mobile_tap_element and a ref \
 (element_id \"e12\"), a resource id or a text. A ref names its element as long as that is on the screen, also after actions. \
+mobile_launch_app takes an app's id, or its name in the launcher. \
 If an app offers a tool for the job (app_*, mobile_list_app_tools), use it instead of tapping. \
 With several phones, each tool takes the id of one as `device`; default: the one in use.";
 
@@ -260,6 +261,7 @@ ending in the ref of those that can be acted on), mobile_take_screenshot, or mob
 (element_id \"e12\"), a resource id or a text. A ref names its element as long as that is on the screen, also after actions. \
 The reply to an action tells the screen after it, so no look is needed: the list of a new screen, else what changed (+ new, ~ changed, e3 -> in its place, - gone). \
 mobile_do takes several steps in one call. \
+mobile_launch_app takes an app's id, or its name in the launcher. \
 If an app offers a tool for the job (app_*, mobile_list_app_tools), use it instead of tapping. \
 With several phones, each tool takes the id of one as `device`; default: the one in use.";
 

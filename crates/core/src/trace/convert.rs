@@ -30,7 +30,7 @@ impl From<&Action> for StoredAction {
             Action::SelectDefaultDevice => Self::SelectDefaultDevice,
             Action::Health => Self::Health,
             Action::DeviceInfo { .. } => Self::DeviceInfo,
-            Action::ListApps { which, .. } => {
+            Action::ListApps { which, .. } | Action::ListLabelledApps { which } => {
                 Self::ListApps { which: format!("{which:?}").to_lowercase() }
             }
             Action::CurrentApp => Self::CurrentApp,

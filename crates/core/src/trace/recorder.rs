@@ -188,6 +188,7 @@ impl Recorder {
                 os_version: info.os_version.clone(),
             },
             Outcome::Apps(apps) => StoredOutcome::Apps { count: apps.len() },
+            Outcome::LabelledApps { apps, .. } => StoredOutcome::Apps { count: apps.len() },
             Outcome::Foreground(front) => StoredOutcome::Foreground {
                 app: front.app().map(|app| app.app.0.clone()),
                 screen: front.app().map(|app| app.screen.clone()),

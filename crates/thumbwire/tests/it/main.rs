@@ -9,6 +9,7 @@ mod agent;
 mod android;
 mod android_recorded;
 mod app_calls;
+mod app_labels;
 mod app_services;
 mod app_tools;
 mod app_tools_real;

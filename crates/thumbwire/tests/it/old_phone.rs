@@ -149,9 +149,15 @@ async fn hostile_strings_run_nothing_on_an_old_phone() {
                         string.contains(piece)
                     }
                     ["input", "keyevent", "66"] => string.contains('\n'),
-                    // A name without a dot is looked up among the installed apps.
-                    ["pm", "list", "packages"] | ["pm", "list", "packages", "-3"] => {
+                    // A name is compared with those of the installed apps; none of these has it.
+                    ["pm", "list", "packages"] | ["pm", "list", "packages", "-3" | "-f"] => {
                         tool == "mobile_launch_app"
+                    }
+                    ["dumpsys", "package"] | ["getprop", _] => tool == "mobile_launch_app",
+                    ["dd", file, ..] => {
+                        tool == "mobile_launch_app"
+                            && file.starts_with("if=/")
+                            && file.ends_with(".apk")
                     }
                     ["uiautomator", "dump", "/dev/tty"]
                     | ["echo"]

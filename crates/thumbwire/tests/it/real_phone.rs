@@ -169,7 +169,6 @@ async fn invalid_app_id_is_refused_before_anything_is_sent() {
         caller.said("mobile_tap", json!({ "x": 5, "y": 5 })).await;
         let before = caller.phone.commands().len();
         for (tool, id) in [
-            ("mobile_launch_app", "com.x; reboot"),
             ("mobile_launch_app", "1.2"),
             ("mobile_launch_app", "com.x-y"),
             ("mobile_close_app", "com.x; reboot"),

@@ -82,7 +82,11 @@ fn exit_codes_distinguish_failures() {
     check(&on_virtual(&["mobile_press_key", "back"]), 2, "one JSON object");
     check(&on_virtual(&["mobile_nope"]), 2, "Run `thumbwire tools`");
     check(&on_virtual(&["mobile_launch_app", r#"{"bundle_id":"x.y"}"#]), 3, "App not found: x.y");
-    check(&on_virtual(&["mobile_launch_app", r#"{"bundle_id":"x;"}"#]), 2, "cannot be an app's id");
+    check(
+        &on_virtual(&["mobile_launch_app", r#"{"bundle_id":"com.x-y"}"#]),
+        2,
+        "cannot be an app's id",
+    );
     check(&["call", "mobile_take_screenshot"], 3, "no device selected");
     check(
         &["call", "--device", "127.0.0.1:9", "mobile_take_screenshot"],

@@ -209,10 +209,21 @@ async fn no_tool_argument_becomes_a_second_command() {
                                 .replace('\u{e9}', "%C3%A9")
                                 .replace('\u{1f600}', "%F0%9F%98%80")
                         }
-                        // A name without a dot is looked up among the installed apps.
-                        ["pm", "list", "packages"] | ["pm", "list", "packages", "-3"] => {
+                        // A name is compared with those of the installed apps; none of these has it.
+                        ["pm", "list", "packages"] | ["pm", "list", "packages", "-3" | "-f"] => {
                             parameter == "bundle_id"
                         }
+                        [
+                            "cmd",
+                            "package",
+                            "query-activities",
+                            "--brief",
+                            "-a",
+                            "android.intent.action.MAIN",
+                            "-c",
+                            "android.intent.category.LAUNCHER",
+                        ]
+                        | ["getprop", _] => parameter == "bundle_id",
                         ["input", "text", piece] => string.contains(piece),
                         ["input", "keyevent", "66"] => string.contains('\n'),
                         ["uiautomator", "dump", "/dev/tty"]

@@ -5,13 +5,13 @@ use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 
 use thumbwire_device::{
-    AppId, Format, Image, LogEntry, LogFilter, Point, Priority, SideEffect, Size, Tree,
+    App, AppId, Format, Image, LogEntry, LogFilter, Point, Priority, SideEffect, Size, Tree,
     TypingMethod, UntypableText,
 };
 
 use super::super::super::screen_state::made::node;
 use super::*;
-use thumbwire_core::action::{AppToolCall, AppToolResult, Target, TextInput};
+use thumbwire_core::action::{AppFilter, AppToolCall, AppToolResult, Target, TextInput};
 
 const VALUE: &str = "hunter2&co";
 
@@ -213,6 +213,17 @@ async fn log_entries_and_failures_are_redacted() {
         asked(Phone::answering(Err(Cause::DeviceError { text: output }.into())), Action::LOOK)
             .await;
     assert_eq!(done.unwrap_err().cause.to_string(), "input text '{{PASSWORD}}': Killed");
+}
+
+#[tokio::test]
+async fn labels_are_redacted() {
+    let (secret, name) = (format!("it is {VALUE}"), "it is {{PASSWORD}}");
+    let apps = vec![(App { id: AppId("com.x".into()), system: false }, Some(Label::Text(secret)))];
+    let labelled = Outcome::LabelledApps { apps, has_labels: true };
+    let list = Action::ListLabelledApps { which: AppFilter::All };
+    let (done, _) = asked(Phone::answering(Ok(labelled)), list).await;
+    let Ok(Outcome::LabelledApps { apps, .. }) = &done else { panic!("{done:?}") };
+    assert_eq!(apps[0].1.as_ref().and_then(Label::text), Some(name));
 }
 
 #[tokio::test]

@@ -1,13 +1,11 @@
 //! Tools that list, launch and close apps.
 
-use std::time::Duration;
-
 use serde::Deserialize;
 use serde_json::json;
 use thumbwire_device::{App, AppId, Foreground, Front};
 
 use super::{NoArgs, Reply, success, unexpected_outcome};
-use crate::action::{Action, AppFilter, AppSelector, Outcome};
+use crate::action::{Action, AppFilter, AppSelector, Label, Outcome};
 
 #[derive(Deserialize)]
 pub(super) struct ListAppsArgs {
@@ -20,14 +18,46 @@ pub(super) fn parse_list_apps(wanted: &ListAppsArgs) -> Result<Action, String> {
         Some("system") => AppFilter::System,
         _ => AppFilter::User,
     };
-    let (containing, no_older_than) = (String::new(), Duration::ZERO);
-    Ok(Action::ListApps { which, containing, max_age: no_older_than })
+    Ok(Action::ListLabelledApps { which })
 }
 
+/// Labels are the apps' own words; ids cannot be chosen freely. Apps that the launcher does not show have none.
 pub(super) fn render_list_apps(_: &ListAppsArgs, outcome: Outcome) -> Reply {
-    let Outcome::Apps(apps) = outcome else { return unexpected_outcome(&outcome) };
-    let row = |app: &App| json!({ "bundle_id": app.id.0, "type": if app.system { "system" } else { "user" } });
-    Reply::json(json!({ "apps": apps.iter().map(row).collect::<Vec<_>>() }))
+    let Outcome::LabelledApps { apps, has_labels } = outcome else {
+        return unexpected_outcome(&outcome);
+    };
+    let row = |(app, label): &(App, Option<Label>)| {
+        let mut row = json!({ "bundle_id": app.id.0 });
+        if let Some(text) = label.as_ref().and_then(Label::text) {
+            row["label"] = text.into();
+        }
+        row["type"] = if app.system { "system" } else { "user" }.into();
+        row
+    };
+    let mut reply = json!({ "apps": apps.iter().map(row).collect::<Vec<_>>() });
+    if let Some(note) = missing_labels(&apps, has_labels) {
+        reply["note"] = note.into();
+    }
+    Reply::json(reply)
+}
+
+/// Tells which labels are missing, apart from those of apps that the launcher does not show.
+fn missing_labels(apps: &[(App, Option<Label>)], has_labels: bool) -> Option<String> {
+    if !has_labels {
+        return Some("no labels: the phone did not list the apps of its launcher".into());
+    }
+    let count =
+        |missing: Label| apps.iter().filter(|(_, label)| label.as_ref() == Some(&missing)).count();
+    let late = match count(Label::NotRead) {
+        0 => None,
+        late => Some(format!("labels not read in time: {late}; the next call reads more")),
+    };
+    let unreadable = match count(Label::Unreadable) {
+        0 => None,
+        unreadable => Some(format!("labels that cannot be read: {unreadable}")),
+    };
+    let notes: Vec<String> = [late, unreadable].into_iter().flatten().collect();
+    (!notes.is_empty()).then(|| notes.join("; "))
 }
 
 /// The arguments of a tool for one app.
@@ -46,16 +76,17 @@ impl AppArgs {
 }
 
 pub(super) fn parse_launch_app(named: &AppArgs) -> Result<Action, String> {
-    named.app().map(|app| match is_plain_name(&app.0) {
-        true => Action::Launch(AppSelector::Named(app.0)),
-        false => Action::Launch(AppSelector::Id(app)),
+    named.app().map(|app| match may_be_id(&app.0) {
+        true => Action::Launch(AppSelector::Id(app)),
+        false => Action::Launch(AppSelector::Named(app.0)),
     })
 }
 
-/// Whether this is an app's name as people say it, and no id: `maps`. Only the platform's own app has an id without a dot.
-fn is_plain_name(name: &str) -> bool {
-    let is_letter = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | ' ');
-    name != "android" && name.contains(char::is_alphabetic) && name.chars().all(is_letter)
+/// Whether this can be an id: words with dots between them. Otherwise it is a name: `Maps`, `K-9 Mail`. Only the platform's
+/// own app has an id without a dot.
+fn may_be_id(name: &str) -> bool {
+    let is_in_ids = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-');
+    name == "android" || name.contains('.') && name.chars().all(is_in_ids)
 }
 
 pub(super) fn render_launch_app(_: &AppArgs, outcome: Outcome) -> Reply {
@@ -165,4 +196,48 @@ pub(super) fn parse_unlock(_: &NoArgs) -> Result<Action, String> {
 pub(super) fn render_unlock(_: &NoArgs, outcome: Outcome) -> Reply {
     let Outcome::Foreground(front) = outcome else { return unexpected_outcome(&outcome) };
     success(format!("Unlocked; in front: {front}"), json!({ "in_front": front.to_string() }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn list_tells_which_labels_are_missing() {
+        let apps = |labels: &[Option<Label>]| -> Vec<(App, Option<Label>)> {
+            let app = || App { id: AppId("com.x".into()), system: false };
+            labels.iter().map(|label| (app(), label.clone())).collect()
+        };
+        let text = || Some(Label::Text("X".into()));
+        let (unreadable, late) = (Some(Label::Unreadable), Some(Label::NotRead));
+        for (labels, has_labels, note) in [
+            (vec![text(), None], true, None),
+            (vec![text(), unreadable.clone()], true, Some("labels that cannot be read: 1")),
+            (
+                vec![late.clone(), late.clone()],
+                true,
+                Some("labels not read in time: 2; the next call reads more"),
+            ),
+            (
+                vec![late, unreadable],
+                true,
+                Some(
+                    "labels not read in time: 1; the next call reads more; labels that cannot be read: 1",
+                ),
+            ),
+            (vec![None], false, Some("no labels: the phone did not list the apps of its launcher")),
+        ] {
+            assert_eq!(missing_labels(&apps(&labels), has_labels).as_deref(), note, "{labels:?}");
+        }
+    }
+
+    #[test]
+    fn argument_is_an_id_if_it_can_be_one() {
+        for id in ["com.example.app", "android", "com.x-y", "Booking.com", "1.2"] {
+            assert!(may_be_id(id), "{id}");
+        }
+        for name in ["Maps", "K-9 Mail", "com.x; reboot", "St. Gallen", "الأخبار"] {
+            assert!(!may_be_id(name), "{name}");
+        }
+    }
 }

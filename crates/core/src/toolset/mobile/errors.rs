@@ -48,6 +48,10 @@ pub fn failure_text(failure: &Failure) -> String {
         Cause::PackageRefused { .. } => {
             format!("Refused: {}", truncate(&failure.cause.to_string(), LONGEST_REFUSAL))
         }
+        Cause::AmbiguousApp { name, candidates } => {
+            let (name, candidates) = (truncate(name, LONGEST_NAME), candidates.clone());
+            format!("Refused: {}", Cause::AmbiguousApp { name, candidates })
+        }
         Cause::AppToolNotFound { app, tool, reason: why } => {
             let reason = why.as_ref().map_or(String::new(), |why| format!("\n{why}"));
             let (tool, app) = (truncate(tool, LONGEST_NAME), truncate(app, LONGEST_NAME));

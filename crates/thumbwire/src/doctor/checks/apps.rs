@@ -12,7 +12,11 @@ use crate::doctor::scene::plain_apps;
 
 pub(super) async fn mobile_list(exam: &mut Exam<'_>) -> Found {
     let answer = exam.call(json!({ "app_type": "all" })).await?;
-    has_front(exam, answer.list("apps")?, "bundle_id").await
+    let rows = answer.list("apps")?;
+    let listed = has_front(exam, rows, "bundle_id").await?;
+    let labels = rows.iter().filter(|row| row["label"].is_string()).count();
+    ensure(labels > 0 || answer.value["note"].is_string(), || "no app has a label".to_owned())?;
+    Ok(format!("{listed}, {labels} labels"))
 }
 
 pub(super) async fn ufo_list(exam: &mut Exam<'_>) -> Found {

@@ -1,0 +1,175 @@
+//! The names that the launcher shows for apps, read from their packages.
+//!
+//! Begin with [`AttachedDevice::labels`]. No command prints labels, so each package is opened where it is: its manifest
+//! names the label, its resources have it in the phone's language. That takes some round trips for each app, so only
+//! apps that the launcher shows are read, several at a time, and each version of a package once. When the time is over,
+//! what was not read is reported, and the next call goes on: first with packages that were not begun.
+
+use std::collections::HashMap;
+use std::pin::pin;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use futures::{FutureExt as _, StreamExt as _, stream};
+use thumbwire_apk::{Apk, Limits};
+use thumbwire_base::lock;
+use thumbwire_device::{AppId, Device, Error, LauncherApp};
+use thumbwire_mobile_mcp::sanitize::sanitize;
+use tokio::time::{Instant, sleep_until, timeout_at};
+
+use super::attached_device::AttachedDevice;
+use super::cache::{CachedLabel, ReadLabel};
+use crate::action::{Failure, Label};
+use crate::device_file::DeviceFile;
+
+/// How long a label is served without reading the package again.
+const FRESH: Duration = Duration::from_secs(3600);
+
+/// How many packages are read at once.
+const AT_ONCE: usize = 8;
+
+/// The maximum length of a label, in characters. The launcher shows about fifteen.
+const LONGEST: usize = 60;
+
+/// Resource tables are read whole; larger ones take a phone longer than a label is worth.
+const LIMITS: Limits =
+    Limits { directory: 8 << 20, entry: 16 << 20, depth: 64, nodes: 100_000, text: 8 << 20 };
+
+/// An app that the launcher shows, and the name that it shows.
+pub(super) struct LabelledApp {
+    pub(super) app: AppId,
+    pub(super) label: Label,
+}
+
+impl AttachedDevice {
+    /// The apps that the launcher shows, with their labels as far as they can be read within that time; only those that
+    /// are `wanted`. `None` if the phone does not list them within that time.
+    pub(super) async fn labels(
+        &self,
+        within: Duration,
+        wanted: impl Fn(&AppId) -> bool,
+    ) -> Result<Option<Vec<LabelledApp>>, Failure> {
+        let until = Instant::now() + within;
+        let known = &self.screen.memory.labels;
+        let cached = known.recent(FRESH).await.map(|(labels, _)| labels).unwrap_or_default();
+        let asked = known.ask().await;
+        let listing = async { self.device.launcher()?.launcher_apps().await };
+        let Ok(there) = timeout_at(until, listing).await else { return Ok(None) };
+        let there = there.map_err(|error| self.failed(&error))?;
+        let key = |app: &LauncherApp| CachedLabel {
+            file: app.file.clone(),
+            version: app.version.clone(),
+            language: there.language.clone(),
+            label: ReadLabel::Unreadable,
+        };
+        let mut labels: HashMap<&AppId, CachedLabel> = HashMap::new();
+        for app in &there.apps {
+            let CachedLabel { file, version, language, .. } = key(app);
+            let is_same = |it: &&CachedLabel| {
+                (&it.file, &it.version, &it.language) == (&file, &version, &language)
+            };
+            labels.extend(cached.iter().find(is_same).map(|it| (&app.app, it.clone())));
+        }
+        let is_read = |app: &LauncherApp| {
+            labels.get(&app.app).is_some_and(|it| it.label != ReadLabel::NotInTime)
+        };
+        let mut missing: Vec<&LauncherApp> =
+            there.apps.iter().filter(|app| wanted(&app.app) && !is_read(app)).collect();
+        // Large packages must not take the time of the others in each call.
+        missing.sort_by_key(|app| labels.contains_key(&app.app));
+        let begun: Mutex<Vec<&LauncherApp>> = Mutex::default();
+        let (device, language) = (&*self.device, there.language.as_str());
+        let reads: Vec<BoxFuture<'_, _>> =
+            missing.iter().map(|app| named_read(device, app, language, &begun).boxed()).collect();
+        let reads = stream::iter(reads).buffer_unordered(AT_ONCE);
+        let mut reads = pin!(reads.take_until(sleep_until(until)));
+        let mut lost = None;
+        while let Some((app, label)) = reads.next().await {
+            match label {
+                Ok(label) => drop(labels.insert(&app.app, CachedLabel { label, ..key(app) })),
+                Err(error) => {
+                    lost = Some(error);
+                    break;
+                }
+            }
+        }
+        for app in lock(&begun).iter() {
+            let late = || CachedLabel { label: ReadLabel::NotInTime, ..key(app) };
+            labels.entry(&app.app).or_insert_with(late);
+        }
+        if !missing.is_empty() {
+            known.keep(asked, &labels.values().cloned().collect()).await;
+        }
+        if let Some(error) = lost {
+            return Err(self.failed(&error));
+        }
+        let apps = there.apps.iter().filter(|app| wanted(&app.app)).filter_map(|app| {
+            let label = match labels.get(&app.app).map(|it| &it.label) {
+                Some(ReadLabel::NoEntry) => return None,
+                Some(ReadLabel::Unreadable) => Label::Unreadable,
+                Some(ReadLabel::Text(text)) => Label::Text(text.clone()),
+                Some(ReadLabel::NotInTime) | None => Label::NotRead,
+            };
+            Some(LabelledApp { app: app.app.clone(), label })
+        });
+        Ok(Some(apps.collect()))
+    }
+}
+
+async fn named_read<'a>(
+    device: &dyn Device,
+    app: &'a LauncherApp,
+    language: &str,
+    begun: &Mutex<Vec<&'a LauncherApp>>,
+) -> (&'a LauncherApp, Result<ReadLabel, Error>) {
+    lock(begun).push(app);
+    (app, read_label(device, app, language).await)
+}
+
+/// The label of an app's first entry in the launcher.
+///
+/// # Errors
+/// Only if the phone is lost; a package that cannot be read is [`ReadLabel::Unreadable`].
+async fn read_label(
+    device: &dyn Device,
+    app: &LauncherApp,
+    language: &str,
+) -> Result<ReadLabel, Error> {
+    let failed = Mutex::default();
+    let source = DeviceFile { device, path: &app.file, failed: &failed };
+    let reading = async {
+        let apk = Apk::open(source, LIMITS).await?;
+        apk.in_language(language).manifest().await
+    };
+    let manifest = reading.await;
+    if let Some(error @ (Error::NotConnected { .. } | Error::Unauthorized { .. })) =
+        lock(&failed).take()
+    {
+        return Err(error);
+    }
+    let Ok(manifest) = manifest else { return Ok(ReadLabel::Unreadable) };
+    let entries = &manifest.launcher_entries;
+    let Some(entry) = entries.iter().find(|entry| app.classes.contains(&entry.class)) else {
+        return Ok(ReadLabel::NoEntry);
+    };
+    let translated = match entry.label_resource {
+        Some(id) => translated(device, &app.file, id, language).await,
+        None => None,
+    };
+    let label = translated.as_ref().or(entry.label.as_ref());
+    let label = label.map(|label| sanitize(label, LONGEST)).filter(|label| !label.is_empty());
+    Ok(label.map_or(ReadLabel::Unreadable, ReadLabel::Text))
+}
+
+/// The text of a resource in the package's split for that language. Apps that a store installed have one, and only
+/// English in the base.
+async fn translated(device: &dyn Device, base: &str, id: u32, language: &str) -> Option<String> {
+    let folder = base.strip_suffix("/base.apk")?;
+    let short = language.split('-').next().filter(|short| !matches!(*short, "" | "en"))?;
+    let path = format!("{folder}/split_config.{short}.apk");
+    let failed = Mutex::default();
+    let source = DeviceFile { device, path: &path, failed: &failed };
+    let apk = Apk::open(source, LIMITS).await.ok()?;
+    apk.in_language(language).string(id).await.ok()?
+}
