@@ -200,6 +200,18 @@ pub enum Action {
         /// Whether to clear the log first.
         clear: bool,
     },
+    /// Reads the newest crashes and ANRs of apps, oldest first.
+    ReadCrashes {
+        /// Only those since then.
+        since: Since,
+        /// Only those of this app.
+        app: Option<AppId>,
+    },
+    /// Lists the notifications that are posted now.
+    ListNotifications {
+        /// The maximum number.
+        max: usize,
+    },
     /// Follows the phone's log until stopped or until the session ends.
     StartMonitor {
         /// Which entries.
@@ -240,6 +252,15 @@ pub enum Action {
     CallAppTool(AppToolCall),
     /// Trusts an app's tools: pins its present certificate and descriptor.
     TrustAppTools(AppId),
+}
+
+/// A moment of the phone's clock.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Since {
+    /// This long ago.
+    Ago(Duration),
+    /// At this time of the phone, as [`thumbwire_device::phone_time`] parses it.
+    Time(String),
 }
 
 /// How to take a snapshot.
@@ -451,6 +472,8 @@ impl Action {
             | Self::Wait(_)
             | Self::InvalidateCache(_)
             | Self::ReadLog { .. }
+            | Self::ReadCrashes { .. }
+            | Self::ListNotifications { .. }
             | Self::StartMonitor { .. }
             | Self::StopMonitor(_)
             | Self::ListMonitors

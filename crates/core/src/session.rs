@@ -4,7 +4,7 @@
 //! deadline, and drops dead connections. [`default_device`] decides which phone is meant; [`DeviceProviders`] lists and opens them.
 //! [`attached_device`] runs the action on that phone: [`snapshots`] takes snapshots, [`controls`] lists controls by UFO's rules,
 //! [`target`] finds where to tap, [`screen_size`] knows how far to swipe, [`typing`] types and verifies text, [`apps`] lists and
-//! starts apps, [`app_names`] resolves their names, [`labels`] reads what the launcher calls them, [`cache`] caches answers, [`shared_state`] is what other sessions may see, [`lock_state`] unlocks it, [`orientation`] rotates the screen
+//! starts apps, [`app_names`] resolves their names, [`labels`] reads what the launcher calls them, [`cache`] caches answers, [`shared_state`] is what other sessions may see, [`crashes`] reads crashes from the log, [`lock_state`] unlocks it, [`orientation`] rotates the screen
 //! and restores it when the session ends, and [`app_tools`] calls app tools.
 //! [`installation`] installs apps, and [`transfers`] copies files.
 //! [`recordings`] and [`monitors`] outlive a call, each in a registry ([`jobs`]); [`local_files`] fetches files.
@@ -18,6 +18,7 @@ mod attached_device;
 mod cache;
 mod connections;
 mod controls;
+mod crashes;
 mod default_device;
 mod installation;
 mod jobs;
@@ -314,6 +315,12 @@ impl Session {
             }
             Action::ReadLog { filter, max: most, clear } => {
                 self.read_log(call, &filter, most, clear, course).await
+            }
+            Action::ReadCrashes { since, app } => {
+                self.attached(call, course).await?.crashes(&since, app.as_ref()).await
+            }
+            Action::ListNotifications { max } => {
+                self.attached(call, course).await?.notifications(max).await
             }
             Action::StartMonitor { filter, file } => {
                 self.start_monitor(call, filter, file, course).await

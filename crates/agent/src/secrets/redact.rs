@@ -244,6 +244,21 @@ impl<P: Perform> RedactedPerform<P> {
                 }
                 Outcome::AppToolResult(answered)
             }
+            Outcome::Crashes { mut crashes, now } => {
+                for crash in &mut crashes {
+                    crash.what = self.text(&crash.what);
+                    crash.excerpt.iter_mut().for_each(|line| *line = self.text(line));
+                }
+                Outcome::Crashes { crashes, now }
+            }
+            Outcome::Notifications(mut all) => {
+                for one in &mut all {
+                    for text in [&mut one.title, &mut one.text, &mut one.key] {
+                        *text = self.text(text);
+                    }
+                }
+                Outcome::Notifications(all)
+            }
             // An app chooses its label.
             Outcome::LabelledApps { mut apps, has_labels } => {
                 for (_, label) in &mut apps {

@@ -46,6 +46,8 @@ impl fmt::Display for Action {
             Self::Wait(time) => write!(f, "wait {} s", time.as_secs_f64()),
             Self::InvalidateCache(_) => f.write_str("invalidate caches"),
             Self::ReadLog { .. } => f.write_str("read the log"),
+            Self::ReadCrashes { .. } => f.write_str("read crashes"),
+            Self::ListNotifications { .. } => f.write_str("list notifications"),
             Self::StartMonitor { .. } => f.write_str("start log monitoring"),
             Self::StopMonitor(_) => f.write_str("stop log monitoring"),
             Self::ListMonitors => f.write_str("list log monitors"),

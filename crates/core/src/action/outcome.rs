@@ -5,12 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use thumbwire_device::{
-    App, AppId, DeviceInfo, Front, Health, Identity, LockState, LogEntry, LogFilter, Point,
-    Screenshot, Size, TypingMethod,
+    App, AppId, DeviceInfo, Front, Health, Identity, LockState, LogEntry, LogFilter, Notification,
+    Point, Screenshot, Size, TypingMethod,
 };
 
 use super::ListedDevice;
 use super::app_tools::{AppToolResult, Catalog};
+use crate::crash::Crash;
 use crate::snapshot::{Controls, Snapshot};
 
 /// The outcome of an action.
@@ -95,6 +96,15 @@ pub enum Outcome {
     Pulled(LocalFile),
     /// Of [`super::Action::ReadLog`].
     Log(Vec<LogEntry>),
+    /// Of [`super::Action::ReadCrashes`].
+    Crashes {
+        /// The crashes, oldest first.
+        crashes: Vec<Crash>,
+        /// The phone's clock.
+        now: String,
+    },
+    /// Of [`super::Action::ListNotifications`].
+    Notifications(Vec<Notification>),
     /// Of [`super::Action::StartMonitor`], and of [`super::Action::StopMonitor`] with an id.
     Monitor(LogMonitor),
     /// Of [`super::Action::ListMonitors`], and of [`super::Action::StopMonitor`] for all.

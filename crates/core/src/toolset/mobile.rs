@@ -14,6 +14,7 @@ mod devices;
 mod errors;
 mod groups;
 mod logs;
+mod notifications;
 mod pictures;
 mod recordings;
 mod steps;

@@ -12,7 +12,7 @@ use super::format::{
 };
 use crate::action::{
     Action, AppSelector, AppToolReply, AppToolResult, ElementId, ElementSelector, Failure,
-    Readback, TapResult, Target, TextInput, TypeResult,
+    Readback, Since, TapResult, Target, TextInput, TypeResult,
 };
 use crate::snapshot::Snapshot;
 
@@ -73,6 +73,14 @@ impl From<&Action> for StoredAction {
                 max_lines: *max,
                 clear: *clear,
             },
+            Action::ReadCrashes { since, app } => Self::ReadCrashes {
+                since: match since {
+                    Since::Ago(time) => format!("{} s ago", time.as_secs()),
+                    Since::Time(time) => time.clone(),
+                },
+                app: app.as_ref().map(|app| app.0.clone()),
+            },
+            Action::ListNotifications { max } => Self::ListNotifications { max: *max },
             Action::StartMonitor { filter, file } => Self::StartMonitor {
                 tag: filter.tag.clone(),
                 priority: filter.priority.letter(),

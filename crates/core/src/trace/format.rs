@@ -219,6 +219,8 @@ pub enum StoredAction {
     Wait { ms: u64 },
     InvalidateCache { cache: String },
     ReadLog { tag: Option<String>, priority: char, max_lines: usize, clear: bool },
+    ReadCrashes { since: String, app: Option<String> },
+    ListNotifications { max: usize },
     StartMonitor { tag: Option<String>, priority: char, file: Option<String> },
     StopMonitor { id: Option<String> },
     ListMonitors,
@@ -348,6 +350,12 @@ pub enum StoredOutcome {
     },
     Log {
         entries: usize,
+    },
+    Crashes {
+        crashes: Vec<String>,
+    },
+    Notifications {
+        count: usize,
     },
     Monitors {
         ids: Vec<String>,

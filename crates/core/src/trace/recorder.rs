@@ -234,6 +234,10 @@ impl Recorder {
             }
             Outcome::Pulled(file) => StoredOutcome::Pulled { bytes: file.bytes },
             Outcome::Log(entries) => StoredOutcome::Log { entries: entries.len() },
+            Outcome::Crashes { crashes, .. } => StoredOutcome::Crashes {
+                crashes: crashes.iter().map(ToString::to_string).collect(),
+            },
+            Outcome::Notifications(all) => StoredOutcome::Notifications { count: all.len() },
             Outcome::Monitor(monitor) => StoredOutcome::Monitors { ids: vec![monitor.id.clone()] },
             Outcome::Monitors(all) => {
                 StoredOutcome::Monitors { ids: all.iter().map(|one| one.id.clone()).collect() }

@@ -127,6 +127,9 @@ pub(super) fn outcome_text(end: &ActionResult) -> String {
         StoredOutcome::Pushed { device_path, bytes } => format!("{device_path}, {bytes} bytes"),
         StoredOutcome::Pulled { bytes } => format!("{bytes} bytes"),
         StoredOutcome::Log { entries } => format!("{entries} entries"),
+        StoredOutcome::Crashes { crashes } if crashes.is_empty() => "none".into(),
+        StoredOutcome::Crashes { crashes } => crashes.join("; "),
+        StoredOutcome::Notifications { count } => format!("{count} notifications"),
         StoredOutcome::Monitors { ids } | StoredOutcome::Recordings { ids } => ids.join(", "),
         StoredOutcome::AppTools { apps } => format!("{} apps offer tools", apps.len()),
         StoredOutcome::AppToolResult(result) => {

@@ -52,8 +52,8 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "FORMAT", value_enum)]
     screenshot_format: Option<FormatName>,
     /// Offer the tools of a group that can do harm: `data` clears apps and sets permissions, `install` installs and
-    /// uninstalls apps, `files` copies files to and from the phone, `logs` reads the phone's log, `recording` records the
-    /// screen; or `all` (repeatable, or separated by commas)
+    /// uninstalls apps, `files` copies files to and from the phone, `logs` reads the phone's log and crashes,
+    /// `notifications` lists notifications, `recording` records the screen; or `all` (repeatable, or separated by commas)
     #[arg(long = "allow", value_name = "GROUP", value_enum, value_delimiter = ',')]
     allowed: Vec<GroupName>,
     /// Directory whose files may be sent to the phone by the tools of `--allow install` and `--allow files`; without it, none
@@ -138,6 +138,7 @@ enum GroupName {
     Install,
     Files,
     Logs,
+    Notifications,
     Recording,
     All,
 }
@@ -149,6 +150,7 @@ impl GroupName {
             Self::Install => &[ToolGroup::Install],
             Self::Files => &[ToolGroup::Files],
             Self::Logs => &[ToolGroup::Logs],
+            Self::Notifications => &[ToolGroup::Notifications],
             Self::Recording => &[ToolGroup::Recording],
             Self::All => &ToolGroup::ALL,
         }

@@ -10,6 +10,7 @@ mod devices;
 mod keys;
 mod logs;
 mod media;
+mod notifications;
 mod screen;
 mod touch;
 mod transfers;
@@ -119,6 +120,9 @@ table! {
     "android" "get_logcat" "has the start of the app just launched" logs::read;
     "android" "stop_log_monitoring" "its file has the start of that app" logs::stop;
     "mobile" "mobile_logs" "has the newest entry, or an app's start" logs::mobile_read;
+    "mobile" "mobile_crashes" "has the newest crash in the log, if any" logs::crashes;
+    // Notifications.
+    "mobile" "mobile_list_notifications" "each app in the list is installed" notifications::list;
     // Recordings.
     "android" "start_screen_recording" "the recording has an id" media::start;
     "android" "list_active_recordings" "lists the recording that runs" media::list;

@@ -41,6 +41,11 @@ fn every_tool_of_every_toolset_has_a_check() {
 
 /// Examines a virtual phone. Time is tokio's, and does not pass.
 async fn examine(phone: &VirtualPhone, full: bool) -> Report {
+    examine_tools(phone, full, &[]).await
+}
+
+/// The same for some tools only; all if none is named.
+async fn examine_tools(phone: &VirtualPhone, full: bool, only: &[&str]) -> Report {
     let (root, input) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let apk = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/apk/hello-1.apk");
     std::fs::copy(apk, input.path().join("hello.apk")).unwrap();
@@ -62,7 +67,7 @@ async fn examine(phone: &VirtualPhone, full: bool) -> Report {
         input: input.path().into(),
         test_app: Some(test_app),
         full,
-        only: Vec::new(),
+        only: only.iter().map(|&tool| tool.to_owned()).collect(),
     };
     let report = doctor::run(&session, options, &|_| ()).await.unwrap();
     session.end().await;
@@ -113,6 +118,22 @@ async fn every_tool_passes_on_the_newest_virtual_phone() {
 async fn every_tool_passes_on_a_virtual_phone_with_android_4_4() {
     let report = examine(&release("4.4"), true).await;
     insta::assert_snapshot!("android_4_4", results(&report));
+}
+
+#[tokio::test(start_paused = true)]
+async fn crashes_and_notifications_are_found_without_a_word_of_them() {
+    let phone = release("9");
+    phone.world(|world| {
+        world.start("com.android.notes", None).unwrap();
+        assert!(world.crash("com.android.notes", "java.lang.IllegalStateException: private"));
+        assert!(world.notify("com.android.notes", "Mary", "private"));
+    });
+    let tools = ["mobile_crashes", "mobile_list_notifications"];
+    let report = examine_tools(&phone, false, &tools).await;
+    let details: Vec<_> =
+        report.results.iter().map(|result| (result.verdict, result.detail.as_str())).collect();
+    let passed = [(Verdict::Passed, "1 in the log"), (Verdict::Passed, "1 of 1 have a text")];
+    assert_eq!(details, passed);
 }
 
 /// A phone that accepts every touch and key, and does nothing: success alone is not enough.

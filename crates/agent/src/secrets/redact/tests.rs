@@ -5,13 +5,14 @@ use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 
 use thumbwire_device::{
-    App, AppId, Format, Image, LogEntry, LogFilter, Point, Priority, SideEffect, Size, Tree,
-    TypingMethod, UntypableText,
+    App, AppId, Format, Image, LogEntry, LogFilter, Notification, Point, Priority, SideEffect,
+    Size, Tree, TypingMethod, UntypableText,
 };
 
 use super::super::super::screen_state::made::node;
 use super::*;
-use thumbwire_core::action::{AppFilter, AppToolCall, AppToolResult, Target, TextInput};
+use thumbwire_core::action::{AppFilter, AppToolCall, AppToolResult, Since, Target, TextInput};
+use thumbwire_core::crash::{Crash, CrashKind};
 
 const VALUE: &str = "hunter2&co";
 
@@ -216,9 +217,38 @@ async fn log_entries_and_failures_are_redacted() {
 }
 
 #[tokio::test]
-async fn labels_are_redacted() {
+async fn notifications_crashes_and_labels_are_redacted() {
     let (secret, name) = (format!("it is {VALUE}"), "it is {{PASSWORD}}");
-    let apps = vec![(App { id: AppId("com.x".into()), system: false }, Some(Label::Text(secret)))];
+    let app = || AppId("com.x".into());
+    let notification = Notification {
+        app: app(),
+        key: format!("0|com.x|1|{VALUE}|10100"),
+        title: secret.clone(),
+        text: secret.clone(),
+        time: None,
+        ongoing: false,
+    };
+    let list = Action::ListNotifications { max: 9 };
+    let (done, _) =
+        asked(Phone::answering(Ok(Outcome::Notifications(vec![notification]))), list).await;
+    let Ok(Outcome::Notifications(all)) = &done else { panic!("{done:?}") };
+    assert_eq!((&*all[0].title, &*all[0].text), (name, name));
+    assert_eq!(all[0].key, "0|com.x|1|{{PASSWORD}}|10100");
+
+    let crash = Crash {
+        kind: CrashKind::Exception,
+        time: String::new(),
+        process: Some("com.x".into()),
+        what: secret.clone(),
+        excerpt: vec![secret.clone()],
+    };
+    let crashes = Outcome::Crashes { crashes: vec![crash], now: String::new() };
+    let read = Action::ReadCrashes { since: Since::Ago(Duration::from_secs(9)), app: None };
+    let (done, _) = asked(Phone::answering(Ok(crashes)), read).await;
+    let Ok(Outcome::Crashes { crashes, .. }) = &done else { panic!("{done:?}") };
+    assert_eq!((&*crashes[0].what, &*crashes[0].excerpt[0]), (name, name));
+
+    let apps = vec![(App { id: app(), system: false }, Some(Label::Text(secret)))];
     let labelled = Outcome::LabelledApps { apps, has_labels: true };
     let list = Action::ListLabelledApps { which: AppFilter::All };
     let (done, _) = asked(Phone::answering(Ok(labelled)), list).await;

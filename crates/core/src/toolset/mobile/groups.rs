@@ -1,7 +1,7 @@
 //! Groups of tools that are off until the operator allows them: they delete data, change what an app may do, read what people
 //! did outside of the app that a task is about, or move apps and files between the phone and this computer.
 
-use super::{apps, logs, recordings, transfers};
+use super::{apps, logs, notifications, recordings, transfers};
 use crate::toolset::spec_tools::SpecTools;
 use crate::toolset::{Tool, ToolEffect};
 
@@ -14,16 +14,18 @@ pub enum ToolGroup {
     Install,
     /// Copying files to and from the phone.
     Files,
-    /// The phone's log.
+    /// The phone's log, and crashes.
     Logs,
+    /// The notifications that the phone shows.
+    Notifications,
     /// Recording the screen.
     Recording,
 }
 
 impl ToolGroup {
     /// All groups.
-    pub const ALL: [Self; 5] =
-        [Self::Data, Self::Install, Self::Files, Self::Logs, Self::Recording];
+    pub const ALL: [Self; 6] =
+        [Self::Data, Self::Install, Self::Files, Self::Logs, Self::Notifications, Self::Recording];
 
     /// The name, as `--allow` takes it.
     pub fn name(self) -> &'static str {
@@ -32,6 +34,7 @@ impl ToolGroup {
             Self::Install => "install",
             Self::Files => "files",
             Self::Logs => "logs",
+            Self::Notifications => "notifications",
             Self::Recording => "recording",
         }
     }
@@ -42,7 +45,8 @@ impl ToolGroup {
             Self::Data => &["mobile_clear_app", "mobile_set_permission"],
             Self::Install => &["mobile_install_app", "mobile_uninstall_app"],
             Self::Files => &["mobile_push_file", "mobile_pull_file"],
-            Self::Logs => &["mobile_logs"],
+            Self::Logs => &["mobile_logs", "mobile_crashes"],
+            Self::Notifications => &["mobile_list_notifications"],
             Self::Recording => &["mobile_start_recording", "mobile_stop_recording"],
         }
     }
@@ -99,9 +103,17 @@ impl ToolGroup {
                     transfers::render_pull,
                 ),
             ],
-            Self::Logs => {
-                vec![own.row("mobile_logs", ReadOnly, 20, logs::parse_logs, logs::render_logs)]
-            }
+            Self::Logs => vec![
+                own.row("mobile_logs", ReadOnly, 20, logs::parse_logs, logs::render_logs),
+                own.row("mobile_crashes", ReadOnly, 20, logs::parse_crashes, logs::render_crashes),
+            ],
+            Self::Notifications => vec![own.row(
+                "mobile_list_notifications",
+                ReadOnly,
+                20,
+                notifications::parse_list_notifications,
+                notifications::render_list_notifications,
+            )],
             Self::Recording => vec![
                 own.row(
                     "mobile_start_recording",

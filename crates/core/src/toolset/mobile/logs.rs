@@ -1,11 +1,15 @@
-//! The phone's log.
+//! The phone's log, and the crashes in it.
+
+use std::time::Duration;
 
 use serde::Deserialize;
 use thumbwire_base::truncate;
-use thumbwire_device::{LogEntry, LogFilter, Priority};
+use thumbwire_device::{AppId, LogEntry, LogFilter, Priority};
+use thumbwire_mobile_mcp::sanitize::sanitize;
 
 use super::{Reply, non_empty, unexpected_outcome};
-use crate::action::{Action, Outcome};
+use crate::action::{Action, Outcome, Since};
+use crate::crash::Crash;
 
 /// The maximum number of entries, and of bytes of each: a model pays for them.
 const MOST: usize = 500;
@@ -50,4 +54,54 @@ fn line(entry: &LogEntry) -> String {
     };
     let (tag, message) = (clean(tag), truncate(&clean(message), LONGEST_ENTRY));
     format!("{time} {} {}: {message}", priority.letter(), tag.trim())
+}
+
+/// The time that `mobile_crashes` looks back by default, and the longest.
+const BACK: Duration = Duration::from_secs(3600);
+const FURTHEST_BACK: f64 = 30.0 * 86_400.0;
+
+/// The maximum number of lines of a crash, and of characters of each.
+const MOST_FRAMES: usize = 8;
+const LONGEST_LINE: usize = 200;
+
+/// The arguments of `mobile_crashes`.
+#[derive(Deserialize)]
+pub(super) struct CrashesArgs {
+    since: Option<String>,
+    seconds_ago: Option<f64>,
+    bundle_id: Option<String>,
+}
+
+pub(super) fn parse_crashes(asked: &CrashesArgs) -> Result<Action, String> {
+    let since = match (non_empty(asked.since.as_ref()), asked.seconds_ago) {
+        (Some(_), Some(_)) => return Err("give `since` or `seconds_ago`, not both".into()),
+        (Some(time), None) => Since::Time(time),
+        (None, Some(seconds)) => {
+            Since::Ago(Duration::from_secs_f64(seconds.clamp(0.0, FURTHEST_BACK)))
+        }
+        (None, None) => Since::Ago(BACK),
+    };
+    Ok(Action::ReadCrashes { since, app: non_empty(asked.bundle_id.as_ref()).map(AppId) })
+}
+
+/// A crash begins at the start of a line, what the app wrote about it is behind a bar.
+pub(super) fn render_crashes(_: &CrashesArgs, outcome: Outcome) -> Reply {
+    let Outcome::Crashes { crashes, now } = outcome else { return unexpected_outcome(&outcome) };
+    let mut text: String = crashes.iter().map(report).collect();
+    if crashes.is_empty() {
+        text = "No crashes in the log\n".into();
+    }
+    Reply::text(format!("{text}It is {} on the phone", sanitize(&now, 40)))
+}
+
+fn report(crash: &Crash) -> String {
+    let mut text = format!("{} {}\n", crash.time, sanitize(&crash.to_string(), LONGEST_LINE));
+    let frames = crash.excerpt.iter().filter(|line| {
+        let line = line.trim_start();
+        line.starts_with("at ") || line.starts_with("Caused by: ") || line.starts_with('#')
+    });
+    for line in frames.take(MOST_FRAMES) {
+        text.push_str(&format!(" | {}\n", sanitize(line, LONGEST_LINE)));
+    }
+    text
 }

@@ -2,6 +2,7 @@
 
 use serde_json::json;
 use thumbwire_core::action::{Action, Outcome};
+use thumbwire_core::crash;
 use thumbwire_device::{LogEntry, LogFilter, Priority};
 
 use super::apps::plain_app;
@@ -77,6 +78,32 @@ pub(super) async fn mobile_read(exam: &mut Exam<'_>) -> Found {
     AS_EXPECTED
 }
 
+/// No app is made to crash: the newest crash that another reading of the log has must be there.
+pub(super) async fn crashes(exam: &mut Exam<'_>) -> Found {
+    let filter = LogFilter { tag: Some(crash::LOG_RULES.into()), priority: Priority::Verbose };
+    let entries = log(exam, filter, 5000).await?;
+    let newest = entries.iter().rev().find(|entry| is_crash(entry));
+    let answer = exam.call(json!({ "since": "2000-01-01" })).await?;
+    let lines = || answer.text.lines().filter(|line| line.starts_with("20"));
+    if let Some(newest) = newest {
+        // The tool's times have whole seconds.
+        let is_there =
+            |line: &str| newest.time.get(..19).is_some_and(|time| line.starts_with(time));
+        ensure(lines().any(is_there), || "the newest crash in the log is missing".to_owned())?;
+    }
+    Ok(format!("{} in the log", lines().count()))
+}
+
+/// Whether the entry begins the report of a crash or an ANR.
+fn is_crash(entry: &LogEntry) -> bool {
+    match entry.tag.as_str() {
+        "AndroidRuntime" => entry.message.contains("FATAL EXCEPTION"),
+        "ActivityManager" => entry.message.starts_with("ANR in "),
+        "DEBUG" => entry.message.starts_with("*** *** ***"),
+        _ => false,
+    }
+}
+
 /// Whether the system reports in the entry that it starts the app.
 fn is_start(tag: &str, message: &str, app: &str) -> bool {
     tag.starts_with("Activity") && message.contains(app)
@@ -84,8 +111,12 @@ fn is_start(tag: &str, message: &str, app: &str) -> bool {
 
 async fn newest(exam: &Exam<'_>) -> Result<Option<LogEntry>, Problem> {
     let filter = LogFilter { tag: None, priority: Priority::Verbose };
-    match exam.eye.act(Action::ReadLog { filter, max: 1, clear: false }).await {
-        Ok(Outcome::Log(entries)) => Ok(entries.into_iter().next_back()),
+    Ok(log(exam, filter, 1).await?.into_iter().next_back())
+}
+
+async fn log(exam: &Exam<'_>, filter: LogFilter, max: usize) -> Result<Vec<LogEntry>, Problem> {
+    match exam.eye.act(Action::ReadLog { filter, max, clear: false }).await {
+        Ok(Outcome::Log(entries)) => Ok(entries),
         Ok(other) => failed(format!("bug: the log is {other:?}")),
         Err(failure) => failed(format!("cannot read the log: {}", failure.cause)),
     }

@@ -1,0 +1,63 @@
+//! Crashes since a time of the phone's clock, and the notifications that are posted.
+
+use thumbwire_device::phone_time::{seconds_at, time_at};
+use thumbwire_device::{AppId, LogFilter, Priority};
+
+use super::attached_device::AttachedDevice;
+use crate::action::{Cause, Failure, Outcome, Since};
+use crate::crash;
+
+/// How many entries of the log are read. Only those about crashes arrive here.
+const MOST_ENTRIES: usize = 5000;
+
+impl AttachedDevice {
+    /// The phone's clock counts, which may differ from ours.
+    pub(super) async fn crashes(
+        &self,
+        since: &Since,
+        app: Option<&AppId>,
+    ) -> Result<Outcome, Failure> {
+        let unclear = |time: &str| {
+            let reason = format!(
+                "{time:?} is not a time of the phone such as 2024-09-01T12:13:14; give that, or seconds ago"
+            );
+            Failure::from(Cause::InvalidArgument { reason })
+        };
+        let given = match since {
+            Since::Time(time) => Some(seconds_at(time).ok_or_else(|| unclear(time))?),
+            Since::Ago(_) => None,
+        };
+        let filter = LogFilter { tag: Some(crash::LOG_RULES.into()), priority: Priority::Verbose };
+        let reading = async {
+            let logs = self.device.logs()?;
+            let now = logs.log_clock().await?;
+            Ok((now, logs.read_logs(&filter, MOST_ENTRIES).await?))
+        };
+        let (now, entries) = reading.await.map_err(|error| self.failed(&error))?;
+        let first = match (given, since) {
+            (None, Since::Ago(time)) => {
+                let back = i64::try_from(time.as_secs()).unwrap_or(i64::MAX);
+                seconds_at(&now).map(|now| now.saturating_sub(back))
+            }
+            (given, _) => given,
+        };
+        let is_since = |time: &str| match (first, seconds_at(time)) {
+            (Some(first), Some(at)) => at >= first,
+            _ => true,
+        };
+        let mut crashes = crash::read(&entries, |crash| {
+            is_since(&crash.time) && app.is_none_or(|app| crash.is_of(&app.0))
+        });
+        crashes.iter_mut().for_each(|crash| crash.time = whole_seconds(&crash.time));
+        Ok(Outcome::Crashes { crashes, now })
+    }
+
+    pub(super) async fn notifications(&self, max: usize) -> Result<Outcome, Failure> {
+        let listing = async { self.device.notifications()?.notifications(max).await };
+        listing.await.map(Outcome::Notifications).map_err(|error| self.failed(&error))
+    }
+}
+
+fn whole_seconds(time: &str) -> String {
+    seconds_at(time).map_or_else(|| time.to_owned(), time_at)
+}

@@ -1,0 +1,50 @@
+//! The notifications that the phone shows.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use thumbwire_base::truncate;
+use thumbwire_device::Notification;
+use thumbwire_mobile_mcp::sanitize::sanitize;
+
+use super::{Reply, unexpected_outcome};
+use crate::action::{Action, Outcome};
+
+/// The maximum number of notifications, and of characters of their texts: a model pays for them.
+const MOST: usize = 50;
+const LONGEST_TITLE: usize = 100;
+const LONGEST_TEXT: usize = 400;
+const LONGEST_KEY: usize = 300;
+
+/// The arguments of `mobile_list_notifications`.
+#[derive(Deserialize)]
+pub(super) struct NotificationsArgs {
+    max: Option<usize>,
+}
+
+pub(super) fn parse_list_notifications(asked: &NotificationsArgs) -> Result<Action, String> {
+    Ok(Action::ListNotifications { max: asked.max.unwrap_or(20).clamp(1, MOST) })
+}
+
+pub(super) fn render_list_notifications(_: &NotificationsArgs, outcome: Outcome) -> Reply {
+    let Outcome::Notifications(all) = outcome else { return unexpected_outcome(&outcome) };
+    Reply::json(json!({ "notifications": all.iter().map(row).collect::<Vec<_>>() }))
+}
+
+/// Texts are on one line, without characters that hide or turn others.
+fn row(one: &Notification) -> Value {
+    let mut row = json!({
+        "bundle_id": truncate(&one.app.0, LONGEST_KEY),
+        "title": sanitize(&one.title, LONGEST_TITLE),
+        "text": sanitize(&one.text, LONGEST_TEXT),
+    });
+    if let Some(time) = &one.time {
+        row["time"] = time.as_str().into();
+    }
+    if one.ongoing {
+        row["ongoing"] = true.into();
+    }
+    if !one.key.is_empty() {
+        row["key"] = sanitize(&one.key, LONGEST_KEY).into();
+    }
+    row
+}
