@@ -1,0 +1,148 @@
+package org.thumbwire.helper;
+
+import android.graphics.Rect;
+import android.os.Build;
+import android.view.accessibility.AccessibilityNodeInfo;
+import java.lang.reflect.Method;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Writes trees as `uiautomator dump` does: the same elements, attributes, order, bounds and omissions, so that one reader
+ * serves both. Unlike it, characters beyond U+FFFF arrive.
+ */
+final class Dump {
+    private static final int DEEPEST = 200;
+    /** Since Android 7 and 8. */
+    private static final Method ORDER = method("getDrawingOrder", 24);
+    private static final Method HINT = method("getHintText", 26);
+
+    final StringBuilder xml = new StringBuilder(1 << 14);
+    /** In document order. */
+    final List<AccessibilityNodeInfo> nodes = new ArrayList<AccessibilityNodeInfo>();
+    private final Rect display;
+    private final int most;
+    private final Task task;
+    /** Nodes were left out, because there are too many. */
+    boolean truncated;
+    /** Nodes that their app did not give. */
+    int missing;
+
+    Dump(Screen screen, int most, Task task) {
+        this.display = new Rect(0, 0, screen.width, screen.height);
+        this.most = most;
+        this.task = task;
+        xml.append("<?xml version='1.0' encoding='UTF-8' standalone='yes' ?><hierarchy rotation=\"");
+        xml.append(screen.rotation).append("\">");
+    }
+
+    void end() {
+        xml.append("</hierarchy>");
+    }
+
+    void window(AccessibilityNodeInfo root) throws Fault {
+        add(root, 0, 0);
+    }
+
+    private void add(AccessibilityNodeInfo node, int index, int depth) throws Fault {
+        if (nodes.size() >= most || depth >= DEEPEST) {
+            truncated = true;
+            return;
+        }
+        task.check();
+        nodes.add(node);
+        xml.append("<node index=\"").append(index).append('"');
+        text("text", node.getText());
+        text("resource-id", node.getViewIdResourceName());
+        text("class", node.getClassName());
+        text("package", node.getPackageName());
+        text("content-desc", node.getContentDescription());
+        flag("checkable", node.isCheckable());
+        flag("checked", node.isChecked());
+        flag("clickable", node.isClickable());
+        flag("enabled", node.isEnabled());
+        flag("focusable", node.isFocusable());
+        flag("focused", node.isFocused());
+        flag("scrollable", node.isScrollable());
+        flag("long-clickable", node.isLongClickable());
+        flag("password", node.isPassword());
+        flag("selected", node.isSelected());
+        Rect at = new Rect();
+        node.getBoundsInScreen(at);
+        // Leaves a node that is outside of the display where it is.
+        at.intersect(display);
+        xml.append(" bounds=\"").append(at.toShortString()).append('"');
+        Object order = get(ORDER, node);
+        if (order != null) xml.append(" drawing-order=\"").append(order).append('"');
+        Object hint = get(HINT, node);
+        if (hint != null) text("hint", (CharSequence) hint);
+        int children = node.getChildCount();
+        if (children == 0) {
+            xml.append("/>");
+            return;
+        }
+        xml.append('>');
+        for (int i = 0; i < children; i++) {
+            AccessibilityNodeInfo child = node.getChild(i);
+            if (child == null) missing++;
+            else if (child.isVisibleToUser()) add(child, i, depth + 1);
+            if (truncated) break;
+        }
+        xml.append("</node>");
+    }
+
+    private void flag(String name, boolean value) {
+        xml.append(' ').append(name).append(value ? "=\"true\"" : "=\"false\"");
+    }
+
+    private void text(String name, CharSequence value) {
+        xml.append(' ').append(name).append("=\"");
+        if (value != null) escape(xml, value.toString());
+        xml.append('"');
+    }
+
+    /** Characters that XML forbids become a dot, as in Android's own dump. */
+    static void escape(StringBuilder to, String text) {
+        for (int i = 0; i < text.length(); i++) {
+            char c = text.charAt(i);
+            switch (c) {
+                case '&':
+                    to.append("&amp;");
+                    break;
+                case '<':
+                    to.append("&lt;");
+                    break;
+                case '>':
+                    to.append("&gt;");
+                    break;
+                case '"':
+                    to.append("&quot;");
+                    break;
+                case '\n':
+                case '\r':
+                case '\t':
+                    to.append("&#").append((int) c).append(';');
+                    break;
+                default:
+                    if (c < ' ' || c == 0xFFFE || c == 0xFFFF || (c >= 0x7f && c <= 0x9f)) to.append('.');
+                    else i += Json.append(to, text, i);
+            }
+        }
+    }
+
+    private static Method method(String name, int since) {
+        try {
+            return Build.VERSION.SDK_INT < since ? null : AccessibilityNodeInfo.class.getMethod(name);
+        } catch (NoSuchMethodException why) {
+            return null;
+        }
+    }
+
+    private static Object get(Method method, AccessibilityNodeInfo node) {
+        try {
+            return method == null ? null : method.invoke(node);
+        } catch (Exception why) {
+            return null;
+        }
+    }
+}

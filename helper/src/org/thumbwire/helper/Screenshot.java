@@ -1,0 +1,121 @@
+package org.thumbwire.helper;
+
+import android.app.UiAutomation;
+import android.graphics.Bitmap;
+import android.os.Build;
+import java.io.ByteArrayOutputStream;
+import java.io.DataInputStream;
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+
+/** The op `shot`: a picture of the screen, scaled and compressed on the phone, because the cable is the slow part. */
+final class Screenshot implements Operation {
+    private final Automation automation;
+    /** UiAutomation gave no picture once: some virtual screens never do. */
+    private volatile boolean byProgram;
+
+    Screenshot(Automation automation) {
+        this.automation = automation;
+    }
+
+    @Override
+    public Reply run(Request request, Task task) throws Exception {
+        int side = (int) request.number("max_side", 16, 10000, 10000);
+        int quality = (int) request.number("quality", 1, 100, 80);
+        String format = request.word("format", "jpeg", "png", "webp");
+        String via = byProgram ? "screencap" : "UiAutomation";
+        Bitmap picture = byProgram ? null : take(task, request.millis("limit_ms", 10000, 2000));
+        if (picture == null) {
+            picture = run(task);
+            via = "screencap";
+            byProgram = true;
+        }
+        int width = picture.getWidth();
+        int height = picture.getHeight();
+        picture = scale(picture, side);
+        ByteArrayOutputStream to = new ByteArrayOutputStream(1 << 16);
+        if (!picture.compress(format(format), quality, to)) throw new Fault("internal", "cannot compress the picture");
+        Reply reply = new Reply().with("format", format).with("width", picture.getWidth())
+                .with("height", picture.getHeight()).with("screen_width", width).with("screen_height", height)
+                .with("rotation", Screen.now().rotation).with("via", via);
+        picture.recycle();
+        return reply.body(to.toByteArray());
+    }
+
+    private static Bitmap.CompressFormat format(String name) {
+        if (name.equals("png")) return Bitmap.CompressFormat.PNG;
+        return name.equals("webp") ? Bitmap.CompressFormat.WEBP : Bitmap.CompressFormat.JPEG;
+    }
+
+    /** Follows the rotation of the screen. Null if Android cannot or may not. */
+    private Bitmap take(Task task, long limit) throws Exception {
+        UiAutomation held = automation.acquire(task, limit);
+        Bitmap picture;
+        try {
+            picture = held.takeScreenshot();
+        } finally {
+            automation.done();
+        }
+        if (picture == null || Build.VERSION.SDK_INT < 26 || picture.getConfig() == Bitmap.Config.ARGB_8888) return picture;
+        // Since Android 8 the picture may be in the graphics chip's memory, which cannot be scaled.
+        return picture.copy(Bitmap.Config.ARGB_8888, false);
+    }
+
+    /** Halves first: one step to a small picture would skip most pixels. */
+    private static Bitmap scale(Bitmap picture, int side) {
+        int longest = Math.max(picture.getWidth(), picture.getHeight());
+        while (longest > side) {
+            double by = Math.max(0.5, (double) side / longest);
+            int width = Math.max(1, (int) Math.round(picture.getWidth() * by));
+            int height = Math.max(1, (int) Math.round(picture.getHeight() * by));
+            Bitmap smaller = Bitmap.createScaledBitmap(picture, width, height, true);
+            if (smaller != picture) picture.recycle();
+            picture = smaller;
+            longest = Math.max(width, height);
+        }
+        return picture;
+    }
+
+    /** Raw pixels of `screencap`, in the panel's natural position before Android 5. */
+    private static Bitmap run(Task task) throws Exception {
+        Process program = new ProcessBuilder("/system/bin/screencap").start();
+        try {
+            program.getOutputStream().close();
+            DataInputStream from = new DataInputStream(program.getInputStream());
+            int width = number(from);
+            int height = number(from);
+            int format = number(from);
+            if (width <= 0 || height <= 0 || (long) width * height > 50000000 || format < 1 || format > 2) {
+                throw new Fault("internal", "screencap printed " + width + "x" + height + " in format " + format);
+            }
+            byte[] pixels = all(from, width * height * 4, task);
+            Bitmap picture = Bitmap.createBitmap(width, height, Bitmap.Config.ARGB_8888);
+            // Since Android 8 a colour space comes first.
+            picture.copyPixelsFromBuffer(ByteBuffer.wrap(pixels, pixels.length - width * height * 4, width * height * 4).slice());
+            return picture;
+        } catch (EOFException end) {
+            throw new Fault("internal", "Android gave no picture of the screen", "use screencap");
+        } finally {
+            program.destroy();
+        }
+    }
+
+    private static int number(DataInputStream from) throws IOException {
+        return Integer.reverseBytes(from.readInt());
+    }
+
+    private static byte[] all(InputStream from, int least, Task task) throws IOException, Fault {
+        byte[] bytes = new byte[least + 4];
+        int have = 0;
+        while (have < bytes.length) {
+            task.check();
+            int more = from.read(bytes, have, bytes.length - have);
+            if (more < 0) break;
+            have += more;
+        }
+        if (have < least) throw new EOFException();
+        return have == bytes.length ? bytes : java.util.Arrays.copyOf(bytes, have);
+    }
+}

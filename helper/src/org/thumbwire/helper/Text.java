@@ -1,0 +1,165 @@
+package org.thumbwire.helper;
+
+import android.app.UiAutomation;
+import android.content.ClipData;
+import android.os.Build;
+import android.os.Bundle;
+import android.view.KeyEvent;
+import android.view.accessibility.AccessibilityNodeInfo;
+
+/**
+ * The op `text`: puts a text into the field with the focus, and reads back what the field then has.
+ *
+ * `set` sets the field's text (Android 5 and later), `paste` goes through the clipboard and restores it, `keys` presses
+ * the keys of a keyboard, which has no letters but those of English. `auto` chooses the first that is right.
+ */
+final class Text implements Operation {
+    /** A paste of fewer characters is slower than their keys. */
+    private static final int FEW = 3;
+    /** How long a field may take to show what came. */
+    private static final long SETTLING = 1500;
+    private static final String SET_TEXT = "ACTION_ARGUMENT_SET_TEXT_CHARSEQUENCE";
+    private static final int ACTION_SET_TEXT = 0x200000;
+
+    private final Automation automation;
+    private final Keys keys;
+    private final Clipboard clipboard;
+
+    Text(Automation automation, Keys keys, Clipboard clipboard) {
+        this.automation = automation;
+        this.keys = keys;
+        this.clipboard = clipboard;
+    }
+
+    @Override
+    public Reply run(Request request, Task task) throws Exception {
+        String text = request.text("text");
+        String how = request.word("how", "auto", "set", "paste", "keys");
+        boolean replace = request.flag("replace", false);
+        UiAutomation held = automation.acquire(task, request.millis("limit_ms", 10000, 2000));
+        try {
+            return put(held, text, how, replace, task);
+        } finally {
+            automation.done();
+        }
+    }
+
+    private synchronized Reply put(UiAutomation held, String text, String how, boolean replace, Task task) throws Exception {
+        AccessibilityNodeInfo field = field(held);
+        KeyEvent[] events = text.isEmpty() ? new KeyEvent[0] : Keys.events(text);
+        if (how.equals("auto")) how = best(text, replace, events);
+        String before = content(field);
+        Reply reply = new Reply().with("how", how);
+        if (how.equals("set")) {
+            set(field, text, before, replace);
+        } else if (how.equals("paste")) {
+            paste(field, text, before, replace, reply, task);
+        } else {
+            if (events == null) {
+                throw new Fault("refused", "the keyboard has no keys for this text", "use paste");
+            }
+            if (replace) clear(field, before, task);
+            keys.type(events, task);
+        }
+        boolean password = field.isPassword();
+        String now = wait(field, text, before, replace, password, task);
+        reply.with("password", password).with("found", password ? null : now);
+        if (!password) reply.with("complete", now != null && now.contains(text));
+        return reply;
+    }
+
+    private static String best(String text, boolean replace, KeyEvent[] events) {
+        // Before Android 8 a field's hint looks like its text, so that nothing can be added to what is there.
+        if (Build.VERSION.SDK_INT >= (replace ? 21 : 26)) return "set";
+        return text.length() <= FEW && events != null && !replace ? "keys" : "paste";
+    }
+
+    private static AccessibilityNodeInfo field(UiAutomation held) throws Fault {
+        AccessibilityNodeInfo root = held.getRootInActiveWindow();
+        AccessibilityNodeInfo field = root == null ? null : root.findFocus(AccessibilityNodeInfo.FOCUS_INPUT);
+        if (field == null || !field.isEditable()) {
+            throw new Fault("not_found", "no text field has the focus", "tap the field, then type");
+        }
+        return field;
+    }
+
+    private static String content(AccessibilityNodeInfo field) {
+        CharSequence text = field.getText();
+        if (text == null || isHint(field)) return "";
+        return text.toString();
+    }
+
+    private static boolean isHint(AccessibilityNodeInfo field) {
+        if (Build.VERSION.SDK_INT < 26) return false;
+        try {
+            return (Boolean) AccessibilityNodeInfo.class.getMethod("isShowingHintText").invoke(field);
+        } catch (Exception unknown) {
+            return false;
+        }
+    }
+
+    private static void set(AccessibilityNodeInfo field, String text, String before, boolean replace) throws Fault {
+        int start = Math.min(field.getTextSelectionStart(), field.getTextSelectionEnd());
+        int end = Math.max(field.getTextSelectionStart(), field.getTextSelectionEnd());
+        if (start < 0 || end > before.length()) start = end = before.length();
+        if (field.isPassword() && !replace && !before.isEmpty()) {
+            throw new Fault("refused", "a password that is hidden cannot be added to", "use paste, or replace it");
+        }
+        String whole = replace ? text : before.substring(0, start) + text + before.substring(end);
+        Bundle arguments = new Bundle();
+        arguments.putCharSequence(SET_TEXT, whole);
+        if (!field.performAction(ACTION_SET_TEXT, arguments)) {
+            throw new Fault("refused", "the field does not let its text be set", "use paste");
+        }
+        int cursor = replace ? text.length() : start + text.length();
+        select(field, cursor, cursor);
+    }
+
+    private static boolean select(AccessibilityNodeInfo field, int start, int end) {
+        Bundle arguments = new Bundle();
+        arguments.putInt(AccessibilityNodeInfo.ACTION_ARGUMENT_SELECTION_START_INT, start);
+        arguments.putInt(AccessibilityNodeInfo.ACTION_ARGUMENT_SELECTION_END_INT, end);
+        return field.performAction(AccessibilityNodeInfo.ACTION_SET_SELECTION, arguments);
+    }
+
+    private void paste(AccessibilityNodeInfo field, String text, String before, boolean replace, Reply reply, Task task)
+            throws Exception {
+        if (replace && text.isEmpty()) {
+            clear(field, before, task);
+            return;
+        }
+        ClipData clip = clipboard.get();
+        clipboard.set(Clipboard.clip(text));
+        boolean restored;
+        try {
+            // A hint cannot be selected, and need not be.
+            if (replace && !before.isEmpty()) select(field, 0, before.length());
+            if (!field.performAction(AccessibilityNodeInfo.ACTION_PASTE)) {
+                throw new Fault("refused", "the field does not take a paste", "use keys");
+            }
+            wait(field, text, before, replace, field.isPassword(), task);
+        } finally {
+            restored = clipboard.restore(clip);
+        }
+        reply.with("restored", restored);
+    }
+
+    private void clear(AccessibilityNodeInfo field, String before, Task task) throws Exception {
+        if (before.isEmpty() || !select(field, 0, before.length())) return;
+        keys.press(KeyEvent.KEYCODE_DEL, 0, 0, Input.WAIT_FOR_FINISH, task);
+    }
+
+    /** What the field has, as soon as that contains the text and is new. */
+    private static String wait(AccessibilityNodeInfo field, String text, String before, boolean replace, boolean password,
+            Task task) throws Fault {
+        long until = Server.now() + SETTLING;
+        while (true) {
+            if (!field.refresh()) return null;
+            String now = content(field);
+            boolean changed = !now.equals(before) || text.isEmpty() || (replace && now.equals(text));
+            boolean complete = password || (replace && !text.isEmpty() ? now.equals(text) : now.contains(text));
+            if ((changed && complete) || Server.now() >= until) return now;
+            task.sleep(20);
+        }
+    }
+}
