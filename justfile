@@ -55,6 +55,11 @@ bless:
     cargo run -q -p thumbwire -- tools --markdown > docs/tools.md
     INSTA_UPDATE=always cargo test --workspace
 
+# The program on the phone: its jar from its sources, and its tests on a JVM
+helper:
+    helper/build
+    helper/test
+
 # The static binary
 static:
     .ci/static
