@@ -2,6 +2,7 @@ package org.thumbwire.helper;
 
 import android.app.UiAutomation;
 import android.graphics.Bitmap;
+import android.graphics.Matrix;
 import android.os.Build;
 import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
@@ -78,28 +79,41 @@ final class Screenshot implements Operation {
         return picture;
     }
 
-    /** Raw pixels of `screencap`, in the panel's natural position before Android 5. */
+    /** Raw pixels of `screencap`, which before Android 5 are in the panel's natural position. */
     private static Bitmap run(Task task) throws Exception {
         Process program = new ProcessBuilder("/system/bin/screencap").start();
+        Bitmap picture;
         try {
             program.getOutputStream().close();
             DataInputStream from = new DataInputStream(program.getInputStream());
             int width = number(from);
             int height = number(from);
-            int format = number(from);
-            if (width <= 0 || height <= 0 || (long) width * height > 50000000 || format < 1 || format > 2) {
-                throw new Fault("internal", "screencap printed " + width + "x" + height + " in format " + format);
+            Bitmap.Config config = config(number(from));
+            if (width <= 0 || height <= 0 || (long) width * height > 50000000 || config == null) {
+                throw new Fault("internal", "screencap printed pixels in an unknown format", "use screencap -p");
             }
-            byte[] pixels = all(from, width * height * 4, task);
-            Bitmap picture = Bitmap.createBitmap(width, height, Bitmap.Config.ARGB_8888);
+            int length = width * height * (config == Bitmap.Config.RGB_565 ? 2 : 4);
+            byte[] pixels = all(from, length, task);
+            picture = Bitmap.createBitmap(width, height, config);
             // Since Android 8 a colour space comes first.
-            picture.copyPixelsFromBuffer(ByteBuffer.wrap(pixels, pixels.length - width * height * 4, width * height * 4).slice());
-            return picture;
+            picture.copyPixelsFromBuffer(ByteBuffer.wrap(pixels, pixels.length - length, length).slice());
+            picture.setHasAlpha(false);
         } catch (EOFException end) {
-            throw new Fault("internal", "Android gave no picture of the screen", "use screencap");
+            throw new Fault("internal", "Android gave no picture of the screen", "use screencap -p");
         } finally {
             program.destroy();
         }
+        int rotation = Screen.now().rotation;
+        if (rotation == 0 || Build.VERSION.SDK_INT >= 21) return picture;
+        Matrix turned = new Matrix();
+        turned.postRotate(-90 * rotation);
+        return Bitmap.createBitmap(picture, 0, 0, picture.getWidth(), picture.getHeight(), turned, false);
+    }
+
+    /** Android's numbers of pixel formats; null for one that a bitmap does not have. */
+    private static Bitmap.Config config(int format) {
+        if (format == 1 || format == 2) return Bitmap.Config.ARGB_8888;
+        return format == 4 ? Bitmap.Config.RGB_565 : null;
     }
 
     private static int number(DataInputStream from) throws IOException {
