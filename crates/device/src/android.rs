@@ -53,6 +53,7 @@ use crate::{
     App, AppId, Device, DeviceInfo, Error, Facets, Front, Gesture, Identity, Key, Platform,
     Screenshot, SideEffect, Size, Tree, TreeDetail, TypingMethod,
 };
+pub use helper::HelperMode;
 use shell_command::ShellCommand;
 
 /// Maximum output size; a raw screenshot of a large screen has about 20 MB.
@@ -105,6 +106,13 @@ impl Android {
             pace: pace::Pace::default(),
             uploads: Arc::default(),
         })
+    }
+
+    /// The same handle, which uses the phone's helper in this way. The default is [`HelperMode::Installed`].
+    #[must_use]
+    pub fn with_helper(mut self, mode: HelperMode) -> Self {
+        self.helper.mode = mode;
+        self
     }
 
     /// Runs a command in the phone's shell and returns its output.
@@ -264,6 +272,7 @@ impl Device for Android {
             app_permissions: Some(self),
             app_services: Some(self),
             app_functions: Some(self),
+            clipboard: Some(self),
             system_properties: Some(self),
             health_checks: Some(self),
         }

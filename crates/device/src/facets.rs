@@ -12,6 +12,7 @@ mod app_functions;
 mod app_installation;
 mod app_permissions;
 mod app_services;
+mod clipboard;
 mod device_files;
 mod health_checks;
 mod launcher;
@@ -35,6 +36,7 @@ pub use app_permissions::AppPermissions;
 pub use app_services::{
     AppServices, CallbackResult, Component, ServiceReply, ServiceRequest, StartServiceError,
 };
+pub use clipboard::Clipboard;
 pub use device_files::{DeviceFiles, FileDetails, FileKind};
 pub use health_checks::{Check, Health, HealthChecks};
 pub use launcher::{Launcher, LauncherApp, LauncherApps};
@@ -126,6 +128,8 @@ facets! {
     app_services: AppServices, "listing services";
     /// The platform's own functions of apps (Android's AppFunctions).
     app_functions: AppFunctions, "app functions";
+    /// Reading and setting the clipboard.
+    clipboard: Clipboard, "the clipboard";
     /// Listing platform properties.
     system_properties: SystemProperties, "reading properties";
     /// Checking how well the phone can be driven.

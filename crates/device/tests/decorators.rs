@@ -7,10 +7,10 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use thumbwire_device::image::PixelLimits;
 use thumbwire_device::{
-    App, AppData, AppFunctions, AppId, AppInstallation, AppPermissions, AppServices, Component,
-    Device, DeviceFiles, DeviceInfo, Editor, EditorSize, Error, Facets, FileDetails, Front,
-    Gesture, Health, HealthChecks, Identity, InstallOptions, Key, Launcher, LauncherApps, Links,
-    LogEntry, LogFilter, LogStream, Logs, Notification, Notifications, Orientation,
+    App, AppData, AppFunctions, AppId, AppInstallation, AppPermissions, AppServices, Clipboard,
+    Component, Device, DeviceFiles, DeviceInfo, Editor, EditorSize, Error, Facets, FileDetails,
+    Front, Gesture, Health, HealthChecks, Identity, InstallOptions, Key, Launcher, LauncherApps,
+    Links, LogEntry, LogFilter, LogStream, Logs, Notification, Notifications, Orientation,
     OrientationControl, Package, Packages, Platform, Recording, RecordingOptions, RotationOwner,
     ScaledDevice, ScreenLock, ScreenRecording, Screenshot, ScreenshotFiles, ServiceReply,
     ServiceRequest, Size, SystemProperties, TextEditing, Tree, TreeDetail, TypingMethod,
@@ -92,6 +92,7 @@ fn a_facet_that_is_not_there_is_told_with_the_platforms_name() {
         none.app_permissions().err(),
         none.app_services().err(),
         none.app_functions().err(),
+        none.clipboard().err(),
         none.system_properties().err(),
         none.health_checks().err(),
     ]
@@ -115,6 +116,7 @@ fn a_facet_that_is_not_there_is_told_with_the_platforms_name() {
         "changing permissions",
         "listing services",
         "app functions",
+        "the clipboard",
         "reading properties",
         "health checks",
     ];
@@ -149,6 +151,7 @@ impl Device for Phone {
             app_permissions: Some(self),
             app_services: Some(self),
             app_functions: Some(self),
+            clipboard: Some(self),
             system_properties: Some(self),
             health_checks: Some(self),
         }
@@ -294,6 +297,16 @@ impl DeviceFiles for Phone {
 #[async_trait]
 impl Packages for Phone {
     async fn package_info(&self, _: &AppId) -> Result<Package, Error> {
+        self.nothing()
+    }
+}
+
+#[async_trait]
+impl Clipboard for Phone {
+    async fn clipboard(&self) -> Result<Option<String>, Error> {
+        self.nothing()
+    }
+    async fn set_clipboard(&self, _: &str) -> Result<(), Error> {
         self.nothing()
     }
 }

@@ -8,13 +8,13 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use helped::{HelperOutput, Phone, answer};
+use helped::{HelperOutput, Phone, answer, attach_again};
 use serde_json::{Value, json};
 use thumbwire_adb::DirectTransport;
-use thumbwire_device::android::Android;
+use thumbwire_device::android::{Android, HelperMode};
 use thumbwire_device::{
-    AppId, AppServices as _, CallbackResult, Component, Device as _, Error, ServiceReply,
-    ServiceRequest, SideEffect, StartServiceError,
+    AppId, AppServices as _, CallbackResult, Clipboard as _, Component, Device as _, Error,
+    ServiceReply, ServiceRequest, SideEffect, StartServiceError,
 };
 use tokio::time::Instant;
 
@@ -331,4 +331,85 @@ async fn dropped_handle_ends_its_helper() {
     device.call_service(&letter("x"), LIMIT).await.unwrap();
     drop(device);
     phone.until_gone().await;
+}
+
+const JAR: &str = "/data/local/tmp/thumbwire-helper-1.jar";
+
+#[tokio::test]
+async fn helper_is_pushed_once_and_replaces_another_file() {
+    for (old, another) in [(false, false), (true, true)] {
+        let mut phone = Phone::with(echo);
+        phone.old = old;
+        phone.lies_there = another.into();
+        let (phone, direct) = phone.serve();
+        for value in ["first", "second"] {
+            let device = attach_again(Arc::clone(&direct), HelperMode::Push).await;
+            assert_eq!(device.call_service(&letter(value), LIMIT).await.unwrap(), answered(value));
+            device.restore_borrowed().await;
+        }
+        let files = phone.files.lock().unwrap();
+        let [file] = &files[..] else { panic!("{} files", files.len()) };
+        let jar = concat!(env!("CARGO_MANIFEST_DIR"), "/../../helper/thumbwire-helper.jar");
+        assert_eq!((&*file.path, file.mode), (JAR, 0o100_444), "nobody may write it");
+        assert!(file.content == std::fs::read(jar).unwrap());
+        assert_eq!(phone.starts.load(Ordering::SeqCst), 2);
+    }
+}
+
+#[tokio::test]
+async fn phone_without_room_says_so_and_is_left_as_it_was() {
+    let mut phone = Phone::with(echo);
+    phone.is_full = true;
+    let (phone, device) = phone.attach_with(HelperMode::Push).await;
+    let error = device.call_service(&letter("x"), LIMIT).await.unwrap_err();
+    assert!(error.to_string().contains("no room"), "{error}");
+    assert_eq!(error.acted(), SideEffect::None);
+    assert_eq!(phone.starts.load(Ordering::SeqCst), 0);
+    assert!(phone.files.lock().unwrap().iter().all(|file| file.path != JAR));
+}
+
+#[tokio::test]
+async fn helper_that_is_off_is_not_looked_for() {
+    let (phone, device) = Phone::with(echo).attach_with(HelperMode::Off).await;
+    let error = device.call_service(&letter("x"), LIMIT).await.unwrap_err();
+    assert!(matches!(error, Error::Unsupported { .. }), "{error}");
+    assert_eq!(phone.looked.load(Ordering::SeqCst), 0);
+}
+
+#[tokio::test]
+async fn clipboard_is_read_and_set() {
+    fn clip(request: &Value) -> Vec<HelperOutput> {
+        let reply = match (request["op"].as_str().unwrap(), request["text"].as_str()) {
+            ("clip_get", _) => {
+                json!({ "ok": true, "text": "né😀", "items": 1, "types": ["text/plain"] })
+            }
+            ("clip_set", Some("too much")) => {
+                json!({ "error": "too_large", "says": "it is long", "try": "send less" })
+            }
+            ("clip_set", Some("'; reboot\n😀")) => json!({ "ok": true }),
+            (op, text) => panic!("{op} {text:?}"),
+        };
+        vec![answer(request, reply)]
+    }
+    let (_phone, device) = Phone::with(clip).attach().await;
+    assert_eq!(device.clipboard().await.unwrap().as_deref(), Some("né😀"));
+    device.set_clipboard("'; reboot\n😀").await.unwrap();
+    let error = device.set_clipboard("too much").await.unwrap_err();
+    assert!(error.to_string().contains("it is long; send less"), "{error}");
+}
+
+#[tokio::test]
+async fn clipboard_needs_a_helper_that_has_it() {
+    fn unsupported(request: &Value) -> Vec<HelperOutput> {
+        vec![answer(request, json!({ "error": "unsupported", "says": "unknown op", "try": "" }))]
+    }
+    let (phone, device) = Phone::with(unsupported).attach().await;
+    let error = device.clipboard().await.unwrap_err();
+    assert!(matches!(error, Error::Unsupported { what: "the clipboard", .. }), "{error}");
+    assert_eq!(phone.starts.load(Ordering::SeqCst), 1);
+    let phone = Phone::with(unsupported);
+    phone.lies_there.store(false, Ordering::SeqCst);
+    let (_phone, device) = phone.attach().await;
+    let error = device.clipboard().await.unwrap_err();
+    assert!(matches!(error, Error::Unsupported { what: "the clipboard", .. }), "{error}");
 }

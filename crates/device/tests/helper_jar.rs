@@ -1,5 +1,7 @@
 //! The committed jar of the helper is what its committed sources give: `helper/build` writes both hashes.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,8 +1,8 @@
 //! The host side of the helper, our small program on a phone for what no shell command can do.
 //!
-//! Start with [`Android::call_by_helper`]. `start` manages the process on the phone, `connection` sends concurrent requests over
-//! one stream, `protocol` and `frame` define its bytes, and `call_service` is the only op so far. Nothing here installs the
-//! helper; it is used if it is on the phone.
+//! Start with [`Android::call_by_helper`]. `jar` puts the program on the phone, if [`HelperMode`] says so; `process` keeps it
+//! running, `connection` sends concurrent requests over one stream, `protocol` and `frame` define its bytes. The ops are
+//! `call_service` and `clipboard`. Nothing is installed: the program is a file.
 //!
 //! ```text
 //!            installed?           ready, hello                   an op
@@ -16,8 +16,10 @@
 //! twice: if its reply is lost, the error says that it may have happened.
 
 mod call_service;
+mod clipboard;
 mod connection;
 mod frame;
+mod jar;
 mod process;
 mod protocol;
 
@@ -56,8 +58,23 @@ const UNTIL_GIVEN_UP: Duration = Duration::from_secs(15);
 /// How much longer than the helper itself we wait for its reply.
 const GRACE: Duration = Duration::from_secs(2);
 
+/// What apps' calls cannot do without it.
+const NEEDS: &str = "receiving an app's reply";
+
 /// Protocol version.
 const PROTO: u64 = 1;
+
+/// Whether a phone's helper is used, and where it comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum HelperMode {
+    /// It is not used: what needs it is unsupported.
+    Off,
+    /// It is used if its file is on the phone.
+    #[default]
+    Installed,
+    /// It is pushed to the phone, if the phone does not have this version.
+    Push,
+}
 
 impl Android {
     /// Starts a service with a callback and waits up to `limit` for its reply. If the app may not be started from the
@@ -85,7 +102,7 @@ impl Android {
         letter: &ServiceRequest,
         until: Instant,
     ) -> Result<ServiceReply, Error> {
-        let connection = self.helper().await?;
+        let connection = self.helper(NEEDS).await?;
         // The start counts towards the caller's time limit.
         let limit = until.saturating_duration_since(Instant::now());
         if limit.is_zero() {
@@ -96,28 +113,37 @@ impl Android {
         let reply = connection.ask("courier", request, limit.saturating_add(GRACE)).await;
         match reply.map_err(|why| unanswered(why, call_service::WHAT))? {
             Reply::Done(said) => call_service::read_answer(letter, &said),
-            Reply::Failed(HelperError { code, .. }) if code == "unsupported" => Err(absent()),
+            Reply::Failed(HelperError { code, .. }) if code == "unsupported" => Err(absent(NEEDS)),
             Reply::Failed(fault) => call_service::read_fault(fault),
         }
     }
 
-    /// The connection to the helper; starts it if it is not running.
-    async fn helper(&self) -> Result<Arc<Connection>, Error> {
+    /// The connection to the helper; starts it if it is not running. `needs` is what is impossible without it.
+    async fn helper(&self, needs: &'static str) -> Result<Arc<Connection>, Error> {
+        let mode = self.helper.mode;
+        if mode == HelperMode::Off {
+            return Err(absent(needs));
+        }
         let compiles = self.api_level().await? < COMPILED;
         let limit = if compiles { COMPILING } else { STARTING };
         let mut coming = {
             let mut state = self.helper.lock();
             match &*state {
                 State::Up(connection) if connection.is_good() => return Ok(Arc::clone(connection)),
-                State::Absent(since) if since.elapsed() < ABSENT => return Err(absent()),
+                State::Absent(since) if since.elapsed() < ABSENT => {
+                    return Err(absent(needs));
+                }
                 // Unless its task has ended without a result.
                 State::Starting { coming, .. } if coming.has_changed().is_ok() => coming.clone(),
                 _ => {
                     let (tell, coming) = watch::channel(None);
-                    let (transport, helper) = (Arc::clone(&self.transport), self.helper.0.clone());
+                    let (transport, helper) =
+                        (Arc::clone(&self.transport), self.helper.state.clone());
                     let task = tokio::spawn(async move {
-                        let coming =
-                            timeout(limit + UNTIL_GIVEN_UP, start_and_connect(&*transport, limit));
+                        let coming = timeout(
+                            limit + UNTIL_GIVEN_UP,
+                            start_and_connect(&*transport, limit, mode),
+                        );
                         let late =
                             || HelperUnavailable::Failed("the phone does not respond".into());
                         let result = coming.await.unwrap_or_else(|_| Err(late())).map(Arc::new);
@@ -137,12 +163,15 @@ impl Android {
         let result = coming.wait_for(Option::is_some).await.ok().and_then(|came| came.clone());
         result
             .unwrap_or_else(|| Err(HelperUnavailable::Failed("the start was cancelled".into())))
-            .map_err(Error::from)
+            .map_err(|missing| missing.into_error(needs))
     }
 }
 
 /// What a handle knows about the helper on its phone.
-pub(super) struct Helper(Arc<Mutex<State>>);
+pub(super) struct Helper {
+    state: Arc<Mutex<State>>,
+    pub(super) mode: HelperMode,
+}
 
 enum State {
     Unknown,
@@ -159,7 +188,7 @@ type ConnectResult = Result<Arc<Connection>, HelperUnavailable>;
 
 impl Default for Helper {
     fn default() -> Self {
-        Self(Arc::new(Mutex::new(State::Unknown)))
+        Self { state: Arc::new(Mutex::new(State::Unknown)), mode: HelperMode::default() }
     }
 }
 
@@ -175,7 +204,7 @@ impl Helper {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        lock(&self.0)
+        lock(&self.state)
     }
 }
 
@@ -196,16 +225,12 @@ enum HelperUnavailable {
     Failed(String),
 }
 
-impl From<HelperUnavailable> for Error {
-    fn from(missing: HelperUnavailable) -> Self {
-        match missing {
-            HelperUnavailable::Absent => absent(),
-            HelperUnavailable::NotConnected(why) => {
-                Self::NotConnected { reason: why, acted: SideEffect::None }
-            }
-            HelperUnavailable::Failed(said) => {
-                Self::NotReady { what: "start our helper", text: said }
-            }
+impl HelperUnavailable {
+    fn into_error(self, needs: &'static str) -> Error {
+        match self {
+            Self::Absent => absent(needs),
+            Self::NotConnected(why) => Error::NotConnected { reason: why, acted: SideEffect::None },
+            Self::Failed(said) => Error::NotReady { what: "start our helper", text: said },
         }
     }
 }
@@ -219,8 +244,8 @@ impl From<Error> for HelperUnavailable {
     }
 }
 
-fn absent() -> Error {
-    Error::Unsupported { what: "receiving an app's reply", platform: Platform::Android }
+fn absent(needs: &'static str) -> Error {
+    Error::Unsupported { what: needs, platform: Platform::Android }
 }
 
 fn unanswered(why: RequestError, what: &'static str) -> Error {
@@ -244,9 +269,12 @@ fn unanswered(why: RequestError, what: &'static str) -> Error {
 async fn start_and_connect(
     transport: &dyn Transport,
     limit: Duration,
+    mode: HelperMode,
 ) -> Result<Connection, HelperUnavailable> {
     let lost = |error| transport_error(error, SideEffect::None);
-    if !process::is_installed(transport).await.map_err(lost)? {
+    if mode == HelperMode::Push {
+        jar::push(transport).await?;
+    } else if !jar::is_there(transport).await.map_err(lost)? {
         return Err(HelperUnavailable::Absent);
     }
     let name = format!("thumbwire-{}", random::<8>()?);

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use thumbwire_adb::daemon::{self, Handler, ServiceRefused, Services, handler};
 use thumbwire_adb::wire::shell::{Id, emit};
 use thumbwire_adb::{Banner, DirectTransport, Features, LinkStream};
-use thumbwire_device::android::Android;
+use thumbwire_device::android::{Android, HelperMode};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::sync::{Notify, mpsc};
 
@@ -26,10 +26,20 @@ pub(crate) enum HelperOutput {
     Death,
 }
 
+pub(crate) struct PushedFile {
+    pub(crate) path: String,
+    pub(crate) mode: u32,
+    pub(crate) content: Vec<u8>,
+    pub(crate) mtime: u32,
+}
+
 /// A phone with a helper.
 pub(crate) struct Phone {
     pub(crate) old: bool,
     pub(crate) lies_there: AtomicBool,
+    /// Files that were written: path, permissions, content and modification time.
+    pub(crate) files: Mutex<Vec<PushedFile>>,
+    pub(crate) is_full: bool,
     pub(crate) listens: bool,
     pub(crate) hello: fn(&Value) -> Value,
     manner: HelperReplies,
@@ -55,6 +65,8 @@ impl Phone {
         Self {
             old: false,
             lies_there: AtomicBool::new(true),
+            files: Mutex::default(),
+            is_full: false,
             listens: true,
             hello: good_hello,
             manner,
@@ -74,6 +86,12 @@ impl Phone {
         let (phone, direct) = self.serve();
         let device = Android::attach("helped", direct).await.unwrap();
         (phone, Arc::new(device))
+    }
+
+    /// The phone, and a handle on it that uses the helper in this way.
+    pub(crate) async fn attach_with(self, mode: HelperMode) -> (Arc<Self>, Arc<Android>) {
+        let (phone, direct) = self.serve();
+        (phone, attach_again(direct, mode).await)
     }
 
     /// The phone, and a connection to it.
@@ -111,18 +129,49 @@ impl Phone {
         }
     }
 
-    /// `sync:`, version 1, only the part that stats a file.
+    /// `sync:`, version 1: stats the archive and receives files.
     async fn sync(self: Arc<Self>, mut stream: LinkStream) {
         let mut head = [0; 8];
         while stream.read_exact(&mut head).await.is_ok() {
             let length = u32::from_le_bytes(head[4..].try_into().unwrap());
             let mut path = vec![0; length as usize];
             stream.read_exact(&mut path).await.unwrap();
-            assert_eq!((&head[..4], &*path), (&b"STAT"[..], JAR.as_bytes()));
+            let path = String::from_utf8(path).unwrap();
+            if &head[..4] == b"SEND" {
+                self.receive(&path, &mut stream).await;
+                continue;
+            }
+            assert_eq!((&head[..4], &*path), (&b"STAT"[..], JAR));
             self.looked.fetch_add(1, Ordering::SeqCst);
-            let mode = if self.lies_there.load(Ordering::SeqCst) { 0o100_444_u32 } else { 0 };
-            let stat = [mode, 14_000, 0].map(u32::to_le_bytes).concat();
+            let stat = match self.files.lock().unwrap().iter().find(|file| file.path == JAR) {
+                Some(file) => [file.mode, u32::try_from(file.content.len()).unwrap(), file.mtime],
+                None if self.lies_there.load(Ordering::SeqCst) => [0o100_444, 14_000, 0],
+                None => [0; 3],
+            };
+            let stat = stat.map(u32::to_le_bytes).concat();
             stream.write_all(&[&b"STAT"[..], &stat].concat()).await.unwrap();
+        }
+    }
+
+    async fn receive(&self, request: &str, stream: &mut LinkStream) {
+        let (path, mode) = request.rsplit_once(',').unwrap();
+        let (path, mode, mut content) = (path.to_owned(), mode.parse().unwrap(), Vec::new());
+        loop {
+            let mut head = [0; 8];
+            stream.read_exact(&mut head).await.unwrap();
+            let number = u32::from_le_bytes(head[4..].try_into().unwrap());
+            if &head[..4] == b"DONE" {
+                let answer = match self.is_full {
+                    true => b"FAIL\x07\0\0\0no room".to_vec(),
+                    false => b"OKAY\0\0\0\0".to_vec(),
+                };
+                self.files.lock().unwrap().push(PushedFile { path, mode, content, mtime: number });
+                return stream.write_all(&answer).await.unwrap();
+            }
+            assert_eq!(&head[..4], b"DATA");
+            let from = content.len();
+            content.resize(from + number as usize, 0);
+            stream.read_exact(&mut content[from..]).await.unwrap();
         }
     }
 
@@ -142,6 +191,15 @@ impl Phone {
         } else if command.starts_with("cmd deviceidle") {
             assert_eq!(command, "cmd deviceidle tempwhitelist -d 15000 'com.x'");
             self.spared.fetch_add(1, Ordering::SeqCst);
+        } else if let Some(names) = command.strip_prefix("mv ") {
+            let [from, to] =
+                names.split(' ').map(|name| name.trim_matches('\'')).collect::<Vec<_>>()[..]
+            else {
+                panic!("{command}")
+            };
+            let mut files = self.files.lock().unwrap();
+            files.retain(|file| file.path != to);
+            files.iter_mut().find(|file| file.path == from).unwrap().path = to.to_owned();
         } else {
             let (_, name) = command.rsplit_once(' ').unwrap();
             assert!(command.contains("exec app_process /system/bin org.thumbwire.helper.Main"));
@@ -226,6 +284,11 @@ fn frame(header: &Value) -> Vec<u8> {
 pub(crate) fn answer(reply: &Value, mut answer: Value) -> HelperOutput {
     answer["id"] = reply["id"].clone();
     HelperOutput::Header(answer)
+}
+
+/// Another handle on a phone.
+pub(crate) async fn attach_again(direct: Arc<DirectTransport>, mode: HelperMode) -> Arc<Android> {
+    Arc::new(Android::attach("helped", direct).await.unwrap().with_helper(mode))
 }
 
 struct Shared(Arc<Phone>);

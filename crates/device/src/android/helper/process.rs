@@ -1,11 +1,10 @@
-//! The helper's process on the phone: checks whether it is installed, starts it, keeps it running.
+//! The helper's process on the phone: starts it, keeps it running.
 //!
 //! It runs as long as the stream that started it is open. It reads a token from standard input, which distinguishes us
 //! from other programs on the phone; arguments would be visible to all of them. Its output before `ready` or at its end
 //! is kept for error messages.
 
 use bytes::{Bytes, BytesMut};
-use thumbwire_adb::services::sync;
 use thumbwire_adb::wire::banner::SHELL_V2;
 use thumbwire_adb::wire::shell::{Decoder, Frame, Id, emit};
 use thumbwire_adb::{self as adb, Stream, Transport};
@@ -15,20 +14,8 @@ use crate::android::{ShellCommand, transport_error};
 use crate::error::excerpt;
 use crate::{Error, SideEffect};
 
-/// The helper's archive. The name contains its version, so no other version is used by accident.
-const JAR: &str = "/data/local/tmp/thumbwire-helper-1.jar";
-
 /// How many bytes of its output to keep.
 const WORDS: usize = 4096;
-
-/// Whether the archive is on the phone.
-pub(super) async fn is_installed(transport: &dyn Transport) -> Result<bool, adb::Error> {
-    match sync::details(transport, JAR).await {
-        Ok(_) => Ok(true),
-        Err(adb::Error::Phone { .. }) => Ok(false),
-        Err(error) => Err(error),
-    }
-}
 
 /// Phones before Android 5 store a program's compiled form in `ANDROID_DATA`, whose default is not writable for us;
 /// without another value they abort (measured on Android 4.4.4). Other versions do not mind.

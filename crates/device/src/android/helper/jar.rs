@@ -1,0 +1,80 @@
+//! The helper's archive: its bytes, its place on the phone, and how it gets there.
+//!
+//! Whether the file there is ours is told by its size and modification time, which is a part of our hash: old phones have
+//! no program that computes hashes, and reading the file back would cost more than writing it.
+
+use thumbwire_adb::services::sync;
+use thumbwire_adb::wire::sync_v2::StatV2;
+use thumbwire_adb::{self as adb, Transport};
+
+use super::{HelperUnavailable, random};
+use crate::SideEffect;
+use crate::android::{ShellCommand, transport_error};
+use crate::error::excerpt;
+
+/// Where it is. The name contains the version of the wire, so no other version is used by accident.
+pub(super) const PATH: &str = "/data/local/tmp/thumbwire-helper-1.jar";
+
+/// What `helper/build` makes from `helper/src`, and the hashes of both.
+const BYTES: &[u8] = include_bytes!("../../../../../helper/thumbwire-helper.jar");
+const HASHES: &str = include_str!("../../../../../helper/thumbwire-helper.txt");
+
+/// A regular file that nobody may write: Android 14 refuses to start classes from a writable one.
+const MODE: u32 = 0o100_444;
+
+/// Whether there is an archive on the phone, ours or another.
+pub(super) async fn is_there(transport: &dyn Transport) -> Result<bool, adb::Error> {
+    Ok(details(transport).await?.is_some())
+}
+
+/// Writes our archive to the phone, unless it is there. Another file takes its place only once it is complete.
+pub(super) async fn push(transport: &dyn Transport) -> Result<(), HelperUnavailable> {
+    let lost = |error| HelperUnavailable::from(transport_error(error, SideEffect::None));
+    let (size, mtime) = (BYTES.len() as u64, mtime());
+    let there = details(transport).await.map_err(lost)?;
+    if there.is_some_and(|there| there.size == size && there.mtime == i64::from(mtime)) {
+        return Ok(());
+    }
+    let new = format!("{PATH}.{}", random::<4>()?);
+    match sync::push(transport, &new, MODE, mtime, BYTES).await {
+        Ok(_) => {}
+        Err(adb::Error::Phone { text, .. }) => {
+            return Err(HelperUnavailable::Failed(format!("cannot write {new}: {text}")));
+        }
+        Err(error) => return Err(lost(error)),
+    }
+    // Not `mv -f`: Android 4.4 does not know it, and replaces the file without it.
+    let replace = ShellCommand::new("mv").arg(&new)?.arg(PATH)?;
+    let output = adb::services::shell::run(transport, replace.as_str()).await.map_err(lost)?;
+    let text = [&output.stdout[..], &output.stderr].concat();
+    if !text.trim_ascii().is_empty() {
+        return Err(HelperUnavailable::Failed(format!("cannot write {PATH}: {}", excerpt(text))));
+    }
+    tracing::debug!("pushed the helper to {PATH}");
+    Ok(())
+}
+
+async fn details(transport: &dyn Transport) -> Result<Option<StatV2>, adb::Error> {
+    match sync::details(transport, PATH).await {
+        Ok(details) => Ok(Some(details)),
+        Err(adb::Error::Phone { .. }) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// The modification time that marks our archive: the first 31 bits of its hash, which fit all phones.
+fn mtime() -> u32 {
+    let hash = HASHES.lines().find_map(|line| line.strip_prefix("jar ")).unwrap_or_default();
+    hash.trim().get(..8).and_then(|word| u32::from_str_radix(word, 16).ok()).unwrap_or(0) >> 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn archive_is_marked_by_its_hash() {
+        assert!(mtime() > 0 && mtime() < 1 << 31);
+        assert!(BYTES.starts_with(b"PK\x03\x04"));
+    }
+}
