@@ -6,9 +6,12 @@ mod common;
 use common::Wired;
 use common::helper::{JAR, RunningHelper, TOKEN, Talk, framed, in_a_terminal, piece};
 use proptest::prelude::*;
+use rawzip::{CompressionMethod, ZipArchiveWriter};
 use serde_json::{Value, json};
+use std::io::Write as _;
 use std::time::Duration;
 use thumbwire_adb::Transport as _;
+use thumbwire_adb::services::sync;
 use thumbwire_virtual_android::Setup;
 use tokio::io::AsyncWriteExt as _;
 use tokio::time::{Instant, timeout};
@@ -107,6 +110,45 @@ async fn runtime_failures_print_the_phones_errors() {
     let output =
         wired.run(&(start(JAR).replace("CLASSPATH", &format!("{elsewhere}CLASSPATH")) + out)).await;
     assert_eq!(String::from_utf8_lossy(&output.stdout), "134\r\n");
+}
+
+/// An archive with one stored entry.
+fn archive(name: &str, content: &[u8]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut archive = ZipArchiveWriter::new(&mut bytes);
+    let entry = archive.new_file(name).compression_method(CompressionMethod::STORE);
+    let (mut entry, config) = entry.start().expect("started");
+    let mut writer = config.wrap(&mut entry);
+    writer.write_all(content).expect("written");
+    let (_, descriptor) = writer.finish().expect("finished");
+    entry.finish(descriptor).expect("finished");
+    archive.finish().expect("finished");
+    bytes
+}
+
+#[tokio::test(start_paused = true)]
+async fn pushed_archive_with_the_class_starts_the_helper() {
+    let classes = b"dex\n035\0 \x1bLorg/thumbwire/helper/Main;\0 and more";
+    let another = b"dex\n035\0 \x1cLorg/thumbwire/helper/Maine;\0";
+    for (name, content, status) in [
+        ("classes.dex", &classes[..], 0),
+        ("classes.dex", another, 134),
+        ("classes.dex", &classes[1..], 134),
+        ("other.dex", classes, 134),
+    ] {
+        let wired = Wired::new();
+        wired.phone.remove_helper();
+        let bytes = archive(name, content);
+        sync::push(&wired.adb, JAR, 0o100_444, 1, &bytes[..]).await.expect("pushed");
+        let command =
+            format!("echo {TOKEN} | CLASSPATH={JAR} app_process / org.thumbwire.helper.Main x");
+        assert_eq!(
+            wired.all(&command).await.0,
+            status,
+            "{name} {}",
+            String::from_utf8_lossy(content)
+        );
+    }
 }
 
 #[tokio::test(start_paused = true)]

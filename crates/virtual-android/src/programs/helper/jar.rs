@@ -1,12 +1,13 @@
 //! The helper's file: where it is, what it contains here, and why Android may refuse to start a class from it.
 //!
 //! This phone has no Java. By default the file is an archive with one text, which says that it is a placeholder for
-//! Thumbwire's jar; `app_process` treats any copy of it as the helper.
+//! Thumbwire's jar; `app_process` treats any copy of it as the helper, and any archive whose classes include
+//! [`super::CLASS`], such as one that a host has pushed: the phone implements that class itself.
 
 use super::super::Invocation;
 use crate::files::{Contents, FileType, Files};
 use crate::latency::Work;
-use rawzip::{CompressionMethod, ZipArchiveWriter};
+use rawzip::{CompressionMethod, ZipArchive, ZipArchiveWriter};
 use std::io::Write as _;
 
 /// Where hosts look for it, and what they put into `CLASSPATH`. The number is the wire version, so that an old process
@@ -56,6 +57,33 @@ fn is_placeholder(bytes: &Contents) -> bool {
     placeholder_jar().is_some_and(|known| known == bytes.as_ref() as &[u8])
 }
 
+/// The class as a dex file names it: its length in UTF-16 units, then the descriptor and NUL (AOSP's "Dalvik executable
+/// format", `string_data_item`).
+const DESCRIPTOR: &[u8] = b"\x1bLorg/thumbwire/helper/Main;\0";
+/// Maximum size of the classes that are searched.
+const LARGEST_DEX: u64 = 8 << 20;
+
+/// Whether the bytes are an archive whose `classes.dex` has the class. Compressed classes are not read.
+fn has_class(bytes: &[u8]) -> bool {
+    let Ok(archive) = ZipArchive::from_slice(bytes) else { return false };
+    let mut entries = archive.entries();
+    while let Ok(Some(entry)) = entries.next_entry() {
+        let size = entry.uncompressed_size_hint();
+        if entry.file_path().as_ref() != b"classes.dex"
+            || entry.compression_method() != CompressionMethod::STORE
+            || size > LARGEST_DEX
+        {
+            continue;
+        }
+        let found = archive.get_entry(entry.wayfinder());
+        return found.is_ok_and(|entry| {
+            let dex = entry.data();
+            dex.starts_with(b"dex\n") && dex.windows(DESCRIPTOR.len()).any(|it| it == DESCRIPTOR)
+        });
+    }
+    false
+}
+
 /// What the runtime does before a class of the helper runs.
 ///
 /// Dalvik needs a writable directory `$ANDROID_DATA/dalvik-cache`, and aborts without output if there is none (measured
@@ -83,7 +111,8 @@ pub(super) async fn start(call: &Invocation) -> Result<(), JavaStartError> {
                     "java.lang.SecurityException: {reason}"
                 )));
             }
-            if phone.files.read(&at).is_ok_and(|bytes| is_placeholder(&bytes)) {
+            let is_helper = |bytes: &Contents| is_placeholder(bytes) || has_class(bytes.as_ref());
+            if phone.files.read(&at).is_ok_and(|bytes| is_helper(&bytes)) {
                 return Ok(());
             }
         }
