@@ -4,6 +4,8 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * A call of a method that Android hides and changes from release to release. It is found by its names, and its parameters
@@ -30,6 +32,9 @@ final class Call {
             return value;
         }
     }
+
+    /** What was found, by class, names and types: Dalvik takes 50 ms to list the methods of a large class. */
+    private static final Map<String, Method> FOUND = new ConcurrentHashMap<String, Method>();
 
     private final String[] names;
     private final List<Value> values = new ArrayList<Value>();
@@ -97,6 +102,21 @@ final class Call {
     }
 
     private Method find(Class<?> holder) {
+        StringBuilder key = new StringBuilder(holder.getName());
+        for (String name : names) key.append(' ').append(name);
+        for (Value value : values) {
+            key.append(value.required ? '+' : '?');
+            for (Class<?> type : value.types) key.append(type.getName()).append(' ');
+        }
+        Method found = FOUND.get(key.toString());
+        if (found == null) {
+            found = search(holder);
+            if (found != null) FOUND.put(key.toString(), found);
+        }
+        return found;
+    }
+
+    private Method search(Class<?> holder) {
         for (String name : names) {
             Method best = null;
             int score = -1;
