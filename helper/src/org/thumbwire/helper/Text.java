@@ -50,6 +50,12 @@ final class Text implements Operation {
         if (how.equals("auto")) how = best(text, replace, events);
         String before = content(field);
         Reply reply = new Reply().with("how", how);
+        if (replace && text.isEmpty() && !how.equals("set")) {
+            boolean cleared = clear(field, before, task);
+            String now = cleared ? waitForChange(field, before, task) : before;
+            reply.with("password", field.isPassword()).with("found", field.isPassword() ? null : now);
+            return reply.with("complete", !cleared || (now != null && !now.equals(before)));
+        }
         if (how.equals("set")) {
             set(field, text, before, replace);
         } else if (how.equals("paste")) {
@@ -124,10 +130,6 @@ final class Text implements Operation {
 
     private void paste(AccessibilityNodeInfo field, String text, String before, boolean replace, Reply reply, Task task)
             throws Exception {
-        if (replace && text.isEmpty()) {
-            clear(field, before, task);
-            return;
-        }
         ClipData clip = clipboard.get();
         clipboard.set(Clipboard.clip(text));
         boolean restored;
@@ -144,9 +146,21 @@ final class Text implements Operation {
         reply.with("restored", restored);
     }
 
-    private void clear(AccessibilityNodeInfo field, String before, Task task) throws Exception {
-        if (before.isEmpty() || !select(field, 0, before.length())) return;
+    /** Returns false if there is nothing to clear: a hint cannot be selected. */
+    private boolean clear(AccessibilityNodeInfo field, String before, Task task) throws Exception {
+        if (before.isEmpty() || !select(field, 0, before.length())) return false;
         keys.press(KeyEvent.KEYCODE_DEL, 0, 0, Input.WAIT_FOR_FINISH, task);
+        return true;
+    }
+
+    private static String waitForChange(AccessibilityNodeInfo field, String before, Task task) throws Fault {
+        long until = Server.now() + SETTLING;
+        while (true) {
+            if (!field.refresh()) return null;
+            String now = content(field);
+            if (!now.equals(before) || Server.now() >= until) return now;
+            task.sleep(20);
+        }
     }
 
     /** What the field has, as soon as that contains the text and is new. */
@@ -156,8 +170,8 @@ final class Text implements Operation {
         while (true) {
             if (!field.refresh()) return null;
             String now = content(field);
-            boolean changed = !now.equals(before) || text.isEmpty() || (replace && now.equals(text));
-            boolean complete = password || (replace && !text.isEmpty() ? now.equals(text) : now.contains(text));
+            boolean changed = !now.equals(before) || (replace && now.equals(text));
+            boolean complete = password || (replace ? now.equals(text) : now.contains(text));
             if ((changed && complete) || Server.now() >= until) return now;
             task.sleep(20);
         }
