@@ -61,6 +61,13 @@ pub enum Error {
         /// The platform.
         platform: Platform,
     },
+    /// Only the helper on the phone can do it, and that is off, or its file is not there, or too old. Nothing was done.
+    /// Let it be pushed.
+    #[error("{what} needs Thumbwire's helper on the phone")]
+    HelperMissing {
+        /// The requested feature.
+        what: &'static str,
+    },
     /// The phone cannot handle this argument; nothing was done.
     #[error("{what} refused: {reason}")]
     Refused {
@@ -142,7 +149,7 @@ impl Error {
             | Self::Failed { .. } => Remedy::AimElsewhere,
             Self::NotReady { .. } => Remedy::Wait,
             Self::Locked(_) => Remedy::Unlock,
-            Self::Unsupported { .. } => Remedy::NotPossibleHere,
+            Self::Unsupported { .. } | Self::HelperMissing { .. } => Remedy::NotPossibleHere,
             Self::Unreadable { .. } => Remedy::OurBug,
         }
     }

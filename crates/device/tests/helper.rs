@@ -124,7 +124,7 @@ async fn helper_error_codes_are_mapped() {
     let error = device.call_service(&letter("internal"), LIMIT).await.unwrap_err();
     assert!(matches!(&error, Error::Failed { text, .. } if text.contains("its words")), "{error}");
     let error = device.call_service(&letter("unsupported"), LIMIT).await.unwrap_err();
-    assert!(matches!(error, Error::Unsupported { .. }), "{error}");
+    assert!(matches!(error, Error::HelperMissing { .. }), "{error}");
 }
 
 #[tokio::test]
@@ -134,7 +134,7 @@ async fn missing_helper_is_reported_and_rechecked_after_a_minute() {
     phone.lies_there.store(false, Ordering::SeqCst);
     for _ in 0..3 {
         let error = device.call_service(&letter("x"), LIMIT).await.unwrap_err();
-        assert!(matches!(error, Error::Unsupported { .. }), "{error}");
+        assert!(matches!(error, Error::HelperMissing { .. }), "{error}");
         assert_eq!(error.acted(), SideEffect::None);
     }
     assert_eq!(phone.looked.load(Ordering::SeqCst), 1);
@@ -372,7 +372,7 @@ async fn phone_without_room_says_so_and_is_left_as_it_was() {
 async fn helper_that_is_off_is_not_looked_for() {
     let (phone, device) = Phone::with(echo).attach_with(HelperMode::Off).await;
     let error = device.call_service(&letter("x"), LIMIT).await.unwrap_err();
-    assert!(matches!(error, Error::Unsupported { .. }), "{error}");
+    assert!(matches!(error, Error::HelperMissing { .. }), "{error}");
     assert_eq!(phone.looked.load(Ordering::SeqCst), 0);
 }
 
@@ -405,11 +405,11 @@ async fn clipboard_needs_a_helper_that_has_it() {
     }
     let (phone, device) = Phone::with(unsupported).attach().await;
     let error = device.clipboard().await.unwrap_err();
-    assert!(matches!(error, Error::Unsupported { what: "the clipboard", .. }), "{error}");
+    assert!(matches!(error, Error::HelperMissing { what: "the clipboard" }), "{error}");
     assert_eq!(phone.starts.load(Ordering::SeqCst), 1);
     let phone = Phone::with(unsupported);
     phone.lies_there.store(false, Ordering::SeqCst);
     let (_phone, device) = phone.attach().await;
     let error = device.clipboard().await.unwrap_err();
-    assert!(matches!(error, Error::Unsupported { what: "the clipboard", .. }), "{error}");
+    assert!(matches!(error, Error::HelperMissing { what: "the clipboard" }), "{error}");
 }

@@ -187,6 +187,7 @@ fn exit_code(cause: &Cause) -> u8 {
         Cause::AppNotTrusted { .. } | Cause::DeviceNotAllowed { .. } => 5,
         Cause::DeviceNotAuthorized { .. }
         | Cause::PlatformNotSupported { .. }
+        | Cause::HelperMissing { .. }
         | Cause::NoAppReply { .. }
         | Cause::BackgroundStartRestricted { .. }
         | Cause::AppNotLaunchable { .. }

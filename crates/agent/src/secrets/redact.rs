@@ -454,6 +454,7 @@ impl<P: Perform> RedactedPerform<P> {
             | Cause::DeviceNotAllowed { .. }
             | Cause::NoDeviceChosen { .. }
             | Cause::NoInputFolder
+            | Cause::HelperMissing { .. }
             | Cause::IndexOutOfRange { .. }
             | Cause::NoSuchRecording { .. }
             | Cause::NoSuchMonitor { .. }

@@ -237,6 +237,12 @@ pub enum Cause {
         /// The platform.
         platform: Platform,
     },
+    /// Only the helper on the phone can do it, and that is off or not there. Nothing was done.
+    #[error("{what} needs Thumbwire's helper on the phone")]
+    HelperMissing {
+        /// What needs it.
+        what: &'static str,
+    },
     /// An argument is invalid; nothing was done.
     #[error("{reason}")]
     InvalidArgument {
@@ -304,6 +310,7 @@ impl Failure {
             Error::Unsupported { what, platform } => {
                 Cause::PlatformNotSupported { what: (*what).into(), platform: *platform }
             }
+            Error::HelperMissing { what } => Cause::HelperMissing { what },
             Error::Refused { what, reason: why } => {
                 Cause::Refused { reason: format!("{what}: {why}") }
             }
@@ -367,7 +374,7 @@ impl Failure {
                 );
             }
             Cause::NoAppReply { .. } => {
-                "send it without waiting for a reply (`send_only`, or `--send-only` on the command line) and check the screen for the result, or use the app on its screen"
+                "send it without waiting for a reply (`send_only`, or `--send-only` on the command line) and check the screen for the result, or use the app on its screen; the operator of Thumbwire can start it with `--helper push`"
             }
             Cause::BackgroundStartRestricted { .. } => "launch the app, then call again",
             Cause::Locked(_) => {
@@ -384,6 +391,9 @@ impl Failure {
             Cause::StepFailed { .. } => "go on from what the screen shows",
             Cause::ConditionNotMet { .. } => "see what the screen shows instead, or wait longer",
             Cause::PlatformNotSupported { .. } => "try another way; this phone does not support it",
+            Cause::HelperMissing { .. } => {
+                "the operator of Thumbwire can start it with `--helper push`, which writes one file to the phone"
+            }
             Cause::InvalidArgument { .. } => "correct the argument and call again",
             Cause::Refused { .. } => "try something else",
             Cause::NotReady { .. } => "wait a second and try again",

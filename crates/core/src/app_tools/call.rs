@@ -127,9 +127,9 @@ impl AppToolHost {
         let sent = self.sent(&request, limit)?;
         let calling = async { device.app_services()?.call_service(&letter, limit).await };
         let delivery = calling.await.map_err(|error| match error {
-            Error::Unsupported { .. } => Cause::NoAppReply {
+            Error::HelperMissing { .. } => Cause::NoAppReply {
                 what: named(call),
-                reason: "Thumbwire's helper is not installed on this phone, and apps reply through it",
+                reason: "apps reply through Thumbwire's helper, which is off or not on this phone",
             }
             .into(),
             error => failed(&error),

@@ -34,7 +34,7 @@ use tokio::task::AbortHandle;
 use tokio::time::{Instant, timeout};
 
 use super::{Android, transport_error};
-use crate::{Error, Platform, ServiceReply, ServiceRequest, SideEffect, StartServiceError};
+use crate::{Error, ServiceReply, ServiceRequest, SideEffect, StartServiceError};
 use connection::{Connection, ConnectionEnd, RequestError};
 use frame::Header;
 use process::HelperProcess;
@@ -67,7 +67,7 @@ const PROTO: u64 = 1;
 /// Whether a phone's helper is used, and where it comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum HelperMode {
-    /// It is not used: what needs it is unsupported.
+    /// It is not used: what needs it fails with [`Error::HelperMissing`].
     Off,
     /// It is used if its file is on the phone.
     #[default]
@@ -245,7 +245,7 @@ impl From<Error> for HelperUnavailable {
 }
 
 fn absent(needs: &'static str) -> Error {
-    Error::Unsupported { what: needs, platform: Platform::Android }
+    Error::HelperMissing { what: needs }
 }
 
 fn unanswered(why: RequestError, what: &'static str) -> Error {

@@ -18,7 +18,7 @@ pub trait AppServices: Send + Sync {
     async fn start_service(&self, request: &ServiceRequest) -> Result<(), Error>;
 
     /// Starts a service with string extras and a callback, and waits up to `limit` for its reply. Requires our helper
-    /// on the phone; without it, fails with [`Error::Unsupported`] and sends nothing.
+    /// on the phone; without it, fails with [`Error::HelperMissing`] and sends nothing.
     async fn call_service(
         &self,
         request: &ServiceRequest,

@@ -80,6 +80,7 @@ impl Refusal {
                 cause,
                 Cause::Refused { .. }
                     | Cause::PlatformNotSupported { .. }
+                    | Cause::HelperMissing { .. }
                     | Cause::DeviceError { .. }
             )
         };

@@ -195,7 +195,7 @@ async fn without_the_helper_a_request_gets_no_reply() {
         let device = attach(&phone).await;
         let letter = find_notes();
         let error = device.call_service(&letter, Duration::from_secs(10)).await.unwrap_err();
-        assert!(matches!(error, Error::Unsupported { .. }), "{error}");
+        assert!(matches!(error, Error::HelperMissing { .. }), "{error}");
         let sent = || -> Vec<String> {
             let commands = phone.commands().into_iter().filter(|command| command.argv[0] == "am");
             commands.map(|command| command.argv[1].clone()).collect()

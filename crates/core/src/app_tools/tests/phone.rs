@@ -298,7 +298,7 @@ impl AppServices for Phone {
         _limit: Duration,
     ) -> Result<ServiceReply, Error> {
         if !*lock(&self.helper) {
-            return Err(self.unsupported("receiving an app's reply"));
+            return Err(Error::HelperMissing { what: "receiving an app's reply" });
         }
         self.count("courier")?;
         lock(&self.letters).push(request.clone());

@@ -90,6 +90,7 @@ pub fn failure_text(failure: &Failure) -> String {
         | Cause::Locked(_)
         | Cause::NoInputFolder
         | Cause::TextNotTypable(_)
+        | Cause::HelperMissing { .. }
         | Cause::TypingTooLong { .. } => {
             format!("Refused: {}", failure.cause)
         }

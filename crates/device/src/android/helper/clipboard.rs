@@ -97,7 +97,7 @@ mod tests {
                 HelperError { code: code.into(), text: "words".into(), advice: "advice".into() };
             read_fault(error, SET)
         };
-        assert!(matches!(map("unsupported"), Error::Unsupported { what: NEEDS, .. }));
+        assert!(matches!(map("unsupported"), Error::HelperMissing { what: NEEDS }));
         assert!(
             matches!(map("refused"), Error::Refused { reason, .. } if reason == "words; advice")
         );

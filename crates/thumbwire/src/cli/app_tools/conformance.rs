@@ -173,7 +173,7 @@ async fn ask(
             Ok(ServiceReply::NotStarted(why)) => {
                 return Ok(untried(&undelivered(&why)));
             }
-            Err(Error::Unsupported { .. }) => {
+            Err(Error::HelperMissing { .. }) => {
                 return Ok(untried("needs Thumbwire's helper on the phone to receive answers"));
             }
             Err(error) => return Err(Failure::of_device(&device.identity().id, &error).into()),
