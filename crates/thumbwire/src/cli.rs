@@ -13,6 +13,7 @@ mod dynamic_tools;
 mod eval;
 #[cfg(feature = "agent")]
 mod flow;
+mod helper_flag;
 #[cfg(feature = "agent")]
 mod live;
 #[cfg(feature = "agent")]
@@ -59,6 +60,7 @@ use thumbwire_core::providers::{
 };
 use thumbwire_core::session::Session;
 use thumbwire_core::toolset::{self, Toolset, android, mobile};
+use thumbwire_device::android::HelperMode;
 
 use screenshot_size::ScreenshotSize;
 
@@ -264,11 +266,17 @@ const CONSENT: Duration = Duration::from_secs(7);
 /// All phones that can be reached from here; the providers are asked in this order. If `device` is the built-in virtual
 /// phone, it is in the device list from the start.
 fn phones(config: &Config, device: Option<&str>) -> DeviceProviders {
+    phones_with(config, device, HelperMode::default())
+}
+
+/// The same, with their helpers used in this way.
+fn phones_with(config: &Config, device: Option<&str>, helper: HelperMode) -> DeviceProviders {
     let key = host_key(config);
+    let server = AdbServer::new(&config.adb_server);
     let phones = DeviceProviders::default()
-        .with(AdbServerProvider::new(AdbServer::new(&config.adb_server)))
-        .with(AdbDirectProvider::default().with_key(key.clone()));
-    with_virtual(phones, device, key)
+        .with(AdbServerProvider::new(server).with_helper(helper))
+        .with(AdbDirectProvider::default().with_key(key.clone()).with_helper(helper));
+    with_virtual(phones, device, key, helper)
 }
 
 /// The user's adb key, if the environment names its file.
@@ -283,12 +291,13 @@ fn with_virtual(
     phones: DeviceProviders,
     device: Option<&str>,
     key: Option<Arc<HostKey>>,
+    helper: HelperMode,
 ) -> DeviceProviders {
     let provider = match device {
         Some(VIRTUAL) => VirtualPhoneProvider::new(VirtualPhone::new(Setup::default())),
         _ => VirtualPhoneProvider::default(),
     };
-    phones.with(provider.with_key(key))
+    phones.with(provider.with_key(key).with_helper(helper))
 }
 
 #[cfg(not(feature = "virtual-phone"))]
@@ -296,18 +305,24 @@ fn with_virtual(
     phones: DeviceProviders,
     _: Option<&str>,
     _: Option<Arc<HostKey>>,
+    _: HelperMode,
 ) -> DeviceProviders {
     phones
 }
 
 /// A session on the phones given by the environment and the flags.
 fn session(config: &Config, device: DeviceFlags) -> Session {
-    session_with(config, device, AllowedDevices::default())
+    session_with(config, device, AllowedDevices::default(), HelperMode::default())
 }
 
-/// The same for callers who may reach these phones only.
-fn session_with(config: &Config, device: DeviceFlags, allowed: AllowedDevices) -> Session {
-    let mut phones = phones(config, device.device.as_deref()).with_allowed(allowed);
+/// The same for callers who may reach these phones only, with their helpers used in this way.
+fn session_with(
+    config: &Config,
+    device: DeviceFlags,
+    allowed: AllowedDevices,
+    helper: HelperMode,
+) -> Session {
+    let mut phones = phones_with(config, device.device.as_deref(), helper).with_allowed(allowed);
     if let Some(limits) = device.screenshot_size.and_then(ScreenshotSize::limits) {
         phones = phones.with_screenshot_limits(limits);
     }

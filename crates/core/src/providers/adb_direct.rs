@@ -6,7 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use thumbwire_adb::{self as adb, DirectTransport, Key, Transport};
 use thumbwire_base::lock;
-use thumbwire_device::android::Android;
+use thumbwire_device::android::{Android, HelperMode};
 use thumbwire_device::{Device, Error, Platform};
 
 use super::{DeviceProvider, OpenResult};
@@ -16,12 +16,18 @@ use crate::action::{Cause, DeviceKind, Failure, ListedDevice};
 #[derive(Default)]
 pub struct AdbDirectProvider {
     key: Option<Arc<HostKey>>,
+    helper: HelperMode,
 }
 
 impl AdbDirectProvider {
     /// Adds a key for phones that ask for one.
     pub fn with_key(self, key: impl Into<Option<Arc<HostKey>>>) -> Self {
-        Self { key: key.into() }
+        Self { key: key.into(), ..self }
+    }
+
+    /// Uses the helper of its phones in this way.
+    pub fn with_helper(self, helper: HelperMode) -> Self {
+        Self { helper, ..self }
     }
 }
 
@@ -63,7 +69,8 @@ impl DeviceProvider for AdbDirectProvider {
         if !is_address(id) {
             return Ok(OpenResult::NotMine(None));
         }
-        let device = attach_with_key(id, self.key.as_ref(), DirectTransport::tcp(id)).await?;
+        let device =
+            attach_with_key(id, self.key.as_ref(), self.helper, DirectTransport::tcp(id)).await?;
         Ok(OpenResult::Opened(device))
     }
 }
@@ -77,6 +84,7 @@ fn is_address(id: &str) -> bool {
 pub(super) async fn attach_with_key(
     id: &str,
     key: Option<&Arc<HostKey>>,
+    helper: HelperMode,
     direct: DirectTransport,
 ) -> Result<Arc<dyn Device>, Failure> {
     let no_key = Arc::new(Mutex::new(None));
@@ -90,7 +98,7 @@ pub(super) async fn attach_with_key(
     };
     let direct = Arc::new(direct);
     let error = match Android::attach(id, direct.clone()).await {
-        Ok(device) => return Ok(Arc::new(device)),
+        Ok(device) => return Ok(Arc::new(device.with_helper(helper))),
         Err(error) => error,
     };
     if let Some(text) = lock(&no_key).take() {
@@ -110,7 +118,9 @@ pub(super) async fn attach_with_key(
 /// Opens a phone over this transport.
 pub(super) async fn attach(
     id: &str,
+    helper: HelperMode,
     transport: impl Transport + 'static,
 ) -> Result<Arc<dyn Device>, Error> {
-    Ok(Arc::new(Android::attach(id, Arc::new(transport)).await?))
+    let device = Android::attach(id, Arc::new(transport)).await?;
+    Ok(Arc::new(device.with_helper(helper)))
 }

@@ -10,6 +10,7 @@ use async_trait::async_trait;
 use futures::stream::{self, BoxStream, StreamExt as _};
 use thumbwire_adb::{self as adb, AdbServer, DeviceEntry, DeviceTracker};
 use thumbwire_device::Platform;
+use thumbwire_device::android::HelperMode;
 use tokio::time::{sleep, timeout};
 
 use super::{DeviceChange, DeviceProvider, OpenResult, ReadyDevices, adb_direct};
@@ -31,17 +32,23 @@ const EMULATOR: &str = "emulator-";
 pub struct AdbServerProvider {
     server: AdbServer,
     retry: Duration,
+    helper: HelperMode,
 }
 
 impl AdbServerProvider {
     /// The phones of this server. Connects to nothing yet.
     pub fn new(server: AdbServer) -> Self {
-        Self { server, retry: RETRY }
+        Self { server, retry: RETRY, helper: HelperMode::default() }
     }
 
     /// Sets the delay after which a watch connects again to a server that is not running.
     pub fn with_retry(self, retry: Duration) -> Self {
         Self { retry, ..self }
+    }
+
+    /// Uses the helper of its phones in this way.
+    pub fn with_helper(self, helper: HelperMode) -> Self {
+        Self { helper, ..self }
     }
 }
 
@@ -98,7 +105,7 @@ impl DeviceProvider for AdbServerProvider {
             Some(number) => self.server.device_by_transport_id(id, number),
             None => self.server.device(&phone.id),
         };
-        let opened = adb_direct::attach(id, transport).await;
+        let opened = adb_direct::attach(id, self.helper, transport).await;
         opened.map(OpenResult::Opened).map_err(|error| Failure::of_device(id, &error))
     }
 }

@@ -7,6 +7,7 @@ use futures::stream::{self, BoxStream, StreamExt as _};
 use thumbwire_adb::DirectTransport;
 use thumbwire_adb::transport::Io;
 use thumbwire_device::Platform;
+use thumbwire_device::android::HelperMode;
 use thumbwire_virtual_android::{Setup, VirtualPhone};
 use tokio::sync::watch;
 
@@ -18,23 +19,29 @@ use crate::action::{DeviceKind, Failure, ListedDevice};
 pub struct VirtualPhoneProvider {
     phone: watch::Sender<Option<VirtualPhone>>,
     key: Option<Arc<HostKey>>,
+    helper: HelperMode,
 }
 
 impl Default for VirtualPhoneProvider {
     fn default() -> Self {
-        Self { phone: watch::Sender::new(None), key: None }
+        Self { phone: watch::Sender::new(None), key: None, helper: HelperMode::default() }
     }
 }
 
 impl VirtualPhoneProvider {
     /// A virtual phone that the caller also holds. It is listed from the start.
     pub fn new(phone: VirtualPhone) -> Self {
-        Self { phone: watch::Sender::new(Some(phone)), key: None }
+        Self { phone: watch::Sender::new(Some(phone)), ..Self::default() }
     }
 
     /// Adds a key for a phone that asks for one.
     pub fn with_key(self, key: impl Into<Option<Arc<HostKey>>>) -> Self {
         Self { key: key.into(), ..self }
+    }
+
+    /// Uses its helper in this way.
+    pub fn with_helper(self, helper: HelperMode) -> Self {
+        Self { helper, ..self }
     }
 
     /// The phone, created if there is none yet.
@@ -84,7 +91,7 @@ impl DeviceProvider for VirtualPhoneProvider {
         };
         let direct = DirectTransport::with_connector("the virtual phone", connect);
         // A phone that was told to forget its hosts asks like any other.
-        let device = attach_with_key(id, self.key.as_ref(), direct).await?;
+        let device = attach_with_key(id, self.key.as_ref(), self.helper, direct).await?;
         Ok(OpenResult::Opened(device))
     }
 }

@@ -10,8 +10,9 @@ use std::time::Duration;
 #[cfg(feature = "virtual-phone")]
 use thumbwire_virtual_android::{ClockMode, Setup, VirtualPhone};
 
+use super::helper_flag::HelperFlag;
 use super::style::sanitize;
-use super::{CliError, phones, print, terminal_prompt};
+use super::{CliError, phones_with, print, terminal_prompt};
 use crate::config::Config;
 use crate::doctor::{self, CheckResult, Options, Report, TestApp, checks};
 use thumbwire_core::action::{
@@ -33,6 +34,8 @@ pub(super) struct Arguments {
     #[cfg(feature = "virtual-phone")]
     #[arg(long, value_name = "RELEASE")]
     android: Option<String>,
+    #[command(flatten)]
+    helper: HelperFlag,
     /// Call every tool, not only those that change nothing: opens apps, taps, types and rotates the screen
     #[arg(long)]
     full: bool,
@@ -147,7 +150,8 @@ fn read(file: &Path) -> Result<Report, CliError> {
 fn providers(arguments: &Arguments, config: &Config) -> Result<DeviceProviders, CliError> {
     use thumbwire_core::providers::VirtualPhoneProvider;
     let device = arguments.device.as_deref();
-    let Some(name) = &arguments.android else { return Ok(phones(config, device)) };
+    let helper = arguments.helper.mode();
+    let Some(name) = &arguments.android else { return Ok(phones_with(config, device, helper)) };
     if device != Some(VIRTUAL) {
         return Err(CliError::usage("--android is for the virtual phone: add `--device virtual`"));
     }
@@ -158,13 +162,13 @@ fn providers(arguments: &Arguments, config: &Config) -> Result<DeviceProviders, 
         )));
     };
     let phone = VirtualPhone::new(Setup { clock: ClockMode::Real, ..setup });
-    Ok(DeviceProviders::default().with(VirtualPhoneProvider::new(phone)))
+    Ok(DeviceProviders::default().with(VirtualPhoneProvider::new(phone).with_helper(helper)))
 }
 
 /// The phones that may be checked.
 #[cfg(not(feature = "virtual-phone"))]
 fn providers(arguments: &Arguments, config: &Config) -> Result<DeviceProviders, CliError> {
-    Ok(phones(config, arguments.device.as_deref()))
+    Ok(phones_with(config, arguments.device.as_deref(), arguments.helper.mode()))
 }
 
 /// The id of the phone, and how it is reached.

@@ -7,6 +7,7 @@ use futures::future::try_join_all;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
+use super::helper_flag::HelperFlag;
 use super::shutdown::ShutdownSignal;
 use super::task_flags::TaskFlags;
 use super::ufo::Ufo;
@@ -61,6 +62,8 @@ pub(super) struct Arguments {
     input: Option<PathBuf>,
     #[command(flatten)]
     device: DeviceFlags,
+    #[command(flatten)]
+    helper: HelperFlag,
     /// Let callers use the phones whose ids match PATTERN, in which `*` stands for any characters (repeatable) [default: the
     /// one of `--device`, else those that an adb server lists, and `virtual`]
     #[arg(long, value_name = "PATTERN")]
@@ -208,7 +211,7 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     let mut surface = arguments.toolset();
     let named = device.device.clone();
     let allowed = AllowedDevices::matching(named.iter().chain(&arguments.allow_device).cloned());
-    let session = session_with(config, device, allowed);
+    let session = session_with(config, device, allowed, arguments.helper.mode());
     let session = session.with_files(ArtifactStore::new(&arguments.out));
     let session = session.with_app_tool_host(arguments.allow.options(config)?);
     let session = match &arguments.input {

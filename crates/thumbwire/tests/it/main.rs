@@ -24,6 +24,7 @@ mod flows_judged;
 mod flows_run;
 mod groups;
 mod guarded;
+mod helper;
 mod http;
 mod http_calls;
 mod http_remote;

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use thumbwire_adb::DirectTransport;
 use thumbwire_adb::transport::Io;
 use thumbwire_device::SideEffect;
+use thumbwire_device::android::HelperMode;
 use tokio::time::Instant;
 
 use super::*;
@@ -20,7 +21,8 @@ async fn phone_held_by_another_host_is_reported_with_the_way_out() {
         std::future::ready(Ok(Box::new(near) as Box<dyn Io>))
     });
     let began = Instant::now();
-    let failure = attach_with_key("10.0.0.7:5555", None, direct).await.err().unwrap();
+    let failure =
+        attach_with_key("10.0.0.7:5555", None, HelperMode::default(), direct).await.err().unwrap();
     assert_eq!(began.elapsed(), Duration::from_secs(10));
     assert_eq!(failure.side_effect, SideEffect::None);
     assert_eq!(
