@@ -109,6 +109,8 @@ pub(crate) enum Event {
     Drop(Tag, Option<Tag>),
     /// A finger moved on a view with this tag, by this many dp.
     Drag(Tag, f32, f32),
+    /// The distance between two fingers on a view with this tag became this many times what it was.
+    Pinch(Tag, f32),
     /// A finger is on a view with this tag, at this fraction of its width.
     SliderChanged(Tag, f32),
     /// The field's text is now this.

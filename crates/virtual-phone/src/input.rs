@@ -8,6 +8,7 @@ mod gesture;
 pub(crate) mod keyboard;
 mod keycode;
 pub(crate) mod methods;
+mod pinch;
 mod spelling;
 
 pub(crate) use self::fling::{Fling, VelocityTracker};
@@ -16,12 +17,14 @@ pub(crate) use self::gesture::{DragMode, Gesture, Target, TouchedWindow, hit};
 pub use self::keycode::KeyCode;
 pub(crate) use self::methods::Methods;
 pub use self::methods::{BroadcastKeyboard, BroadcastResult};
+pub(crate) use self::pinch::{Pinch, PinchStep};
 
 pub(crate) use self::spelling::{suggestions, word_at};
 
 use self::keyboard::{KeyEffect, Keyboard};
 use crate::geometry::Point;
 use crate::view::Tag;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// The state of everything a user types and touches with.
@@ -33,6 +36,10 @@ pub(crate) struct Input {
     keyboard: Keyboard,
     methods: Methods,
     gesture: Option<Gesture>,
+    /// Where each finger is that touches the screen.
+    fingers: BTreeMap<u32, Point>,
+    /// What two of them do; from the second finger's landing until all are lifted.
+    pinch: Option<Pinch>,
     /// When, where and on which view the last tap was that may become a double tap.
     last_tap: Option<(Duration, Point, String)>,
     /// The fling in progress.
@@ -125,6 +132,26 @@ impl Input {
         &mut self.methods
     }
 
+    /// The fingers on the screen.
+    pub(crate) fn fingers(&self) -> &BTreeMap<u32, Point> {
+        &self.fingers
+    }
+
+    /// The fingers on the screen, mutable.
+    pub(crate) fn fingers_mut(&mut self) -> &mut BTreeMap<u32, Point> {
+        &mut self.fingers
+    }
+
+    /// What two fingers do.
+    pub(crate) fn pinch_mut(&mut self) -> Option<&mut Pinch> {
+        self.pinch.as_mut()
+    }
+
+    /// Sets what two fingers do, or ends it.
+    pub(crate) fn set_pinch(&mut self, pinch: Option<Pinch>) {
+        self.pinch = pinch;
+    }
+
     /// The finger on the screen.
     pub(crate) fn gesture_mut(&mut self) -> Option<&mut Gesture> {
         self.gesture.as_mut()
@@ -165,9 +192,11 @@ impl Input {
         self.fling.take()
     }
 
-    /// Ends the finger's gesture and the fling without any further effect.
+    /// Ends the fingers' gesture and the fling without any further effect.
     pub(crate) fn cancel_touch(&mut self) {
         self.gesture = None;
+        self.fingers.clear();
+        self.pinch = None;
         self.fling = None;
     }
 

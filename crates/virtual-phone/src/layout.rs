@@ -338,6 +338,7 @@ impl PlacementPass<'_, '_, '_> {
                 lift: view.lift.clone(),
                 landing: view.landing.clone(),
                 drag: view.drag.clone(),
+                pinch: view.pinch.clone(),
                 slide: view.slide.clone(),
                 swipe_up: view.swipe_up.clone(),
                 swipe_down: view.swipe_down.clone(),

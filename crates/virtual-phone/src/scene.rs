@@ -161,6 +161,7 @@ pub(crate) struct Touch {
     pub(crate) lift: Option<Tag>,
     pub(crate) landing: Option<Tag>,
     pub(crate) drag: Option<Tag>,
+    pub(crate) pinch: Option<Tag>,
     pub(crate) slide: Option<Tag>,
     pub(crate) swipe_up: Option<Tag>,
     pub(crate) swipe_down: Option<Tag>,

@@ -62,6 +62,8 @@ pub(crate) struct View {
     /// Makes it a drop target.
     pub(crate) landing: Option<Tag>,
     pub(crate) drag: Option<Tag>,
+    /// Sent while two fingers move apart or together on it.
+    pub(crate) pinch: Option<Tag>,
     /// Sent with the position along its width while a finger touches it.
     pub(crate) slide: Option<Tag>,
     pub(crate) swipe_up: Option<Tag>,
@@ -228,6 +230,7 @@ impl View {
             lift: None,
             landing: None,
             drag: None,
+            pinch: None,
             slide: None,
             swipe_up: None,
             swipe_down: None,
@@ -314,6 +317,12 @@ impl View {
     /// Sends every movement of a finger here to the app, in dp.
     pub(crate) fn on_drag(mut self, tag: impl Into<Tag>) -> Self {
         self.drag = Some(tag.into());
+        self
+    }
+
+    /// Sends to the app how two fingers here move apart or together.
+    pub(crate) fn on_pinch(mut self, tag: impl Into<Tag>) -> Self {
+        self.pinch = Some(tag.into());
         self
     }
 

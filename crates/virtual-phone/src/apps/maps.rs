@@ -33,8 +33,8 @@ pub(crate) struct Maps {
     tab: Tab,
     /// The city's point at the centre of the home page's map.
     centre: (f32, f32),
-    /// The zoom level.
-    zoom: u8,
+    /// The zoom level: each is half as large again as the one before.
+    zoom: f32,
     /// The text of the search field.
     query: String,
     open_only: bool,
@@ -57,7 +57,9 @@ enum Tab {
 }
 
 /// The maximum zoom level.
-const CLOSEST: u8 = 3;
+const CLOSEST: f32 = 3.0;
+/// How many times larger the map is at the next zoom level.
+const ZOOM_STEP: f32 = 1.5;
 /// Preference keys: saved places and recent searches.
 const SAVED: &str = "saved/";
 const RECENT: &str = "recent";
@@ -91,7 +93,7 @@ impl BuiltInApp for Maps {
             pages: Vec::new(),
             tab: Tab::Explore,
             centre: (0.0, 0.0),
-            zoom: 0,
+            zoom: 0.0,
             query: String::new(),
             open_only: false,
             best_first: false,
@@ -120,6 +122,9 @@ impl App for Maps {
                 let (dx, dy) = (dx / self.scale(), dy / self.scale());
                 self.centre = (inside(self.centre.0 - dx), inside(self.centre.1 - dy));
             }
+            Event::Pinch(_, factor) => {
+                self.zoom = (self.zoom + factor.log(ZOOM_STEP)).clamp(0.0, CLOSEST);
+            }
             Event::Text { text, .. } => self.query = text,
             Event::Action { .. } => {
                 let query = self.query.clone();
@@ -127,7 +132,7 @@ impl App for Maps {
             }
             Event::Back => self.back(context),
             Event::PermissionResult { granted: true, .. } => {
-                (self.centre, self.zoom) = ((0.0, 0.0), 0)
+                (self.centre, self.zoom) = ((0.0, 0.0), 0.0)
             }
             Event::PermissionResult { .. } => context.toast("Maps needs to know where you are"),
             _ => {}
@@ -198,7 +203,7 @@ impl Maps {
                     _ => Tab::Explore,
                 }
             }
-            "zoom in" => self.zoom = (self.zoom + 1).min(CLOSEST),
+            "zoom in" => self.zoom = (self.zoom + 1.0).min(CLOSEST),
             "locate" => context.ask_permission(FINE_LOCATION),
             "account" => context.toast("Signed in as Alex"),
             "contribute" => context.toast("Thanks for helping others"),
@@ -209,7 +214,7 @@ impl Maps {
 
     /// The scale of the map.
     fn scale(&self) -> f32 {
-        1.5_f32.powi(i32::from(self.zoom))
+        ZOOM_STEP.powf(self.zoom)
     }
 
     fn back(&mut self, context: &mut AppContext<'_>) {

@@ -77,6 +77,7 @@ pub(crate) fn hit<'n>(node: &'n Node, at: Point, chain: &mut Vec<&'n Node>) -> b
         || touch.double.is_some()
         || touch.lift.is_some()
         || touch.drag.is_some()
+        || touch.pinch.is_some()
         || touch.slide.is_some()
         || touch.scroll.is_some()
         || touch.swipe_up.is_some()

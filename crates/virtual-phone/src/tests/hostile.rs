@@ -29,8 +29,8 @@ enum FuzzOp {
 
 fn deed() -> impl Strategy<Value = FuzzOp> {
     prop_oneof![
-        8 => (0_u8..4, -50..600_i32, -50..1000_i32).prop_map(|(phase, x, y)| FuzzOp::Touch(phase, x, y)),
-        1 => (0_u8..4, any::<i32>(), any::<i32>()).prop_map(|(phase, x, y)| FuzzOp::Touch(phase, x, y)),
+        8 => (0_u8..16, -50..600_i32, -50..1000_i32).prop_map(|(phase, x, y)| FuzzOp::Touch(phase, x, y)),
+        1 => (0_u8..16, any::<i32>(), any::<i32>()).prop_map(|(phase, x, y)| FuzzOp::Touch(phase, x, y)),
         3 => (0_u32..300).prop_map(FuzzOp::Key),
         3 => any::<char>().prop_map(FuzzOp::Type),
         2 => (0_u64..5000).prop_map(FuzzOp::Wait),
@@ -52,7 +52,9 @@ fn perform(world: &mut World, deed: &FuzzOp) {
     match deed {
         FuzzOp::Touch(phase, x, y) => {
             let phases = [TouchPhase::Down, TouchPhase::Move, TouchPhase::Up, TouchPhase::Cancel];
-            world.pointer(phases[usize::from(*phase) % 4], Point { x: *x, y: *y });
+            // The first finger as often as the other two together.
+            let finger = u32::from(phase / 4 % 4).saturating_sub(1);
+            world.finger(finger, phases[usize::from(*phase) % 4], Point { x: *x, y: *y });
         }
         FuzzOp::Key(code) => world.key(KeyCode(*code)),
         FuzzOp::Type(ch) => {

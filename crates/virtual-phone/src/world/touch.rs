@@ -6,12 +6,16 @@
 //!             └──Up──► tap, or double tap if it is the second one soon after
 //! ```
 //!
+//! A second finger ends what the first one does; how far apart the two are is a pinch (`input/pinch.rs`).
+//!
 //! A touch goes to the frontmost window under it, and in it, as on Android, to the frontmost node that takes touches,
 //! else to the one behind it. A fast finger starts a fling (`fling`); the next touch stops it and does nothing else.
 
 use crate::app::Event;
 use crate::geometry::{Axis, Point, Rect, TouchPhase};
-use crate::input::{DragMode, Fling, Gesture, Target, TouchedWindow, VelocityTracker, hit};
+use crate::input::{
+    DragMode, Fling, Gesture, Pinch, PinchStep, Target, TouchedWindow, VelocityTracker, hit,
+};
 use crate::log::SYSTEM_PID;
 use crate::scene::{Node, WindowKind};
 use crate::view::Tag;
@@ -33,20 +37,102 @@ const EDGE: f32 = 12.0;
 impl World {
     /// A raw touch at a point on the screen, at the time of the last [`World::advance`].
     pub fn pointer(&mut self, phase: TouchPhase, at: Point) {
+        self.finger(0, phase, at);
+    }
+
+    /// The same for one of several fingers, each with a number of its own. Cancelling is for all of them.
+    pub fn finger(&mut self, finger: u32, phase: TouchPhase, at: Point) {
         if !self.screen.is_on() {
+            self.input.fingers_mut().clear();
+            self.input.set_pinch(None);
             return;
         }
         // Far beyond any screen: prevents overflow below.
         let at = Point { x: at.x.clamp(-100_000, 100_000), y: at.y.clamp(-100_000, 100_000) };
         match phase {
-            TouchPhase::Down => self.touch_down(at),
-            TouchPhase::Move => self.touch_move(at),
+            TouchPhase::Down => {
+                self.input.fingers_mut().insert(finger, at);
+                match self.input.fingers().len() {
+                    1 => self.touch_down(at),
+                    2 => self.begin_pinch(),
+                    // No app here counts more fingers.
+                    _ => {}
+                }
+            }
+            TouchPhase::Move => {
+                if let Some(place) = self.input.fingers_mut().get_mut(&finger) {
+                    *place = at;
+                }
+                match self.input.pinch_mut() {
+                    Some(_) => self.step_pinch(),
+                    None => self.touch_move(at),
+                }
+            }
             TouchPhase::Up => {
+                if let Some(place) = self.input.fingers_mut().get_mut(&finger) {
+                    *place = at;
+                }
+                if self.input.pinch_mut().is_some() {
+                    self.step_pinch();
+                    self.input.fingers_mut().remove(&finger);
+                    return self.end_pinch();
+                }
+                self.input.fingers_mut().remove(&finger);
                 self.touch_move(at);
                 self.hold_if_long_enough();
                 self.touch_up(at);
             }
-            TouchPhase::Cancel => drop(self.input.take_gesture()),
+            TouchPhase::Cancel => {
+                drop(self.input.take_gesture());
+                self.input.fingers_mut().clear();
+                self.input.set_pinch(None);
+            }
+        }
+    }
+
+    /// The places of the two fingers that landed first.
+    fn two_fingers(&self) -> Option<[Point; 2]> {
+        let mut places = self.input.fingers().values();
+        Some([*places.next()?, *places.next()?])
+    }
+
+    /// Two fingers zoom the innermost view that both are on.
+    fn begin_pinch(&mut self) {
+        let (Some(places), Some(gesture)) = (self.two_fingers(), self.input.take_gesture()) else {
+            return;
+        };
+        let zoomable = gesture.chain.iter().rev().find_map(|Target { address, node }| {
+            let tag = node.touch.pinch.clone()?;
+            let both = places.iter().all(|at| node.bounds.contains(*at));
+            both.then(|| (node.id.clone().unwrap_or_else(|| address.clone()), tag))
+        });
+        let scale = self.screen.display().scale();
+        self.input.set_pinch(Some(Pinch::new(gesture.to, zoomable, places, scale)));
+    }
+
+    fn step_pinch(&mut self) {
+        let Some(places) = self.two_fingers() else { return };
+        let Some(pinch) = self.input.pinch_mut().filter(|pinch| !pinch.over) else { return };
+        let (PinchStep::By(factor), Some((_, tag))) = (pinch.step(places), pinch.target.clone())
+        else {
+            return;
+        };
+        let to = pinch.to;
+        self.dispatch_event(to, Event::Pinch(tag, factor));
+    }
+
+    /// A finger is lifted. What is left on the screen does nothing more.
+    fn end_pinch(&mut self) {
+        let is_last = self.input.fingers().is_empty();
+        let Some(pinch) = self.input.pinch_mut() else { return };
+        if !std::mem::replace(&mut pinch.over, true) {
+            let (Point { x, y }, factor) = (pinch.middle, pinch.factor);
+            let name = pinch.target.as_ref().map_or("nothing that zooms", |(name, _)| name);
+            let line = format!("pinch {x},{y} by {factor:.2} on {name}");
+            self.write_log('D', "VirtualInput", SYSTEM_PID, &line);
+        }
+        if is_last {
+            self.input.set_pinch(None);
         }
     }
 

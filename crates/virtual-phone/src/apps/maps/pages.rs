@@ -35,6 +35,7 @@ impl Maps {
             .on_drag("pan")
             .on_long_press("drop pin")
             .on_double_tap("zoom in")
+            .on_pinch("zoom")
             .fill_parent();
         let bar = row([
             icon(Icon::Place, 24.0, Colour::hex(0x1E8E3E)).hide_from_accessibility(),
