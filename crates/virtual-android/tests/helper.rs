@@ -12,10 +12,11 @@ use std::io::Write as _;
 use std::time::Duration;
 use thumbwire_adb::Transport as _;
 use thumbwire_adb::services::sync;
-use thumbwire_virtual_android::Setup;
+use thumbwire_virtual_android::{ClockMode, Profile, Setup};
 use tokio::io::AsyncWriteExt as _;
 use tokio::time::{Instant, timeout};
 
+const MAPS: &str = "com.google.android.apps.maps/com.google.android.maps.MapsActivity";
 const NAME: &str = "thumbwire-00112233445566aa";
 
 fn of_release(name: &str) -> Wired {
@@ -33,7 +34,7 @@ async fn helper_accepts_the_token_and_ends_with_stdin() {
     let wired = Wired::new();
     let (mut held, mut talk) = helped(&wired).await;
     let hello = talk.ask(json!({"op": "hello", "token": TOKEN, "proto": 1, "more": [1]})).await;
-    let ops = json!(["courier", "tools", "cancel", "bye"]);
+    let ops = json!(["courier", "tools", "clip_get", "clip_set", "touch", "cancel", "bye"]);
     assert_eq!(hello, json!({"id": 2, "ok": true, "proto": 1, "sdk": 34, "uid": 2000, "ops": ops}));
     let shown = wired.stdout("ps -A -o PID,ARGS").await;
     let line = shown.lines().find(|line| line.contains("app_process")).expect("it is there");
@@ -176,12 +177,115 @@ async fn client_without_the_token_is_rejected() {
         assert_eq!(talk.ask(first).await["error"], "refused");
         assert_eq!(talk.answer().await, None);
     }
-    let mut talk = Talk::opened(&wired, NAME).await;
-    let answer = talk.ask(json!({"op": "hello", "token": TOKEN, "proto": 2})).await;
-    assert_eq!(answer["error"], "unsupported");
-    assert_eq!(talk.answer().await, None);
-    // None of them ended it.
+    // None of them ended it, and one that says nothing is closed.
+    let mut silent = Talk::opened(&wired, NAME).await;
+    let began = Instant::now();
+    assert_eq!(silent.answer().await, None);
+    assert_eq!(began.elapsed().as_secs(), 10);
     Talk::known(&wired, NAME).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn token_opens_one_connection() {
+    let wired = Wired::new();
+    let (held, mut host) = helped(&wired).await;
+    let mut second = Talk::opened(&wired, NAME).await;
+    let answer = second.ask(json!({"op": "hello", "token": TOKEN, "proto": 1})).await;
+    assert_eq!(answer["error"], "refused");
+    assert_eq!(second.answer().await, None);
+    assert_eq!(host.ask(json!({"op": "clip_get"})).await["ok"], true);
+    // The helper ends with its host.
+    drop(host);
+    assert_eq!(held.end().await.1, Some(0));
+    // So it does if the host speaks another version of the wire.
+    let held = RunningHelper::started(&wired, NAME).await;
+    let mut newer = Talk::opened(&wired, NAME).await;
+    let answer = newer.ask(json!({"op": "hello", "token": TOKEN, "proto": 2})).await;
+    assert_eq!(answer["error"], "unsupported");
+    assert_eq!(held.end().await.1, Some(0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn clipboard_is_the_phones() {
+    let wired = Wired::new();
+    let (_held, mut talk) = helped(&wired).await;
+    let empty = talk.ask(json!({"op": "clip_get"})).await;
+    assert_eq!(empty, json!({"id": 2, "ok": true, "text": null, "items": 0, "types": []}));
+    let text = "né 漢字 😀\n'; reboot";
+    assert_eq!(
+        talk.ask(json!({"op": "clip_set", "text": text})).await,
+        json!({"id": 3, "ok": true})
+    );
+    assert_eq!(
+        wired.phone.world(|world| world.clipboard().map(str::to_owned)).as_deref(),
+        Some(text)
+    );
+    wired.phone.world(|world| world.set_clipboard("from an app"));
+    let answer = talk.ask(json!({"op": "clip_get"})).await;
+    assert_eq!(
+        (&answer["text"], &answer["types"]),
+        (&json!("from an app"), &json!(["text/plain"]))
+    );
+    let longest = "😀".repeat(100_000);
+    assert_eq!(talk.ask(json!({"op": "clip_set", "text": longest})).await["ok"], true);
+    let answer = talk.ask(json!({"op": "clip_set", "text": format!("{longest}x")})).await;
+    assert_eq!(answer["error"], "too_large");
+    for bad in [json!({"op": "clip_set"}), json!({"op": "clip_set", "text": 5})] {
+        assert_eq!(talk.ask(bad).await["says"], "`text` is not a string");
+    }
+    assert!(wired.phone.world(|world| world.clipboard() == Some(longest.as_str())));
+}
+
+/// Two fingers on a diagonal around the middle of the map.
+fn pinch(from: i32, to: i32, ms: u64) -> Value {
+    let finger = |sign: i32| {
+        let at = |half: i32| (540 + sign * half, 1_200 - sign * half);
+        let ((x1, y1), (x2, y2)) = (at(from), at(to));
+        json!([[0, x1, y1], [ms, x2, y2]])
+    };
+    json!({"op": "touch", "fingers": [finger(-1), finger(1)]})
+}
+
+#[tokio::test(start_paused = true)]
+async fn two_fingers_are_seen_by_the_app() {
+    let wired = Wired::new();
+    wired.stdout(&format!("am start -n {MAPS}")).await;
+    let (_held, mut talk) = helped(&wired).await;
+    let before = wired.phone.world(|world| (world.frame(), world.uptime()));
+    assert_eq!(talk.ask(pinch(200, 400, 300)).await, json!({"id": 2, "ok": true}));
+    let (close, took) = wired.phone.world(|world| (world.frame(), world.uptime() - before.1));
+    assert!(close != before.0, "the map is larger");
+    assert!((300..400).contains(&took.as_millis()), "{took:?}");
+    let log = wired.stdout("logcat -d -s VirtualInput:D").await;
+    assert!(log.contains("pinch 540,1200 by 1.8") && log.contains("map_view"), "{log}");
+    assert_eq!(talk.ask(pinch(420, 200, 300)).await["ok"], true);
+    assert!(wired.phone.world(|world| world.frame()) == before.0);
+    // One finger taps.
+    let tap = json!({"op": "touch", "fingers": [[[0, 540, 200]]], "wait": "none"});
+    talk.ask(tap).await;
+    assert!(wired.phone.world(|world| world.frame()) != before.0);
+    for (request, what) in [
+        (json!({"op": "touch"}), "`fingers` is not a list of lists of points"),
+        (json!({"op": "touch", "fingers": [[[0, 1, 2]]], "wait": "long"}), "`wait` is not one of"),
+    ] {
+        let answer = talk.ask(request).await;
+        assert!(answer["says"].as_str().expect("words").starts_with(what), "{answer}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn cancelled_gesture_leaves_no_finger_on_the_screen() {
+    let wired =
+        Wired::made(Setup { clock: ClockMode::Real, profile: Profile::Pixel, ..Setup::default() });
+    wired.stdout(&format!("am start -W -n {MAPS}")).await;
+    let (_held, mut talk) = helped(&wired).await;
+    let gesture = talk.send(pinch(200, 400, 30_000)).await;
+    let cancel = talk.ask_both(json!({"op": "cancel", "of": gesture})).await;
+    assert!(cancel.iter().any(|answer| answer["error"] == "cancelled"), "{cancel:?}");
+    // A finger that had stayed would make this a second one, which taps nothing.
+    let before = wired.phone.world(|world| world.frame());
+    talk.ask(json!({"op": "touch", "fingers": [[[0, 540, 200]]]})).await;
+    assert!(wired.phone.world(|world| world.frame()) != before);
 }
 
 #[tokio::test(start_paused = true)]
@@ -210,7 +314,7 @@ async fn unknown_op_is_reported_and_bad_frame_disconnects() {
         (vec![0xff; 8], "too_large"),
         (vec![0, 0x80, 0, 0, 0, 0, 0, 1], "too_large"),
     ] {
-        let mut talk = Talk::known(&wired, NAME).await;
+        let mut talk = Talk::opened(&wired, NAME).await;
         talk.stream.write_all(&bytes).await.expect("written");
         let answer = talk.answer().await.expect("an answer");
         assert_eq!((&answer["id"], &answer["error"]), (&json!(0), &json!(error)));
@@ -259,14 +363,14 @@ async fn helper_exits_after_one_idle_minute() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
     #[test]
-    fn garbage_from_one_host_does_not_affect_others(
+    fn garbage_from_strangers_does_not_affect_the_host(
         pieces in proptest::collection::vec(garbage(), 1..6),
     ) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build();
         runtime.expect("a runtime").block_on(async {
             let wired = Wired::new();
-            let (_held, mut talk) = helped(&wired).await;
-            let mut other = Talk::known(&wired, NAME).await;
+            let (_held, mut other) = helped(&wired).await;
+            let mut talk = Talk::opened(&wired, NAME).await;
             for piece in &pieces {
                 // A disconnected client cannot write.
                 if talk.stream.write_all(piece).await.is_err() {
@@ -283,6 +387,33 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+    #[test]
+    fn garbage_from_the_host_ends_at_most_the_helper(
+        pieces in proptest::collection::vec(garbage(), 1..6),
+    ) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build();
+        runtime.expect("a runtime").block_on(async {
+            let wired = Wired::new();
+            let (held, mut talk) = helped(&wired).await;
+            for piece in &pieces {
+                if talk.stream.write_all(piece).await.is_err() {
+                    break;
+                }
+            }
+            let _ = timeout(Duration::from_secs(5), async {
+                while let Some(answer) = talk.answer().await {
+                    assert!(answer["ok"] == true || answer["error"].is_string(), "{answer}");
+                }
+            }).await;
+            drop(talk);
+            assert_eq!(held.end().await.1, Some(0));
+            helped(&wired).await;
+        });
+    }
+}
+
 /// Bytes, frames of bytes, and frames of almost valid requests.
 fn garbage() -> impl Strategy<Value = Vec<u8>> {
     let bytes = || proptest::collection::vec(any::<u8>(), 0..60);
@@ -290,6 +421,8 @@ fn garbage() -> impl Strategy<Value = Vec<u8>> {
         Just("hello".to_owned()),
         Just("courier".to_owned()),
         Just("tools".to_owned()),
+        Just("touch".to_owned()),
+        Just("clip_set".to_owned()),
         Just("cancel".to_owned()),
         "[a-z]{0,5}",
     ];

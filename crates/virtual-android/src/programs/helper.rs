@@ -9,33 +9,41 @@
 //! ```text
 //!  stdin ─ token ─┐                    ┌─ hello, cancel, bye
 //!  adbd ─ localabstract:NAME ─ frames ─┤
-//!                                      └─ courier, tools ──► World::start_service
+//!                                      ├─ courier, tools ──► World::start_service
+//!                                      ├─ clip_get, clip_set ──► World::clipboard
+//!                                      └─ touch ──► World::finger
 //! ```
 //!
-//! It ends with standard input, at `bye`, at any signal, and after 60 s without a frame or a running request. Not here:
-//! checking who connects, because only adbd, whose user id is 2000, can connect to a socket inside this phone; screens,
-//! touch and text.
+//! The first connection with the token is the host's, and the only one. The helper ends with it, with standard input, at
+//! `bye`, at any signal, and after 60 s without a frame or a running request. Not here: checking who connects, because
+//! only adbd, whose user id is 2000, can connect to a socket inside this phone; screens, keys and text.
 
+mod clipboard;
 mod courier;
+mod error;
 mod jar;
+mod touch;
 mod wire;
 
 pub(crate) use jar::{PATH, install};
 
 use super::Invocation;
+use crate::faults::command_text;
 use crate::io::{Abort, Input, Status};
 use crate::phone::VirtualPhone;
 use crate::release::sdk;
-use courier::{HelperError, SHELL, answer};
+use courier::SHELL;
+use error::HelperError;
 use futures::future::{AbortHandle, Abortable, BoxFuture, FutureExt};
 use futures::stream::{FuturesUnordered, StreamExt};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use thumbwire_adb::daemon::sockets::Pipe;
 use tokio::io::WriteHalf;
-use tokio::sync::{Notify, watch};
+use tokio::sync::{Mutex, Notify, watch};
 use tokio::task::JoinSet;
 use wire::{Frames, Header, ReadError, send};
 
@@ -46,6 +54,8 @@ pub(super) const CLASS: &str = "org.thumbwire.helper.Main";
 const PROTOCOL: u64 = 1;
 /// It ends after this long without a frame.
 const SILENCE: Duration = Duration::from_secs(60);
+/// A connection without the token is closed after this long.
+const STRANGER: Duration = Duration::from_secs(10);
 /// Maximum bytes of the token line.
 const LONGEST_TOKEN: u64 = 256;
 /// Maximum connections; further ones wait until one ends.
@@ -53,7 +63,7 @@ const MOST_CONNECTIONS: usize = 16;
 /// Maximum running requests per connection; further ones are not read until one is answered.
 const MOST_REQUESTS: usize = 64;
 /// Its operations.
-const OPS: [&str; 4] = ["courier", "tools", "cancel", "bye"];
+const OPS: [&str; 7] = ["courier", "tools", "clip_get", "clip_set", "touch", "cancel", "bye"];
 /// 128 + `SIGABRT`
 const ABORTED: i32 = 134;
 
@@ -95,6 +105,8 @@ async fn run(call: &Invocation) -> Status {
         pid: call.running.pid,
         token,
         pulse: watch::Sender::new(IdleTimer { heard: uptime(&call.phone), busy: 0 }),
+        has_host: AtomicBool::new(false),
+        touching: Mutex::new(()),
         bye: Notify::new(),
     });
     // Dropping the set, as a signal does, ends the connections.
@@ -128,7 +140,11 @@ struct Helper {
     pid: u32,
     token: String,
     pulse: watch::Sender<IdleTimer>,
-    /// Notified when a host sends `bye`.
+    /// Whether a connection has presented the token.
+    has_host: AtomicBool,
+    /// Held by a gesture: the fingers of two would mix.
+    touching: Mutex<()>,
+    /// Notified when the host sends `bye` or disconnects.
     bye: Notify,
 }
 
@@ -143,6 +159,29 @@ impl Helper {
     fn reset_idle(&self) {
         let heard = uptime(&self.phone);
         self.pulse.send_modify(|pulse| pulse.heard = heard);
+    }
+
+    /// Performs an operation that takes time.
+    async fn perform(&self, op: &str, header: &Header) -> Result<Value, HelperError> {
+        let phone = &self.phone;
+        match op {
+            "courier" => return courier::courier(phone, self.pid, header).await,
+            "tools" => return courier::tools(phone, header).await,
+            _ => {}
+        }
+        let command = command_text(op, &[]);
+        phone.inject_before(&command).await;
+        let result = match op {
+            "clip_get" => Ok(clipboard::get(phone)),
+            "clip_set" => clipboard::set(phone, header),
+            "touch" => {
+                let _turn = self.touching.lock().await;
+                touch::touch(phone, header).await
+            }
+            _ => Err(HelperError::unsupported(op)),
+        };
+        phone.inject_after(&command);
+        result
     }
 
     /// Completes after the idle timeout: by the phone's clock, or in real time.
@@ -202,10 +241,20 @@ struct Connection {
 }
 
 impl Connection {
-    /// Serves until the host disconnects or breaks the protocol.
+    /// Serves until the other end disconnects or breaks the protocol.
     async fn serve(helper: Arc<Helper>, pipe: Pipe) {
+        if Self::serve_until_closed(Arc::clone(&helper), pipe).await {
+            helper.bye.notify_one();
+        }
+    }
+
+    /// The same. Returns whether it was the host's.
+    async fn serve_until_closed(helper: Arc<Helper>, pipe: Pipe) -> bool {
         let (from, to) = tokio::io::split(pipe);
         let mut frames = Frames::new(from);
+        let stranger = helper.phone.clone();
+        let late = stranger.sleep_real(Some(STRANGER));
+        tokio::pin!(late);
         let mut this =
             Self { helper, to, known: false, requests: Requests::new(), handles: BTreeMap::new() };
         loop {
@@ -218,13 +267,14 @@ impl Connection {
                     this.helper.reset_idle();
                     match frame {
                         Ok(header) => this.take(&header).await,
-                        Err(ReadError::Closed) => return,
+                        Err(ReadError::Closed) => return this.known,
                         Err(end) => this.refuse(&end).await,
                     }
                 },
+                () = &mut late, if !this.known => return false,
             };
             if going.is_err() {
-                return;
+                return this.known;
             }
         }
     }
@@ -248,10 +298,10 @@ impl Connection {
             return self.answer(id, Err(HelperError::malformed(says))).await;
         }
         match op {
-            "courier" | "tools" => {
+            "courier" | "tools" | "clip_get" | "clip_set" | "touch" => {
                 let (busy, header, op) =
                     (RequestGuard::new(&self.helper), header.clone(), op.to_owned());
-                let asked = async move { answer(&busy.0.phone, busy.0.pid, &op, &header).await };
+                let asked = async move { busy.0.perform(&op, &header).await };
                 let (handle, registration) = AbortHandle::new_pair();
                 let asked = Abortable::new(asked, registration);
                 let asked =
@@ -281,13 +331,16 @@ impl Connection {
         if header.get("token").and_then(Value::as_str) != Some(self.helper.token.as_str()) {
             return self.reject(id).await;
         }
+        if !self.known && self.helper.has_host.swap(true, Ordering::Relaxed) {
+            return self.reject(id).await;
+        }
+        self.known = true;
         if header.get("proto").and_then(Value::as_u64) != Some(PROTOCOL) {
             let failed =
                 HelperError::of("unsupported", "this helper supports only protocol version 1");
             self.answer(id, Err(failed.trying("push the helper that matches the host"))).await?;
             return Err(Abort::Closed);
         }
-        self.known = true;
         let sdk = sdk(self.helper.phone.setup().android);
         let hello = json!({ "proto": PROTOCOL, "sdk": sdk, "uid": SHELL, "ops": OPS });
         self.answer(id, Ok(hello)).await

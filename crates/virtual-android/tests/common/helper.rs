@@ -136,6 +136,12 @@ impl Talk {
         assert_eq!(answer["id"], id, "{answer}");
         answer
     }
+
+    /// Sends a request that ends another one, and returns both answers as they come.
+    pub async fn ask_both(&mut self, request: Value) -> Vec<Value> {
+        self.send(request).await;
+        vec![self.answer().await.expect("an answer"), self.answer().await.expect("another")]
+    }
 }
 
 /// A frame without a body.

@@ -1,10 +1,11 @@
 //! The helper's operations on apps: calling a service with a callback, and listing services.
 //!
-//! Begin at [`answer`]. Each request has its own callback (on a phone: a binder), which accepts one reply; a second
+//! Begin at [`courier`]. Each request has its own callback (on a phone: a binder), which accepts one reply; a second
 //! one, or one after the request's end, is dropped. Sizes and times were measured on an Android 4.4.4: 255,000 UTF-16
 //! units pass in an Intent, 300,000 vanish without an error on either side, which is why requests of more than 200,000
 //! are refused here.
 
+use super::error::HelperError;
 use crate::faults::command_text;
 use crate::latency::Work;
 use crate::phone::VirtualPhone;
@@ -29,60 +30,6 @@ const ACTION: &str = "mobile.mcp.SERVICE";
 /// The helper's user id.
 pub(super) const SHELL: u32 = 2_000;
 
-/// Why a request failed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct HelperError {
-    /// The wire's error code.
-    pub(super) code: &'static str,
-    /// One sentence, including the phone's message if there is one.
-    pub(super) text: String,
-    /// What to try next.
-    pub(super) advice: &'static str,
-}
-
-impl HelperError {
-    pub(super) fn of(code: &'static str, text: &str) -> Self {
-        Self { code, text: text.to_owned(), advice: "" }
-    }
-
-    pub(super) fn trying(self, advice: &'static str) -> Self {
-        Self { advice, ..self }
-    }
-
-    pub(super) fn malformed(text: String) -> Self {
-        Self { code: "malformed", text, advice: "" }
-    }
-
-    pub(super) fn cancelled() -> Self {
-        Self::of("cancelled", "the request was cancelled; the app may have acted")
-    }
-
-    pub(super) fn unsupported(op: &str) -> Self {
-        let op: String = op.chars().take(100).collect();
-        Self::of("unsupported", &format!("unknown op {op:?}"))
-            .trying("use one of `ops` in the answer to hello")
-    }
-
-    fn timeout(limit: Duration) -> Self {
-        let says = format!("no reply within {} ms; the app may have acted", limit.as_millis());
-        Self::of("timeout", &says).trying("check the app before trying again")
-    }
-}
-
-/// Answers a request; `pid` is the helper's process id.
-pub(super) async fn answer(
-    phone: &VirtualPhone,
-    pid: u32,
-    op: &str,
-    header: &Map<String, Value>,
-) -> Result<Value, HelperError> {
-    match op {
-        "courier" => deliver(phone, pid, &ServiceRequest::read(header)?).await,
-        "tools" => tools(phone, header).await,
-        _ => Err(HelperError::unsupported(op)),
-    }
-}
-
 /// A service call as a host sent it.
 struct ServiceRequest {
     to: ServiceName,
@@ -94,8 +41,7 @@ struct ServiceRequest {
 
 impl ServiceRequest {
     fn read(header: &Map<String, Value>) -> Result<Self, HelperError> {
-        let wrong =
-            |name: &str, what: &str| HelperError::malformed(format!("`{name}` is not {what}"));
+        let wrong = HelperError::wrong;
         let component = header.get("component").and_then(Value::as_str);
         let (package, class) = component
             .and_then(|component| component.split_once('/'))
@@ -155,12 +101,13 @@ fn units(extras: &[(String, String)]) -> usize {
         .sum()
 }
 
-/// Starts the service and waits for its reply.
-async fn deliver(
+/// `courier`: starts a service and waits for its reply. `pid` is the helper's process id.
+pub(super) async fn courier(
     phone: &VirtualPhone,
     pid: u32,
-    request: &ServiceRequest,
+    header: &Map<String, Value>,
 ) -> Result<Value, HelperError> {
+    let request = &ServiceRequest::read(header)?;
     let size = units(&request.extras);
     if size > LARGEST_REQUEST {
         let says = format!("the extras have {size} UTF-16 units; the limit is {LARGEST_REQUEST}");
@@ -206,7 +153,8 @@ async fn returned(
         reply = coming.then.map(|next| *next);
     }
     phone.sleep(request.limit.saturating_sub(passed)).await;
-    Err(HelperError::timeout(request.limit))
+    let says = format!("no reply within {} ms; the app may have acted", request.limit.as_millis());
+    Err(HelperError::of("timeout", &says).trying("check the app before trying again"))
 }
 
 /// A reply in wire format.
@@ -220,7 +168,10 @@ fn render_reply(request: &ServiceRequest, reply: CallbackReply) -> Value {
 
 /// The services that match an action, with their metadata: texts and numbers as texts, references to texts resolved,
 /// other resources as ids (as in a `Bundle`).
-async fn tools(phone: &VirtualPhone, header: &Map<String, Value>) -> Result<Value, HelperError> {
+pub(super) async fn tools(
+    phone: &VirtualPhone,
+    header: &Map<String, Value>,
+) -> Result<Value, HelperError> {
     let action = header.get("action").and_then(Value::as_str).unwrap_or(ACTION).to_owned();
     phone.run_work(Work::Report).await;
     let services = phone.with(|phone| {
