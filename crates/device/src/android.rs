@@ -300,12 +300,20 @@ impl Device for Android {
     }
 
     async fn touch(&self, gesture: Gesture) -> Result<(), Error> {
+        if let Gesture::Pinch { middle, from, to, lasting } = gesture {
+            return self.pinch(middle, from, to, lasting).await;
+        }
         let level = match gesture {
             Gesture::DoubleTap { .. } | Gesture::Drag { .. } => self.api_level().await?,
             // The same on every release.
-            Gesture::Tap { .. } | Gesture::LongPress { .. } | Gesture::Swipe { .. } => 0,
+            Gesture::Tap { .. }
+            | Gesture::LongPress { .. }
+            | Gesture::Swipe { .. }
+            | Gesture::Pinch { .. } => 0,
         };
-        let line = input::touch_command(gesture, level);
+        let Some(line) = input::touch_command(gesture, level) else {
+            return Err(self.unsupported("this gesture"));
+        };
         match gesture {
             Gesture::Tap { .. } => self.run_input("touch the screen", line).await,
             // Their time is the gesture's own.

@@ -121,6 +121,12 @@ impl Scale {
         Rect { left, top, right, bottom }
     }
 
+    /// How many screen pixels a distance in the screenshot is.
+    fn length_to_screen(self, pixels: i32) -> i32 {
+        let longer = |size: Size| i64::from(size.width.max(size.height).max(1));
+        saturated(i64::from(pixels) * longer(self.screen) / longer(self.picture))
+    }
+
     fn gesture(self, gesture: Gesture) -> Gesture {
         let to = |at| self.to_screen(at);
         match gesture {
@@ -132,6 +138,15 @@ impl Scale {
             }
             Gesture::Drag { from, to: end, lasting } => {
                 Gesture::Drag { from: to(from), to: to(end), lasting }
+            }
+            Gesture::Pinch { middle, from, to: end, lasting } => {
+                let distance = |pixels| self.length_to_screen(pixels);
+                Gesture::Pinch {
+                    middle: to(middle),
+                    from: distance(from),
+                    to: distance(end),
+                    lasting,
+                }
             }
         }
     }

@@ -191,15 +191,39 @@ pub enum Gesture {
         /// Duration of the movement.
         lasting: Duration,
     },
+    /// Two fingers on a line from the lower left to the upper right: down, move apart or together, up. On Android only
+    /// the helper can do it.
+    Pinch {
+        /// The middle between the fingers.
+        middle: Point,
+        /// Their distance at the start, in pixels.
+        from: i32,
+        /// Their distance at the end.
+        to: i32,
+        /// Duration of the movement.
+        lasting: Duration,
+    },
 }
 
 impl Gesture {
-    /// Start and end point; the same point twice for a gesture in one place.
+    /// Start and end point; the same point twice for a gesture in one place; where both fingers of a pinch are when they
+    /// are furthest apart.
     pub fn ends(self) -> [Point; 2] {
         match self {
+            Self::Pinch { middle, from, to, .. } => Self::fingers(middle, from.max(to)),
             Self::Tap { at } | Self::DoubleTap { at } | Self::LongPress { at, .. } => [at, at],
             Self::Swipe { from, to, .. } | Self::Drag { from, to, .. } => [from, to],
         }
+    }
+
+    /// The places of the two fingers of a pinch that are this far apart.
+    pub fn fingers(middle: Point, distance: i32) -> [Point; 2] {
+        let half = (f64::from(distance) / 8.0_f64.sqrt()).round() as i32;
+        let at = |half: i32| Point {
+            x: middle.x.saturating_sub(half),
+            y: middle.y.saturating_add(half),
+        };
+        [at(half), at(half.saturating_neg())]
     }
 }
 

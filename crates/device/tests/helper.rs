@@ -14,7 +14,7 @@ use thumbwire_adb::DirectTransport;
 use thumbwire_device::android::{Android, HelperMode};
 use thumbwire_device::{
     AppId, AppServices as _, CallbackResult, Clipboard as _, Component, Device as _, Error,
-    ServiceReply, ServiceRequest, SideEffect, StartServiceError,
+    Gesture, Point, ServiceReply, ServiceRequest, SideEffect, StartServiceError,
 };
 use tokio::time::Instant;
 
@@ -412,4 +412,30 @@ async fn clipboard_needs_a_helper_that_has_it() {
     let (_phone, device) = phone.attach().await;
     let error = device.clipboard().await.unwrap_err();
     assert!(matches!(error, Error::HelperMissing { what: "the clipboard" }), "{error}");
+}
+
+#[tokio::test]
+async fn pinch_is_a_touch_of_two_fingers() {
+    fn touch(request: &Value) -> Vec<HelperOutput> {
+        let reply = match (request["op"].as_str().unwrap(), request["fingers"][0][0][1].as_i64()) {
+            ("touch", Some(400)) => json!({ "ok": true }),
+            ("touch", _) => json!({ "error": "refused", "says": "no window", "try": "look again" }),
+            (op, _) => panic!("{op}"),
+        };
+        vec![answer(request, reply)]
+    }
+    let (phone, device) = Phone::with(touch).attach().await;
+    let pinch = |x: i32| {
+        let (middle, lasting) = (Point { x, y: 1000 }, Duration::from_millis(300));
+        Gesture::Pinch { middle, from: 283, to: 566, lasting }
+    };
+    device.touch(pinch(500)).await.unwrap();
+    let fingers = json!([[[0, 400, 1100], [300, 300, 1200]], [[0, 600, 900], [300, 700, 800]]]);
+    assert_eq!(phone.heard("touch")[0]["fingers"], fingers);
+    let error = device.touch(pinch(900)).await.unwrap_err();
+    assert!(error.to_string().contains("no window; look again"), "{error}");
+    let (phone, device) = Phone::with(touch).attach_with(HelperMode::Off).await;
+    let error = device.touch(pinch(500)).await.unwrap_err();
+    assert!(matches!(error, Error::HelperMissing { what: "a pinch" }), "{error}");
+    assert_eq!((error.acted(), phone.heard("touch").len()), (SideEffect::None, 0));
 }

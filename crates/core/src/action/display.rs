@@ -73,6 +73,9 @@ impl fmt::Display for Action {
             Self::Touch(Gesture::Swipe { from, to, .. }) => {
                 write!(f, "swipe ({}, {}) to ({}, {})", from.x, from.y, to.x, to.y)
             }
+            Self::Touch(Gesture::Pinch { middle, .. }) => {
+                write!(f, "pinch at ({}, {})", middle.x, middle.y)
+            }
             Self::TapElement(target) => write!(f, "tap element {target}"),
             // Never the text itself: it may be a password.
             Self::Type(typing) => write!(f, "type {} characters", typing.text.chars().count()),

@@ -116,6 +116,11 @@ impl From<&Action> for StoredAction {
                 to: [to.x, to.y],
                 duration_ms: millis(*lasting),
             },
+            Action::Touch(Gesture::Pinch { middle, from, to, lasting }) => Self::Pinch {
+                at: Some([middle.x, middle.y]),
+                scale: f64::from(*to) / f64::from((*from).max(1)),
+                duration_ms: millis(*lasting),
+            },
             Action::OpenUrl(url) => Self::OpenUrl { url: url.clone() },
             Action::Touch(Gesture::Swipe { from, to, lasting }) => Self::Swipe {
                 from: [from.x, from.y],

@@ -201,6 +201,7 @@ pub enum StoredAction {
     LongPress { x: i32, y: i32, duration_ms: u64 },
     Swipe { from: [i32; 2], to: [i32; 2], duration_ms: u64 },
     Drag { from: [i32; 2], to: [i32; 2], duration_ms: u64 },
+    Pinch { at: Option<[i32; 2]>, scale: f64, duration_ms: u64 },
     Scroll { direction: String, distance: f64 },
     TapElement(StoredTarget),
     Type { text: String, into: Option<StoredTarget>, clear: bool, submit: bool },

@@ -287,6 +287,7 @@ fn touch(action: &RecordedAction) -> Option<Vec<[i32; 2]>> {
         | (
             _,
             StoredAction::Tap { x, y }
+            | StoredAction::Pinch { at: Some([x, y]), .. }
             | StoredAction::DoubleTap { x, y }
             | StoredAction::LongPress { x, y, .. },
         ) => Some(vec![[*x, *y]]),

@@ -61,6 +61,10 @@ pub(super) fn action_text(act: &StoredAction) -> String {
         StoredAction::Drag { from, to, .. } => {
             format!("drag {}, {} to {}, {}", from[0], from[1], to[0], to[1])
         }
+        StoredAction::Pinch { at: Some([x, y]), scale, .. } => {
+            format!("pinch at {x}, {y} by {scale:.2}")
+        }
+        StoredAction::Pinch { scale, .. } => format!("pinch by {scale:.2}"),
         StoredAction::TapElement(target) => format!("tap {}", by(target)),
         StoredAction::Type { text, into: Some(target), .. } => {
             format!("type {text:?} into {}", by(target))

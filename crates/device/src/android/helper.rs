@@ -2,7 +2,7 @@
 //!
 //! Start with [`Android::call_by_helper`]. `jar` puts the program on the phone, if [`HelperMode`] says so; `process` keeps it
 //! running, `connection` sends concurrent requests over one stream, `protocol` and `frame` define its bytes. The ops are
-//! `call_service` and `clipboard`. Nothing is installed: the program is a file.
+//! `call_service`, `clipboard` and `pinch`. Nothing is installed: the program is a file.
 //!
 //! ```text
 //!            installed?           ready, hello                   an op
@@ -20,6 +20,7 @@ mod clipboard;
 mod connection;
 mod frame;
 mod jar;
+mod pinch;
 mod process;
 mod protocol;
 
@@ -118,6 +119,16 @@ impl Android {
         }
     }
 
+    /// Asks the helper for an operation, which is never sent twice.
+    async fn ask_helper(&self, operation: Operation, fields: Header) -> Result<Header, Error> {
+        let Operation { op, needs, what, limit } = operation;
+        let connection = self.helper(needs).await?;
+        match connection.ask(op, fields, limit).await.map_err(|why| unanswered(why, what))? {
+            Reply::Done(output) => Ok(output),
+            Reply::Failed(error) => Err(operation.read_fault(error)),
+        }
+    }
+
     /// The connection to the helper; starts it if it is not running. `needs` is what is impossible without it.
     async fn helper(&self, needs: &'static str) -> Result<Arc<Connection>, Error> {
         let mode = self.helper.mode;
@@ -164,6 +175,35 @@ impl Android {
         result
             .unwrap_or_else(|| Err(HelperUnavailable::Failed("the start was cancelled".into())))
             .map_err(|missing| missing.into_error(needs))
+    }
+}
+
+/// An operation of the helper.
+#[derive(Debug, Clone, Copy)]
+struct Operation {
+    /// Its name on the wire.
+    op: &'static str,
+    /// What is impossible without the helper.
+    needs: &'static str,
+    /// What it does, after "failed to".
+    what: &'static str,
+    /// How long the helper may take.
+    limit: Duration,
+}
+
+impl Operation {
+    fn read_fault(self, error: HelperError) -> Error {
+        let Self { needs, what, .. } = self;
+        let HelperError { code, text, advice } = error;
+        let said = [text, advice];
+        let said: Vec<&str> =
+            said.iter().map(String::as_str).filter(|text| !text.is_empty()).collect();
+        let text = said.join("; ");
+        match code.as_str() {
+            "unsupported" => absent(needs),
+            "refused" | "too_large" => Error::Refused { what, reason: text },
+            _ => Error::Failed { what, text: format!("{code}; {text}") },
+        }
     }
 }
 
@@ -324,4 +364,26 @@ fn random<const BYTES: usize>() -> Result<String, HelperUnavailable> {
     let filled = getrandom::fill(&mut bytes);
     filled.map_err(|why| HelperUnavailable::Failed(format!("cannot get random bytes: {why}")))?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn helper_errors_are_mapped() {
+        let limit = Duration::ZERO;
+        let op = Operation { op: "clip_set", needs: "the clipboard", what: "set it", limit };
+        let map = |code: &str| {
+            let error =
+                HelperError { code: code.into(), text: "words".into(), advice: "advice".into() };
+            op.read_fault(error)
+        };
+        assert!(matches!(map("unsupported"), Error::HelperMissing { what: "the clipboard" }));
+        assert!(
+            matches!(map("refused"), Error::Refused { reason, .. } if reason == "words; advice")
+        );
+        assert!(matches!(map("too_large"), Error::Refused { .. }));
+        assert!(map("internal").to_string().contains("internal; words; advice"));
+    }
 }

@@ -20,10 +20,11 @@ const FAST_INPUT: u32 = 31;
 /// The first API level whose `input` drags.
 const DRAGGING: u32 = 24;
 
-/// Performs one gesture on a phone of this API level.
-pub(super) fn touch_command(gesture: Gesture, level: u32) -> ShellCommand {
+/// Performs one gesture on a phone of this API level; `None` if it takes two fingers, which `input` does not have.
+pub(super) fn touch_command(gesture: Gesture, level: u32) -> Option<ShellCommand> {
     let tap = |line: ShellCommand, at: crate::Point| line.number(at.x).number(at.y);
-    match gesture {
+    Some(match gesture {
+        Gesture::Pinch { .. } => return None,
         Gesture::Tap { at } => tap(ShellCommand::new("input tap"), at),
         // Android takes taps 40 to 300 ms apart as a double tap (`ViewConfiguration`).
         Gesture::DoubleTap { at } if level >= FAST_INPUT => {
@@ -38,14 +39,19 @@ pub(super) fn touch_command(gesture: Gesture, level: u32) -> ShellCommand {
             moving(ShellCommand::new("input draganddrop"), from, to, lasting)
         }
         // Moves what needs no long press, such as a slider.
-        Gesture::Drag { from, to, lasting } => swipe(from, to, lasting),
+        Gesture::Drag { from, to, lasting } => swipe_command(from, to, lasting),
         // `input` has no long press; a swipe from a point to itself is one.
-        Gesture::LongPress { at, held } => swipe(at, at, held),
-        Gesture::Swipe { from, to, lasting } => swipe(from, to, lasting),
-    }
+        Gesture::LongPress { at, held } => swipe_command(at, at, held),
+        Gesture::Swipe { from, to, lasting } => swipe_command(from, to, lasting),
+    })
 }
 
-fn swipe(from: crate::Point, to: crate::Point, lasting: Duration) -> ShellCommand {
+/// Moves a finger in a straight line; the same on every release.
+pub(super) fn swipe_command(
+    from: crate::Point,
+    to: crate::Point,
+    lasting: Duration,
+) -> ShellCommand {
     moving(ShellCommand::new("input swipe"), from, to, lasting)
 }
 
@@ -351,7 +357,7 @@ mod tests {
     #[test]
     fn gestures_become_commands() {
         let at = Point { x: 3, y: 4 };
-        let command = |gesture, level| touch_command(gesture, level).as_str().to_owned();
+        let command = |gesture, level| touch_command(gesture, level).unwrap().as_str().to_owned();
         assert_eq!(command(Gesture::Tap { at }, 34), "input tap 3 4");
         let held = Duration::from_millis(900);
         assert_eq!(command(Gesture::LongPress { at, held }, 34), "input swipe 3 4 3 4 900");

@@ -5,9 +5,9 @@ use std::time::Duration;
 use async_trait::async_trait;
 use tokio::time::timeout;
 
-use super::input::touch_command;
+use super::input::swipe_command;
 use super::{Android, ShellCommand};
-use crate::{Device as _, Error, Front, Gesture, Point, ScreenLock};
+use crate::{Device as _, Error, Front, Point, ScreenLock};
 
 /// `android.view.KeyEvent`: WAKEUP, which never turns a screen off, exists since API 20.
 const WAKEUP: i64 = 224;
@@ -59,9 +59,8 @@ impl Android {
         let size = self.screen_size().await?;
         let at = |part: i32| Point { x: size.width / 2, y: size.height * part / 10 };
         let lasting = Duration::from_millis(300);
-        let swipe = Gesture::Swipe { from: at(8), to: at(2), lasting };
-        // A swipe is the same on every release.
-        self.run_silent("swipe the lock screen away", touch_command(swipe, 0)).await
+        let swipe = swipe_command(at(8), at(2), lasting);
+        self.run_silent("swipe the lock screen away", swipe).await
     }
 
     /// What is in front once it satisfies the condition, or after a while: animations take up to a second.
