@@ -19,8 +19,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use thumbwire_device::{
-    AppId, FormatPreference, Gesture, InstallOptions, Key, LogFilter, Orientation, Platform, Size,
-    TreeDetail,
+    AppId, FormatPreference, Gesture, InstallOptions, Key, LogFilter, Orientation, Platform, Point,
+    Size, TreeDetail,
 };
 
 pub use crate::snapshot::{ControlNumber, Controls, ElementId, ElementRef};
@@ -135,6 +135,16 @@ pub enum Action {
         /// The distance in screens: 1.0 is a full screen.
         distance: f64,
     },
+    /// Moves two fingers apart or together, to zoom. Only some phones can; see [`Gesture::Pinch`].
+    Pinch {
+        /// The middle between the fingers; `None` is the centre of the screen.
+        at: Option<Point>,
+        /// How many times as far apart the fingers are afterwards: above 1 zooms in, below 1 out. What one pinch cannot do
+        /// takes several.
+        scale: f64,
+        /// The duration of each pinch.
+        lasting: Duration,
+    },
     /// Taps an element.
     TapElement(Target),
     /// Types text into a field.
@@ -172,6 +182,10 @@ pub enum Action {
         /// The name of the local file; `None` is the name that it has on the phone.
         name: Option<String>,
     },
+    /// Reads the text in the phone's clipboard.
+    ReadClipboard,
+    /// Replaces what the phone's clipboard has with a text.
+    SetClipboard(String),
     /// Stops an app and clears its data, as if it had just been installed.
     ClearData(AppId),
     /// Grants a permission to an app or revokes it.
@@ -483,10 +497,13 @@ impl Action {
             | Self::ListAppTools { .. }
             | Self::PushFile { .. }
             | Self::PullFile { .. }
+            | Self::ReadClipboard
+            | Self::SetClipboard(_)
             | Self::TrustAppTools(_) => false,
             Self::Touch(_)
             | Self::Swipe { .. }
             | Self::Scroll { .. }
+            | Self::Pinch { .. }
             | Self::Stop(_)
             | Self::InstallApp { .. }
             | Self::UninstallApp(_)

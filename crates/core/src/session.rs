@@ -16,6 +16,7 @@ mod app_tools;
 mod apps;
 mod attached_device;
 mod cache;
+mod clipboard;
 mod connections;
 mod controls;
 mod crashes;
@@ -29,6 +30,7 @@ mod lock_state;
 mod monitors;
 mod observe;
 mod orientation;
+mod pinch;
 mod recordings;
 mod screen_size;
 mod screenshots;
@@ -272,6 +274,13 @@ impl Session {
             Action::CurrentApp => self.attached(call, course).await?.current_app().await,
             Action::Scroll { direction, distance } => {
                 self.attached(call, course).await?.scroll(direction, distance).await
+            }
+            Action::Pinch { at, scale, lasting } => {
+                self.attached(call, course).await?.pinch(at, scale, lasting).await
+            }
+            Action::ReadClipboard => self.attached(call, course).await?.read_clipboard().await,
+            Action::SetClipboard(text) => {
+                self.attached(call, course).await?.set_clipboard(&text).await
             }
             Action::Stop(app) => self.attached(call, course).await?.stop(&app).await,
             Action::ClearData(app) => self.attached(call, course).await?.clear_data(&app).await,

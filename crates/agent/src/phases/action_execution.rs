@@ -254,7 +254,8 @@ fn touch(action: &Action, done: &Outcome) -> Option<Vec<[i32; 2]>> {
         | (Action::Touch(Gesture::Swipe { from, to, .. } | Gesture::Drag { from, to, .. }), _) => {
             Some(vec![[from.x, from.y], [to.x, to.y]])
         }
-        (Action::Touch(Gesture::Pinch { middle, .. }), _) => Some(vec![[middle.x, middle.y]]),
+        (_, Outcome::Pinched { at: middle })
+        | (Action::Touch(Gesture::Pinch { middle, .. }), _) => Some(vec![[middle.x, middle.y]]),
         (Action::Touch(gesture), _) => {
             let [at, _] = gesture.ends();
             Some(vec![[at.x, at.y]])

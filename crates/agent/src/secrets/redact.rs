@@ -209,6 +209,7 @@ impl<P: Perform> RedactedPerform<P> {
             Outcome::Launched { app, text, locked } => {
                 Outcome::Launched { app, text: self.text(&text), locked }
             }
+            Outcome::Clipboard(text) => Outcome::Clipboard(text.map(|text| self.text(&text))),
             Outcome::Log(mut entries) => {
                 for entry in &mut entries {
                     entry.message = self.text(&entry.message);
@@ -278,6 +279,7 @@ impl<P: Perform> RedactedPerform<P> {
             | Outcome::Foreground(_)
             | Outcome::Screenshot(_)
             | Outcome::Swiped { .. }
+            | Outcome::Pinched { .. }
             | Outcome::Installed(_)
             | Outcome::Pushed { .. }
             | Outcome::Pulled(_)

@@ -76,6 +76,12 @@ impl fmt::Display for Action {
             Self::Touch(Gesture::Pinch { middle, .. }) => {
                 write!(f, "pinch at ({}, {})", middle.x, middle.y)
             }
+            Self::Pinch { scale, .. } => write!(f, "pinch by {scale}"),
+            Self::ReadClipboard => f.write_str("read the clipboard"),
+            // Never the text itself: it may be a password.
+            Self::SetClipboard(text) => {
+                write!(f, "set the clipboard to {} characters", text.chars().count())
+            }
             Self::TapElement(target) => write!(f, "tap element {target}"),
             // Never the text itself: it may be a password.
             Self::Type(typing) => write!(f, "type {} characters", typing.text.chars().count()),

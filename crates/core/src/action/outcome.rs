@@ -72,6 +72,13 @@ pub enum Outcome {
         /// The screen size.
         screen: Size,
     },
+    /// Of [`super::Action::Pinch`].
+    Pinched {
+        /// The middle between the fingers.
+        at: Point,
+    },
+    /// Of [`super::Action::ReadClipboard`]; `None` if it is empty.
+    Clipboard(Option<String>),
     /// Of [`super::Action::Launch`] and [`super::Action::OpenUrl`].
     Launched {
         /// The launched app.

@@ -185,8 +185,8 @@ impl AttachedDevice {
         Ok(Outcome::Done)
     }
 
-    /// Swipes on the content, which moves it but does not rotate the screen. The caller holds the action lock.
-    async fn swipe_once(&self, swipe: Gesture) -> Result<(), Failure> {
+    /// Swipes or pinches on the content, which moves it but does not rotate the screen. The caller holds the action lock.
+    pub(super) async fn swipe_once(&self, swipe: Gesture) -> Result<(), Failure> {
         self.refuse_if_locked(swipe).await?;
         self.act(self.device.touch(swipe)).await?;
         self.screen.size.is_unchanged(self.screen.generation());
@@ -194,7 +194,7 @@ impl AttachedDevice {
     }
 
     /// The size of the screen, from the phone only if no look since the last action showed it.
-    async fn screen_size(&self) -> Result<Size, Failure> {
+    pub(super) async fn screen_size(&self) -> Result<Size, Failure> {
         match self.screen.size.current(self.screen.generation()) {
             Some(size) => Ok(size),
             None => self.ask_screen_size().await,

@@ -46,6 +46,13 @@ impl From<&Action> for StoredAction {
             Action::PullFile { path, name } => {
                 Self::PullFile { path: path.clone(), name: name.clone() }
             }
+            Action::Pinch { at, scale, lasting } => Self::Pinch {
+                at: at.map(|at| [at.x, at.y]),
+                scale: *scale,
+                duration_ms: millis(*lasting),
+            },
+            Action::ReadClipboard => Self::ReadClipboard,
+            Action::SetClipboard(text) => Self::SetClipboard { text: text.clone() },
             Action::ClearData(app) => Self::ClearData { app: app.0.clone() },
             Action::SetPermission { app, permission, granted } => Self::SetPermission {
                 app: app.0.clone(),

@@ -215,6 +215,8 @@ pub enum StoredAction {
     UninstallApp { app: String },
     PushFile { path: String, to: String },
     PullFile { path: String, name: Option<String> },
+    ReadClipboard,
+    SetClipboard { text: String },
     ClearData { app: String },
     SetPermission { app: String, permission: String, granted: bool },
     Wait { ms: u64 },
@@ -324,6 +326,14 @@ pub enum StoredOutcome {
     Swiped {
         from: [i32; 2],
         to: [i32; 2],
+    },
+    Pinched {
+        x: i32,
+        y: i32,
+    },
+    /// How many characters it has; `None` if it is empty. The text may be a password that a person copied.
+    Clipboard {
+        characters: Option<usize>,
     },
     Health {
         healthy: bool,

@@ -283,7 +283,12 @@ fn seen(end: &ActionResult) -> (Option<String>, Option<String>) {
 /// Where an action touched the screen.
 fn touch(action: &RecordedAction) -> Option<Vec<[i32; 2]>> {
     match (&action.end, &action.action) {
-        (ActionResult::Outcome(StoredOutcome::Tapped { x, y, .. }), _)
+        (
+            ActionResult::Outcome(
+                StoredOutcome::Tapped { x, y, .. } | StoredOutcome::Pinched { x, y },
+            ),
+            _,
+        )
         | (
             _,
             StoredAction::Tap { x, y }

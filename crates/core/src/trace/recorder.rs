@@ -208,6 +208,10 @@ impl Recorder {
             Outcome::Swiped { from, to, .. } => {
                 StoredOutcome::Swiped { from: [from.x, from.y], to: [to.x, to.y] }
             }
+            Outcome::Pinched { at } => StoredOutcome::Pinched { x: at.x, y: at.y },
+            Outcome::Clipboard(text) => StoredOutcome::Clipboard {
+                characters: text.as_ref().map(|text| text.chars().count()),
+            },
             Outcome::DefaultDeviceSelected(listed, _) => StoredOutcome::DeviceSelected {
                 device: listed.id.clone(),
                 model: listed.model.clone(),

@@ -121,6 +121,9 @@ pub(super) fn outcome_text(end: &ActionResult) -> String {
         StoredOutcome::Swiped { from, to } => {
             format!("from {}, {} to {}, {}", from[0], from[1], to[0], to[1])
         }
+        StoredOutcome::Pinched { x, y } => format!("at {x}, {y}"),
+        StoredOutcome::Clipboard { characters: None } => "empty".into(),
+        StoredOutcome::Clipboard { characters: Some(count) } => format!("{count} characters"),
         StoredOutcome::Health { healthy } => if *healthy { "healthy" } else { "unhealthy" }.into(),
         StoredOutcome::ScreenshotSaved { device_path } => device_path.clone(),
         StoredOutcome::Elements { nodes, .. } => format!("{} found", nodes.len()),

@@ -216,6 +216,16 @@ async fn log_entries_and_failures_are_redacted() {
     assert_eq!(done.unwrap_err().cause.to_string(), "input text '{{PASSWORD}}': Killed");
 }
 
+/// Every app can read the clipboard, so no value goes there.
+#[tokio::test]
+async fn clipboard_gets_no_value_and_shows_none() {
+    let set = Action::SetClipboard("{{PASSWORD}}".into());
+    assert_eq!(asked(Phone::default(), set.clone()).await.1, [set]);
+    let clipboard = Outcome::Clipboard(Some(format!("copied {VALUE}")));
+    let (done, _) = asked(Phone::answering(Ok(clipboard)), Action::ReadClipboard).await;
+    assert!(matches!(&done, Ok(Outcome::Clipboard(Some(text))) if text == "copied {{PASSWORD}}"));
+}
+
 #[tokio::test]
 async fn notifications_crashes_and_labels_are_redacted() {
     let (secret, name) = (format!("it is {VALUE}"), "it is {{PASSWORD}}");
