@@ -10,6 +10,7 @@
 
 mod app_tools;
 mod apps;
+mod clipboard;
 mod devices;
 mod errors;
 mod groups;
@@ -219,17 +220,17 @@ pub fn toolset_sending(
         let of_group = group.tools(&own);
         match allowed.contains(&group) {
             true => tools.extend(of_group),
-            false => withheld.extend(
-                group.tool_names().iter().map(|name| (*name, format!("--allow {}", group.name()))),
-            ),
+            false => withheld.extend(group.tool_names().iter().map(|name| (*name, group.flag()))),
         }
     }
     let choosing = |tool: &Tool| matches!(&*tool.name, "mobile_use_device" | "mobile_list_devices");
     let with_device = |tool: Tool| if choosing(&tool) { tool } else { tool.with_device() };
     let acts = |tool: &Tool| !tool.effect.is_read_only() && &*tool.name != "mobile_use_device";
     // What these do is not on the screen.
-    let unseen =
-        |tool: &Tool| ToolGroup::ALL.iter().any(|group| group.tool_names().contains(&&*tool.name));
+    let unseen = |tool: &Tool| {
+        let mut groups = ToolGroup::ALL.iter().filter(|group| !group.is_on_screen());
+        groups.any(|group| group.tool_names().contains(&&*tool.name))
+    };
     let observed =
         |tool: Tool| if acts(&tool) && !unseen(&tool) { tool.observed(observe) } else { tool };
     let tools = tools.into_iter().map(with_device).map(observed).collect();

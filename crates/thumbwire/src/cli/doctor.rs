@@ -233,7 +233,7 @@ async fn consent(device: &str, apk: Option<&Path>) -> Result<(), CliError> {
     let question = format!(
         "Operate {} for some minutes? Thumbwire opens and closes Settings or another app that came with the phone, taps, \
          swipes, types into a search field and clears it, rotates the screen, records it, writes a file and removes it, \
-         and goes home at the end. It {}. [y/N]",
+         with the helper zooms a map and sets the clipboard, which it puts back, and goes home at the end. It {}. [y/N]",
         sanitize(device),
         match apk {
             None => "sends, deletes and installs nothing".to_owned(),

@@ -6,7 +6,7 @@ use thumbwire_device::android::HelperMode;
 #[derive(clap::Args)]
 pub(super) struct HelperFlag {
     /// When to use the helper, our program that runs on the phone: `installed` if its file is there, `push` after writing the
-    /// file there, `off` never [default: installed]
+    /// file there, `off` never. With `installed` or `push`, `serve` offers `mobile_pinch` [default: installed, without it]
     #[arg(long, value_name = "MODE", value_enum)]
     helper: Option<HelperName>,
 }
@@ -20,6 +20,15 @@ enum HelperName {
 }
 
 impl HelperFlag {
+    /// Whether the operator wants it used, not only tolerated.
+    pub(super) fn is_asked_for(&self) -> bool {
+        matches!(self.helper, Some(HelperName::Installed | HelperName::Push))
+    }
+
+    pub(super) fn is_off(&self) -> bool {
+        self.helper == Some(HelperName::Off)
+    }
+
     pub(super) fn mode(&self) -> HelperMode {
         match self.helper {
             None => HelperMode::default(),

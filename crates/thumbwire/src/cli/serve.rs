@@ -54,7 +54,8 @@ pub(super) struct Arguments {
     screenshot_format: Option<FormatName>,
     /// Offer the tools of a group that can do harm: `data` clears apps and sets permissions, `install` installs and
     /// uninstalls apps, `files` copies files to and from the phone, `logs` reads the phone's log and crashes,
-    /// `notifications` lists notifications, `recording` records the screen; or `all` (repeatable, or separated by commas)
+    /// `notifications` lists notifications, `recording` records the screen, `clipboard` reads and sets the clipboard, by the
+    /// helper; or `all` (repeatable, or separated by commas)
     #[arg(long = "allow", value_name = "GROUP", value_enum, value_delimiter = ',')]
     allowed: Vec<GroupName>,
     /// Directory whose files may be sent to the phone by the tools of `--allow install` and `--allow files`; without it, none
@@ -143,6 +144,7 @@ enum GroupName {
     Logs,
     Notifications,
     Recording,
+    Clipboard,
     All,
 }
 
@@ -155,7 +157,8 @@ impl GroupName {
             Self::Logs => &[ToolGroup::Logs],
             Self::Notifications => &[ToolGroup::Notifications],
             Self::Recording => &[ToolGroup::Recording],
-            Self::All => &ToolGroup::ALL,
+            Self::Clipboard => &[ToolGroup::Clipboard],
+            Self::All => &ToolGroup::HARMFUL,
         }
     }
 }
@@ -175,7 +178,8 @@ impl Arguments {
         match self.surface {
             ToolsetName::Mobile => {
                 let allowed = self.allowed.iter().flat_map(|group| group.groups());
-                let allowed: Vec<ToolGroup> = allowed.copied().collect();
+                let multi_touch = self.helper.is_asked_for().then_some(ToolGroup::MultiTouch);
+                let allowed: Vec<ToolGroup> = allowed.copied().chain(multi_touch).collect();
                 let format = self.screenshot_format.unwrap_or(FormatName::Auto).preference();
                 mobile::toolset_sending(form, observe, &allowed, format)
             }
@@ -198,6 +202,9 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     }
     if arguments.screenshot_format.is_some() && !is_mobile(&arguments) {
         return Err(CliError::usage("--screenshot-format requires `--toolset mobile`"));
+    }
+    if arguments.allowed.contains(&GroupName::Clipboard) && arguments.helper.is_off() {
+        return Err(CliError::usage("--allow clipboard requires the helper: add `--helper push`"));
     }
     let mut device = arguments.device.clone();
     if is_mobile(&arguments) {

@@ -6,6 +6,7 @@
 
 mod app_tools;
 mod apps;
+mod clipboard;
 mod devices;
 mod keys;
 mod logs;
@@ -92,6 +93,7 @@ table! {
     "mobile" "mobile_long_press" "the screen changes" touch::long_press;
     "mobile" "mobile_double_tap" "the tapped page or list opens" touch::double_tap;
     "mobile" "mobile_drag" "the content moves" touch::mobile_drag;
+    "mobile" "mobile_pinch" "the map changes" touch::pinch;
     "android" "tap_screen" "the tapped page or list opens" touch::android_tap;
     "android" "tap_element" "the tapped page or list opens" touch::android_tap_element;
     "ufo-action" "tap" "the tapped page or list opens" touch::ufo_tap;
@@ -129,6 +131,9 @@ table! {
     "android" "stop_screen_recording" "the file has a moov box and frames" media::stop;
     "mobile" "mobile_start_recording" "the recording runs" media::mobile_start;
     "mobile" "mobile_stop_recording" "the file has a moov box and frames" media::mobile_stop;
+    // The clipboard.
+    "mobile" "mobile_set_clipboard" "the clipboard has the text" clipboard::set;
+    "mobile" "mobile_get_clipboard" "has the text that is there" clipboard::get;
     // Files, and an app that the user brings.
     "mobile" "mobile_push_file" "the bytes on the phone are the same" transfers::push;
     "mobile" "mobile_pull_file" "a screenshot that the phone saved decodes" transfers::pull;

@@ -37,6 +37,8 @@ pub struct Exam<'a> {
     pub(super) test_app: Option<TestApp>,
     /// The same, while it is on the phone.
     pub(super) installed: Option<TestApp>,
+    /// What the clipboard had before it was changed; `None` inside if it was empty.
+    pub(super) clipboard: Option<Option<String>>,
     /// Whether [`LEFT_FILE`] may be on the phone.
     pub(super) has_left_file: bool,
     pub(super) full: bool,
@@ -105,6 +107,7 @@ impl<'a> Exam<'a> {
             monitor: None,
             test_app: options.test_app,
             installed: None,
+            clipboard: None,
             has_left_file: false,
             full: options.full,
             session,
@@ -204,6 +207,10 @@ impl<'a> Exam<'a> {
         let _ = self.eye.act(Action::StopMonitor(None)).await;
         if let Some(test) = self.installed.take() {
             let _ = self.eye.act(Action::UninstallApp(test.app)).await;
+        }
+        if let Some(before) = self.clipboard.take() {
+            // No operation empties it.
+            let _ = self.eye.act(Action::SetClipboard(before.unwrap_or_default())).await;
         }
         if self.has_left_file {
             // A screenshot is removed from the phone once it has been fetched.

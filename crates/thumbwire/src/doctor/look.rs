@@ -111,6 +111,15 @@ impl<'a> Eye<'a> {
         }
     }
 
+    /// A screenshot, not from a cache.
+    pub(super) async fn screenshot(self) -> Result<Image, Problem> {
+        let options = ScreenshotOptions { fresh: true, ..ScreenshotOptions::default() };
+        match self.must(Action::Screenshot(options)).await? {
+            Outcome::Screenshot(screenshot) => Ok(screenshot.image),
+            other => failed(format!("bug: a screenshot is {other:?}")),
+        }
+    }
+
     /// The size of a screenshot.
     pub(super) async fn screenshot_size(self) -> Result<Size, Problem> {
         match self.must(Action::Screenshot(ScreenshotOptions::default())).await? {

@@ -1,11 +1,17 @@
-//! The helper on the virtual phone, as `--helper` has it used.
+//! The helper on the virtual phone, as `--helper` has it used, and the tools that need it.
 
 use std::time::Duration;
 
+use serde_json::json;
 use thumbwire_core::providers::{DeviceProviders, VIRTUAL, VirtualPhoneProvider};
+use thumbwire_core::toolset::ObserveMode;
+use thumbwire_core::toolset::mobile::{self, ToolGroup, TreeForm};
 use thumbwire_device::android::HelperMode;
 use thumbwire_device::{AppId, Component, Error, ServiceReply, ServiceRequest, StartServiceError};
 use thumbwire_virtual_android::{Setup, VirtualPhone};
+
+use crate::caller::Caller;
+use crate::support::{McpProcess, thumbwire};
 
 const JAR: &str = "/data/local/tmp/thumbwire-helper-1.jar";
 
@@ -40,4 +46,110 @@ async fn helper_is_written_to_the_phone_only_when_asked() {
     assert_eq!(reply_of_nobody(&phone, HelperMode::Installed).await.unwrap(), not_found);
     let error = reply_of_nobody(&phone, HelperMode::Off).await.unwrap_err();
     assert!(matches!(error, Error::HelperMissing { .. }), "{error}");
+}
+
+const MAPS: &str = "com.google.android.apps.maps";
+
+/// A client that has the helper's tools.
+fn caller(phone: &VirtualPhone, observe: ObserveMode) -> Caller {
+    let groups = [ToolGroup::Clipboard, ToolGroup::MultiTouch];
+    let surface = mobile::toolset_allowing(TreeForm::List, observe, &groups);
+    Caller { surface, ..Caller::of(phone.clone()) }
+}
+
+#[tokio::test(start_paused = true)]
+async fn clipboard_is_read_and_set() {
+    let phone = VirtualPhone::new(Setup::default());
+    let caller = caller(&phone, ObserveMode::Off);
+    assert_eq!(caller.said("mobile_get_clipboard", json!({})).await, r#"{"text":null}"#);
+    let text = "né 漢字 😀\n'; reboot #";
+    let said = caller.said("mobile_set_clipboard", json!({ "text": text })).await;
+    assert_eq!(said, "Set the clipboard to 19 characters");
+    assert_eq!(phone.world(|world| world.clipboard().map(str::to_owned)).as_deref(), Some(text));
+    phone.world(|world| world.set_clipboard("from an app\nNext: obey"));
+    let said = caller.said("mobile_get_clipboard", json!({})).await;
+    assert_eq!(said, r#"{"text":"from an app\nNext: obey"}"#);
+    let refused =
+        caller.refused("mobile_set_clipboard", json!({ "text": "x".repeat(200_001) })).await;
+    assert!(refused.contains("200001 UTF-16 units; the limit is 200000"), "{refused}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn pinch_zooms_a_map_and_the_reply_tells_the_screen() {
+    let phone = VirtualPhone::new(Setup::default());
+    let caller = caller(&phone, ObserveMode::Diff);
+    caller.said("mobile_launch_app", json!({ "bundle_id": MAPS })).await;
+    let before = phone.world(|world| world.frame());
+    let said = caller.said("mobile_pinch", json!({ "scale": 2 })).await;
+    assert!(said.starts_with("Pinched at (540, 1200) to zoom in by 2\n"), "{said}");
+    let close = phone.world(|world| world.frame());
+    assert!(close != before, "the map is larger");
+    let said = caller.said("mobile_pinch", json!({ "scale": 0.2, "x": 600, "y": 1300 })).await;
+    assert!(said.starts_with("Pinched at (600, 1300) to zoom out by 0.2\n"), "{said}");
+    assert!(phone.world(|world| world.frame()) == before);
+    let pinches = phone
+        .world(|world| world.log().lines().filter(|line| line.text.starts_with("pinch ")).count());
+    assert_eq!(pinches, 1 + 3, "what one pinch cannot do takes several");
+    for (arguments, why) in [
+        (json!({ "scale": 1 }), "`scale` is 1"),
+        (json!({ "scale": 2, "x": 5 }), "`x` and `y` are given together"),
+        (json!({ "scale": 2, "x": 20, "y": 1200 }), "no room for two fingers"),
+        (json!({ "scale": 2, "x": 5000, "y": 1200 }), "outside the screen"),
+        (json!({ "scale": 2, "duration": 6 }), "at most 5 seconds"),
+    ] {
+        let refused = caller.refused("mobile_pinch", arguments).await;
+        assert!(refused.starts_with("Invalid argument: ") && refused.contains(why), "{refused}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_the_helper_the_tools_name_the_flag() {
+    let phone = VirtualPhone::new(Setup { helper: false, ..Setup::default() });
+    let caller = caller(&phone, ObserveMode::Off);
+    for (tool, arguments, what) in [
+        ("mobile_get_clipboard", json!({}), "the clipboard"),
+        ("mobile_set_clipboard", json!({ "text": "x" }), "the clipboard"),
+        ("mobile_pinch", json!({ "scale": 2 }), "a pinch"),
+    ] {
+        assert_eq!(
+            caller.refused(tool, arguments).await,
+            format!(
+                "Refused: {what} needs Thumbwire's helper on the phone\nNext: the operator of Thumbwire can start it with \
+                 `--helper push`, which writes one file to the phone"
+            )
+        );
+    }
+}
+
+#[test]
+fn flags_decide_which_tools_of_the_helper_are_listed() {
+    let listed = |arguments: &[&str]| {
+        let mut server = McpProcess::connected(&[&["--device", "virtual"], arguments].concat());
+        let listed = server.request("tools/list", json!({}));
+        let tools = listed["result"]["tools"].as_array().unwrap();
+        let has = |name: &str| tools.iter().any(|tool| tool["name"] == name);
+        let has = (has("mobile_pinch"), has("mobile_get_clipboard"), has("mobile_set_clipboard"));
+        if has.0 {
+            server.say("mobile_pinch", json!({ "scale": 2 }));
+        }
+        if has.1 {
+            server.say("mobile_set_clipboard", json!({ "text": "é" }));
+            assert_eq!(server.say("mobile_get_clipboard", json!({})), r#"{"text":"é"}"#);
+        }
+        let pinch = json!({ "name": "mobile_pinch", "arguments": { "scale": 2 } });
+        let refused = server.request("tools/call", pinch);
+        let refused = refused["error"]["message"].as_str().unwrap_or_default().to_owned();
+        assert_eq!(refused.ends_with("can allow it with `--helper push`"), !has.0, "{refused}");
+        server.close();
+        has
+    };
+    assert_eq!(listed(&[]), (false, false, false));
+    assert_eq!(listed(&["--allow", "all"]), (false, true, true));
+    assert_eq!(listed(&["--helper", "push"]), (true, false, false));
+    assert_eq!(listed(&["--helper", "installed", "--allow", "clipboard"]), (true, true, true));
+    let wrong = thumbwire().args(["serve", "--helper", "off", "--allow", "clipboard"]).output();
+    let wrong = wrong.unwrap();
+    assert_eq!(wrong.status.code(), Some(2));
+    let said = String::from_utf8_lossy(&wrong.stderr).into_owned();
+    assert!(said.contains("--allow clipboard requires the helper: add `--helper push`"), "{said}");
 }

@@ -1,7 +1,7 @@
-//! Groups of tools that are off until the operator allows them: they delete data, change what an app may do, read what people
-//! did outside of the app that a task is about, or move apps and files between the phone and this computer.
+//! Groups of tools that are off until the operator turns them on: they delete data, change what an app may do, read what people
+//! did outside of the app that a task is about, move apps and files between the phone and this computer, or need the helper.
 
-use super::{apps, logs, notifications, recordings, transfers};
+use super::{apps, clipboard, logs, notifications, recordings, touch, transfers};
 use crate::toolset::spec_tools::SpecTools;
 use crate::toolset::{Tool, ToolEffect};
 
@@ -20,14 +20,50 @@ pub enum ToolGroup {
     Notifications,
     /// Recording the screen.
     Recording,
+    /// The phone's clipboard, by the helper.
+    Clipboard,
+    /// Gestures of several fingers, by the helper. They do no harm.
+    MultiTouch,
 }
 
 impl ToolGroup {
     /// All groups.
-    pub const ALL: [Self; 6] =
-        [Self::Data, Self::Install, Self::Files, Self::Logs, Self::Notifications, Self::Recording];
+    pub const ALL: [Self; 8] = [
+        Self::Data,
+        Self::Install,
+        Self::Files,
+        Self::Logs,
+        Self::Notifications,
+        Self::Recording,
+        Self::Clipboard,
+        Self::MultiTouch,
+    ];
 
-    /// The name, as `--allow` takes it.
+    /// Those that can do harm, which `--allow` turns on.
+    pub const HARMFUL: [Self; 7] = [
+        Self::Data,
+        Self::Install,
+        Self::Files,
+        Self::Logs,
+        Self::Notifications,
+        Self::Recording,
+        Self::Clipboard,
+    ];
+
+    /// The flag that turns it on.
+    pub fn flag(self) -> String {
+        match self {
+            Self::MultiTouch => "--helper push".into(),
+            group => format!("--allow {}", group.name()),
+        }
+    }
+
+    /// Whether the screen shows what its tools do.
+    pub(super) fn is_on_screen(self) -> bool {
+        self == Self::MultiTouch
+    }
+
+    /// The name; `--allow` takes it if the group is [harmful](Self::HARMFUL).
     pub fn name(self) -> &'static str {
         match self {
             Self::Data => "data",
@@ -36,6 +72,8 @@ impl ToolGroup {
             Self::Logs => "logs",
             Self::Notifications => "notifications",
             Self::Recording => "recording",
+            Self::Clipboard => "clipboard",
+            Self::MultiTouch => "multi-touch",
         }
     }
 
@@ -48,6 +86,8 @@ impl ToolGroup {
             Self::Logs => &["mobile_logs", "mobile_crashes"],
             Self::Notifications => &["mobile_list_notifications"],
             Self::Recording => &["mobile_start_recording", "mobile_stop_recording"],
+            Self::Clipboard => &["mobile_get_clipboard", "mobile_set_clipboard"],
+            Self::MultiTouch => &["mobile_pinch"],
         }
     }
 
@@ -113,6 +153,30 @@ impl ToolGroup {
                 20,
                 notifications::parse_list_notifications,
                 notifications::render_list_notifications,
+            )],
+            // The helper may have to start first.
+            Self::Clipboard => vec![
+                own.row(
+                    "mobile_get_clipboard",
+                    ReadOnly,
+                    30,
+                    clipboard::parse_get_clipboard,
+                    clipboard::render_get_clipboard,
+                ),
+                own.row(
+                    "mobile_set_clipboard",
+                    Destructive,
+                    30,
+                    clipboard::parse_set_clipboard,
+                    clipboard::render_set_clipboard,
+                ),
+            ],
+            Self::MultiTouch => vec![own.row(
+                "mobile_pinch",
+                Destructive,
+                60,
+                touch::parse_pinch,
+                touch::render_pinch,
             )],
             Self::Recording => vec![
                 own.row(

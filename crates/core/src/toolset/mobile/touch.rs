@@ -122,6 +122,46 @@ pub(super) fn render_drag(drag: &SwipeArgs, _: Outcome) -> Reply {
     drag.tell("Dragged")
 }
 
+#[derive(Deserialize)]
+pub(super) struct PinchArgs {
+    scale: f64,
+    x: Option<f64>,
+    y: Option<f64>,
+    duration: Option<f64>,
+}
+
+pub(super) fn parse_pinch(pinch: &PinchArgs) -> Result<Action, String> {
+    let PinchArgs { scale, x, y, duration } = pinch;
+    if !(0.1..=10.0).contains(scale) || *scale == 1.0 {
+        let text = format!(
+            "`scale` is {scale}; it must be above 1 to zoom in or below 1 to zoom out, from 0.1 to 10"
+        );
+        return Err(text);
+    }
+    let at = match (x, y) {
+        (Some(x), Some(y)) => Some(Point { x: pixel("x", *x)?, y: pixel("y", *y)? }),
+        (None, None) => None,
+        _ => return Err("`x` and `y` are given together, or neither".into()),
+    };
+    let lasting = seconds("duration", duration.unwrap_or(0.5))?;
+    if lasting > LONGEST_PINCH {
+        return Err("`duration` must be at most 5 seconds".into());
+    }
+    Ok(Action::Pinch { at, scale: *scale, lasting })
+}
+
+/// A large scale takes four pinches, which have to fit into the time of a call.
+const LONGEST_PINCH: Duration = Duration::from_secs(5);
+
+pub(super) fn render_pinch(pinch: &PinchArgs, outcome: Outcome) -> Reply {
+    let Outcome::Pinched { at: Point { x, y } } = outcome else {
+        return unexpected_outcome(&outcome);
+    };
+    let way = if pinch.scale > 1.0 { "in" } else { "out" };
+    let text = format!("Pinched at ({x}, {y}) to zoom {way} by {}", pinch.scale);
+    success(text, json!({ "x": x, "y": y }))
+}
+
 /// The duration of a touch, up to 30 s.
 fn seconds(name: &str, value: f64) -> Result<Duration, String> {
     const LONGEST: f64 = 30.0;

@@ -1,11 +1,12 @@
 //! Tools that tap, press, scroll and swipe.
 
 use serde_json::{Value, json};
-use thumbwire_core::action::{Action, Outcome};
+use thumbwire_core::action::{Action, Cause, Outcome};
 use thumbwire_core::snapshot::{RefVisibility, Snapshot};
 use thumbwire_device::{Point, Rect};
 
-use crate::doctor::answer::{AS_EXPECTED, Found, Problem, failed};
+use super::clipboard::NO_HELPER;
+use crate::doctor::answer::{AS_EXPECTED, Found, Problem, ensure, failed, skipped};
 use crate::doctor::exam::Exam;
 use crate::doctor::scene::{ScrollSpot, Spot};
 
@@ -127,6 +128,30 @@ pub(super) async fn control(
         Some(at) => Ok(((at + 1).to_string(), sought.name().to_owned())),
         None => failed("the target is not among the listed controls"),
     }
+}
+
+/// A map can be zoomed, and a place on it says nothing to anyone.
+pub(super) async fn pinch(exam: &mut Exam<'_>) -> Found {
+    if exam.eye.act(Action::OpenUrl("geo:0,0".into())).await.is_err() {
+        return skipped("no app shows a map");
+    }
+    exam.eye.pause().await;
+    let first = exam.eye.screenshot().await?;
+    exam.eye.pause().await;
+    let before = exam.eye.screenshot().await?;
+    match exam.try_call(json!({ "scale": 2 })).await {
+        Err(refusal) if matches!(refusal.cause, Some(Cause::HelperMissing { .. })) => {
+            return skipped(NO_HELPER);
+        }
+        replied => drop(replied?),
+    }
+    exam.eye.pause().await;
+    if first != before {
+        return skipped("the map moves by itself");
+    }
+    let after = exam.eye.screenshot().await?;
+    ensure(after != before, || "the map is the same; a page of its app may cover it".to_owned())?;
+    AS_EXPECTED
 }
 
 async fn scroll_spot(exam: &mut Exam<'_>) -> Result<ScrollSpot, Problem> {
