@@ -170,10 +170,10 @@ fn check(surface: &str, seen: &Value) {
             let is_seen = text(1).starts_with("Unchanged since ");
             assert!(is_seen || text(1).contains("Search here"), "{seen}");
             assert!(structured(1).is_null(), "{seen}");
-            assert!(call(2)["images"].to_string().contains("image/png"), "{seen}");
+            assert!(call(2)["images"].to_string().contains("image/jpeg"), "{seen}");
             assert_eq!(structured(3)["element"], "Search here", "{seen}");
             assert_eq!(structured(4)["field"], "same", "{seen}");
-            assert_eq!(structured(5)["screen"]["height"], 2400, "{seen}");
+            assert_eq!(structured(5)["screen"]["height"], 1568, "{seen}");
             fails(6);
             assert!(text(6).contains("App not found: com.example.nope\n"), "{seen}");
         }
