@@ -16,7 +16,7 @@ use thumbwire_apk::{Apk, Limits};
 use thumbwire_base::lock;
 use thumbwire_device::{AppId, Device, Error, LauncherApp};
 use thumbwire_mobile_mcp::sanitize::sanitize;
-use tokio::time::{Instant, sleep_until, timeout_at};
+use tokio::time::{Instant, sleep_until, timeout};
 
 use super::attached_device::AttachedDevice;
 use super::cache::{CachedLabel, ReadLabel};
@@ -26,8 +26,12 @@ use crate::device_file::DeviceFile;
 /// How long a label is served without reading the package again.
 const FRESH: Duration = Duration::from_secs(3600);
 
-/// How many packages are read at once.
-const AT_ONCE: usize = 8;
+/// How long the phone may take to list the apps of its launcher. Phones before Android 7 have no command for it: they print
+/// all that they know of packages, which takes seconds.
+const LISTING: Duration = Duration::from_secs(6);
+
+/// How many packages are read at once. A slow phone would finish none of many.
+const AT_ONCE: usize = 3;
 
 /// The maximum length of a label, in characters. The launcher shows about fifteen.
 const LONGEST: usize = 60;
@@ -43,20 +47,20 @@ pub(super) struct LabelledApp {
 }
 
 impl AttachedDevice {
-    /// The apps that the launcher shows, with their labels as far as they can be read within that time; only those that
-    /// are `wanted`. `None` if the phone does not list them within that time.
+    /// The apps that the launcher shows, with their labels as far as they can be read within that time once the phone has
+    /// listed them; only those that are `wanted`. `None` if the phone does not list them in 6 s.
     pub(super) async fn labels(
         &self,
         within: Duration,
         wanted: impl Fn(&AppId) -> bool,
     ) -> Result<Option<Vec<LabelledApp>>, Failure> {
-        let until = Instant::now() + within;
         let known = &self.screen.memory.labels;
         let cached = known.recent(FRESH).await.map(|(labels, _)| labels).unwrap_or_default();
         let asked = known.ask().await;
         let listing = async { self.device.launcher()?.launcher_apps().await };
-        let Ok(there) = timeout_at(until, listing).await else { return Ok(None) };
+        let Ok(there) = timeout(LISTING, listing).await else { return Ok(None) };
         let there = there.map_err(|error| self.failed(&error))?;
+        let until = Instant::now() + within;
         let key = |app: &LauncherApp| CachedLabel {
             file: app.file.clone(),
             version: app.version.clone(),

@@ -149,9 +149,13 @@ async fn slow_phone_lists_what_it_could_read() {
         assert!(note.starts_with("labels not read in time: "), "{note}");
         // To start an app, more time is worth it.
         assert_eq!(launched(&caller, "Settings").await, format!("Launched {SETTINGS}"));
-        let second = listed(&caller).await;
-        assert_eq!(second["note"], Value::Null, "{release}");
-        assert!((1..known(&second)).contains(&known(&first)), "{release}: {first}");
+        let mut last = listed(&caller).await;
+        assert!((1..known(&last)).contains(&known(&first)), "{release}: {first}");
+        // Each call reads more, until all are known.
+        for _ in 0..2 {
+            last = listed(&caller).await;
+        }
+        assert_eq!(last["note"], Value::Null, "{release}");
     }
 }
 
@@ -163,7 +167,7 @@ async fn slow_packages_do_not_keep_others_from_being_read() {
     let mut first: Vec<String> = Vec::new();
     for command in fast.phone.commands().into_iter().filter(|command| command.argv[0] == "dd") {
         let path = command.argv[1].replace("if=", "");
-        if first.len() < 8 && !first.contains(&path) {
+        if first.len() < 3 && !first.contains(&path) {
             first.push(path);
         }
     }
@@ -175,7 +179,7 @@ async fn slow_packages_do_not_keep_others_from_being_read() {
     assert_eq!(known(&listed(&caller).await), 0);
     let second = listed(&caller).await;
     assert_eq!(known(&second), all - first.len());
-    assert_eq!(second["note"], "labels not read in time: 8; the next call reads more");
+    assert_eq!(second["note"], "labels not read in time: 3; the next call reads more");
     caller.phone.clear_faults();
     assert_eq!(known(&listed(&caller).await), all);
 }
@@ -187,7 +191,7 @@ async fn list_without_labels_says_so() {
     caller.phone.add_fault("slow:ms=60000,on=cmd package query-activities".parse().unwrap());
     let began = tokio::time::Instant::now();
     let list = listed(&caller).await;
-    assert!(began.elapsed() < Duration::from_secs(4), "{:?}", began.elapsed());
+    assert!(began.elapsed() < Duration::from_secs(7), "{:?}", began.elapsed());
     assert_eq!(list["note"], "no labels: the phone did not list the apps of its launcher");
     assert!(labels(&list).len() > 10 && labels(&list).iter().all(|(_, label)| label.is_none()));
     assert_eq!(launched(&caller, "deskclock").await, "Launched com.google.android.deskclock");
