@@ -87,7 +87,7 @@ impl Pixels {
     /// Encodes the smaller of two files: lossless WebP, or JPEG with [`JPEG_QUALITY`].
     ///
     /// WebP takes less time and shows each pixel as it is, so it is taken without trying JPEG where it is small already:
-    /// there JPEG was larger, or smaller by a tenth at most (docs/benchmarks.md).
+    /// there JPEG was larger, or smaller by a tenth at most (`just bench`).
     ///
     /// # Errors
     /// If a side is longer than 16,384 pixels.
