@@ -59,8 +59,8 @@ pub enum Action {
     ListDevices {
         /// Only this platform.
         platform: Option<Platform>,
-        /// Whether to connect to a selected phone with an address first, so that its state and model are known. It may
-        /// take some seconds, and ask the phone's owner.
+        /// Whether to connect first to the selected phone, if it has an address, to learn its state and model. Takes up to
+        /// 9 s, and the phone may ask its owner to accept our key.
         connect: bool,
     },
     /// Selects the phone for later calls.

@@ -28,6 +28,7 @@ mod labels;
 mod local_files;
 mod lock_state;
 mod monitors;
+mod notifications;
 mod observe;
 mod orientation;
 mod pinch;

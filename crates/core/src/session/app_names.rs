@@ -18,8 +18,8 @@ const LONGEST: usize = 100;
 /// The apps to try, the most likely first; empty if none fits.
 ///
 /// 1. The app with that id.
-/// 2. The one app that is called so, ignoring case. Of several, the one whose case fits, unless that would prefer an app of
-///    the user's to one of the system.
+/// 2. The one app with that label, ignoring case. If several have it, the one whose case matches too, but never a user's
+///    app if one of the system has the label.
 /// 3. Apps with the name as a whole part of their ids, between dots.
 /// 4. The one app in whose name it is contained.
 /// 5. Apps in whose ids it is contained.

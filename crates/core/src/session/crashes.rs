@@ -1,4 +1,4 @@
-//! Crashes since a time of the phone's clock, and the notifications that are posted.
+//! Crashes since a time of the phone's clock.
 
 use thumbwire_device::phone_time::{seconds_at, time_at};
 use thumbwire_device::{AppId, LogFilter, Priority};
@@ -50,11 +50,6 @@ impl AttachedDevice {
         });
         crashes.iter_mut().for_each(|crash| crash.time = whole_seconds(&crash.time));
         Ok(Outcome::Crashes { crashes, now })
-    }
-
-    pub(super) async fn notifications(&self, max: usize) -> Result<Outcome, Failure> {
-        let listing = async { self.device.notifications()?.notifications(max).await };
-        listing.await.map(Outcome::Notifications).map_err(|error| self.failed(&error))
     }
 }
 

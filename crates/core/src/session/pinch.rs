@@ -50,7 +50,7 @@ impl AttachedDevice {
 /// The distances of the fingers in pixels, at the start and at the end of each of so many pinches.
 ///
 /// # Errors
-/// If there is no room for two fingers.
+/// If the middle is too close to an edge.
 fn plan(size: Size, middle: Point, scale: f64) -> Result<(i32, i32, u32), String> {
     let Point { x, y } = middle;
     let shorter = f64::from(size.width.min(size.height));
@@ -58,7 +58,7 @@ fn plan(size: Size, middle: Point, scale: f64) -> Result<(i32, i32, u32), String
     let half = f64::from(to_edge) - shorter * EDGE;
     if half < shorter * ROOM {
         return Err(format!(
-            "({x}, {y}) is too near the edge: there is no room for two fingers around it; pinch nearer to the middle"
+            "({x}, {y}) is too close to the edge for two fingers; pinch closer to the middle of the screen"
         ));
     }
     let times = scale.ln().abs() / MOST.ln();
@@ -103,7 +103,7 @@ mod tests {
         }
         for (x, y) in [(0, 0), (100, 1200), (540, 2390), (1079, 2399)] {
             let error = plan(SIZE, Point { x, y }, 2.0).unwrap_err();
-            assert!(error.contains("no room for two fingers"), "{error}");
+            assert!(error.contains("too close to the edge for two fingers"), "{error}");
         }
     }
 }

@@ -99,7 +99,7 @@ pub(super) fn read_table(
 ) -> Result<Vec<Component>, Error> {
     let mut lines = output.out.lines().map(|line| line.trim_end());
     if !lines.any(|line| line == table) {
-        // Without any such filter there is no table. The list of packages is always present.
+        // A phone without any such filter prints no table, but always the list of packages.
         return match output.out.contains("\nPackages:") {
             true => Ok(Vec::new()),
             false => Err(Error::Failed {

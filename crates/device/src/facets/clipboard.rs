@@ -10,7 +10,7 @@ pub trait Clipboard: Send + Sync {
     /// The text in the clipboard; `None` if it is empty. Addresses and Intents come as text.
     async fn clipboard(&self) -> Result<Option<String>, Error>;
 
-    /// Replaces what the clipboard has with a text, whatever characters it has.
+    /// Replaces the clipboard's content with this text, which may have any characters.
     ///
     /// # Errors
     /// [`Error::Refused`] if the text is too long or the phone does not take it.

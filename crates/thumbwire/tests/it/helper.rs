@@ -93,7 +93,7 @@ async fn pinch_zooms_a_map_and_the_reply_tells_the_screen() {
     for (arguments, why) in [
         (json!({ "scale": 1 }), "`scale` is 1"),
         (json!({ "scale": 2, "x": 5 }), "`x` and `y` are given together"),
-        (json!({ "scale": 2, "x": 20, "y": 1200 }), "no room for two fingers"),
+        (json!({ "scale": 2, "x": 20, "y": 1200 }), "too close to the edge for two fingers"),
         (json!({ "scale": 2, "x": 5000, "y": 1200 }), "outside the screen"),
         (json!({ "scale": 2, "duration": 6 }), "at most 5 seconds"),
     ] {

@@ -1,7 +1,7 @@
 //! The helper's archive: its bytes, its place on the phone, and how it gets there.
 //!
-//! Whether the file there is ours is told by its size and modification time, which is a part of our hash: old phones have
-//! no program that computes hashes, and reading the file back would cost more than writing it.
+//! A file with our size and modification time is ours: we set that time to a part of our hash. Old phones have no program
+//! that computes hashes, and reading the file back would cost more than writing it.
 
 use thumbwire_adb::services::sync;
 use thumbwire_adb::wire::sync_v2::StatV2;
