@@ -44,11 +44,11 @@ eval seeds='0..20':
 
 # Determinism: one story through all virtual apps, in COUNT processes at other times and places, must give the same bytes
 same count='50':
-    THUMBWIRE_SAME={{count}} cargo test -p thumbwire-virtual-android --test same
+    THUMBWIRE_SAME={{count}} cargo test -p thumbwire-virtual-android --test it same::
 
 # Redraw every page of the virtual phone; review the images before committing
 gallery:
-    INSTA_UPDATE=always cargo test -p thumbwire-virtual-android --test gallery
+    INSTA_UPDATE=always cargo test -p thumbwire-virtual-android --test it gallery::
 
 # Accept the current test output as the new goldens; review the diff before committing
 bless:

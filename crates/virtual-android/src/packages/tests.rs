@@ -1,4 +1,4 @@
-//! Parsing our fixtures and invalid bytes. `tests/packages.rs` parses third-party APKs.
+//! Parsing our fixtures and invalid bytes. `tests/it/packages.rs` parses third-party APKs.
 
 mod services;
 

@@ -1,4 +1,4 @@
-//! Unit tests of lines, years and filters; recorded logs are read in `tests/logs.rs`.
+//! Unit tests of lines, years and filters; recorded logs are read in `tests/it/logs.rs`.
 
 use proptest::prelude::*;
 

@@ -1,0 +1,437 @@
+//! The host side of the helper against a phone that speaks the protocol, see `helped`.
+
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use crate::helped::{HelperOutput, Phone, answer, attach_again};
+use serde_json::{Value, json};
+use thumbwire_adb::DirectTransport;
+use thumbwire_device::android::{Android, HelperMode};
+use thumbwire_device::{
+    AppId, AppServices as _, CallbackResult, Clipboard as _, Component, Device as _, Error,
+    Gesture, Point, ServiceReply, ServiceRequest, SideEffect, StartServiceError,
+};
+use tokio::time::Instant;
+
+const LIMIT: Duration = Duration::from_secs(10);
+
+fn letter(value: &str) -> ServiceRequest {
+    ServiceRequest {
+        to: Component { app: AppId("com.x".into()), class: "com.x.Tool".into() },
+        extras: vec![("request".into(), value.into())],
+        callbacks: vec!["mcp_callback".into(), "callback".into()],
+        result_extras: vec!["response".into()],
+    }
+}
+
+/// Replies with the request.
+fn echo(reply: &Value) -> Vec<HelperOutput> {
+    match reply["op"].as_str().unwrap() {
+        "courier" => {
+            let asked = reply["extras"][0][1].clone();
+            let extras = json!([["response", asked], ["unasked", "x"]]);
+            vec![answer(reply, json!({ "ok": true, "code": 7, "extras": extras, "uid": 10123 }))]
+        }
+        _ => vec![answer(reply, json!({ "ok": true }))],
+    }
+}
+
+fn answered(value: &str) -> ServiceReply {
+    let extras = vec![("response".to_owned(), value.to_owned())];
+    ServiceReply::Answered(CallbackResult { code: 7, extras, uid: Some(10123) })
+}
+
+#[tokio::test]
+async fn request_is_delivered_and_its_reply_returned() {
+    for old in [false, true] {
+        let mut phone = Phone::with(echo);
+        phone.old = old;
+        let (phone, device) = phone.attach().await;
+        for value in ["{\"é\":\"漢字 😀\"}", "second"] {
+            assert_eq!(device.call_service(&letter(value), LIMIT).await.unwrap(), answered(value));
+        }
+        assert_eq!(phone.starts.load(Ordering::SeqCst), 1, "started once, then reused");
+        let asked = &phone.heard("courier")[0];
+        assert_eq!(asked["component"], "com.x/com.x.Tool");
+        assert_eq!(asked["callbacks"], json!(["mcp_callback", "callback"]));
+        assert_eq!(asked["wanted"], json!(["response"]));
+        let limit = asked["limit_ms"].as_u64().unwrap();
+        assert!(limit > 0 && limit <= 10_000, "the limit includes the helper's start: {limit}");
+        device.restore_borrowed().await;
+        assert_eq!(phone.heard("bye").len(), 1);
+        phone.until_gone().await;
+    }
+}
+
+#[tokio::test]
+async fn concurrent_requests_share_one_helper_and_match_replies() {
+    /// Holds all replies back until the last request.
+    fn backwards(reply: &Value) -> Vec<HelperOutput> {
+        static KEPT: Mutex<Vec<Value>> = Mutex::new(Vec::new());
+        let mut kept = KEPT.lock().unwrap();
+        kept.push(reply.clone());
+        if kept.len() < 20 {
+            return Vec::new();
+        }
+        // Each of them twice.
+        kept.drain(..).rev().flat_map(|said| [echo(&said), echo(&said)]).flatten().collect()
+    }
+    let (phone, device) = Phone::with(backwards).attach().await;
+    let asking = (0..20).map(|nth| {
+        let device = Arc::clone(&device);
+        tokio::spawn(async move {
+            let value = format!("number {nth}");
+            assert_eq!(
+                device.call_service(&letter(&value), LIMIT).await.unwrap(),
+                answered(&value)
+            );
+        })
+    });
+    for asked in asking.collect::<Vec<_>>() {
+        asked.await.unwrap();
+    }
+    assert_eq!(phone.starts.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test]
+async fn helper_error_codes_are_mapped() {
+    fn by_code(reply: &Value) -> Vec<HelperOutput> {
+        let code = reply["extras"][0][1].clone();
+        vec![answer(reply, json!({ "error": code, "says": "its words", "try": "advice" }))]
+    }
+    let (phone, device) = Phone::with(by_code).attach().await;
+    let text = || "its words".to_owned();
+    for (code, expected) in [
+        ("timeout", ServiceReply::NoReply),
+        ("not_found", ServiceReply::NotStarted(StartServiceError::NotFound)),
+        ("refused", ServiceReply::NotStarted(StartServiceError::Refused(text()))),
+        ("background", ServiceReply::NotStarted(StartServiceError::BackgroundRestricted(text()))),
+        ("too_large", ServiceReply::NotStarted(StartServiceError::TooLarge { max: 200_000 })),
+    ] {
+        assert_eq!(device.call_service(&letter(code), LIMIT).await.unwrap(), expected, "{code}");
+    }
+    let spared = |phone: &Phone| phone.spared.load(Ordering::SeqCst);
+    assert_eq!(
+        (spared(&phone), phone.heard("courier").len()),
+        (1, 6),
+        "background starts are tried twice"
+    );
+    let error = device.call_service(&letter("internal"), LIMIT).await.unwrap_err();
+    assert!(matches!(&error, Error::Failed { text, .. } if text.contains("its words")), "{error}");
+    let error = device.call_service(&letter("unsupported"), LIMIT).await.unwrap_err();
+    assert!(matches!(error, Error::HelperMissing { .. }), "{error}");
+}
+
+#[tokio::test]
+async fn missing_helper_is_reported_and_rechecked_after_a_minute() {
+    tokio::time::pause();
+    let (phone, device) = Phone::with(echo).attach().await;
+    phone.lies_there.store(false, Ordering::SeqCst);
+    for _ in 0..3 {
+        let error = device.call_service(&letter("x"), LIMIT).await.unwrap_err();
+        assert!(matches!(error, Error::HelperMissing { .. }), "{error}");
+        assert_eq!(error.acted(), SideEffect::None);
+    }
+    assert_eq!(phone.looked.load(Ordering::SeqCst), 1);
+    assert_eq!(phone.starts.load(Ordering::SeqCst), 0);
+    phone.lies_there.store(true, Ordering::SeqCst);
+    tokio::time::advance(Duration::from_secs(61)).await;
+    assert_eq!(device.call_service(&letter("x"), LIMIT).await.unwrap(), answered("x"));
+}
+
+#[tokio::test]
+async fn oversized_request_is_not_sent() {
+    let (phone, device) = Phone::with(echo).attach().await;
+    let result = device.call_service(&letter(&"x".repeat(200_001)), LIMIT).await.unwrap();
+    assert_eq!(result, ServiceReply::NotStarted(StartServiceError::TooLarge { max: 200_000 }));
+    assert_eq!(phone.starts.load(Ordering::SeqCst), 0);
+}
+
+#[tokio::test]
+async fn dead_helper_fails_pending_requests_and_restarts_later() {
+    fn dies(reply: &Value) -> Vec<HelperOutput> {
+        match reply["extras"][0][1].as_str().unwrap() {
+            "die" => vec![HelperOutput::Death],
+            "wait" => Vec::new(),
+            _ => echo(reply),
+        }
+    }
+    let (phone, device) = Phone::with(dies).attach().await;
+    let waits = {
+        let device = Arc::clone(&device);
+        tokio::spawn(async move { device.call_service(&letter("wait"), LIMIT).await })
+    };
+    phone.until_heard("courier", 1).await;
+    let dies = device.call_service(&letter("die"), LIMIT).await;
+    for failed in [dies, waits.await.unwrap()] {
+        let error = failed.unwrap_err();
+        assert_eq!(error.acted(), SideEffect::Possible);
+        assert!(error.to_string().contains("Killed"), "{error}");
+    }
+    assert_eq!(phone.heard("courier").len(), 2, "nothing was sent twice");
+    assert_eq!(device.call_service(&letter("x"), LIMIT).await.unwrap(), answered("x"));
+    assert_eq!(phone.starts.load(Ordering::SeqCst), 2);
+}
+
+#[tokio::test]
+async fn malformed_reply_ends_the_connection_with_the_reason() {
+    fn garbage(reply: &Value) -> Vec<HelperOutput> {
+        match reply["extras"][0][1].as_str().unwrap() {
+            "long" => vec![HelperOutput::Bytes(vec![0xFF; 8])],
+            "list" => vec![HelperOutput::Bytes(b"\0\0\0\x02\0\0\0\0[]".to_vec())],
+            "no id" => vec![HelperOutput::Header(json!({ "ok": true }))],
+            "neither" => vec![answer(reply, json!({}))],
+            "cut" => vec![HelperOutput::Bytes(b"\0\0\0\x09\0\0".to_vec()), HelperOutput::Death],
+            _ => echo(reply),
+        }
+    }
+    let (phone, device) = Phone::with(garbage).attach().await;
+    let cases = [
+        ("long", "8589934590 bytes"),
+        ("list", "not a JSON object: []"),
+        ("no id", "without a request id"),
+        ("neither", "neither `ok` nor"),
+        ("cut", "closed"),
+    ];
+    for (nth, (value, named)) in cases.into_iter().enumerate() {
+        let error = device.call_service(&letter(value), LIMIT).await.unwrap_err();
+        let named = error.to_string().contains(named) || value == "cut";
+        assert!(named && error.acted() == SideEffect::Possible, "{value}: {error}");
+        assert_eq!(device.call_service(&letter("x"), LIMIT).await.unwrap(), answered("x"));
+        assert_eq!(phone.starts.load(Ordering::SeqCst), nth + 2);
+    }
+}
+
+#[tokio::test]
+async fn unexpected_reply_is_an_error_but_the_connection_stays() {
+    fn odd(reply: &Value) -> Vec<HelperOutput> {
+        match reply["extras"][0][1].as_str().unwrap() {
+            "odd" => vec![answer(reply, json!({ "ok": true, "code": "seven" }))],
+            _ => echo(reply),
+        }
+    }
+    let (phone, device) = Phone::with(odd).attach().await;
+    let error = device.call_service(&letter("odd"), LIMIT).await.unwrap_err();
+    assert!(matches!(error, Error::Unreadable { .. }), "{error}");
+    assert_eq!(device.call_service(&letter("x"), LIMIT).await.unwrap(), answered("x"));
+    assert_eq!(phone.starts.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test]
+async fn dropped_request_is_cancelled_on_the_phone() {
+    fn silent(reply: &Value) -> Vec<HelperOutput> {
+        if reply["op"] == "courier" { Vec::new() } else { echo(reply) }
+    }
+    let (phone, device) = Phone::with(silent).attach().await;
+    let waits = {
+        let device = Arc::clone(&device);
+        tokio::spawn(async move { device.call_service(&letter("x"), LIMIT).await })
+    };
+    phone.until_heard("courier", 1).await;
+    waits.abort();
+    phone.until_heard("cancel", 1).await;
+    assert_eq!(phone.heard("cancel")[0]["of"], phone.heard("courier")[0]["id"]);
+}
+
+#[tokio::test]
+async fn timed_out_request_may_have_acted() {
+    fn silent(reply: &Value) -> Vec<HelperOutput> {
+        if reply["op"] == "courier" { Vec::new() } else { echo(reply) }
+    }
+    let (phone, device) = Phone::with(silent).attach().await;
+    tokio::time::pause();
+    let began = Instant::now();
+    let error = device.call_service(&letter("x"), LIMIT).await.unwrap_err();
+    assert!(began.elapsed() >= LIMIT && began.elapsed() <= LIMIT + Duration::from_secs(3));
+    assert_eq!(error.acted(), SideEffect::Possible);
+    phone.until_heard("cancel", 1).await;
+}
+
+#[tokio::test]
+async fn hung_helper_is_not_reused() {
+    let (phone, device) = Phone::with(|_| Vec::new()).attach().await;
+    tokio::time::pause();
+    for starts in 1..3 {
+        device.call_service(&letter("x"), LIMIT).await.unwrap_err();
+        assert_eq!(phone.starts.load(Ordering::SeqCst), starts);
+    }
+}
+
+#[tokio::test]
+async fn failed_start_reports_the_helpers_output() {
+    let mut phone = Phone::with(echo);
+    phone.listens = false;
+    let (_, device) = phone.attach().await;
+    let error = device.call_service(&letter("x"), LIMIT).await.unwrap_err();
+    assert!(error.to_string().contains("no such class"), "{error}");
+    assert_eq!(error.acted(), SideEffect::None);
+}
+
+#[tokio::test]
+async fn failed_handshake_rejects_the_helper() {
+    fn refuses(_: &Value) -> Value {
+        json!({ "error": "refused", "says": "not the token", "try": "" })
+    }
+    fn newer(_: &Value) -> Value {
+        json!({ "ok": true, "proto": 2, "ops": ["courier"] })
+    }
+    fn without(_: &Value) -> Value {
+        json!({ "ok": true, "proto": 1, "ops": ["tools"] })
+    }
+    for (hello, told) in [
+        (refuses as fn(&Value) -> Value, "not the token"),
+        (newer, "another protocol version"),
+        (without, "another protocol version"),
+    ] {
+        let mut phone = Phone::with(echo);
+        phone.hello = hello;
+        let (phone, device) = phone.attach().await;
+        let error = device.call_service(&letter("x"), LIMIT).await.unwrap_err();
+        assert!(error.to_string().contains(told), "{error}");
+        assert_eq!(error.acted(), SideEffect::None);
+        assert!(phone.heard("courier").is_empty());
+        phone.until_gone().await;
+    }
+}
+
+#[tokio::test]
+async fn start_survives_cancellation_and_idle_helper_is_restarted() {
+    let (phone, device) = Phone::with(echo).attach().await;
+    {
+        let letter = letter("gone");
+        let mut asked = Box::pin(device.call_service(&letter, LIMIT));
+        // Until the API level was read and the start has begun.
+        while phone.starts.load(Ordering::SeqCst) == 0 {
+            let hears = phone.hears.notified();
+            tokio::select! {
+                _ = &mut asked => panic!("too early"),
+                () = hears => {}
+                () = tokio::task::yield_now() => {}
+            }
+        }
+    }
+    assert_eq!(device.call_service(&letter("x"), LIMIT).await.unwrap(), answered("x"));
+    assert_eq!(phone.starts.load(Ordering::SeqCst), 1);
+    tokio::time::pause();
+    tokio::time::advance(Duration::from_secs(55)).await;
+    assert_eq!(device.call_service(&letter("y"), LIMIT).await.unwrap(), answered("y"));
+    assert_eq!(phone.starts.load(Ordering::SeqCst), 2);
+}
+
+/// The connection stays open: others may hold it.
+#[tokio::test]
+async fn dropped_handle_ends_its_helper() {
+    let (phone, direct) = Phone::with(echo).serve();
+    let device = Android::attach("helped", Arc::<DirectTransport>::clone(&direct)).await.unwrap();
+    device.call_service(&letter("x"), LIMIT).await.unwrap();
+    drop(device);
+    phone.until_gone().await;
+}
+
+const JAR: &str = "/data/local/tmp/thumbwire-helper-1.jar";
+
+#[tokio::test]
+async fn helper_is_pushed_once_and_replaces_another_file() {
+    for (old, another) in [(false, false), (true, true)] {
+        let mut phone = Phone::with(echo);
+        phone.old = old;
+        phone.lies_there = another.into();
+        let (phone, direct) = phone.serve();
+        for value in ["first", "second"] {
+            let device = attach_again(Arc::clone(&direct), HelperMode::Push).await;
+            assert_eq!(device.call_service(&letter(value), LIMIT).await.unwrap(), answered(value));
+            device.restore_borrowed().await;
+        }
+        let files = phone.files.lock().unwrap();
+        let [file] = &files[..] else { panic!("{} files", files.len()) };
+        let jar = concat!(env!("CARGO_MANIFEST_DIR"), "/../../helper/thumbwire-helper.jar");
+        assert_eq!((&*file.path, file.mode), (JAR, 0o100_444), "nobody may write it");
+        assert!(file.content == std::fs::read(jar).unwrap());
+        assert_eq!(phone.starts.load(Ordering::SeqCst), 2);
+    }
+}
+
+#[tokio::test]
+async fn phone_without_room_says_so_and_is_left_as_it_was() {
+    let mut phone = Phone::with(echo);
+    phone.is_full = true;
+    let (phone, device) = phone.attach_with(HelperMode::Push).await;
+    let error = device.call_service(&letter("x"), LIMIT).await.unwrap_err();
+    assert!(error.to_string().contains("no room"), "{error}");
+    assert_eq!(error.acted(), SideEffect::None);
+    assert_eq!(phone.starts.load(Ordering::SeqCst), 0);
+    assert!(phone.files.lock().unwrap().iter().all(|file| file.path != JAR));
+}
+
+#[tokio::test]
+async fn helper_that_is_off_is_not_looked_for() {
+    let (phone, device) = Phone::with(echo).attach_with(HelperMode::Off).await;
+    let error = device.call_service(&letter("x"), LIMIT).await.unwrap_err();
+    assert!(matches!(error, Error::HelperMissing { .. }), "{error}");
+    assert_eq!(phone.looked.load(Ordering::SeqCst), 0);
+}
+
+#[tokio::test]
+async fn clipboard_is_read_and_set() {
+    fn clip(request: &Value) -> Vec<HelperOutput> {
+        let reply = match (request["op"].as_str().unwrap(), request["text"].as_str()) {
+            ("clip_get", _) => {
+                json!({ "ok": true, "text": "né😀", "items": 1, "types": ["text/plain"] })
+            }
+            ("clip_set", Some("too much")) => {
+                json!({ "error": "too_large", "says": "it is long", "try": "send less" })
+            }
+            ("clip_set", Some("'; reboot\n😀")) => json!({ "ok": true }),
+            (op, text) => panic!("{op} {text:?}"),
+        };
+        vec![answer(request, reply)]
+    }
+    let (_phone, device) = Phone::with(clip).attach().await;
+    assert_eq!(device.clipboard().await.unwrap().as_deref(), Some("né😀"));
+    device.set_clipboard("'; reboot\n😀").await.unwrap();
+    let error = device.set_clipboard("too much").await.unwrap_err();
+    assert!(error.to_string().contains("it is long; send less"), "{error}");
+}
+
+#[tokio::test]
+async fn clipboard_needs_a_helper_that_has_it() {
+    fn unsupported(request: &Value) -> Vec<HelperOutput> {
+        vec![answer(request, json!({ "error": "unsupported", "says": "unknown op", "try": "" }))]
+    }
+    let (phone, device) = Phone::with(unsupported).attach().await;
+    let error = device.clipboard().await.unwrap_err();
+    assert!(matches!(error, Error::HelperMissing { what: "the clipboard" }), "{error}");
+    assert_eq!(phone.starts.load(Ordering::SeqCst), 1);
+    let phone = Phone::with(unsupported);
+    phone.lies_there.store(false, Ordering::SeqCst);
+    let (_phone, device) = phone.attach().await;
+    let error = device.clipboard().await.unwrap_err();
+    assert!(matches!(error, Error::HelperMissing { what: "the clipboard" }), "{error}");
+}
+
+#[tokio::test]
+async fn pinch_is_a_touch_of_two_fingers() {
+    fn touch(request: &Value) -> Vec<HelperOutput> {
+        let reply = match (request["op"].as_str().unwrap(), request["fingers"][0][0][1].as_i64()) {
+            ("touch", Some(400)) => json!({ "ok": true }),
+            ("touch", _) => json!({ "error": "refused", "says": "no window", "try": "look again" }),
+            (op, _) => panic!("{op}"),
+        };
+        vec![answer(request, reply)]
+    }
+    let (phone, device) = Phone::with(touch).attach().await;
+    let pinch = |x: i32| {
+        let (middle, lasting) = (Point { x, y: 1000 }, Duration::from_millis(300));
+        Gesture::Pinch { middle, from: 283, to: 566, lasting }
+    };
+    device.touch(pinch(500)).await.unwrap();
+    let fingers = json!([[[0, 400, 1100], [300, 300, 1200]], [[0, 600, 900], [300, 700, 800]]]);
+    assert_eq!(phone.heard("touch")[0]["fingers"], fingers);
+    let error = device.touch(pinch(900)).await.unwrap_err();
+    assert!(error.to_string().contains("no window; look again"), "{error}");
+    let (phone, device) = Phone::with(touch).attach_with(HelperMode::Off).await;
+    let error = device.touch(pinch(500)).await.unwrap_err();
+    assert!(matches!(error, Error::HelperMissing { what: "a pinch" }), "{error}");
+    assert_eq!((error.acted(), phone.heard("touch").len()), (SideEffect::None, 0));
+}

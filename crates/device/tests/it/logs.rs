@@ -1,0 +1,98 @@
+//! Recorded `logcat` output through the whole driver: golden files hold how many entries are read from each, and which.
+
+use std::fmt::Write as _;
+use std::fs;
+
+use crate::common::{Scripted, capture, data};
+use thumbwire_device::{LogEntry, LogFilter, Logs as _, Priority};
+
+const EVERYTHING: LogFilter = LogFilter { tag: None, priority: Priority::Verbose };
+
+/// The output of a phone with this date.
+fn dated(date: &str, output: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
+    vec![("date +", [date.as_bytes(), b"\r\n", output].concat())]
+}
+
+fn shown(entry: &LogEntry) -> String {
+    let message: String = entry.message.chars().take(40).collect();
+    let LogEntry { time, priority, tag, pid, tid, .. } = entry;
+    format!("{time} {} {tag:?} {pid} {tid} {message:?}", priority.letter())
+}
+
+/// A line in the format `threadtime` has a month and a dot at these offsets, unlike any other format. Knows nothing
+/// else.
+fn looks_like_an_entry(line: &str) -> bool {
+    let at = |place: usize| line.as_bytes().get(place).copied().unwrap_or_default();
+    at(2) == b'-'
+        && at(14) == b'.'
+        && at(18) == b' '
+        && at(19) != b'D'
+        && line.contains(": ")
+        && !line[18..].trim_start().starts_with(|char: char| char.is_ascii_alphabetic())
+}
+
+#[tokio::test]
+async fn every_recorded_log_is_read() {
+    let Some(data) = data() else { return };
+    let mut files: Vec<_> = fs::read_dir(data.join("logcat"))
+        .unwrap()
+        .map(|file| file.unwrap().path())
+        .chain(
+            ["310-logcat-d-threadtime", "314-logcat-filter"]
+                .map(|name| data.join("android-4.4.4").join(format!("{name}.out"))),
+        )
+        .collect();
+    files.sort();
+    let mut out = String::new();
+    for file in files {
+        let name = file.file_name().unwrap().display().to_string();
+        let output = fs::read(&file).unwrap();
+        let (_, device) = Scripted::attach(dated("2026-11-21T04:50:33", &output)).await;
+        let text = String::from_utf8_lossy(&output);
+        let lines = text.lines().filter(|line| looks_like_an_entry(line)).count();
+        match device.read_logs(&EVERYTHING, usize::MAX).await {
+            Ok(entries) => {
+                writeln!(out, "{name}: {} entries of {lines} lines", entries.len()).unwrap();
+                for entry in entries.first().iter().chain(&entries.last()) {
+                    writeln!(out, "    {}", shown(entry)).unwrap();
+                }
+            }
+            Err(error) => {
+                let error = error.to_string();
+                writeln!(out, "{name}: error: {}", error.lines().next().unwrap()).unwrap();
+            }
+        }
+    }
+    insta::assert_snapshot!(out);
+}
+
+#[tokio::test]
+async fn android_4_4_filters_in_logcat_syntax_without_time() {
+    let Some(said) = capture("android-4.4.4/314-logcat-filter.out") else { return };
+    let (phone, device) = Scripted::attach(dated("2026-11-21T04:50:33", &said)).await;
+    let filter = LogFilter { tag: Some("ActivityManager".into()), priority: Priority::Warn };
+    let entries = device.read_logs(&filter, 2).await.unwrap();
+    assert_eq!(entries.len(), 2);
+    assert!(entries.iter().all(|entry| entry.tag == "ActivityManager"));
+    assert!(entries.iter().all(|entry| entry.priority >= Priority::Warn));
+    let asked = "date +%Y-%m-%dT%H:%M:%S; logcat -d -v threadtime -- 'ActivityManager:W' '*:S'";
+    assert_eq!(phone.asked(), [asked]);
+    let _ = device.follow_logs(&filter, Some(&entries[1])).await.unwrap();
+    let asked = "exec logcat -v threadtime -- 'ActivityManager:W' '*:S'";
+    assert_eq!(phone.asked().last().unwrap(), asked);
+}
+
+#[tokio::test]
+async fn unreadable_log_reports_the_phones_message() {
+    let missing = b"/system/bin/sh: logcat: not found\r\n".as_slice();
+    for (date, said) in [("2026-11-21T04:50:33", missing), ("date: not found", b"")] {
+        let (_, device) = Scripted::attach(dated(date, said)).await;
+        let error = device.read_logs(&EVERYTHING, 5).await.unwrap_err().to_string();
+        assert!(error.contains("not found"), "{error}");
+        let Err(error) = device.follow_logs(&EVERYTHING, None).await else { panic!("{date}") };
+        assert!(error.to_string().contains("not found"), "{error}");
+    }
+    // An empty log is not an error.
+    let (_, device) = Scripted::attach(dated("2026-11-21T04:50:33", b"")).await;
+    assert_eq!(device.read_logs(&EVERYTHING, 5).await.unwrap(), []);
+}

@@ -1,0 +1,200 @@
+//! Recorded output for apps, focus, screen and battery, through the whole driver: golden files hold the results;
+//! unreadable output is an error with the phone's message.
+
+use crate::common::data;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use thumbwire_adb::daemon::{self, Handler, ServiceRefused, Services, handler};
+use thumbwire_adb::{Banner, DirectTransport, Features};
+use thumbwire_device::android::Android;
+use thumbwire_device::{AppId, Device as _, Front, Gesture, Point, SystemProperties as _};
+use tokio::io::AsyncWriteExt as _;
+
+/// The command for a tree.
+const DUMP: &str =
+    "uiautomator dump /dev/tty; echo; echo == windows; dumpsys power; dumpsys window -a";
+
+/// A phone that answers some commands with recorded output, and all others like mksh.
+struct Recorded(BTreeMap<&'static str, Vec<u8>>);
+
+impl Services for Recorded {
+    fn banner(&self) -> Banner {
+        Banner::phone("recorded", "Recorded", "recorded", Features::default())
+    }
+
+    fn open(&self, service: &str) -> Result<Handler, ServiceRefused> {
+        let command =
+            service.trim_end_matches('\0').strip_prefix("shell:").ok_or(ServiceRefused)?;
+        let name = command.split(' ').next().unwrap_or_default();
+        let missing = format!("/system/bin/sh: {name}: not found\r\n");
+        let output = self.0.get(command).cloned().unwrap_or_else(|| missing.into_bytes());
+        Ok(handler(async move |mut stream| {
+            let _ = stream.write_all(&output).await;
+        }))
+    }
+}
+
+async fn phone(said: impl IntoIterator<Item = (&'static str, Vec<u8>)>) -> Android {
+    let (near, far) = tokio::io::duplex(1 << 20);
+    tokio::spawn(daemon::serve(far, Arc::new(Recorded(said.into_iter().collect()))));
+    Android::attach("recorded", Arc::new(DirectTransport::from_io(near))).await.unwrap()
+}
+
+/// The files in that folder whose names start with one of these, by name.
+fn files(folder: &Path, beginnings: &[&str]) -> Vec<(String, Vec<u8>)> {
+    let mut files: Vec<_> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap())
+        .map(|entry| (entry.file_name().into_string().unwrap(), entry.path()))
+        .filter(|(name, _)| beginnings.iter().any(|beginning| name.contains(beginning)))
+        .collect();
+    files.sort();
+    files.into_iter().map(|(name, path)| (name, fs::read(path).unwrap())).collect()
+}
+
+#[tokio::test]
+async fn the_focus_is_read_out_of_every_recorded_window_dump() {
+    let Some(data) = data() else { return };
+    let mut out = String::new();
+    let of_old = files(&data.join("android-4.4.4"), &["-dumpsys-window-windows"]);
+    for (name, said) in of_old.into_iter().chain(files(&data.join("shell/window"), &[""])) {
+        let device = phone([("dumpsys power; dumpsys window -a", said)]).await;
+        let focus = match device.foreground().await {
+            Ok(Front::App(focus)) => format!("{} | {}", focus.app.0, focus.screen),
+            Ok(front) => front.to_string(),
+            Err(error) => format!("error: {}", first_line(&error.to_string())),
+        };
+        writeln!(out, "{name}: {focus}").unwrap();
+    }
+    insta::assert_snapshot!(out);
+}
+
+#[tokio::test]
+async fn the_screen_is_read_out_of_every_recorded_display_dump() {
+    let Some(data) = data() else { return };
+    let mut out = String::new();
+    let of_old = files(&data.join("android-4.4.4"), &["-dumpsys-window-displays"]);
+    let newer = files(&data.join("shell/window"), &["displays"]);
+    let activities = files(&data.join("shell/activity"), &["xiaomi"]);
+    for (name, said) in of_old.into_iter().chain(newer).chain(activities) {
+        let device = phone([("dumpsys window displays", said)]).await;
+        let size = match device.screen_size().await {
+            Ok(size) => format!("{}x{}", size.width, size.height),
+            Err(error) => format!("error: {}", first_line(&error.to_string())),
+        };
+        writeln!(out, "{name}: {size}").unwrap();
+    }
+    insta::assert_snapshot!(out);
+}
+
+#[tokio::test]
+async fn info_is_read_out_of_every_recorded_list_of_properties_and_battery() {
+    let Some(data) = data() else { return };
+    let mut out = String::new();
+    let displays = b"  Display: mDisplayId=0\n    init=1x2 3dpi cur=1x2\n".to_vec();
+    let of_old = files(&data.join("android-4.4.4"), &["011-getprop"]);
+    for (name, said) in of_old.into_iter().chain(files(&data.join("shell/getprop"), &[""])) {
+        let answers = [("getprop", said), ("dumpsys window displays", displays.clone())];
+        let device = phone(answers).await;
+        let info = device.info().await.unwrap();
+        writeln!(
+            out,
+            "{name}: {:?} {:?}, Android {:?}, API {:?}, {} properties",
+            info.manufacturer,
+            info.model,
+            info.os_version,
+            info.api_level,
+            device.properties().await.unwrap().len()
+        )
+        .unwrap();
+        assert_eq!(info.battery, None, "no battery output here");
+    }
+    let of_old = files(&data.join("android-4.4.4"), &["035-dumpsys-battery"]);
+    for (name, said) in of_old.into_iter().chain(files(&data.join("shell/battery"), &[""])) {
+        let answers = [("dumpsys battery", said), ("dumpsys window displays", displays.clone())];
+        writeln!(out, "{name}: {:?}", phone(answers).await.info().await.unwrap().battery).unwrap();
+    }
+    insta::assert_snapshot!(out);
+}
+
+#[tokio::test]
+async fn apps_are_read_out_of_every_recorded_list() {
+    let Some(data) = data() else { return };
+    let mut out = String::new();
+    let of_old = files(&data.join("android-4.4.4"), &["092-pm", "095-pm"]);
+    let newer = files(&data.join("shell/pmlist"), &["pm-list-s"]);
+    let wrong = files(&data.join("shell/errors"), &["pm-list"]);
+    for (name, said) in of_old.into_iter().chain(newer).chain(wrong) {
+        let text = String::from_utf8_lossy(&said).into_owned();
+        let answers = [("pm list packages", said), ("pm list packages -3", Vec::new())];
+        match phone(answers).await.apps().await {
+            Ok(apps) => {
+                assert_eq!(apps.len(), text.matches("package:").count(), "{name}");
+                assert!(
+                    apps.iter().all(|app| app.system && !app.id.0.contains(char::is_whitespace))
+                );
+                writeln!(out, "{name}: {} apps, the first {}", apps.len(), apps[0].id.0).unwrap();
+            }
+            Err(error) => {
+                writeln!(out, "{name}: error: {}", first_line(&error.to_string())).unwrap();
+            }
+        }
+    }
+    insta::assert_snapshot!(out);
+}
+
+/// Recorded output of programs that failed, without a status.
+#[tokio::test]
+async fn every_recorded_failure_reports_the_phones_message() {
+    let Some(data) = data() else { return };
+    let errors = data.join("shell/errors");
+    let tap = Gesture::Tap { at: Point { x: 1, y: 2 } };
+    for (name, said) in files(&errors, &["input-tap"]) {
+        let device = phone([("input tap 1 2", said)]).await;
+        let error = device.touch(tap).await.unwrap_err().to_string();
+        assert!(error.contains("SecurityException"), "{name}: {error}");
+    }
+    for (name, said) in files(&errors, &["uiautomator_"]) {
+        let text = String::from_utf8_lossy(&said).trim().to_owned();
+        let error =
+            phone([(DUMP, said)]).await.tree(thumbwire_device::TreeDetail::Full).await.unwrap_err();
+        assert!(error.to_string().contains(&text), "{name}: {error}");
+    }
+    let of_old = data.join("android-4.4.4");
+    let launch = "entry=$(cmd package resolve-activity --brief 'com.x' 2>/dev/null | tail -n 1 2>/dev/null); \
+                  case $entry in 'com.x'/*) am start -a android.intent.action.MAIN \
+                  -c android.intent.category.LAUNCHER -f 0x10200000 -n \"$entry\" ;; \
+                  *) monkey --pct-syskeys 0 -p 'com.x' -c android.intent.category.LAUNCHER 1 ;; esac";
+    for (name, said) in files(&of_old, &["149-monkey", "151-monkey"]) {
+        let text = String::from_utf8_lossy(&said).lines().next().unwrap().to_owned();
+        let error = phone([(launch, said)]).await.launch(&AppId("com.x".into())).await.unwrap_err();
+        assert!(error.to_string().contains(&text), "{name}: {error}");
+    }
+    for (name, said) in files(&of_old, &["071-input", "076-input", "079-input", "086-input"]) {
+        let device = phone([("input tap 1 2", said)]).await;
+        let error = device.touch(tap).await.unwrap_err().to_string();
+        assert!(error.contains("Error: "), "{name}: {error}");
+    }
+    // A phone without any programs.
+    let empty = phone([]).await;
+    for error in [
+        empty.touch(tap).await.unwrap_err(),
+        empty.tree(thumbwire_device::TreeDetail::Full).await.unwrap_err(),
+        empty.screenshot().await.unwrap_err(),
+        empty.foreground().await.unwrap_err(),
+        empty.screen_size().await.unwrap_err(),
+        empty.launch(&AppId("com.x".into())).await.unwrap_err(),
+        empty.info().await.unwrap_err(),
+        empty.apps().await.unwrap_err(),
+    ] {
+        assert!(error.to_string().contains("not found"), "{error}");
+    }
+}
+
+fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap_or_default()
+}

@@ -1,0 +1,59 @@
+//! Stock `adb` installs apps, each generation in its own way: `exec:cmd package`, `abb_exec:`, and a pushed file with
+//! `pm`.
+
+use crate::clients::adb::each;
+use crate::clients::bench::{Adb, Bench, apks};
+use thumbwire_virtual_android::Setup;
+
+const HELLO: &str = "org.example.hello";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn app_is_installed_updated_started_and_removed() {
+    each(async |bench: &Bench| {
+        let apk = |name: &str| format!("{}/{name}.apk", apks());
+        for streaming in ["--streaming", "--no-streaming"] {
+            let output = bench.adb(&["install", streaming, &apk("hello-1")]).await.well();
+            assert!(output.contains("Success"), "{output}");
+            let output = bench.adb(&["install", streaming, "-r", &apk("hello-2")]).await.well();
+            assert!(output.contains("Success"), "{output}");
+            let dumped = bench.adb(&["shell", "dumpsys", "package", HELLO]).await.well();
+            assert!(dumped.contains("versionCode=2 "), "{dumped}");
+            let back = bench.adb(&["install", streaming, &apk("hello-1")]).await;
+            assert_eq!(back.status, Some(1), "{back:?}");
+            assert!(back.both().contains("INSTALL_FAILED_VERSION_DOWNGRADE"), "{back:?}");
+            let path = bench.adb(&["shell", "pm", "path", HELLO]).await.well();
+            let path = path.trim().strip_prefix("package:").expect("a path");
+            bench.adb(&["pull", path, "back.apk"]).await.well();
+            let returned = std::fs::read(bench.path("back.apk")).expect("pulled");
+            assert!(returned == std::fs::read(apk("hello-2")).expect("read"));
+            let launch =
+                ["shell", "monkey", "-p", HELLO, "-c", "android.intent.category.LAUNCHER", "1"];
+            bench.adb(&launch).await.well();
+            let focus = bench.adb(&["shell", "dumpsys window | grep mCurrentFocus"]).await.well();
+            assert!(focus.contains(&format!(" {HELLO}/")), "{focus}");
+            assert_eq!(bench.adb(&["uninstall", HELLO]).await.well(), "Success\n");
+            assert_eq!(bench.adb(&["shell", "pm", "list", "packages", HELLO]).await.well(), "");
+        }
+        // One app from several files.
+        let parts = [apk("split-base"), apk("split-config")];
+        let output = bench.adb(&["install-multiple", &parts[0], &parts[1]]).await.well();
+        assert!(output.contains("Success"), "{output}");
+        let none = bench.adb(&["uninstall", "no.such.app"]).await;
+        assert!(none.status == Some(1) && none.text().starts_with("Failure ["), "{none:?}");
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn app_installs_on_every_release() {
+    for (release, version) in [("4.4", Adb::V29), ("9", Adb::V34), ("16", Adb::V36)] {
+        let setup = Setup::of_release(release).expect("known");
+        let Some(bench) = Bench::start(version, setup).await else { continue };
+        println!("{release}");
+        let output = bench.adb(&["install", &format!("{}/hello-1.apk", apks())]).await;
+        assert!(output.status == Some(0) && output.both().contains("Success"), "{output:?}");
+        let path = bench.adb(&["shell", "pm", "path", HELLO]).await.well();
+        assert!(path.starts_with("package:/data/app/"), "{path}");
+        assert!(bench.adb(&["uninstall", HELLO]).await.text().starts_with("Success"));
+    }
+}

@@ -1,0 +1,120 @@
+//! Programs that never end or grow without bound by themselves are ended, and the phone goes on.
+
+use crate::common::Wired;
+use std::time::Duration;
+use thumbwire_virtual_android::{ClockMode, Setup};
+
+fn wired() -> Wired {
+    Wired::made(Setup { clock: ClockMode::Virtual, ..Setup::default() })
+}
+
+/// The status and the output of a command, which must end.
+async fn answer(wired: &Wired, command: &str) -> (i32, String) {
+    let ended = tokio::time::timeout(Duration::from_secs(60), wired.all(command)).await;
+    let (status, out, err) = ended.unwrap_or_else(|_| panic!("hangs: {command}"));
+    (status, format!("{out}{err}"))
+}
+
+#[tokio::test]
+async fn endless_programs_end_at_their_time_limit() {
+    let wired = wired();
+    for command in [
+        "timeout 1 awk 'BEGIN{while(1);}'",
+        "timeout 1 awk 'BEGIN{for(;;) x++}'",
+        "timeout 1 yes > /dev/null",
+        "echo x | timeout 1 sed ':a;ba'",
+        "timeout 1 seq 1 0.0000001 1000000000 > /dev/null",
+        "timeout 1 sh -c 'while true; do :; done'",
+        "timeout 1 sleep 1000",
+        "timeout 1 tr a b < /dev/zero > /dev/null",
+    ] {
+        assert_eq!(answer(&wired, command).await, (124, String::new()), "{command}");
+    }
+}
+
+#[tokio::test]
+async fn time_limit_moves_the_clock_no_further() {
+    let wired = wired();
+    let (status, out) = answer(
+        &wired,
+        "a=$(date +%s); timeout 5 sh -c 'sleep 100; echo late'; b=$(date +%s); echo $((b-a))",
+    )
+    .await;
+    assert_eq!((status, out.as_str()), (0, "5\n"));
+    let (_, out) =
+        answer(&wired, "a=$(date +%s); timeout 5 sleep 2; echo $?; b=$(date +%s); echo $((b-a))")
+            .await;
+    assert_eq!(out, "0\n2\n");
+    let (_, out) =
+        answer(&wired, "timeout -k 3 5 sh -c 'trap \"\" TERM; sleep 100; echo late'; echo $?")
+            .await;
+    assert_eq!(out, "137\n");
+}
+
+#[tokio::test]
+async fn nesting_is_refused_at_a_limit() {
+    let wired = wired();
+    let deep = |text: &str, times: usize| text.repeat(times);
+    for (command, said) in [
+        (
+            format!("awk 'BEGIN{{print {}1{}}}'", deep("(", 5_000), deep(")", 5_000)),
+            "nested too deeply",
+        ),
+        (format!("awk 'BEGIN{{x={}1}}'", deep("!", 5_000)), ""),
+        (format!("awk 'BEGIN{{x={}1}}'", deep("2^", 5_000)), "nested too deeply"),
+        (format!("awk 'BEGIN{{print {}1}}'", deep("$", 5_000)), "nested too deeply"),
+        (format!("awk 'BEGIN{}{}'", deep("{", 5_000), deep("}", 5_000)), ""),
+        ("awk 'function f(n){return f(n+1)} BEGIN{f(1)}'".to_owned(), "nested too deeply"),
+        (format!("find / {} -true", deep("\\( ", 5_000)), "nested too deeply"),
+        (format!("find / -maxdepth 0 {} -true", deep("! ", 5_000)), ""),
+        (format!("expr {} 1", deep("\\( ", 5_000)), "syntax error"),
+        (format!("echo x | sed '{}p{}'", deep("{", 5_000), deep("}", 5_000)), ""),
+        (format!("{}true", deep("timeout 9 ", 200)), "nested too deeply"),
+        (format!("{}true", deep("toybox ", 5_000)), ""),
+        (format!("echo true | {}", deep("xargs ", 200)), "nested too deeply"),
+    ] {
+        let shown: String = command.chars().take(60).collect();
+        let (_, out) = answer(&wired, &command).await;
+        assert!(out.contains(said), "{shown}: {out}");
+    }
+    assert_eq!(answer(&wired, "echo alive").await, (0, "alive\n".to_owned()));
+}
+
+#[tokio::test]
+async fn growth_is_refused_at_a_limit() {
+    let wired = wired();
+    for (command, said) in [
+        ("awk 'BEGIN{s=\"x\"; while(1) s=s s}'", "out of memory"),
+        ("awk 'BEGIN{s=sprintf(\"%9999999d\",1); print length(s)}'", "4096"),
+        ("awk 'BEGIN{$100000000=1}'", "out of range"),
+        ("echo a | sed ':a;G;h;ba'", "out of memory"),
+        ("printf x > f; truncate -s 100g f; rm -f f", "No space left on device"),
+        ("seq 1000000000000 | head -n 2", "1\n2\n"),
+        ("yes | head -n 1", "y\n"),
+        ("x=$(yes); echo ${#x}", "\n"),
+    ] {
+        let (_, out) = answer(&wired, &format!("cd /data/local/tmp; {command}")).await;
+        assert!(out.contains(said), "{command}: {}", out.chars().take(200).collect::<String>());
+    }
+}
+
+#[tokio::test]
+async fn patterns_take_linear_time() {
+    let wired = wired();
+    let line = "a".repeat(3_000);
+    for command in [
+        format!("echo {line} | sed -E 's/(a*)*b/x/'"),
+        format!("echo {line} | awk '/^(a|aa)+$/{{n=gsub(/(a+)+b/,\"x\"); print n}}'"),
+        format!("expr {line} : '\\(a*\\)*b'"),
+    ] {
+        answer(&wired, &command).await;
+    }
+}
+
+#[tokio::test]
+async fn archive_writes_nothing_outside_of_its_folder() {
+    let wired = wired();
+    let script = "cd /data/local/tmp; mkdir -p a/b; echo x > evil; cd a/b; tar cf t.tar ../../evil; rm ../../evil; tar xf t.tar; ls ../..";
+    let (_, out) = answer(&wired, script).await;
+    assert!(out.contains("not under") && !out.lines().any(|line| line == "evil"), "{out}");
+}

@@ -1,0 +1,383 @@
+//! Android's own programs and services beyond apps and screens: `content`, `appops`, `top`, `getevent`, `svc`, `cmd` and
+//! others. A golden for each release, the recorded words of 4.4.4, and that what is changed stays changed.
+
+use crate::common::{Wired, capture};
+use thumbwire_virtual_android::Setup;
+
+/// The commands whose outputs are the golden of each release.
+const COMMANDS: &[&str] = &[
+    "content",
+    "content frob",
+    "content query --uri content://nope.provider/x",
+    "content query --uri content://settings/nope",
+    "content query --uri content://settings/system --where \"bogus='x'\"",
+    "content query --uri content://settings/system --projection bogus",
+    "content query --uri content://settings/secure --projection name:value --where \"name='default_input_method'\"",
+    "content query --uri content://settings/system --projection name --sort 'name DESC'",
+    "content call --uri content://settings/system --method GET_system --arg font_scale",
+    "content call --uri content://settings --method FOO",
+    "content query --uri content://com.android.contacts/contacts --where _id=1",
+    "content query --uri content://com.android.contacts/nope",
+    "content query --uri content://sms/inbox",
+    "content read --uri content://settings/system",
+    "run-as",
+    "run-as com.nope ls",
+    "run-as com.android.settings ls",
+    "run-as com.example.shop ls",
+    "appops",
+    "appops get com.nope",
+    "appops get com.example.shop CAMERA",
+    "appops set com.example.shop NOPE allow",
+    "appops set com.example.shop CAMERA maybe",
+    "device_config",
+    "device_config get a b",
+    "device_config frob",
+    "top -n 1 -m 3",
+    "top -b -n 1 -m 2",
+    "top -x",
+    "netcfg",
+    "netcfg lo up",
+    "netcfg eth0",
+    "netstat",
+    "ping",
+    "ping -z",
+    "ping -c 2 127.0.0.1",
+    "ping -c 1 nosuchhost",
+    "ping -c 1 8.8.8.8",
+    "vmstat -x",
+    "getevent -h",
+    "getevent -p",
+    "getevent -i /dev/input/event0",
+    "getevent -lp",
+    "getevent -c 1 /dev/input/event99",
+    "sendevent",
+    "sendevent /dev/input/event99 1 2 3",
+    "sendevent /dev/null 1 2 3",
+    "dmesg",
+    "bmgr",
+    "bmgr list transports",
+    "bmgr enabled",
+    "bmgr frob",
+    "bmgr restore com.nope",
+    "start nope",
+    "stop",
+    "getenforce",
+    "media",
+    "media dispatch foo",
+    "media dispatch play",
+    "media list-sessions",
+    "media volume --stream 3 --get",
+    "atrace --list_categories",
+    "atrace frob",
+    "requestsync",
+    "requestsync -x",
+    "sm list-volumes all",
+    "sm list-disks",
+    "sm",
+    "service",
+    "service check locale",
+    "service check display",
+    "service call nope 1",
+    "service call activity 999",
+    "cmd nope",
+    "cmd clipboard get-text",
+    "cmd SurfaceFlinger",
+    "cmd battery frob",
+    "cmd locale",
+    "cmd locale get-app-locales com.nope",
+    "cmd display",
+    "cmd display get-displays",
+    "cmd display set-brightness 3",
+    "dumpsys locale",
+    "dumpsys clipboard",
+    "dumpsys input",
+    "dumpsys gfxinfo com.nope",
+    "dumpsys cpuinfo",
+    "svc",
+    "svc power",
+    "svc data",
+    "svc wifi",
+    "svc usb",
+    "svc usb getFunctions",
+    "svc bluetooth",
+    "svc help power",
+    "svc nfc enable",
+];
+
+fn of(release: &str) -> Wired {
+    Wired::made(Setup::of_release(release).expect("it is there"))
+}
+
+/// The output of a command, with errors and a status marked.
+async fn shown(wired: &Wired, command: &str) -> String {
+    let output = wired.run(command).await;
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).replace("\r\n", "\n");
+    let errors: String = text(&output.stderr).lines().map(|line| format!("! {line}\n")).collect();
+    let status = output.status.filter(|&status| status != 0);
+    let status = status.map_or(String::new(), |status| format!("= {status}\n"));
+    format!("$ {command}\n{}{errors}{status}\n", text(&output.stdout))
+}
+
+#[tokio::test]
+async fn every_release_matches_its_golden() {
+    for release in Setup::releases() {
+        let wired = of(release);
+        let mut all = String::new();
+        for command in COMMANDS {
+            all.push_str(&shown(&wired, command).await);
+        }
+        // A number means another thing to each.
+        let vmstat = if release == "4.4" { "vmstat -n 1" } else { "vmstat 1 1" };
+        all.push_str(&shown(&wired, vmstat).await);
+        insta::assert_snapshot!(format!("programs-of-{release}"), all);
+    }
+}
+
+/// Commands whose answers need nothing of the recorded phone's own state.
+const RECORDED: &[&str] = &[
+    "atrace --list_categories",
+    "bmgr list transports",
+    "content query --uri content://settings/system --where \"name='none'\"",
+    "dmesg | grep nothing",
+    "media dispatch foo",
+    "requestsync",
+    "sendevent",
+    "service call nope 1",
+    "service check activity",
+    "start nope",
+    "svc",
+    "svc data",
+    "svc power stayon true",
+    "am instrument -w com.nope/.R",
+];
+
+#[tokio::test]
+async fn words_of_4_4_equal_the_recorded_phone() {
+    let Some(recorded) = capture("android-4.4.4/more-commands.json") else { return };
+    let recorded: serde_json::Value = serde_json::from_str(&recorded).expect("JSON");
+    let wired = of("4.4");
+    for command in RECORDED {
+        let real = match *command {
+            "content query --uri content://settings/system --where \"name='none'\"" => {
+                &recorded["content query --uri content://settings/system --where \"name='font_scale'\""]
+            }
+            command => &recorded[command],
+        };
+        let real = real["out"].as_str().expect("recorded").replace("\r\n", "\n");
+        let ours = String::from_utf8(wired.run(command).await.stdout).expect("text");
+        assert_eq!(ours.replace("\r\n", "\n"), real, "{command}");
+    }
+    let dumpsys = recorded["dumpsys -l"]["out"].as_str().expect("recorded").replace("\r\n", "\n");
+    let ours = String::from_utf8(wired.run("dumpsys -l").await.stdout).expect("text");
+    assert_eq!(ours.replace("\r\n", "\n"), dumpsys);
+}
+
+/// The fixed part of each line.
+fn names(text: &str) -> Vec<String> {
+    let cut = |line: &str| {
+        let line = line.trim_start();
+        // `1: gpio-keys`, `Device 2: virtual_touch`
+        if line.starts_with(|c: char| c.is_ascii_digit() || c == '-') {
+            return String::new();
+        }
+        let name = line.split(['=', ':', '{', '(']).next().unwrap_or_default();
+        name.trim_end_matches(|c: char| c.is_ascii_digit() || c == ' ').to_owned()
+    };
+    text.lines().map(cut).filter(|name| !name.is_empty()).collect()
+}
+
+#[tokio::test]
+async fn input_reports_have_only_lines_of_real_phones() {
+    for (release, file) in [
+        ("4.4", "android-4.4.4/437-dumpsys-input-rotated.out"),
+        ("16", "shell/input/honor-phone_recent.txt"),
+    ] {
+        let Some(real) = capture(file) else { return };
+        let mut real = names(&real);
+        // The recorded 4.4.4 had no touch panel then.
+        real.extend(
+            capture("shell/input/phone_external-touch.txt").map_or(vec![], |it| names(&it)),
+        );
+        let ours = String::from_utf8(of(release).run("dumpsys input").await.stdout).expect("text");
+        let ours = ours.replace("\r\n", "\n");
+        let odd: Vec<_> = names(&ours)
+            .into_iter()
+            .filter(|name| !real.contains(name) && !KNOWN_OF_4.contains(&name.as_str()))
+            .collect();
+        assert!(odd.is_empty(), "{release}: {odd:#?}");
+    }
+}
+
+/// Lines of a running 4.4.4 with a touch panel.
+const KNOWN_OF_4: [&str; 9] = [
+    "Last Button State",
+    "Motion Ranges",
+    "PRESSURE",
+    "Viewport",
+    "SurfaceWidth",
+    "SurfaceHeight",
+    "SurfaceLeft",
+    "SurfaceTop",
+    "SurfaceOrientation",
+];
+
+#[tokio::test]
+async fn content_and_settings_agree() {
+    let wired = Wired::new();
+    wired
+        .stdout(
+            "content insert --uri content://settings/secure --bind name:s:note --bind value:s:one",
+        )
+        .await;
+    assert_eq!(wired.stdout("settings get secure note").await, "one\n");
+    wired.stdout("content update --uri content://settings/secure --bind value:s:two --where \"name='note'\"").await;
+    let query = "content query --uri content://settings/secure/note --projection value";
+    assert_eq!(wired.stdout(query).await, "Row: 0 value=two\n");
+    wired.stdout("content delete --uri content://settings/secure --where \"name='note'\"").await;
+    assert_eq!(wired.stdout("settings get secure note").await, "null\n");
+    assert_eq!(wired.stdout(query).await, "No result found.\n");
+}
+
+#[tokio::test]
+async fn contacts_provider_lists_the_people_of_the_app() {
+    let wired = Wired::new();
+    let people = wired.phone.world(|world| world.people());
+    let query = "content query --uri content://com.android.contacts/data/phones --projection display_name:data1";
+    let rows = wired.stdout(query).await;
+    assert_eq!(rows.lines().count(), people.len());
+    let first = format!("Row: 0 display_name={}, data1={}", people[0].name, people[0].phone);
+    assert_eq!(rows.lines().next(), Some(first.as_str()));
+}
+
+#[tokio::test]
+async fn modes_flags_and_languages_are_stored() {
+    let wired = Wired::new();
+    for (command, output) in [
+        ("appops set com.example.shop CAMERA ignore", ""),
+        ("appops get com.example.shop CAMERA", "CAMERA: ignore\n"),
+        ("cmd appops get com.example.shop android:camera", "CAMERA: ignore\n"),
+        ("appops query-op CAMERA ignore", "com.example.shop\n"),
+        (
+            "appops reset com.example.shop",
+            "Reset all modes for: user 0, package com.example.shop\n",
+        ),
+        ("appops get com.example.shop CAMERA", "No operations.\nDefault mode: allow\n"),
+        ("device_config put space key value", ""),
+        ("cmd device_config get space key", "value\n"),
+        ("device_config list", "space/key=value\n"),
+        ("device_config delete space key", "Successfully deleted key from space\n"),
+        ("device_config delete space key", "Failed to delete key from space\n"),
+        ("cmd locale set-app-locales com.example.shop --locales de,fr-CA", ""),
+        (
+            "cmd locale get-app-locales com.example.shop",
+            "Locales for com.example.shop for user 0 are [de,fr-CA]\n",
+        ),
+        ("bmgr enable true", "Backup Manager now enabled\n"),
+        ("bmgr enabled", "Backup Manager currently enabled\n"),
+        ("cmd display set-brightness 1", ""),
+        ("settings get system screen_brightness", "255\n"),
+        ("svc bluetooth disable", ""),
+        ("settings get global bluetooth_on", "0\n"),
+        ("svc power stayon usb", ""),
+        ("settings get global stay_on_while_plugged_in", "2\n"),
+        ("svc usb setFunctions mtp", ""),
+        ("getprop sys.usb.config", "mtp,adb\n"),
+        ("media volume --stream 3 --set 9 --get | tail -1", "[v] volume is 9 in range [0..15]\n"),
+    ] {
+        assert_eq!(wired.stdout(command).await, output, "{command}");
+    }
+}
+
+#[tokio::test]
+async fn sendevent_taps_and_getevent_sees_it() {
+    let wired = Wired::new();
+    let notes = wired.phone.world(|world| {
+        let nodes = world.scene().focused().expect("a window").root.walk();
+        nodes.into_iter().find(|node| node.text == "Notes").expect("an icon").bounds.center()
+    });
+    let (x, y) = (notes.x, notes.y);
+    let panel = "/dev/input/event1";
+    let script: String = [
+        ("3 57 1".to_owned()),
+        (format!("3 53 {x}")),
+        (format!("3 54 {y}")),
+        "0 0 0".to_owned(),
+        "3 57 -1".to_owned(),
+        "0 0 0".to_owned(),
+    ]
+    .map(|event| format!("sendevent {panel} {event};"))
+    .concat();
+    let listen = format!("getevent -l -c 6 {panel}");
+    let touch = async {
+        while !wired.stdout("ps -A -o ARGS").await.lines().any(|line| line.starts_with("getevent"))
+        {
+        }
+        wired.stdout(&script).await
+    };
+    let (seen, _) = tokio::join!(wired.stdout(&listen), touch);
+    let lines: Vec<Vec<&str>> =
+        seen.lines().map(|line| line.split_whitespace().collect()).collect();
+    let (x, y) = (format!("{x:08x}"), format!("{y:08x}"));
+    assert_eq!(
+        lines,
+        [
+            ["EV_ABS", "ABS_MT_TRACKING_ID", "00000001"],
+            ["EV_ABS", "ABS_MT_POSITION_X", &x],
+            ["EV_ABS", "ABS_MT_POSITION_Y", &y],
+            ["EV_SYN", "SYN_REPORT", "00000000"],
+            ["EV_ABS", "ABS_MT_TRACKING_ID", "ffffffff"],
+            ["EV_SYN", "SYN_REPORT", "00000000"],
+        ]
+    );
+    let front = wired.phone.world(|world| world.foreground().package);
+    assert_eq!(front, "com.android.notes");
+    // The panel has no other keys, and the power button only its own.
+    wired.stdout("sendevent /dev/input/event0 1 116 1; sendevent /dev/input/event0 1 116 0").await;
+    assert!(!wired.phone.world(|world| world.screen_on()));
+}
+
+#[tokio::test]
+async fn processes_have_the_same_numbers_in_every_report() {
+    for release in ["4.4", "14"] {
+        let wired = of(release);
+        wired.run("am start -n com.android.notes/.NotesActivity").await;
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("text");
+        let ps = text(wired.run("ps | grep com.android.notes").await.stdout);
+        let ps_all = text(wired.run("ps -A | grep com.android.notes").await.stdout);
+        let pid = (ps + &ps_all).split_whitespace().nth(1).expect("it runs").to_owned();
+        let top = text(wired.run("top -n 1").await.stdout);
+        let row = top.lines().find(|line| line.contains("com.android.notes")).expect("a row");
+        assert_eq!(row.split_whitespace().next(), Some(pid.as_str()), "{release}");
+        let graphics = text(wired.run("dumpsys gfxinfo com.android.notes").await.stdout);
+        assert!(graphics.contains(&format!("for pid {pid} [com.android.notes]")), "{graphics}");
+        let views = wired
+            .phone
+            .world(|world| world.scene().focused().expect("a window").root.walk().count());
+        assert!(graphics.contains(&format!("  {views} views, ")), "{graphics}");
+        let cpu = text(wired.run("dumpsys cpuinfo").await.stdout);
+        assert!(cpu.contains(&format!(" {pid}/com.android.notes: 0% user")), "{cpu}");
+        let input = text(wired.run("dumpsys input").await.stdout);
+        assert!(input.contains(&format!("ownerPid={pid},")), "{input}");
+    }
+}
+
+#[tokio::test]
+async fn input_report_follows_the_screen() {
+    let wired = Wired::new();
+    wired
+        .stdout("settings put system accelerometer_rotation 0; settings put system user_rotation 1")
+        .await;
+    let report = wired.stdout("dumpsys input").await;
+    assert!(report.contains("      InputDeviceOrientation: 1\n"), "{report}");
+    assert!(report.contains("orientation=1, logicalFrame=[0, 0, 2400, 1080]"), "{report}");
+}
+
+#[tokio::test]
+async fn ping_fails_without_wifi() {
+    let wired = Wired::new();
+    let statistics = "1 packets transmitted, 1 received, 0% packet loss, time 0ms";
+    assert!(wired.stdout("ping -c 1 192.0.2.15").await.contains(statistics));
+    wired.stdout("svc wifi disable").await;
+    let (status, out, err) = wired.all("ping -c 1 192.0.2.15").await;
+    assert_eq!((status, out.as_str(), err.as_str()), (2, "", "connect: Network is unreachable\n"));
+}
