@@ -82,7 +82,7 @@ fn inside(test: &str) -> bool {
     };
     let ran = unshare(namespaces)
         .arg(std::env::current_exe().unwrap())
-        .args(["--exact", test, "--nocapture"])
+        .args(["--exact", &format!("real_adbd::{test}"), "--nocapture"])
         .env(INSIDE, "1")
         .stdin(Stdio::null())
         .output()
