@@ -35,12 +35,11 @@ impl PixelLimits {
             let shorter = scaled(short, side);
             shorter <= i128::from(self.short) && side * shorter <= i128::from(self.pixels)
         };
-        // An estimate that is too large by a few pixels at most, then one that fits.
-        let by_short = i128::from(self.short) * long / short + 1;
-        let by_pixels = (f64::from(self.pixels) * long as f64 / short as f64).sqrt() as i128 + 1;
-        let mut side = long.min(i128::from(self.long)).min(by_short).min(by_pixels).max(1);
-        while side > 1 && !fits(side) {
-            side -= 1;
+        // The largest longer side that fits; 1 where none does.
+        let (mut side, mut beyond) = (1, long.min(i128::from(self.long)) + 1);
+        while beyond - side > 1 {
+            let middle = i128::midpoint(side, beyond);
+            if fits(middle) { side = middle } else { beyond = middle }
         }
         let scaled =
             |own: i32| i32::try_from(scaled(i128::from(own.max(1)), side)).unwrap_or(i32::MAX);
