@@ -39,7 +39,7 @@ pub use app_services::{
 pub use clipboard::Clipboard;
 pub use device_files::{DeviceFiles, FileDetails, FileKind};
 pub use health_checks::{Check, Health, HealthChecks};
-pub use launcher::{Launcher, LauncherApp, LauncherApps};
+pub use launcher::{LabelSource, Launcher, LauncherApp, LauncherApps, LauncherLabel};
 pub use links::Links;
 pub use logs::{LogEntry, LogFilter, LogStream, Logs, Priority};
 pub use notifications::{Notification, Notifications};

@@ -1,6 +1,6 @@
-//! The names that the launcher shows for apps, read from their packages.
+//! The names that the launcher shows for apps: told by the helper on the phone, or read from their packages.
 //!
-//! Begin with [`AttachedDevice::labels`]. No command prints labels, so each package is opened where it is: its manifest
+//! Begin with [`AttachedDevice::labels`]. No command prints labels, so without a helper each package is opened where it is: its manifest
 //! names the label, its resources have it in the phone's language. That takes some round trips for each app, so only
 //! apps that the launcher shows are read, several at a time, and each version of a package once. When the time is over,
 //! what was not read is reported, and the next call goes on: first with packages that were not begun.
@@ -14,7 +14,7 @@ use futures::future::BoxFuture;
 use futures::{FutureExt as _, StreamExt as _, stream};
 use thumbwire_apk::{Apk, Limits};
 use thumbwire_base::lock;
-use thumbwire_device::{AppId, Device, Error, LauncherApp};
+use thumbwire_device::{AppId, Device, Error, LabelSource, LauncherLabel};
 use thumbwire_mobile_mcp::sanitize::sanitize;
 use tokio::time::{Instant, sleep_until, timeout};
 
@@ -61,46 +61,53 @@ impl AttachedDevice {
         let Ok(there) = timeout(LISTING, listing).await else { return Ok(None) };
         let there = there.map_err(|error| self.failed(&error))?;
         let until = Instant::now() + within;
-        let key = |app: &LauncherApp| CachedLabel {
-            file: app.file.clone(),
-            version: app.version.clone(),
+        let apps = there.apps.iter().filter(|app| wanted(&app.app));
+        let packages: Vec<InPackage<'_>> = apps
+            .clone()
+            .filter_map(|app| match &app.label {
+                LauncherLabel::InPackage(at) => Some((&app.app, at)),
+                LauncherLabel::Text(_) => None,
+            })
+            .collect();
+        let key = |at: &LabelSource| CachedLabel {
+            file: at.file.clone(),
+            version: at.version.clone(),
             language: there.language.clone(),
             label: ReadLabel::Unreadable,
         };
         let mut labels: HashMap<&AppId, CachedLabel> = HashMap::new();
-        for app in &there.apps {
-            let CachedLabel { file, version, language, .. } = key(app);
+        for (app, at) in &packages {
+            let CachedLabel { file, version, language, .. } = key(at);
             let is_same = |it: &&CachedLabel| {
                 (&it.file, &it.version, &it.language) == (&file, &version, &language)
             };
-            labels.extend(cached.iter().find(is_same).map(|it| (&app.app, it.clone())));
+            labels.extend(cached.iter().find(is_same).map(|it| (*app, it.clone())));
         }
-        let is_read = |app: &LauncherApp| {
-            labels.get(&app.app).is_some_and(|it| it.label != ReadLabel::NotInTime)
-        };
-        let mut missing: Vec<&LauncherApp> =
-            there.apps.iter().filter(|app| wanted(&app.app) && !is_read(app)).collect();
+        let is_read =
+            |app: &AppId| labels.get(app).is_some_and(|it| it.label != ReadLabel::NotInTime);
+        let mut missing: Vec<InPackage<'_>> =
+            packages.iter().copied().filter(|(app, _)| !is_read(app)).collect();
         // Large packages must not take the time of the others in each call.
-        missing.sort_by_key(|app| labels.contains_key(&app.app));
-        let begun: Mutex<Vec<&LauncherApp>> = Mutex::default();
+        missing.sort_by_key(|(app, _)| labels.contains_key(app));
+        let begun: Mutex<Vec<InPackage<'_>>> = Mutex::default();
         let (device, language) = (&*self.device, there.language.as_str());
         let reads: Vec<BoxFuture<'_, _>> =
-            missing.iter().map(|app| named_read(device, app, language, &begun).boxed()).collect();
+            missing.iter().map(|&app| named_read(device, app, language, &begun).boxed()).collect();
         let reads = stream::iter(reads).buffer_unordered(AT_ONCE);
         let mut reads = pin!(reads.take_until(sleep_until(until)));
         let mut lost = None;
-        while let Some((app, label)) = reads.next().await {
+        while let Some(((app, at), label)) = reads.next().await {
             match label {
-                Ok(label) => drop(labels.insert(&app.app, CachedLabel { label, ..key(app) })),
+                Ok(label) => drop(labels.insert(app, CachedLabel { label, ..key(at) })),
                 Err(error) => {
                     lost = Some(error);
                     break;
                 }
             }
         }
-        for app in lock(&begun).iter() {
-            let late = || CachedLabel { label: ReadLabel::NotInTime, ..key(app) };
-            labels.entry(&app.app).or_insert_with(late);
+        for (app, at) in lock(&begun).iter() {
+            let late = || CachedLabel { label: ReadLabel::NotInTime, ..key(at) };
+            labels.entry(app).or_insert_with(late);
         }
         if !missing.is_empty() {
             known.keep(asked, &labels.values().cloned().collect()).await;
@@ -108,27 +115,41 @@ impl AttachedDevice {
         if let Some(error) = lost {
             return Err(self.failed(&error));
         }
-        let apps = there.apps.iter().filter(|app| wanted(&app.app)).filter_map(|app| {
-            let label = match labels.get(&app.app).map(|it| &it.label) {
+        let labelled = apps.filter_map(|app| {
+            let read = match &app.label {
+                LauncherLabel::Text(text) => Some(cleaned(text)),
+                LauncherLabel::InPackage(_) => labels.get(&app.app).map(|it| it.label.clone()),
+            };
+            let label = match read {
                 Some(ReadLabel::NoEntry) => return None,
                 Some(ReadLabel::Unreadable) => Label::Unreadable,
-                Some(ReadLabel::Text(text)) => Label::Text(text.clone()),
+                Some(ReadLabel::Text(text)) => Label::Text(text),
                 Some(ReadLabel::NotInTime) | None => Label::NotRead,
             };
             Some(LabelledApp { app: app.app.clone(), label })
         });
-        Ok(Some(apps.collect()))
+        Ok(Some(labelled.collect()))
     }
 }
 
+/// An app, and where its label is.
+type InPackage<'a> = (&'a AppId, &'a LabelSource);
+
 async fn named_read<'a>(
     device: &dyn Device,
-    app: &'a LauncherApp,
+    app: InPackage<'a>,
     language: &str,
-    begun: &Mutex<Vec<&'a LauncherApp>>,
-) -> (&'a LauncherApp, Result<ReadLabel, Error>) {
+    begun: &Mutex<Vec<InPackage<'a>>>,
+) -> (InPackage<'a>, Result<ReadLabel, Error>) {
     lock(begun).push(app);
-    (app, read_label(device, app, language).await)
+    (app, read_label(device, app.1, language).await)
+}
+
+fn cleaned(label: &str) -> ReadLabel {
+    match sanitize(label, LONGEST) {
+        empty if empty.is_empty() => ReadLabel::Unreadable,
+        label => ReadLabel::Text(label),
+    }
 }
 
 /// The label of an app's first entry in the launcher.
@@ -137,11 +158,11 @@ async fn named_read<'a>(
 /// Only if the phone is lost; a package that cannot be read is [`ReadLabel::Unreadable`].
 async fn read_label(
     device: &dyn Device,
-    app: &LauncherApp,
+    at: &LabelSource,
     language: &str,
 ) -> Result<ReadLabel, Error> {
     let failed = Mutex::default();
-    let source = DeviceFile { device, path: &app.file, failed: &failed };
+    let source = DeviceFile { device, path: &at.file, failed: &failed };
     let reading = async {
         let apk = Apk::open(source, LIMITS).await?;
         apk.in_language(language).manifest().await
@@ -154,16 +175,15 @@ async fn read_label(
     }
     let Ok(manifest) = manifest else { return Ok(ReadLabel::Unreadable) };
     let entries = &manifest.launcher_entries;
-    let Some(entry) = entries.iter().find(|entry| app.classes.contains(&entry.class)) else {
+    let Some(entry) = entries.iter().find(|entry| at.classes.contains(&entry.class)) else {
         return Ok(ReadLabel::NoEntry);
     };
     let translated = match entry.label_resource {
-        Some(id) => translated(device, &app.file, id, language).await,
+        Some(id) => translated(device, &at.file, id, language).await,
         None => None,
     };
     let label = translated.as_ref().or(entry.label.as_ref());
-    let label = label.map(|label| sanitize(label, LONGEST)).filter(|label| !label.is_empty());
-    Ok(label.map_or(ReadLabel::Unreadable, ReadLabel::Text))
+    Ok(label.map_or(ReadLabel::Unreadable, |label| cleaned(label)))
 }
 
 /// The text of a resource in the package's split for that language. Apps that a store installed have one, and only

@@ -2,7 +2,7 @@
 //!
 //! Start with [`Android::call_by_helper`]. `jar` puts the program on the phone, if [`HelperMode`] says so; `process` keeps it
 //! running, `connection` sends concurrent requests over one stream, `protocol` and `frame` define its bytes. The ops are
-//! `call_service`, `clipboard` and `pinch`. Nothing is installed: the program is a file.
+//! `apps`, `call_service`, `clipboard` and `pinch`. Nothing is installed: the program is a file.
 //!
 //! ```text
 //!            installed?           ready, hello                   an op
@@ -15,6 +15,7 @@
 //! The first op that needs it starts the helper, and the start continues if that op is cancelled. An op is never sent
 //! twice: if its reply is lost, the error says that it may have happened.
 
+mod apps;
 mod call_service;
 mod clipboard;
 mod connection;

@@ -10,7 +10,9 @@ use super::app_name::is_package_name;
 use super::packages::read_update_times;
 use super::services::{ACTIVITIES, read_query, read_table, table_command};
 use super::{Android, CommandOutput, ShellCommand};
-use crate::{AppId, Component, Error, Launcher, LauncherApp, LauncherApps};
+use crate::{
+    AppId, Component, Error, LabelSource, Launcher, LauncherApp, LauncherApps, LauncherLabel,
+};
 
 const MAIN: &str = "android.intent.action.MAIN";
 
@@ -19,9 +21,14 @@ const MOST_CLASSES: usize = 64;
 
 #[async_trait]
 impl Launcher for Android {
+    /// A helper knows the labels. Without one it takes three commands, and reading the packages.
+    ///
     /// Before Android 7 there is no `cmd`, and the table of `dumpsys package` has no categories: it lists everything that
     /// handles MAIN. There an app that was updated twice may have its first path again, so the time of its update counts.
     async fn launcher_apps(&self) -> Result<LauncherApps, Error> {
+        if let Some(apps) = self.labelled_apps().await? {
+            return Ok(apps);
+        }
         if !self.is_old().await? {
             let (found, files, language) = tokio::try_join!(
                 self.ask(query_command()),
@@ -94,20 +101,27 @@ fn join(
     language: &CommandOutput,
 ) -> LauncherApps {
     let files: HashMap<&str, &str> = files.out.lines().filter_map(read_file).collect();
-    let mut apps: Vec<LauncherApp> = Vec::new();
+    let mut sources: Vec<(AppId, LabelSource)> = Vec::new();
     let mut places: HashMap<AppId, usize> = HashMap::new();
     for Component { app, class } in found {
         let Some(file) = files.get(&*app.0) else { continue };
         let at = *places.entry(app.clone()).or_insert_with(|| {
             let version = updates.get(&*app.0).copied().unwrap_or_default().to_owned();
-            let (classes, file) = (Vec::new(), (*file).to_owned());
-            apps.push(LauncherApp { app, classes, file, version });
-            apps.len() - 1
+            sources.push((
+                app,
+                LabelSource { classes: Vec::new(), file: (*file).to_owned(), version },
+            ));
+            sources.len() - 1
         });
-        if apps[at].classes.len() < MOST_CLASSES {
-            apps[at].classes.push(class);
+        let classes = &mut sources[at].1.classes;
+        if classes.len() < MOST_CLASSES {
+            classes.push(class);
         }
     }
+    let apps = sources.into_iter();
+    let apps = apps
+        .map(|(app, source)| LauncherApp { app, label: LauncherLabel::InPackage(source) })
+        .collect();
     LauncherApps { language: read_language(language), apps }
 }
 
@@ -141,7 +155,12 @@ mod tests {
         let shown: Vec<_> = joined
             .apps
             .iter()
-            .map(|it| (&*it.app.0, &*it.file, it.classes.len(), &*it.version))
+            .map(|it| match &it.label {
+                LauncherLabel::InPackage(at) => {
+                    (&*it.app.0, &*at.file, at.classes.len(), &*at.version)
+                }
+                LauncherLabel::Text(label) => panic!("{label}"),
+            })
             .collect();
         let expected = [
             ("com.x", "/data/app/~~a==/com.x-b==/base.apk", 2, ""),

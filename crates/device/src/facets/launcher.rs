@@ -26,7 +26,23 @@ pub struct LauncherApps {
 pub struct LauncherApp {
     /// The app.
     pub app: AppId,
-    /// Full class names of its activities there, the most important first.
+    /// The name that the launcher shows for it, or where that is.
+    pub label: LauncherLabel,
+}
+
+/// The name that the launcher shows for an app, or where that is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LauncherLabel {
+    /// The name as the phone tells it, unchecked; empty if it has none.
+    Text(String),
+    /// The phone does not tell it; the package has it.
+    InPackage(LabelSource),
+}
+
+/// Where an app's label is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LabelSource {
+    /// Full class names of its activities in the launcher, the most important first.
     pub classes: Vec<String>,
     /// The path of its (base) package on the phone.
     pub file: String,

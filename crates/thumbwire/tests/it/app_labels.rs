@@ -13,8 +13,10 @@ const RELEASES: [&str; 4] = ["4.4", "9", "11", "14"];
 const SETTINGS: &str = "com.android.settings";
 const IMITATION: &str = "org.example.imitation";
 
+/// A phone without a helper.
 fn on(release: &str) -> Caller {
-    Caller::of(VirtualPhone::new(Setup::of_release(release).unwrap()))
+    let setup = Setup { helper: false, ..Setup::of_release(release).unwrap() };
+    Caller::of(VirtualPhone::new(setup))
 }
 
 fn install(caller: &Caller, apk: &str) {
@@ -210,4 +212,24 @@ async fn name_that_could_not_be_read_may_be_the_one_that_is_meant() {
     assert!(text.contains("com.android.settings (its name is unknown)"), "{text}");
     caller.phone.clear_faults();
     assert_eq!(launched(&caller, "Maps").await, "Launched com.google.android.apps.maps");
+}
+
+/// The helper knows all labels. No package is read, and nothing is asked that a slow phone takes seconds for.
+#[tokio::test(start_paused = true)]
+async fn helper_tells_the_names() {
+    for release in RELEASES {
+        let without = on(release);
+        let read = labels(&listed(&without).await);
+        let caller = Caller::of(VirtualPhone::new(Setup::of_release(release).unwrap()));
+        // The first start on an old phone takes longer than a list is worth: the packages are read, and the start goes on.
+        listed(&caller).await;
+        tokio::time::advance(Duration::from_secs(20)).await;
+        let before = caller.phone.commands().len();
+        let list = listed(&caller).await;
+        assert_eq!((labels(&list), &list["note"]), (read, &Value::Null), "{release}");
+        let asked = caller.phone.commands();
+        let asked: Vec<_> = asked[before..].iter().map(|it| it.argv.join(" ")).collect();
+        assert_eq!(asked, ["pm list packages", "pm list packages -3"], "{release}");
+        assert_eq!(launched(&caller, "Settings").await, format!("Launched {SETTINGS}"));
+    }
 }

@@ -20,9 +20,10 @@ fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/apk")
 }
 
+/// A phone without a helper, which keeps a folder of its own.
 fn on(release: &str) -> Caller {
-    let phone = VirtualPhone::new(Setup::of_release(release).unwrap());
-    with_input(Caller::of(phone), &fixtures())
+    let setup = Setup { helper: false, ..Setup::of_release(release).unwrap() };
+    with_input(Caller::of(VirtualPhone::new(setup)), &fixtures())
 }
 
 fn with_input(caller: Caller, folder: &Path) -> Caller {
@@ -43,12 +44,12 @@ fn installed(caller: &Caller, package: &str) -> Option<u64> {
     })
 }
 
-/// What is in the folder of temporary files, apart from the helper that the virtual phone comes with.
+/// What is in the folder of temporary files.
 fn left_behind(caller: &Caller) -> Vec<String> {
     let list = caller.phone.files(|files| files.list("/data/local/tmp")).unwrap();
     list.into_iter()
         .map(|(name, _)| name)
-        .filter(|name| ![".", "..", "thumbwire-helper-1.jar"].contains(&name.as_str()))
+        .filter(|name| ![".", ".."].contains(&name.as_str()))
         .collect()
 }
 

@@ -149,6 +149,11 @@ async fn hostile_strings_run_nothing_on_an_old_phone() {
                         string.contains(piece)
                     }
                     ["input", "keyevent", "66"] => string.contains('\n'),
+                    // The helper lists them with their names.
+                    ["mkdir", "-p", "/data/local/tmp/dalvik-cache"]
+                    | ["exec", "app_process", "/system/bin", "org.thumbwire.helper.Main", _] => {
+                        tool == "mobile_launch_app"
+                    }
                     // A name is compared with those of the installed apps; none of these has it.
                     ["pm", "list", "packages"] | ["pm", "list", "packages", "-3" | "-f"] => {
                         tool == "mobile_launch_app"

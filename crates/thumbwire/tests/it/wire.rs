@@ -209,6 +209,11 @@ async fn no_tool_argument_becomes_a_second_command() {
                                 .replace('\u{e9}', "%C3%A9")
                                 .replace('\u{1f600}', "%F0%9F%98%80")
                         }
+                        // The helper lists them with their names.
+                        ["mkdir", "-p", "/data/local/tmp/dalvik-cache"]
+                        | ["exec", "app_process", "/system/bin", "org.thumbwire.helper.Main", _] => {
+                            parameter == "bundle_id"
+                        }
                         // A name is compared with those of the installed apps; none of these has it.
                         ["pm", "list", "packages"] | ["pm", "list", "packages", "-3" | "-f"] => {
                             parameter == "bundle_id"

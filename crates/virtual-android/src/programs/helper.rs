@@ -10,6 +10,7 @@
 //!  stdin ─ token ─┐                    ┌─ hello, cancel, bye
 //!  adbd ─ localabstract:NAME ─ frames ─┤
 //!                                      ├─ courier, tools ──► World::start_service
+//!                                      ├─ apps ──► World::packages
 //!                                      ├─ clip_get, clip_set ──► World::clipboard
 //!                                      └─ touch ──► World::finger
 //! ```
@@ -18,6 +19,7 @@
 //! `bye`, at any signal, and after 60 s without a frame or a running request. Not here: checking who connects, because
 //! only adbd, whose user id is 2000, can connect to a socket inside this phone; screens, keys and text.
 
+mod apps;
 mod clipboard;
 mod courier;
 mod error;
@@ -63,7 +65,8 @@ const MOST_CONNECTIONS: usize = 16;
 /// Maximum running requests per connection; further ones are not read until one is answered.
 const MOST_REQUESTS: usize = 64;
 /// Its operations.
-const OPS: [&str; 7] = ["courier", "tools", "clip_get", "clip_set", "touch", "cancel", "bye"];
+const OPS: [&str; 8] =
+    ["apps", "courier", "tools", "clip_get", "clip_set", "touch", "cancel", "bye"];
 /// 128 + `SIGABRT`
 const ABORTED: i32 = 134;
 
@@ -172,6 +175,7 @@ impl Helper {
         let command = command_text(op, &[]);
         phone.inject_before(&command).await;
         let result = match op {
+            "apps" => Ok(apps::apps(phone).await),
             "clip_get" => Ok(clipboard::get(phone)),
             "clip_set" => clipboard::set(phone, header),
             "touch" => {
@@ -298,7 +302,7 @@ impl Connection {
             return self.answer(id, Err(HelperError::malformed(says))).await;
         }
         match op {
-            "courier" | "tools" | "clip_get" | "clip_set" | "touch" => {
+            "apps" | "courier" | "tools" | "clip_get" | "clip_set" | "touch" => {
                 let (busy, header, op) =
                     (RequestGuard::new(&self.helper), header.clone(), op.to_owned());
                 let asked = async move { busy.0.perform(&op, &header).await };

@@ -32,7 +32,7 @@ async fn helper_accepts_the_token_and_ends_with_stdin() {
     let wired = Wired::new();
     let (mut held, mut talk) = helped(&wired).await;
     let hello = talk.ask(json!({"op": "hello", "token": TOKEN, "proto": 1, "more": [1]})).await;
-    let ops = json!(["courier", "tools", "clip_get", "clip_set", "touch", "cancel", "bye"]);
+    let ops = json!(["apps", "courier", "tools", "clip_get", "clip_set", "touch", "cancel", "bye"]);
     assert_eq!(hello, json!({"id": 2, "ok": true, "proto": 1, "sdk": 34, "uid": 2000, "ops": ops}));
     let shown = wired.stdout("ps -A -o PID,ARGS").await;
     let line = shown.lines().find(|line| line.contains("app_process")).expect("it is there");
