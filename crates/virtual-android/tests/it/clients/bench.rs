@@ -201,7 +201,7 @@ impl Bench {
         if !there(interpreter, "--version") {
             return None;
         }
-        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients").join(name);
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/clients").join(name);
         // Node.js looks for modules next to the script.
         let script = self.home.path().join(name);
         std::fs::copy(&source, &script).expect("copied");
