@@ -21,9 +21,6 @@ pub const MOST_PIXELS: usize = 40_000_000;
 /// The JPEG quality at which screen text is still easy to read.
 pub const JPEG_QUALITY: u8 = 75;
 
-/// A lossless WebP of at most one byte for this many pixels is small.
-const PIXELS_A_BYTE: usize = 24;
-
 /// An image in memory.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Pixels {
@@ -86,17 +83,13 @@ impl Pixels {
 
     /// Encodes the smaller of two files: lossless WebP, or JPEG with [`JPEG_QUALITY`].
     ///
-    /// WebP takes less time and shows each pixel as it is, so it is taken without trying JPEG where it is small already:
-    /// there JPEG was larger, or smaller by a tenth at most (`just bench`).
+    /// Which one it is cannot be told before: of screens with few colors, some are a third smaller as JPEG, and some larger
+    /// (`just bench`).
     ///
     /// # Errors
     /// If a side is longer than 16,384 pixels.
     pub fn write_smallest(&self) -> Result<Image, Error> {
         let webp = self.write_webp()?;
-        let pixels = self.width as usize * self.height as usize;
-        if webp.bytes.len() <= pixels / PIXELS_A_BYTE {
-            return Ok(webp);
-        }
         let jpeg = self.write_jpeg(JPEG_QUALITY)?;
         Ok(if jpeg.bytes.len() < webp.bytes.len() { jpeg } else { webp })
     }
