@@ -6,7 +6,7 @@
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
-use thumbwire_device::{App, AppId};
+use thumbwire_device::{App, AppId, LauncherApps};
 use tokio::time::Instant;
 
 use super::app_names;
@@ -154,10 +154,11 @@ impl AttachedDevice {
 
     /// Apps of this kind, with the names that the launcher shows.
     pub(super) async fn labelled_apps(&self, which: AppFilter) -> Result<Outcome, Failure> {
-        let apps = self.filtered(which, "", Duration::ZERO).await?;
+        let (apps, there) =
+            tokio::join!(self.filtered(which, "", Duration::ZERO), self.launcher_apps());
+        let apps = apps?;
         let listed: HashSet<&AppId> = apps.iter().map(|app| &app.id).collect();
-        let labels = self.labels(LISTING, |app| listed.contains(app)).await;
-        let labels = labels.or_else(without_labels)?;
+        let labels = self.labelled(there, LISTING, |app| listed.contains(app)).await?;
         let has_labels = labels.is_some();
         let mut labels: HashMap<AppId, Label> =
             labels.into_iter().flatten().map(|it| (it.app, it.label)).collect();
@@ -168,6 +169,17 @@ impl AttachedDevice {
         Ok(Outcome::LabelledApps { apps: apps.into_iter().map(with_label).collect(), has_labels })
     }
 
+    /// The labels of the apps that are `wanted`; `None` if the phone did not list them.
+    async fn labelled(
+        &self,
+        there: Result<Option<LauncherApps>, Failure>,
+        within: Duration,
+        wanted: impl Fn(&AppId) -> bool,
+    ) -> Result<Option<Vec<LabelledApp>>, Failure> {
+        let Some(there) = there.or_else(without_labels)? else { return Ok(None) };
+        self.labels(&there, within, wanted).await.map(Some).or_else(without_labels)
+    }
+
     /// Starts the app with that id. An app that calls itself like an id that is not installed is not started: it would
     /// get what is meant for another.
     async fn launch_by_id(&self, app: &AppId) -> Result<Outcome, Failure> {
@@ -175,7 +187,8 @@ impl AttachedDevice {
             Err(failure) if matches!(failure.cause, Cause::AppNotFound { .. }) => failure,
             done => return done,
         };
-        let labels = self.labels(LAUNCHING, |_| true).await.ok().flatten().unwrap_or_default();
+        let labels = self.labelled(self.launcher_apps().await, LAUNCHING, |_| true).await;
+        let labels = labels.ok().flatten().unwrap_or_default();
         match app_names::called(&app.0, &labels) {
             Some(cause) => Err(Failure { cause, ..not_found }),
             None => Err(not_found),
@@ -191,10 +204,9 @@ impl AttachedDevice {
             return Err(Cause::InvalidArgument { reason }.into());
         }
         // Always ask the phone: the caller may mean an app that was just installed.
-        let (installed, labels) =
-            tokio::join!(self.installed(Duration::ZERO), self.labels(LAUNCHING, |_| true));
-        let (installed, labels) = (installed?.apps, labels.or_else(without_labels)?);
-        let labels = labels.unwrap_or_default();
+        let (installed, there) = tokio::join!(self.installed(Duration::ZERO), self.launcher_apps());
+        let installed = installed?.apps;
+        let labels = self.labelled(there, LAUNCHING, |_| true).await?.unwrap_or_default();
         let meant = app_names::meant(word, &installed, &labels)?;
         let _turn = self.screen.acting.lock().await;
         let mut unlaunchable = None;
@@ -213,7 +225,7 @@ impl AttachedDevice {
 }
 
 /// A phone whose launcher cannot be asked still has ids. A phone that is lost has nothing.
-fn without_labels(failure: Failure) -> Result<Option<Vec<LabelledApp>>, Failure> {
+fn without_labels<T>(failure: Failure) -> Result<Option<T>, Failure> {
     match failure.cause {
         Cause::DeviceNotConnected { .. } | Cause::DeviceNotAuthorized { .. } => Err(failure),
         cause => {

@@ -1,6 +1,6 @@
 //! The names that the launcher shows for apps: told by the helper on the phone, or read from their packages.
 //!
-//! Begin with [`AttachedDevice::labels`]. No command prints labels, so without a helper each package is opened where it is: its manifest
+//! Begin with [`AttachedDevice::launcher_apps`], then [`AttachedDevice::labels`]. No command prints labels, so without a helper each package is opened where it is: its manifest
 //! names the label, its resources have it in the phone's language. That takes some round trips for each app, so only
 //! apps that the launcher shows are read, several at a time, and each version of a package once. When the time is over,
 //! what was not read is reported, and the next call goes on: first with packages that were not begun.
@@ -14,7 +14,7 @@ use futures::future::BoxFuture;
 use futures::{FutureExt as _, StreamExt as _, stream};
 use thumbwire_apk::{Apk, Limits};
 use thumbwire_base::lock;
-use thumbwire_device::{AppId, Device, Error, LabelSource, LauncherLabel};
+use thumbwire_device::{AppId, Device, Error, LabelSource, LauncherApps, LauncherLabel};
 use thumbwire_mobile_mcp::sanitize::sanitize;
 use tokio::time::{Instant, sleep_until, timeout};
 
@@ -47,19 +47,25 @@ pub(super) struct LabelledApp {
 }
 
 impl AttachedDevice {
-    /// The apps that the launcher shows, with their labels as far as they can be read within that time once the phone has
-    /// listed them; only those that are `wanted`. `None` if the phone does not list them in 6 s.
+    /// The apps that the launcher shows, as the phone lists them. `None` if it does not in 6 s.
+    pub(super) async fn launcher_apps(&self) -> Result<Option<LauncherApps>, Failure> {
+        let listing = async { self.device.launcher()?.launcher_apps().await };
+        match timeout(LISTING, listing).await {
+            Ok(there) => there.map(Some).map_err(|error| self.failed(&error)),
+            Err(_) => Ok(None),
+        }
+    }
+
+    /// Those that are `wanted`, with their labels as far as they can be read within that time.
     pub(super) async fn labels(
         &self,
+        there: &LauncherApps,
         within: Duration,
         wanted: impl Fn(&AppId) -> bool,
-    ) -> Result<Option<Vec<LabelledApp>>, Failure> {
+    ) -> Result<Vec<LabelledApp>, Failure> {
         let known = &self.screen.memory.labels;
         let cached = known.recent(FRESH).await.map(|(labels, _)| labels).unwrap_or_default();
         let asked = known.ask().await;
-        let listing = async { self.device.launcher()?.launcher_apps().await };
-        let Ok(there) = timeout(LISTING, listing).await else { return Ok(None) };
-        let there = there.map_err(|error| self.failed(&error))?;
         let until = Instant::now() + within;
         let apps = there.apps.iter().filter(|app| wanted(&app.app));
         let packages: Vec<InPackage<'_>> = apps
@@ -128,7 +134,7 @@ impl AttachedDevice {
             };
             Some(LabelledApp { app: app.app.clone(), label })
         });
-        Ok(Some(labelled.collect()))
+        Ok(labelled.collect())
     }
 }
 
