@@ -3,6 +3,7 @@
 //! Everything is measured on the virtual phone, which responds at once. Each tool's time stands next to the time that
 //! the phone alone takes for the same commands over the same connection; the difference is ours. Figures are medians
 //! and 95th percentiles of one run on this machine: compare columns, not machines. Nothing is asserted here.
+//! `cargo bench -p thumbwire --bench calls -- pictures captures` runs these parts only.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
@@ -12,6 +13,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use std::time::{Duration, Instant};
 
+use futures::FutureExt as _;
+use futures::future::LocalBoxFuture;
 use serde_json::{Map, Value, json};
 use thumbwire_adb::services::shell::{exec, read_to_end};
 use thumbwire_adb::transport::Io;
@@ -37,17 +40,28 @@ use tokio_util::sync::CancellationToken;
 const ROUNDS: usize = 200;
 
 fn main() {
+    // Cargo adds `--bench`.
+    let wanted: Vec<String> = std::env::args().skip(1).filter(|it| !it.starts_with('-')).collect();
+    let parts: [(&str, fn() -> Boxed); 9] = [
+        ("tools", || tools().boxed_local()),
+        ("observed", || observed().boxed_local()),
+        ("apps", || apps().boxed_local()),
+        ("doors", || doors().boxed_local()),
+        ("pictures", || pictures().boxed_local()),
+        ("captures", || async { captures() }.boxed_local()),
+        ("dumps", || async { dumps() }.boxed_local()),
+        ("marked", || async { marked() }.boxed_local()),
+        ("starts", || async { starts() }.boxed_local()),
+    ];
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
-    runtime.block_on(tools());
-    runtime.block_on(observed());
-    runtime.block_on(apps());
-    runtime.block_on(doors());
-    runtime.block_on(pictures());
-    captures();
-    dumps();
-    marked();
-    starts();
+    for (name, part) in parts {
+        if wanted.is_empty() || wanted.iter().any(|it| it == name) {
+            runtime.block_on(part());
+        }
+    }
 }
+
+type Boxed = LocalBoxFuture<'static, ()>;
 
 /// Each tool through MCP, next to the phone's own time for the same command.
 async fn tools() {
