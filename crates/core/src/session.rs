@@ -73,8 +73,8 @@ const PROBE: Duration = Duration::from_secs(1);
 /// Its own locks are held briefly and never across an await, so a waiting call blocks no other.
 pub struct Session {
     connections: Arc<Connections>,
-    /// The device to use until the client selects one.
-    configured: Option<String>,
+    /// The devices that the operator named. If it is one, it is used until the client selects another.
+    configured: Vec<String>,
     /// Identifies this session as the owner of a phone's rotation.
     name: String,
     keep_orientation: bool,
@@ -102,13 +102,14 @@ impl CallProgress {
 }
 
 impl Session {
-    /// A session over these phones. `chosen` is the device to use until a caller selects another.
-    pub fn new(phones: DeviceProviders, chosen: Option<String>) -> Self {
+    /// A session over these phones, of which the operator named some. A single one is used until a caller selects another; of
+    /// several, callers have to name or select one.
+    pub fn new(phones: DeviceProviders, named: impl IntoIterator<Item = String>) -> Self {
         let name = orientation::name();
         let shared = SharedState::in_memory(&name);
         Self {
             connections: Arc::new(Connections::new(phones, shared)),
-            configured: chosen,
+            configured: named.into_iter().collect(),
             name,
             keep_orientation: false,
             saving: LocalFiles::new(),

@@ -39,7 +39,11 @@ impl Session {
     }
 
     pub(super) fn selection(&self) -> Selection<'_> {
-        Selection { shared: &self.connections.shared, configured: self.configured.as_deref() }
+        let configured = match self.configured.as_slice() {
+            [only] => Some(only.as_str()),
+            _ => None,
+        };
+        Selection { shared: &self.connections.shared, configured }
     }
 }
 

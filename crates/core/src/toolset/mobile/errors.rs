@@ -38,7 +38,7 @@ pub fn failure_text(failure: &Failure) -> String {
         Cause::NoDeviceChosen { there } => {
             let list: Vec<_> =
                 there.iter().map(|phone| format!("{} ({})", phone.id, phone.state)).collect();
-            format!("Refused: no device selected; connected: {}", list.join(", "))
+            format!("Refused: no device selected; devices: {}", list.join(", "))
         }
         Cause::AppNotFound { app } => format!("App not found: {}", truncate(app, LONGEST_NAME)),
         Cause::AppNotLaunchable { app } => {
