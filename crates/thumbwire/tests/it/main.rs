@@ -13,6 +13,7 @@ mod app_labels;
 mod app_services;
 mod app_tools;
 mod app_tools_real;
+mod arguments;
 mod asking;
 mod caller;
 mod device_media;
