@@ -186,7 +186,9 @@ fn exit_code(cause: &Cause) -> u8 {
         | Cause::NoSuchMonitor { .. } => 3,
         Cause::TimedOut { .. } | Cause::ConditionNotMet { .. } | Cause::TypingTooLong { .. } => 4,
         Cause::InvalidArgument { .. } | Cause::InvalidFileName { .. } => 2,
-        Cause::AppNotTrusted { .. } | Cause::DeviceNotAllowed { .. } => 5,
+        Cause::AppNotTrusted { .. }
+        | Cause::DeviceNotAllowed { .. }
+        | Cause::AppNotAllowed { .. } => 5,
         Cause::DeviceNotAuthorized { .. }
         | Cause::PlatformNotSupported { .. }
         | Cause::HelperMissing { .. }

@@ -11,6 +11,7 @@ use crate::state_store::{
 };
 
 /// The store, and this session's name in it.
+#[derive(Clone)]
 pub(super) struct SharedState {
     pub(super) store: Arc<dyn StateStore>,
     /// Whose session it is: the owner of leases, and of a selection.

@@ -16,6 +16,7 @@ use super::{
 };
 use crate::config::Config;
 use thumbwire_core::action::Perform;
+use thumbwire_core::allowed_apps::AllowedApps;
 use thumbwire_core::artifacts::ArtifactStore;
 use thumbwire_core::event::ObservedPerform;
 use thumbwire_core::input_files::InputFolder;
@@ -75,6 +76,11 @@ pub(super) struct Arguments {
     /// needs a pattern with a colon: `192.168.1.*:5555` [default: those of `--device`, else those that an adb server lists, and `virtual`]
     #[arg(long, value_name = "PATTERN")]
     allow_device: Vec<String>,
+    /// Let callers use the apps whose ids match PATTERN, in which `*` stands for any characters, and no other (repeatable):
+    /// launch, stop, clear, install and uninstall them, set their permissions, and act on their screens [default: act on any
+    /// screen, and manage the apps that the launcher shows]
+    #[arg(long, value_name = "PATTERN")]
+    allow_app: Vec<String>,
     #[command(flatten)]
     allow: app_tools::AllowFlags,
     /// Record every call, with screenshots, in this new directory
@@ -230,7 +236,8 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     let has_virtual = named.iter().any(|id| id == VIRTUAL);
     let phones = phones_with(config, has_virtual, arguments.helper.mode()).with_allowed(allowed);
     let session = session_with(phones, named.clone(), screenshot_size);
-    let session = session.with_files(ArtifactStore::new(&arguments.out));
+    let apps = AllowedApps::matching(arguments.allow_app.clone());
+    let session = session.with_allowed_apps(apps).with_files(ArtifactStore::new(&arguments.out));
     let session = session.with_app_tool_host(arguments.allow.options(config)?);
     let session = match &arguments.input {
         Some(folder) => session.with_input_files(InputFolder::new(folder)),

@@ -6,6 +6,7 @@
 #![expect(clippy::print_stdout, reason = "a skipped test reports it")]
 
 mod agent;
+mod allowed_apps;
 mod android;
 mod android_recorded;
 mod app_calls;

@@ -32,6 +32,10 @@ pub fn failure_text(failure: &Failure) -> String {
         Cause::DeviceNotAllowed { device } => {
             format!("Refused: the device {} is not allowed", truncate(device, LONGEST_NAME))
         }
+        Cause::AppNotAllowed { app, reason } => {
+            let app = Cause::AppNotAllowed { app: truncate(app, LONGEST_NAME), reason: *reason };
+            format!("Refused: {app}")
+        }
         Cause::NoDeviceChosen { there } if there.is_empty() => {
             "Refused: no device selected and none connected".into()
         }
