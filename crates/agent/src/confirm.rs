@@ -16,7 +16,7 @@ use super::functions::FunctionProvider;
 use super::observation::Function;
 use super::secrets::Vault;
 pub use risk::{Risk, risk};
-use thumbwire_core::action::{Call, Perform, agrees};
+use thumbwire_core::action::{Call, Perform, UserAnswer, agrees};
 use thumbwire_core::toolset::Reply;
 
 /// Which actions need the user's approval.
@@ -42,12 +42,14 @@ impl ConfirmMode {
 /// Asks the user for approval.
 ///
 /// # Errors
-/// Why it was not given, as a sentence for the policy: the user said no, or nobody answered.
+/// Why it was not given, as a sentence for the policy: the user said no or gave no answer, or nobody can be asked.
 pub(super) async fn confirmed(call: &Call, question: &str) -> Result<(), String> {
     match call.ask.ask(question).await {
-        Some(answer) if agrees(&answer) => Ok(()),
-        Some(_) => Err("the user said no: do not try it again; find another way, or end with FAIL".into()),
-        None => Err("the user has to agree to this, and nobody answered: find another way, or end with FAIL and say so".into()),
+        UserAnswer::Text(answer) if agrees(&answer) => Ok(()),
+        UserAnswer::Text(_) => Err("the user said no: do not try it again; find another way, or end with FAIL".into()),
+        UserAnswer::Declined => Err("the user declined: do not try it again; find another way, or end with FAIL".into()),
+        UserAnswer::Dismissed => Err("the user closed the question without an answer: find another way, or end with FAIL and say so".into()),
+        UserAnswer::NoUser => Err("the user has to agree to this, and nobody can be asked here: find another way, or end with FAIL and say that the operator of Thumbwire can allow it with `--confirm never`".into()),
     }
 }
 
@@ -126,12 +128,22 @@ impl FunctionProvider for AskUserFunctions {
             None => call.ask.ask(&question).await,
             Some(_) => call.ask.ask_secret(&question).await,
         };
-        let Some(answer) = answer.filter(|answer| !answer.trim().is_empty()) else {
+        let (answer, why) = match answer {
+            UserAnswer::Text(text) if !text.trim().is_empty() => (Some(text), ""),
+            UserAnswer::Text(_) | UserAnswer::Dismissed => {
+                (None, "the user closed the question without an answer")
+            }
+            UserAnswer::Declined => (None, "the user declined to answer"),
+            UserAnswer::NoUser => (None, "nobody can be asked"),
+        };
+        let Some(answer) = answer else {
             let error = match secret {
-                None => "nobody answered: go on without the answer if you can; otherwise end with FAIL and say what you needed to know".to_owned(),
-                // Also returned if a user is there but cannot be asked without echo.
+                None => format!(
+                    "{why}: go on without the answer if you can; otherwise end with FAIL and say what you needed to know"
+                ),
+                // Nobody can be asked also if a user is there but cannot be asked without echo.
                 Some(name) => format!(
-                    "nobody answered, or secrets cannot be asked for here: end with FAIL and say that {name} is needed; the user \
+                    "{why}, or secrets cannot be asked for here: end with FAIL and say that {name} is needed; the user \
                      can pass it with `--secret {name}`"
                 ),
             };
@@ -165,12 +177,12 @@ mod tests {
 
     #[async_trait]
     impl AskUser for Person {
-        async fn ask(&self, question: &str) -> Option<String> {
+        async fn ask(&self, question: &str) -> UserAnswer {
             self.1.lock().unwrap().push(question.into());
-            self.0.map(str::to_owned)
+            self.0.map_or(UserAnswer::NoUser, |text| UserAnswer::Text(text.to_owned()))
         }
 
-        async fn ask_secret(&self, question: &str) -> Option<String> {
+        async fn ask_secret(&self, question: &str) -> UserAnswer {
             self.ask(&format!("unseen: {question}")).await
         }
     }
@@ -243,8 +255,8 @@ mod tests {
 
     #[async_trait]
     impl AskUser for Forms {
-        async fn ask(&self, _question: &str) -> Option<String> {
-            Some("hunter2!".into())
+        async fn ask(&self, _question: &str) -> UserAnswer {
+            UserAnswer::Text("hunter2!".into())
         }
     }
 
@@ -263,9 +275,12 @@ mod tests {
 
     #[tokio::test]
     async fn missing_user_does_not_end_the_run() {
-        for says in [None, Some("  ")] {
+        for (says, why) in [
+            (None, "nobody can be asked"),
+            (Some("  "), "the user closed the question without an answer"),
+        ] {
             let (reply, ..) = asked(says, json!({ "question": "Which?" })).await;
-            assert!(reply["error"].as_str().unwrap().starts_with("nobody answered"), "{reply}");
+            assert!(reply["error"].as_str().unwrap().starts_with(why), "{reply}");
         }
     }
 

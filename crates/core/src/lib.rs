@@ -9,6 +9,7 @@
 
 pub mod action;
 pub mod adb_key;
+pub mod allowed_apps;
 pub mod annotate;
 pub mod app_tools;
 pub mod artifacts;
@@ -16,6 +17,7 @@ pub mod crash;
 mod device_file;
 pub mod event;
 pub mod input_files;
+mod pattern;
 pub mod providers;
 pub mod random;
 pub mod session;

@@ -4,14 +4,16 @@
 //! deadline, and drops dead connections. [`default_device`] decides which phone is meant; [`DeviceProviders`] lists and opens them.
 //! [`attached_device`] runs the action on that phone: [`snapshots`] takes snapshots, [`controls`] lists controls by UFO's rules,
 //! [`target`] finds where to tap, [`screen_size`] knows how far to swipe, [`typing`] types and verifies text, [`apps`] lists and
-//! starts apps, [`app_names`] resolves their names, [`labels`] reads what the launcher calls them, [`cache`] caches answers, [`shared_state`] is what other sessions may see, [`crashes`] reads crashes from the log, [`lock_state`] unlocks it, [`orientation`] rotates the screen
+//! starts apps, [`app_refusals`] refuses those that the operator does not allow, [`app_names`] resolves their names, [`labels`] reads what the launcher calls them, [`cache`] caches answers, [`shared_state`] is what other sessions may see, [`crashes`] reads crashes from the log, [`lock_state`] unlocks it, [`orientation`] rotates the screen
 //! and restores it when the session ends, and [`app_tools`] calls app tools.
 //! [`installation`] installs apps, and [`transfers`] copies files.
 //! [`recordings`] and [`monitors`] outlive a call, each in a registry ([`jobs`]); [`local_files`] fetches files.
 //!
 //! Not here: shell commands, JSON, and anything specific to a toolset.
 
+mod app_guard;
 mod app_names;
+mod app_refusals;
 mod app_tools;
 mod apps;
 mod attached_device;
@@ -53,6 +55,7 @@ use thumbwire_device::{Device, SideEffect, TreeDetail};
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use crate::action::{Action, CacheKind, Call, Cause, Failure, Outcome, Perform};
+use crate::allowed_apps::AllowedApps;
 use crate::app_tools::{AppToolHost, AppToolOptions};
 use crate::event::{Event, EventSink as _, EventSinks};
 use crate::input_files::InputFolder;
@@ -73,8 +76,8 @@ const PROBE: Duration = Duration::from_secs(1);
 /// Its own locks are held briefly and never across an await, so a waiting call blocks no other.
 pub struct Session {
     connections: Arc<Connections>,
-    /// The device to use until the client selects one.
-    configured: Option<String>,
+    /// The devices that the operator named. If it is one, it is used until the client selects another.
+    configured: Vec<String>,
     /// Identifies this session as the owner of a phone's rotation.
     name: String,
     keep_orientation: bool,
@@ -102,13 +105,14 @@ impl CallProgress {
 }
 
 impl Session {
-    /// A session over these phones. `chosen` is the device to use until a caller selects another.
-    pub fn new(phones: DeviceProviders, chosen: Option<String>) -> Self {
+    /// A session over these phones, of which the operator named some. A single one is used until a caller selects another; of
+    /// several, callers have to name or select one.
+    pub fn new(phones: DeviceProviders, named: impl IntoIterator<Item = String>) -> Self {
         let name = orientation::name();
         let shared = SharedState::in_memory(&name);
         Self {
             connections: Arc::new(Connections::new(phones, shared)),
-            configured: chosen,
+            configured: named.into_iter().collect(),
             name,
             keep_orientation: false,
             saving: LocalFiles::new(),
@@ -124,6 +128,11 @@ impl Session {
     pub fn with_state_store(self, store: Arc<dyn StateStore>, client: &str) -> Self {
         let shared = SharedState { store, client: client.to_owned() };
         Self { connections: Arc::new(self.connections.with_shared_state(shared)), ..self }
+    }
+
+    /// Limits which apps callers may use. Without it, every app. Call it before the session is used.
+    pub fn with_allowed_apps(self, allowed: AllowedApps) -> Self {
+        Self { connections: Arc::new(self.connections.with_allowed_apps(allowed)), ..self }
     }
 
     /// The sinks for phones that connect and disconnect: those with an address as this session connects to and loses them,

@@ -50,8 +50,8 @@ pub struct Toolset {
     pub dynamic_tools: Option<Arc<dyn DynamicTools>>,
     /// The argument in which clients of the original server nest all others. Both forms are accepted.
     pub nested: Option<&'static str>,
-    /// Whether replies mention ignored arguments; `false` if programs parse the text.
-    pub tells_ignored: bool,
+    /// Whether the schema check refuses unknown arguments; `false` if the tools do it themselves, in their own words.
+    pub refuses_unknown: bool,
     /// Tools that the operator has not allowed, each with what allows it: `--allow data`.
     pub withheld: Vec<(&'static str, String)>,
     render_rejection: fn(&RejectedCall<'_>) -> Reply,
@@ -117,9 +117,6 @@ impl Toolset {
         if tool.lenient {
             coerce::coerce(&tool.schema, &mut arguments);
         }
-        // Another server's tool of the same name may have this argument, so the caller should know that it had no
-        // effect.
-        let ignored = schema::ignored(&tool.schema, &arguments).filter(|_| self.tells_ignored);
         let began = Instant::now();
         let mode = tool.take_observe(&mut arguments);
         // The action leaves time to look at what it did.
@@ -136,14 +133,21 @@ impl Toolset {
                 took: began.elapsed(),
             })
         };
-        let reply = match validate_arguments(tool.checked_schema(), &arguments) {
+        let valid = validate_arguments(tool.checked_schema(), &arguments).and_then(|valid| {
+            let unknown = match self.refuses_unknown {
+                true => schema::unknown(&tool.schema, &valid),
+                false => Vec::new(),
+            };
+            if unknown.is_empty() { Ok(valid) } else { Err(unknown) }
+        });
+        let reply = match valid {
             Ok(mut fitting) => {
                 let whole = fitting.clone();
                 let call = call.clone().on(tool.take_device(&mut fitting).or(call.device));
                 let acting = Call { deadline: began + given, ..call.clone() };
                 let ToolRun { result, done, scroll } =
                     run_tool(tool, fitting, acting, perform).await;
-                let reply = match result {
+                match result {
                     Ok(reply) => self.observe(reply, mode, scroll, &call, perform).await,
                     Err(failure) => {
                         let mut reply = refuse(&whole, RejectionReason::Failure(&failure));
@@ -155,8 +159,7 @@ impl Toolset {
                         let reply = Reply { cause: Some(failure.cause), ..reply };
                         self.observe(reply, mode, None, &call, perform).await
                     }
-                };
-                reply.with_text(ignored)
+                }
             }
             Err(misfits) => {
                 let reason = misfits.first().map_or_else(String::new, ToString::to_string);

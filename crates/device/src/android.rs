@@ -2,14 +2,13 @@
 //!
 //! Start with [`Android`], which runs shell commands and maps transport errors. Then see [`ui`](mod@ui) for trees;
 //! `screen` for screenshots; `display` for sizes; `rotation` for rotation; `input` and `keyboard` for touches and text;
-//! `apps`, `app_name`, `launcher` and `install`; `logs`, `notifications`, `record`, `files`, `temporary_file` and `health`. `services`, `packages`, `read_range`, `intents`, `app_functions` and the
+//! `apps`, `launcher` and `install`; `logs`, `notifications`, `record`, `files`, `temporary_file` and `health`. `services`, `packages`, `read_range`, `intents`, `app_functions` and the
 //! `helper` are for app tools. Only [`shell_command`] puts text into a shell command, and it quotes. Nothing here
 //! waits, retries or remembers a screen, with two exceptions: waiting for a keyboard app to appear, and for a recording
 //! to start. Each facet is
 //! implemented beside its commands and listed in [`Device::facets`].
 
 mod app_functions;
-mod app_name;
 mod apps;
 mod black_screen;
 mod display;
@@ -337,7 +336,7 @@ impl Device for Android {
     }
 
     async fn launch(&self, app: &AppId) -> Result<String, Error> {
-        app_name::check_name(app)?;
+        crate::app_name::check_name(app)?;
         let output = self.ask(apps::launch_command(app)?).await?;
         match apps::read_launch(app, &output) {
             Err(Error::NoSuchApp { app: name }) if self.is_installed(app).await? => {
@@ -348,7 +347,7 @@ impl Device for Android {
     }
 
     async fn stop(&self, app: &AppId) -> Result<(), Error> {
-        app_name::check_name(app)?;
+        crate::app_name::check_name(app)?;
         if self.is_old().await? {
             let output = self.ask(apps::old_stop_command(app)?).await?;
             return apps::read_old_stop(app, output);

@@ -35,6 +35,7 @@
 //! to the layers above. This crate knows no toolset, no MCP, and no JSON except the helper's wire format.
 
 pub mod android;
+mod app_name;
 mod error;
 mod facets;
 pub mod find;

@@ -15,7 +15,7 @@ use thumbwire_virtual_phone::BroadcastKeyboard;
 use tokio::task::JoinHandle;
 
 use super::task::{InitialState, TaskInstance};
-use thumbwire_core::action::{Action, AskUser, Call, Failure, Outcome, Perform};
+use thumbwire_core::action::{Action, AskUser, Call, Failure, Outcome, Perform, UserAnswer};
 use thumbwire_core::providers::{DeviceProviders, HostKey, VIRTUAL, VirtualPhoneProvider};
 use thumbwire_core::session::Session;
 
@@ -150,7 +150,7 @@ pub struct YesUser;
 
 #[async_trait]
 impl AskUser for YesUser {
-    async fn ask(&self, _question: &str) -> Option<String> {
-        Some("yes".into())
+    async fn ask(&self, _question: &str) -> UserAnswer {
+        UserAnswer::Text("yes".into())
     }
 }

@@ -17,7 +17,7 @@ use rmcp::model::{
 use rmcp::service::{Peer, PeerRequestOptions, RequestContext};
 use serde_json::json;
 
-use thumbwire_core::action::{AskUser, NoUser};
+use thumbwire_core::action::{AskUser, NoUser, UserAnswer};
 
 /// The longest accepted answer, in bytes: more than a person types.
 const LONGEST_ANSWER: usize = 64 << 10;
@@ -41,13 +41,15 @@ struct ElicitingUser(Peer<RoleServer>);
 
 #[async_trait]
 impl AskUser for ElicitingUser {
-    async fn ask(&self, question: &str) -> Option<String> {
+    async fn ask(&self, question: &str) -> UserAnswer {
         let schema = json!({
             "type": "object",
             "properties": { "answer": { "type": "string", "title": "Answer" } },
             "required": ["answer"],
         });
-        let requested_schema: ElicitationSchema = serde_json::from_value(schema).ok()?;
+        let Ok(requested_schema) = serde_json::from_value::<ElicitationSchema>(schema) else {
+            return UserAnswer::NoUser;
+        };
         let params = ElicitRequestParams::FormElicitationParams {
             meta: None,
             message: sanitize(question),
@@ -62,14 +64,17 @@ impl AskUser for ElicitingUser {
         };
         match answered {
             Ok(ClientResult::ElicitResult(result)) => match result.action {
-                ElicitationAction::Accept => answer(result.content.as_ref()?),
-                // Declined or dismissed.
-                _ => None,
+                ElicitationAction::Accept => {
+                    let text = result.content.as_ref().and_then(answer);
+                    text.map_or(UserAnswer::Dismissed, UserAnswer::Text)
+                }
+                ElicitationAction::Decline => UserAnswer::Declined,
+                _ => UserAnswer::Dismissed,
             },
-            Ok(_) => None,
+            Ok(_) => UserAnswer::NoUser,
             Err(error) => {
                 tracing::warn!("cannot ask the user through the client: {error}");
-                None
+                UserAnswer::NoUser
             }
         }
     }

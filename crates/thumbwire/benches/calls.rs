@@ -42,7 +42,7 @@ const ROUNDS: usize = 200;
 fn main() {
     // Cargo adds `--bench`.
     let wanted: Vec<String> = std::env::args().skip(1).filter(|it| !it.starts_with('-')).collect();
-    let parts: [(&str, fn() -> Boxed); 9] = [
+    let parts: [(&str, Part); 9] = [
         ("tools", || tools().boxed_local()),
         ("observed", || observed().boxed_local()),
         ("apps", || apps().boxed_local()),
@@ -61,7 +61,8 @@ fn main() {
     }
 }
 
-type Boxed = LocalBoxFuture<'static, ()>;
+/// Starts a part.
+type Part = fn() -> LocalBoxFuture<'static, ()>;
 
 /// Each tool through MCP, next to the phone's own time for the same command.
 async fn tools() {

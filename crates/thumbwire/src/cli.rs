@@ -48,7 +48,7 @@ use std::time::Duration;
 use clap::{Parser, Subcommand, ValueEnum};
 use thumbwire_adb::AdbServer;
 #[cfg(feature = "virtual-phone")]
-use thumbwire_core::providers::{VIRTUAL, VirtualPhoneProvider};
+use thumbwire_core::providers::VirtualPhoneProvider;
 #[cfg(feature = "virtual-phone")]
 use thumbwire_virtual_android::{Setup, VirtualPhone};
 
@@ -56,7 +56,7 @@ use crate::config::Config;
 use thumbwire_core::action::{Cause, Failure};
 use thumbwire_core::adb_key;
 use thumbwire_core::providers::{
-    AdbDirectProvider, AdbServerProvider, AllowedDevices, DeviceProviders, HostKey,
+    AdbDirectProvider, AdbServerProvider, DeviceProviders, HostKey, VIRTUAL,
 };
 use thumbwire_core::session::Session;
 use thumbwire_core::toolset::{self, Toolset, android, mobile};
@@ -186,7 +186,9 @@ fn exit_code(cause: &Cause) -> u8 {
         | Cause::NoSuchMonitor { .. } => 3,
         Cause::TimedOut { .. } | Cause::ConditionNotMet { .. } | Cause::TypingTooLong { .. } => 4,
         Cause::InvalidArgument { .. } | Cause::InvalidFileName { .. } => 2,
-        Cause::AppNotTrusted { .. } | Cause::DeviceNotAllowed { .. } => 5,
+        Cause::AppNotTrusted { .. }
+        | Cause::DeviceNotAllowed { .. }
+        | Cause::AppNotAllowed { .. } => 5,
         Cause::DeviceNotAuthorized { .. }
         | Cause::PlatformNotSupported { .. }
         | Cause::HelperMissing { .. }
@@ -266,17 +268,17 @@ const CONSENT: Duration = Duration::from_secs(7);
 /// All phones that can be reached from here; the providers are asked in this order. If `device` is the built-in virtual
 /// phone, it is in the device list from the start.
 fn phones(config: &Config, device: Option<&str>) -> DeviceProviders {
-    phones_with(config, device, HelperMode::default())
+    phones_with(config, device == Some(VIRTUAL), HelperMode::default())
 }
 
-/// The same, with their helpers used in this way.
-fn phones_with(config: &Config, device: Option<&str>, helper: HelperMode) -> DeviceProviders {
+/// The same, with their helpers used in this way. `has_virtual`: whether the built-in virtual phone was named.
+fn phones_with(config: &Config, has_virtual: bool, helper: HelperMode) -> DeviceProviders {
     let key = host_key(config);
     let server = AdbServer::new(&config.adb_server);
     let phones = DeviceProviders::default()
         .with(AdbServerProvider::new(server).with_helper(helper))
         .with(AdbDirectProvider::default().with_key(key.clone()).with_helper(helper));
-    with_virtual(phones, device, key, helper)
+    with_virtual(phones, has_virtual, key, helper)
 }
 
 /// The user's adb key, if the environment names its file.
@@ -289,13 +291,13 @@ fn host_key(config: &Config) -> Option<Arc<HostKey>> {
 #[cfg(feature = "virtual-phone")]
 fn with_virtual(
     phones: DeviceProviders,
-    device: Option<&str>,
+    is_named: bool,
     key: Option<Arc<HostKey>>,
     helper: HelperMode,
 ) -> DeviceProviders {
-    let provider = match device {
-        Some(VIRTUAL) => VirtualPhoneProvider::new(VirtualPhone::new(Setup::default())),
-        _ => VirtualPhoneProvider::default(),
+    let provider = match is_named {
+        true => VirtualPhoneProvider::new(VirtualPhone::new(Setup::default())),
+        false => VirtualPhoneProvider::default(),
     };
     phones.with(provider.with_key(key).with_helper(helper))
 }
@@ -303,7 +305,7 @@ fn with_virtual(
 #[cfg(not(feature = "virtual-phone"))]
 fn with_virtual(
     phones: DeviceProviders,
-    _: Option<&str>,
+    _: bool,
     _: Option<Arc<HostKey>>,
     _: HelperMode,
 ) -> DeviceProviders {
@@ -312,21 +314,21 @@ fn with_virtual(
 
 /// A session on the phones given by the environment and the flags.
 fn session(config: &Config, device: DeviceFlags) -> Session {
-    session_with(config, device, AllowedDevices::default(), HelperMode::default())
+    let phones = phones(config, device.device.as_deref());
+    session_with(phones, device.device, device.screenshot_size)
 }
 
-/// The same for callers who may reach these phones only, with their helpers used in this way.
+/// A session on these phones, of which the operator named some, with screenshots of this size.
 fn session_with(
-    config: &Config,
-    device: DeviceFlags,
-    allowed: AllowedDevices,
-    helper: HelperMode,
+    phones: DeviceProviders,
+    named: impl IntoIterator<Item = String>,
+    screenshot_size: Option<ScreenshotSize>,
 ) -> Session {
-    let mut phones = phones_with(config, device.device.as_deref(), helper).with_allowed(allowed);
-    if let Some(limits) = device.screenshot_size.and_then(ScreenshotSize::limits) {
-        phones = phones.with_screenshot_limits(limits);
-    }
-    Session::new(phones, device.device).with_clock(|| jiff::Zoned::now().datetime())
+    let phones = match screenshot_size.and_then(ScreenshotSize::limits) {
+        Some(limits) => phones.with_screenshot_limits(limits),
+        None => phones,
+    };
+    Session::new(phones, named).with_clock(|| jiff::Zoned::now().datetime())
 }
 
 /// Prints to standard output, with control characters escaped: the text may come from a phone.

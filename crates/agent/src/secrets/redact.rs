@@ -454,6 +454,7 @@ impl<P: Perform> RedactedPerform<P> {
             Cause::DeviceNotReady { state, .. } => clean(state),
             Cause::DeviceNotAuthorized { .. }
             | Cause::DeviceNotAllowed { .. }
+            | Cause::AppNotAllowed { .. }
             | Cause::NoDeviceChosen { .. }
             | Cause::NoInputFolder
             | Cause::HelperMissing { .. }

@@ -58,16 +58,29 @@ impl Progress for NoProgress {
     fn report(&self, _done: u32, _total: Option<u32>, _words: &str) {}
 }
 
+/// What came of a question to the user.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum UserAnswer {
+    /// The user answered; never empty.
+    Text(String),
+    /// The user refused to answer.
+    Declined,
+    /// The user closed the question, or answered nothing.
+    Dismissed,
+    /// Nobody can be asked.
+    NoUser,
+}
+
 /// Asks the user behind the caller.
 #[async_trait]
 pub trait AskUser: Send + Sync {
-    /// Asks and waits for the answer; `None` if there is no user or the user declined.
-    async fn ask(&self, question: &str) -> Option<String>;
+    /// Asks and waits for the answer.
+    async fn ask(&self, question: &str) -> UserAnswer;
 
-    /// Asks for a secret without echoing it. Also `None` if that is not possible: MCP's forms must not ask for secrets
-    /// (revision 2025-11-25, "Elicitation").
-    async fn ask_secret(&self, _question: &str) -> Option<String> {
-        None
+    /// Asks for a secret without echoing it. Also [`UserAnswer::NoUser`] if that is not possible: MCP's forms must not ask for
+    /// secrets (revision 2025-11-25, "Elicitation").
+    async fn ask_secret(&self, _question: &str) -> UserAnswer {
+        UserAnswer::NoUser
     }
 
     /// Whether there is a user who may answer.
@@ -92,8 +105,8 @@ pub struct NoUser;
 
 #[async_trait]
 impl AskUser for NoUser {
-    async fn ask(&self, _question: &str) -> Option<String> {
-        None
+    async fn ask(&self, _question: &str) -> UserAnswer {
+        UserAnswer::NoUser
     }
 
     fn is_interactive(&self) -> bool {

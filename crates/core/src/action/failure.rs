@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use thumbwire_base::truncate;
 use thumbwire_device::{LockState, Platform, SideEffect, UntypableText};
 
 use super::FileNameError;
@@ -55,6 +56,14 @@ pub enum Cause {
     DeviceNotAllowed {
         /// The id.
         device: String,
+    },
+    /// The operator does not let callers use this app. Nothing was done.
+    #[error("app {app} is not allowed{}", .reason.map_or(String::new(), |why| format!(": {why}")))]
+    AppNotAllowed {
+        /// The id.
+        app: String,
+        /// Why, unless the operator has just not named it.
+        reason: Option<&'static str>,
     },
     /// No phone is selected, and the session cannot tell which one the caller means.
     #[error("no device selected; {} connected", .there.len())]
@@ -340,6 +349,12 @@ impl Failure {
             Cause::DeviceNotAuthorized { .. } => listed_device::UNAUTHORIZED,
             Cause::DeviceNotAllowed { .. } => {
                 "use a device of the list, or ask the operator of Thumbwire to start it with `--allow-device`"
+            }
+            Cause::AppNotAllowed { app, .. } => {
+                let app = truncate(app, 100);
+                return format!(
+                    "use an app that is allowed; the operator of Thumbwire can allow this one with `--allow-app {app}`"
+                );
             }
             Cause::NoDeviceChosen { there } if there.is_empty() => {
                 "connect a phone, or use the built-in virtual phone: start with `--device virtual`, or select the device \"virtual\""

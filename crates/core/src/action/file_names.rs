@@ -20,6 +20,8 @@ pub enum FileNameError {
     EscapesRoot,
     /// It contains a folder.
     Folder,
+    /// It ends in a dot: with an extension it would contain `..`, and some file systems drop the dot.
+    EndsInDot,
     /// It contains characters that file systems do not allow: these, sorted, each once.
     Characters(Vec<char>),
     /// It has more than [`LONGEST_NAME`] bytes. Holds its length in characters.
@@ -47,6 +49,9 @@ pub fn check_name(name: &str) -> Result<(), FileNameError> {
     if name.contains('/') {
         return Err(FileNameError::Folder);
     }
+    if name.ends_with('.') {
+        return Err(FileNameError::EndsInDot);
+    }
     if name.len() > LONGEST_NAME {
         return Err(FileNameError::TooLong(name.chars().count()));
     }
@@ -60,6 +65,7 @@ impl fmt::Display for FileNameError {
             Self::Empty => f.write_str("it is empty"),
             Self::EscapesRoot => f.write_str("it points outside the output folder"),
             Self::Folder => f.write_str("it contains a folder; use a name without `/`"),
+            Self::EndsInDot => f.write_str("it ends in a dot"),
             Self::Characters(odd) => {
                 let odd: Vec<String> = odd.iter().map(|c| format!("{c:?}")).collect();
                 write!(f, "it contains {}", odd.join(", "))
@@ -96,6 +102,13 @@ mod tests {
         check("trailing/", Err(FileNameError::Folder));
         check("c:x", Err(FileNameError::Characters(vec![':'])));
         check("a\\b", Err(FileNameError::Characters(vec!['\\'])));
+    }
+
+    #[test]
+    fn names_that_end_in_a_dot_are_refused() {
+        for name in ["shot.", "shot.png.", " ."] {
+            check(name, Err(FileNameError::EndsInDot));
+        }
     }
 
     #[test]

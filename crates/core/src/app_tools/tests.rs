@@ -16,6 +16,7 @@ use thumbwire_device::{AppId, Component, Error, SideEffect};
 use super::*;
 use crate::action::{
     AppToolCall, AppToolReply, AppTools, AskUser, Catalog, Cause, Failure, NoUser, TrustStatus,
+    UserAnswer,
 };
 use phone::{App, Phone};
 
@@ -100,8 +101,12 @@ impl Person {
 
 #[async_trait]
 impl AskUser for Person {
-    async fn ask(&self, question: &str) -> Option<String> {
+    async fn ask(&self, question: &str) -> UserAnswer {
         lock(&self.1).push(question.to_owned());
-        Some(self.0.to_owned())
+        match self.0 {
+            "declined" => UserAnswer::Declined,
+            "closed" => UserAnswer::Dismissed,
+            text => UserAnswer::Text(text.to_owned()),
+        }
     }
 }

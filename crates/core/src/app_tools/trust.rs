@@ -18,7 +18,7 @@ use thumbwire_mobile_mcp::sanitize::sanitize;
 
 use super::trust_store::{MemoryStore, Pin, TrustStore};
 use super::{AppToolHost, AppToolOptions, quoted};
-use crate::action::{AppTool, AppTools, AskUser, Cause, Failure, TrustStatus, agrees};
+use crate::action::{AppTool, AppTools, AskUser, Cause, Failure, TrustStatus, UserAnswer, agrees};
 
 /// How many digests of one tool are kept: versions of an app on several phones.
 const VERSIONS: usize = 4;
@@ -141,9 +141,14 @@ impl AppToolHost {
             TrustStatus::Changed(what) => {
                 let nothing = Pin::default();
                 match ask.ask(&question(tools, known.unwrap_or(&nothing), &what)).await {
-                    Some(answer) if agrees(&answer) => Ok(()),
-                    Some(_) => refused(&format!("{what}, and the user declined")),
-                    None => refused(&format!(
+                    UserAnswer::Text(answer) if agrees(&answer) => Ok(()),
+                    UserAnswer::Text(_) | UserAnswer::Declined => {
+                        refused(&format!("{what}, and the user declined"))
+                    }
+                    UserAnswer::Dismissed => refused(&format!(
+                        "{what}, and the user closed the question without an answer"
+                    )),
+                    UserAnswer::NoUser => refused(&format!(
                         "{what} since it was trusted, and no user was available to confirm"
                     )),
                 }

@@ -3,41 +3,42 @@
 //! A caller names a phone by its id, and an id may be any `HOST:PORT`. Without a limit, a caller whose model obeys a
 //! hostile page could scan ports, read what answers, and have this computer's adb key sign a stranger's challenge.
 
+use crate::pattern::matches;
+
 /// The phones that callers may reach. The default is every phone.
 #[derive(Debug, Clone, Default)]
 pub struct AllowedDevices(Option<Limit>);
 
 #[derive(Debug, Clone)]
 struct Limit {
+    ids: Vec<String>,
     patterns: Vec<String>,
     /// Whether phones that a list announces are allowed, too.
     listed: bool,
 }
 
 impl AllowedDevices {
-    /// The phones whose ids match one of these patterns, in which `*` stands for any characters. Without patterns, the
+    /// The phones with these ids, and those whose ids match one of these patterns, in which `*` stands for any characters. A
+    /// pattern without a colon names no addresses: `*` is every phone that a list announces. Without ids and patterns, the
     /// phones that a list announces (an adb server's, and the built-in virtual phone), but no addresses.
-    pub fn matching(patterns: impl IntoIterator<Item = String>) -> Self {
+    pub fn new(
+        ids: impl IntoIterator<Item = String>,
+        patterns: impl IntoIterator<Item = String>,
+    ) -> Self {
+        let ids: Vec<String> = ids.into_iter().collect();
         let patterns: Vec<String> = patterns.into_iter().collect();
-        Self(Some(Limit { listed: patterns.is_empty(), patterns }))
+        Self(Some(Limit { listed: ids.is_empty() && patterns.is_empty(), ids, patterns }))
     }
 
     /// Whether callers may reach this phone by a provider that announces it in a list, or by one that does not.
     pub(super) fn contains(&self, id: &str, is_announced: bool) -> bool {
-        self.0.as_ref().is_none_or(|Limit { patterns, listed }| {
-            *listed && is_announced || patterns.iter().any(|pattern| matches(pattern, id))
+        self.0.as_ref().is_none_or(|Limit { ids, patterns, listed }| {
+            let may_name = |pattern: &String| is_announced || pattern.contains(':');
+            *listed && is_announced
+                || ids.iter().any(|allowed| allowed == id)
+                || patterns.iter().any(|pattern| may_name(pattern) && matches(pattern, id))
         })
     }
-}
-
-/// Whether a text matches a pattern in which `*` stands for any characters.
-fn matches(pattern: &str, text: &str) -> bool {
-    let mut parts = pattern.split('*');
-    let Some(rest) = parts.next().and_then(|first| text.strip_prefix(first)) else { return false };
-    let Some(last) = parts.next_back() else { return rest.is_empty() };
-    // Each part at its first place leaves the most for those after it.
-    let rest = parts.try_fold(rest, |rest, part| rest.split_once(part).map(|(_, rest)| rest));
-    rest.is_some_and(|rest| rest.ends_with(last))
 }
 
 #[cfg(test)]
@@ -45,33 +46,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn star_stands_for_any_characters() {
-        for (pattern, text, is_match) in [
-            ("emulator-5554", "emulator-5554", true),
-            ("emulator-5554", "emulator-55540", false),
-            ("emulator-*", "emulator-5554", true),
-            ("192.168.1.*:5555", "192.168.1.20:5555", true),
-            ("192.168.1.*:5555", "192.168.1.20:5556", false),
-            ("192.168.1.*:5555", "10.0.0.1:192.168.1.:5555", false),
-            ("*", "", true),
-            ("a*b*c", "axbxc", true),
-            ("a*b*c", "abc", true),
-            ("a*b*c", "acb", false),
-            ("ab*ba", "aba", false),
-            ("", "", true),
-            ("", "x", false),
-        ] {
-            assert_eq!(matches(pattern, text), is_match, "{pattern} {text}");
-        }
+    fn without_patterns_only_announced_phones_are_allowed() {
+        let matching = |pattern: &str| AllowedDevices::new([], [pattern.to_owned()]);
+        let announced = AllowedDevices::new([], []);
+        assert!(announced.contains("R58M", true) && announced.contains("10.0.0.1:5555", true));
+        assert!(!announced.contains("10.0.0.1:5555", false));
+        let named = matching("10.0.0.*:5555");
+        assert!(named.contains("10.0.0.1:5555", false) && !named.contains("R58M", true));
+        // Who allows all phones has named no address.
+        let all = matching("*");
+        assert!(all.contains("R58M", true) && !all.contains("10.0.0.1:5555", false));
+        assert!(matching("*:5555").contains("10.0.0.1:5555", false));
     }
 
     #[test]
-    fn without_patterns_only_announced_phones_are_allowed() {
-        let announced = AllowedDevices::matching([]);
-        assert!(announced.contains("R58M", true) && announced.contains("10.0.0.1:5555", true));
-        assert!(!announced.contains("10.0.0.1:5555", false));
-        let named = AllowedDevices::matching(["10.0.0.*:5555".to_owned()]);
-        assert!(named.contains("10.0.0.1:5555", false) && !named.contains("R58M", true));
+    fn ids_are_no_patterns() {
+        let ids = ["10.0.0.1:5555".to_owned(), "*:5555".to_owned()];
+        let named = AllowedDevices::new(ids, ["emulator-*".to_owned()]);
+        assert!(named.contains("10.0.0.1:5555", false) && named.contains("emulator-5554", true));
+        assert!(!named.contains("10.0.0.2:5555", false) && !named.contains("R58M", true));
         assert!(AllowedDevices::default().contains("10.0.0.1:5555", false));
     }
 }

@@ -212,7 +212,7 @@ async fn address_that_is_not_allowed_is_never_connected() {
         let phones = DeviceProviders::default()
             .with(Scripted { has: "R58M", ..Scripted::default() })
             .with(AdbDirectProvider::default())
-            .with_allowed(AllowedDevices::matching(patterns.clone()));
+            .with_allowed(AllowedDevices::new([], patterns.clone()));
         let is_reached = patterns.iter().any(|pattern| pattern.starts_with("1*"));
         let cause = refused(&phones, &address).await;
         let refusal = Cause::DeviceNotAllowed { device: address.clone() };
@@ -228,7 +228,7 @@ async fn limit_hides_what_it_does_not_allow() {
         DeviceProviders::default()
             .with(Scripted { has: "R58M", ..Scripted::default() })
             .with(Scripted { has: "emulator-5554", ..Scripted::default() })
-            .with_allowed(AllowedDevices::matching(patterns.iter().map(|&it| it.to_owned())))
+            .with_allowed(AllowedDevices::new([], patterns.iter().map(|&it| it.to_owned())))
     };
     let listed = async |patterns: &[&str]| -> Vec<String> {
         let listed = phones(patterns).list().await.unwrap();

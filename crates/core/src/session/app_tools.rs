@@ -44,6 +44,7 @@ impl AttachedDevice {
         call: &Call,
         wanted: AppToolCall,
     ) -> Result<Outcome, Failure> {
+        self.refuse_new_app(&wanted.app)?;
         let ready = bridge.ready(&*self.device, wanted, &*call.ask).await?;
         let _turn = self.screen.acting.lock().await;
         let left = call.deadline.saturating_duration_since(Instant::now());

@@ -6,7 +6,7 @@
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
-use thumbwire_device::{App, AppId, LauncherApps};
+use thumbwire_device::{App, AppId, Key, LauncherApps, SideEffect};
 use tokio::time::Instant;
 
 use super::app_names;
@@ -104,8 +104,11 @@ impl AttachedDevice {
     }
 
     async fn start(&self, app: &AppId) -> Result<Outcome, Failure> {
+        // The phone starts only what its launcher shows.
+        self.refuse_new_app(app)?;
         let _turn = self.screen.acting.lock().await;
         let output = self.act(self.device.launch(app)).await?;
+        self.screen.guard.learn_launcher([app.clone()]);
         Ok(self.launched(app, output).await)
     }
 
@@ -120,6 +123,11 @@ impl AttachedDevice {
         let front = self.look_in_front().await;
         let named = || front.app().map(|front| front.app.clone());
         let app = opened.or_else(named).unwrap_or_else(|| AppId(String::new()));
+        if let Err(refused) = self.refuse_new_app(&app) {
+            // Nobody knows before which app opens an address. It is left at once.
+            self.act(self.device.press(Key::Home)).await?;
+            return Err(Failure { side_effect: SideEffect::Possible, ..refused });
+        }
         Ok(Outcome::Launched { app, text: String::new(), locked: front.lock() })
     }
 
@@ -208,6 +216,11 @@ impl AttachedDevice {
         let installed = installed?.apps;
         let labels = self.labelled(there, LAUNCHING, |_| true).await?.unwrap_or_default();
         let meant = app_names::meant(word, &installed, &labels)?;
+        let (meant, others): (Vec<_>, Vec<_>) =
+            meant.into_iter().partition(|app| self.refuse_new_app(app).is_ok());
+        if let ([], [other, ..]) = (&meant[..], &others[..]) {
+            self.refuse_new_app(other)?;
+        }
         let _turn = self.screen.acting.lock().await;
         let mut unlaunchable = None;
         for app in meant.into_iter().take(MOST_TRIED) {

@@ -11,12 +11,14 @@ use std::time::Duration;
 use thumbwire_device::{AppId, Device, Error, Gesture, Identity, Key, Point, SideEffect, Size};
 use tokio::sync::Mutex;
 
+use super::app_guard::{AppGuard, leaves_an_app};
 use super::cache::DeviceCache;
 use super::known_lock::KnownLock;
 use super::screen_size::KnownSize;
 use super::screenshots::ScreenshotCache;
 use super::shared_state::{LeaseCheck, SharedState};
 use crate::action::{Cause, Direction, Failure, Outcome};
+use crate::allowed_apps::AllowedApps;
 
 /// What this session knows about a phone's screen.
 pub(super) struct ScreenCache {
@@ -35,12 +37,20 @@ pub(super) struct ScreenCache {
     /// Serializes snapshots: Android's UiAutomation has one owner at a time, and a second dump kills the first.
     pub(super) looking: Mutex<()>,
     pub(super) pictures: ScreenshotCache,
+    /// What callers may do with its apps.
+    pub(super) guard: AppGuard,
 }
 
 impl ScreenCache {
     /// A screen with empty caches.
-    pub(super) fn new(device: &str, shared: &SharedState, next_control: Arc<AtomicU32>) -> Self {
+    pub(super) fn new(
+        device: &str,
+        shared: &SharedState,
+        allowed: &AllowedApps,
+        next_control: Arc<AtomicU32>,
+    ) -> Self {
         Self {
+            guard: AppGuard::new(allowed.clone()),
             generation: AtomicU64::new(0),
             memory: DeviceCache::new(&shared.store, device),
             lease: LeaseCheck::new(shared, device),
@@ -72,6 +82,7 @@ impl ScreenCache {
         self.memory.forget_connection();
         self.size.forget();
         self.lock.forget();
+        self.guard.forget();
         self.pictures.forget();
     }
 }
@@ -121,8 +132,9 @@ impl AttachedDevice {
     }
 
     pub(super) async fn current_app(&self) -> Result<Outcome, Failure> {
+        let asked = self.screen.generation();
         let front = self.device.foreground().await.map_err(|error| self.failed(&error))?;
-        self.screen.lock.learn(&front);
+        self.learn_front(&front, asked);
         Ok(Outcome::Foreground(front))
     }
 
@@ -131,6 +143,7 @@ impl AttachedDevice {
         if let Some(why) = self.outside(gesture).await? {
             return Err(Cause::InvalidArgument { reason: why }.into());
         }
+        self.refuse_if_guarded().await?;
         self.refuse_if_locked(gesture).await?;
         self.act(self.device.touch(gesture)).await?;
         Ok(Outcome::Done)
@@ -138,6 +151,9 @@ impl AttachedDevice {
 
     pub(super) async fn press(&self, key: Key) -> Result<Outcome, Failure> {
         let _turn = self.screen.acting.lock().await;
+        if !leaves_an_app(key) {
+            self.refuse_if_guarded().await?;
+        }
         self.screen.lock.forget();
         self.act(self.device.press(key)).await?;
         Ok(Outcome::Done)
@@ -187,6 +203,7 @@ impl AttachedDevice {
 
     /// Swipes or pinches on the content, which moves it but does not rotate the screen. The caller holds the action lock.
     pub(super) async fn swipe_once(&self, swipe: Gesture) -> Result<(), Failure> {
+        self.refuse_if_guarded().await?;
         self.refuse_if_locked(swipe).await?;
         self.act(self.device.touch(swipe)).await?;
         self.screen.size.is_unchanged(self.screen.generation());
@@ -209,12 +226,14 @@ impl AttachedDevice {
     }
 
     pub(super) async fn stop(&self, app: &AppId) -> Result<Outcome, Failure> {
+        self.refuse_app(app).await?;
         let _turn = self.screen.acting.lock().await;
         self.act(self.device.stop(app)).await?;
         Ok(Outcome::Done)
     }
 
     pub(super) async fn clear_data(&self, app: &AppId) -> Result<Outcome, Failure> {
+        self.refuse_app(app).await?;
         let _turn = self.screen.acting.lock().await;
         self.act(async { self.device.app_data()?.clear_data(app).await }).await?;
         Ok(Outcome::Done)
@@ -226,6 +245,7 @@ impl AttachedDevice {
         permission: &str,
         granted: bool,
     ) -> Result<Outcome, Failure> {
+        self.refuse_app(app).await?;
         let _turn = self.screen.acting.lock().await;
         let granting =
             async { self.device.app_permissions()?.set_permission(app, permission, granted).await };

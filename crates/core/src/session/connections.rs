@@ -13,6 +13,7 @@ use thumbwire_device::Device;
 use super::attached_device::{AttachedDevice, ScreenCache};
 use super::shared_state::SharedState;
 use crate::action::Failure;
+use crate::allowed_apps::AllowedApps;
 use crate::event::{Event, EventSink as _, EventSinks};
 use crate::providers::DeviceProviders;
 
@@ -27,6 +28,8 @@ pub(super) struct Connections {
     pub(super) events: EventSinks,
     /// What this session shares with others.
     pub(super) shared: SharedState,
+    /// The apps that callers may use.
+    pub(super) allowed_apps: AllowedApps,
     known: Mutex<BTreeMap<String, DeviceSlot>>,
     /// The ref number that the next new element gets, on any phone.
     next_control: Arc<AtomicU32>,
@@ -45,6 +48,7 @@ impl Connections {
             phones,
             shared,
             events: EventSinks::default(),
+            allowed_apps: AllowedApps::default(),
             known: Mutex::default(),
             next_control: Arc::new(AtomicU32::new(1)),
         }
@@ -52,7 +56,13 @@ impl Connections {
 
     /// The same providers and sinks with another shared state. No phone is reached yet.
     pub(super) fn with_shared_state(&self, shared: SharedState) -> Self {
-        Self { events: self.events.clone(), ..Self::new(self.phones.clone(), shared) }
+        let allowed_apps = self.allowed_apps.clone();
+        Self { events: self.events.clone(), allowed_apps, ..Self::new(self.phones.clone(), shared) }
+    }
+
+    /// The same providers, sinks and shared state with another limit of apps. No phone is reached yet.
+    pub(super) fn with_allowed_apps(&self, allowed_apps: AllowedApps) -> Self {
+        Self { allowed_apps, ..self.with_shared_state(self.shared.clone()) }
     }
 
     /// The phone with this id for one more call, if it is connected.
@@ -92,7 +102,12 @@ impl Connections {
             );
         }
         let known = all.entry(id.to_owned()).or_insert_with(|| DeviceSlot {
-            screen: Arc::new(ScreenCache::new(id, &self.shared, Arc::clone(&self.next_control))),
+            screen: Arc::new(ScreenCache::new(
+                id,
+                &self.shared,
+                &self.allowed_apps,
+                Arc::clone(&self.next_control),
+            )),
             device: None,
         });
         let device = Arc::clone(known.device.get_or_insert(device));

@@ -20,11 +20,15 @@ const LONGEST_STATE: usize = 300;
 
 impl Session {
     /// The selected phone; without a selection, the only one there is. That choice is remembered, so a second phone
-    /// plugged in later does not change which one is used. The built-in virtual phone must be named.
+    /// plugged in later does not change which one is used. The built-in virtual phone must be named. If the operator named
+    /// several phones, no one of them is meant by default, whichever are connected.
     pub(super) async fn chosen_id(&self) -> Result<String, Failure> {
         let selection = self.selection();
         if let Some(id) = selection.get().await? {
             return Ok(id);
+        }
+        if self.configured.len() > 1 {
+            return Err(Cause::NoDeviceChosen { there: self.list_devices().await? }.into());
         }
         let there = self.connections.phones.list().await?;
         let attached: Vec<_> =
@@ -39,7 +43,8 @@ impl Session {
         }
     }
 
-    /// All phones to choose from, including those with an address, which no list announces.
+    /// All phones to choose from, including those with an address, which no list announces: connected, selected, or named by
+    /// the operator.
     pub(super) async fn list_devices(&self) -> Result<Vec<ListedDevice>, Failure> {
         let mut there = self.connections.phones.list().await?;
         let listed = |there: &[ListedDevice], id: &str| there.iter().any(|phone| phone.id == id);
@@ -54,8 +59,11 @@ impl Session {
             }
         }
         let chosen = self.selection().get().await?;
-        let chosen = chosen.filter(|id| !listed(&there, id));
-        there.extend(chosen.and_then(|id| self.connections.phones.unlisted(&id)));
+        for id in chosen.iter().chain(&self.configured) {
+            if !listed(&there, id) {
+                there.extend(self.connections.phones.unlisted(id));
+            }
+        }
         Ok(there)
     }
 

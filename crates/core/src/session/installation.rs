@@ -34,6 +34,7 @@ impl Session {
         let reader = file.into_reader().await.map_err(|error| refuse_input(&error))?;
         let mut reader = ReportingReader::new(reader, length, &call.progress);
         let attached = self.attached(call, course).await?;
+        attached.refuse_new_app(&app)?;
         let _turn = attached.screen.acting.lock().await;
         let before = attached.package(&app).await?;
         let installing = async {
@@ -71,6 +72,7 @@ impl Session {
         course: &CallProgress,
     ) -> Result<Outcome, Failure> {
         let attached = self.attached(call, course).await?;
+        attached.refuse_app(app).await?;
         let installed = attached.installed(Duration::ZERO).await?.apps;
         let Some(known) = installed.iter().find(|known| known.id == *app) else {
             return Err(Cause::AppNotFound { app: app.0.clone() }.into());

@@ -1,9 +1,10 @@
 //! The names that the launcher shows for apps: told by the helper on the phone, or read from their packages.
 //!
-//! Begin with [`AttachedDevice::launcher_apps`], then [`AttachedDevice::labels`]. No command prints labels, so without a helper each package is opened where it is: its manifest
-//! names the label, its resources have it in the phone's language. That takes some round trips for each app, so only
-//! apps that the launcher shows are read, several at a time, and each version of a package once. When the time is over,
-//! what was not read is reported, and the next call goes on: first with packages that were not begun.
+//! Begin with [`AttachedDevice::launcher_apps`], then [`AttachedDevice::labels`]. No command prints labels, so without a
+//! helper each package is opened where it is: its manifest names the label, its resources have it in the phone's
+//! language. That takes some round trips for each app, so only apps that the launcher shows are read, several at a time,
+//! and each version of a package once. When the time is over, what was not read is reported, and the next call goes on:
+//! first with packages that were not begun.
 
 use std::collections::HashMap;
 use std::pin::pin;

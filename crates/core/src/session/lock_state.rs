@@ -13,7 +13,7 @@ impl AttachedDevice {
         let _turn = self.screen.acting.lock().await;
         let unlocking = async { self.device.screen_lock()?.unlock().await };
         let front = self.act(unlocking).await?;
-        self.screen.lock.learn(&front);
+        self.learn_front(&front, self.screen.generation());
         Ok(Outcome::Foreground(front))
     }
 
@@ -34,11 +34,18 @@ impl AttachedDevice {
         }
     }
 
+    /// Stores what was in front when the phone was asked under this generation.
+    pub(super) fn learn_front(&self, front: &Front, asked: u64) {
+        self.screen.lock.learn(front);
+        self.screen.guard.learn(front, asked);
+    }
+
     /// What is in front; unknown if the phone does not say.
     pub(super) async fn look_in_front(&self) -> Front {
+        let asked = self.screen.generation();
         match self.device.foreground().await {
             Ok(front) => {
-                self.screen.lock.learn(&front);
+                self.learn_front(&front, asked);
                 front
             }
             Err(error) => {

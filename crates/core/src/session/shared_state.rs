@@ -11,6 +11,7 @@ use crate::state_store::{
 };
 
 /// The store, and this session's name in it.
+#[derive(Clone)]
 pub(super) struct SharedState {
     pub(super) store: Arc<dyn StateStore>,
     /// Whose session it is: the owner of leases, and of a selection.
@@ -39,7 +40,11 @@ impl Session {
     }
 
     pub(super) fn selection(&self) -> Selection<'_> {
-        Selection { shared: &self.connections.shared, configured: self.configured.as_deref() }
+        let configured = match self.configured.as_slice() {
+            [only] => Some(only.as_str()),
+            _ => None,
+        };
+        Selection { shared: &self.connections.shared, configured }
     }
 }
 

@@ -95,7 +95,7 @@ impl AttachedDevice {
         let (asked, listed) = (seen.ask(generation), listing.ask(generation));
         let before = self.screen.generation();
         let tree = self.device.tree(detail).await.map_err(|error| self.failed(&error))?;
-        self.screen.lock.learn(&tree.front);
+        self.learn_front(&tree.front, before);
         let last = listing.last().map(|last| last.value);
         self.screen.size.see_rotation(tree.rotation, before);
         let snapshot = Arc::new(Snapshot::number(tree, last.as_deref(), next_control));

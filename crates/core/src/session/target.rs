@@ -51,6 +51,7 @@ impl AttachedDevice {
         if let Some(why) = self.outside(tap).await? {
             return Err(missed(target, format!("its center {why}; scroll it into view")));
         }
+        self.refuse_if_guarded().await?;
         self.refuse_if_locked(tap).await?;
         self.act(self.device.touch(tap)).await
     }

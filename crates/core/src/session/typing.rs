@@ -36,6 +36,7 @@ impl AttachedDevice {
         deadline: Instant,
     ) -> Result<Outcome, Failure> {
         let _turn = self.screen.acting.lock().await;
+        self.refuse_if_guarded().await?;
         self.refuse_if_too_long(&typing.text, deadline).await?;
         // A typing error says itself whether text was typed; the steps around it are added here.
         let acted = |failure| Failure { side_effect: self.acted(), ..failure };

@@ -157,7 +157,7 @@ pub fn toolset() -> Toolset {
         tools: tools.into_iter().map(with_device).map(Tool::lenient).collect(),
         dynamic_tools: None,
         nested: Some("params"),
-        tells_ignored: false,
+        refuses_unknown: true,
         withheld: Vec::new(),
         render_rejection: errors::refuse,
     }

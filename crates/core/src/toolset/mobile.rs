@@ -244,7 +244,7 @@ pub fn toolset_sending(
         tools,
         dynamic_tools: None,
         nested: None,
-        tells_ignored: true,
+        refuses_unknown: true,
         withheld,
         render_rejection: errors::refuse,
     }

@@ -50,17 +50,6 @@ impl Reply {
         Self { is_error: true, ..Self::text(text) }
     }
 
-    /// Adds a line about ignored arguments, if any.
-    pub(super) fn with_text(mut self, ignored: Option<String>) -> Self {
-        let Some(ignored) = ignored else { return self };
-        // Some clients show only the text, some only the structured content.
-        if let Some(Value::Object(structured)) = &mut self.structured {
-            structured.insert("ignored".into(), ignored.clone().into());
-        }
-        self.content.push(Content::Text(ignored));
-        self
-    }
-
     /// The reply as an MCP tool result.
     pub fn to_json(&self) -> Value {
         let part = |part: &Content| match part {

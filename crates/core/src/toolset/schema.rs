@@ -2,15 +2,18 @@
 //! the output schema.
 //!
 //! [`check()`] supports the part of JSON Schema that our tools use; a test fails if a published schema uses more. Unknown
-//! arguments are allowed unless the schema forbids them, and are reported ([`ignored`]). [`drop_nulls`] and
+//! arguments are violations, too ([`unknown`]), although the schemas of the specifications do not forbid them: a misspelt one
+//! must not be without effect. [`drop_nulls`] and
 //! [`normalize_integers`] accept common variants.
 
 mod check;
+mod closest;
 mod violation;
 
 use serde_json::{Map, Value};
 
 pub(super) use check::check;
+use closest::closest;
 pub use violation::{Rule, SchemaViolation};
 
 /// Drops optional arguments that are null: some clients send null for every argument that the model omits.
@@ -35,20 +38,21 @@ pub(super) fn normalize_integers(schema: &Map<String, Value>, arguments: &mut Ma
     }
 }
 
-/// A sentence about arguments that the schema does not name; `None` if it names all.
-pub(super) fn ignored(
+/// The top-level arguments that the schema does not name. An argument that is null counts as omitted.
+pub(super) fn unknown(
     schema: &Map<String, Value>,
     arguments: &Map<String, Value>,
-) -> Option<String> {
+) -> Vec<SchemaViolation> {
     const MOST: usize = 5;
-    const LONGEST: usize = 40;
     let properties = schema.get("properties").and_then(Value::as_object);
     let known = |name: &String| properties.is_some_and(|all| all.contains_key(name));
-    let short = |name: &String| format!("{:?}", name.chars().take(LONGEST).collect::<String>());
-    let unknown: Vec<String> =
-        arguments.keys().filter(|name| !known(name)).take(MOST).map(short).collect();
-    let verb = if unknown.len() == 1 { "is not an argument" } else { "are not arguments" };
-    (!unknown.is_empty()).then(|| format!("Ignored: {} {verb} of this tool", unknown.join(", ")))
+    let unknown = arguments.iter().filter(|(name, value)| !known(name) && !value.is_null());
+    let violation = |(name, value): (&String, &Value)| {
+        let names = properties.into_iter().flatten().map(|(name, _)| name.as_str());
+        let rule = Rule::Unknown { closest: closest(name, names) };
+        SchemaViolation { argument: name.clone(), value: Some(value.clone()), rule }
+    };
+    unknown.take(MOST).map(violation).collect()
 }
 
 #[cfg(test)]
@@ -58,17 +62,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn unknown_arguments_are_reported() {
-        let schema = json!({ "properties": { "x": {} } });
-        let out =
-            |arguments: Value| ignored(schema.as_object().unwrap(), arguments.as_object().unwrap());
-        assert_eq!(out(json!({ "x": 1 })), None);
-        let one = out(json!({ "x": 1, "submit": true })).unwrap();
-        assert_eq!(one, "Ignored: \"submit\" is not an argument of this tool");
-        let two = out(json!({ "a": 1, "b": 2 })).unwrap();
-        assert_eq!(two, "Ignored: \"a\", \"b\" are not arguments of this tool");
+    fn unknown_arguments_are_violations() {
+        let schema = json!({ "properties": { "x": {}, "submit": {} } });
+        let out = |arguments: Value| -> Vec<String> {
+            let found = unknown(schema.as_object().unwrap(), arguments.as_object().unwrap());
+            found.iter().map(ToString::to_string).collect()
+        };
+        assert_eq!(out(json!({ "x": 1, "other": null })), Vec::<String>::new());
+        assert_eq!(
+            out(json!({ "sumbit": true, "a": 1 })),
+            [
+                "`sumbit` is not an argument of this tool; did you mean `submit`?",
+                "`a` is not an argument of this tool"
+            ]
+        );
         let many: Map<String, Value> = (0..100).map(|i| ("n".repeat(i + 1), json!(i))).collect();
-        assert!(out(many.into()).unwrap().len() < 300);
+        assert_eq!(out(many.into()).len(), 5);
     }
 
     #[test]

@@ -45,8 +45,8 @@ pub fn standalone_action() -> Toolset {
 }
 
 fn toolset(tools: Vec<Tool>, refuse: fn(&RejectedCall<'_>) -> Reply) -> Toolset {
-    // The original server accepts no nested arguments, and programs parse its text.
-    let (nested, tells_ignored) = (None, false);
+    // The original server accepts no nested arguments, and refuses unknown ones in its own words.
+    let (nested, refuses_unknown) = (None, false);
     let (name, server, instructions) = ("", "", "");
     Toolset {
         name,
@@ -55,7 +55,7 @@ fn toolset(tools: Vec<Tool>, refuse: fn(&RejectedCall<'_>) -> Reply) -> Toolset 
         tools,
         dynamic_tools: None,
         nested,
-        tells_ignored,
+        refuses_unknown,
         withheld: Vec::new(),
         render_rejection: refuse,
     }

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use async_trait::async_trait;
 
-use super::app_name::check_name;
 use super::{Android, CommandOutput, ShellCommand, packages};
+use crate::app_name::check_name;
 use crate::error::excerpt;
 use crate::{App, AppData, AppId, AppPermissions, Error};
 

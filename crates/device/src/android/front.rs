@@ -3,9 +3,9 @@
 //! Begin with [`read_front`]. The power manager and the window manager are asked in one round trip. A window is named by
 //! its title; its type tells whether it belongs to an app.
 
-use super::app_name::is_package_name;
 use super::windows::{Window, braced, title, windows};
 use super::{Android, CommandOutput, ShellCommand, display};
+use crate::app_name::is_package_name;
 use crate::error::excerpt;
 use crate::{AppId, Error, Foreground, Front};
 

@@ -11,10 +11,10 @@ use thumbwire_adb::services::shell;
 use thumbwire_adb::wire::banner::CMD;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
 
-use super::app_name::check_name;
 use super::files::{shorter, unreadable};
 use super::temporary_file::TemporaryFile;
 use super::{Android, CommandOutput, ShellCommand, transport_error};
+use crate::app_name::check_name;
 use crate::error::excerpt;
 use crate::{AppId, AppInstallation, Error, InstallOptions, SideEffect};
 

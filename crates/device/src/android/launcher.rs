@@ -6,10 +6,10 @@ use std::collections::HashMap;
 
 use async_trait::async_trait;
 
-use super::app_name::is_package_name;
 use super::packages::read_update_times;
 use super::services::{ACTIVITIES, read_query, read_table, table_command};
 use super::{Android, CommandOutput, ShellCommand};
+use crate::app_name::is_package_name;
 use crate::{
     AppId, Component, Error, LabelSource, Launcher, LauncherApp, LauncherApps, LauncherLabel,
 };

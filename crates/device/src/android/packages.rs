@@ -6,8 +6,8 @@ use std::collections::HashMap;
 
 use async_trait::async_trait;
 
-use super::app_name::check_name;
 use super::{Android, CommandOutput, ShellCommand};
+use crate::app_name::check_name;
 use crate::error::excerpt;
 use crate::{AppId, Error, Package, Packages};
 

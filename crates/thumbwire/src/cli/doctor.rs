@@ -17,7 +17,7 @@ use crate::config::Config;
 use crate::doctor::{self, CheckResult, Options, Report, TestApp, checks};
 use thumbwire_core::action::{
     Action, AppFilter, Call, Cause, DeviceKind, Failure, ListedDevice, Outcome, Perform as _,
-    agrees,
+    UserAnswer, agrees,
 };
 use thumbwire_core::artifacts::ArtifactStore;
 use thumbwire_core::input_files::InputFolder;
@@ -151,7 +151,9 @@ fn providers(arguments: &Arguments, config: &Config) -> Result<DeviceProviders, 
     use thumbwire_core::providers::VirtualPhoneProvider;
     let device = arguments.device.as_deref();
     let helper = arguments.helper.mode();
-    let Some(name) = &arguments.android else { return Ok(phones_with(config, device, helper)) };
+    let Some(name) = &arguments.android else {
+        return Ok(phones_with(config, device == Some(VIRTUAL), helper));
+    };
     if device != Some(VIRTUAL) {
         return Err(CliError::usage("--android is for the virtual phone: add `--device virtual`"));
     }
@@ -168,7 +170,8 @@ fn providers(arguments: &Arguments, config: &Config) -> Result<DeviceProviders, 
 /// The phones that may be checked.
 #[cfg(not(feature = "virtual-phone"))]
 fn providers(arguments: &Arguments, config: &Config) -> Result<DeviceProviders, CliError> {
-    Ok(phones_with(config, arguments.device.as_deref(), arguments.helper.mode()))
+    let has_virtual = arguments.device.as_deref() == Some(VIRTUAL);
+    Ok(phones_with(config, has_virtual, arguments.helper.mode()))
 }
 
 /// The id of the phone, and how it is reached.
@@ -244,7 +247,7 @@ async fn consent(device: &str, apk: Option<&Path>) -> Result<(), CliError> {
         }
     );
     match user.ask(&question).await {
-        Some(answer) if agrees(&answer) => Ok(()),
+        UserAnswer::Text(answer) if agrees(&answer) => Ok(()),
         _ => Err(CliError::failed("not started: the phone was not touched")),
     }
 }

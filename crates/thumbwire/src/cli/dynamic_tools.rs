@@ -8,15 +8,15 @@ use thumbwire_core::session::Session;
 use thumbwire_core::toolset::Toolset;
 use thumbwire_core::toolset::app_tools::{AppToolSource, DeviceFilter};
 
-/// The toolset; `mobile` includes the tools of apps on the server's phone or, without `--device`, on all connected phones. The built-in
+/// The toolset; `mobile` includes the tools of apps on the server's phones or, without `--device`, on all connected phones. The built-in
 /// phone counts only if it was named.
-pub(super) fn with_apps(surface: Toolset, session: &Arc<Session>, device: Option<&str>) -> Toolset {
+pub(super) fn with_apps(surface: Toolset, session: &Arc<Session>, named: &[String]) -> Toolset {
     if surface.name != "mobile" || !session.may_call_apps() {
         return surface;
     }
-    let which = match device {
-        Some(id) => DeviceFilter::Named(vec![id.to_owned()]),
-        None => DeviceFilter::AllReadyExcept(vec![VIRTUAL.to_owned()]),
+    let which = match named {
+        [] => DeviceFilter::AllReadyExcept(vec![VIRTUAL.to_owned()]),
+        named => DeviceFilter::Named(named.to_vec()),
     };
     let source = AppToolSource::new(Arc::clone(session) as Arc<dyn Perform>, which);
     session.events().add(Arc::new(source.device_events()));
@@ -24,8 +24,8 @@ pub(super) fn with_apps(surface: Toolset, session: &Arc<Session>, device: Option
 }
 
 /// Rescans the apps when a phone connects or disconnects, if the tools are those of all phones. Runs until the program exits.
-pub(super) fn follow_devices(session: &Arc<Session>, device: Option<&str>) {
-    if device.is_none() && session.may_call_apps() {
+pub(super) fn follow_devices(session: &Arc<Session>, named: &[String]) {
+    if named.is_empty() && session.may_call_apps() {
         tokio::spawn(session.watch_devices());
     }
 }

@@ -142,8 +142,8 @@ fn dollars(text: &str) -> Result<f64, String> {
 #[derive(Debug, Clone, Copy, clap::Args)]
 #[group(skip)]
 pub(super) struct ConfirmFlag {
-    /// When to ask before an action: `always` (anything that changes something), `risky` (paying, deleting, sending) or `never`
-    /// [default: risky if someone can be asked, else never]
+    /// When to ask before an action: `always` (anything that changes something), `risky` (paying, deleting, sending) or `never`.
+    /// If nobody can be asked, such an action is refused [default: risky]
     #[arg(long, value_name = "WHEN", value_enum)]
     confirm: Option<ConfirmValue>,
 }
@@ -161,14 +161,12 @@ impl ConfirmFlag {
         self.confirm.is_some()
     }
 
-    /// The mode to use; `asks` says whether a user can be asked.
-    pub(super) fn before(self, asks: bool) -> ConfirmMode {
+    /// The mode to use, whether or not somebody can be asked.
+    pub(super) fn mode(self) -> ConfirmMode {
         match self.confirm {
             Some(ConfirmValue::Always) => ConfirmMode::Always,
-            Some(ConfirmValue::Risky) => ConfirmMode::Risky,
+            Some(ConfirmValue::Risky) | None => ConfirmMode::Risky,
             Some(ConfirmValue::Never) => ConfirmMode::Never,
-            None if asks => ConfirmMode::Risky,
-            None => ConfirmMode::Never,
         }
     }
 }
@@ -311,16 +309,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn confirm_defaults_to_risky_only_with_a_user() {
-        assert_eq!(ConfirmFlag { confirm: None }.before(true), ConfirmMode::Risky);
-        assert_eq!(ConfirmFlag { confirm: None }.before(false), ConfirmMode::Never);
-        assert_eq!(
-            ConfirmFlag { confirm: Some(ConfirmValue::Never) }.before(true),
-            ConfirmMode::Never
-        );
-        assert_eq!(
-            ConfirmFlag { confirm: Some(ConfirmValue::Always) }.before(false),
-            ConfirmMode::Always
-        );
+    fn confirm_defaults_to_risky() {
+        let mode = |confirm| ConfirmFlag { confirm }.mode();
+        assert_eq!(mode(None), ConfirmMode::Risky);
+        assert_eq!(mode(Some(ConfirmValue::Never)), ConfirmMode::Never);
+        assert_eq!(mode(Some(ConfirmValue::Always)), ConfirmMode::Always);
     }
 }

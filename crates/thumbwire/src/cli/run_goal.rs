@@ -141,8 +141,7 @@ pub(super) async fn run_goal(
     let notice = move |text: &str| live.iter().for_each(|live| live.notice(text));
     let interrupts = tokio::spawn(interrupts(call.cancelled.clone(), notice));
     let memory = std::mem::take(&mut run.memory);
-    let agent =
-        run.agent(errand.policy, options, view.watch()).with_confirm_mode(confirm.before(asks));
+    let agent = run.agent(errand.policy, options, view.watch()).with_confirm_mode(confirm.mode());
     let ended = agent.run(&call, &errand.goal, memory).await;
     interrupts.abort();
     print_result(&ended, &view, &folder, errand.going_on)

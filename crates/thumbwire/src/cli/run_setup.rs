@@ -154,7 +154,7 @@ impl RunGoal for FlowGoalRunner {
         let options = options(self.thinker.pictures(), self.budgets.clone(), folder);
         let agent = Agent::new(self.thinker.policy(None), perform, options)
             .with_secrets(Arc::clone(&self.vault))
-            .with_confirm_mode(self.confirm.before(call.ask.is_interactive()));
+            .with_confirm_mode(self.confirm.mode());
         let agent = match recorder {
             Some(story) => agent.with_trace(story),
             None => agent,
@@ -258,7 +258,7 @@ impl RunTask for McpTaskRunner {
         let mind = self.thinker.policy(overrides.pictures);
         let memory = std::mem::take(&mut run.memory);
         let agent = run.agent(mind, options, watch);
-        let agent = agent.with_confirm_mode(self.confirm.before(call.ask.is_interactive()));
+        let agent = agent.with_confirm_mode(self.confirm.mode());
         let ended = agent.run(call, goal, memory).await;
         Ok(TaskResult { result: ended, trace: Some(run.folder()) })
     }

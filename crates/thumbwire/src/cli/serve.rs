@@ -12,14 +12,15 @@ use super::shutdown::ShutdownSignal;
 use super::task_flags::TaskFlags;
 use super::ufo::Ufo;
 use super::{
-    CliError, DeviceFlags, ScreenshotSize, ToolsetName, app_tools, dynamic_tools, session_with,
+    CliError, ScreenshotSize, ToolsetName, app_tools, dynamic_tools, phones_with, session_with,
 };
 use crate::config::Config;
 use thumbwire_core::action::Perform;
+use thumbwire_core::allowed_apps::AllowedApps;
 use thumbwire_core::artifacts::ArtifactStore;
 use thumbwire_core::event::ObservedPerform;
 use thumbwire_core::input_files::InputFolder;
-use thumbwire_core::providers::AllowedDevices;
+use thumbwire_core::providers::{AllowedDevices, VIRTUAL};
 use thumbwire_core::toolset::mobile::{self, ToolGroup, TreeForm};
 use thumbwire_core::toolset::{ObserveMode, Toolset};
 use thumbwire_core::trace::Recorder;
@@ -61,14 +62,25 @@ pub(super) struct Arguments {
     /// Directory whose files may be sent to the phone by the tools of `--allow install` and `--allow files`; without it, none
     #[arg(long, value_name = "DIR")]
     input: Option<PathBuf>,
-    #[command(flatten)]
-    device: DeviceFlags,
+    /// Phone that callers may use: an adb serial, HOST:PORT of an adbd, or `virtual` (repeatable; with several, callers
+    /// select one) [default: the only one connected]
+    #[arg(long, value_name = "ID")]
+    device: Vec<String>,
+    /// Size of screenshots: `full`, the pixels of the longer side, or `auto` for what vision models look at. All coordinates
+    /// are pixels of the screenshot [default: auto with the `mobile` tools, else full]
+    #[arg(long, value_name = "SIZE", alias = "max-side")]
+    screenshot_size: Option<ScreenshotSize>,
     #[command(flatten)]
     helper: HelperFlag,
-    /// Let callers use the phones whose ids match PATTERN, in which `*` stands for any characters (repeatable) [default: the
-    /// one of `--device`, else those that an adb server lists, and `virtual`]
+    /// Let callers use the phones whose ids match PATTERN, in which `*` stands for any characters (repeatable). An address
+    /// needs a pattern with a colon: `192.168.1.*:5555` [default: those of `--device`, else those that an adb server lists, and `virtual`]
     #[arg(long, value_name = "PATTERN")]
     allow_device: Vec<String>,
+    /// Let callers use the apps whose ids match PATTERN, in which `*` stands for any characters, and no other (repeatable):
+    /// launch, stop, clear, install and uninstall them, set their permissions, and act on their screens [default: act on any
+    /// screen, and manage the apps that the launcher shows]
+    #[arg(long, value_name = "PATTERN")]
+    allow_app: Vec<String>,
     #[command(flatten)]
     allow: app_tools::AllowFlags,
     /// Record every call, with screenshots, in this new directory
@@ -200,26 +212,32 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     if !arguments.allowed.is_empty() && !is_mobile(&arguments) {
         return Err(CliError::usage("--allow requires `--toolset mobile`"));
     }
+    let named = distinct(&arguments.device);
+    if named.len() > 1 && is_ufo(&arguments) {
+        return Err(CliError::usage("UFO's tools cannot select a device: give one `--device`"));
+    }
     if arguments.screenshot_format.is_some() && !is_mobile(&arguments) {
         return Err(CliError::usage("--screenshot-format requires `--toolset mobile`"));
     }
     if arguments.allowed.contains(&GroupName::Clipboard) && arguments.helper.is_off() {
         return Err(CliError::usage("--allow clipboard requires the helper: add `--helper push`"));
     }
-    let mut device = arguments.device.clone();
+    let mut screenshot_size = arguments.screenshot_size;
     if is_mobile(&arguments) {
-        device.screenshot_size.get_or_insert(ScreenshotSize::Auto);
+        screenshot_size.get_or_insert(ScreenshotSize::Auto);
     } else if !arguments.ufo.is_asked {
-        ScreenshotSize::check(device.screenshot_size, arguments.surface)?;
+        ScreenshotSize::check(screenshot_size, arguments.surface)?;
     }
     check_input(&arguments)?;
     let mut doors = listeners(&arguments, config).await?;
     let task = arguments.task.open(config, is_mobile(&arguments))?;
     let mut surface = arguments.toolset();
-    let named = device.device.clone();
-    let allowed = AllowedDevices::matching(named.iter().chain(&arguments.allow_device).cloned());
-    let session = session_with(config, device, allowed, arguments.helper.mode());
-    let session = session.with_files(ArtifactStore::new(&arguments.out));
+    let allowed = AllowedDevices::new(named.clone(), arguments.allow_device.clone());
+    let has_virtual = named.iter().any(|id| id == VIRTUAL);
+    let phones = phones_with(config, has_virtual, arguments.helper.mode()).with_allowed(allowed);
+    let session = session_with(phones, named.clone(), screenshot_size);
+    let apps = AllowedApps::matching(arguments.allow_app.clone());
+    let session = session.with_allowed_apps(apps).with_files(ArtifactStore::new(&arguments.out));
     let session = session.with_app_tool_host(arguments.allow.options(config)?);
     let session = match &arguments.input {
         Some(folder) => session.with_input_files(InputFolder::new(folder)),
@@ -244,13 +262,13 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
             None => surface.tools.push(tool),
         }
     }
-    let with_apps = |surface| dynamic_tools::with_apps(surface, &session, named.as_deref());
+    let with_apps = |surface| dynamic_tools::with_apps(surface, &session, &named);
     let surface = with_apps(surface);
     let doors = doors.map(|(doors, access)| {
         let doors = doors.into_iter().map(|(listener, surface)| (listener, with_apps(surface)));
         (doors.collect(), access)
     });
-    dynamic_tools::follow_devices(&session, named.as_deref());
+    dynamic_tools::follow_devices(&session, &named);
     let mut asked = ShutdownSignal::new();
     let served = match doors {
         Some((doors, access)) => over_http(doors, perform, access, &mut asked).await,
@@ -292,6 +310,17 @@ fn check_input(arguments: &Arguments) -> Result<(), CliError> {
 
 fn is_mobile(arguments: &Arguments) -> bool {
     !arguments.ufo.is_asked && matches!(arguments.surface, ToolsetName::Mobile)
+}
+
+fn is_ufo(arguments: &Arguments) -> bool {
+    arguments.ufo.is_asked
+        || matches!(arguments.surface, ToolsetName::UfoData | ToolsetName::UfoAction)
+}
+
+/// The ids, each once.
+fn distinct(ids: &[String]) -> Vec<String> {
+    let is_first = |(at, id): &(usize, &String)| !ids[..*at].contains(id);
+    ids.iter().enumerate().filter(is_first).map(|(_, id)| id.clone()).collect()
 }
 
 /// The HTTP listeners with their toolsets, and who may call; `None` means stdio.

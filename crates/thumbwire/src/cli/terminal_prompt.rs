@@ -11,7 +11,7 @@ use indicatif::ProgressBar;
 use thumbwire_base::lock;
 
 use super::style::{escape_controls, sanitize};
-use thumbwire_core::action::{AskUser, NoUser};
+use thumbwire_core::action::{AskUser, NoUser, UserAnswer};
 
 /// Terminal output that makes room for a question.
 pub(super) trait PauseOutput: Send + Sync {
@@ -43,21 +43,30 @@ pub(super) fn is_there() -> bool {
 
 #[async_trait]
 impl AskUser for Terminal {
-    async fn ask(&self, question: &str) -> Option<String> {
+    async fn ask(&self, question: &str) -> UserAnswer {
         let paused = PauseGuard::begin(self.live.clone());
         let prompt = format!("? {}\n> ", sanitize(question));
         // A pending read of a terminal cannot be cancelled: dropping this future leaves it running.
         let answer = tokio::task::spawn_blocking(move || line(&prompt)).await;
         drop(paused);
-        answer.ok().flatten().filter(|answer| !answer.is_empty())
+        answered(answer.ok().flatten())
     }
 
-    async fn ask_secret(&self, question: &str) -> Option<String> {
+    async fn ask_secret(&self, question: &str) -> UserAnswer {
         let paused = PauseGuard::begin(self.live.clone());
         let prompt = format!("? {}\n> (input is hidden) ", sanitize(question));
         let answer = tokio::task::spawn_blocking(move || read_secret(&prompt)).await;
         drop(paused);
-        answer.ok().flatten()
+        answered(answer.ok().flatten())
+    }
+}
+
+/// What a line means; there is none at the end of the input.
+fn answered(line: Option<String>) -> UserAnswer {
+    match line {
+        Some(line) if line.is_empty() => UserAnswer::Dismissed,
+        Some(line) => UserAnswer::Text(line),
+        None => UserAnswer::NoUser,
     }
 }
 

@@ -101,10 +101,10 @@ async fn user_is_asked_in_a_form() {
         for (result, told) in [
             (
                 json!({ "action": "accept", "content": { "answer": "the blue one" } }),
-                "Some(\"the blue one\")",
+                "Text(\"the blue one\")",
             ),
-            (json!({ "action": "decline" }), "None"),
-            (json!({ "action": "cancel" }), "None"),
+            (json!({ "action": "decline" }), "Declined"),
+            (json!({ "action": "cancel" }), "Dismissed"),
         ] {
             let mut wire = Wire::connected(revision, json!({ "elicitation": {} })).await;
             assert_eq!(wire.answer(result).await, told, "{revision}");
@@ -116,13 +116,13 @@ async fn user_is_asked_in_a_form() {
 async fn client_without_forms_is_not_asked() {
     for capabilities in [json!({}), json!({ "elicitation": { "url": {} } })] {
         let mut wire = Wire::connected("2025-11-25", capabilities.clone()).await;
-        assert_eq!(wire.told().await, "None", "{capabilities}");
+        assert_eq!(wire.told().await, "NoUser", "{capabilities}");
     }
 }
 
-/// Has a scripted server model send a link on the virtual phone while the user refuses. Returns the questions, and
-/// whether the link was sent.
-fn link_sent(flags: &[&str], capabilities: Value) -> (Vec<String>, bool) {
+/// Has a scripted server model send a link on the virtual phone while the user answers so. Returns the questions, and the
+/// action with which the link would be sent.
+fn send_link(flags: &[&str], capabilities: Value, answer: Value) -> (Vec<String>, Value) {
     let click = |id: &str, name: &str| {
         let arguments = json!({ "control_id": id, "control_name": name });
         json!({ "reply": { "action": { "function": "click_control", "arguments": arguments } }, "expect": name })
@@ -153,28 +153,45 @@ fn link_sent(flags: &[&str], capabilities: Value) -> (Vec<String>, bool) {
         let message = server.receive();
         if message["method"] == "elicitation/create" {
             asked.push(message["params"]["message"].as_str().unwrap().to_owned());
-            let no = json!({ "action": "accept", "content": { "answer": "no" } });
-            server.send(&json!({ "jsonrpc": "2.0", "id": message["id"], "result": no }));
+            server.send(&json!({ "jsonrpc": "2.0", "id": message["id"], "result": answer }));
         } else if message["id"] == 9 {
             let told = &message["result"]["structuredContent"];
             assert_eq!(told["result"], "that is all", "{message}");
             let last = told["actions"].as_array().unwrap().last().unwrap();
             assert_eq!(last["arguments"]["control_name"], "Send link", "{message}");
-            return (asked, last["success"] == true);
+            return (asked, last.clone());
         }
     }
 }
 
+fn answer(text: &str) -> Value {
+    json!({ "action": "accept", "content": { "answer": text } })
+}
+
 #[test]
 fn user_confirms_risky_actions_if_the_client_can_ask() {
-    let able = json!({ "elicitation": {} });
-    let (asked, sent) = link_sent(&[], able);
     let question = "About to tap \"Send link\" in com.example.members, which may send something. Go ahead? (yes / no)";
-    assert_eq!((&*asked, sent), (&[question.to_owned()][..], false));
-    assert_eq!(
-        link_sent(&[], json!({})),
-        (vec![], true),
-        "nobody can be asked, and no confirmation was required"
-    );
-    assert_eq!(link_sent(&["--confirm", "risky"], json!({})), (vec![], false), "nobody agreed");
+    for (answer, error) in [
+        (answer("yes"), None),
+        (answer("no"), Some("the user said no")),
+        (json!({ "action": "decline" }), Some("the user declined")),
+        (json!({ "action": "cancel" }), Some("the user closed the question without an answer")),
+    ] {
+        let (asked, action) = send_link(&[], json!({ "elicitation": {} }), answer);
+        assert_eq!(asked, [question]);
+        assert_eq!(action["success"], error.is_none(), "{action}");
+        assert!(error.is_none_or(|error| action.to_string().contains(error)), "{action}");
+    }
+}
+
+#[test]
+fn risky_actions_are_refused_where_nobody_can_be_asked_unless_the_operator_allows_them() {
+    for (flags, is_done) in
+        [(&[][..], false), (&["--confirm", "risky"], false), (&["--confirm", "never"], true)]
+    {
+        let (asked, action) = send_link(flags, json!({}), answer("yes"));
+        assert_eq!((asked.len(), &action["success"]), (0, &json!(is_done)), "{flags:?}: {action}");
+        let names_flag = action.to_string().contains("`--confirm never`");
+        assert_eq!(names_flag, !is_done, "{flags:?}: {action}");
+    }
 }

@@ -6,6 +6,7 @@
 #![expect(clippy::print_stdout, reason = "a skipped test reports it")]
 
 mod agent;
+mod allowed_apps;
 mod android;
 mod android_recorded;
 mod app_calls;
@@ -13,6 +14,7 @@ mod app_labels;
 mod app_services;
 mod app_tools;
 mod app_tools_real;
+mod arguments;
 mod asking;
 mod caller;
 mod device_media;

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 
-use crate::support::McpProcess;
+use crate::support::{McpProcess, thumbwire};
 
 /// A server on the loopback address that counts who connects.
 fn listening() -> (String, Arc<AtomicUsize>) {
@@ -62,4 +62,56 @@ fn limited_caller_sees_only_what_it_can_use() {
     let mut named = McpProcess::connected(&["--allow-device", "virt*"]);
     let text = named.call("mobile_get_device_info", json!({ "device": "virtual" })).to_string();
     assert!(text.contains("Virtual Pixel"), "{text}");
+}
+
+#[test]
+fn several_named_phones_are_the_limit_and_none_is_the_default() {
+    let (address, connected) = listening();
+    let (other, not_named) = listening();
+    let mut server = McpProcess::connected(&["--device", "virtual", "--device", &address]);
+    let listed = server.call("mobile_list_devices", json!({}));
+    let listed = listed["structuredContent"]["devices"].as_array().unwrap().clone();
+    let ids: Vec<&str> = listed.iter().map(|phone| phone["id"].as_str().unwrap()).collect();
+    assert_eq!(ids, ["virtual", &address]);
+    assert_eq!(connected.load(Ordering::SeqCst), 0, "a list connects to nothing");
+    let refused = server.say("mobile_get_device_info", json!({}));
+    assert_eq!(
+        refused,
+        format!(
+            "Refused: no device selected; devices: virtual (device), {address} (not connected; the next call connects)\n\
+             Next: select one of these devices, or start with `--device ID`"
+        )
+    );
+    let text = server.say("mobile_get_device_info", json!({ "device": other }));
+    assert!(text.contains("not allowed"), "{text}");
+    assert_eq!(not_named.load(Ordering::SeqCst), 0);
+    let choice = json!({ "device_id": "virtual", "platform": "android" });
+    server.call("mobile_use_device", choice);
+    let text = server.call("mobile_get_device_info", json!({})).to_string();
+    assert!(text.contains("Virtual Pixel"), "{text}");
+}
+
+#[test]
+fn pattern_for_all_phones_names_no_address() {
+    let (address, connected) = listening();
+    let mut server = McpProcess::connected(&["--allow-device", "*"]);
+    let text = server.say("mobile_take_screenshot", json!({ "device": address }));
+    assert!(text.contains("not allowed"), "{text}");
+    // The text of `--device` is an id.
+    let pattern = address.replace("127", "1*");
+    let mut server = McpProcess::connected(&["--device", &pattern]);
+    let text = server.say("mobile_take_screenshot", json!({ "device": address }));
+    assert!(text.contains("not allowed"), "{text}");
+    assert_eq!(connected.load(Ordering::SeqCst), 0);
+}
+
+#[test]
+fn tools_that_cannot_select_a_device_serve_one() {
+    for toolset in ["--toolset=ufo-data", "--toolset=ufo-action", "--ufo"] {
+        let arguments = ["serve", "--device", "virtual", "--device", "emulator-5554", toolset];
+        let output = thumbwire().args(arguments).output().unwrap();
+        let text = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{text}");
+        assert_eq!(text, "thumbwire: UFO's tools cannot select a device: give one `--device`\n");
+    }
 }

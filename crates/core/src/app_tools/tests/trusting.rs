@@ -89,7 +89,7 @@ struct Meanwhile<'a>(&'a dyn TrustStore, Option<Pin>, Person);
 
 #[async_trait]
 impl AskUser for Meanwhile<'_> {
-    async fn ask(&self, question: &str) -> Option<String> {
+    async fn ask(&self, question: &str) -> UserAnswer {
         self.0.save(CLOCK, self.1.clone()).unwrap();
         self.2.ask(question).await
     }
@@ -187,6 +187,16 @@ async fn question_includes_argument_descriptions() {
     let no = Person::saying("no");
     asked(&bridge, &phone, call("clock_in_today", json!({})), &no).await.unwrap_err();
     assert!(lock(&no.1)[0].contains("the owner's password"), "{}", lock(&no.1)[0]);
+    for (user, why) in [
+        (Person::saying("declined"), "and the user declined"),
+        (Person::saying("closed"), "and the user closed the question without an answer"),
+    ] {
+        let wanted = call("clock_in_today", json!({}));
+        let failure = asked(&bridge, &phone, wanted, &user).await.unwrap_err();
+        assert!(refused(&failure).ends_with(why), "{failure:?}");
+    }
+    let nobody = called(&bridge, &phone, call("clock_in_today", json!({}))).await.unwrap_err();
+    assert!(refused(&nobody).ends_with("no user was available to confirm"), "{nobody:?}");
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 
 use super::*;
-use crate::action::SelectionReason;
+use crate::action::{ListedDevice, SelectionReason};
 use crate::providers::{VIRTUAL, VirtualPhoneProvider};
 
 /// An adb server that serves only this list, which may change.
@@ -24,10 +24,13 @@ async fn server(list: &Arc<Mutex<String>>) -> AdbServer {
 }
 
 /// A session over this list, with connections to all its phones and to the selected one.
-async fn listing(list: &str, chosen: Option<&str>) -> (Session, Arc<Mutex<String>>) {
+async fn listing<'a>(
+    list: &str,
+    named: impl IntoIterator<Item = &'a str>,
+) -> (Session, Arc<Mutex<String>>) {
     let list = Arc::new(Mutex::new(list.to_owned()));
     let phones = DeviceProviders::adb(server(&list).await).with(VirtualPhoneProvider::default());
-    let session = Session::new(phones, chosen.map(str::to_owned));
+    let session = Session::new(phones, named.into_iter().map(str::to_owned));
     for id in ["emulator-5554", "R58M1", "R58M2", VIRTUAL] {
         let mut phone = Fake::new(Vec::new());
         Arc::get_mut(&mut phone).unwrap().identity.id = id.into();
@@ -72,6 +75,22 @@ async fn virtual_phone_is_selected_only_by_name() {
     assert_eq!(failure, Cause::NoDeviceChosen { there: Vec::new() }.into());
     let (session, _) = listing(FIRST, Some(VIRTUAL)).await;
     assert_eq!(any(&session).await, (VIRTUAL.into(), SelectionReason::AlreadySelected));
+}
+
+#[tokio::test]
+async fn of_several_named_phones_a_call_must_name_or_select_one() {
+    // Only one of them is connected, and still it may not be the one that is meant.
+    let (session, _) = listing(FIRST, ["R58M1", "127.0.0.1:9"]).await;
+    let failure = ask(&session, Action::CurrentApp).await.unwrap_err();
+    let Cause::NoDeviceChosen { there } = failure.cause else { panic!("{failure:?}") };
+    let there: Vec<_> = there.iter().map(|phone| (&*phone.id, &*phone.state)).collect();
+    assert_eq!(there, [("R58M1", "device"), ("127.0.0.1:9", ListedDevice::NOT_YET)]);
+    let call = Call::with_timeout(Duration::from_secs(9)).on(Some("R58M1".into()));
+    session.perform(&call, Action::CurrentApp).await.unwrap();
+    assert!(session.chosen_id().await.is_err(), "naming one does not select it");
+    let select = Action::SelectDevice { device: "R58M1".into(), platform: None };
+    ask(&session, select).await.unwrap();
+    assert_eq!(session.chosen_id().await.unwrap(), "R58M1");
 }
 
 #[tokio::test]

@@ -119,6 +119,7 @@ fn bad_name(name: &str, why: &FileNameError) -> String {
         FileNameError::Empty => "Filename cannot be empty".into(),
         FileNameError::EscapesRoot => format!("Path traversal detected in filename: {name}"),
         FileNameError::Folder => format!("Folders are not allowed in filename: {name}"),
+        FileNameError::EndsInDot => format!("Filename ends in a dot: {name}"),
         FileNameError::Characters(odd) => {
             let odd: Vec<String> = odd.iter().map(char::to_string).collect();
             format!("Dangerous characters in filename: {}", odd.join(", "))

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use thumbwire_device::AppId;
 
+use super::apps::app_id;
 use super::{Reply, non_empty, unexpected_outcome};
 use crate::action::{
     Action, AppTool, AppToolCall, AppToolFinding, AppTools, Outcome, Parameter, TrustStatus,
@@ -160,7 +160,7 @@ pub(super) fn parse_call_app_tool(called: &CallAppToolArgs) -> Result<Action, St
         return Err("`bundle_id` and `tool` are required; mobile_list_app_tools lists them".into());
     }
     Ok(Action::CallAppTool(AppToolCall {
-        app: AppId(app.into()),
+        app: app_id(app)?,
         service: non_empty(called.service.as_ref()),
         tool: called.tool.clone(),
         arguments: called.arguments.clone().unwrap_or_default(),

@@ -70,16 +70,25 @@ impl AppArgs {
     pub(super) fn app(&self) -> Result<AppId, String> {
         match self.bundle_id.trim() {
             "" => Err("`bundle_id` must not be empty".into()),
-            id => Ok(AppId(id.into())),
+            id => app_id(id),
         }
     }
 }
 
+/// An app's id.
+///
+/// # Errors
+/// If no app can have it.
+pub(super) fn app_id(id: &str) -> Result<AppId, String> {
+    AppId::parse(id.trim()).map_err(|error| error.to_string())
+}
+
 pub(super) fn parse_launch_app(named: &AppArgs) -> Result<Action, String> {
-    named.app().map(|app| match may_be_id(&app.0) {
-        true => Action::Launch(AppSelector::Id(app)),
-        false => Action::Launch(AppSelector::Named(app.0)),
-    })
+    let name = named.bundle_id.trim();
+    match may_be_id(name) {
+        false if !name.is_empty() => Ok(Action::Launch(AppSelector::Named(name.to_owned()))),
+        _ => named.app().map(|app| Action::Launch(AppSelector::Id(app))),
+    }
 }
 
 /// Whether this can be an id: words with dots between them. Otherwise it is a name: `Maps`, `K-9 Mail`. Only the platform's

@@ -32,13 +32,17 @@ pub fn failure_text(failure: &Failure) -> String {
         Cause::DeviceNotAllowed { device } => {
             format!("Refused: the device {} is not allowed", truncate(device, LONGEST_NAME))
         }
+        Cause::AppNotAllowed { app, reason } => {
+            let app = Cause::AppNotAllowed { app: truncate(app, LONGEST_NAME), reason: *reason };
+            format!("Refused: {app}")
+        }
         Cause::NoDeviceChosen { there } if there.is_empty() => {
             "Refused: no device selected and none connected".into()
         }
         Cause::NoDeviceChosen { there } => {
             let list: Vec<_> =
                 there.iter().map(|phone| format!("{} ({})", phone.id, phone.state)).collect();
-            format!("Refused: no device selected; connected: {}", list.join(", "))
+            format!("Refused: no device selected; devices: {}", list.join(", "))
         }
         Cause::AppNotFound { app } => format!("App not found: {}", truncate(app, LONGEST_NAME)),
         Cause::AppNotLaunchable { app } => {

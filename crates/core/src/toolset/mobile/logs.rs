@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use thumbwire_base::truncate;
-use thumbwire_device::{AppId, LogEntry, LogFilter, Priority};
+use thumbwire_device::{LogEntry, LogFilter, Priority};
 use thumbwire_mobile_mcp::sanitize::sanitize;
 
+use super::apps::app_id;
 use super::{Reply, non_empty, unexpected_outcome};
 use crate::action::{Action, Outcome, Since};
 use crate::crash::Crash;
@@ -81,7 +82,8 @@ pub(super) fn parse_crashes(asked: &CrashesArgs) -> Result<Action, String> {
         }
         (None, None) => Since::Ago(BACK),
     };
-    Ok(Action::ReadCrashes { since, app: non_empty(asked.bundle_id.as_ref()).map(AppId) })
+    let app = non_empty(asked.bundle_id.as_ref()).map(|id| app_id(&id)).transpose()?;
+    Ok(Action::ReadCrashes { since, app })
 }
 
 /// A crash begins at the start of a line, what the app wrote about it is behind a bar.

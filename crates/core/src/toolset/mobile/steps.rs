@@ -3,9 +3,8 @@
 use std::time::Duration;
 
 use serde::Deserialize;
-use thumbwire_device::AppId;
 
-use super::apps::{AppArgs, parse_launch_app, render_launch_app};
+use super::apps::{AppArgs, app_id, parse_launch_app, render_launch_app};
 use super::touch::{ScrollArgs, TapElementArgs, any_key, element, parse_scroll, parse_tap_element};
 use super::touch::{render_scroll, render_tap_element};
 use super::typing::{TypeIntoArgs, parse_type, render_type};
@@ -206,7 +205,7 @@ pub(super) fn plan_wait(wait: WaitForArgs) -> Result<ParsedCall, String> {
     let condition = match (target, non_empty(wait.app.as_ref()), wait.idle == Some(true)) {
         (Some(target), None, false) if gone => WaitCondition::Gone(target),
         (Some(target), None, false) => WaitCondition::Shown(target),
-        (None, Some(app), false) if !gone => WaitCondition::App(AppId(app.trim().into())),
+        (None, Some(app), false) if !gone => WaitCondition::App(app_id(&app)?),
         (None, None, true) if !gone => WaitCondition::Idle,
         _ => {
             return Err("give one of `text` or `element_id` (with `gone` to wait until it is \

@@ -3,6 +3,7 @@
 use regex_lite::Regex;
 use serde_json::{Map, Number, Value};
 
+use super::closest::closest;
 use super::{Rule, SchemaViolation};
 
 /// The supported keywords.
@@ -78,7 +79,9 @@ impl<'a> Check<'a> {
         }
         self.depth += 1;
         match schema {
-            Value::Bool(false) => self.push_violation(at, Some(value), Rule::Unknown),
+            Value::Bool(false) => {
+                self.push_violation(at, Some(value), Rule::Unknown { closest: None });
+            }
             Value::Object(schema) => self.by(at, schema, value),
             _ => {}
         }
@@ -128,7 +131,13 @@ impl<'a> Check<'a> {
         }
         if let Some(schema) = schema.get("additionalProperties") {
             for (name, value) in object.iter().filter(|(name, _)| !known(name)) {
-                self.value(&inside(name), schema, value);
+                if *schema == Value::Bool(false) {
+                    let known = properties.into_iter().flatten().map(|(name, _)| name.as_str());
+                    let rule = Rule::Unknown { closest: closest(name, known) };
+                    self.push_violation(&inside(name), Some(value), rule);
+                } else {
+                    self.value(&inside(name), schema, value);
+                }
             }
         }
     }

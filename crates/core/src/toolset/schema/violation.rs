@@ -42,8 +42,11 @@ pub enum Rule {
     MinLength(u64),
     /// The maximum number of characters or items.
     MaxLength(u64),
-    /// It is not allowed.
-    Unknown,
+    /// It is not one of the arguments.
+    Unknown {
+        /// The argument that was probably meant.
+        closest: Option<String>,
+    },
 }
 
 impl fmt::Display for SchemaViolation {
@@ -81,7 +84,12 @@ impl fmt::Display for SchemaViolation {
             Rule::MaxLength(most) => {
                 write!(f, "`{name}` has {}; it must have at most {most}", self.size())
             }
-            Rule::Unknown => write!(f, "`{name}` is not an argument of this tool"),
+            Rule::Unknown { closest: None } => {
+                write!(f, "`{name}` is not an argument of this tool")
+            }
+            Rule::Unknown { closest: Some(closest) } => {
+                write!(f, "`{name}` is not an argument of this tool; did you mean `{closest}`?")
+            }
         }
     }
 }

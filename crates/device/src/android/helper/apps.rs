@@ -9,7 +9,7 @@ use tokio::time::timeout;
 use super::Operation;
 use super::frame::Header;
 use crate::android::Android;
-use crate::android::app_name::is_package_name;
+use crate::app_name::is_package_name;
 use crate::error::excerpt;
 use crate::{AppId, Error, LauncherApp, LauncherApps, LauncherLabel};
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use thumbwire_device::Component;
+use thumbwire_device::{AppId, Component};
 
 use super::*;
 use crate::action::{AppToolProtocol, Catalog};

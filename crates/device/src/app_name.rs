@@ -4,13 +4,25 @@ use thumbwire_base::truncate;
 
 use crate::{AppId, Error};
 
+impl AppId {
+    /// The id of an app as a caller writes it, in the grammar of Android, the only platform with a driver.
+    ///
+    /// # Errors
+    /// [`Error::InvalidAppId`] if no app can have it.
+    pub fn parse(id: &str) -> Result<Self, Error> {
+        let app = Self(id.to_owned());
+        check_name(&app)?;
+        Ok(app)
+    }
+}
+
 /// Checks that this can be the name of a package, before a command contains it: the script `monkey` of phones before
 /// Android 7 splits its arguments at spaces, and `dumpsys package` takes a word without a dot for a section of its report,
 /// or for a command.
 ///
 /// # Errors
 /// [`Error::InvalidAppId`].
-pub(super) fn check_name(app: &AppId) -> Result<(), Error> {
+pub(crate) fn check_name(app: &AppId) -> Result<(), Error> {
     const SHOWN: usize = 200;
     const REASON: &str = "an Android package name has at least two parts with a dot between them, such as com.example.app; \
                           each part is letters, digits and underscores, and starts with a letter";
@@ -23,7 +35,7 @@ pub(super) fn check_name(app: &AppId) -> Result<(), Error> {
 /// Whether Android accepts this as the name of a package: letters, and after a letter also digits and underscores, in
 /// parts with dots between them. Only the platform's own package, `android`, has no dot. Source: `validateName` in AOSP's
 /// `PackageParser` (later `FrameworkParsingPackageUtils`), which even accepts an empty part.
-pub(super) fn is_package_name(name: &str) -> bool {
+pub(crate) fn is_package_name(name: &str) -> bool {
     let is_part = |part: &str| {
         part.is_empty()
             || part.starts_with(|c: char| c.is_ascii_alphabetic())
@@ -65,6 +77,8 @@ mod tests {
             "com.x; reboot",
             "com.x\n",
             "com.é",
+            "com.x\u{fffd}",
+            "--user",
             "com/x.y",
             "-p com.x",
             " com.x",

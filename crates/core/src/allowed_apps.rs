@@ -1,0 +1,78 @@
+//! Which apps the callers of a server may manage and use.
+//!
+//! Without a limit, a caller whose model obeys a hostile page could clear or stop what the phone itself is made of, and
+//! work in apps that the operator never meant. The session enforces the limit.
+
+use thumbwire_device::AppId;
+
+use crate::pattern::matches;
+
+/// The apps that callers may launch, stop, clear, install, uninstall, give permissions and act in. The default is every app.
+#[derive(Debug, Clone, Default)]
+pub struct AllowedApps(Limit);
+
+#[derive(Debug, Clone, Default)]
+enum Limit {
+    #[default]
+    All,
+    /// Those with an entry in the phone's launcher.
+    InLauncher,
+    Matching(Vec<String>),
+}
+
+/// What is known of an app without asking the phone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum AppRule {
+    Allowed,
+    /// Only if the phone's launcher shows it.
+    IfInLauncher,
+    NotAllowed,
+}
+
+impl AllowedApps {
+    /// The apps whose ids match one of these patterns, in which `*` stands for any characters, and no other. Without
+    /// patterns, those that the phone's launcher shows; and callers may act on the screen of any app.
+    pub fn matching(patterns: impl IntoIterator<Item = String>) -> Self {
+        let patterns: Vec<String> = patterns.into_iter().collect();
+        Self(if patterns.is_empty() { Limit::InLauncher } else { Limit::Matching(patterns) })
+    }
+
+    /// Whether callers may manage this app.
+    pub(crate) fn rule(&self, app: &AppId) -> AppRule {
+        match &self.0 {
+            Limit::All => AppRule::Allowed,
+            Limit::InLauncher => AppRule::IfInLauncher,
+            Limit::Matching(patterns) => {
+                match patterns.iter().any(|pattern| matches(pattern, &app.0)) {
+                    true => AppRule::Allowed,
+                    false => AppRule::NotAllowed,
+                }
+            }
+        }
+    }
+
+    /// Whether the operator named the apps, so that callers may act on the screens of these only.
+    pub(crate) fn are_named(&self) -> bool {
+        matches!(self.0, Limit::Matching(_))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn apps_are_allowed_by_pattern_or_by_the_launcher() {
+        let rule = |apps: &AllowedApps, app: &str| apps.rule(&AppId(app.into()));
+        assert_eq!(rule(&AllowedApps::default(), "com.android.phone"), AppRule::Allowed);
+        let launcher = AllowedApps::matching([]);
+        assert_eq!(rule(&launcher, "com.android.phone"), AppRule::IfInLauncher);
+        assert!(!launcher.are_named());
+        let named = AllowedApps::matching(["com.example.*".to_owned(), "com.x".to_owned()]);
+        assert!(named.are_named());
+        assert_eq!(rule(&named, "com.example.notes"), AppRule::Allowed);
+        assert_eq!(rule(&named, "com.x"), AppRule::Allowed);
+        assert_eq!(rule(&named, "com.x.y"), AppRule::NotAllowed);
+        assert_eq!(rule(&named, "com.android.phone"), AppRule::NotAllowed);
+    }
+}

@@ -1,0 +1,64 @@
+//! Which apps the operator allows, and what is known about a phone's apps without asking it again.
+
+use std::collections::HashSet;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use thumbwire_base::lock;
+use thumbwire_device::{AppId, Front, Key, KeyCode};
+use tokio::time::Instant;
+
+use crate::allowed_apps::AllowedApps;
+
+/// How long what was in front counts: the phone's owner may use it, too.
+const FRESH: Duration = Duration::from_secs(10);
+
+/// What callers may do with a phone's apps, and what is known about these.
+pub(super) struct AppGuard {
+    pub(super) allowed: AllowedApps,
+    /// Apps that the launcher shows.
+    pub(super) in_launcher: Mutex<HashSet<AppId>>,
+    /// What was in front last: when, and under which generation.
+    front: Mutex<Option<(Instant, u64, Front)>>,
+}
+
+impl AppGuard {
+    pub(super) fn new(allowed: AllowedApps) -> Self {
+        Self { allowed, in_launcher: Mutex::default(), front: Mutex::default() }
+    }
+
+    /// Stores what was in front when the phone was asked under this generation.
+    pub(super) fn learn(&self, front: &Front, asked: u64) {
+        if self.allowed.are_named() {
+            *lock(&self.front) = Some((Instant::now(), asked, front.clone()));
+        }
+    }
+
+    /// Stores apps that the launcher shows.
+    pub(super) fn learn_launcher(&self, apps: impl IntoIterator<Item = AppId>) {
+        lock(&self.in_launcher).extend(apps);
+    }
+
+    pub(super) fn forget(&self) {
+        lock(&self.in_launcher).clear();
+        *lock(&self.front) = None;
+    }
+
+    /// What is in front, if it was seen a short time ago and no action followed.
+    pub(super) fn front(&self, generation: u64) -> Option<Front> {
+        let known = lock(&self.front);
+        let known = known.as_ref().filter(|(at, of, _)| *of == generation && at.elapsed() < FRESH);
+        known.map(|(_, _, front)| front.clone())
+    }
+}
+
+/// Whether a key does nothing in an app but leave it, or is the phone's: back, home, recents, power and volume.
+pub(super) fn leaves_an_app(key: Key) -> bool {
+    /// HOME, BACK, VOLUME_UP, VOLUME_DOWN, POWER, VOLUME_MUTE, APP_SWITCH, SLEEP and WAKEUP of `android.view.KeyEvent`.
+    const CODES: [u16; 9] = [3, 4, 24, 25, 26, 164, 187, 223, 224];
+    match key {
+        Key::Back | Key::Home | Key::Power | Key::VolumeUp | Key::VolumeDown => true,
+        Key::Menu => false,
+        Key::Android(KeyCode(code)) => CODES.contains(&code),
+    }
+}

@@ -1,0 +1,77 @@
+//! Refuses apps that the operator does not allow: to manage them, and to act on their screens.
+//!
+//! Begin with [`AttachedDevice::refuse_app`] and [`AttachedDevice::refuse_if_guarded`]. Looking is always possible, and so is
+//! leaving an app. What is in front is known from the last look, if no action followed; otherwise the phone is asked, in
+//! the same round trip that tells whether it is locked.
+
+use std::time::Duration;
+
+use thumbwire_base::lock;
+use thumbwire_device::AppId;
+
+use super::attached_device::AttachedDevice;
+use crate::action::{Cause, Failure};
+use crate::allowed_apps::AppRule;
+
+/// Why an app is refused if nobody knows whether the launcher shows it.
+const UNLISTED: &str = "the phone did not tell whether its launcher shows it";
+
+impl AttachedDevice {
+    /// Refuses to manage an app that callers may not use.
+    pub(super) async fn refuse_app(&self, app: &AppId) -> Result<(), Failure> {
+        let guard = &self.screen.guard;
+        if guard.allowed.rule(app) != AppRule::IfInLauncher {
+            return self.refuse_new_app(app);
+        }
+        if lock(&guard.in_launcher).contains(app) {
+            return Ok(());
+        }
+        let reason = match self.launcher_apps().await {
+            Ok(Some(there)) => {
+                guard.learn_launcher(there.apps.into_iter().map(|it| it.app));
+                "the launcher does not show it, so it is a part of the system or of another app"
+            }
+            Err(lost @ Failure { cause: Cause::DeviceNotConnected { .. }, .. }) => return Err(lost),
+            Ok(None) | Err(_) => UNLISTED,
+        };
+        if lock(&guard.in_launcher).contains(app) {
+            return Ok(());
+        }
+        // An app that is not there is not found, as without a limit.
+        let installed = self.installed(Duration::ZERO).await?;
+        match installed.apps.iter().any(|there| there.id == *app) {
+            true => Err(Cause::AppNotAllowed { app: app.0.clone(), reason: Some(reason) }.into()),
+            false => Err(Cause::AppNotFound { app: app.0.clone() }.into()),
+        }
+    }
+
+    /// The same for an app that the launcher need not show: one that is not installed yet, or that has other rules, too.
+    pub(super) fn refuse_new_app(&self, app: &AppId) -> Result<(), Failure> {
+        match self.screen.guard.allowed.rule(app) {
+            AppRule::Allowed | AppRule::IfInLauncher => Ok(()),
+            AppRule::NotAllowed => {
+                Err(Cause::AppNotAllowed { app: app.0.clone(), reason: None }.into())
+            }
+        }
+    }
+
+    /// Refuses to act on the screen of an app that callers may not use. What is in front of a phone that does not say is not
+    /// guarded, and neither are the system's own windows, such as the notification shade.
+    pub(super) async fn refuse_if_guarded(&self) -> Result<(), Failure> {
+        let guard = &self.screen.guard;
+        if !guard.allowed.are_named() {
+            return Ok(());
+        }
+        let front = match guard.front(self.screen.generation()) {
+            Some(front) => front,
+            None => self.look_in_front().await,
+        };
+        match front.app() {
+            Some(front) if guard.allowed.rule(&front.app) == AppRule::NotAllowed => {
+                let reason = Some("it is in front, and may only be looked at or left");
+                Err(Cause::AppNotAllowed { app: front.app.0.clone(), reason }.into())
+            }
+            _ => Ok(()),
+        }
+    }
+}

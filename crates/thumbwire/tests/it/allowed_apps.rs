@@ -1,0 +1,181 @@
+//! The apps that callers of `serve` may manage and use.
+
+use serde_json::json;
+use thumbwire_core::allowed_apps::AllowedApps;
+use thumbwire_core::toolset::mobile::{self, ToolGroup, TreeForm};
+use thumbwire_core::toolset::{ObserveMode, ufo};
+use thumbwire_virtual_android::{Setup, VirtualPhone};
+
+use crate::caller::Caller;
+use crate::support::McpProcess;
+
+const MAPS: &str = "com.google.android.apps.maps";
+const NOTES: &str = "com.android.notes";
+/// A system app without a launcher entry.
+const PROVIDER: &str = "com.example.contacts.provider";
+const RELEASES: [&str; 2] = ["4.4", "14"];
+
+/// A caller who may use these apps on a phone that also has one without a launcher entry.
+fn allowed(release: &str, patterns: &[&str]) -> Caller {
+    let phone = VirtualPhone::new(Setup::of_release(release).unwrap());
+    phone.world(|world| {
+        let known = world.packages();
+        let mut provider = known.into_iter().find(|app| app.package == MAPS).unwrap().clone();
+        (provider.package, provider.launcher) = (PROVIDER.to_owned(), None);
+        provider.built_in = None;
+        world.install(provider, None);
+    });
+    let caller = Caller::of(phone);
+    let apps = AllowedApps::matching(patterns.iter().map(|&it| it.to_owned()));
+    let surface = mobile::toolset_allowing(TreeForm::List, ObserveMode::Diff, &ToolGroup::ALL);
+    Caller { session: caller.session.with_allowed_apps(apps), surface, ..caller }
+}
+
+/// How many commands with this word ran.
+fn ran(caller: &Caller, word: &str) -> usize {
+    let commands = caller.phone.commands();
+    commands.iter().filter(|command| command.argv.iter().any(|it| it == word)).count()
+}
+
+#[tokio::test(start_paused = true)]
+async fn app_without_a_launcher_entry_is_not_managed_unless_it_is_named() {
+    for release in RELEASES {
+        let of_provider = json!({ "bundle_id": PROVIDER });
+        let permission = json!({ "bundle_id": PROVIDER, "permission": "CAMERA", "granted": false });
+        let caller = allowed(release, &[]);
+        for (tool, arguments, word) in [
+            ("mobile_clear_app", &of_provider, "clear"),
+            ("mobile_close_app", &of_provider, "force-stop"),
+            ("mobile_uninstall_app", &of_provider, "uninstall"),
+            ("mobile_set_permission", &permission, "revoke"),
+        ] {
+            assert_eq!(
+                caller.refused(tool, arguments.clone()).await,
+                "Refused: app com.example.contacts.provider is not allowed: the launcher does not show it, so it is a part \
+                 of the system or of another app\nNext: use an app that is allowed; the operator of Thumbwire can allow \
+                 this one with `--allow-app com.example.contacts.provider`",
+                "{release} {tool}"
+            );
+            assert_eq!(ran(&caller, word), 0, "{release} {tool}");
+        }
+        caller.said("mobile_clear_app", json!({ "bundle_id": NOTES })).await;
+        let missing =
+            caller.refused("mobile_clear_app", json!({ "bundle_id": "com.none.x" })).await;
+        assert!(missing.starts_with("App not found: com.none.x"), "{missing}");
+        let caller = allowed(release, &["com.example.*"]);
+        caller.said("mobile_close_app", of_provider).await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn launcher_is_asked_once() {
+    let caller = allowed("14", &[]);
+    caller.said("mobile_launch_app", json!({ "bundle_id": MAPS })).await;
+    let before = ran(&caller, "query-activities");
+    // What was launched is in the launcher.
+    caller.said("mobile_close_app", json!({ "bundle_id": MAPS })).await;
+    assert_eq!(ran(&caller, "query-activities"), before);
+}
+
+#[tokio::test(start_paused = true)]
+async fn only_named_apps_are_launched_managed_and_opened() {
+    for release in RELEASES {
+        let caller = allowed(release, &[NOTES]);
+        caller.said("mobile_launch_app", json!({ "bundle_id": NOTES })).await;
+        caller.said("mobile_launch_app", json!({ "bundle_id": "Notes" })).await;
+        let refusal = "Refused: app com.google.android.apps.maps is not allowed\nNext: use an app that is allowed; the \
+                       operator of Thumbwire can allow this one with `--allow-app com.google.android.apps.maps`";
+        for (tool, arguments) in [
+            ("mobile_launch_app", json!({ "bundle_id": MAPS })),
+            ("mobile_launch_app", json!({ "bundle_id": "Maps" })),
+            ("mobile_close_app", json!({ "bundle_id": MAPS })),
+            ("mobile_clear_app", json!({ "bundle_id": MAPS })),
+            ("mobile_uninstall_app", json!({ "bundle_id": MAPS })),
+            ("mobile_call_app_tool", json!({ "bundle_id": MAPS, "tool": "search" })),
+        ] {
+            assert_eq!(caller.refused(tool, arguments).await, refusal, "{release} {tool}");
+        }
+        let in_steps = json!({ "steps": [{ "launch": MAPS }] });
+        let text = caller.refused("mobile_do", in_steps).await;
+        assert!(text.contains("app com.google.android.apps.maps is not allowed"), "{text}");
+        // An app that opens an address is known afterwards only. It is left.
+        let opened = caller.refused("mobile_open_url", json!({ "url": "geo:0,0?q=park" })).await;
+        assert!(
+            opened.starts_with("Refused: app com.google.android.apps.maps is not allowed"),
+            "{opened}"
+        );
+        let front = caller.said("mobile_get_current_app", json!({})).await;
+        assert!(front.contains("launcher"), "{front}");
+        let ufo = Caller { surface: ufo::action(), ..caller };
+        let text = ufo.said("launch_app", json!({ "package_name": MAPS })).await;
+        assert!(text.contains("\"success\":false") && text.contains("is not allowed"), "{text}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn screen_of_an_app_that_is_not_named_may_be_looked_at_and_left() {
+    for release in RELEASES {
+        let caller = allowed(release, &[NOTES]);
+        caller.said("mobile_launch_app", json!({ "bundle_id": NOTES })).await;
+        caller.said("mobile_tap", json!({ "x": 300, "y": 700 })).await;
+        // Somebody else opens another app.
+        caller.phone.world(|world| world.start(MAPS, None).map(drop)).unwrap();
+        let input = ran(&caller, "input");
+        caller.said("mobile_get_accessibility_tree", json!({})).await;
+        for (tool, arguments) in [
+            ("mobile_tap", json!({ "x": 240, "y": 90 })),
+            ("mobile_tap_element", json!({ "text": "Search here" })),
+            ("mobile_double_tap", json!({ "x": 240, "y": 90 })),
+            ("mobile_long_press", json!({ "x": 240, "y": 90 })),
+            ("mobile_scroll", json!({ "direction": "down" })),
+            ("mobile_swipe", json!({ "start_x": 240, "start_y": 600, "end_x": 240, "end_y": 300 })),
+            ("mobile_type_keys", json!({ "text": "a" })),
+            ("mobile_type", json!({ "text": "a", "element_text": "Search here" })),
+            ("mobile_key", json!({ "key": "enter" })),
+            ("mobile_do", json!({ "steps": [{ "tap": "Search here" }] })),
+        ] {
+            let text = caller.refused(tool, arguments).await;
+            assert!(
+                text.contains(
+                    "app com.google.android.apps.maps is not allowed: it is in front, and may only be looked at or left"
+                ),
+                "{release} {tool}: {text}"
+            );
+        }
+        assert_eq!(ran(&caller, "input"), input, "{release}");
+        caller.said("mobile_take_screenshot", json!({})).await;
+        caller.said("mobile_press_key", json!({ "key": "home" })).await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn look_before_an_act_tells_what_is_in_front_for_free() {
+    let looks = |caller: &Caller| {
+        let commands = caller.phone.commands();
+        commands.iter().filter(|it| it.argv.iter().any(|word| word == "window")).count()
+    };
+    let counted = async |patterns: &[&str]| {
+        let caller = allowed("14", patterns);
+        caller.said("mobile_launch_app", json!({ "bundle_id": NOTES })).await;
+        caller.said("mobile_get_accessibility_tree", json!({})).await;
+        let before = looks(&caller);
+        caller.said("mobile_tap", json!({ "x": 300, "y": 700 })).await;
+        caller.said("mobile_tap", json!({ "x": 300, "y": 700 })).await;
+        looks(&caller) - before
+    };
+    assert_eq!(counted(&["*"]).await, counted(&[]).await);
+}
+
+#[test]
+fn served_caller_is_limited_by_the_launcher_or_by_name() {
+    let named = ["--device", "virtual", "--allow-app", "com.android.*", "--allow", "data"];
+    let mut server = McpProcess::connected(&named);
+    let text = server.say("mobile_clear_app", json!({ "bundle_id": MAPS }));
+    assert!(text.starts_with("Refused: app com.google.android.apps.maps is not allowed"), "{text}");
+    let text = server.say("mobile_clear_app", json!({ "bundle_id": NOTES }));
+    assert_eq!(text, "Stopped com.android.notes and cleared its data");
+    let mut server = McpProcess::connected(&["--device", "virtual", "--allow", "data"]);
+    let home = "com.android.launcher3";
+    let text = server.say("mobile_clear_app", json!({ "bundle_id": home }));
+    assert!(text.contains("the launcher does not show it"), "{text}");
+}
