@@ -194,7 +194,9 @@ impl ServerHandler for Server {
         let mut call = Call::with_timeout(tool.budget_for(&arguments));
         call.cancelled = context.ct.clone();
         call.ask = elicitation::person(&context);
-        call.client = client(&context);
+        if self.surface.chooses_device {
+            call.client = client(&context);
+        }
         let Some(token) = context.meta.get_progress_token() else {
             let reply = self.surface.answer(tool, arguments, call, &*self.perform).await;
             return Ok(result(reply).into());
@@ -251,7 +253,8 @@ impl ServerHandler for Server {
     }
 }
 
-/// Which client of several this is: its MCP session over HTTP. Clients of revision 2026-07-28 have none and count as one.
+/// Which client of several this is: its MCP session over HTTP. Clients of revision 2026-07-28 have none: those of one token
+/// count as one.
 fn client(context: &RequestContext<RoleServer>) -> Arc<str> {
     let session = context.extensions.get::<Parts>().and_then(|parts| {
         let id = parts.headers.get("mcp-session-id")?;

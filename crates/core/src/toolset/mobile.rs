@@ -245,6 +245,7 @@ pub fn toolset_sending(
         dynamic_tools: None,
         nested: None,
         tells_ignored: true,
+        chooses_device: true,
         withheld,
         render_rejection: errors::refuse,
     }

@@ -136,6 +136,10 @@ impl McpEndpoint {
         };
         // Nothing further inside needs to see the token.
         parts.headers.remove(AUTHORIZATION);
+        if !old || matches!(head.method.as_deref(), Some("initialize" | "server/discover")) {
+            // It says which client this is, and was not checked.
+            parts.headers.remove(SESSION);
+        }
         match head.method.as_deref() {
             Some("initialize") => self.begin(parts, body, head).await,
             // Sent before the client knows our revisions.

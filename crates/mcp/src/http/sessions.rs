@@ -1,8 +1,8 @@
 //! The sessions of MCP's revisions before 2026-07-28, with their active requests.
 //!
-//! They have no tool state: the selected device, controls and caches belong to our own session, which all authorized
-//! callers share. So losing one loses only the ability to cancel a call by its id. The time is a parameter, and there
-//! is no I/O here.
+//! They have no tool state: controls and caches belong to our own session, which all authorized callers share. It keeps the
+//! selected device by the id of the MCP session. So losing one loses that choice, and the ability to cancel a call by its id.
+//! The time is a parameter, and there is no I/O here.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};

@@ -62,7 +62,10 @@ async fn physical_phone_is_preferred_and_stays_selected_while_ready() {
     *lock(&list) = [OFFLINE, EMULATOR].concat();
     assert_eq!(any(&session).await, ("emulator-5554".into(), SelectionReason::FirstEmulator));
     // Calls without a device now use this one.
-    assert_eq!(session.chosen_id().await.unwrap(), "emulator-5554");
+    assert_eq!(
+        session.chosen_id(&Call::with_timeout(Duration::from_secs(60))).await.unwrap(),
+        "emulator-5554"
+    );
 }
 
 #[tokio::test]
