@@ -228,7 +228,7 @@ fn size(message: &ServerJsonRpcMessage) -> usize {
         ContentBlock::Image(image) => image.data.len(),
         other => serialized_size(other),
     });
-    let structured = result.structured_content.as_ref().map_or(0, |it| serialized_size(it));
+    let structured = result.structured_content.as_ref().map_or(0, serialized_size);
     content.sum::<usize>() + structured
 }
 
