@@ -29,7 +29,7 @@ impl SharedState {
 /// request.
 const UNUSED: Duration = Duration::from_secs(25 * 60 * 60);
 
-/// The age at which a selection that is used is stored anew.
+/// The age at which a selection that is used is stored again.
 const RENEWED: Duration = Duration::from_secs(60 * 60);
 
 /// The selected device of a session's client.
@@ -64,7 +64,7 @@ impl Selection<'_> {
             && entry.age > RENEWED
         {
             let (value, expected) = (entry.value.clone(), Expected::Revision(entry.revision));
-            // If it was selected anew meanwhile, that is newer.
+            // If it was selected again meanwhile, that is newer.
             let key = self.key();
             let put = self.shared.store.put(&key, value, expected, self.expires_in());
             put.await.map_err(unavailable)?;
