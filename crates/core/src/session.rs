@@ -1,4 +1,4 @@
-//! One client's work on phones: the selected device, refs and control ids, caches, and what an action makes stale.
+//! Work on phones: the device that each client selected, refs and control ids, caches, and what an action makes stale.
 //!
 //! Begin with [`Session`], the only [`Perform`] that reaches phones: it finds the phone for a call, enforces its
 //! deadline, and drops dead connections. [`default_device`] decides which phone is meant; [`DeviceProviders`] lists and opens them.
@@ -168,7 +168,7 @@ impl Session {
     ) -> Result<&'a AttachedDevice, Failure> {
         let id = match &call.device {
             Some(id) => id.clone(),
-            None => self.chosen_id().await?,
+            None => self.chosen_id(call).await?,
         };
         self.attach(&id, course).await
     }
@@ -204,7 +204,7 @@ impl Session {
     async fn forget(&self, call: &Call, cache: CacheKind) -> Result<(), Failure> {
         let id = match &call.device {
             Some(id) => Some(id.clone()),
-            None => self.selection().get().await?,
+            None => self.selection(call).get().await?,
         };
         let Some(id) = id else { return Ok(()) };
         if let CacheKind::All = cache {
@@ -227,8 +227,8 @@ impl Session {
     ) -> Result<Outcome, Failure> {
         match action {
             Action::ListDevices { platform, connect } => {
-                let unreachable = if connect { self.connect_selected().await? } else { None };
-                let mut there = self.list_devices().await?;
+                let unreachable = if connect { self.connect_selected(call).await? } else { None };
+                let mut there = self.list_devices(call).await?;
                 if let Some((id, state)) = unreachable
                     && let Some(phone) = there.iter_mut().find(|phone| phone.id == id)
                 {
@@ -238,9 +238,9 @@ impl Session {
                 Ok(Outcome::Devices(there))
             }
             Action::SelectDevice { device, platform } => {
-                self.choose(&device, platform, course).await
+                self.choose(call, &device, platform, course).await
             }
-            Action::SelectDefaultDevice => self.select_default(course).await,
+            Action::SelectDefaultDevice => self.select_default(call, course).await,
             Action::Health => self.attached(call, course).await?.health().await,
             Action::Screenshot(shape) => {
                 let picture = self.attached(call, course).await?.screenshot(shape).await?;

@@ -52,6 +52,8 @@ pub struct Toolset {
     pub nested: Option<&'static str>,
     /// Whether the schema check refuses unknown arguments; `false` if the tools do it themselves, in their own words.
     pub refuses_unknown: bool,
+    /// Whether clients choose their device. If not, all clients of a server have the same one.
+    pub chooses_device: bool,
     /// Tools that the operator has not allowed, each with what allows it: `--allow data`.
     pub withheld: Vec<(&'static str, String)>,
     render_rejection: fn(&RejectedCall<'_>) -> Reply,

@@ -1,6 +1,7 @@
 //! Serves toolsets over streamable HTTP, on this computer only.
 //!
-//! Start with [`serve`]. This file manages connections: timeouts, their number, shutdown. Each request passes the
+//! Start with [`serve`]. This file manages connections: timeouts, their number ([`connections`]), shutdown. What clients
+//! may take up is in [`Limits`]. Each request passes the
 //! [`access`] (Host, Origin, token), then the [`endpoint`], which is MCP's transport: content types, sizes, revisions,
 //! [`sessions`]. rmcp answers the messages with the same handlers as on stdio, one at a time and without its own
 //! sessions: those always answer with event streams, outlive their client, and expire after five minutes.
@@ -8,7 +9,9 @@
 //! There is no TLS, so [`bind`] refuses addresses that other computers can reach.
 
 mod access;
+mod connections;
 mod endpoint;
+mod limits;
 mod rejection;
 mod sessions;
 
@@ -23,16 +26,20 @@ use axum::extract::Request;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream, lookup_host};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use crate::http_token::Token;
 use access::AccessCheck;
+use connections::{Connections, Place};
 use endpoint::McpEndpoint;
+use rejection::Rejection;
 use thumbwire_core::action::Perform;
 use thumbwire_core::toolset::Toolset;
+
+pub use limits::Limits;
 
 /// The path of the MCP endpoint.
 pub const PATH: &str = "/mcp";
@@ -55,14 +62,11 @@ pub enum Access {
     Everyone,
 }
 
-/// The timeout for a request's headers, and for an idle connection between two requests.
-const HEAD: Duration = Duration::from_secs(30);
-
 /// How long active calls may take to finish during shutdown.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// The maximum number of connections; further ones wait to be accepted.
-const CONNECTIONS: usize = 256;
+/// How many refused connections may read their 503 at once; further ones are closed without it.
+const REFUSED: usize = 32;
 
 /// The maximum number of headers of a request. Clients send about ten.
 const HEADERS: usize = 64;
@@ -102,18 +106,33 @@ pub async fn serve(
     access: Access,
     stop: CancellationToken,
 ) -> io::Result<()> {
+    serve_within(listener, view, access, Limits::default(), stop).await
+}
+
+/// Same with other limits than the default ones.
+///
+/// # Errors
+/// If the listener fails permanently.
+pub async fn serve_within(
+    listener: TcpListener,
+    view: ServedToolset,
+    access: Access,
+    limits: Limits,
+    stop: CancellationToken,
+) -> io::Result<()> {
     let gate = AccessCheck::new(listener.local_addr()?.port(), access);
-    let exchange = Arc::new(McpEndpoint::new(gate, view, stop.clone()));
-    let room = Arc::new(Semaphore::new(CONNECTIONS));
+    let exchange = Arc::new(McpEndpoint::new(gate, view, &limits, stop.clone()));
+    let room = Connections::new(limits.connections);
+    let refusals = Arc::new(Semaphore::new(REFUSED));
     let mut connections = JoinSet::new();
     loop {
         let accepted = tokio::select! {
             biased;
             () = stop.cancelled() => break,
-            accepted = accept(&listener, &room) => accepted,
+            accepted = accept(&listener) => accepted,
         };
-        let (stream, place) = match accepted {
-            Ok(accepted) => accepted,
+        let stream = match accepted {
+            Ok(stream) => stream,
             // For example too many open files: wait until one of our connections closes, if there is one.
             Err(error) => {
                 tracing::warn!("cannot accept a connection: {error}");
@@ -126,11 +145,16 @@ pub async fn serve(
                 }
             }
         };
-        let (exchange, stop) = (Arc::clone(&exchange), stop.clone());
-        connections.spawn(async move {
-            converse(stream, exchange, stop).await;
-            drop(place);
-        });
+        if let Some(place) = room.enter() {
+            let (exchange, limits, stop) = (Arc::clone(&exchange), limits.clone(), stop.clone());
+            connections.spawn(async move { converse(stream, place, exchange, limits, stop).await });
+        } else if let Ok(permit) = Arc::clone(&refusals).try_acquire_owned() {
+            let limits = limits.clone();
+            connections.spawn(async move {
+                refuse(stream, &limits).await;
+                drop(permit);
+            });
+        }
         while connections.try_join_next().is_some() {}
     }
     drop(listener);
@@ -141,38 +165,55 @@ pub async fn serve(
     Ok(())
 }
 
-/// The next connection, once there is room for it. Skips connections that were aborted before they were accepted.
-async fn accept(
-    listener: &TcpListener,
-    room: &Arc<Semaphore>,
-) -> io::Result<(TcpStream, OwnedSemaphorePermit)> {
-    let place = Arc::clone(room).acquire_owned().await.map_err(io::Error::other)?;
+/// The next connection. Skips connections that were aborted before they were accepted.
+async fn accept(listener: &TcpListener) -> io::Result<TcpStream> {
     loop {
         match listener.accept().await {
-            Ok((stream, _)) => return Ok((stream, place)),
+            Ok((stream, _)) => return Ok(stream),
             Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
             Err(error) => return Err(error),
         }
     }
 }
 
-/// Answers the requests of one connection in order, until either side closes it.
-async fn converse(stream: TcpStream, exchange: Arc<McpEndpoint>, stop: CancellationToken) {
+/// Answers the requests of one connection in order, until either side closes it or it has to make room for another.
+async fn converse(
+    stream: TcpStream,
+    place: Place,
+    exchange: Arc<McpEndpoint>,
+    limits: Limits,
+    stop: CancellationToken,
+) {
     // Small responses must not wait for acknowledgements.
     let _ = stream.set_nodelay(true);
+    let known = place.0.clone();
     let service = service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
         let exchange = Arc::clone(&exchange);
-        let request: Request = request.map(Body::new);
+        let mut request: Request = request.map(Body::new);
+        request.extensions_mut().insert(known.clone());
         async move { Ok::<_, Infallible>(exchange.answer(request).await) }
     });
     let connection = hyper::server::conn::http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(HEAD)
+        .header_read_timeout(limits.idle)
         .max_headers(HEADERS)
         .serve_connection(TokioIo::new(stream), service);
     let mut connection = std::pin::pin!(connection);
+    let unproven = async {
+        if timeout(limits.head, place.0.proven.cancelled()).await.is_ok() {
+            std::future::pending().await
+        }
+    };
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,
+        () = unproven => {
+            tracing::debug!("connection closed: no request with a valid token in time");
+            return;
+        }
+        () = place.0.closed.cancelled() => {
+            tracing::debug!("connection closed to make room for another");
+            return;
+        }
         () = stop.cancelled() => {
             connection.as_mut().graceful_shutdown();
             connection.await
@@ -180,5 +221,23 @@ async fn converse(stream: TcpStream, exchange: Arc<McpEndpoint>, stop: Cancellat
     };
     if let Err(error) = ended {
         tracing::debug!("connection closed: {error}");
+    }
+}
+
+/// Answers the first request of a connection for which there is no room.
+async fn refuse(stream: TcpStream, limits: &Limits) {
+    let text = format!("all {} connections of this server are busy", limits.connections);
+    let service = service_fn(move |_: hyper::Request<hyper::body::Incoming>| {
+        let refusal = Rejection::busy(&text).into_response();
+        async move { Ok::<_, Infallible>(refusal) }
+    });
+    let connection = hyper::server::conn::http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(limits.head)
+        .keep_alive(false)
+        .max_headers(HEADERS)
+        .serve_connection(TokioIo::new(stream), service);
+    if let Ok(Err(error)) = timeout(limits.head, connection).await {
+        tracing::debug!("refused connection closed: {error}");
     }
 }

@@ -4,6 +4,7 @@
 //! computer. [`Client`] is an in-process client for our own callers; [`RemoteClient`] is a client for a server elsewhere.
 //! Arguments and replies belong to [`thumbwire_core::toolset`]; nothing here knows a tool by name.
 
+mod bounded_transport;
 mod client;
 mod elicitation;
 pub mod http;

@@ -25,6 +25,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use super::bounded_transport::BoundedTransport;
 use super::elicitation;
 use super::stdin_lines::{Lines, UNREADABLE};
 use thumbwire_core::action::{Call, Perform, Progress};
@@ -39,7 +40,8 @@ pub async fn serve_stdio(surface: Arc<Toolset>, perform: Arc<dyn Perform>) -> Re
     serve(surface, perform, reader, writer).await
 }
 
-/// Serves the toolset on a pair of pipes, one JSON-RPC message per line, until the client closes them.
+/// Serves the toolset on a pair of pipes, one JSON-RPC message per line, until the client closes them. While 32 requests
+/// are under way, or 8 MiB of replies are not read, no more is read from the client.
 ///
 /// # Errors
 /// If the MCP handshake fails.
@@ -58,7 +60,7 @@ where
     let server = Server { over: Some(over), ..Server::new(surface, perform) };
     let reader = Lines::new(reader);
     let odd = reader.first_invalid();
-    let running = match server.serve((reader, writer)).await {
+    let running = match server.serve(BoundedTransport::new(reader, writer)).await {
         Ok(running) => running,
         Err(error) => return handshake_error(error, odd.get()),
     };
@@ -192,7 +194,9 @@ impl ServerHandler for Server {
         let mut call = Call::with_timeout(tool.budget_for(&arguments));
         call.cancelled = context.ct.clone();
         call.ask = elicitation::person(&context);
-        call.client = client(&context);
+        if self.surface.chooses_device {
+            call.client = client(&context);
+        }
         let Some(token) = context.meta.get_progress_token() else {
             let reply = self.surface.answer(tool, arguments, call, &*self.perform).await;
             return Ok(result(reply).into());
@@ -249,7 +253,8 @@ impl ServerHandler for Server {
     }
 }
 
-/// Which client of several this is: its MCP session over HTTP. Clients of revision 2026-07-28 have none and count as one.
+/// Which client of several this is: its MCP session over HTTP. Clients of revision 2026-07-28 have none: those of one token
+/// count as one.
 fn client(context: &RequestContext<RoleServer>) -> Arc<str> {
     let session = context.extensions.get::<Parts>().and_then(|parts| {
         let id = parts.headers.get("mcp-session-id")?;

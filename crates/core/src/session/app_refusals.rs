@@ -31,7 +31,9 @@ impl AttachedDevice {
                 guard.learn_launcher(there.apps.into_iter().map(|it| it.app));
                 "the launcher does not show it, so it is a part of the system or of another app"
             }
-            Err(lost @ Failure { cause: Cause::DeviceNotConnected { .. }, .. }) => return Err(lost),
+            Err(lost @ Failure { cause: Cause::DeviceNotConnected { .. }, .. }) => {
+                return Err(lost);
+            }
             Ok(None) | Err(_) => UNLISTED,
         };
         if lock(&guard.in_launcher).contains(app) {

@@ -10,7 +10,7 @@ use thumbwire_base::truncate;
 use thumbwire_device::{Identity, Platform};
 
 use super::{CallProgress, Session};
-use crate::action::{Cause, DeviceKind, Failure, ListedDevice, Outcome, SelectionReason};
+use crate::action::{Call, Cause, DeviceKind, Failure, ListedDevice, Outcome, SelectionReason};
 
 /// How long listing may take to connect. The owner has some seconds to accept our key; the tool that lists has 15 s.
 const CONNECTING: Duration = Duration::from_secs(9);
@@ -19,16 +19,16 @@ const CONNECTING: Duration = Duration::from_secs(9);
 const LONGEST_STATE: usize = 300;
 
 impl Session {
-    /// The selected phone; without a selection, the only one there is. That choice is remembered, so a second phone
-    /// plugged in later does not change which one is used. The built-in virtual phone must be named. If the operator named
-    /// several phones, no one of them is meant by default, whichever are connected.
-    pub(super) async fn chosen_id(&self) -> Result<String, Failure> {
-        let selection = self.selection();
+    /// The phone that the call's client selected; without a selection, the only one there is. That choice is remembered, so
+    /// a second phone plugged in later does not change which one is used. The built-in virtual phone must be named. If the
+    /// operator named several phones, no one of them is meant by default, whichever are connected.
+    pub(super) async fn chosen_id(&self, call: &Call) -> Result<String, Failure> {
+        let selection = self.selection(call);
         if let Some(id) = selection.get().await? {
             return Ok(id);
         }
         if self.configured.len() > 1 {
-            return Err(Cause::NoDeviceChosen { there: self.list_devices().await? }.into());
+            return Err(Cause::NoDeviceChosen { there: self.list_devices(call).await? }.into());
         }
         let there = self.connections.phones.list().await?;
         let attached: Vec<_> =
@@ -45,7 +45,7 @@ impl Session {
 
     /// All phones to choose from, including those with an address, which no list announces: connected, selected, or named by
     /// the operator.
-    pub(super) async fn list_devices(&self) -> Result<Vec<ListedDevice>, Failure> {
+    pub(super) async fn list_devices(&self, call: &Call) -> Result<Vec<ListedDevice>, Failure> {
         let mut there = self.connections.phones.list().await?;
         let listed = |there: &[ListedDevice], id: &str| there.iter().any(|phone| phone.id == id);
         for attached in self.connections.all() {
@@ -58,7 +58,7 @@ impl Session {
                 there.push(ListedDevice { platform, model, state, ..phone });
             }
         }
-        let chosen = self.selection().get().await?;
+        let chosen = self.selection(call).get().await?;
         for id in chosen.iter().chain(&self.configured) {
             if !listed(&there, id) {
                 there.extend(self.connections.phones.unlisted(id));
@@ -69,8 +69,11 @@ impl Session {
 
     /// Connects to the selected phone if it has an address, which no list announces. If that fails, returns its id and
     /// state for the list.
-    pub(super) async fn connect_selected(&self) -> Result<Option<(String, String)>, Failure> {
-        let Some(id) = self.selection().get().await? else { return Ok(None) };
+    pub(super) async fn connect_selected(
+        &self,
+        call: &Call,
+    ) -> Result<Option<(String, String)>, Failure> {
+        let Some(id) = self.selection(call).get().await? else { return Ok(None) };
         if self.connections.phones.unlisted(&id).is_none() {
             return Ok(None);
         }
@@ -94,6 +97,7 @@ impl Session {
 
     pub(super) async fn choose(
         &self,
+        call: &Call,
         id: &str,
         platform: Option<Platform>,
         course: &CallProgress,
@@ -104,16 +108,20 @@ impl Session {
         }
         let attached = self.attach(id, course).await?;
         attached.answers().await?;
-        self.selection().set(id).await?;
+        self.selection(call).set(id).await?;
         Ok(Outcome::DeviceSelected(attached.identity().clone()))
     }
 
     /// Selects in the order of the Android MCP server reference (`select_device` without an id): the previous phone if
     /// it is still usable, else the first physical one, else the first emulator. A phone with an address is connected
     /// first: nothing else tells whether it is usable.
-    pub(super) async fn select_default(&self, course: &CallProgress) -> Result<Outcome, Failure> {
-        let there = self.list_devices().await?;
-        let before = self.selection().get().await?;
+    pub(super) async fn select_default(
+        &self,
+        call: &Call,
+        course: &CallProgress,
+    ) -> Result<Outcome, Failure> {
+        let there = self.list_devices(call).await?;
+        let before = self.selection(call).get().await?;
         let still_there = |id: &String| match there.iter().find(|phone| phone.id == *id) {
             Some(phone) => phone.is_ready() || phone.state == ListedDevice::NOT_YET,
             None => self.connections.phones.owns(id),
@@ -124,9 +132,9 @@ impl Session {
         };
         let attached = self.attach(&id, course).await?;
         attached.answers().await?;
-        self.selection().set(&id).await?;
+        self.selection(call).set(&id).await?;
         let Identity { platform, model, .. } = attached.identity().clone();
-        let listed = self.list_devices().await?.into_iter().find(|phone| phone.id == id);
+        let listed = self.list_devices(call).await?.into_iter().find(|phone| phone.id == id);
         // It may have disappeared from the list since.
         let listed = listed.unwrap_or_else(|| ListedDevice {
             id,

@@ -1,11 +1,12 @@
-//! What a session keeps in the [`StateStore`]: its selected device, and the leases that it respects.
+//! What a session keeps in the [`StateStore`]: the device that each client selected, and the leases that it respects.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 
 use super::Session;
-use crate::action::{Cause, Failure};
+use crate::action::{Call, Cause, Failure};
 use crate::state_store::{
     Expected, LeaseError, Leases, MemoryStore, StateError, StateKey, StateStore,
 };
@@ -25,9 +26,18 @@ impl SharedState {
     }
 }
 
-/// The client's selected device.
+/// How long the selection of one of several clients is kept after its last use; longer than its MCP session without a
+/// request.
+const UNUSED: Duration = Duration::from_secs(25 * 60 * 60);
+
+/// The age at which a selection that is used is stored again.
+const RENEWED: Duration = Duration::from_secs(60 * 60);
+
+/// The selected device of a session's client.
 pub(super) struct Selection<'a> {
     shared: &'a SharedState,
+    /// Which of the session's clients; empty if there is only one.
+    client: &'a str,
     /// The device until one is selected.
     configured: Option<&'a str>,
 }
@@ -39,12 +49,13 @@ impl Session {
         Leases::new(Arc::clone(&self.connections.shared.store))
     }
 
-    pub(super) fn selection(&self) -> Selection<'_> {
+    /// The selection of the call's client.
+    pub(super) fn selection<'a>(&'a self, call: &'a Call) -> Selection<'a> {
         let configured = match self.configured.as_slice() {
             [only] => Some(only.as_str()),
             _ => None,
         };
-        Selection { shared: &self.connections.shared, configured }
+        Selection { shared: &self.connections.shared, client: &call.client, configured }
     }
 }
 
@@ -52,6 +63,16 @@ impl Selection<'_> {
     /// The selected device, if there is one.
     pub(super) async fn get(&self) -> Result<Option<String>, Failure> {
         let entry = self.shared.store.get(&self.key()).await.map_err(unavailable)?;
+        if let Some(entry) = &entry
+            && self.expires_in().is_some()
+            && entry.age > RENEWED
+        {
+            let (value, expected) = (entry.value.clone(), Expected::Revision(entry.revision));
+            // If it was selected again meanwhile, that is newer.
+            let key = self.key();
+            let put = self.shared.store.put(&key, value, expected, self.expires_in());
+            put.await.map_err(unavailable)?;
+        }
         let selected = entry.map(|entry| String::from_utf8_lossy(&entry.value).into_owned());
         Ok(selected.or_else(|| self.configured.map(str::to_owned)))
     }
@@ -71,12 +92,20 @@ impl Selection<'_> {
 
     async fn put(&self, device: &str, expected: Expected) -> Result<bool, Failure> {
         let value = Bytes::copy_from_slice(device.as_bytes());
-        let put = self.shared.store.put(&self.key(), value, expected, None).await;
+        let put = self.shared.store.put(&self.key(), value, expected, self.expires_in()).await;
         Ok(put.map_err(unavailable)?.is_some())
     }
 
     fn key(&self) -> StateKey {
-        StateKey::selected_device(&self.shared.client)
+        match self.client {
+            "" => StateKey::selected_device(&self.shared.client),
+            client => StateKey::selected_device(&format!("{}/{client}", self.shared.client)),
+        }
+    }
+
+    /// Clients of one session come and go, and do not say when.
+    fn expires_in(&self) -> Option<Duration> {
+        (!self.client.is_empty()).then_some(UNUSED)
     }
 }
 

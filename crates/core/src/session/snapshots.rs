@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use thumbwire_device::{Error, FormatPreference, Screenshot, TreeDetail};
+use tokio::time::Instant;
 
 use super::attached_device::{AttachedDevice, ScreenCache};
 use crate::action::{Cause, Failure, ScreenshotOptions, SnapshotOptions};
@@ -68,9 +69,11 @@ impl AttachedDevice {
         if let Some(seen) = self.seen(looking) {
             return Ok(seen);
         }
+        let came = Instant::now();
         let _turn = self.screen.looking.lock().await;
-        // Another caller may have taken one in the meantime.
-        match self.seen(looking) {
+        // Another caller may have taken one in the meantime. One that was begun after this caller came is as good as its own.
+        let max_age = looking.max_age.max(came.elapsed());
+        match self.seen(SnapshotOptions { max_age, ..looking }) {
             Some(seen) => Ok(seen),
             None => self.snapshot_exclusive(looking.detail).await,
         }

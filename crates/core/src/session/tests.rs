@@ -2,6 +2,7 @@
 
 mod apps;
 mod choosing;
+mod clients;
 mod controls;
 mod finding;
 mod looks;

@@ -158,6 +158,7 @@ pub fn toolset() -> Toolset {
         dynamic_tools: None,
         nested: Some("params"),
         refuses_unknown: true,
+        chooses_device: true,
         withheld: Vec::new(),
         render_rejection: errors::refuse,
     }

@@ -245,6 +245,7 @@ pub fn toolset_sending(
         dynamic_tools: None,
         nested: None,
         refuses_unknown: true,
+        chooses_device: true,
         withheld,
         render_rejection: errors::refuse,
     }

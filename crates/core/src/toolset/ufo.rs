@@ -56,6 +56,7 @@ fn toolset(tools: Vec<Tool>, refuse: fn(&RejectedCall<'_>) -> Reply) -> Toolset 
         dynamic_tools: None,
         nested,
         refuses_unknown,
+        chooses_device: false,
         withheld: Vec::new(),
         render_rejection: refuse,
     }

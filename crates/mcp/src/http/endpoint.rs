@@ -23,12 +23,15 @@ use rmcp::model::ProtocolVersion;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::{Value, json};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::access::AccessCheck;
+use super::connections::{Connection, HoldingBody};
+use super::limits::Limits;
 use super::rejection::Rejection;
-use super::sessions::{ActiveRequest, Sessions};
+use super::sessions::{ActiveRequest, Sessions, StartError};
 use super::{PATH, ServedToolset};
 use crate::server::Server;
 use thumbwire_core::toolset::app_tools::DynamicTools;
@@ -64,12 +67,42 @@ pub(super) struct McpEndpoint {
     sessions: Sessions,
     messages: StreamableHttpService<Server, NeverSessionManager>,
     dynamic_tools: Option<Arc<dyn DynamicTools>>,
+    /// The places for idle streams of all clients.
+    streams: StreamPlaces,
+    /// Those that `subscriptions/listen` may use.
+    subscriptions: StreamPlaces,
     stop: CancellationToken,
+}
+
+/// The places for idle streams.
+struct StreamPlaces {
+    max: usize,
+    /// What they are for, in the plural.
+    what: &'static str,
+    free: Arc<Semaphore>,
+}
+
+impl StreamPlaces {
+    fn new(max: usize, what: &'static str) -> Self {
+        Self { max, what, free: Arc::new(Semaphore::new(max)) }
+    }
+
+    /// Takes a place until the permit is dropped.
+    fn take(&self) -> Result<OwnedSemaphorePermit, Rejection> {
+        Arc::clone(&self.free).try_acquire_owned().map_err(|_| {
+            Rejection::busy(&format!("all {} places for {} are taken", self.max, self.what))
+        })
+    }
 }
 
 impl McpEndpoint {
     /// Serves the toolset behind the access checks; its streams end with `stop`.
-    pub(super) fn new(gate: AccessCheck, view: ServedToolset, stop: CancellationToken) -> Self {
+    pub(super) fn new(
+        gate: AccessCheck,
+        view: ServedToolset,
+        limits: &Limits,
+        stop: CancellationToken,
+    ) -> Self {
         let config = StreamableHttpServerConfig::default()
             .with_legacy_session_mode(false)
             .with_json_response(true)
@@ -83,7 +116,15 @@ impl McpEndpoint {
         let server = Server::new(view.surface, view.perform);
         let messages =
             StreamableHttpService::new(move || Ok(server.clone()), Default::default(), config);
-        Self { gate, sessions: Sessions::default(), messages, dynamic_tools, stop }
+        Self {
+            gate,
+            sessions: Sessions::new(limits),
+            messages,
+            dynamic_tools,
+            streams: StreamPlaces::new(limits.streams, "streams"),
+            subscriptions: StreamPlaces::new(limits.subscriptions, "subscriptions"),
+            stop,
+        }
     }
 
     /// Answers one request.
@@ -91,7 +132,7 @@ impl McpEndpoint {
         self.admit(request).await.unwrap_or_else(Rejection::into_response)
     }
 
-    async fn admit(&self, request: Request) -> Result<Response, Rejection> {
+    async fn admit(&self, mut request: Request) -> Result<Response, Rejection> {
         self.gate.check_address(request.uri(), request.headers())?;
         // Some clients add a slash, and do not follow a redirect with their request's body.
         let path = request.uri().path();
@@ -100,6 +141,14 @@ impl McpEndpoint {
             return Err(Rejection::new(StatusCode::NOT_FOUND, text));
         }
         self.gate.check_token(request.headers())?;
+        let connection = request.extensions_mut().remove::<Connection>();
+        let busy = connection.map(Connection::begin);
+        let response = self.dispatch(request).await.unwrap_or_else(Rejection::into_response);
+        Ok(response.map(|body| HoldingBody::wrap(body, busy)))
+    }
+
+    /// Answers a request with a valid token.
+    async fn dispatch(&self, request: Request) -> Result<Response, Rejection> {
         match *request.method() {
             Method::POST => self.post(request).await,
             Method::GET => self.listen(request.headers()),
@@ -136,11 +185,22 @@ impl McpEndpoint {
         };
         // Nothing further inside needs to see the token.
         parts.headers.remove(AUTHORIZATION);
+        if !old || matches!(head.method.as_deref(), Some("initialize" | "server/discover")) {
+            // It says which client this is, and was not checked.
+            parts.headers.remove(SESSION);
+        }
         match head.method.as_deref() {
             Some("initialize") => self.begin(parts, body, head).await,
             // Sent before the client knows our revisions.
             Some("server/discover") => Ok(self.forward(parts, body, head.id.as_ref()).await),
             _ if old => self.in_session(parts, body, &message, head).await,
+            Some("subscriptions/listen") => {
+                let id = head.id.as_ref();
+                let take = |places: &StreamPlaces| places.take().map_err(|it| it.of(id));
+                let places = (take(&self.subscriptions)?, take(&self.streams)?);
+                let response = self.forward(parts, body, id).await;
+                Ok(response.map(|body| HoldingBody::wrap(body, places)))
+            }
             _ => Ok(self.forward(parts, body, head.id.as_ref()).await),
         }
     }
@@ -178,7 +238,8 @@ impl McpEndpoint {
         let session = session(&parts.headers).map_err(|it| it.of(id.as_ref()))?.to_owned();
         if head.method.is_some() && id.is_some() {
             let under_way = self.sessions.start(&session, id.clone(), Instant::now());
-            let under_way = under_way.ok_or_else(|| no_session().of(id.as_ref()))?;
+            let under_way = under_way
+                .map_err(|error| not_started(error, "requests running").of(id.as_ref()))?;
             return Ok(tokio::select! {
                 biased;
                 () = under_way.over.cancelled() => cancelled(id),
@@ -206,7 +267,8 @@ impl McpEndpoint {
             return Err(Rejection::no_such_method("POST"));
         }
         let under_way = self.sessions.start(session(headers)?, None, Instant::now());
-        let under_way = under_way.ok_or_else(no_session)?;
+        let under_way = under_way.map_err(|error| not_started(error, "streams open"))?;
+        let place = self.streams.take()?;
         let (over, stop) = (under_way.over.clone(), self.stop.clone());
         // The first tick is immediate: a client may wait for it to see that the stream is open.
         let seen = self.dynamic_tools.as_ref().map_or(0, |guests| guests.version());
@@ -226,7 +288,7 @@ impl McpEndpoint {
             }
         };
         let lines = lines.take_until(Box::pin(ended));
-        let mut response = Response::new(Body::from_stream(lines));
+        let mut response = Response::new(HoldingBody::wrap(Body::from_stream(lines), place));
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(EVENTS));
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
@@ -337,6 +399,13 @@ fn session(headers: &HeaderMap) -> Result<&str, Rejection> {
 
 fn no_session() -> Rejection {
     Rejection::new(StatusCode::NOT_FOUND, "Session not found")
+}
+
+fn not_started(error: StartError, what: &str) -> Rejection {
+    match error {
+        StartError::NoSession => no_session(),
+        StartError::TooMany(max) => Rejection::busy(&format!("this session has {max} {what}")),
+    }
 }
 
 fn is_json(headers: &HeaderMap) -> bool {

@@ -21,6 +21,9 @@ const PARSE_ERROR: i64 = -32700;
 /// JSON-RPC's code for everything else that is not a valid request.
 const INVALID_REQUEST: i64 = -32600;
 
+/// When a client may try again, in seconds.
+const RETRY_AFTER: &str = "5";
+
 impl Rejection {
     /// With this status and message.
     pub(super) fn new(status: StatusCode, text: impl Into<String>) -> Self {
@@ -50,6 +53,13 @@ impl Rejection {
     pub(super) fn no_such_method(allowed: &'static str) -> Self {
         let header = Some(("allow", allowed));
         Self { header, ..Self::new(StatusCode::METHOD_NOT_ALLOWED, "Method Not Allowed") }
+    }
+
+    /// Others take up what this request needs.
+    pub(super) fn busy(reason: &str) -> Self {
+        let text = format!("Service Unavailable: {reason}; try again in {RETRY_AFTER} s");
+        let header = Some(("retry-after", RETRY_AFTER));
+        Self { header, ..Self::new(StatusCode::SERVICE_UNAVAILABLE, text) }
     }
 
     /// Adds the id of the request, if known.

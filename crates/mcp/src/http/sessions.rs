@@ -1,8 +1,8 @@
 //! The sessions of MCP's revisions before 2026-07-28, with their active requests.
 //!
-//! They have no tool state: the selected device, controls and caches belong to our own session, which all authorized
-//! callers share. So losing one loses only the ability to cancel a call by its id. The time is a parameter, and there
-//! is no I/O here.
+//! They have no tool state: controls and caches belong to our own session, which all authorized callers share. It keeps the
+//! selected device by the id of the MCP session. So losing one loses that choice, and the ability to cancel a call by its id.
+//! The time is a parameter, and there is no I/O here.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -13,6 +13,8 @@ use thumbwire_base::lock;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use super::limits::Limits;
+
 /// How long a session may be idle: clients stay open overnight, and some never recover from a 404.
 const IDLE: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -20,8 +22,21 @@ const IDLE: Duration = Duration::from_secs(24 * 60 * 60);
 const MOST: usize = 1024;
 
 /// The sessions of one server.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Sessions(Arc<Mutex<SessionTable>>);
+#[derive(Debug, Clone)]
+pub(super) struct Sessions {
+    table: Arc<Mutex<SessionTable>>,
+    max_requests: usize,
+    max_streams: usize,
+}
+
+/// Why a request or a stream was not started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum StartError {
+    /// The session does not exist any more.
+    NoSession,
+    /// The session has as many of them as it may.
+    TooMany(usize),
+}
 
 #[derive(Debug, Default)]
 struct SessionTable {
@@ -47,6 +62,15 @@ pub(super) struct ActiveRequest {
 }
 
 impl Sessions {
+    /// No session yet.
+    pub(super) fn new(limits: &Limits) -> Self {
+        Self {
+            table: Arc::default(),
+            max_requests: limits.requests_of_session,
+            max_streams: limits.streams_of_session,
+        }
+    }
+
     /// Starts a session with this id.
     pub(super) fn begin(&self, session: String, now: Instant) {
         self.with(|all| {
@@ -66,25 +90,28 @@ impl Sessions {
         self.with(|all| all.touch(session, now).is_some())
     }
 
-    /// Starts a request with this id, or a stream; `None` if the session does not exist any more.
+    /// Starts a request with this id, or a stream.
+    ///
+    /// # Errors
+    /// If the session does not exist any more, or has too many of them.
     pub(super) fn start(
         &self,
         session: &str,
         id: Option<Value>,
         now: Instant,
-    ) -> Option<ActiveRequest> {
+    ) -> Result<ActiveRequest, StartError> {
+        let max = if id.is_some() { self.max_requests } else { self.max_streams };
         self.with(|all| {
             let number = all.next;
-            let row = all.touch(session, now)?;
+            let row = all.touch(session, now).ok_or(StartError::NoSession)?;
+            let alike = row.under_way.values().filter(|(one, _)| one.is_some() == id.is_some());
+            if alike.count() >= max {
+                return Err(StartError::TooMany(max));
+            }
             let over = CancellationToken::new();
             row.under_way.insert(number, (id, over.clone()));
             all.next += 1;
-            Some(ActiveRequest {
-                sessions: self.clone(),
-                session: session.to_owned(),
-                number,
-                over,
-            })
+            Ok(ActiveRequest { sessions: self.clone(), session: session.to_owned(), number, over })
         })
     }
 
@@ -108,7 +135,7 @@ impl Sessions {
 
     /// Ignores poisoning: a panic elsewhere leaves no partial change here.
     fn with<T>(&self, act: impl FnOnce(&mut SessionTable) -> T) -> T {
-        act(&mut lock(&self.0))
+        act(&mut lock(&self.table))
     }
 }
 
@@ -159,7 +186,7 @@ mod tests {
 
     #[test]
     fn idle_sessions_expire_after_a_day() {
-        let (sessions, now) = (Sessions::default(), Instant::now());
+        let (sessions, now) = (Sessions::new(&Limits::default()), Instant::now());
         sessions.begin("a".into(), now);
         assert!(sessions.touch("a", now + 24 * HOUR));
         assert!(sessions.touch("a", now + 48 * HOUR), "each use restarts the idle time");
@@ -167,12 +194,12 @@ mod tests {
         assert!(sessions.touch("a", now + 80 * HOUR), "an open stream keeps it");
         drop(stream);
         assert!(!sessions.touch("a", now + 105 * HOUR));
-        assert!(!sessions.touch("b", now) && sessions.start("b", None, now).is_none());
+        assert!(!sessions.touch("b", now) && sessions.start("b", None, now).is_err());
     }
 
     #[test]
     fn cancelling_affects_only_the_same_session() {
-        let (sessions, now) = (Sessions::default(), Instant::now());
+        let (sessions, now) = (Sessions::new(&Limits::default()), Instant::now());
         let start = |session: &str, id: Value| sessions.start(session, Some(id), now).unwrap();
         sessions.begin("a".into(), now);
         sessions.begin("b".into(), now);
@@ -189,7 +216,7 @@ mod tests {
 
     #[test]
     fn the_least_recently_used_idle_session_is_dropped() {
-        let (sessions, now) = (Sessions::default(), Instant::now());
+        let (sessions, now) = (Sessions::new(&Limits::default()), Instant::now());
         let at = |second: u64| now + Duration::from_secs(second);
         for number in 0..MOST as u64 {
             sessions.begin(number.to_string(), at(number));
@@ -200,5 +227,22 @@ mod tests {
         assert!(!sessions.touch("2", at(5002)));
         assert!(sessions.touch("0", at(5002)) && sessions.touch("1", at(5002)));
         assert!(!busy.over.is_cancelled());
+    }
+
+    #[test]
+    fn requests_and_streams_of_a_session_are_limited_apart() {
+        let limits = Limits { streams_of_session: 1, requests_of_session: 2, ..Limits::default() };
+        let (sessions, now) = (Sessions::new(&limits), Instant::now());
+        sessions.begin("a".into(), now);
+        sessions.begin("b".into(), now);
+        let start =
+            |session: &str, id: Option<u64>| sessions.start(session, id.map(Value::from), now);
+        let stream = start("a", None).unwrap();
+        assert_eq!(start("a", None).unwrap_err(), StartError::TooMany(1));
+        let _requests = [start("a", Some(1)).unwrap(), start("a", Some(2)).unwrap()];
+        assert_eq!(start("a", Some(3)).unwrap_err(), StartError::TooMany(2));
+        assert!(start("b", None).is_ok() && start("b", Some(1)).is_ok());
+        drop(stream);
+        assert!(start("a", None).is_ok());
     }
 }

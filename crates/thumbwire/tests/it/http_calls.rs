@@ -3,15 +3,19 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
+use thumbwire_core::action::Perform;
+use thumbwire_core::providers::{DeviceProviders, VIRTUAL, VirtualPhoneProvider};
+use thumbwire_core::session::Session;
 use thumbwire_core::toolset::ObserveMode;
 use thumbwire_core::toolset::mobile::{self, TreeForm};
 use thumbwire_mcp::http::Access;
 use thumbwire_virtual_android::{Setup, VirtualPhone};
-use tokio::net::TcpStream;
+use tokio::net::{TcpListener, TcpStream};
 use tokio::time::Instant;
 
 use crate::caller::Caller;
 use crate::http_support::{CLIENTS, GOOD, Served, Wire, alone, press};
+use crate::wire::nowhere;
 
 const OLD: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
 
@@ -88,6 +92,57 @@ async fn each_session_has_its_own_last_screen() {
     assert!(look(&one).await.contains("\"Settings\""));
     assert!(look(&other).await.contains("\"Settings\""), "it has not seen the screen");
     assert!(look(&one).await.starts_with("Unchanged since "));
+}
+
+/// What one client chooses is not what another one uses. Those without a session share a choice: they have one token.
+#[tokio::test]
+async fn each_session_has_its_own_choice_of_phone() {
+    let phone = VirtualPhone::new(Setup::default());
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let other = listener.local_addr().unwrap().to_string();
+    tokio::spawn(async move { VirtualPhone::new(Setup::default()).listen(listener).await });
+    let phones = DeviceProviders::adb(nowhere()).with(VirtualPhoneProvider::new(phone));
+    let session = Arc::new(Session::new(phones, None));
+    let server = Served::of(mobile::toolset(), Arc::clone(&session) as Arc<dyn Perform>).await;
+    let (one, _) = server.initialize("2025-06-18").await;
+    let (two, _) = server.initialize("2025-11-25").await;
+    let params = |tool: &str, arguments: Value| json!({ "name": tool, "arguments": arguments });
+    let text = |answer: Value| {
+        let text = answer["result"]["content"][0]["text"].as_str();
+        text.unwrap_or_else(|| panic!("{answer}")).to_owned()
+    };
+    let ask = async |client: &str, tool: &str, arguments: Value| {
+        let params = params(tool, arguments);
+        text(match client {
+            "" => server.post_alone("tools/call", params).await.json(),
+            session => {
+                let call =
+                    json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+                server.post(Some(session), &call).await.json()
+            }
+        })
+    };
+    let choice = |device: &str| json!({ "device_id": device, "platform": "android" });
+    let launch = json!({ "bundle_id": "com.android.settings" });
+    ask(&one, "mobile_use_device", choice(VIRTUAL)).await;
+    let refused = ask(&two, "mobile_launch_app", launch.clone()).await;
+    assert!(refused.contains("no device selected"), "{refused}");
+    let refused = ask("", "mobile_launch_app", launch.clone()).await;
+    assert!(refused.contains("no device selected"), "{refused}");
+    ask(&two, "mobile_use_device", choice(&other)).await;
+    ask("", "mobile_use_device", choice(&other)).await;
+    ask(&one, "mobile_launch_app", launch).await;
+    let front = async |client: &str| ask(client, "mobile_get_current_app", json!({})).await;
+    assert!(front(&one).await.contains("settings"));
+    let home = front(&two).await;
+    assert!(!home.contains("settings"), "{home}");
+    assert_eq!(front("").await, home);
+    // A request without a session cannot borrow the choice of one.
+    let (headers, message) = alone("tools/call", params("mobile_get_current_app", json!({})));
+    let mut headers: Vec<_> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    headers.push(("mcp-session-id", &one));
+    let answer = server.ask("POST", &headers, &message.to_string()).await;
+    assert_eq!(text(answer.json()), home);
 }
 
 #[tokio::test]

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use thumbwire_core::action::{Action, Call, Cause, Failure, Outcome, Perform};
 use thumbwire_core::toolset::{Toolset, mobile};
 use thumbwire_device::Key;
-use thumbwire_mcp::http::{self, Access, ServedToolset};
+use thumbwire_mcp::http::{self, Access, Limits, ServedToolset};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Barrier, mpsc};
@@ -33,26 +33,32 @@ impl Served {
     }
 
     pub(crate) fn start_at(listener: TcpListener, access: Access) -> Self {
+        Self::start_within(listener, access, Limits::default())
+    }
+
+    /// With other limits than the default ones.
+    pub(crate) fn start_within(listener: TcpListener, access: Access, limits: Limits) -> Self {
         let (telling, told) = mpsc::unbounded_channel();
         let met = Arc::new(Barrier::new(CLIENTS));
         let perform = Arc::new(Keys { met: Arc::clone(&met), telling });
         let view = ServedToolset { surface: Arc::new(mobile::toolset()), perform };
-        Self { told, met, ..Self::serving(listener, access, view) }
+        Self { told, met, ..Self::serving(listener, access, view, limits) }
     }
 
     /// Another toolset over another phone.
     pub(crate) async fn of(surface: Toolset, perform: Arc<dyn Perform>) -> Self {
         let listener = http::bind("127.0.0.1:0").await.unwrap();
         let view = ServedToolset { surface: Arc::new(surface), perform };
-        Self::serving(listener, Access::Everyone, view)
+        Self::serving(listener, Access::Everyone, view, Limits::default())
     }
 
-    fn serving(listener: TcpListener, access: Access, view: ServedToolset) -> Self {
+    fn serving(listener: TcpListener, access: Access, view: ServedToolset, limits: Limits) -> Self {
         let address = listener.local_addr().unwrap();
         let stop = CancellationToken::new();
         let (_, told) = mpsc::unbounded_channel();
         let met = Arc::new(Barrier::new(CLIENTS));
-        let running = tokio::spawn(http::serve(listener, view, access, stop.clone()));
+        let running =
+            tokio::spawn(http::serve_within(listener, view, access, limits, stop.clone()));
         Self { address, stop, told, met, running }
     }
 

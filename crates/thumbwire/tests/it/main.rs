@@ -29,6 +29,7 @@ mod guarded;
 mod helper;
 mod http;
 mod http_calls;
+mod http_exhaustion;
 mod http_remote;
 mod http_support;
 mod installing;

@@ -76,6 +76,18 @@ async fn waiting_caller_shares_the_other_callers_snapshot() {
     assert_eq!(lock(&phone.looked).len(), 1);
 }
 
+#[tokio::test]
+async fn callers_who_wait_for_a_dump_share_the_next_one() {
+    let phone = Fake::new(vec![label("Pay", [0, 0, 50, 50])]);
+    let session = over(&phone);
+    let looks = (0..20).map(|_| look(&session, Action::LOOK));
+    let looks = futures::future::join_all(looks).await;
+    assert_eq!(lock(&phone.looked).len(), 2, "the first was begun before the others came");
+    assert!(looks[1..].iter().all(|one| Arc::ptr_eq(one, &looks[1])));
+    look(&session, Action::LOOK).await;
+    assert_eq!(lock(&phone.looked).len(), 3, "it came later");
+}
+
 #[tokio::test(start_paused = true)]
 async fn invalidation_reloads_only_its_own_cache() {
     let phone = Fake::new(vec![label("Pay", [0, 0, 50, 50])]);

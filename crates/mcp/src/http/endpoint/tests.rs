@@ -45,12 +45,16 @@ impl Perform for NoPhone {
 }
 
 fn served() -> (McpEndpoint, Arc<Lists>) {
+    served_within(&Limits::default())
+}
+
+fn served_within(limits: &Limits) -> (McpEndpoint, Arc<Lists>) {
     let lists = Arc::new(Lists(watch::channel(1).0));
     let surface =
         Arc::new(mobile::toolset().with_dynamic_tools(Arc::clone(&lists) as Arc<dyn DynamicTools>));
     let view = ServedToolset { surface, perform: Arc::new(NoPhone) };
-    let exchange =
-        McpEndpoint::new(AccessCheck::new(8080, Access::Everyone), view, CancellationToken::new());
+    let gate = AccessCheck::new(8080, Access::Everyone);
+    let exchange = McpEndpoint::new(gate, view, limits, CancellationToken::new());
     (exchange, lists)
 }
 
@@ -98,9 +102,8 @@ async fn a_session_stream_reports_list_changes() {
     );
 }
 
-#[tokio::test(start_paused = true)]
-async fn revision_2026_07_28_clients_can_subscribe_to_list_changes() {
-    let (exchange, lists) = served();
+/// A request of revision 2026-07-28 for a stream of list changes.
+fn subscription() -> Request {
     let headers = [("mcp-protocol-version", "2026-07-28"), ("mcp-method", "subscriptions/listen")];
     let listen = json!({
         "jsonrpc": "2.0", "id": 7, "method": "subscriptions/listen",
@@ -112,11 +115,33 @@ async fn revision_2026_07_28_clients_can_subscribe_to_list_changes() {
             "notifications": { "toolsListChanged": true },
         },
     });
-    let opened = exchange.answer(request("POST", &headers, &listen)).await;
+    request("POST", &headers, &listen)
+}
+
+#[tokio::test(start_paused = true)]
+async fn revision_2026_07_28_clients_can_subscribe_to_list_changes() {
+    let (exchange, lists) = served();
+    let opened = exchange.answer(subscription()).await;
     let mut stream = opened.into_body().into_data_stream();
     let accepted = event(&mut stream).await;
     assert!(accepted.contains("notifications/subscriptions/acknowledged"), "{accepted}");
     lists.0.send_replace(2);
     let out = event(&mut stream).await;
     assert!(out.contains("notifications/tools/list_changed"), "{out}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn subscriptions_are_limited() {
+    let (exchange, _) = served_within(&Limits { subscriptions: 1, ..Limits::default() });
+    let opened = exchange.answer(subscription()).await;
+    assert_eq!(opened.status(), StatusCode::OK);
+    let refused = exchange.answer(subscription()).await;
+    assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(refused.headers()["retry-after"], "5");
+    let refused: Value = serde_json::from_slice(&read(refused.into_body()).await.unwrap()).unwrap();
+    let text = "Service Unavailable: all 1 places for subscriptions are taken; try again in 5 s";
+    let error = json!({ "code": -32600, "message": text });
+    assert_eq!(refused, json!({ "jsonrpc": "2.0", "id": 7, "error": error }));
+    drop(opened);
+    assert_eq!(exchange.answer(subscription()).await.status(), StatusCode::OK);
 }

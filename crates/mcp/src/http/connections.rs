@@ -1,0 +1,193 @@
+//! The open connections of a server, and which of them makes room for a new one. No I/O here.
+
+use std::collections::BTreeMap;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll};
+
+use axum::body::{Body, Bytes, HttpBody};
+use hyper::body::{Frame, SizeHint};
+use thumbwire_base::lock;
+use tokio_util::sync::CancellationToken;
+
+/// The connections of one server.
+#[derive(Debug, Clone)]
+pub(super) struct Connections {
+    max: usize,
+    table: Arc<Mutex<ConnectionTable>>,
+}
+
+#[derive(Debug, Default)]
+struct ConnectionTable {
+    rows: BTreeMap<u64, Row>,
+    next: u64,
+    /// Counts the changes of state.
+    changes: u64,
+}
+
+#[derive(Debug)]
+struct Row {
+    state: ConnectionState,
+    /// The change that brought this state.
+    since: u64,
+    closed: CancellationToken,
+}
+
+/// What a connection does, in the order in which connections make room.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum ConnectionState {
+    /// It has not sent a valid token yet.
+    Unproven,
+    /// It waits for its next request.
+    Idle,
+    /// It has a request or a stream, and stays.
+    Busy,
+}
+
+/// The place of an open connection; it ends when dropped.
+#[derive(Debug)]
+pub(super) struct Place(pub(super) Connection);
+
+/// A connection, as its requests see it.
+#[derive(Debug, Clone)]
+pub(super) struct Connection {
+    connections: Connections,
+    number: u64,
+    /// Cancelled when the connection has to make room.
+    pub(super) closed: CancellationToken,
+    /// Cancelled at the first request with a valid token.
+    pub(super) proven: CancellationToken,
+}
+
+/// A connection's request with a valid token, until its response is sent.
+#[derive(Debug)]
+pub(super) struct BusyConnection(Connection);
+
+impl Connections {
+    /// At most `max` at once.
+    pub(super) fn new(max: usize) -> Self {
+        Self { max, table: Arc::default() }
+    }
+
+    /// Takes up a new connection, and closes another if there is no room; `None` if all others are busy.
+    pub(super) fn enter(&self) -> Option<Place> {
+        let mut table = lock(&self.table);
+        if table.rows.len() >= self.max {
+            let (number, row) = table.rows.iter().min_by_key(|(_, row)| (row.state, row.since))?;
+            if row.state == ConnectionState::Busy {
+                return None;
+            }
+            row.closed.cancel();
+            let number = *number;
+            table.rows.remove(&number);
+        }
+        let number = table.next;
+        table.next += 1;
+        let closed = CancellationToken::new();
+        let since = table.change();
+        let row = Row { state: ConnectionState::Unproven, since, closed: closed.clone() };
+        table.rows.insert(number, row);
+        let proven = CancellationToken::new();
+        Some(Place(Connection { connections: self.clone(), number, closed, proven }))
+    }
+}
+
+impl ConnectionTable {
+    fn change(&mut self) -> u64 {
+        self.changes += 1;
+        self.changes
+    }
+}
+
+impl Connection {
+    /// A request with a valid token has arrived.
+    pub(super) fn begin(self) -> BusyConnection {
+        self.proven.cancel();
+        self.set(ConnectionState::Busy);
+        BusyConnection(self)
+    }
+
+    fn set(&self, state: ConnectionState) {
+        let mut table = lock(&self.connections.table);
+        let since = table.change();
+        // A connection that made room has no row any more.
+        if let Some(row) = table.rows.get_mut(&self.number) {
+            (row.state, row.since) = (state, since);
+        }
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        lock(&self.0.connections.table).rows.remove(&self.0.number);
+    }
+}
+
+impl Drop for BusyConnection {
+    fn drop(&mut self) {
+        self.0.set(ConnectionState::Idle);
+    }
+}
+
+/// A body that keeps something until it is sent.
+pub(super) struct HoldingBody<T> {
+    body: Body,
+    _held: T,
+}
+
+impl<T: Send + Unpin + 'static> HoldingBody<T> {
+    /// The same body, which drops `held` at its end.
+    pub(super) fn wrap(body: Body, held: T) -> Body {
+        Body::new(Self { body, _held: held })
+    }
+}
+
+impl<T: Unpin> HttpBody for HoldingBody<T> {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn is_open(place: &Place) -> bool {
+        !place.0.closed.is_cancelled()
+    }
+
+    #[test]
+    fn connections_without_a_token_make_room_first_then_idle_ones() {
+        let connections = Connections::new(3);
+        let enter = || connections.enter().unwrap();
+        let (first, second, third) = (enter(), enter(), enter());
+        drop(first.0.clone().begin());
+        let fourth = enter();
+        assert!(is_open(&first) && !is_open(&second), "the oldest without a token");
+        let busy = [third.0.clone().begin(), fourth.0.clone().begin()];
+        let fifth = enter();
+        assert!(!is_open(&first), "it was idle, and nobody was without a token");
+        let _last = fifth.0.clone().begin();
+        assert!(connections.enter().is_none(), "all are busy");
+        assert!(is_open(&third) && is_open(&fourth) && is_open(&fifth));
+        drop(busy);
+        let sixth = enter();
+        assert!(!is_open(&third) && is_open(&fourth), "the one that has been idle for longest");
+        drop((sixth, fourth));
+        assert!(connections.enter().is_some() && is_open(&fifth));
+    }
+}
