@@ -51,6 +51,15 @@ impl AllowedApps {
         }
     }
 
+    /// Whether no app at all is refused.
+    pub(crate) fn are_all(&self) -> bool {
+        match &self.0 {
+            Limit::All => true,
+            Limit::InLauncher => false,
+            Limit::Matching(patterns) => patterns.iter().any(|pattern| pattern == "*"),
+        }
+    }
+
     /// Whether the operator named the apps, so that callers may act on the screens of these only.
     pub(crate) fn are_named(&self) -> bool {
         matches!(self.0, Limit::Matching(_))
@@ -68,8 +77,10 @@ mod tests {
         let launcher = AllowedApps::matching([]);
         assert_eq!(rule(&launcher, "com.android.phone"), AppRule::IfInLauncher);
         assert!(!launcher.are_named());
+        assert!(AllowedApps::default().are_all() && !launcher.are_all());
+        assert!(AllowedApps::matching(["com.x".to_owned(), "*".to_owned()]).are_all());
         let named = AllowedApps::matching(["com.example.*".to_owned(), "com.x".to_owned()]);
-        assert!(named.are_named());
+        assert!(named.are_named() && !named.are_all());
         assert_eq!(rule(&named, "com.example.notes"), AppRule::Allowed);
         assert_eq!(rule(&named, "com.x"), AppRule::Allowed);
         assert_eq!(rule(&named, "com.x.y"), AppRule::NotAllowed);

@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use thumbwire_base::lock;
-use thumbwire_device::AppId;
+use thumbwire_device::{AppId, Front};
 
 use super::attached_device::AttachedDevice;
 use crate::action::{Cause, Failure};
@@ -15,6 +15,12 @@ use crate::allowed_apps::AppRule;
 
 /// Why an app is refused if nobody knows whether the launcher shows it.
 const UNLISTED: &str = "the phone did not tell whether its launcher shows it";
+
+/// Why an act is refused if nobody knows where it would land.
+const UNKNOWN: &str = "the phone does not say which app is in front, and not every app may be used";
+
+/// The app to which the notification shade and other windows of the system count.
+const SYSTEM_WINDOWS: &str = "com.android.systemui";
 
 impl AttachedDevice {
     /// Refuses to manage an app that callers may not use.
@@ -57,8 +63,8 @@ impl AttachedDevice {
         }
     }
 
-    /// Refuses to act on the screen of an app that callers may not use. What is in front of a phone that does not say is not
-    /// guarded, and neither are the system's own windows, such as the notification shade.
+    /// Refuses to act on the screen of an app that callers may not use, and where the phone does not say what is in front. A
+    /// lock screen is guarded elsewhere.
     pub(super) async fn refuse_if_guarded(&self) -> Result<(), Failure> {
         let guard = &self.screen.guard;
         if !guard.allowed.are_named() {
@@ -68,12 +74,20 @@ impl AttachedDevice {
             Some(front) => front,
             None => self.look_in_front().await,
         };
-        match front.app() {
-            Some(front) if guard.allowed.rule(&front.app) == AppRule::NotAllowed => {
+        let app = match front {
+            Front::App(front) => front.app,
+            // A reply can be typed into a notification, for one.
+            Front::System { .. } => AppId(SYSTEM_WINDOWS.into()),
+            Front::Keyguard | Front::ScreenOff => return Ok(()),
+            Front::Unknown if guard.allowed.are_all() => return Ok(()),
+            Front::Unknown => return Err(Cause::NotReady { text: UNKNOWN.into() }.into()),
+        };
+        match guard.allowed.rule(&app) {
+            AppRule::NotAllowed => {
                 let reason = Some("it is in front, and may only be looked at or left");
-                Err(Cause::AppNotAllowed { app: front.app.0.clone(), reason }.into())
+                Err(Cause::AppNotAllowed { app: app.0, reason }.into())
             }
-            _ => Ok(()),
+            AppRule::Allowed | AppRule::IfInLauncher => Ok(()),
         }
     }
 }

@@ -1,10 +1,12 @@
 //! The apps that callers of `serve` may manage and use.
 
+use std::time::Duration;
+
 use serde_json::json;
 use thumbwire_core::allowed_apps::AllowedApps;
 use thumbwire_core::toolset::mobile::{self, ToolGroup, TreeForm};
 use thumbwire_core::toolset::{ObserveMode, ufo};
-use thumbwire_virtual_android::{Setup, VirtualPhone};
+use thumbwire_virtual_android::{ProgramStub, Setup, VirtualPhone};
 
 use crate::caller::Caller;
 use crate::support::McpProcess;
@@ -145,6 +147,46 @@ async fn screen_of_an_app_that_is_not_named_may_be_looked_at_and_left() {
         assert_eq!(ran(&caller, "input"), input, "{release}");
         caller.said("mobile_take_screenshot", json!({})).await;
         caller.said("mobile_press_key", json!({ "key": "home" })).await;
+    }
+}
+
+/// A reply can be typed into a notification. And a phone that does not say what is in front may show anything.
+#[tokio::test(start_paused = true)]
+async fn acts_need_a_known_app_in_front() {
+    let tap = || ("mobile_tap", json!({ "x": 240, "y": 90 }));
+    for (pattern, is_allowed) in [(NOTES, false), ("*", true), ("com.android.*", true)] {
+        let caller = allowed("14", &[pattern]);
+        caller.said("mobile_launch_app", json!({ "bundle_id": NOTES })).await;
+        caller.phone.world(|world| world.open_shade(false));
+        caller.said("mobile_get_accessibility_tree", json!({})).await;
+        let (tool, arguments) = tap();
+        match is_allowed {
+            true => drop(caller.said(tool, arguments).await),
+            false => {
+                let text = caller.refused(tool, arguments).await;
+                let expected = "Refused: app com.android.systemui is not allowed: it is in front";
+                assert!(text.starts_with(expected), "{text}");
+                caller.said("mobile_press_key", json!({ "key": "back" })).await;
+            }
+        }
+    }
+    for (pattern, is_allowed) in [(NOTES, false), ("*", true)] {
+        let caller = allowed("14", &[pattern]);
+        caller.said("mobile_launch_app", json!({ "bundle_id": NOTES })).await;
+        let size = "  Display: mDisplayId=0\n    init=1080x2400 420dpi cur=1080x2400 app=1080x2337 rng=1080x1000-2400x2400\n";
+        caller.phone.stub_program("dumpsys", Some(ProgramStub::printing(size)));
+        // What was in front is known for a while.
+        tokio::time::advance(Duration::from_secs(11)).await;
+        let (tool, arguments) = tap();
+        match is_allowed {
+            true => drop(caller.said(tool, arguments).await),
+            false => {
+                let input = ran(&caller, "input");
+                let text = caller.refused(tool, arguments).await;
+                assert!(text.contains("the phone does not say which app is in front"), "{text}");
+                assert_eq!(ran(&caller, "input"), input);
+            }
+        }
     }
 }
 
