@@ -1,6 +1,6 @@
 //! Patterns by which an operator names phones and apps.
 
-/// Whether a text matches a pattern in which `*` stands for any characters.
+/// Whether a text matches a pattern, where `*` matches any characters.
 pub(crate) fn matches(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');
     let Some(rest) = parts.next().and_then(|first| text.strip_prefix(first)) else { return false };

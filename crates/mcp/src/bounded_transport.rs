@@ -200,9 +200,10 @@ where
                     self.waiting.push_back(WaitingRequest { request, bytes });
                 }
                 Some(message) => {
-                    if let JsonRpcMessage::Notification(told) = &message
-                        && let ClientNotification::CancelledNotification(told) = &told.notification
-                        && let Some(id) = &told.params.request_id
+                    if let JsonRpcMessage::Notification(message) = &message
+                        && let ClientNotification::CancelledNotification(cancelled) =
+                            &message.notification
+                        && let Some(id) = &cancelled.params.request_id
                     {
                         self.cancel(id);
                     }

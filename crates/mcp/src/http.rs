@@ -224,7 +224,7 @@ async fn converse(
     }
 }
 
-/// Answers the first request of a connection for which there is no room.
+/// Answers the first request of a connection with 503, because there is no room for it.
 async fn refuse(stream: TcpStream, limits: &Limits) {
     let text = format!("all {} connections of this server are busy", limits.connections);
     let service = service_fn(move |_: hyper::Request<hyper::body::Incoming>| {

@@ -21,7 +21,7 @@ const LONGEST_STATE: usize = 300;
 impl Session {
     /// The phone that the call's client selected; without a selection, the only one there is. That choice is remembered, so
     /// a second phone plugged in later does not change which one is used. The built-in virtual phone must be named. If the
-    /// operator named several phones, no one of them is meant by default, whichever are connected.
+    /// operator named several phones, there is no default, whichever are connected.
     pub(super) async fn chosen_id(&self, call: &Call) -> Result<String, Failure> {
         let selection = self.selection(call);
         if let Some(id) = selection.get().await? {

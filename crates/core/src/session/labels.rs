@@ -1,4 +1,4 @@
-//! The names that the launcher shows for apps: told by the helper on the phone, or read from their packages.
+//! App labels, the names that the launcher shows: from the helper on the phone, or read from the packages.
 //!
 //! Begin with [`AttachedDevice::launcher_apps`], then [`AttachedDevice::labels`]. No command prints labels, so without a
 //! helper each package is opened where it is: its manifest names the label, its resources have it in the phone's

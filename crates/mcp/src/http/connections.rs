@@ -69,7 +69,7 @@ impl Connections {
         Self { max, table: Arc::default() }
     }
 
-    /// Takes up a new connection, and closes another if there is no room; `None` if all others are busy.
+    /// Adds a connection. If there is no room, closes another one; `None` if all others are busy.
     pub(super) fn enter(&self) -> Option<Place> {
         let mut table = lock(&self.table);
         if table.rows.len() >= self.max {

@@ -13,8 +13,8 @@ pub struct Limits {
     pub streams: usize,
     /// The maximum number of GET streams of one session. Clients open one.
     pub streams_of_session: usize,
-    /// The maximum number of `subscriptions/listen` streams. Clients of revision 2026-07-28 have no session by which they
-    /// could be told apart, so these streams must leave some to the sessions.
+    /// The maximum number of `subscriptions/listen` streams. Clients of revision 2026-07-28 have no session, so they cannot be
+    /// limited one by one; some of `streams` must be left for sessions.
     pub subscriptions: usize,
     /// The maximum number of running requests of one session.
     pub requests_of_session: usize,
