@@ -83,8 +83,7 @@ impl Pixels {
 
     /// Encodes the smaller of two files: lossless WebP, or JPEG with [`JPEG_QUALITY`].
     ///
-    /// Both are always written, because neither is smaller on every screen: of screens with few colors, some are a third smaller
-    /// as JPEG, and some larger (`just bench`).
+    /// Both are always written: neither is smaller on every screen, and the number of colors does not tell (`just bench`).
     ///
     /// # Errors
     /// If a side is longer than 16,384 pixels.
