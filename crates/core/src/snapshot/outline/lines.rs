@@ -172,39 +172,41 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// A switch, check box or slider without a name takes the texts beside it, up to the next target.
+    /// A switch, check box or slider without a name takes the texts beside it, up to the next target. One with a name takes
+    /// them if they repeat that name.
     fn label_controls(&mut self) {
         let free = self.count_inside(|plan, at| plan.is_free_text(at));
         for at in 0..self.nodes.len() {
-            let takes = matches!(self.roles[at], "switch" | "checkbox" | "radio" | "progress")
-                || is_slider(&self.nodes[at]);
-            let is_named = !self.nodes[at].description.is_empty()
-                || !self.taken[at].is_empty()
-                || !has_value(self.roles[at]) && has_text(&self.nodes[at]);
-            if !takes
-                || is_named
-                || !self.shown[at]
-                || !(self.target[at] || self.roles[at] == "progress")
-            {
+            let node = &self.nodes[at];
+            let is_control = matches!(self.roles[at], "switch" | "checkbox" | "radio" | "progress")
+                || is_slider(node);
+            let can_take = self.target[at] || self.roles[at] == "progress";
+            if !is_control || !can_take || !self.shown[at] || !self.taken[at].is_empty() {
                 continue;
             }
-            let mut outer = self.nodes[at].parent;
+            let text = if has_value(self.roles[at]) { "" } else { &*node.text };
+            let name = [&*node.description, text].into_iter().find(|name| !name.is_empty());
+            let mut outer = node.parent;
             while let Some(here) = outer.filter(|&here| {
                 self.targets_inside[here] == self.targets_inside[at] && free[here] <= MOST_LABELS
             }) {
-                let labels: Vec<usize> = match free[here] {
-                    0 => Vec::new(),
-                    _ => self
-                        .subtree(here)
-                        .filter(|&label| label != at && self.is_free_text(label))
-                        .collect(),
+                outer = self.nodes[here].parent;
+                if free[here] == 0 {
+                    continue;
+                }
+                let is_label = |&label: &usize| label != at && self.is_free_text(label);
+                let labels: Vec<usize> = self.subtree(here).filter(is_label).collect();
+                if labels.is_empty() {
+                    continue;
+                }
+                let says = |name, &label: &usize| {
+                    own_texts(&self.nodes[label]).any(|text| is_same_text(text, name))
                 };
-                if !labels.is_empty() {
+                if name.is_none_or(|name| labels.iter().any(|label| says(name, label))) {
                     labels.iter().for_each(|&label| self.said[label] = true);
                     self.taken[at] = labels;
-                    break;
                 }
-                outer = self.nodes[here].parent;
+                break;
             }
         }
     }

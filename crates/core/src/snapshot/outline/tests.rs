@@ -105,6 +105,22 @@ fn controls_take_the_label_beside_them() {
 }
 
 #[test]
+fn control_takes_a_label_that_repeats_its_name() {
+    let row = [
+        Spec(0, "a.LinearLayout", "", ""),
+        Spec(1, "a.TextView", "Brightness", ""),
+        Spec(1, "a.TextView", "50%", ""),
+        Spec(1, "a.SeekBar", "|Brightness", ""),
+        Spec(0, "a.LinearLayout", "", ""),
+        Spec(1, "a.TextView", "Now playing", ""),
+        Spec(1, "a.SeekBar", "|Position", ""),
+    ];
+    let expected =
+        "slider \"Brightness\" \"50%\" e3\n\"Now playing\"\nslider \"Position\" e5";
+    assert_eq!(list(&row), expected);
+}
+
+#[test]
 fn text_beside_a_control_names_it() {
     let row = [
         Spec(0, "a.LinearLayout", "", ""),
