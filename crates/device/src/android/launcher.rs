@@ -3,8 +3,11 @@
 //! Start with [`Launcher::launcher_apps`]. All questions are asked at once. What the packages contain is read elsewhere.
 
 use std::collections::HashMap;
+use std::pin::pin;
+use std::time::Duration;
 
 use async_trait::async_trait;
+use tokio::time::timeout;
 
 use super::packages::read_update_times;
 use super::services::{ACTIVITIES, read_query, read_table, table_command};
@@ -16,19 +19,39 @@ use crate::{
 
 const MAIN: &str = "android.intent.action.MAIN";
 
+/// How long the helper has for its list before the packages are asked for, too.
+const HELPER_ALONE: Duration = Duration::from_secs(2);
+
 /// Maximum number of classes of one app.
 const MOST_CLASSES: usize = 64;
 
 #[async_trait]
 impl Launcher for Android {
-    /// A helper knows the labels. Without one it takes three commands, and reading the packages.
+    /// A helper knows the labels. While it is slow to answer, as at its start, the packages are asked for, too, and the
+    /// first answer counts.
+    async fn launcher_apps(&self) -> Result<LauncherApps, Error> {
+        let mut helper = pin!(self.labelled_apps());
+        let mut told = timeout(HELPER_ALONE, &mut helper).await.ok();
+        let mut packages = pin!(self.apps_in_packages());
+        if told.is_none() {
+            told = tokio::select! {
+                told = &mut helper => Some(told),
+                apps = &mut packages => return apps,
+            };
+        }
+        match told.transpose()?.flatten() {
+            Some(apps) => Ok(apps),
+            None => packages.await,
+        }
+    }
+}
+
+impl Android {
+    /// It takes three commands, and reading the packages afterwards.
     ///
     /// Before Android 7 there is no `cmd`, and the table of `dumpsys package` has no categories: it lists everything that
     /// handles MAIN. There an app that was updated twice may have its first path again, so the time of its update counts.
-    async fn launcher_apps(&self) -> Result<LauncherApps, Error> {
-        if let Some(apps) = self.labelled_apps().await? {
-            return Ok(apps);
-        }
+    async fn apps_in_packages(&self) -> Result<LauncherApps, Error> {
         if !self.is_old().await? {
             let (found, files, language) = tokio::try_join!(
                 self.ask(query_command()),

@@ -4,7 +4,6 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use serde::Deserialize;
-use tokio::time::timeout;
 
 use super::Operation;
 use super::frame::Header;
@@ -16,23 +15,16 @@ use crate::{AppId, Error, LauncherApp, LauncherApps, LauncherLabel};
 /// How long a list of a hundred apps may take on a slow phone.
 const LIMIT: Duration = Duration::from_secs(5);
 
-/// How long to wait for the helper and its list, before the packages are read instead. A start goes on meanwhile, for the
-/// next call.
-const PATIENCE: Duration = Duration::from_secs(2);
-
 const APPS: Operation =
     Operation { op: "apps", needs: "labels", what: "list the launcher's apps", limit: LIMIT };
 
 impl Android {
-    /// The apps that the launcher shows, with their labels. `None` if no helper tells them in 2 s.
+    /// The apps that the launcher shows, with their labels. `None` if no helper tells them.
     ///
     /// # Errors
     /// Only if the phone is lost.
     pub(in crate::android) async fn labelled_apps(&self) -> Result<Option<LauncherApps>, Error> {
-        let Ok(asked) = timeout(PATIENCE, self.ask_helper(APPS, Header::new())).await else {
-            return Ok(None);
-        };
-        match asked.and_then(read) {
+        match self.ask_helper(APPS, Header::new()).await.and_then(read) {
             Ok(apps) => Ok(Some(apps)),
             Err(error @ (Error::NotConnected { .. } | Error::Unauthorized { .. })) => Err(error),
             Err(error) => {
