@@ -169,6 +169,7 @@ impl Toolset {
                 Reply { cause, ..refuse(&arguments, RejectionReason::InvalidArguments(&misfits)) }
             }
         };
+        let reply = reply.made_visible();
         // Only in tests: a user is better served by a result than by a panic.
         debug_assert_eq!(
             tool.output_schema_error(&reply),

@@ -17,6 +17,7 @@ use rmcp::model::{
 use rmcp::service::{Peer, PeerRequestOptions, RequestContext};
 use serde_json::json;
 
+use thumbwire_base::visible::visible_lines;
 use thumbwire_core::action::{AskUser, NoUser, UserAnswer};
 
 /// The longest accepted answer, in bytes: more than a person types.
@@ -52,7 +53,7 @@ impl AskUser for ElicitingUser {
         };
         let params = ElicitRequestParams::FormElicitationParams {
             meta: None,
-            message: sanitize(question),
+            message: visible_lines(question).into_owned(),
             requested_schema,
         };
         let request = ServerRequest::ElicitRequest(ElicitRequest::new(params));
@@ -80,11 +81,6 @@ impl AskUser for ElicitingUser {
     }
 }
 
-/// Replaces control characters: a question may come from a model and must not control the client's terminal.
-fn sanitize(question: &str) -> String {
-    question.chars().map(|c| if c.is_control() && c != '\n' { '\u{fffd}' } else { c }).collect()
-}
-
 /// The answer in the form. Some clients send a number or a boolean unquoted.
 fn answer(content: &serde_json::Value) -> Option<String> {
     let answer = match content.get("answer")? {
@@ -98,11 +94,6 @@ fn answer(content: &serde_json::Value) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn questions_cannot_control_a_terminal() {
-        assert_eq!(sanitize("Pay?\n\u{1b}[2JYes"), "Pay?\n\u{fffd}[2JYes");
-    }
 
     #[test]
     fn answers_are_read_from_the_form() {

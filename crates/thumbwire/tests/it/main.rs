@@ -27,6 +27,7 @@ mod flows_run;
 mod groups;
 mod guarded;
 mod helper;
+mod hostile_text;
 mod http;
 mod http_calls;
 mod http_exhaustion;

@@ -3,6 +3,7 @@
 use crate::action::{Cause, Failure};
 use crate::toolset::{RejectedCall, RejectionReason, Reply};
 use thumbwire_base::truncate;
+use thumbwire_base::visible::visible;
 
 pub(super) fn refuse(rejected: &RejectedCall<'_>) -> Reply {
     Reply::error(match &rejected.why {
@@ -100,7 +101,8 @@ pub fn failure_text(failure: &Failure) -> String {
         }
         Cause::StepFailed { reason } => format!("Step failed: {reason}"),
         Cause::NotReady { text: said } | Cause::DeviceError { text: said } => {
-            format!("Refused: {said}")
+            // An app can have a say in what the phone's programs print.
+            format!("Refused: {}", visible(said))
         }
         Cause::Cancelled => "Refused: the call was cancelled".into(),
     };
