@@ -40,6 +40,7 @@ mod models;
 mod models_story;
 mod module_graph;
 mod monitors;
+mod obeying;
 mod offering;
 mod offering_phone;
 mod old_phone;
