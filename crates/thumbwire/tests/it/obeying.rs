@@ -4,7 +4,6 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use async_trait::async_trait;
 use serde_json::{Map, Value, json};
@@ -401,7 +400,7 @@ async fn read_all(phone: &VirtualPhone, client: Client) -> Obeying {
     for (tool, arguments) in [
         ("mobile_list_apps", json!({ "app_type": "all" })),
         ("mobile_list_app_tools", json!({})),
-        ("mobile_tap_element", json!({ "element_text": "attack" })),
+        ("mobile_tap_element", json!({ "text": "attack" })),
     ] {
         reader.call(tool, arguments).await;
     }
