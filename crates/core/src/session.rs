@@ -38,6 +38,7 @@ mod recordings;
 mod screen_size;
 mod screenshots;
 mod seen_screens;
+mod settings_pages;
 mod shared_state;
 mod snapshots;
 mod target;

@@ -9,6 +9,7 @@
 //! implemented beside its commands and listed in [`Device::facets`].
 
 mod app_functions;
+mod app_pages;
 mod apps;
 mod black_screen;
 mod display;
@@ -269,6 +270,7 @@ impl Device for Android {
             device_files: Some(self),
             packages: Some(self),
             app_installation: Some(self),
+            app_pages: Some(self),
             launcher: Some(self),
             app_data: Some(self),
             links: Some(self),

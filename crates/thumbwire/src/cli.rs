@@ -188,7 +188,8 @@ fn exit_code(cause: &Cause) -> u8 {
         Cause::InvalidArgument { .. } | Cause::InvalidFileName { .. } => 2,
         Cause::AppNotTrusted { .. }
         | Cause::DeviceNotAllowed { .. }
-        | Cause::AppNotAllowed { .. } => 5,
+        | Cause::AppNotAllowed { .. }
+        | Cause::SettingsPageNotAllowed { .. } => 5,
         Cause::DeviceNotAuthorized { .. }
         | Cause::PlatformNotSupported { .. }
         | Cause::HelperMissing { .. }

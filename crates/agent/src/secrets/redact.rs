@@ -455,6 +455,7 @@ impl<P: Perform> RedactedPerform<P> {
             Cause::DeviceNotAuthorized { .. }
             | Cause::DeviceNotAllowed { .. }
             | Cause::AppNotAllowed { .. }
+            | Cause::SettingsPageNotAllowed { .. }
             | Cause::NoDeviceChosen { .. }
             | Cause::NoInputFolder
             | Cause::HelperMissing { .. }

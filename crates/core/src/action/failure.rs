@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use thumbwire_base::truncate;
+use thumbwire_base::visible::name;
 use thumbwire_device::{LockState, Platform, SideEffect, UntypableText};
 
 use super::FileNameError;
@@ -64,6 +65,12 @@ pub enum Cause {
         app: String,
         /// Why, unless the operator has just not named it.
         reason: Option<&'static str>,
+    },
+    /// The operator does not let callers act on this page of Settings. Nothing was done.
+    #[error("this page of Settings ({}) may only be looked at or left", name(page))]
+    SettingsPageNotAllowed {
+        /// The class of its fragment or activity, or words on it.
+        page: String,
     },
     /// No phone is selected, and the session cannot tell which one the caller means.
     #[error("no device selected; {} connected", .there.len())]
@@ -355,6 +362,9 @@ impl Failure {
                 return format!(
                     "use an app that is allowed; the operator of Thumbwire can allow this one with `--allow-app {app}`"
                 );
+            }
+            Cause::SettingsPageNotAllowed { .. } => {
+                "use another page, or leave this one with the back key; the operator of Thumbwire can allow it with `--allow settings`"
             }
             Cause::NoDeviceChosen { there } if there.is_empty() => {
                 "connect a phone, or use the built-in virtual phone: start with `--device virtual`, or select the device \"virtual\""

@@ -56,7 +56,8 @@ pub(super) struct Arguments {
     /// Offer the tools of a group that can do harm: `data` clears apps and sets permissions, `install` installs and
     /// uninstalls apps, `files` copies files to and from the phone, `logs` reads the phone's log and crashes,
     /// `notifications` lists notifications, `recording` records the screen, `clipboard` reads and sets the clipboard, by the
-    /// helper; or `all` (repeatable, or separated by commas)
+    /// helper. `settings` lets callers act on the pages of Settings that reset the phone, and those for accounts, security and
+    /// developers. Or `all` (repeatable, or separated by commas)
     #[arg(long = "allow", value_name = "GROUP", value_enum, value_delimiter = ',')]
     allowed: Vec<GroupName>,
     /// Directory whose files may be sent to the phone by the tools of `--allow install` and `--allow files`; without it, none
@@ -157,6 +158,7 @@ enum GroupName {
     Notifications,
     Recording,
     Clipboard,
+    Settings,
     All,
 }
 
@@ -170,6 +172,8 @@ impl GroupName {
             Self::Notifications => &[ToolGroup::Notifications],
             Self::Recording => &[ToolGroup::Recording],
             Self::Clipboard => &[ToolGroup::Clipboard],
+            // It has no tools of its own.
+            Self::Settings => &[],
             Self::All => &ToolGroup::HARMFUL,
         }
     }
@@ -209,7 +213,8 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     if arguments.observe.is_some() && !is_mobile(&arguments) {
         return Err(CliError::usage("--observe requires `--toolset mobile`"));
     }
-    if !arguments.allowed.is_empty() && !is_mobile(&arguments) {
+    let of_mobile = |group: &GroupName| *group != GroupName::Settings;
+    if arguments.allowed.iter().any(of_mobile) && !is_mobile(&arguments) {
         return Err(CliError::usage("--allow requires `--toolset mobile`"));
     }
     let named = distinct(&arguments.device);
@@ -236,7 +241,9 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     let has_virtual = named.iter().any(|id| id == VIRTUAL);
     let phones = phones_with(config, has_virtual, arguments.helper.mode()).with_allowed(allowed);
     let session = session_with(phones, named.clone(), screenshot_size);
-    let apps = AllowedApps::matching(arguments.allow_app.clone());
+    let opens_settings = |group: &GroupName| matches!(group, GroupName::Settings | GroupName::All);
+    let settings = arguments.allowed.iter().any(opens_settings);
+    let apps = AllowedApps::matching(arguments.allow_app.clone()).with_settings(settings);
     let session = session.with_allowed_apps(apps).with_files(ArtifactStore::new(&arguments.out));
     let session = session.with_app_tool_host(arguments.allow.options(config)?);
     let session = match &arguments.input {

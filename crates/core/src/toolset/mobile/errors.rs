@@ -99,6 +99,7 @@ pub fn failure_text(failure: &Failure) -> String {
         | Cause::TypingTooLong { .. } => {
             format!("Refused: {}", failure.cause)
         }
+        Cause::SettingsPageNotAllowed { .. } => format!("Refused: {}", failure.cause),
         Cause::StepFailed { reason } => format!("Step failed: {reason}"),
         Cause::NotReady { text: said } | Cause::DeviceError { text: said } => {
             // An app can have a say in what the phone's programs print.
