@@ -11,6 +11,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
+use thumbwire_base::visible::visible;
 use thumbwire_base::{lock, truncate};
 
 use super::{AgentEvent, AgentStatus, RunResult, ScreenshotMode, StopReason};
@@ -264,7 +265,7 @@ impl EventSink for TaskProgress {
                 let parts = [so_far.thought.as_str(), so_far.message.as_str()];
                 let text: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
                 let text = format!("Step {}: {}", so_far.step, text.join(" → "));
-                self.progress.report(so_far.step, Some(so_far.max), &text);
+                self.progress.report(so_far.step, Some(so_far.max), &visible(&text));
             }
             _ => {}
         }
