@@ -3,7 +3,7 @@
 use crate::action::{Cause, Failure};
 use crate::toolset::{RejectedCall, RejectionReason, Reply};
 use thumbwire_base::truncate;
-use thumbwire_base::visible::visible;
+use thumbwire_base::visible::{name, visible};
 
 pub(super) fn refuse(rejected: &RejectedCall<'_>) -> Reply {
     Reply::error(match &rejected.why {
@@ -41,8 +41,10 @@ pub fn failure_text(failure: &Failure) -> String {
             "Refused: no device selected and none connected".into()
         }
         Cause::NoDeviceChosen { there } => {
-            let list: Vec<_> =
-                there.iter().map(|phone| format!("{} ({})", phone.id, phone.state)).collect();
+            let list: Vec<_> = there
+                .iter()
+                .map(|phone| format!("{} ({})", name(&phone.id), phone.state))
+                .collect();
             format!("Refused: no device selected; devices: {}", list.join(", "))
         }
         Cause::AppNotFound { app } => format!("App not found: {}", truncate(app, LONGEST_NAME)),
