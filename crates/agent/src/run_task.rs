@@ -128,10 +128,12 @@ impl Handler for Task {
             time: arguments.time_limit_s.and_then(|time| Duration::try_from_secs_f64(time).ok()),
             pictures: arguments.screenshots.as_deref().and_then(screenshot_mode),
         };
-        let phone = phone(call, perform).await?;
+        // Nobody else should act on the phone while the model thinks about its first step.
+        let exclusive = Call { exclusive: true, ..call.clone() };
+        let phone = phone(&exclusive, perform).await?;
         let claim = TaskLease::on(&self.under_way, &phone, &arguments.goal)?;
         let out = Arc::new(TaskProgress::new(Arc::clone(&call.progress)));
-        let mut inner = call.clone().on(Some(phone));
+        let mut inner = exclusive.on(Some(phone));
         inner.cancelled = call.cancelled.child_token();
         // A client that disconnects drops this future. The run itself goes on to the next safe point.
         let left = inner.cancelled.clone().drop_guard();

@@ -36,7 +36,7 @@ use access::AccessCheck;
 use connections::{Connections, Place};
 use endpoint::McpEndpoint;
 use rejection::Rejection;
-use thumbwire_core::action::Perform;
+use thumbwire_core::action::{ClientWatch, Perform};
 use thumbwire_core::toolset::Toolset;
 
 pub use limits::Limits;
@@ -47,10 +47,21 @@ pub const PATH: &str = "/mcp";
 /// What an address serves: a toolset, and what performs its calls. Several may share one session.
 #[derive(Clone)]
 pub struct ServedToolset {
-    /// The tools.
-    pub surface: Arc<Toolset>,
-    /// Performs their actions.
-    pub perform: Arc<dyn Perform>,
+    surface: Arc<Toolset>,
+    perform: Arc<dyn Perform>,
+    watch: Option<Arc<dyn ClientWatch>>,
+}
+
+impl ServedToolset {
+    /// The toolset, whose actions `perform` performs.
+    pub fn new(surface: Arc<Toolset>, perform: Arc<dyn Perform>) -> Self {
+        Self { surface, perform, watch: None }
+    }
+
+    /// Tells `watch` which clients have left: those that end their session.
+    pub fn with_client_watch(self, watch: Arc<dyn ClientWatch>) -> Self {
+        Self { watch: Some(watch), ..self }
+    }
 }
 
 /// Who may use the server, of those who can reach the address.

@@ -28,7 +28,7 @@ use tokio_util::sync::CancellationToken;
 use super::bounded_transport::BoundedTransport;
 use super::elicitation;
 use super::stdin_lines::{Lines, UNREADABLE};
-use thumbwire_core::action::{Call, Perform, Progress};
+use thumbwire_core::action::{Call, ClientName, Perform, Progress};
 use thumbwire_core::toolset::{Content, Reply, Tool, Toolset};
 
 /// Serves the toolset on standard input and output until the client closes them.
@@ -197,6 +197,7 @@ impl ServerHandler for Server {
         if self.surface.chooses_device {
             call.client = client(&context);
         }
+        call.client_name = client_name(&context);
         let Some(token) = context.meta.get_progress_token() else {
             let reply = self.surface.answer(tool, arguments, call, &*self.perform).await;
             return Ok(result(reply).into());
@@ -261,6 +262,14 @@ fn client(context: &RequestContext<RoleServer>) -> Arc<str> {
         id.to_str().ok()
     });
     session.unwrap_or_default().into()
+}
+
+/// What the client calls itself: in its handshake, or in revision 2026-07-28 with each request.
+fn client_name(context: &RequestContext<RoleServer>) -> ClientName {
+    let parts = context.extensions.get::<Parts>();
+    // Over HTTP rmcp does not know the handshake.
+    let kept = parts.and_then(|parts| parts.extensions.get::<ClientName>()).cloned();
+    kept.or_else(|| Some(ClientName::clean(&context.client_info()?.name))).unwrap_or_default()
 }
 
 /// The reply to a list request for a feature that we do not have. Clients of older revisions ask without checking

@@ -198,6 +198,7 @@ fn exit_code(cause: &Cause) -> u8 {
         | Cause::PackageRefused { .. }
         | Cause::NoInputFolder
         | Cause::Refused { .. }
+        | Cause::DeviceBusy { .. }
         | Cause::TooManyActive { .. }
         | Cause::NotReady { .. }
         | Cause::Locked(_)

@@ -453,6 +453,7 @@ impl<P: Perform> RedactedPerform<P> {
             }
             Cause::DeviceNotReady { state, .. } => clean(state),
             Cause::DeviceNotAuthorized { .. }
+            | Cause::DeviceBusy { .. }
             | Cause::DeviceNotAllowed { .. }
             | Cause::AppNotAllowed { .. }
             | Cause::NoDeviceChosen { .. }

@@ -1,9 +1,13 @@
 //! The context of an action: its phone, its deadline, and the ways back to the caller.
 
-use std::sync::Arc;
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use thumbwire_base::lock;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -14,6 +18,12 @@ pub struct Call {
     pub device: Option<String>,
     /// Which of several clients of one session this is; empty if there is only one.
     pub client: Arc<str>,
+    /// What that client calls itself, for other clients to read; empty if it says nothing.
+    pub client_name: ClientName,
+    /// Whether the phone is needed from the first action on, also if that only looks: for runs, whose first act comes later.
+    pub exclusive: bool,
+    /// What the session knows of the call; its clones share it.
+    pub state: Arc<CallState>,
     /// When the caller stops waiting.
     pub deadline: Instant,
     /// Cancelled when the caller no longer wants the result.
@@ -30,6 +40,9 @@ impl Call {
         Self {
             device: None,
             client: Arc::from(""),
+            client_name: ClientName::default(),
+            exclusive: false,
+            state: Arc::default(),
             deadline: Instant::now() + time,
             cancelled: CancellationToken::new(),
             progress: Arc::new(NoProgress),
@@ -41,6 +54,67 @@ impl Call {
     pub fn on(mut self, device: Option<String>) -> Self {
         self.device = device;
         self
+    }
+}
+
+/// What a client calls itself, as far as other clients' models may read it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ClientName(Arc<str>);
+
+/// The longest name in characters; longer ones are cut. A name should not have room for an order to a model.
+const LONGEST_CLIENT_NAME: usize = 40;
+
+impl ClientName {
+    /// The letters, digits and a few signs of the name, cut after 40 characters.
+    pub fn clean(name: &str) -> Self {
+        let is_plain = |c: &char| c.is_alphanumeric() || " ._-+/@".contains(*c);
+        // A name of many megabytes is not walked through.
+        let start = name.chars().take(LONGEST_CLIENT_NAME * 4).filter(is_plain);
+        let cut: String = start.take(LONGEST_CLIENT_NAME).collect();
+        Self(cut.trim().into())
+    }
+
+    /// The name; empty if the client says none.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for ClientName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &*self.0 {
+            "" => f.write_str("another client"),
+            name => write!(f, "client {name:?}"),
+        }
+    }
+}
+
+/// What a session knows of a call. It ends with the last clone of the call: then what the call holds is given back.
+#[derive(Default)]
+pub struct CallState {
+    phone: OnceLock<String>,
+    held: Mutex<BTreeMap<String, Box<dyn Any + Send>>>,
+}
+
+impl CallState {
+    /// The first phone that the call was for; `None` if it has not been found yet.
+    pub fn phone(&self) -> Option<&str> {
+        self.phone.get().map(String::as_str)
+    }
+
+    /// Notes which phone the call is for.
+    pub(crate) fn found(&self, phone: &str) {
+        let _ = self.phone.set(phone.to_owned());
+    }
+
+    /// Whether something is held for this phone until the call ends.
+    pub(crate) fn holds(&self, phone: &str) -> bool {
+        lock(&self.held).contains_key(phone)
+    }
+
+    /// Holds this for the phone until the call ends.
+    pub(crate) fn hold(&self, phone: &str, held: impl Any + Send) {
+        lock(&self.held).insert(phone.to_owned(), Box::new(held));
     }
 }
 
@@ -111,5 +185,22 @@ impl AskUser for NoUser {
 
     fn is_interactive(&self) -> bool {
         false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn client_names_are_short_and_plain() {
+        let check = |name: &str, clean: &str| assert_eq!(ClientName::clean(name).as_str(), clean);
+        check("claude-code", "claude-code");
+        check(" Tests für Müller/2.1 ", "Tests für Müller/2.1");
+        check("a\u{1b}[2J\u{202e}b\n\"c\"", "a2Jbc");
+        check("\u{e0041}\u{200b}", "");
+        check(&"x".repeat(1 << 20), &"x".repeat(40));
+        assert_eq!(ClientName::clean("a b").to_string(), "client \"a b\"");
+        assert_eq!(ClientName::clean("").to_string(), "another client");
     }
 }

@@ -6,6 +6,7 @@ use thumbwire_base::truncate;
 use thumbwire_device::{LockState, Platform, SideEffect, UntypableText};
 
 use super::FileNameError;
+use super::call::ClientName;
 use super::listed_device::{self, ListedDevice};
 use super::package_refusal;
 
@@ -258,6 +259,16 @@ pub enum Cause {
         /// What is wrong and what would be valid.
         reason: String,
     },
+    /// Another client acts on the phone. Nothing was done.
+    #[error("device {device} is busy: {holder} acts on it, for another {} s or longer", .remaining.as_secs_f64().ceil())]
+    DeviceBusy {
+        /// The device.
+        device: String,
+        /// The other client.
+        holder: ClientName,
+        /// How long its lease lasts if it does not act again.
+        remaining: Duration,
+    },
     /// Valid, but refused.
     #[error("{reason}")]
     Refused {
@@ -410,6 +421,12 @@ impl Failure {
                 "the operator of Thumbwire can start it with `--helper push`, which writes one file to the phone"
             }
             Cause::InvalidArgument { .. } => "correct the argument and call again",
+            Cause::DeviceBusy { remaining, .. } => {
+                let seconds = remaining.as_secs_f64().ceil().max(1.0);
+                return format!(
+                    "try again in {seconds} s, or use another device; screenshots and lists are allowed meanwhile"
+                );
+            }
             Cause::Refused { .. } => "try something else",
             Cause::NotReady { .. } => "wait a second and try again",
             Cause::DeviceError { .. } if self.side_effect == SideEffect::None => {

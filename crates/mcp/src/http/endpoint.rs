@@ -34,6 +34,7 @@ use super::rejection::Rejection;
 use super::sessions::{ActiveRequest, Sessions, StartError};
 use super::{PATH, ServedToolset};
 use crate::server::Server;
+use thumbwire_core::action::{ClientName, ClientWatch};
 use thumbwire_core::toolset::app_tools::DynamicTools;
 
 /// The maximum size of a message in bytes. The largest argument of our tools is text to type.
@@ -67,6 +68,8 @@ pub(super) struct McpEndpoint {
     sessions: Sessions,
     messages: StreamableHttpService<Server, NeverSessionManager>,
     dynamic_tools: Option<Arc<dyn DynamicTools>>,
+    /// Learns which sessions end.
+    watch: Option<Arc<dyn ClientWatch>>,
     /// The places for idle streams of all clients.
     streams: StreamPlaces,
     /// Those that `subscriptions/listen` may use.
@@ -121,6 +124,7 @@ impl McpEndpoint {
             sessions: Sessions::new(limits),
             messages,
             dynamic_tools,
+            watch: view.watch,
             streams: StreamPlaces::new(limits.streams, "streams"),
             subscriptions: StreamPlaces::new(limits.subscriptions, "subscriptions"),
             stop,
@@ -152,7 +156,7 @@ impl McpEndpoint {
         match *request.method() {
             Method::POST => self.post(request).await,
             Method::GET => self.listen(request.headers()),
-            Method::DELETE => self.end(request.headers()),
+            Method::DELETE => self.end(request.headers()).await,
             // Includes OPTIONS: CORS preflight requests fail on purpose.
             _ => Err(Rejection::no_such_method("GET, POST, DELETE")),
         }
@@ -190,7 +194,7 @@ impl McpEndpoint {
             parts.headers.remove(SESSION);
         }
         match head.method.as_deref() {
-            Some("initialize") => self.begin(parts, body, head).await,
+            Some("initialize") => self.begin(parts, body, &message, head).await,
             // Sent before the client knows our revisions.
             Some("server/discover") => Ok(self.forward(parts, body, head.id.as_ref()).await),
             _ if old => self.in_session(parts, body, &message, head).await,
@@ -210,8 +214,11 @@ impl McpEndpoint {
         &self,
         parts: Parts,
         body: Bytes,
+        message: &Value,
         head: MessageHead,
     ) -> Result<Response, Rejection> {
+        let name = message["params"]["clientInfo"]["name"].as_str().unwrap_or_default();
+        let client = ClientName::clean(name);
         let response = self.forward(parts, body, head.id.as_ref()).await;
         let (mut parts, body) = response.into_parts();
         let answer = read(body).await?;
@@ -221,7 +228,7 @@ impl McpEndpoint {
                 .map_err(|why| Rejection::new(StatusCode::INTERNAL_SERVER_ERROR, why))?;
             let header = HeaderValue::from_str(&session).ok();
             parts.headers.extend(header.map(|header| (SESSION, header)));
-            self.sessions.begin(session, Instant::now());
+            self.sessions.begin(session, client, Instant::now());
         }
         Ok(Response::from_parts(parts, Body::from(answer)))
     }
@@ -229,7 +236,7 @@ impl McpEndpoint {
     /// A message within a session: a request, a notification, or a response.
     async fn in_session(
         &self,
-        parts: Parts,
+        mut parts: Parts,
         body: Bytes,
         message: &Value,
         head: MessageHead,
@@ -240,6 +247,7 @@ impl McpEndpoint {
             let under_way = self.sessions.start(&session, id.clone(), Instant::now());
             let under_way = under_way
                 .map_err(|error| not_started(error, "requests running").of(id.as_ref()))?;
+            parts.extensions.insert(under_way.client.clone());
             return Ok(tokio::select! {
                 biased;
                 () = under_way.over.cancelled() => cancelled(id),
@@ -295,12 +303,16 @@ impl McpEndpoint {
         Ok(response)
     }
 
-    fn end(&self, headers: &HeaderMap) -> Result<Response, Rejection> {
+    async fn end(&self, headers: &HeaderMap) -> Result<Response, Rejection> {
         if !is_old(headers)? {
             return Err(Rejection::no_such_method("POST"));
         }
-        if !self.sessions.end(session(headers)?) {
+        let session = session(headers)?;
+        if !self.sessions.end(session) {
             return Err(no_session());
+        }
+        if let Some(watch) = &self.watch {
+            watch.client_left(session).await;
         }
         Ok(Response::new(Body::empty()))
     }

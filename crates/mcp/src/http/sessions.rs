@@ -14,6 +14,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::limits::Limits;
+use thumbwire_core::action::ClientName;
 
 /// How long a session may be idle: clients stay open overnight, and some never recover from a 404.
 const IDLE: Duration = Duration::from_secs(24 * 60 * 60);
@@ -46,6 +47,8 @@ struct SessionTable {
 
 #[derive(Debug)]
 struct Row {
+    /// What its client calls itself.
+    client: ClientName,
     used: Instant,
     /// Active requests with the ids from their client, and open streams, which have none.
     under_way: HashMap<u64, (Option<Value>, CancellationToken)>,
@@ -57,6 +60,8 @@ pub(super) struct ActiveRequest {
     sessions: Sessions,
     session: String,
     number: u64,
+    /// What the session's client calls itself.
+    pub(super) client: ClientName,
     /// Cancelled when the client cancels the request or the session ends.
     pub(super) over: CancellationToken,
 }
@@ -71,8 +76,8 @@ impl Sessions {
         }
     }
 
-    /// Starts a session with this id.
-    pub(super) fn begin(&self, session: String, now: Instant) {
+    /// Starts a session with this id, for a client of this name.
+    pub(super) fn begin(&self, session: String, client: ClientName, now: Instant) {
         self.with(|all| {
             all.rows.retain(|_, row| !row.is_idle_since(IDLE, now));
             if all.rows.len() >= MOST {
@@ -81,7 +86,7 @@ impl Sessions {
                     all.rows.remove(&oldest);
                 }
             }
-            all.rows.insert(session, Row { used: now, under_way: HashMap::new() });
+            all.rows.insert(session, Row { client, used: now, under_way: HashMap::new() });
         });
     }
 
@@ -110,8 +115,10 @@ impl Sessions {
             }
             let over = CancellationToken::new();
             row.under_way.insert(number, (id, over.clone()));
+            let client = row.client.clone();
             all.next += 1;
-            Ok(ActiveRequest { sessions: self.clone(), session: session.to_owned(), number, over })
+            let (sessions, session) = (self.clone(), session.to_owned());
+            Ok(ActiveRequest { sessions, session, number, client, over })
         })
     }
 
@@ -187,7 +194,7 @@ mod tests {
     #[test]
     fn idle_sessions_expire_after_a_day() {
         let (sessions, now) = (Sessions::new(&Limits::default()), Instant::now());
-        sessions.begin("a".into(), now);
+        sessions.begin("a".into(), ClientName::default(), now);
         assert!(sessions.touch("a", now + 24 * HOUR));
         assert!(sessions.touch("a", now + 48 * HOUR), "each use restarts the idle time");
         let stream = sessions.start("a", None, now + 48 * HOUR).unwrap();
@@ -201,8 +208,8 @@ mod tests {
     fn cancelling_affects_only_the_same_session() {
         let (sessions, now) = (Sessions::new(&Limits::default()), Instant::now());
         let start = |session: &str, id: Value| sessions.start(session, Some(id), now).unwrap();
-        sessions.begin("a".into(), now);
-        sessions.begin("b".into(), now);
+        sessions.begin("a".into(), ClientName::default(), now);
+        sessions.begin("b".into(), ClientName::default(), now);
         let ours = start("a", 1.into());
         let (text, theirs) = (start("a", "1".into()), start("b", 1.into()));
         sessions.cancel("a", &1.into());
@@ -219,11 +226,11 @@ mod tests {
         let (sessions, now) = (Sessions::new(&Limits::default()), Instant::now());
         let at = |second: u64| now + Duration::from_secs(second);
         for number in 0..MOST as u64 {
-            sessions.begin(number.to_string(), at(number));
+            sessions.begin(number.to_string(), ClientName::default(), at(number));
         }
         let busy = sessions.start("0", Some(1.into()), at(0)).unwrap();
         assert!(sessions.touch("1", at(5000)));
-        sessions.begin("one more".into(), at(5001));
+        sessions.begin("one more".into(), ClientName::default(), at(5001));
         assert!(!sessions.touch("2", at(5002)));
         assert!(sessions.touch("0", at(5002)) && sessions.touch("1", at(5002)));
         assert!(!busy.over.is_cancelled());
@@ -233,8 +240,8 @@ mod tests {
     fn requests_and_streams_of_a_session_are_limited_apart() {
         let limits = Limits { streams_of_session: 1, requests_of_session: 2, ..Limits::default() };
         let (sessions, now) = (Sessions::new(&limits), Instant::now());
-        sessions.begin("a".into(), now);
-        sessions.begin("b".into(), now);
+        sessions.begin("a".into(), ClientName::default(), now);
+        sessions.begin("b".into(), ClientName::default(), now);
         let start =
             |session: &str, id: Option<u64>| sessions.start(session, id.map(Value::from), now);
         let stream = start("a", None).unwrap();

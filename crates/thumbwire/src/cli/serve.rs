@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures::future::try_join_all;
 use tokio::net::TcpListener;
@@ -15,7 +16,7 @@ use super::{
     CliError, ScreenshotSize, ToolsetName, app_tools, dynamic_tools, phones_with, session_with,
 };
 use crate::config::Config;
-use thumbwire_core::action::Perform;
+use thumbwire_core::action::{ClientWatch, Perform};
 use thumbwire_core::allowed_apps::AllowedApps;
 use thumbwire_core::artifacts::ArtifactStore;
 use thumbwire_core::event::ObservedPerform;
@@ -27,6 +28,10 @@ use thumbwire_core::trace::Recorder;
 use thumbwire_device::{Format, FormatPreference};
 use thumbwire_mcp::http::{self, Access, ServedToolset};
 use thumbwire_mcp::http_token::{self, StoredToken};
+
+/// How long a client keeps a phone after its last act, in seconds. A model thinks for a few seconds between two acts, and
+/// seldom for longer; a client that has disappeared should not block a phone for minutes.
+const LEASE: u32 = 30;
 
 /// Where `--http` without an address listens.
 const ADDRESS: &str = "127.0.0.1:8080";
@@ -107,9 +112,19 @@ struct Http {
     /// ~/.local/state]
     #[arg(long, value_name = "FILE", requires = "http")]
     token_file: Option<PathBuf>,
+    /// How long a client keeps a phone for itself after its last act: until then, the acts of other clients are refused;
+    /// 0 lets them act at any time
+    #[arg(long, value_name = "SECONDS", requires = "http", default_value_t = LEASE)]
+    lease: u32,
     /// Accept any program on this computer, of any user, without a token
     #[arg(long, requires = "http", conflicts_with = "token_file")]
     no_token: bool,
+}
+
+impl Http {
+    fn lease(&self) -> Duration {
+        Duration::from_secs(self.lease.into())
+    }
 }
 
 /// The form of a screen, as `--tree` takes it.
@@ -239,6 +254,11 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     let apps = AllowedApps::matching(arguments.allow_app.clone());
     let session = session.with_allowed_apps(apps).with_files(ArtifactStore::new(&arguments.out));
     let session = session.with_app_tool_host(arguments.allow.options(config)?);
+    let session = match doors.is_some() {
+        true => session.with_lease_time(arguments.http.lease()),
+        // Over stdio there is one client.
+        false => session,
+    };
     let session = match &arguments.input {
         Some(folder) => session.with_input_files(InputFolder::new(folder)),
         None => session,
@@ -271,7 +291,10 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     dynamic_tools::follow_devices(&session, &named);
     let mut asked = ShutdownSignal::new();
     let served = match doors {
-        Some((doors, access)) => over_http(doors, perform, access, &mut asked).await,
+        Some((doors, access)) => {
+            let watch = Arc::clone(&session) as Arc<dyn ClientWatch>;
+            over_http(doors, perform, watch, access, &mut asked).await
+        }
         None => tokio::select! {
             served = thumbwire_mcp::serve_stdio(Arc::new(surface), perform) => served,
             () = asked.ending() => Ok(()),
@@ -342,6 +365,7 @@ async fn listeners(
 async fn over_http(
     doors: Vec<(TcpListener, Toolset)>,
     perform: Arc<dyn Perform>,
+    watch: Arc<dyn ClientWatch>,
     access: Access,
     asked: &mut ShutdownSignal,
 ) -> Result<(), String> {
@@ -350,7 +374,8 @@ async fn over_http(
     for (listener, surface) in doors {
         let address = listener.local_addr().map_err(|error| error.to_string())?;
         eprintln!("thumbwire: serving `{}` at http://{address}{}", surface.name, http::PATH);
-        let view = ServedToolset { surface: Arc::new(surface), perform: Arc::clone(&perform) };
+        let view = ServedToolset::new(Arc::new(surface), Arc::clone(&perform));
+        let view = view.with_client_watch(Arc::clone(&watch));
         serving.push(http::serve(listener, view, access.clone(), stop.clone()));
     }
     let mut served = std::pin::pin!(try_join_all(serving));

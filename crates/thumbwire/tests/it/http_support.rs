@@ -41,14 +41,17 @@ impl Served {
         let (telling, told) = mpsc::unbounded_channel();
         let met = Arc::new(Barrier::new(CLIENTS));
         let perform = Arc::new(Keys { met: Arc::clone(&met), telling });
-        let view = ServedToolset { surface: Arc::new(mobile::toolset()), perform };
+        let view = ServedToolset::new(Arc::new(mobile::toolset()), perform);
         Self { told, met, ..Self::serving(listener, access, view, limits) }
     }
 
     /// Another toolset over another phone.
     pub(crate) async fn of(surface: Toolset, perform: Arc<dyn Perform>) -> Self {
+        Self::showing(ServedToolset::new(Arc::new(surface), perform)).await
+    }
+
+    pub(crate) async fn showing(view: ServedToolset) -> Self {
         let listener = http::bind("127.0.0.1:0").await.unwrap();
-        let view = ServedToolset { surface: Arc::new(surface), perform };
         Self::serving(listener, Access::Everyone, view, Limits::default())
     }
 

@@ -33,6 +33,7 @@ mod http_exhaustion;
 mod http_remote;
 mod http_support;
 mod installing;
+mod leases;
 mod many;
 mod marks;
 mod models;

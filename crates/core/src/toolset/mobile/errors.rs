@@ -90,6 +90,7 @@ pub fn failure_text(failure: &Failure) -> String {
         Cause::InvalidArgument { reason: why } => format!("Invalid argument: {why}"),
         Cause::Refused { reason: why } => format!("Refused: {why}"),
         Cause::BackgroundStartRestricted { .. }
+        | Cause::DeviceBusy { .. }
         | Cause::TooManyActive { .. }
         | Cause::Locked(_)
         | Cause::NoInputFolder
