@@ -31,6 +31,8 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
+use crate::audit::Audit;
+use crate::call_log::CallLog;
 use crate::http_token::Token;
 use access::AccessCheck;
 use connections::{Connections, Place};
@@ -50,12 +52,18 @@ pub struct ServedToolset {
     surface: Arc<Toolset>,
     perform: Arc<dyn Perform>,
     watch: Option<Arc<dyn ClientWatch>>,
+    log: CallLog,
 }
 
 impl ServedToolset {
     /// The toolset, whose actions `perform` performs.
     pub fn new(surface: Arc<Toolset>, perform: Arc<dyn Perform>) -> Self {
-        Self { surface, perform, watch: None }
+        Self { surface, perform, watch: None, log: CallLog::default() }
+    }
+
+    /// Writes the audit lines of calls there instead of to the log.
+    pub fn with_audit(self, audit: Audit) -> Self {
+        Self { log: CallLog { audit }, ..self }
     }
 
     /// Tells `watch` which clients have left: those that end their session.

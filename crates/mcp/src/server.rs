@@ -25,7 +25,9 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use super::audit::Audit;
 use super::bounded_transport::BoundedTransport;
+use super::call_log::CallLog;
 use super::elicitation;
 use super::stdin_lines::{Lines, UNREADABLE};
 use thumbwire_core::action::{Call, ClientName, Perform, Progress};
@@ -35,9 +37,13 @@ use thumbwire_core::toolset::{Content, Reply, Tool, Toolset};
 ///
 /// # Errors
 /// If the MCP handshake fails.
-pub async fn serve_stdio(surface: Arc<Toolset>, perform: Arc<dyn Perform>) -> Result<(), String> {
+pub async fn serve_stdio(
+    surface: Arc<Toolset>,
+    perform: Arc<dyn Perform>,
+    audit: Audit,
+) -> Result<(), String> {
     let (reader, writer) = stdio_pipes();
-    serve(surface, perform, reader, writer).await
+    serve_audited(surface, perform, audit, reader, writer).await
 }
 
 /// Serves the toolset on a pair of pipes, one JSON-RPC message per line, until the client closes them. While 32 requests
@@ -55,9 +61,28 @@ where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
 {
+    serve_audited(surface, perform, Audit::default(), reader, writer).await
+}
+
+/// Same, with the audit lines of calls somewhere else than in the log.
+///
+/// # Errors
+/// If the MCP handshake fails.
+pub async fn serve_audited<R, W>(
+    surface: Arc<Toolset>,
+    perform: Arc<dyn Perform>,
+    audit: Audit,
+    reader: R,
+    writer: W,
+) -> Result<(), String>
+where
+    R: AsyncRead + Send + Unpin + 'static,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
     let over = CancellationToken::new();
     let _ends_with_us = over.clone().drop_guard();
-    let server = Server { over: Some(over), ..Server::new(surface, perform) };
+    let log = CallLog { audit };
+    let server = Server { over: Some(over), ..Server::new(surface, perform, log) };
     let reader = Lines::new(reader);
     let odd = reader.first_invalid();
     let running = match server.serve(BoundedTransport::new(reader, writer)).await {
@@ -95,11 +120,12 @@ pub(super) struct Server {
     over: Option<CancellationToken>,
     /// Whether the client already gets change notifications.
     told: Arc<AtomicBool>,
+    log: CallLog,
 }
 
 impl Server {
-    pub(super) fn new(surface: Arc<Toolset>, perform: Arc<dyn Perform>) -> Self {
-        Self { surface, perform, over: None, told: Arc::default() }
+    pub(super) fn new(surface: Arc<Toolset>, perform: Arc<dyn Perform>, log: CallLog) -> Self {
+        Self { surface, perform, over: None, told: Arc::default(), log }
     }
 }
 
@@ -182,11 +208,15 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        let client_name = client_name(&context);
+        let transport = if is_http(&context) { "http" } else { "stdio" };
+        let mut entry = self.log.begin(&client_name, transport);
         let guest = match (self.surface.tool(&request.name), &self.surface.dynamic_tools) {
             (None, Some(guests)) => guests.tool(&request.name).await,
             _ => None,
         };
         let Some(tool) = guest.as_deref().or_else(|| self.surface.tool(&request.name)) else {
+            entry.refused("unknown_tool");
             let text = self.surface.unknown_tool(&request.name);
             return Err(ErrorData::new(ErrorCode::INVALID_PARAMS, text, None));
         };
@@ -197,15 +227,18 @@ impl ServerHandler for Server {
         if self.surface.chooses_device {
             call.client = client(&context);
         }
-        call.client_name = client_name(&context);
+        call.client_name = client_name;
+        entry.calls(&tool.name, &call.state);
         let Some(token) = context.meta.get_progress_token() else {
             let reply = self.surface.answer(tool, arguments, call, &*self.perform).await;
+            entry.replied(&reply);
             return Ok(result(reply).into());
         };
         let (told, telling) = mpsc::channel(UNREAD);
         call.progress = Arc::new(ProgressQueue(told));
         let work = self.surface.answer(tool, arguments, call, &*self.perform);
         let reply = with_progress(work, telling, &context.peer, &token).await;
+        entry.replied(&reply);
         Ok(result(reply).into())
     }
 
@@ -262,6 +295,11 @@ fn client(context: &RequestContext<RoleServer>) -> Arc<str> {
         id.to_str().ok()
     });
     session.unwrap_or_default().into()
+}
+
+/// Whether the request came over HTTP.
+fn is_http(context: &RequestContext<RoleServer>) -> bool {
+    context.extensions.get::<Parts>().is_some()
 }
 
 /// What the client calls itself: in its handshake, or in revision 2026-07-28 with each request.

@@ -292,6 +292,51 @@ pub enum Cause {
     Cancelled,
 }
 
+impl Cause {
+    /// Its kind as one word, for logs and statistics. It never changes, and has nothing of a caller or a phone in it.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::DeviceNotConnected { .. } => "device_not_connected",
+            Self::DeviceNotAnswering { .. } => "device_not_answering",
+            Self::DeviceNotReady { .. } => "device_not_ready",
+            Self::DeviceNotAuthorized { .. } => "device_not_authorized",
+            Self::DeviceNotAllowed { .. } => "device_not_allowed",
+            Self::AppNotAllowed { .. } => "app_not_allowed",
+            Self::NoDeviceChosen { .. } => "no_device_chosen",
+            Self::AppNotFound { .. } => "app_not_found",
+            Self::AppNotLaunchable { .. } => "app_not_launchable",
+            Self::PackageRefused { .. } => "package_refused",
+            Self::NoInputFolder => "no_input_folder",
+            Self::AmbiguousApp { .. } => "ambiguous_app",
+            Self::ElementNotFound { .. } => "element_not_found",
+            Self::IndexOutOfRange { .. } => "index_out_of_range",
+            Self::StaleReference { .. } => "stale_reference",
+            Self::NoSuchRecording { .. } => "no_such_recording",
+            Self::NoSuchMonitor { .. } => "no_such_monitor",
+            Self::InvalidFileName { .. } => "invalid_file_name",
+            Self::TooManyActive { .. } => "too_many_active",
+            Self::AppToolNotFound { .. } => "app_tool_not_found",
+            Self::AppNotTrusted { .. } => "app_not_trusted",
+            Self::NoAppReply { .. } => "no_app_reply",
+            Self::BackgroundStartRestricted { .. } => "background_start_restricted",
+            Self::Locked(_) => "locked",
+            Self::TypingTooLong { .. } => "typing_too_long",
+            Self::TextNotTypable(_) => "text_not_typable",
+            Self::TimedOut { .. } => "timed_out",
+            Self::StepFailed { .. } => "step_failed",
+            Self::ConditionNotMet { .. } => "condition_not_met",
+            Self::PlatformNotSupported { .. } => "platform_not_supported",
+            Self::HelperMissing { .. } => "helper_missing",
+            Self::InvalidArgument { .. } => "invalid_argument",
+            Self::DeviceBusy { .. } => "device_busy",
+            Self::Refused { .. } => "refused",
+            Self::NotReady { .. } => "not_ready",
+            Self::DeviceError { .. } => "device_error",
+            Self::Cancelled => "cancelled",
+        }
+    }
+}
+
 impl From<Cause> for Failure {
     /// A failure before anything was sent to the phone.
     fn from(cause: Cause) -> Self {

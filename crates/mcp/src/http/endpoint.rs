@@ -116,7 +116,7 @@ impl McpEndpoint {
             .disable_allowed_hosts()
             .disable_allowed_origins();
         let dynamic_tools = view.surface.dynamic_tools.clone();
-        let server = Server::new(view.surface, view.perform);
+        let server = Server::new(view.surface, view.perform, view.log);
         let messages =
             StreamableHttpService::new(move || Ok(server.clone()), Default::default(), config);
         Self {

@@ -26,6 +26,7 @@ use thumbwire_core::toolset::mobile::{self, ToolGroup, TreeForm};
 use thumbwire_core::toolset::{ObserveMode, Toolset};
 use thumbwire_core::trace::Recorder;
 use thumbwire_device::{Format, FormatPreference};
+use thumbwire_mcp::Audit;
 use thumbwire_mcp::http::{self, Access, ServedToolset};
 use thumbwire_mcp::http_token::{self, StoredToken};
 
@@ -91,6 +92,10 @@ pub(super) struct Arguments {
     /// Record every call, with screenshots, in this new directory
     #[arg(long, value_name = "DIR")]
     trace: Option<PathBuf>,
+    /// Append a line of JSON for each call to this private file: who called which tool on which phone, and how it ended;
+    /// never arguments or replies [default: to the log, at `LOG_LEVEL=thumbwire::audit=info`]
+    #[arg(long, value_name = "FILE")]
+    audit: Option<PathBuf>,
     /// Directory for saved screenshots and recordings (in `assets/`), logs (in `logs/`) and copied files (in `files/`)
     #[arg(long, value_name = "DIR", default_value = ".")]
     out: PathBuf,
@@ -244,6 +249,10 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
         ScreenshotSize::check(screenshot_size, arguments.surface)?;
     }
     check_input(&arguments)?;
+    let audit = match &arguments.audit {
+        Some(file) => Audit::to_file(file).map_err(CliError::failed)?,
+        None => Audit::default(),
+    };
     let mut doors = listeners(&arguments, config).await?;
     let task = arguments.task.open(config, is_mobile(&arguments))?;
     let mut surface = arguments.toolset();
@@ -293,10 +302,14 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     let served = match doors {
         Some((doors, access)) => {
             let watch = Arc::clone(&session) as Arc<dyn ClientWatch>;
-            over_http(doors, perform, watch, access, &mut asked).await
+            let view = |surface| {
+                let view = ServedToolset::new(Arc::new(surface), Arc::clone(&perform));
+                view.with_client_watch(Arc::clone(&watch)).with_audit(audit.clone())
+            };
+            over_http(doors, view, access, &mut asked).await
         }
         None => tokio::select! {
-            served = thumbwire_mcp::serve_stdio(Arc::new(surface), perform) => served,
+            served = thumbwire_mcp::serve_stdio(Arc::new(surface), perform, audit) => served,
             () = asked.ending() => Ok(()),
         },
     };
@@ -364,8 +377,7 @@ async fn listeners(
 /// Serves until a shutdown signal, then waits for running calls to finish.
 async fn over_http(
     doors: Vec<(TcpListener, Toolset)>,
-    perform: Arc<dyn Perform>,
-    watch: Arc<dyn ClientWatch>,
+    view: impl Fn(Toolset) -> ServedToolset,
     access: Access,
     asked: &mut ShutdownSignal,
 ) -> Result<(), String> {
@@ -374,9 +386,7 @@ async fn over_http(
     for (listener, surface) in doors {
         let address = listener.local_addr().map_err(|error| error.to_string())?;
         eprintln!("thumbwire: serving `{}` at http://{address}{}", surface.name, http::PATH);
-        let view = ServedToolset::new(Arc::new(surface), Arc::clone(&perform));
-        let view = view.with_client_watch(Arc::clone(&watch));
-        serving.push(http::serve(listener, view, access.clone(), stop.clone()));
+        serving.push(http::serve(listener, view(surface), access.clone(), stop.clone()));
     }
     let mut served = std::pin::pin!(try_join_all(serving));
     let served = tokio::select! {

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use thumbwire_core::action::{Action, Call, Cause, Failure, Outcome, Perform};
 use thumbwire_core::toolset::{Toolset, mobile};
 use thumbwire_device::Key;
+use thumbwire_mcp::Audit;
 use thumbwire_mcp::http::{self, Access, Limits, ServedToolset};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream};
@@ -43,6 +44,17 @@ impl Served {
         let perform = Arc::new(Keys { met: Arc::clone(&met), telling });
         let view = ServedToolset::new(Arc::new(mobile::toolset()), perform);
         Self { told, met, ..Self::serving(listener, access, view, limits) }
+    }
+
+    /// With the audit lines there.
+    pub(crate) async fn with_audit(audit: Audit) -> Self {
+        let listener = http::bind("127.0.0.1:0").await.unwrap();
+        let (telling, told) = mpsc::unbounded_channel();
+        let met = Arc::new(Barrier::new(CLIENTS));
+        let perform = Arc::new(Keys { met: Arc::clone(&met), telling });
+        let view = ServedToolset::new(Arc::new(mobile::toolset()), perform).with_audit(audit);
+        let server = Self::serving(listener, Access::Everyone, view, Limits::default());
+        Self { told, met, ..server }
     }
 
     /// Another toolset over another phone.

@@ -16,6 +16,7 @@ mod app_tools;
 mod app_tools_real;
 mod arguments;
 mod asking;
+mod audit;
 mod caller;
 mod device_media;
 mod doctor;
