@@ -405,6 +405,10 @@ impl Session {
 impl Perform for Session {
     async fn perform(&self, call: &Call, action: Action) -> Result<Outcome, Failure> {
         let what = action.to_string();
+        if !call.may_act && action.needs_lease() {
+            let reason = "this client may only look at phones".to_owned();
+            return Err(Cause::Refused { reason }.into());
+        }
         let needs_lease = call.exclusive || action.needs_lease();
         let course = CallProgress { needs_lease, ..CallProgress::default() };
         let given = call.deadline.saturating_duration_since(Instant::now());

@@ -42,6 +42,12 @@ enum Destination {
 pub(crate) struct AuditLine<'a> {
     /// What the client calls itself.
     pub(crate) client: Option<&'a str>,
+    /// The name of its token; `None` if there is only one, or none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) token: Option<&'a str>,
+    /// What that token allows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) scope: Option<&'static str>,
     pub(crate) transport: &'static str,
     /// The phone that was reached.
     pub(crate) phone: Option<&'a str>,
@@ -178,6 +184,8 @@ mod tests {
     fn line(client: &str) -> AuditLine<'_> {
         AuditLine {
             client: Some(client),
+            token: None,
+            scope: None,
             transport: "stdio",
             phone: None,
             tool: None,

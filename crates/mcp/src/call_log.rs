@@ -9,6 +9,7 @@ use thumbwire_core::toolset::Reply;
 use tokio::time::Instant;
 
 use crate::audit::{Audit, AuditLine, Outcome};
+use crate::grant::Grant;
 
 /// Receives what there is to know about the calls of a server.
 #[derive(Clone, Default)]
@@ -20,7 +21,8 @@ pub(crate) struct CallLog {
 pub(crate) struct CallEntry {
     log: CallLog,
     client: ClientName,
-    transport: &'static str,
+    /// What its token grants, if it came over HTTP.
+    http: Option<Grant>,
     tool: Option<String>,
     state: Option<Arc<CallState>>,
     began: Instant,
@@ -28,12 +30,12 @@ pub(crate) struct CallEntry {
 }
 
 impl CallLog {
-    /// A call of this client begins.
-    pub(crate) fn begin(&self, client: &ClientName, transport: &'static str) -> CallEntry {
+    /// A call of this client begins. `http`: what its token grants, if it came over HTTP.
+    pub(crate) fn begin(&self, client: &ClientName, http: Option<Grant>) -> CallEntry {
         CallEntry {
             log: self.clone(),
             client: client.clone(),
-            transport,
+            http,
             tool: None,
             state: None,
             began: Instant::now(),
@@ -67,9 +69,12 @@ impl CallEntry {
 
     fn end(&mut self, outcome: Outcome, code: Option<&str>) {
         self.is_over = true;
+        let named = self.http.as_ref().filter(|http| http.token_name().is_some());
         self.log.audit.write(&AuditLine {
             client: Some(self.client.as_str()).filter(|client| !client.is_empty()),
-            transport: self.transport,
+            token: named.and_then(Grant::token_name),
+            scope: named.map(|http| http.scope.name()),
+            transport: if self.http.is_some() { "http" } else { "stdio" },
             phone: self.state.as_ref().and_then(|state| state.phone()),
             tool: self.tool.as_deref(),
             outcome,

@@ -33,7 +33,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::audit::Audit;
 use crate::call_log::CallLog;
-use crate::http_token::Token;
+use crate::http_token::{NamedToken, Token};
 use access::AccessCheck;
 use connections::{Connections, Place};
 use endpoint::McpEndpoint;
@@ -77,6 +77,8 @@ impl ServedToolset {
 pub enum Access {
     /// Clients with the token.
     Token(Token),
+    /// Clients with one of these tokens, each within its scope.
+    Tokens(Vec<NamedToken>),
     /// Every program on this computer, of any user.
     Everyone,
 }

@@ -9,6 +9,7 @@ mod bounded_transport;
 mod call_log;
 mod client;
 mod elicitation;
+mod grant;
 pub mod http;
 pub mod http_token;
 mod remote;

@@ -29,6 +29,8 @@ use super::audit::Audit;
 use super::bounded_transport::BoundedTransport;
 use super::call_log::CallLog;
 use super::elicitation;
+use super::grant::Grant;
+use super::http_token::Scope;
 use super::stdin_lines::{Lines, UNREADABLE};
 use thumbwire_core::action::{Call, ClientName, Perform, Progress};
 use thumbwire_core::toolset::{Content, Reply, Tool, Toolset};
@@ -144,11 +146,15 @@ impl ServerHandler for Server {
     async fn list_tools(
         &self,
         _page: Option<PaginatedRequestParams>,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let mut tools: Vec<_> = self.surface.tools.iter().map(listed).collect();
+        let may_act = grant(&context).is_none_or(|grant| grant.may_act());
+        let is_allowed = |tool: &Tool| may_act || tool.effect.is_read_only();
+        let ours = self.surface.tools.iter().filter(|tool| is_allowed(tool));
+        let mut tools: Vec<_> = ours.map(listed).collect();
         if let Some(guests) = &self.surface.dynamic_tools {
-            tools.extend(guests.tools().await.iter().map(|tool| listed(tool)));
+            let guests = guests.tools().await;
+            tools.extend(guests.iter().filter(|tool| is_allowed(tool)).map(|tool| listed(tool)));
         }
         Ok(ListToolsResult::with_all_items(tools))
     }
@@ -209,8 +215,9 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let client_name = client_name(&context);
-        let transport = if is_http(&context) { "http" } else { "stdio" };
-        let mut entry = self.log.begin(&client_name, transport);
+        let grant = grant(&context);
+        let may_act = grant.as_ref().is_none_or(Grant::may_act);
+        let mut entry = self.log.begin(&client_name, grant);
         let guest = match (self.surface.tool(&request.name), &self.surface.dynamic_tools) {
             (None, Some(guests)) => guests.tool(&request.name).await,
             _ => None,
@@ -220,6 +227,14 @@ impl ServerHandler for Server {
             let text = self.surface.unknown_tool(&request.name);
             return Err(ErrorData::new(ErrorCode::INVALID_PARAMS, text, None));
         };
+        // HTTP has refused it already.
+        if !may_act && !tool.effect.is_read_only() {
+            entry.calls(&tool.name, &Arc::default());
+            entry.refused("insufficient_scope");
+            let text =
+                format!("Not allowed: {}. Next: use a token with the scope `act`", tool.name);
+            return Err(ErrorData::new(ErrorCode::INVALID_PARAMS, text, None));
+        }
         let arguments = request.arguments.unwrap_or_default();
         let mut call = Call::with_timeout(tool.budget_for(&arguments));
         call.cancelled = context.ct.clone();
@@ -228,6 +243,7 @@ impl ServerHandler for Server {
             call.client = client(&context);
         }
         call.client_name = client_name;
+        call.may_act = may_act;
         entry.calls(&tool.name, &call.state);
         let Some(token) = context.meta.get_progress_token() else {
             let reply = self.surface.answer(tool, arguments, call, &*self.perform).await;
@@ -294,20 +310,28 @@ fn client(context: &RequestContext<RoleServer>) -> Arc<str> {
         let id = parts.headers.get("mcp-session-id")?;
         id.to_str().ok()
     });
-    session.unwrap_or_default().into()
+    let token = || grant(context)?.token_name().map(|name| format!("token {name}").into());
+    session.map(Arc::from).or_else(token).unwrap_or_default()
 }
 
-/// Whether the request came over HTTP.
-fn is_http(context: &RequestContext<RoleServer>) -> bool {
-    context.extensions.get::<Parts>().is_some()
+/// What the request's token grants; `None` over stdio.
+fn grant(context: &RequestContext<RoleServer>) -> Option<Grant> {
+    let parts = context.extensions.get::<Parts>()?;
+    let looking = || Grant { scope: Scope::Look, ..Grant::default() };
+    Some(parts.extensions.get::<Grant>().cloned().unwrap_or_else(looking))
 }
 
 /// What the client calls itself: in its handshake, or in revision 2026-07-28 with each request.
 fn client_name(context: &RequestContext<RoleServer>) -> ClientName {
-    let parts = context.extensions.get::<Parts>();
-    // Over HTTP rmcp does not know the handshake.
-    let kept = parts.and_then(|parts| parts.extensions.get::<ClientName>()).cloned();
-    kept.or_else(|| Some(ClientName::clean(&context.client_info()?.name))).unwrap_or_default()
+    let sent = match context.extensions.get::<Parts>() {
+        Some(parts) => match parts.extensions.get::<ClientName>() {
+            Some(kept) => return kept.clone(),
+            // Over HTTP rmcp does not know the handshake, and would name itself.
+            None => context.meta.client_info(),
+        },
+        None => context.client_info(),
+    };
+    sent.map(|client| ClientName::clean(&client.name)).unwrap_or_default()
 }
 
 /// The reply to a list request for a feature that we do not have. Clients of older revisions ask without checking

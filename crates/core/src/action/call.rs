@@ -20,6 +20,8 @@ pub struct Call {
     pub client: Arc<str>,
     /// What that client calls itself, for other clients to read; empty if it says nothing.
     pub client_name: ClientName,
+    /// Whether it may act on phones; if not, it only looks.
+    pub may_act: bool,
     /// Whether the phone is needed from the first action on, also if that only looks: for runs, whose first act comes later.
     pub exclusive: bool,
     /// What the session knows of the call; its clones share it.
@@ -41,6 +43,7 @@ impl Call {
             device: None,
             client: Arc::from(""),
             client_name: ClientName::default(),
+            may_act: true,
             exclusive: false,
             state: Arc::default(),
             deadline: Instant::now() + time,

@@ -33,8 +33,11 @@ use super::limits::Limits;
 use super::rejection::Rejection;
 use super::sessions::{ActiveRequest, Sessions, StartError};
 use super::{PATH, ServedToolset};
+use crate::call_log::CallLog;
+use crate::grant::Grant;
 use crate::server::Server;
 use thumbwire_core::action::{ClientName, ClientWatch};
+use thumbwire_core::toolset::Toolset;
 use thumbwire_core::toolset::app_tools::DynamicTools;
 
 /// The maximum size of a message in bytes. The largest argument of our tools is text to type.
@@ -66,6 +69,8 @@ const REVISION_OF_A_REQUEST: &str = "io.modelcontextprotocol/protocolVersion";
 pub(super) struct McpEndpoint {
     gate: AccessCheck,
     sessions: Sessions,
+    surface: Arc<Toolset>,
+    log: CallLog,
     messages: StreamableHttpService<Server, NeverSessionManager>,
     dynamic_tools: Option<Arc<dyn DynamicTools>>,
     /// Learns which sessions end.
@@ -116,12 +121,15 @@ impl McpEndpoint {
             .disable_allowed_hosts()
             .disable_allowed_origins();
         let dynamic_tools = view.surface.dynamic_tools.clone();
+        let (surface, log) = (Arc::clone(&view.surface), view.log.clone());
         let server = Server::new(view.surface, view.perform, view.log);
         let messages =
             StreamableHttpService::new(move || Ok(server.clone()), Default::default(), config);
         Self {
             gate,
             sessions: Sessions::new(limits),
+            surface,
+            log,
             messages,
             dynamic_tools,
             watch: view.watch,
@@ -144,25 +152,27 @@ impl McpEndpoint {
             let text = format!("Not Found: MCP is served at {PATH}");
             return Err(Rejection::new(StatusCode::NOT_FOUND, text));
         }
-        self.gate.check_token(request.headers())?;
+        let grant = self.gate.check_token(request.headers())?;
+        request.extensions_mut().insert(grant.clone());
         let connection = request.extensions_mut().remove::<Connection>();
         let busy = connection.map(Connection::begin);
-        let response = self.dispatch(request).await.unwrap_or_else(Rejection::into_response);
+        let response =
+            self.dispatch(request, &grant).await.unwrap_or_else(Rejection::into_response);
         Ok(response.map(|body| HoldingBody::wrap(body, busy)))
     }
 
     /// Answers a request with a valid token.
-    async fn dispatch(&self, request: Request) -> Result<Response, Rejection> {
+    async fn dispatch(&self, request: Request, grant: &Grant) -> Result<Response, Rejection> {
         match *request.method() {
-            Method::POST => self.post(request).await,
-            Method::GET => self.listen(request.headers()),
-            Method::DELETE => self.end(request.headers()).await,
+            Method::POST => self.post(request, grant).await,
+            Method::GET => self.listen(request.headers(), grant),
+            Method::DELETE => self.end(request.headers(), grant).await,
             // Includes OPTIONS: CORS preflight requests fail on purpose.
             _ => Err(Rejection::no_such_method("GET, POST, DELETE")),
         }
     }
 
-    async fn post(&self, request: Request) -> Result<Response, Rejection> {
+    async fn post(&self, request: Request, grant: &Grant) -> Result<Response, Rejection> {
         let (mut parts, body) = request.into_parts();
         let takes = Accept::read(&parts.headers);
         if !takes.json {
@@ -193,11 +203,12 @@ impl McpEndpoint {
             // It says which client this is, and was not checked.
             parts.headers.remove(SESSION);
         }
+        self.check_scope(&parts.headers, &message, &head, grant).await?;
         match head.method.as_deref() {
-            Some("initialize") => self.begin(parts, body, &message, head).await,
+            Some("initialize") => self.begin(parts, body, &message, head, grant).await,
             // Sent before the client knows our revisions.
             Some("server/discover") => Ok(self.forward(parts, body, head.id.as_ref()).await),
-            _ if old => self.in_session(parts, body, &message, head).await,
+            _ if old => self.in_session(parts, body, &message, head, grant).await,
             Some("subscriptions/listen") => {
                 let id = head.id.as_ref();
                 let take = |places: &StreamPlaces| places.take().map_err(|it| it.of(id));
@@ -209,6 +220,37 @@ impl McpEndpoint {
         }
     }
 
+    /// Rejects calls of tools that change something, if the token may only look.
+    async fn check_scope(
+        &self,
+        headers: &HeaderMap,
+        message: &Value,
+        head: &MessageHead,
+        grant: &Grant,
+    ) -> Result<(), Rejection> {
+        if grant.may_act() || head.method.as_deref() != Some("tools/call") {
+            return Ok(());
+        }
+        let name = message["params"]["name"].as_str().unwrap_or_default();
+        let tool = match (self.surface.tool(name), &self.dynamic_tools) {
+            (None, Some(guests)) => guests.tool(name).await,
+            _ => None,
+        };
+        // A name that no tool has gets the usual answer.
+        let Some(tool) = tool.as_deref().or_else(|| self.surface.tool(name)) else { return Ok(()) };
+        if tool.effect.is_read_only() {
+            return Ok(());
+        }
+        let key = session(headers).map(|session| session_key(session, grant)).unwrap_or_default();
+        let in_message = &message["params"]["_meta"]["io.modelcontextprotocol/clientInfo"]["name"];
+        let client = self.sessions.client(&key);
+        let client = client.or_else(|| in_message.as_str().map(ClientName::clean));
+        let mut entry = self.log.begin(&client.unwrap_or_default(), Some(grant.clone()));
+        entry.calls(&tool.name, &Arc::default());
+        entry.refused("insufficient_scope");
+        Err(Rejection::insufficient_scope(&tool.name).of(head.id.as_ref()))
+    }
+
     /// The handshake of the older revisions; starts a session if it succeeds.
     async fn begin(
         &self,
@@ -216,6 +258,7 @@ impl McpEndpoint {
         body: Bytes,
         message: &Value,
         head: MessageHead,
+        grant: &Grant,
     ) -> Result<Response, Rejection> {
         let name = message["params"]["clientInfo"]["name"].as_str().unwrap_or_default();
         let client = ClientName::clean(name);
@@ -228,7 +271,7 @@ impl McpEndpoint {
                 .map_err(|why| Rejection::new(StatusCode::INTERNAL_SERVER_ERROR, why))?;
             let header = HeaderValue::from_str(&session).ok();
             parts.headers.extend(header.map(|header| (SESSION, header)));
-            self.sessions.begin(session, client, Instant::now());
+            self.sessions.begin(session_key(&session, grant), client, Instant::now());
         }
         Ok(Response::from_parts(parts, Body::from(answer)))
     }
@@ -240,9 +283,11 @@ impl McpEndpoint {
         body: Bytes,
         message: &Value,
         head: MessageHead,
+        grant: &Grant,
     ) -> Result<Response, Rejection> {
         let id = head.id;
-        let session = session(&parts.headers).map_err(|it| it.of(id.as_ref()))?.to_owned();
+        let session = session(&parts.headers).map_err(|it| it.of(id.as_ref()))?;
+        let session = session_key(session, grant);
         if head.method.is_some() && id.is_some() {
             let under_way = self.sessions.start(&session, id.clone(), Instant::now());
             let under_way = under_way
@@ -266,7 +311,7 @@ impl McpEndpoint {
     }
 
     /// The stream of server notifications.
-    fn listen(&self, headers: &HeaderMap) -> Result<Response, Rejection> {
+    fn listen(&self, headers: &HeaderMap, grant: &Grant) -> Result<Response, Rejection> {
         if !Accept::read(headers).events {
             let text = "Not Acceptable: Client must accept text/event-stream";
             return Err(Rejection::new(StatusCode::NOT_ACCEPTABLE, text));
@@ -274,7 +319,8 @@ impl McpEndpoint {
         if !is_old(headers)? {
             return Err(Rejection::no_such_method("POST"));
         }
-        let under_way = self.sessions.start(session(headers)?, None, Instant::now());
+        let under_way =
+            self.sessions.start(&session_key(session(headers)?, grant), None, Instant::now());
         let under_way = under_way.map_err(|error| not_started(error, "streams open"))?;
         let place = self.streams.take()?;
         let (over, stop) = (under_way.over.clone(), self.stop.clone());
@@ -303,12 +349,12 @@ impl McpEndpoint {
         Ok(response)
     }
 
-    async fn end(&self, headers: &HeaderMap) -> Result<Response, Rejection> {
+    async fn end(&self, headers: &HeaderMap, grant: &Grant) -> Result<Response, Rejection> {
         if !is_old(headers)? {
             return Err(Rejection::no_such_method("POST"));
         }
         let session = session(headers)?;
-        if !self.sessions.end(session) {
+        if !self.sessions.end(&session_key(session, grant)) {
             return Err(no_session());
         }
         if let Some(watch) = &self.watch {
@@ -407,6 +453,14 @@ fn is_old(headers: &HeaderMap) -> Result<bool, Rejection> {
 fn session(headers: &HeaderMap) -> Result<&str, Rejection> {
     let session = headers.get(SESSION).and_then(|session| session.to_str().ok());
     session.ok_or_else(|| Rejection::bad_request("Bad Request: Missing session ID"))
+}
+
+/// The key of a session in the table. A session belongs to the token that began it: with another one it does not exist.
+fn session_key(session: &str, grant: &Grant) -> String {
+    match grant.token_name() {
+        None => session.to_owned(),
+        Some(token) => format!("{session} of {token}"),
+    }
 }
 
 fn no_session() -> Rejection {

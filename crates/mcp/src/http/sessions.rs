@@ -122,6 +122,11 @@ impl Sessions {
         })
     }
 
+    /// What the session's client calls itself; `None` if it does not exist any more.
+    pub(super) fn client(&self, session: &str) -> Option<ClientName> {
+        self.with(|all| all.rows.get(session).map(|row| row.client.clone()))
+    }
+
     /// Cancels the session's request with this id.
     pub(super) fn cancel(&self, session: &str, id: &Value) {
         self.with(|all| {

@@ -1,6 +1,7 @@
 //! `thumbwire serve`
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -28,7 +29,7 @@ use thumbwire_core::trace::Recorder;
 use thumbwire_device::{Format, FormatPreference};
 use thumbwire_mcp::Audit;
 use thumbwire_mcp::http::{self, Access, ServedToolset};
-use thumbwire_mcp::http_token::{self, StoredToken};
+use thumbwire_mcp::http_token::{self, NamedToken, Scope, StoredToken, Token};
 
 /// How long a client keeps a phone after its last act, in seconds. A model thinks for a few seconds between two acts, and
 /// seldom for longer; a client that has disappeared should not block a phone for minutes.
@@ -113,10 +114,11 @@ struct Http {
     /// Serve streamable HTTP on this address, path /mcp, instead of stdio; HOST:PORT defaults to 127.0.0.1:8080
     #[arg(long, value_name = "HOST:PORT", num_args = 0..=1, default_missing_value = ADDRESS)]
     http: Option<String>,
-    /// File with the token that clients must send; created if missing [default: thumbwire/token in $XDG_STATE_HOME or
-    /// ~/.local/state]
-    #[arg(long, value_name = "FILE", requires = "http")]
-    token_file: Option<PathBuf>,
+    /// File with the token that clients must send; created if missing. Repeat it for several clients, each with a name and
+    /// a scope: `ann=FILE` may do everything, `ci:look=FILE` only call the tools that change nothing [default:
+    /// thumbwire/token in $XDG_STATE_HOME or ~/.local/state]
+    #[arg(long, value_name = "[NAME[:SCOPE]=]FILE", requires = "http")]
+    token_file: Vec<TokenFile>,
     /// How long a client keeps a phone for itself after its last act: until then, the acts of other clients are refused;
     /// 0 lets them act at any time
     #[arg(long, value_name = "SECONDS", requires = "http", default_value_t = LEASE)]
@@ -124,6 +126,44 @@ struct Http {
     /// Accept any program on this computer, of any user, without a token
     #[arg(long, requires = "http", conflicts_with = "token_file")]
     no_token: bool,
+}
+
+/// A token's file, as `--token-file` takes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct TokenFile {
+    /// The token's name and scope, if it has a name.
+    named: Option<(String, Scope)>,
+    file: PathBuf,
+}
+
+/// The longest name of a token.
+const LONGEST_TOKEN_NAME: usize = 32;
+
+impl FromStr for TokenFile {
+    type Err = String;
+
+    /// Reads `FILE`, `NAME=FILE`, `NAME:look=FILE` or `NAME:act=FILE`. What cannot be a name is part of a path.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let is_name = |name: &str| {
+            let fits = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
+            (1..=LONGEST_TOKEN_NAME).contains(&name.len()) && name.chars().all(fits)
+        };
+        let unnamed = || Self { named: None, file: text.into() };
+        let Some((named, file)) = text.split_once('=') else { return Ok(unnamed()) };
+        let (name, scope) = named.split_once(':').unwrap_or((named, "act"));
+        if !is_name(name) {
+            return Ok(unnamed());
+        }
+        let scope = match scope {
+            "act" => Scope::Act,
+            "look" => Scope::Look,
+            other => return Err(format!("unknown scope {other:?}: expected `look` or `act`")),
+        };
+        if file.is_empty() {
+            return Err(format!("the file of the token {name:?} is missing"));
+        }
+        Ok(Self { named: Some((name.to_owned(), scope)), file: file.into() })
+    }
 }
 
 impl Http {
@@ -404,23 +444,53 @@ fn access(http: &Http, config: &Config) -> Result<Access, CliError> {
     if http.no_token {
         return Ok(without_token());
     }
-    let file = http.token_file.as_ref().or(config.token.as_ref()).ok_or_else(|| {
-        CliError::usage(
+    let home = config.token.clone().map(|file| TokenFile { named: None, file });
+    let files = match &*http.token_file {
+        [] => home.into_iter().collect(),
+        given => given.to_vec(),
+    };
+    if files.is_empty() {
+        return Err(CliError::usage(
             "cannot store the token: neither XDG_STATE_HOME nor HOME is set. Set --token-file FILE",
-        )
-    })?;
+        ));
+    }
+    let mut tokens: Vec<NamedToken> = Vec::new();
+    for TokenFile { named, file } in &files {
+        let Some((name, scope)) = named.clone() else {
+            return match files.len() {
+                1 => read_token(file, "").map(Access::Token),
+                _ => Err(CliError::usage(
+                    "several `--token-file` need names: NAME=FILE, or NAME:look=FILE",
+                )),
+            };
+        };
+        if tokens.iter().any(|one| one.name == name) {
+            return Err(CliError::usage(format!("two `--token-file` have the name {name:?}")));
+        }
+        let token = read_token(file, &format!(" of {name} (scope {})", scope.name()))?;
+        if let Some(same) = tokens.iter().find(|one| one.token.is(token.reveal().as_bytes())) {
+            let same = &same.name;
+            return Err(CliError::usage(format!("{same:?} and {name:?} have the same token")));
+        }
+        tokens.push(NamedToken { name, scope, token });
+    }
+    Ok(Access::Tokens(tokens))
+}
+
+/// Reads a token, or creates it and prints it this once. `whose` follows the word "token" in messages.
+fn read_token(file: &Path, whose: &str) -> Result<Token, CliError> {
     let StoredToken { token, made } = http_token::read_or_make(file).map_err(CliError::failed)?;
     if made {
         eprintln!(
-            "thumbwire: created a new token; it will not be shown again:\n{}",
+            "thumbwire: created a new token{whose}; it will not be shown again:\n{}",
             token.reveal()
         );
     }
     eprintln!(
-        "thumbwire: clients must send `Authorization: Bearer TOKEN`; the token is in {}",
+        "thumbwire: clients must send `Authorization: Bearer TOKEN`; the token{whose} is in {}",
         file.display()
     );
-    Ok(Access::Token(token))
+    Ok(token)
 }
 
 fn without_token() -> Access {
@@ -451,5 +521,27 @@ mod tests {
         assert!(fits(&["--allow-app-tools", "all"]) && fits(&["--toolset", "android"]));
         assert!(!fits(&["--allow-app-tools", "all", "--toolset", "android"]));
         assert!(!fits(&["--allow-app-tools", "all", "--ufo"]));
+    }
+
+    #[test]
+    fn token_files_have_names_and_scopes() {
+        let read = |text: &str| {
+            let TokenFile { named, file } = text.parse()?;
+            Ok::<_, String>((named, file.display().to_string()))
+        };
+        let named = |name: &str, scope| Some((name.to_owned(), scope));
+        for (text, expected) in [
+            ("t", (None, "t")),
+            ("/a/b=c", (None, "/a/b=c")),
+            ("./a=b", (None, "./a=b")),
+            ("ann=/t", (named("ann", Scope::Act), "/t")),
+            ("ann:act=/t", (named("ann", Scope::Act), "/t")),
+            ("ci-2:look=t=x", (named("ci-2", Scope::Look), "t=x")),
+        ] {
+            assert_eq!(read(text), Ok((expected.0, expected.1.to_owned())), "{text}");
+        }
+        let unknown = "unknown scope \"admin\": expected `look` or `act`";
+        assert_eq!(read("ann:admin=t"), Err(unknown.to_owned()));
+        assert_eq!(read("ann="), Err("the file of the token \"ann\" is missing".to_owned()));
     }
 }

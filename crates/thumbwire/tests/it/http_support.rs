@@ -63,8 +63,12 @@ impl Served {
     }
 
     pub(crate) async fn showing(view: ServedToolset) -> Self {
+        Self::guarded(view, Access::Everyone).await
+    }
+
+    pub(crate) async fn guarded(view: ServedToolset, access: Access) -> Self {
         let listener = http::bind("127.0.0.1:0").await.unwrap();
-        Self::serving(listener, Access::Everyone, view, Limits::default())
+        Self::serving(listener, access, view, Limits::default())
     }
 
     fn serving(listener: TcpListener, access: Access, view: ServedToolset, limits: Limits) -> Self {

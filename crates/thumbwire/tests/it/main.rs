@@ -56,6 +56,7 @@ mod replays;
 mod report;
 mod run;
 mod safeguards;
+mod scopes;
 mod scripted;
 mod scripted_screen;
 mod serials;

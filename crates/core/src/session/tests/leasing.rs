@@ -235,6 +235,23 @@ async fn without_a_lease_time_clients_take_turns() {
     assert_eq!(session.leases().holder("fake").await, Ok(None), "nothing was acquired");
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_client_that_may_only_look_acts_on_nothing() {
+    let (session, _phone) = quick();
+    let look = Call { may_act: false, ..of("ann") };
+    let lasting = SECOND * 5;
+    for act in [
+        Action::Press(Key::Back),
+        Action::SetClipboard("x".into()),
+        Action::StartRecording { name: None, lasting, bit_rate: None, size: None },
+    ] {
+        let refused = session.perform(&look, act).await.unwrap_err();
+        assert_eq!(refused.cause.to_string(), "this client may only look at phones");
+    }
+    session.perform(&look, Action::LOOK).await.unwrap();
+    press(&session, "bob").await.expect("nothing was leased");
+}
+
 #[test]
 fn a_call_without_a_phone_holds_nothing() {
     let state = CallState::default();
