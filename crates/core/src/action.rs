@@ -47,10 +47,13 @@ pub trait Perform: Send + Sync {
     async fn perform(&self, call: &Call, action: Action) -> Result<Outcome, Failure>;
 }
 
-/// Learns that a client has left, of those that a [`Call::client`] tells apart.
+/// What a server with several clients asks of the session besides calls.
 #[async_trait]
 pub trait ClientWatch: Send + Sync {
-    /// The client has ended its session; calls of it that still run are being cancelled.
+    /// The number of connected phones.
+    fn connected_phones(&self) -> usize;
+
+    /// A client, of those that a [`Call::client`] tells apart, has ended its session; calls of it that still run are being cancelled.
     async fn client_left(&self, client: &str);
 }
 

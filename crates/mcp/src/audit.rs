@@ -74,6 +74,18 @@ pub(crate) enum Outcome {
     Cancelled,
 }
 
+impl Outcome {
+    /// Its name, as in the audit log.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Refused => "refused",
+            Self::Failed => "failed",
+            Self::Cancelled => "cancelled",
+        }
+    }
+}
+
 #[derive(Serialize)]
 struct Timed<'a> {
     time: String,

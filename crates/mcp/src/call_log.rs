@@ -1,4 +1,4 @@
-//! What is kept about calls: the audit line of each.
+//! What is kept about calls: the audit line of each, and their number.
 //!
 //! Begin with [`CallLog::begin`]. An entry that is dropped before it ended, because its client left, is a cancelled call.
 
@@ -10,11 +10,13 @@ use tokio::time::Instant;
 
 use crate::audit::{Audit, AuditLine, Outcome};
 use crate::grant::Grant;
+use crate::metrics::Metrics;
 
 /// Receives what there is to know about the calls of a server.
 #[derive(Clone, Default)]
 pub(crate) struct CallLog {
     pub(crate) audit: Audit,
+    pub(crate) metrics: Metrics,
 }
 
 /// A running call.
@@ -69,6 +71,8 @@ impl CallEntry {
 
     fn end(&mut self, outcome: Outcome, code: Option<&str>) {
         self.is_over = true;
+        let took = self.began.elapsed();
+        self.log.metrics.count(self.tool.as_deref(), outcome, took);
         let named = self.http.as_ref().filter(|http| http.token_name().is_some());
         self.log.audit.write(&AuditLine {
             client: Some(self.client.as_str()).filter(|client| !client.is_empty()),
@@ -79,7 +83,7 @@ impl CallEntry {
             tool: self.tool.as_deref(),
             outcome,
             code,
-            took: self.began.elapsed(),
+            took,
         });
     }
 }

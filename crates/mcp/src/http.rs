@@ -12,6 +12,7 @@ mod access;
 mod connections;
 mod endpoint;
 mod limits;
+mod monitoring;
 mod rejection;
 mod sessions;
 
@@ -46,6 +47,12 @@ pub use limits::Limits;
 /// The path of the MCP endpoint.
 pub const PATH: &str = "/mcp";
 
+/// The path of the health check, which needs no token.
+pub const HEALTH_PATH: &str = "/healthz";
+
+/// The path of the numbers for Prometheus.
+pub const METRICS_PATH: &str = "/metrics";
+
 /// What an address serves: a toolset, and what performs its calls. Several may share one session.
 #[derive(Clone)]
 pub struct ServedToolset {
@@ -63,7 +70,8 @@ impl ServedToolset {
 
     /// Writes the audit lines of calls there instead of to the log.
     pub fn with_audit(self, audit: Audit) -> Self {
-        Self { log: CallLog { audit }, ..self }
+        let log = CallLog { audit, ..self.log };
+        Self { log, ..self }
     }
 
     /// Tells `watch` which clients have left: those that end their session.

@@ -12,6 +12,7 @@ mod elicitation;
 mod grant;
 pub mod http;
 pub mod http_token;
+mod metrics;
 mod remote;
 mod server;
 mod stdin_lines;

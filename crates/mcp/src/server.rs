@@ -83,7 +83,7 @@ where
 {
     let over = CancellationToken::new();
     let _ends_with_us = over.clone().drop_guard();
-    let log = CallLog { audit };
+    let log = CallLog { audit, ..CallLog::default() };
     let server = Server { over: Some(over), ..Server::new(surface, perform, log) };
     let reader = Lines::new(reader);
     let odd = reader.first_invalid();

@@ -84,6 +84,10 @@ impl Session {
 
 #[async_trait]
 impl ClientWatch for Session {
+    fn connected_phones(&self) -> usize {
+        self.connections.all().len()
+    }
+
     /// Ends the client's leases, as soon as nothing of it acts any more.
     async fn client_left(&self, client: &str) {
         let leasing = &self.connections.leasing;

@@ -32,9 +32,10 @@ use super::connections::{Connection, HoldingBody};
 use super::limits::Limits;
 use super::rejection::Rejection;
 use super::sessions::{ActiveRequest, Sessions, StartError};
-use super::{PATH, ServedToolset};
+use super::{HEALTH_PATH, METRICS_PATH, PATH, ServedToolset, monitoring};
 use crate::call_log::CallLog;
 use crate::grant::Grant;
+use crate::metrics::Gauges;
 use crate::server::Server;
 use thumbwire_core::action::{ClientName, ClientWatch};
 use thumbwire_core::toolset::Toolset;
@@ -148,14 +149,28 @@ impl McpEndpoint {
         self.gate.check_address(request.uri(), request.headers())?;
         // Some clients add a slash, and do not follow a redirect with their request's body.
         let path = request.uri().path();
-        if path.strip_suffix('/').unwrap_or(path) != PATH {
+        let path = path.strip_suffix('/').unwrap_or(path);
+        if path == HEALTH_PATH {
+            return monitoring::health(request.method());
+        }
+        let is_metrics = path == METRICS_PATH;
+        if path != PATH && !is_metrics {
             let text = format!("Not Found: MCP is served at {PATH}");
             return Err(Rejection::new(StatusCode::NOT_FOUND, text));
         }
         let grant = self.gate.check_token(request.headers())?;
         request.extensions_mut().insert(grant.clone());
         let connection = request.extensions_mut().remove::<Connection>();
+        let connections = connection.as_ref().map_or(0, Connection::count);
         let busy = connection.map(Connection::begin);
+        if is_metrics {
+            let gauges = Gauges {
+                sessions: self.sessions.count(Instant::now()),
+                connections,
+                phones: self.watch.as_ref().map(|watch| watch.connected_phones()),
+            };
+            return monitoring::metrics(request.method(), &self.log.metrics, gauges);
+        }
         let response =
             self.dispatch(request, &grant).await.unwrap_or_else(Rejection::into_response);
         Ok(response.map(|body| HoldingBody::wrap(body, busy)))

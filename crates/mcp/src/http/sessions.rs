@@ -127,6 +127,11 @@ impl Sessions {
         self.with(|all| all.rows.get(session).map(|row| row.client.clone()))
     }
 
+    /// How many sessions there are.
+    pub(super) fn count(&self, now: Instant) -> usize {
+        self.with(|all| all.rows.values().filter(|row| !row.is_idle_since(IDLE, now)).count())
+    }
+
     /// Cancels the session's request with this id.
     pub(super) fn cancel(&self, session: &str, id: &Value) {
         self.with(|all| {

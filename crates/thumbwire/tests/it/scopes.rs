@@ -179,6 +179,47 @@ async fn audit_lines_have_the_names_and_scopes_of_tokens() {
     insta::assert_snapshot!("audit_lines_of_tokens", shared.audit());
 }
 
+#[tokio::test]
+async fn health_needs_no_token_and_metrics_need_one() {
+    let shared = Shared::start().await;
+    let ask = async |request: &str, headers: &[(&str, &str)]| {
+        shared.server.ask(request, headers, "").await
+    };
+    let healthy = ask("GET /healthz", &[]).await;
+    assert_eq!((healthy.status, healthy.body.as_str()), (200, "ok\n"));
+    let token = ("authorization", shared.look.as_str());
+    for path in ["/healthz", "/metrics"] {
+        let post = ask(&format!("POST {path}"), &[token]).await;
+        assert_eq!((post.status, post.header("allow")), (405, Some("GET")), "{path}");
+        for header in [("host", "evil.example"), ("origin", "http://evil.example")] {
+            assert_eq!(ask(&format!("GET {path}"), &[token, header]).await.status, 403, "{path}");
+        }
+    }
+    assert_eq!(ask("GET /metrics", &[]).await.status, 401);
+
+    let ann = shared.connect(&shared.act).await;
+    shared.ask(&shared.act, Some(&ann), &press_home()).await;
+    shared.ask(&shared.act, Some(&ann), &call("mobile_press_key", json!({ "key": "x" }))).await;
+    shared.ask(&shared.act, Some(&ann), &call("hunter2", json!({}))).await;
+    shared.ask(&shared.look, None, &press_home()).await;
+    let metrics = ask("GET /metrics", &[token]).await;
+    assert_eq!(metrics.header("content-type"), Some("text/plain; version=0.0.4; charset=utf-8"));
+    let is_stable = |line: &&str| !line.starts_with('#') && !line.contains("duration_seconds_");
+    let lines: Vec<&str> = metrics.body.lines().filter(is_stable).collect();
+    assert_eq!(
+        lines,
+        [
+            "thumbwire_calls_total{tool=\"(unknown)\",outcome=\"refused\"} 1",
+            "thumbwire_calls_total{tool=\"mobile_press_key\",outcome=\"ok\"} 1",
+            "thumbwire_calls_total{tool=\"mobile_press_key\",outcome=\"refused\"} 2",
+            "thumbwire_sessions 1",
+            "thumbwire_connections 1",
+            "thumbwire_phones 1",
+        ]
+    );
+    assert!(metrics.body.contains("\nthumbwire_call_duration_seconds_count 4\n"));
+}
+
 /// The answer that each combination of Host, Origin, method, token and session should get, worked out here from the rules
 /// in docs/http.md.
 #[tokio::test]
