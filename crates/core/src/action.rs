@@ -28,7 +28,7 @@ pub use app_tools::{
     AppTool, AppToolCall, AppToolFinding, AppToolPhase, AppToolProtocol, AppToolReply,
     AppToolResult, AppTools, Catalog, Parameter, TrustStatus,
 };
-pub use call::{AskUser, Call, NoProgress, NoUser, Progress, UserAnswer, agrees};
+pub use call::{AskUser, Call, NoProgress, NoUser, Progress, Question, UserAnswer, agrees};
 pub use device_path::{DEVICE_FOLDERS, check_device_path};
 pub use failure::{Cause, Failure};
 pub use file_names::{FileNameError, LONGEST_NAME, check_name};

@@ -9,6 +9,7 @@
 //! There is no TLS, so [`bind`] refuses addresses that other computers can reach.
 
 mod access;
+mod asking_call;
 mod connections;
 mod endpoint;
 mod limits;

@@ -9,9 +9,11 @@ mod client;
 mod elicitation;
 pub mod http;
 pub mod http_token;
+mod progress;
 mod remote;
 mod server;
 mod stdin_lines;
+mod waiting_calls;
 
 pub use client::{Client, ClientError};
 pub use remote::RemoteClient;

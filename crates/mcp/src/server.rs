@@ -12,23 +12,27 @@ use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest,
     CustomResult, ErrorCode, ErrorData, Implementation, ListPromptsResult,
     ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    ProgressNotificationParam, ProgressToken, ServerCapabilities, ServerConfig, SubscriptionFilter,
-    ToolAnnotations,
+    ServerCapabilities, ServerConfig, SubscriptionFilter, ToolAnnotations,
 };
 use rmcp::service::{
-    NotificationContext, Peer, RequestContext, ServerInitializeError, SubscriptionContext,
+    NotificationContext, RequestContext, ServerInitializeError, SubscriptionContext,
 };
 use rmcp::transport::stdio_pipes;
 use rmcp::{RoleServer, ServerHandler, ServiceExt};
+use serde_json::{Map, Value};
 use thumbwire_device::Image;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::bounded_transport::BoundedTransport;
-use super::elicitation;
+use super::elicitation::{self, AskingMode, ElicitingUser};
+use super::progress::{ProgressQueue, UNREAD, notify_progress, with_progress};
 use super::stdin_lines::{Lines, UNREADABLE};
-use thumbwire_core::action::{Call, Perform, Progress};
+use super::waiting_calls::{
+    CallBinding, CancelOnDrop, RunningCall, UserBetweenRequests, WaitingCalls,
+};
+use thumbwire_core::action::{Call, Perform};
 use thumbwire_core::toolset::{Content, Reply, Tool, Toolset};
 
 /// Serves the toolset on standard input and output until the client closes them.
@@ -95,11 +99,79 @@ pub(super) struct Server {
     over: Option<CancellationToken>,
     /// Whether the client already gets change notifications.
     told: Arc<AtomicBool>,
+    /// The calls that wait for the user's answer, of all clients.
+    waiting: Arc<WaitingCalls>,
 }
 
 impl Server {
     pub(super) fn new(surface: Arc<Toolset>, perform: Arc<dyn Perform>) -> Self {
-        Self { surface, perform, over: None, told: Arc::default() }
+        Self { surface, perform, over: None, told: Arc::default(), waiting: Arc::default() }
+    }
+
+    /// Starts a call in a task of its own, so that it can wait for an answer between two requests.
+    fn start(
+        &self,
+        binding: CallBinding,
+        guest: Option<Arc<Tool>>,
+        arguments: Map<String, Value>,
+        mut call: Call,
+    ) -> RunningCall {
+        let (asking, questions) = mpsc::channel(1);
+        let (telling, progress) = mpsc::channel(UNREAD);
+        let cancelled = call.cancelled.clone();
+        call.progress = Arc::new(ProgressQueue(telling));
+        call.ask = Arc::new(UserBetweenRequests {
+            questions: asking,
+            deadline: call.deadline,
+            cancelled: cancelled.clone(),
+        });
+        let (surface, perform) = (Arc::clone(&self.surface), Arc::clone(&self.perform));
+        let name = binding.tool().to_owned();
+        let work = tokio::spawn(async move {
+            match guest.as_deref().or_else(|| surface.tool(&name)) {
+                Some(tool) => Some(surface.answer(tool, arguments, call, &*perform).await),
+                None => None,
+            }
+        });
+        RunningCall { binding, work, questions, progress, cancelled: CancelOnDrop(cancelled) }
+    }
+
+    /// Follows a call until its result or its next question. It is cancelled with this request.
+    async fn follow(
+        &self,
+        mut running: RunningCall,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let token = context.meta.get_progress_token();
+        let tell = async |step| {
+            if let Some(token) = &token {
+                notify_progress(&context.peer, token, step).await;
+            }
+        };
+        let reply = loop {
+            tokio::select! {
+                biased;
+                () = context.ct.cancelled() => {
+                    running.cancelled.0.cancel();
+                    break running.work.await;
+                }
+                Some(step) = running.progress.recv() => tell(step).await,
+                Some(asked) = running.questions.recv() => {
+                    return self.waiting.ask(running, asked).map(Into::into);
+                }
+                reply = &mut running.work => {
+                    while let Ok(step) = running.progress.try_recv() {
+                        tell(step).await;
+                    }
+                    break reply;
+                }
+            }
+        };
+        match reply {
+            Ok(Some(reply)) => Ok(result(reply).into()),
+            Ok(None) => Err(ErrorData::internal_error("the tool is gone", None)),
+            Err(error) => Err(ErrorData::internal_error(format!("the call failed: {error}"), None)),
+        }
     }
 }
 
@@ -190,13 +262,33 @@ impl ServerHandler for Server {
             let text = self.surface.unknown_tool(&request.name);
             return Err(ErrorData::new(ErrorCode::INVALID_PARAMS, text, None));
         };
+        let asking = elicitation::asking_mode(&context);
+        let client = client(&context);
+        let binding = CallBinding::new(Arc::clone(&client), &request);
+        if asking == AskingMode::BetweenRequests
+            && let Some(state) = &request.request_state
+        {
+            let responses = request.input_responses.as_ref();
+            let (running, asked) = self.waiting.resume(state, &binding, responses)?;
+            return match asked {
+                Some(asked) => self.waiting.ask(running, asked).map(Into::into),
+                None => self.follow(running, &context).await,
+            };
+        }
         let arguments = request.arguments.unwrap_or_default();
         let mut call = Call::with_timeout(tool.budget_for(&arguments));
-        call.cancelled = context.ct.clone();
-        call.ask = elicitation::person(&context);
         if self.surface.chooses_device {
-            call.client = client(&context);
+            call.client = client;
         }
+        match asking {
+            AskingMode::Nobody => {}
+            AskingMode::DuringCall => call.ask = Arc::new(ElicitingUser(context.peer.clone())),
+            AskingMode::BetweenRequests => {
+                let running = self.start(binding, guest, arguments, call);
+                return self.follow(running, &context).await;
+            }
+        }
+        call.cancelled = context.ct.clone();
         let Some(token) = context.meta.get_progress_token() else {
             let reply = self.surface.answer(tool, arguments, call, &*self.perform).await;
             return Ok(result(reply).into());
@@ -305,53 +397,4 @@ fn result(reply: Reply) -> CallToolResult {
     result.is_error = Some(reply.is_error);
     result.structured_content = reply.structured;
     result
-}
-
-/// How many progress steps may queue for a slow client; later ones are dropped.
-const UNREAD: usize = 64;
-
-/// Queues progress for the client that requested it.
-struct ProgressQueue(mpsc::Sender<(u32, Option<u32>, String)>);
-
-impl Progress for ProgressQueue {
-    fn report(&self, done: u32, total: Option<u32>, text: &str) {
-        // A client that does not read its progress must not delay the work.
-        let _ = self.0.try_send((done, total, text.to_owned()));
-    }
-}
-
-/// Runs the work and sends its progress meanwhile: in order, and all of it before the reply.
-async fn with_progress(
-    work: impl Future<Output = Reply>,
-    mut telling: mpsc::Receiver<(u32, Option<u32>, String)>,
-    peer: &Peer<RoleServer>,
-    token: &ProgressToken,
-) -> Reply {
-    let tell = async |(done, total, words): (u32, Option<u32>, String)| {
-        let mut out = ProgressNotificationParam::new(token.clone(), done.into());
-        out.total = total.map(f64::from);
-        out.message = Some(words);
-        // If the client has disconnected, sending the reply will fail.
-        let _ = peer.notify_progress(out).await;
-    };
-    let done = CancellationToken::new();
-    let working = async {
-        let reply = work.await;
-        done.cancel();
-        reply
-    };
-    let formatter = async {
-        loop {
-            tokio::select! {
-                biased;
-                step = telling.recv() => match step {
-                    Some(step) => tell(step).await,
-                    None => return,
-                },
-                // The sender may outlive the work, but has no more progress.
-                () = done.cancelled() => telling.close(),
-            }
-        }
-    };
-    tokio::join!(working, formatter).0
 }

@@ -26,10 +26,10 @@ impl Risk {
     pub fn question(&self, app: Option<&str>) -> String {
         let Self { what, text: words } = self;
         if *what == BY_AN_APP {
-            return format!("About to call {words}, {what}. Go ahead? (yes / no)");
+            return format!("About to call {words}, {what}. Go ahead?");
         }
         let place = app.map_or(String::new(), |app| format!(" in {app}"));
-        format!("About to tap {words:?}{place}, which may {what}. Go ahead? (yes / no)")
+        format!("About to tap {words:?}{place}, which may {what}. Go ahead?")
     }
 }
 
@@ -296,7 +296,7 @@ mod tests {
         let found = risk(&click(json!({ "x": 5, "y": 70 })), &screen).unwrap();
         assert_eq!(
             found.question(Some("app")),
-            "About to tap \"btn send\" in app, which may send something. Go ahead? (yes / no)"
+            "About to tap \"btn send\" in app, which may send something. Go ahead?"
         );
     }
 

@@ -1,5 +1,6 @@
 //! The context of an action: its phone, its deadline, and the ways back to the caller.
 
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -58,6 +59,39 @@ impl Progress for NoProgress {
     fn report(&self, _done: u32, _total: Option<u32>, _words: &str) {}
 }
 
+/// A question to the user.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Question {
+    /// What is asked, without the choices.
+    pub text: String,
+    /// The answers to choose from; empty if any text will do.
+    pub choices: Vec<String>,
+}
+
+impl Question {
+    /// A question that any text answers.
+    pub fn open(text: impl Into<String>) -> Self {
+        Self { text: text.into(), choices: Vec::new() }
+    }
+
+    /// A question to answer with yes or no; read the answer with [`agrees`].
+    pub fn yes_or_no(text: impl Into<String>) -> Self {
+        Self { text: text.into(), choices: vec!["yes".into(), "no".into()] }
+    }
+}
+
+/// The text with its choices, for a user who types the answer: `Go ahead? (yes / no)`.
+impl fmt::Display for Question {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.text)?;
+        if self.choices.is_empty() {
+            Ok(())
+        } else {
+            write!(out, " ({})", self.choices.join(" / "))
+        }
+    }
+}
+
 /// What came of a question to the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum UserAnswer {
@@ -74,12 +108,12 @@ pub enum UserAnswer {
 /// Asks the user behind the caller.
 #[async_trait]
 pub trait AskUser: Send + Sync {
-    /// Asks and waits for the answer.
-    async fn ask(&self, question: &str) -> UserAnswer;
+    /// Asks and waits for the answer. A user who types may answer something else than one of the choices.
+    async fn ask(&self, question: &Question) -> UserAnswer;
 
     /// Asks for a secret without echoing it. Also [`UserAnswer::NoUser`] if that is not possible: MCP's forms must not ask for
     /// secrets (revision 2025-11-25, "Elicitation").
-    async fn ask_secret(&self, _question: &str) -> UserAnswer {
+    async fn ask_secret(&self, _question: &Question) -> UserAnswer {
         UserAnswer::NoUser
     }
 
@@ -105,7 +139,7 @@ pub struct NoUser;
 
 #[async_trait]
 impl AskUser for NoUser {
-    async fn ask(&self, _question: &str) -> UserAnswer {
+    async fn ask(&self, _question: &Question) -> UserAnswer {
         UserAnswer::NoUser
     }
 

@@ -2,8 +2,9 @@
 //!
 //! A POST carries one JSON-RPC message. A request of revision 2026-07-28 is self-contained; one of an older revision
 //! belongs to a session that `initialize` started. The response is JSON, or an event stream if the call reports
-//! progress. Either is cancelled when its connection closes, since nobody could fetch the response later. A GET opens a
-//! stream that only reports changes of the tool list; a DELETE ends the session.
+//! progress or asks the client's user ([`asking_call`](super::asking_call)). Either is cancelled when its connection closes,
+//! since nobody could fetch the response later. A GET opens a stream that only reports changes of the tool list; a DELETE
+//! ends the session.
 //!
 //! Where rmcp does not decide them, statuses and messages follow the recorded responses of UFO's servers (the Python
 //! SDK).
@@ -19,20 +20,23 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use axum::response::Response;
 use futures::stream::{self, StreamExt as _};
-use rmcp::model::ProtocolVersion;
+use rmcp::model::{ClientCapabilities, ProtocolVersion};
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+use serde::Deserialize as _;
 use serde_json::{Value, json};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::access::AccessCheck;
+use super::asking_call;
 use super::connections::{Connection, HoldingBody};
 use super::limits::Limits;
 use super::rejection::Rejection;
 use super::sessions::{ActiveRequest, Sessions, StartError};
 use super::{PATH, ServedToolset};
+use crate::elicitation::has_forms;
 use crate::server::Server;
 use thumbwire_core::toolset::app_tools::DynamicTools;
 
@@ -66,6 +70,7 @@ pub(super) struct McpEndpoint {
     gate: AccessCheck,
     sessions: Sessions,
     messages: StreamableHttpService<Server, NeverSessionManager>,
+    server: Server,
     dynamic_tools: Option<Arc<dyn DynamicTools>>,
     /// The places for idle streams of all clients.
     streams: StreamPlaces,
@@ -114,12 +119,14 @@ impl McpEndpoint {
             .disable_allowed_origins();
         let dynamic_tools = view.surface.dynamic_tools.clone();
         let server = Server::new(view.surface, view.perform);
+        let of_messages = server.clone();
         let messages =
-            StreamableHttpService::new(move || Ok(server.clone()), Default::default(), config);
+            StreamableHttpService::new(move || Ok(of_messages.clone()), Default::default(), config);
         Self {
             gate,
             sessions: Sessions::new(limits),
             messages,
+            server,
             dynamic_tools,
             streams: StreamPlaces::new(limits.streams, "streams"),
             subscriptions: StreamPlaces::new(limits.subscriptions, "subscriptions"),
@@ -190,10 +197,10 @@ impl McpEndpoint {
             parts.headers.remove(SESSION);
         }
         match head.method.as_deref() {
-            Some("initialize") => self.begin(parts, body, head).await,
+            Some("initialize") => self.begin(parts, body, &message, head).await,
             // Sent before the client knows our revisions.
             Some("server/discover") => Ok(self.forward(parts, body, head.id.as_ref()).await),
-            _ if old => self.in_session(parts, body, &message, head).await,
+            _ if old => self.in_session(parts, body, &message, head, takes.events).await,
             Some("subscriptions/listen") => {
                 let id = head.id.as_ref();
                 let take = |places: &StreamPlaces| places.take().map_err(|it| it.of(id));
@@ -210,6 +217,7 @@ impl McpEndpoint {
         &self,
         parts: Parts,
         body: Bytes,
+        message: &Value,
         head: MessageHead,
     ) -> Result<Response, Rejection> {
         let response = self.forward(parts, body, head.id.as_ref()).await;
@@ -221,7 +229,9 @@ impl McpEndpoint {
                 .map_err(|why| Rejection::new(StatusCode::INTERNAL_SERVER_ERROR, why))?;
             let header = HeaderValue::from_str(&session).ok();
             parts.headers.extend(header.map(|header| (SESSION, header)));
-            self.sessions.begin(session, Instant::now());
+            let client = ClientCapabilities::deserialize(&message["params"]["capabilities"]);
+            let has_forms = client.is_ok_and(|client| has_forms(&client));
+            self.sessions.begin(session, has_forms, Instant::now());
         }
         Ok(Response::from_parts(parts, Body::from(answer)))
     }
@@ -233,6 +243,7 @@ impl McpEndpoint {
         body: Bytes,
         message: &Value,
         head: MessageHead,
+        takes_events: bool,
     ) -> Result<Response, Rejection> {
         let id = head.id;
         let session = session(&parts.headers).map_err(|it| it.of(id.as_ref()))?.to_owned();
@@ -240,14 +251,33 @@ impl McpEndpoint {
             let under_way = self.sessions.start(&session, id.clone(), Instant::now());
             let under_way = under_way
                 .map_err(|error| not_started(error, "requests running").of(id.as_ref()))?;
+            let is_call = head.method.as_deref() == Some("tools/call");
+            let may_ask = is_call && takes_events && self.sessions.has_forms(&session);
+            let answering = async {
+                if may_ask {
+                    let (server, sessions) = (self.server.clone(), self.sessions.clone());
+                    let parts = parts.clone();
+                    let answer =
+                        asking_call::answer(server, sessions, &session, parts, message, ALIVE);
+                    if let Some(response) = answer.await {
+                        return response;
+                    }
+                }
+                self.forward(parts, body, id.as_ref()).await
+            };
             return Ok(tokio::select! {
                 biased;
-                () = under_way.over.cancelled() => cancelled(id),
-                response = self.forward(parts, body, id.as_ref()) => until_over(response, under_way),
+                () = under_way.over.cancelled() => cancelled(id.clone()),
+                response = answering => until_over(response, under_way),
             });
         }
         if !self.sessions.touch(&session, Instant::now()) {
             return Err(no_session());
+        }
+        if head.method.is_none()
+            && let Some(number) = id.as_ref().and_then(question_number)
+        {
+            self.sessions.answer(&session, number, message.clone());
         }
         if head.method.as_deref() == Some("notifications/cancelled") {
             self.sessions.cancel(&session, &message["params"]["requestId"]);
@@ -389,6 +419,11 @@ fn is_old(headers: &HeaderMap) -> Result<bool, Rejection> {
         )));
     }
     Ok(*revision < *ProtocolVersion::V_2026_07_28.as_str())
+}
+
+/// The number of the question that a response answers. Some clients send a number as text.
+fn question_number(id: &Value) -> Option<u64> {
+    id.as_u64().or_else(|| id.as_str()?.parse().ok())
 }
 
 /// The session id in the headers.

@@ -16,6 +16,8 @@ mod app_tools;
 mod app_tools_real;
 mod arguments;
 mod asking;
+mod asking_rounds;
+mod asking_support;
 mod caller;
 mod device_media;
 mod doctor;

@@ -89,7 +89,7 @@ struct Meanwhile<'a>(&'a dyn TrustStore, Option<Pin>, Person);
 
 #[async_trait]
 impl AskUser for Meanwhile<'_> {
-    async fn ask(&self, question: &str) -> UserAnswer {
+    async fn ask(&self, question: &Question) -> UserAnswer {
         self.0.save(CLOCK, self.1.clone()).unwrap();
         self.2.ask(question).await
     }
