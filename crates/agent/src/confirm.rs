@@ -126,7 +126,7 @@ impl FunctionProvider for AskUserFunctions {
         if let Some(name) = secret {
             question = format!("{question} (stored as {name}; the model does not see it)");
         }
-        let question = Question { text: question, choices };
+        let question = Question { choices, ..Question::open(question) };
         let answer = match secret {
             None => call.ask.ask(&question).await,
             Some(_) => call.ask.ask_secret(&question).await,

@@ -1,6 +1,6 @@
 //! Questions to the user behind a client: MCP elicitation.
 //!
-//! A client that declared the capability is asked with a form of one field, `answer`: a choice where the question has
+//! A client that declared the capability is asked with a form of one field, mostly `answer`: a choice where the question has
 //! choices, text otherwise. In the revisions before 2026-07-28 the form is a request, `elicitation/create`, that the call sends
 //! and waits for ([`ElicitingUser`]). In 2026-07-28 the call's request ends with the form, and the next one brings the answer
 //! ([`waiting_calls`](super::waiting_calls)). Without the capability there is no user to ask.
@@ -79,8 +79,8 @@ pub(super) fn form(question: &Question) -> Option<ElicitRequest> {
     if !question.choices.is_empty() {
         answer["enum"] = question.choices.iter().map(|choice| sanitize(choice)).collect();
     }
-    let schema =
-        json!({ "type": "object", "properties": { "answer": answer }, "required": ["answer"] });
+    let name = question.name;
+    let schema = json!({ "type": "object", "properties": { (name): answer }, "required": [name] });
     let requested_schema = serde_json::from_value::<ElicitationSchema>(schema).ok()?;
     Some(ElicitRequest::new(ElicitRequestParams::FormElicitationParams {
         meta: None,
@@ -109,7 +109,7 @@ fn sanitize(question: &str) -> String {
 /// The answer in the form. Some clients send a number or a boolean unquoted. Where the question has choices, anything else is
 /// no answer.
 fn answer(content: &Value, question: &Question) -> Option<String> {
-    let answer = match content.get("answer")? {
+    let answer = match content.get(question.name)? {
         Value::String(text) => text.trim().to_owned(),
         Value::Bool(yes) if !question.choices.is_empty() => {
             (if *yes { "yes" } else { "no" }).to_owned()

@@ -9,10 +9,12 @@ mod client;
 mod elicitation;
 pub mod http;
 pub mod http_token;
+mod offers;
 mod progress;
 mod remote;
 mod server;
 mod stdin_lines;
+mod unknown_method;
 mod waiting_calls;
 
 pub use client::{Client, ClientError};

@@ -4,15 +4,20 @@
 //! `notifications/tools/list_changed` (over HTTP on the stream of `endpoint`), those of revision 2026-07-28 if they
 //! subscribe (`subscriptions/listen`).
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use axum::http::request::Parts;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest,
-    CustomResult, ErrorCode, ErrorData, Implementation, ListPromptsResult,
+    CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
+    CustomRequest, CustomResult, ErrorCode, ErrorData, GetPromptRequestParams, GetPromptResponse,
+    Implementation, InitializeRequestParams, InitializeResult, JsonObject, ListPromptsResult,
     ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    ServerCapabilities, ServerConfig, SubscriptionFilter, ToolAnnotations,
+    PromptsCapability, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse,
+    ReadResourceResult, ResourcesCapability, ServerCapabilities, ServerConfig, SubscriptionFilter,
+    ToolAnnotations,
 };
 use rmcp::service::{
     NotificationContext, RequestContext, ServerInitializeError, SubscriptionContext,
@@ -20,20 +25,21 @@ use rmcp::service::{
 use rmcp::transport::stdio_pipes;
 use rmcp::{RoleServer, ServerHandler, ServiceExt};
 use serde_json::{Map, Value};
-use thumbwire_device::Image;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::bounded_transport::BoundedTransport;
 use super::elicitation::{self, AskingMode, ElicitingUser};
+use super::offers;
 use super::progress::{ProgressQueue, UNREAD, notify_progress, with_progress};
 use super::stdin_lines::{Lines, UNREADABLE};
+use super::unknown_method::unknown_method;
 use super::waiting_calls::{
     CallBinding, CancelOnDrop, RunningCall, UserBetweenRequests, WaitingCalls,
 };
 use thumbwire_core::action::{Call, Perform};
-use thumbwire_core::toolset::{Content, Reply, Tool, Toolset};
+use thumbwire_core::toolset::{Reply, Tool, Toolset};
 
 /// Serves the toolset on standard input and output until the client closes them.
 ///
@@ -90,6 +96,17 @@ fn handshake_error(error: ServerInitializeError, odd: Option<&String>) -> Result
     Err(format!("MCP handshake failed: {reason}"))
 }
 
+/// The revisions that we serve.
+pub(super) const SUPPORTED: [ProtocolVersion; 4] = [
+    ProtocolVersion::V_2024_11_05,
+    ProtocolVersion::V_2025_06_18,
+    ProtocolVersion::V_2025_11_25,
+    ProtocolVersion::V_2026_07_28,
+];
+
+/// How long reading a resource or completing an argument may take.
+const READING: Duration = Duration::from_secs(30);
+
 /// The handlers for all transports.
 #[derive(Clone)]
 pub(super) struct Server {
@@ -106,6 +123,16 @@ pub(super) struct Server {
 impl Server {
     pub(super) fn new(surface: Arc<Toolset>, perform: Arc<dyn Perform>) -> Self {
         Self { surface, perform, over: None, told: Arc::default(), waiting: Arc::default() }
+    }
+
+    /// The call of a request that reads something. It asks nobody and reports no progress.
+    fn call(&self, context: &RequestContext<RoleServer>) -> Call {
+        let mut call = Call::with_timeout(READING);
+        call.cancelled = context.ct.clone();
+        if self.surface.chooses_device {
+            call.client = client(context);
+        }
+        call
     }
 
     /// Starts a call in a task of its own, so that it can wait for an answer between two requests.
@@ -178,13 +205,34 @@ impl Server {
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
         let able = ServerCapabilities::builder().enable_tools();
-        let able = match self.surface.dynamic_tools {
+        let mut able = match self.surface.dynamic_tools {
             Some(_) => able.enable_tool_list_changed().build(),
             None => able.build(),
         };
+        able.prompts = (!self.surface.prompts.is_empty()).then(PromptsCapability::default);
+        able.resources = self.surface.resources.is_some().then(ResourcesCapability::default);
+        able.completions = self.surface.completion.is_some().then(JsonObject::default);
         ServerConfig::new(able)
             .with_server_info(Implementation::new(self.surface.server, env!("CARGO_PKG_VERSION")))
             .with_instructions(self.surface.instructions)
+    }
+
+    /// All revisions except 2025-03-26, in which servers must accept batches.
+    fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
+        Cow::Borrowed(&SUPPORTED)
+    }
+
+    async fn initialize(
+        &self,
+        mut request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        context.peer.set_peer_info(request.clone());
+        if request.protocol_version == ProtocolVersion::V_2025_03_26 {
+            // Its clients know the revision before it, and none that came later.
+            request.protocol_version = ProtocolVersion::V_2024_11_05;
+        }
+        self.negotiate_initialize(&request)
     }
 
     async fn list_tools(
@@ -305,7 +353,22 @@ impl ServerHandler for Server {
         _page: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        not_supported(&context, "prompts/list")
+        if self.surface.prompts.is_empty() {
+            return not_supported(&context, "prompts/list");
+        }
+        let prompts = self.surface.prompts.iter().map(offers::prompt).collect();
+        Ok(ListPromptsResult::with_all_items(prompts))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        if self.surface.prompts.is_empty() {
+            return Err(unknown_method("prompts/get"));
+        }
+        offers::prompt_messages(&self.surface.prompts, &request).map(Into::into)
     }
 
     async fn list_resources(
@@ -313,7 +376,12 @@ impl ServerHandler for Server {
         _page: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        not_supported(&context, "resources/list")
+        let Some(resources) = &self.surface.resources else {
+            return not_supported(&context, "resources/list");
+        };
+        let listed = resources.list(&self.call(&context), &*self.perform).await;
+        let listed = listed.into_iter().map(offers::resource).collect();
+        Ok(ListResourcesResult::with_all_items(listed))
     }
 
     async fn list_resource_templates(
@@ -321,7 +389,40 @@ impl ServerHandler for Server {
         _page: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        not_supported(&context, "resources/templates/list")
+        let Some(resources) = &self.surface.resources else {
+            return not_supported(&context, "resources/templates/list");
+        };
+        let templates = resources.templates().into_iter().map(offers::template).collect();
+        Ok(ListResourceTemplatesResult::with_all_items(templates))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let Some(resources) = &self.surface.resources else {
+            return Err(unknown_method("resources/read"));
+        };
+        let read = resources.read(&request.uri, &self.call(&context), &*self.perform).await;
+        let contents = read.map_err(|error| offers::resource_error(error, &request.uri))?;
+        Ok(ReadResourceResult::new(vec![offers::contents(contents)]).into())
+    }
+
+    async fn complete(
+        &self,
+        request: CompleteRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        let Some(completion) = &self.surface.completion else {
+            return Err(unknown_method("completion/complete"));
+        };
+        let resources = self.surface.resources.as_deref();
+        offers::check_reference(&request.r#ref, &self.surface.prompts, resources)?;
+        let (argument, prefix) = (&request.argument.name, &request.argument.value);
+        let call = self.call(&context);
+        let values = completion.complete(argument, prefix, &call, &*self.perform).await;
+        Ok(offers::completion(values))
     }
 
     /// Also gets malformed `tools/call` requests: without a name, or with arguments that are not an object.
@@ -340,7 +441,7 @@ impl ServerHandler for Server {
                 let text = "tools/call requires `name`, and `arguments` must be an object";
                 ErrorData::new(ErrorCode::INVALID_PARAMS, text, None)
             }
-            other => ErrorData::new(ErrorCode::METHOD_NOT_FOUND, other.to_owned(), None),
+            other => unknown_method(other),
         })
     }
 }
@@ -363,11 +464,7 @@ fn not_supported<T: Default>(
     method: &'static str,
 ) -> Result<T, ErrorData> {
     let new = context.protocol_version().is_some_and(|revision| !revision.has_initialize());
-    if new {
-        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None))
-    } else {
-        Ok(T::default())
-    }
+    if new { Err(unknown_method(method)) } else { Ok(T::default()) }
 }
 
 fn listed(tool: &Tool) -> rmcp::model::Tool {
@@ -385,15 +482,8 @@ fn listed(tool: &Tool) -> rmcp::model::Tool {
 }
 
 fn result(reply: Reply) -> CallToolResult {
-    use base64::Engine as _;
-    let content = reply.content.into_iter().map(|part| match part {
-        Content::Text(text) => ContentBlock::text(text),
-        Content::Image(Image { format, bytes }) => {
-            let data = base64::engine::general_purpose::STANDARD.encode(bytes);
-            ContentBlock::image(data, format.mime())
-        }
-    });
-    let mut result = CallToolResult::success(content.collect());
+    let content = reply.content.into_iter().map(offers::content).collect();
+    let mut result = CallToolResult::success(content);
     result.is_error = Some(reply.is_error);
     result.structured_content = reply.structured;
     result

@@ -38,9 +38,6 @@ const ANSWER: Duration = Duration::from_secs(5 * 60);
 const MOST: usize = 64;
 const MOST_OF_CLIENT: usize = 16;
 
-/// The key of our question among a result's `inputRequests`.
-const KEY: &str = "question";
-
 /// The calls of a server that wait for an answer.
 #[derive(Default)]
 pub(super) struct WaitingCalls(Mutex<HashMap<String, WaitingCall>>);
@@ -125,8 +122,9 @@ impl WaitingCalls {
             );
             return Err(ErrorData::new(ErrorCode::INVALID_REQUEST, text, None));
         }
+        let name = asked.question.name;
         table.insert(state.clone(), WaitingCall { running, asked });
-        let requests = InputRequests::from([(KEY.to_owned(), InputRequest::Elicitation(form))]);
+        let requests = InputRequests::from([(name.to_owned(), InputRequest::Elicitation(form))]);
         Ok(InputRequiredResult::new(Some(requests), Some(state)))
     }
 
@@ -159,7 +157,7 @@ impl WaitingCalls {
                  without requestState and inputResponses to be asked again",
             );
         }
-        match responses.and_then(|all| all.get(KEY)) {
+        match responses.and_then(|all| all.get(asked.question.name)) {
             None => Ok((running, Some(asked))),
             Some(response) => {
                 let result = serde_json::from_value::<ElicitResult>(response.clone());

@@ -62,6 +62,8 @@ impl Progress for NoProgress {
 /// A question to the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Question {
+    /// What the answer is called in a form.
+    pub name: &'static str,
     /// What is asked, without the choices.
     pub text: String,
     /// The answers to choose from; empty if any text will do.
@@ -69,14 +71,18 @@ pub struct Question {
 }
 
 impl Question {
+    /// What answers are called, unless a question says otherwise.
+    pub const ANSWER: &'static str = "answer";
+
     /// A question that any text answers.
     pub fn open(text: impl Into<String>) -> Self {
-        Self { text: text.into(), choices: Vec::new() }
+        Self { name: Self::ANSWER, text: text.into(), choices: Vec::new() }
     }
 
     /// A question to answer with yes or no; read the answer with [`agrees`].
     pub fn yes_or_no(text: impl Into<String>) -> Self {
-        Self { text: text.into(), choices: vec!["yes".into(), "no".into()] }
+        let choices = vec!["yes".into(), "no".into()];
+        Self { choices, ..Self::open(text) }
     }
 }
 

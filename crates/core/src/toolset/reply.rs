@@ -5,6 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
 use thumbwire_device::Image;
 
+use super::resources::{ResourceContents, ResourceData, ResourceInfo};
 use crate::action::Cause;
 
 /// The reply to a call.
@@ -27,6 +28,10 @@ pub enum Content {
     Text(String),
     /// An image.
     Image(Image),
+    /// A resource with what it holds.
+    Resource(ResourceContents),
+    /// A resource to read.
+    Link(ResourceInfo),
 }
 
 impl Reply {
@@ -56,6 +61,24 @@ impl Reply {
             Content::Text(text) => json!({ "type": "text", "text": text }),
             Content::Image(Image { format, bytes }) => {
                 json!({ "type": "image", "data": STANDARD.encode(bytes), "mimeType": format.mime() })
+            }
+            Content::Resource(ResourceContents { uri, mime, data }) => {
+                let mut resource = json!({ "uri": uri, "mimeType": mime });
+                match data {
+                    ResourceData::Text(text) => resource["text"] = text.as_str().into(),
+                    ResourceData::Bytes(bytes) => resource["blob"] = STANDARD.encode(bytes).into(),
+                }
+                json!({ "type": "resource", "resource": resource })
+            }
+            Content::Link(link) => {
+                let mut resource = json!({
+                    "type": "resource_link", "uri": link.uri, "name": link.name,
+                    "description": link.description, "mimeType": link.mime,
+                });
+                if let Some(bytes) = link.bytes {
+                    resource["size"] = bytes.into();
+                }
+                resource
             }
         };
         let mut reply = Map::new();

@@ -15,12 +15,12 @@ use std::time::Duration;
 
 use axum::body::{Body, Bytes, HttpBody as _};
 use axum::extract::Request;
-use axum::http::header::{ACCEPT, AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE};
+use axum::http::header::{ACCEPT, AUTHORIZATION, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use axum::response::Response;
 use futures::stream::{self, StreamExt as _};
-use rmcp::model::{ClientCapabilities, ProtocolVersion};
+use rmcp::model::{ClientCapabilities, ProtocolVersion, ServerJsonRpcMessage};
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use serde::Deserialize as _;
@@ -37,7 +37,8 @@ use super::rejection::Rejection;
 use super::sessions::{ActiveRequest, Sessions, StartError};
 use super::{PATH, ServedToolset};
 use crate::elicitation::has_forms;
-use crate::server::Server;
+use crate::server::{SUPPORTED, Server};
+use crate::unknown_method::name_method;
 use thumbwire_core::toolset::app_tools::DynamicTools;
 
 /// The maximum size of a message in bytes. The largest argument of our tools is text to type.
@@ -45,6 +46,9 @@ const LARGEST: usize = 4 << 20;
 
 /// How much of an oversized message is read and dropped, so that its sender gets to read the response.
 const PASSED_OVER: usize = 64 << 20;
+
+/// No error of rmcp about an unknown method is longer, in bytes.
+const SHORT: u64 = 1024;
 
 /// The timeout for receiving a message.
 const BODY: Duration = Duration::from_secs(30);
@@ -343,7 +347,13 @@ impl McpEndpoint {
         let request = Request::from_parts(parts, Body::from(body));
         let response = self.messages.handle(request).await.map(Body::new);
         let refused = response.status().is_client_error() || response.status().is_server_error();
-        if refused && !is_json(response.headers()) { in_json(response, id).await } else { response }
+        match is_json(response.headers()) {
+            true if response.body().size_hint().upper().is_some_and(|it| it <= SHORT) => {
+                with_method_named(response).await
+            }
+            false if refused => in_json(response, id).await,
+            _ => response,
+        }
     }
 }
 
@@ -407,11 +417,11 @@ impl MessageHead {
     }
 }
 
-/// Whether the header names a revision before 2026-07-28. Without the header it is 2025-03-26.
+/// Whether the header names a revision before 2026-07-28. Without the header it is one.
 fn is_old(headers: &HeaderMap) -> Result<bool, Rejection> {
     let Some(revision) = headers.get(REVISION) else { return Ok(true) };
     let revision = String::from_utf8_lossy(revision.as_bytes());
-    let known = ProtocolVersion::KNOWN_VERSIONS;
+    let known = &SUPPORTED;
     if !known.iter().any(|one| one.as_str() == revision) {
         let known = known.iter().map(ProtocolVersion::as_str).collect::<Vec<_>>().join(", ");
         return Err(Rejection::bad_request(format!(
@@ -503,6 +513,19 @@ fn until_over(response: Response, under_way: ActiveRequest) -> Response {
         // The request stays active until the last chunk is sent.
         Body::from_stream(pieces.map(move |piece| (piece, &under_way).0))
     })
+}
+
+/// Makes rmcp's errors about unknown methods readable.
+async fn with_method_named(response: Response) -> Response {
+    let (mut parts, body) = response.into_parts();
+    let Ok(body) = read(body).await else { return Response::from_parts(parts, Body::empty()) };
+    let Ok(ServerJsonRpcMessage::Error(mut message)) = serde_json::from_slice(&body) else {
+        return Response::from_parts(parts, Body::from(body));
+    };
+    name_method(&mut message.error);
+    let body = serde_json::to_vec(&message).unwrap_or_else(|_| body.to_vec());
+    parts.headers.remove(CONTENT_LENGTH);
+    Response::from_parts(parts, Body::from(body))
 }
 
 /// Converts a plain-text error of rmcp to a JSON-RPC error.

@@ -21,7 +21,7 @@ fn call(tool: &str) -> Value {
 /// The same call with an answer to the question of this state.
 fn with_answer(mut call: Value, state: &str, answer: Value) -> Value {
     call["requestState"] = state.into();
-    call["inputResponses"] = json!({ "question": answer });
+    call["inputResponses"] = json!({ "answer": answer });
     call
 }
 
@@ -29,7 +29,7 @@ fn with_answer(mut call: Value, state: &str, answer: Value) -> Value {
 fn state(response: &Value) -> String {
     let result = &response["result"];
     assert_eq!(result["resultType"], "input_required", "{response}");
-    assert_eq!(result["inputRequests"]["question"]["method"], "elicitation/create");
+    assert_eq!(result["inputRequests"]["answer"]["method"], "elicitation/create");
     result["requestState"].as_str().unwrap().to_owned()
 }
 
@@ -57,7 +57,7 @@ async fn call_ends_with_its_question_and_is_sent_again_with_the_answer() {
         ("asks", json!({ "answer": "yes" }), "Dismissed"),
     ] {
         let response = wire.round(call(tool)).await;
-        let form = &response["result"]["inputRequests"]["question"]["params"];
+        let form = &response["result"]["inputRequests"]["answer"]["params"];
         let choices = match tool {
             "asks" => json!(["yes", "no"]),
             _ => Value::Null,
@@ -90,7 +90,7 @@ async fn yes_counts_only_for_the_question_that_was_asked() {
         assert_eq!(refusal(&wire.round(forged).await), UNKNOWN);
     }
     let mut unasked = call("asks");
-    unasked["inputResponses"] = json!({ "question": accept("yes") });
+    unasked["inputResponses"] = json!({ "answer": accept("yes") });
     let asked = state(&wire.round(unasked).await);
 
     let mut altered = with_answer(call("asks"), &asked, accept("yes"));

@@ -19,6 +19,8 @@ mod asking;
 mod asking_rounds;
 mod asking_support;
 mod caller;
+mod conformance;
+mod conformance_toolset;
 mod device_media;
 mod doctor;
 mod everyday;
