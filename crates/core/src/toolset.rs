@@ -130,6 +130,8 @@ impl Toolset {
             coerce::coerce(&tool.schema, &mut arguments);
         }
         let began = Instant::now();
+        let client = Arc::clone(&call.client);
+        let mark = self.resources.as_ref().map_or(0, |resources| resources.mark());
         let mode = tool.take_observe(&mut arguments);
         // The action leaves time to look at what it did.
         let left = call.deadline.saturating_duration_since(began);
@@ -152,7 +154,7 @@ impl Toolset {
             };
             if unknown.is_empty() { Ok(valid) } else { Err(unknown) }
         });
-        let reply = match valid {
+        let mut reply = match valid {
             Ok(mut fitting) => {
                 let whole = fitting.clone();
                 let call = call.clone().on(tool.take_device(&mut fitting).or(call.device));
@@ -179,6 +181,10 @@ impl Toolset {
                 Reply { cause, ..refuse(&arguments, RejectionReason::InvalidArguments(&misfits)) }
             }
         };
+        if let Some(resources) = &self.resources {
+            let added = resources.added_since(mark, &client);
+            reply.content.extend(added.into_iter().map(Content::Link));
+        }
         // Only in tests: a user is better served by a result than by a panic.
         debug_assert_eq!(
             tool.output_schema_error(&reply),

@@ -420,7 +420,9 @@ impl ServerHandler for Server {
         let resources = self.surface.resources.as_deref();
         offers::check_reference(&request.r#ref, &self.surface.prompts, resources)?;
         let (argument, prefix) = (&request.argument.name, &request.argument.value);
-        let call = self.call(&context);
+        let chosen = request.context.as_ref().and_then(|context| context.arguments.as_ref());
+        let device = chosen.and_then(|arguments| arguments.get("device")).cloned();
+        let call = self.call(&context).on(device);
         let values = completion.complete(argument, prefix, &call, &*self.perform).await;
         Ok(offers::completion(values))
     }

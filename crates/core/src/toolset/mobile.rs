@@ -17,12 +17,16 @@ mod groups;
 mod logs;
 mod notifications;
 mod pictures;
+mod prompts;
 mod recordings;
+mod resources;
 mod steps;
 mod touch;
 mod transfers;
 mod tree_xml;
 mod typing;
+
+use std::sync::Arc;
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -33,6 +37,7 @@ use crate::action::Outcome;
 pub use devices::listed;
 pub use errors::failure_text;
 pub use groups::ToolGroup;
+pub use resources::MobileResources;
 pub use tree_xml::xml;
 
 /// How tools write the elements of a screen.
@@ -70,7 +75,7 @@ pub fn toolset_sending(
     let outputs = include_str!("mobile/outputs.json");
     let seed = SpecTools::read(include_str!("mobile/tools.json")).with_output_schemas(outputs);
     let own = SpecTools::read(include_str!("mobile/own.json")).with_output_schemas(outputs);
-    use ToolEffect::{Destructive, Idempotent, ReadOnly};
+    use ToolEffect::{Additive, Destructive, Idempotent, ReadOnly};
     let mut tools = vec![
         seed.row(
             "mobile_use_device",
@@ -97,7 +102,7 @@ pub fn toolset_sending(
         seed.row("mobile_list_apps", ReadOnly, 20, apps::parse_list_apps, apps::render_list_apps),
         seed.row(
             "mobile_launch_app",
-            Destructive,
+            Additive,
             20,
             apps::parse_launch_app,
             apps::render_launch_app,
@@ -167,7 +172,7 @@ pub fn toolset_sending(
         own.planned("mobile_do", Destructive, 90, steps::plan_do),
         own.planned("mobile_wait_for", Idempotent, 60, steps::plan_wait),
         seed.row("mobile_swipe", Destructive, 45, touch::parse_swipe, touch::render_swipe),
-        seed.row("mobile_scroll", Destructive, 15, touch::parse_scroll, touch::render_scroll),
+        seed.row("mobile_scroll", Additive, 15, touch::parse_scroll, touch::render_scroll),
         seed.row(
             "mobile_long_press",
             Destructive,
@@ -175,13 +180,7 @@ pub fn toolset_sending(
             touch::parse_long_press,
             touch::render_long_press,
         ),
-        seed.row(
-            "mobile_press_key",
-            Destructive,
-            10,
-            touch::parse_press_key,
-            touch::render_press_key,
-        ),
+        seed.row("mobile_press_key", Additive, 10, touch::parse_press_key, touch::render_press_key),
         seed.row(
             "mobile_set_orientation",
             Idempotent,
@@ -243,9 +242,9 @@ pub fn toolset_sending(
         },
         tools,
         dynamic_tools: None,
-        prompts: Vec::new(),
+        prompts: prompts::prompts(),
         resources: None,
-        completion: None,
+        completion: Some(Arc::new(prompts::Completion)),
         nested: None,
         refuses_unknown: true,
         chooses_device: true,

@@ -84,4 +84,14 @@ pub trait ResourceProvider: Send + Sync {
         call: &Call,
         perform: &dyn Perform,
     ) -> Result<ResourceContents, ResourceError>;
+
+    /// Now, for [`added_since`](Self::added_since).
+    fn mark(&self) -> u64 {
+        0
+    }
+
+    /// The resources that calls of this client have added since then.
+    fn added_since(&self, _mark: u64, _client: &str) -> Vec<ResourceInfo> {
+        Vec::new()
+    }
 }

@@ -20,8 +20,9 @@ use thumbwire_core::allowed_apps::AllowedApps;
 use thumbwire_core::artifacts::ArtifactStore;
 use thumbwire_core::event::ObservedPerform;
 use thumbwire_core::input_files::InputFolder;
+use thumbwire_core::kept_files::KeptFiles;
 use thumbwire_core::providers::{AllowedDevices, VIRTUAL};
-use thumbwire_core::toolset::mobile::{self, ToolGroup, TreeForm};
+use thumbwire_core::toolset::mobile::{self, MobileResources, ToolGroup, TreeForm};
 use thumbwire_core::toolset::{ObserveMode, Toolset};
 use thumbwire_core::trace::Recorder;
 use thumbwire_device::{Format, FormatPreference};
@@ -254,7 +255,9 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
         })?;
         events.add(Arc::new(recorder));
     }
-    let perform: Arc<dyn Perform> = Arc::new(ObservedPerform::new(hidden, events));
+    let observed = Arc::new(ObservedPerform::new(hidden, events));
+    let files = Arc::new(KeptFiles::new(observed));
+    let perform = Arc::clone(&files) as Arc<dyn Perform>;
     if let Some(tool) = task.tool(&session, &arguments.out) {
         // With a model there is at most one listener; without one, stdio.
         match doors.as_mut().and_then(|(doors, _)| doors.first_mut()) {
@@ -262,7 +265,13 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
             None => surface.tools.push(tool),
         }
     }
-    let with_apps = |surface| dynamic_tools::with_apps(surface, &session, &named);
+    let with_apps = |surface| {
+        let mut surface = dynamic_tools::with_apps(surface, &session, &named);
+        if surface.name == "mobile" {
+            surface.resources = Some(Arc::new(MobileResources::new(Arc::clone(&files))));
+        }
+        surface
+    };
     let surface = with_apps(surface);
     let doors = doors.map(|(doors, access)| {
         let doors = doors.into_iter().map(|(listener, surface)| (listener, with_apps(surface)));

@@ -49,7 +49,7 @@ async fn same_handlers_serve_every_revision() {
         "lists do not depend on the revision or on calls"
     );
 
-    for method in ["prompts/list", "resources/list", "resources/templates/list"] {
+    for method in ["resources/list", "resources/templates/list"] {
         let (session, _) = server.initialize("2025-11-25").await;
         let list = json!({ "jsonrpc": "2.0", "id": 1, "method": method });
         let answer = server.post(Some(&session), &list).await.json();

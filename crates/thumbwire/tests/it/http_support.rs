@@ -113,7 +113,7 @@ pub(crate) fn alone(method: &str, mut params: Value) -> (Vec<(&'static str, Stri
         GOOD.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
     headers.push(("mcp-protocol-version", "2026-07-28".into()));
     headers.push(("mcp-method", method.into()));
-    if let Some(name) = params["name"].as_str() {
+    if let Some(name) = params["name"].as_str().or(params["uri"].as_str()) {
         headers.push(("mcp-name", name.into()));
     }
     params["_meta"]["io.modelcontextprotocol/protocolVersion"] = "2026-07-28".into();

@@ -56,6 +56,7 @@ mod recordings;
 mod releases;
 mod replays;
 mod report;
+mod resources;
 mod run;
 mod safeguards;
 mod scripted;
