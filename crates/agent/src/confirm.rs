@@ -7,6 +7,7 @@
 
 mod risk;
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -16,7 +17,7 @@ use super::functions::FunctionProvider;
 use super::observation::Function;
 use super::secrets::Vault;
 pub use risk::{Risk, risk};
-use thumbwire_core::action::{Call, Perform, UserAnswer, agrees};
+use thumbwire_core::action::{Call, Perform, Question, UserAnswer, agrees};
 use thumbwire_core::toolset::Reply;
 
 /// Which actions need the user's approval.
@@ -44,7 +45,7 @@ impl ConfirmMode {
 /// # Errors
 /// Why it was not given, as a sentence for the policy: the user said no or gave no answer, or nobody can be asked.
 pub(super) async fn confirmed(call: &Call, question: &str) -> Result<(), String> {
-    match call.ask.ask(question).await {
+    match call.ask.ask(&Question::yes_or_no(question)).await {
         UserAnswer::Text(answer) if agrees(&answer) => Ok(()),
         UserAnswer::Text(_) => Err("the user said no: do not try it again; find another way, or end with FAIL".into()),
         UserAnswer::Declined => Err("the user declined: do not try it again; find another way, or end with FAIL".into()),
@@ -116,14 +117,16 @@ impl FunctionProvider for AskUserFunctions {
         };
         let mut question: String = question.chars().take(LONGEST_QUESTION).collect();
         let choices = arguments.get("choices").and_then(Value::as_array).into_iter().flatten();
-        let choices: Vec<&str> = choices.filter_map(Value::as_str).take(MOST_CHOICES).collect();
-        if !choices.is_empty() {
-            question = format!("{question} ({})", choices.join(" / "));
-        }
+        let choices = choices.filter_map(Value::as_str).map(str::trim).filter(|it| !it.is_empty());
+        // Choices of a form must differ.
+        let mut seen = HashSet::new();
+        let choices = choices.filter(|choice| seen.insert(choice.to_lowercase()));
+        let choices: Vec<String> = choices.take(MOST_CHOICES).map(str::to_owned).collect();
         let secret = word("secret");
         if let Some(name) = secret {
             question = format!("{question} (stored as {name}; the model does not see it)");
         }
+        let question = Question { choices, ..Question::open(question) };
         let answer = match secret {
             None => call.ask.ask(&question).await,
             Some(_) => call.ask.ask_secret(&question).await,
@@ -177,13 +180,13 @@ mod tests {
 
     #[async_trait]
     impl AskUser for Person {
-        async fn ask(&self, question: &str) -> UserAnswer {
-            self.1.lock().unwrap().push(question.into());
+        async fn ask(&self, question: &Question) -> UserAnswer {
+            self.1.lock().unwrap().push(question.to_string());
             self.0.map_or(UserAnswer::NoUser, |text| UserAnswer::Text(text.to_owned()))
         }
 
-        async fn ask_secret(&self, question: &str) -> UserAnswer {
-            self.ask(&format!("unseen: {question}")).await
+        async fn ask_secret(&self, question: &Question) -> UserAnswer {
+            self.ask(&Question::open(format!("unseen: {question}"))).await
         }
     }
 
@@ -255,7 +258,7 @@ mod tests {
 
     #[async_trait]
     impl AskUser for Forms {
-        async fn ask(&self, _question: &str) -> UserAnswer {
+        async fn ask(&self, _question: &Question) -> UserAnswer {
             UserAnswer::Text("hunter2!".into())
         }
     }

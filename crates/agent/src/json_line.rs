@@ -6,6 +6,7 @@
 //! message. llama.cpp's server parses such markers even inside a message: its chat endpoint tokenizes the finished
 //! prompt with special tokens allowed. [`request`] is for the only block that is not JSON.
 
+use std::fmt::Write as _;
 use std::io;
 use std::sync::LazyLock;
 
@@ -13,6 +14,7 @@ use regex_lite::Regex;
 use serde::Serialize;
 use serde_json::Serializer;
 use serde_json::ser::Formatter;
+use thumbwire_base::visible::escape_hidden;
 
 /// The longest request, in characters (UFO's limit).
 const LONGEST_REQUEST: usize = 10_000;
@@ -60,7 +62,7 @@ pub(crate) fn escaped(line: &str) -> String {
 pub(super) fn request(text: &str) -> String {
     let cut = text.char_indices().nth(LONGEST_REQUEST).map(|(end, _)| end);
     let text = &text[..cut.unwrap_or(text.len())];
-    let visible: String = text.chars().filter(|c| *c == '\n' || !is_invisible(*c)).collect();
+    let visible = escape_hidden(text, |c, _| c == '\n', |_, _| {});
     let unmarked = MARKS.replace_all(visible.trim(), " ");
     let unlabelled = LABELS.replace_all(&unmarked, "$1$2");
     // A line that looks like a block header gets round brackets.
@@ -102,15 +104,6 @@ fn header(text: &str) -> Option<usize> {
     inside[name.len()..].starts_with(']').then_some(name.len() + 2)
 }
 
-/// Whether the character is invisible: control characters, marks of writing direction, and Unicode tags, which can hide
-/// whole sentences (U+E0000 and up). Joiners are kept: emoji and some scripts need them.
-fn is_invisible(c: char) -> bool {
-    c.is_control()
-        || matches!(c,
-            '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}'
-            | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
-}
-
 /// JSON on one line, spaced like Python's `json.dumps`.
 struct PythonJsonFormatter;
 
@@ -144,17 +137,23 @@ impl Formatter for PythonJsonFormatter {
         let marks = MARKS.find_iter(text).map(|found| found.start());
         let headers =
             text.match_indices('[').map(|(at, _)| at).filter(|at| header(&text[*at..]).is_some());
-        let begins: Vec<usize> = marks.chain(headers).collect();
-        let mut units = [0; 2];
-        for (at, c) in text.char_indices() {
-            if is_invisible(c) || begins.contains(&at) {
-                for unit in c.encode_utf16(&mut units) {
-                    write!(to, "\\u{unit:04x}")?;
-                }
-            } else {
-                to.write_all(c.encode_utf8(&mut [0; 4]).as_bytes())?;
+        let mut begins: Vec<usize> = marks.chain(headers).collect();
+        begins.sort_unstable();
+        let mut escape = |c: char, out: &mut String| {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                let _ = write!(out, "\\u{unit:04x}");
             }
+        };
+        let mut out = String::with_capacity(text.len());
+        let mut rest = 0;
+        for at in begins {
+            out.push_str(&escape_hidden(&text[rest..at], |_, _| false, &mut escape));
+            // The first character of a marker or header is ASCII.
+            let _ = write!(out, "\\u{:04x}", text.as_bytes()[at]);
+            rest = at + 1;
         }
+        out.push_str(&escape_hidden(&text[rest..], |_, _| false, &mut escape));
+        to.write_all(out.as_bytes())?;
         Ok(())
     }
 }

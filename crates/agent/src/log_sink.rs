@@ -9,6 +9,8 @@ use std::time::Duration;
 use super::decision::{AgentStatus, FunctionCall};
 use super::event::AgentEvent;
 use super::model::Usage;
+use thumbwire_base::truncate;
+use thumbwire_base::visible::visible;
 use thumbwire_core::event::{Event, EventSink};
 
 /// Logs a run at level `info`.
@@ -102,20 +104,7 @@ pub(super) fn name(status: AgentStatus) -> &'static str {
 /// Makes a text fit on one line.
 fn plain(text: &str) -> String {
     const MOST: usize = 500;
-    let mut plain = String::new();
-    for (at, letter) in text.chars().enumerate() {
-        if at == MOST {
-            plain.push('…');
-            break;
-        }
-        // Marks of writing direction could make a line read differently.
-        let turns = matches!(letter, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-        match letter {
-            letter if letter.is_control() || turns => plain.extend(letter.escape_default()),
-            letter => plain.push(letter),
-        }
-    }
-    plain
+    visible(&truncate(text, MOST)).into_owned()
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
+use thumbwire_base::visible::visible;
 use thumbwire_base::{lock, truncate};
 
 use super::{AgentEvent, AgentStatus, RunResult, ScreenshotMode, StopReason};
@@ -128,10 +129,12 @@ impl Handler for Task {
             time: arguments.time_limit_s.and_then(|time| Duration::try_from_secs_f64(time).ok()),
             pictures: arguments.screenshots.as_deref().and_then(screenshot_mode),
         };
-        let phone = phone(call, perform).await?;
+        // Nobody else should act on the phone while the model thinks about its first step.
+        let exclusive = Call { exclusive: true, ..call.clone() };
+        let phone = phone(&exclusive, perform).await?;
         let claim = TaskLease::on(&self.under_way, &phone, &arguments.goal)?;
         let out = Arc::new(TaskProgress::new(Arc::clone(&call.progress)));
-        let mut inner = call.clone().on(Some(phone));
+        let mut inner = exclusive.on(Some(phone));
         inner.cancelled = call.cancelled.child_token();
         // A client that disconnects drops this future. The run itself goes on to the next safe point.
         let left = inner.cancelled.clone().drop_guard();
@@ -264,7 +267,7 @@ impl EventSink for TaskProgress {
                 let parts = [so_far.thought.as_str(), so_far.message.as_str()];
                 let text: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
                 let text = format!("Step {}: {}", so_far.step, text.join(" → "));
-                self.progress.report(so_far.step, Some(so_far.max), &text);
+                self.progress.report(so_far.step, Some(so_far.max), &visible(&text));
             }
             _ => {}
         }

@@ -1,7 +1,9 @@
-//! What every crate needs and no library offers: [`lock`] and [`truncate`].
+//! What every crate needs and no library offers: [`lock`], [`truncate`], and [`visible`](visible::visible) for text that
+//! others wrote.
 //!
-//! Nothing else belongs here. Text that others wrote is sanitized where it is shown, by rules that differ: for a terminal
-//! (`cli/style.rs`), a model (`mobile-mcp/sanitize.rs`), a report (`core/trace/text.rs`).
+//! Nothing else belongs here.
+
+pub mod visible;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

@@ -28,7 +28,10 @@ pub use app_tools::{
     AppTool, AppToolCall, AppToolFinding, AppToolPhase, AppToolProtocol, AppToolReply,
     AppToolResult, AppTools, Catalog, Parameter, TrustStatus,
 };
-pub use call::{AskUser, Call, NoProgress, NoUser, Progress, UserAnswer, agrees};
+pub use call::{
+    AskUser, Call, CallState, ClientName, NoProgress, NoUser, Progress, Question, UserAnswer,
+    agrees,
+};
 pub use device_path::{DEVICE_FOLDERS, check_device_path};
 pub use failure::{Cause, Failure};
 pub use file_names::{FileNameError, LONGEST_NAME, check_name};
@@ -43,6 +46,16 @@ pub use outcome::{
 pub trait Perform: Send + Sync {
     /// Performs one action within the call's deadline. Never sends an action to the phone twice.
     async fn perform(&self, call: &Call, action: Action) -> Result<Outcome, Failure>;
+}
+
+/// What a server with several clients asks of the session besides calls.
+#[async_trait]
+pub trait ClientWatch: Send + Sync {
+    /// The number of connected phones.
+    fn connected_phones(&self) -> usize;
+
+    /// A client, of those that a [`Call::client`] tells apart, has ended its session; calls of it that still run are being cancelled.
+    async fn client_left(&self, client: &str);
 }
 
 #[async_trait]
@@ -464,6 +477,18 @@ impl Action {
     /// A full snapshot of the present screen.
     pub const LOOK: Self =
         Self::Snapshot(SnapshotOptions { detail: TreeDetail::Full, max_age: Duration::ZERO });
+
+    /// Whether the action acts on the phone, for which it needs the phone's lease. More than what changes the screen: also
+    /// what another client's work would spoil, such as a recording.
+    pub fn needs_lease(&self) -> bool {
+        match self {
+            Self::StartRecording { .. }
+            | Self::PushFile { .. }
+            | Self::SetClipboard(_)
+            | Self::ReadLog { clear: true, .. } => true,
+            _ => self.changes_screen(),
+        }
+    }
 
     /// Whether the action may change the screen.
     pub fn changes_screen(&self) -> bool {

@@ -9,7 +9,11 @@ use crate::pattern::matches;
 
 /// The apps that callers may launch, stop, clear, install, uninstall, give permissions and act in. The default is every app.
 #[derive(Debug, Clone, Default)]
-pub struct AllowedApps(Limit);
+pub struct AllowedApps {
+    limit: Limit,
+    /// Whether callers may act on every page of Settings.
+    settings: bool,
+}
 
 #[derive(Debug, Clone, Default)]
 enum Limit {
@@ -34,12 +38,28 @@ impl AllowedApps {
     /// patterns, those that the phone's launcher shows; and callers may act on the screen of any app.
     pub fn matching(patterns: impl IntoIterator<Item = String>) -> Self {
         let patterns: Vec<String> = patterns.into_iter().collect();
-        Self(if patterns.is_empty() { Limit::InLauncher } else { Limit::Matching(patterns) })
+        let limit = if patterns.is_empty() { Limit::InLauncher } else { Limit::Matching(patterns) };
+        Self { limit, settings: false }
+    }
+
+    /// The same, with the pages of Settings that reset the phone, and those for accounts, security and developers.
+    pub fn with_settings(self, settings: bool) -> Self {
+        Self { settings, ..self }
+    }
+
+    /// Whether callers may not act on some pages of Settings.
+    pub(crate) fn guards_settings(&self) -> bool {
+        !self.settings && !matches!(self.limit, Limit::All)
+    }
+
+    /// Whether what callers may do depends on what is in front.
+    pub(crate) fn depend_on_front(&self) -> bool {
+        self.are_named() || self.guards_settings()
     }
 
     /// Whether callers may manage this app.
     pub(crate) fn rule(&self, app: &AppId) -> AppRule {
-        match &self.0 {
+        match &self.limit {
             Limit::All => AppRule::Allowed,
             Limit::InLauncher => AppRule::IfInLauncher,
             Limit::Matching(patterns) => {
@@ -53,7 +73,7 @@ impl AllowedApps {
 
     /// Whether no app at all is refused.
     pub(crate) fn are_all(&self) -> bool {
-        match &self.0 {
+        match &self.limit {
             Limit::All => true,
             Limit::InLauncher => false,
             Limit::Matching(patterns) => patterns.iter().any(|pattern| pattern == "*"),
@@ -62,7 +82,7 @@ impl AllowedApps {
 
     /// Whether the operator named the apps, so that callers may act on the screens of these only.
     pub(crate) fn are_named(&self) -> bool {
-        matches!(self.0, Limit::Matching(_))
+        matches!(self.limit, Limit::Matching(_))
     }
 }
 
@@ -78,6 +98,8 @@ mod tests {
         assert_eq!(rule(&launcher, "com.android.phone"), AppRule::IfInLauncher);
         assert!(!launcher.are_named());
         assert!(AllowedApps::default().are_all() && !launcher.are_all());
+        assert!(launcher.guards_settings() && !AllowedApps::default().guards_settings());
+        assert!(!launcher.clone().with_settings(true).guards_settings());
         assert!(AllowedApps::matching(["com.x".to_owned(), "*".to_owned()]).are_all());
         let named = AllowedApps::matching(["com.example.*".to_owned(), "com.x".to_owned()]);
         assert!(named.are_named() && !named.are_all());

@@ -17,6 +17,7 @@ pub mod crash;
 mod device_file;
 pub mod event;
 pub mod input_files;
+pub mod kept_files;
 mod pattern;
 pub mod providers;
 pub mod random;

@@ -4,7 +4,7 @@
 //! deadline, and drops dead connections. [`default_device`] decides which phone is meant; [`DeviceProviders`] lists and opens them.
 //! [`attached_device`] runs the action on that phone: [`snapshots`] takes snapshots, [`controls`] lists controls by UFO's rules,
 //! [`target`] finds where to tap, [`screen_size`] knows how far to swipe, [`typing`] types and verifies text, [`apps`] lists and
-//! starts apps, [`app_refusals`] refuses those that the operator does not allow, [`app_names`] resolves their names, [`labels`] reads what the launcher calls them, [`cache`] caches answers, [`shared_state`] is what other sessions may see, [`crashes`] reads crashes from the log, [`lock_state`] unlocks it, [`orientation`] rotates the screen
+//! starts apps, [`app_refusals`] refuses those that the operator does not allow, [`app_names`] resolves their names, [`labels`] reads what the launcher calls them, [`cache`] caches answers, [`shared_state`] is what other sessions may see, [`leasing`] keeps other clients from interfering, [`crashes`] reads crashes from the log, [`lock_state`] unlocks it, [`orientation`] rotates the screen
 //! and restores it when the session ends, and [`app_tools`] calls app tools.
 //! [`installation`] installs apps, and [`transfers`] copies files.
 //! [`recordings`] and [`monitors`] outlive a call, each in a registry ([`jobs`]); [`local_files`] fetches files.
@@ -27,6 +27,7 @@ mod installation;
 mod jobs;
 mod known_lock;
 mod labels;
+mod leasing;
 mod local_files;
 mod lock_state;
 mod monitors;
@@ -38,6 +39,7 @@ mod recordings;
 mod screen_size;
 mod screenshots;
 mod seen_screens;
+mod settings_pages;
 mod shared_state;
 mod snapshots;
 mod target;
@@ -95,6 +97,8 @@ struct CallProgress {
     /// The phone it is for.
     phone: OnceLock<String>,
     attached: OnceLock<AttachedDevice>,
+    /// Whether it needs the phone's lease.
+    needs_lease: bool,
 }
 
 impl CallProgress {
@@ -126,7 +130,8 @@ impl Session {
     /// Keeps the selected device, leases and the shared caches in this store, for this client. Without it they end with the
     /// session, and no other session sees them. Call it before the session is used.
     pub fn with_state_store(self, store: Arc<dyn StateStore>, client: &str) -> Self {
-        let shared = SharedState { store, client: client.to_owned() };
+        let lease_time = self.connections.shared.lease_time;
+        let shared = SharedState { store, client: client.to_owned(), lease_time };
         Self { connections: Arc::new(self.connections.with_shared_state(shared)), ..self }
     }
 
@@ -160,7 +165,7 @@ impl Session {
         }
     }
 
-    /// The phone that a call is for, connected.
+    /// The phone that a call is for, connected, and leased to its client if the call acts.
     async fn attached<'a>(
         &self,
         call: &Call,
@@ -170,7 +175,12 @@ impl Session {
             Some(id) => id.clone(),
             None => self.chosen_id(call).await?,
         };
-        self.attach(&id, course).await
+        let attached = self.attach(&id, course).await?;
+        call.state.found(attached.id());
+        if course.needs_lease {
+            attached.acquire_lease(call).await?;
+        }
+        Ok(attached)
     }
 
     async fn attach<'a>(
@@ -396,7 +406,12 @@ impl Session {
 impl Perform for Session {
     async fn perform(&self, call: &Call, action: Action) -> Result<Outcome, Failure> {
         let what = action.to_string();
-        let course = CallProgress::default();
+        if !call.may_act && action.needs_lease() {
+            let reason = "this client may only look at phones".to_owned();
+            return Err(Cause::Refused { reason }.into());
+        }
+        let needs_lease = call.exclusive || action.needs_lease();
+        let course = CallProgress { needs_lease, ..CallProgress::default() };
         let given = call.deadline.saturating_duration_since(Instant::now());
         let work = timeout(given - PROBE.min(given / 4), self.perform_on(call, action, &course));
         let given_up = |cause| Failure { cause, side_effect: SideEffect::Possible };

@@ -17,7 +17,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use bytes::Bytes;
 
-pub use leases::{Lease, LeaseError, LeaseHolder, Leases};
+pub use leases::{Lease, LeaseError, LeaseHolder, LeaseOwner, Leases};
 pub use memory::MemoryStore;
 pub use shared_cache::{CacheUpdate, SharedCache};
 

@@ -10,8 +10,10 @@ mod coerce;
 pub mod dispatch;
 pub mod mobile;
 mod observation;
+pub mod prompts;
 pub mod reference;
 mod reply;
+pub mod resources;
 mod schema;
 mod spec_tools;
 mod tool;
@@ -30,7 +32,9 @@ use crate::action::{Call, Cause, Failure, Observe, Outcome, Perform, Readback};
 use app_tools::DynamicTools;
 pub use observation::ObserveMode;
 use observation::{AskedScroll, OBSERVING, screen_text};
+use prompts::{CompleteArgument, Prompt};
 pub use reply::{Content, Reply};
+use resources::ResourceProvider;
 pub use schema::{Rule, SchemaViolation};
 use spec_tools::{SpecTools, read};
 use tool::{ArgumentError, ToolBinding};
@@ -48,6 +52,12 @@ pub struct Toolset {
     pub tools: Vec<Tool>,
     /// Dynamic tools, if a caller has added some.
     pub dynamic_tools: Option<Arc<dyn DynamicTools>>,
+    /// Prompts for users to choose from.
+    pub prompts: Vec<Prompt>,
+    /// Resources, if a caller has added some.
+    pub resources: Option<Arc<dyn ResourceProvider>>,
+    /// Completes arguments of prompts and resource templates.
+    pub completion: Option<Arc<dyn CompleteArgument>>,
     /// The argument in which clients of the original server nest all others. Both forms are accepted.
     pub nested: Option<&'static str>,
     /// Whether the schema check refuses unknown arguments; `false` if the tools do it themselves, in their own words.
@@ -120,6 +130,8 @@ impl Toolset {
             coerce::coerce(&tool.schema, &mut arguments);
         }
         let began = Instant::now();
+        let client = Arc::clone(&call.client);
+        let mark = self.resources.as_ref().map_or(0, |resources| resources.mark());
         let mode = tool.take_observe(&mut arguments);
         // The action leaves time to look at what it did.
         let left = call.deadline.saturating_duration_since(began);
@@ -142,7 +154,7 @@ impl Toolset {
             };
             if unknown.is_empty() { Ok(valid) } else { Err(unknown) }
         });
-        let reply = match valid {
+        let mut reply = match valid {
             Ok(mut fitting) => {
                 let whole = fitting.clone();
                 let call = call.clone().on(tool.take_device(&mut fitting).or(call.device));
@@ -169,6 +181,11 @@ impl Toolset {
                 Reply { cause, ..refuse(&arguments, RejectionReason::InvalidArguments(&misfits)) }
             }
         };
+        if let Some(resources) = &self.resources {
+            let added = resources.added_since(mark, &client);
+            reply.content.extend(added.into_iter().map(Content::Link));
+        }
+        let reply = reply.made_visible();
         // Only in tests: a user is better served by a result than by a panic.
         debug_assert_eq!(
             tool.output_schema_error(&reply),

@@ -9,6 +9,7 @@
 //! implemented beside its commands and listed in [`Device::facets`].
 
 mod app_functions;
+mod app_pages;
 mod apps;
 mod black_screen;
 mod display;
@@ -46,6 +47,7 @@ use std::sync::{Arc, OnceLock};
 use async_trait::async_trait;
 use bytes::Bytes;
 use thumbwire_adb::{self as adb, Stream, Transport};
+use thumbwire_base::visible::name;
 
 use crate::error::{excerpt, without_returns};
 use crate::{
@@ -247,6 +249,9 @@ fn transport_error(error: adb::Error, acted: SideEffect) -> Error {
     }
 }
 
+/// How many dumps are taken while each belongs to another app than the one in front.
+const DUMPS: u32 = 3;
+
 #[async_trait]
 impl Device for Android {
     fn identity(&self) -> &Identity {
@@ -265,6 +270,7 @@ impl Device for Android {
             device_files: Some(self),
             packages: Some(self),
             app_installation: Some(self),
+            app_pages: Some(self),
             launcher: Some(self),
             app_data: Some(self),
             links: Some(self),
@@ -291,11 +297,23 @@ impl Device for Android {
     }
 
     async fn tree(&self, detail: TreeDetail) -> Result<Tree, Error> {
-        let output = self.fetch(ui::dump_command(detail)).await?;
-        match ui::read_screen(&output) {
-            Err(error) if ui::may_be_held(&error) => Err(self.name_holder(error).await),
-            read => read,
+        let mut other = String::new();
+        for _ in 0..DUMPS {
+            let output = self.fetch(ui::dump_command(detail)).await?;
+            let tree = match ui::read_screen(&output) {
+                Err(error) if ui::may_be_held(&error) => return Err(self.name_holder(error).await),
+                read => read?,
+            };
+            match ui::other_app(&tree, &output) {
+                None => return Ok(tree),
+                Some(app) => {
+                    tracing::debug!("the dump is of {app}, and {} is in front", tree.front);
+                    other =
+                        format!("it still dumps {}, but {} is in front", name(&app), tree.front);
+                }
+            }
         }
+        Err(Error::NotReady { what: "dump the screen", text: other })
     }
 
     async fn touch(&self, gesture: Gesture) -> Result<(), Error> {

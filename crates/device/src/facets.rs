@@ -10,6 +10,7 @@
 mod app_data;
 mod app_functions;
 mod app_installation;
+mod app_pages;
 mod app_permissions;
 mod app_services;
 mod clipboard;
@@ -32,6 +33,7 @@ use std::fmt;
 pub use app_data::AppData;
 pub use app_functions::AppFunctions;
 pub use app_installation::{AppInstallation, InstallOptions};
+pub use app_pages::AppPages;
 pub use app_permissions::AppPermissions;
 pub use app_services::{
     AppServices, CallbackResult, Component, ServiceReply, ServiceRequest, StartServiceError,
@@ -116,6 +118,8 @@ facets! {
     packages: Packages, "reading package details";
     /// Installing and uninstalling apps.
     app_installation: AppInstallation, "installing apps";
+    /// Which pages of an app are shown.
+    app_pages: AppPages, "reading which page of an app is shown";
     /// The apps that the launcher shows.
     launcher: Launcher, "listing the launcher's apps";
     /// Clearing the data of an app.

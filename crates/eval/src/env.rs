@@ -15,7 +15,9 @@ use thumbwire_virtual_phone::BroadcastKeyboard;
 use tokio::task::JoinHandle;
 
 use super::task::{InitialState, TaskInstance};
-use thumbwire_core::action::{Action, AskUser, Call, Failure, Outcome, Perform, UserAnswer};
+use thumbwire_core::action::{
+    Action, AskUser, Call, Failure, Outcome, Perform, Question, UserAnswer,
+};
 use thumbwire_core::providers::{DeviceProviders, HostKey, VIRTUAL, VirtualPhoneProvider};
 use thumbwire_core::session::Session;
 
@@ -150,7 +152,7 @@ pub struct YesUser;
 
 #[async_trait]
 impl AskUser for YesUser {
-    async fn ask(&self, _question: &str) -> UserAnswer {
+    async fn ask(&self, _question: &Question) -> UserAnswer {
         UserAnswer::Text("yes".into())
     }
 }

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use strsim::osa_distance;
+use thumbwire_base::visible::has_hidden;
 
 /// A file that was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -85,8 +86,12 @@ impl fmt::Display for FlowError {
         if indent >= WIDEST {
             return Ok(());
         }
-        let shown: String =
-            text.chars().take(WIDEST).map(|c| if c.is_control() { ' ' } else { c }).collect();
+        // Each character keeps its column, so the marker stays below its place.
+        let shown: String = text
+            .chars()
+            .take(WIDEST)
+            .map(|c| if has_hidden(c.encode_utf8(&mut [0; 4])) || c == '\t' { ' ' } else { c })
+            .collect();
         write!(f, "\n{line:>5} | {}\n      | {:indent$}^", shown.trim_end(), "")
     }
 }

@@ -7,6 +7,7 @@
 use quick_junit::{
     NonSuccessKind, Property, SerializeError, TestCase, TestCaseStatus, TestRerun, TestSuite,
 };
+use thumbwire_base::visible::{visible, visible_lines};
 
 use super::report::{Attempt, CaseFailure, CaseResult, Report};
 use super::terminal_reporter::details;
@@ -58,7 +59,7 @@ fn case(report: &Report, tried: &CaseResult) -> TestCase {
         None => TestCaseStatus::success(),
         Some(failed) => {
             let mut status = TestCaseStatus::non_success(kind(failed));
-            status.set_message(&*failed.what).set_type(failed.kind.name());
+            status.set_message(visible(&failed.what)).set_type(failed.kind.name());
             status.set_description(failure_text(failed));
             status
         }
@@ -79,24 +80,41 @@ fn output_text(report: &Report, attempt: &Attempt) -> String {
     let picture = picture.map(|picture| format!("[[ATTACHMENT|{}]]", picture.display()));
     let log = attempt.failed.iter().flat_map(|failed| &failed.log);
     let kept = [phone, story, picture].into_iter().flatten();
-    let lines = kept.chain(attempt.noted.iter().cloned()).chain(log.cloned());
+    let told = attempt.noted.iter().chain(log).map(|line| foreign(line));
+    let lines = kept.chain(told);
     lines.map(|line| format!("{line}\n")).collect()
 }
 
 fn rerun(report: &Report, attempt: &Attempt) -> Option<TestRerun> {
     let failed = attempt.failed.as_ref()?;
     let mut rerun = TestRerun::new(kind(failed));
-    rerun.set_message(&*failed.what).set_type(failed.kind.name());
+    rerun.set_message(visible(&failed.what)).set_type(failed.kind.name());
     rerun.set_stack_trace(failure_text(failed));
     rerun.set_system_out(output_text(report, attempt));
     Some(rerun)
 }
 
+/// A line that an app may have written, with what nobody sees in it visible. It cannot name a file to attach.
+fn foreign(line: &str) -> String {
+    visible_lines(line).replace("[[", "[ [")
+}
+
 /// The library drops tabs, which indent the frames of a stack trace.
 fn failure_text(failed: &CaseFailure) -> String {
-    details(failed, "", MOST_LINES).replace('\t', "    ")
+    visible_lines(&details(failed, "", MOST_LINES)).replace('\t', "    ")
 }
 
 fn kind(failed: &CaseFailure) -> NonSuccessKind {
     if failed.kind.is_of_the_app() { NonSuccessKind::Failure } else { NonSuccessKind::Error }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn log_line_hides_nothing_and_attaches_nothing() {
+        let line = "E App: \u{202e}x\u{1b}[2J [[ATTACHMENT|/etc/passwd]]";
+        assert_eq!(foreign(line), "E App: \\u{202e}x\\u{1b}[2J [ [ATTACHMENT|/etc/passwd]]");
+    }
 }

@@ -12,6 +12,7 @@ use super::event::{FlowEvent, StepStatus};
 use super::report::{Attempt, CaseFailure, CaseResult, Report, Verdict};
 use super::run::full_name;
 use thumbwire_base::lock;
+use thumbwire_base::visible::visible_lines;
 use thumbwire_core::event::{Event, EventSink};
 
 /// The maximum number of log lines below a failure; the JUnit file has more.
@@ -33,7 +34,7 @@ impl<W: Fn(&str) + Send + Sync> Terminal<W> {
 
     fn print(&self, number: usize, text: &str, ends: bool) {
         // An app's text may contain terminal escape sequences.
-        let text: String = text.chars().map(|c| if is_order(c) { '\u{fffd}' } else { c }).collect();
+        let text = visible_lines(text);
         if self.live {
             return (self.write)(&text);
         }
@@ -43,12 +44,6 @@ impl<W: Fn(&str) + Send + Sync> Terminal<W> {
             (self.write)(&all);
         }
     }
-}
-
-/// Control characters and those that change the text direction (Unicode's `Bidi_Control`).
-fn is_order(c: char) -> bool {
-    let turns = matches!(c, '\u{61c}' | '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    turns || (c.is_control() && c != '\n' && c != '\t')
 }
 
 impl<W: Fn(&str) + Send + Sync> EventSink for Terminal<W> {

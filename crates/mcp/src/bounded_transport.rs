@@ -5,7 +5,7 @@
 //! it stops reading: the pipe fills up, and the client waits. Notifications and responses overtake waiting requests,
 //! because a cancellation must reach its call, and an answer the call that asked for it.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::io;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -22,7 +22,9 @@ use serde::Serialize;
 use thumbwire_base::lock;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::Notify;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout_at};
+
+use super::unknown_method::name_method;
 
 /// The maximum number of requests under way: from the moment they are passed on until their reply is written.
 const REQUESTS: usize = 32;
@@ -36,8 +38,9 @@ const WAITING: usize = 32;
 /// While more bytes of waiting requests are kept, nothing is read.
 const WAITING_BYTES: usize = 1 << 20;
 
-/// How long waiting requests may get no room after the client has closed its end, before they are dropped.
-const AFTER_END: Duration = Duration::from_secs(5);
+/// How long requests may make no progress after the client has closed its end, before they are dropped. A client that closes
+/// only its writing end still reads answers; one that has left cannot be told from it before something is written.
+const AFTER_END: Duration = Duration::from_secs(30);
 
 /// A transport that stops reading while its client does not read.
 pub(super) struct BoundedTransport<R: AsyncRead, W: AsyncWrite> {
@@ -46,7 +49,10 @@ pub(super) struct BoundedTransport<R: AsyncRead, W: AsyncWrite> {
     /// The requests that have no reply yet.
     running: HashMap<RequestId, RunningRequest>,
     waiting: VecDeque<WaitingRequest>,
-    ended: bool,
+    /// The requests under way that end only with their client.
+    listening: HashSet<RequestId>,
+    /// Since when the client has closed its end, and nothing has ended.
+    ended: Option<Instant>,
 }
 
 struct WaitingRequest {
@@ -122,7 +128,8 @@ where
             load: Arc::default(),
             running: HashMap::new(),
             waiting: VecDeque::new(),
-            ended: false,
+            listening: HashSet::new(),
+            ended: None,
         }
     }
 
@@ -134,13 +141,21 @@ where
         let WaitingRequest { mut request, bytes } = self.waiting.pop_front()?;
         let running = RunningRequest(Arc::new(self.load.add(1, bytes)));
         request.request.extensions_mut().insert(running.clone());
+        if matches!(request.request, ClientRequest::SubscriptionsListenRequest(_)) {
+            self.listening.insert(request.id.clone());
+        }
         self.running.insert(request.id.clone(), running);
         Some(JsonRpcMessage::Request(request))
     }
 
     fn may_read(&self) -> bool {
         let bytes: usize = self.waiting.iter().map(|one| one.bytes).sum();
-        !self.ended && self.waiting.len() < WAITING && bytes < WAITING_BYTES
+        self.ended.is_none() && self.waiting.len() < WAITING && bytes < WAITING_BYTES
+    }
+
+    /// Whether a request will be answered, if the client reads on.
+    fn is_answering(&self) -> bool {
+        !self.waiting.is_empty() || self.running.keys().any(|id| !self.listening.contains(id))
     }
 
     /// The client no longer wants the answer to a request.
@@ -159,8 +174,11 @@ where
 
     fn send(
         &mut self,
-        message: TxJsonRpcMessage<RoleServer>,
+        mut message: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = Result<(), io::Error>> + Send + 'static {
+        if let JsonRpcMessage::Error(error) = &mut message {
+            name_method(&mut error.error);
+        }
         let replied = match &message {
             JsonRpcMessage::Response(response) => Some(&response.id),
             JsonRpcMessage::Error(error) => error.id.as_ref(),
@@ -182,10 +200,12 @@ where
             if let Some(message) = self.next() {
                 return Some(message);
             }
-            if self.ended {
-                if self.waiting.is_empty() || timeout(AFTER_END, self.load.room()).await.is_err() {
+            if let Some(since) = self.ended {
+                let lessened = timeout_at(since + AFTER_END, self.load.lessened.notified());
+                if !self.is_answering() || lessened.await.is_err() {
                     return None;
                 }
+                self.ended = Some(Instant::now());
                 continue;
             }
             let (may_read, load) = (self.may_read(), Arc::clone(&self.load));
@@ -194,7 +214,7 @@ where
                 message = self.inner.receive(), if may_read => message,
             };
             match message {
-                None => self.ended = true,
+                None => self.ended = Some(Instant::now()),
                 Some(JsonRpcMessage::Request(request)) => {
                     let bytes = serialized_size(&request.request);
                     self.waiting.push_back(WaitingRequest { request, bytes });

@@ -1,61 +1,62 @@
 //! Questions to the user behind a client: MCP elicitation.
 //!
-//! A client that declared the capability gets `elicitation/create` during its call (revisions 2025-06-18 and
-//! 2025-11-25), with one text field, `answer`. In all other cases there is no user to ask: without the capability; over
-//! HTTP, where our server cannot send requests during a call (`http`); and in revision 2026-07-28, which forbids it.
-//! There a call would have to end with its question and be sent again with the answer, which a run on a phone does not
-//! survive.
-
-use std::sync::Arc;
+//! A client that declared the capability is asked with a form of one field, mostly `answer`: a choice where the question has
+//! choices, text otherwise. In the revisions before 2026-07-28 the form is a request, `elicitation/create`, that the call sends
+//! and waits for ([`ElicitingUser`]). In 2026-07-28 the call's request ends with the form, and the next one brings the answer
+//! ([`waiting_calls`](super::waiting_calls)). Without the capability there is no user to ask.
+//!
+//! Forms must not ask for secrets (revision 2025-11-25, "Elicitation"), so [`AskUser::ask_secret`] asks nobody.
 
 use async_trait::async_trait;
 use rmcp::RoleServer;
 use rmcp::model::{
-    ClientResult, ElicitRequest, ElicitRequestParams, ElicitationAction, ElicitationSchema,
-    ServerRequest,
+    ClientCapabilities, ClientResult, ElicitRequest, ElicitRequestParams, ElicitResult,
+    ElicitationAction, ElicitationSchema, ServerRequest,
 };
 use rmcp::service::{Peer, PeerRequestOptions, RequestContext};
-use serde_json::json;
+use serde_json::{Value, json};
 
-use thumbwire_core::action::{AskUser, NoUser, UserAnswer};
+use thumbwire_base::visible::visible_lines;
+use thumbwire_core::action::{AskUser, Question, UserAnswer};
 
 /// The longest accepted answer, in bytes: more than a person types.
 const LONGEST_ANSWER: usize = 64 << 10;
 
-/// The user whom the client of this call can ask.
-pub(super) fn person(context: &RequestContext<RoleServer>) -> Arc<dyn AskUser> {
-    let old = context.protocol_version().is_none_or(|revision| revision.has_initialize());
-    let can = context.peer.peer_info().is_some_and(|client| {
-        // A client that declares neither mode means forms, the only mode of revision 2025-06-18.
-        let elicitation = client.capabilities.elicitation.as_ref();
-        elicitation.is_some_and(|way| way.form.is_some() || way.url.is_none())
-    });
-    match old && can {
-        true => Arc::new(ElicitingUser(context.peer.clone())),
-        false => Arc::new(NoUser),
+/// How the user behind a client can be asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum AskingMode {
+    /// By a request during the call.
+    DuringCall,
+    /// The call's request ends with the question, and the next one brings the answer.
+    BetweenRequests,
+    /// Not at all.
+    Nobody,
+}
+
+/// How the user behind the client of this call can be asked.
+pub(super) fn asking_mode(context: &RequestContext<RoleServer>) -> AskingMode {
+    if !context.client_capabilities().is_some_and(|client| has_forms(&client)) {
+        return AskingMode::Nobody;
+    }
+    match context.protocol_version() {
+        Some(revision) if !revision.has_initialize() => AskingMode::BetweenRequests,
+        _ => AskingMode::DuringCall,
     }
 }
 
-/// The user behind this client.
-struct ElicitingUser(Peer<RoleServer>);
+/// Whether a client can show forms. One that declares neither mode means forms, the only mode of revision 2025-06-18.
+pub(super) fn has_forms(client: &ClientCapabilities) -> bool {
+    client.elicitation.as_ref().is_some_and(|modes| modes.form.is_some() || modes.url.is_none())
+}
+
+/// The user behind a client that is asked during the call.
+pub(super) struct ElicitingUser(pub(super) Peer<RoleServer>);
 
 #[async_trait]
 impl AskUser for ElicitingUser {
-    async fn ask(&self, question: &str) -> UserAnswer {
-        let schema = json!({
-            "type": "object",
-            "properties": { "answer": { "type": "string", "title": "Answer" } },
-            "required": ["answer"],
-        });
-        let Ok(requested_schema) = serde_json::from_value::<ElicitationSchema>(schema) else {
-            return UserAnswer::NoUser;
-        };
-        let params = ElicitRequestParams::FormElicitationParams {
-            meta: None,
-            message: sanitize(question),
-            requested_schema,
-        };
-        let request = ServerRequest::ElicitRequest(ElicitRequest::new(params));
+    async fn ask(&self, question: &Question) -> UserAnswer {
+        let Some(form) = form(question) else { return UserAnswer::NoUser };
+        let request = ServerRequest::ElicitRequest(form);
         // No timeout of its own: the question ends with the call.
         let sent = self.0.send_cancellable_request(request, PeerRequestOptions::no_options()).await;
         let answered = match sent {
@@ -63,14 +64,7 @@ impl AskUser for ElicitingUser {
             Err(error) => Err(error),
         };
         match answered {
-            Ok(ClientResult::ElicitResult(result)) => match result.action {
-                ElicitationAction::Accept => {
-                    let text = result.content.as_ref().and_then(answer);
-                    text.map_or(UserAnswer::Dismissed, UserAnswer::Text)
-                }
-                ElicitationAction::Decline => UserAnswer::Declined,
-                _ => UserAnswer::Dismissed,
-            },
+            Ok(ClientResult::ElicitResult(result)) => read_result(&result, question),
             Ok(_) => UserAnswer::NoUser,
             Err(error) => {
                 tracing::warn!("cannot ask the user through the client: {error}");
@@ -80,18 +74,50 @@ impl AskUser for ElicitingUser {
     }
 }
 
-/// Replaces control characters: a question may come from a model and must not control the client's terminal.
-fn sanitize(question: &str) -> String {
-    question.chars().map(|c| if c.is_control() && c != '\n' { '\u{fffd}' } else { c }).collect()
+/// The form for a question; `None` if there is none, which no question of ours causes.
+pub(super) fn form(question: &Question) -> Option<ElicitRequest> {
+    let mut answer = json!({ "type": "string", "title": "Answer" });
+    if !question.choices.is_empty() {
+        answer["enum"] = question.choices.iter().map(|choice| visible_lines(choice)).collect();
+    }
+    let name = question.name;
+    let schema = json!({ "type": "object", "properties": { (name): answer }, "required": [name] });
+    let requested_schema = serde_json::from_value::<ElicitationSchema>(schema).ok()?;
+    Some(ElicitRequest::new(ElicitRequestParams::FormElicitationParams {
+        meta: None,
+        message: visible_lines(&question.text).into_owned(),
+        requested_schema,
+    }))
 }
 
-/// The answer in the form. Some clients send a number or a boolean unquoted.
-fn answer(content: &serde_json::Value) -> Option<String> {
-    let answer = match content.get("answer")? {
-        serde_json::Value::String(text) => text.clone(),
-        serde_json::Value::Null => return None,
+/// What a client answered to a form.
+pub(super) fn read_result(result: &ElicitResult, question: &Question) -> UserAnswer {
+    match result.action {
+        ElicitationAction::Accept => {
+            let text = result.content.as_ref().and_then(|content| answer(content, question));
+            text.map_or(UserAnswer::Dismissed, UserAnswer::Text)
+        }
+        ElicitationAction::Decline => UserAnswer::Declined,
+        _ => UserAnswer::Dismissed,
+    }
+}
+
+/// The answer in the form. Some clients send a number or a boolean unquoted. Where the question has choices, anything else is
+/// no answer.
+fn answer(content: &Value, question: &Question) -> Option<String> {
+    let answer = match content.get(question.name)? {
+        Value::String(text) => text.trim().to_owned(),
+        Value::Bool(yes) if !question.choices.is_empty() => {
+            (if *yes { "yes" } else { "no" }).to_owned()
+        }
+        Value::Null => return None,
         other => other.to_string(),
     };
+    if !question.choices.is_empty() {
+        let is_meant =
+            |choice: &&String| visible_lines(choice).trim().to_lowercase() == answer.to_lowercase();
+        return question.choices.iter().find(is_meant).cloned();
+    }
     (!answer.is_empty() && answer.len() <= LONGEST_ANSWER).then_some(answer)
 }
 
@@ -100,14 +126,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn questions_cannot_control_a_terminal() {
-        assert_eq!(sanitize("Pay?\n\u{1b}[2JYes"), "Pay?\n\u{fffd}[2JYes");
-    }
-
-    #[test]
     fn answers_are_read_from_the_form() {
         let check = |content, expected: Option<&str>| {
-            assert_eq!(answer(&content).as_deref(), expected, "{content}");
+            assert_eq!(
+                answer(&content, &Question::open("Which?")).as_deref(),
+                expected,
+                "{content}"
+            );
         };
         check(json!({ "answer": "the blue one" }), Some("the blue one"));
         check(json!({ "answer": 7 }), Some("7"));
@@ -116,5 +141,34 @@ mod tests {
         check(json!({ "other": "x" }), None);
         check(json!("x"), None);
         check(json!({ "answer": "x".repeat(LONGEST_ANSWER + 1) }), None);
+    }
+
+    #[test]
+    fn only_a_choice_answers_a_question_with_choices() {
+        let check = |content, expected: Option<&str>| {
+            let question = Question::yes_or_no("Pay?");
+            assert_eq!(answer(&content, &question).as_deref(), expected, "{content}");
+        };
+        check(json!({ "answer": "yes" }), Some("yes"));
+        check(json!({ "answer": " No" }), Some("no"));
+        check(json!({ "answer": true }), Some("yes"));
+        check(json!({ "answer": false }), Some("no"));
+        check(json!({ "answer": "yes, but not now" }), None);
+        check(json!({ "answer": 1 }), None);
+        check(json!({ "answer": ["yes"] }), None);
+        check(json!({}), None);
+    }
+
+    #[test]
+    fn form_offers_the_choices() {
+        let shown = |question| {
+            let form = serde_json::to_value(form(&question).unwrap()).unwrap();
+            assert_eq!(form["params"]["requestedSchema"]["required"], json!(["answer"]));
+            form["params"]["requestedSchema"]["properties"]["answer"].clone()
+        };
+        let text = json!({ "type": "string", "title": "Answer" });
+        assert_eq!(shown(Question::open("Which?")), text);
+        let choice = json!({ "type": "string", "title": "Answer", "enum": ["yes", "no"] });
+        assert_eq!(shown(Question::yes_or_no("Pay?")), choice);
     }
 }

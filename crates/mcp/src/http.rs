@@ -9,9 +9,11 @@
 //! There is no TLS, so [`bind`] refuses addresses that other computers can reach.
 
 mod access;
+mod asking_call;
 mod connections;
 mod endpoint;
 mod limits;
+mod monitoring;
 mod rejection;
 mod sessions;
 
@@ -31,12 +33,14 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use crate::http_token::Token;
+use crate::audit::Audit;
+use crate::call_log::CallLog;
+use crate::http_token::{NamedToken, Token};
 use access::AccessCheck;
 use connections::{Connections, Place};
 use endpoint::McpEndpoint;
 use rejection::Rejection;
-use thumbwire_core::action::Perform;
+use thumbwire_core::action::{ClientWatch, Perform};
 use thumbwire_core::toolset::Toolset;
 
 pub use limits::Limits;
@@ -44,13 +48,37 @@ pub use limits::Limits;
 /// The path of the MCP endpoint.
 pub const PATH: &str = "/mcp";
 
+/// The path of the health check, which needs no token.
+pub const HEALTH_PATH: &str = "/healthz";
+
+/// The path of the numbers for Prometheus.
+pub const METRICS_PATH: &str = "/metrics";
+
 /// What an address serves: a toolset, and what performs its calls. Several may share one session.
 #[derive(Clone)]
 pub struct ServedToolset {
-    /// The tools.
-    pub surface: Arc<Toolset>,
-    /// Performs their actions.
-    pub perform: Arc<dyn Perform>,
+    surface: Arc<Toolset>,
+    perform: Arc<dyn Perform>,
+    watch: Option<Arc<dyn ClientWatch>>,
+    log: CallLog,
+}
+
+impl ServedToolset {
+    /// The toolset, whose actions `perform` performs.
+    pub fn new(surface: Arc<Toolset>, perform: Arc<dyn Perform>) -> Self {
+        Self { surface, perform, watch: None, log: CallLog::default() }
+    }
+
+    /// Writes the audit lines of calls there instead of to the log.
+    pub fn with_audit(self, audit: Audit) -> Self {
+        let log = CallLog { audit, ..self.log };
+        Self { log, ..self }
+    }
+
+    /// Tells `watch` which clients have left: those that end their session.
+    pub fn with_client_watch(self, watch: Arc<dyn ClientWatch>) -> Self {
+        Self { watch: Some(watch), ..self }
+    }
 }
 
 /// Who may use the server, of those who can reach the address.
@@ -58,6 +86,8 @@ pub struct ServedToolset {
 pub enum Access {
     /// Clients with the token.
     Token(Token),
+    /// Clients with one of these tokens, each within its scope.
+    Tokens(Vec<NamedToken>),
     /// Every program on this computer, of any user.
     Everyone,
 }

@@ -18,6 +18,36 @@ use thumbwire_core::random;
 #[derive(Clone)]
 pub struct Token(String);
 
+/// What a token lets its clients do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// List and call the tools that change nothing.
+    Look,
+    /// Everything that the server offers.
+    Act,
+}
+
+impl Scope {
+    /// Its name in flags, headers and logs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Look => "look",
+            Self::Act => "act",
+        }
+    }
+}
+
+/// The token of one of several callers.
+#[derive(Debug, Clone)]
+pub struct NamedToken {
+    /// The caller's name, for logs.
+    pub name: String,
+    /// What it may do.
+    pub scope: Scope,
+    /// The secret.
+    pub token: Token,
+}
+
 /// A token from its file, and whether it is new.
 #[derive(Debug, Clone)]
 pub struct StoredToken {
@@ -69,6 +99,10 @@ const LONGEST: usize = 512;
 /// A message, if the file cannot be read or created, is readable by others, or does not hold a token.
 pub fn read_or_make(file: &Path) -> Result<StoredToken, String> {
     let place = file.display();
+    // Opening a FIFO would wait for somebody who writes to it.
+    if fs::metadata(file).is_ok_and(|about| !about.is_file()) {
+        return Err(not_a_file(file));
+    }
     match fs::File::open(file) {
         Ok(open) => read(&open, file).map(|token| StoredToken { token, made: false }),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -88,13 +122,17 @@ pub fn read_or_make(file: &Path) -> Result<StoredToken, String> {
     }
 }
 
+fn not_a_file(file: &Path) -> String {
+    format!("{} is not a regular file. Name one with --token-file", file.display())
+}
+
 /// Checks and reads the open file, so that it cannot be replaced between the two.
 fn read(open: &fs::File, file: &Path) -> Result<Token, String> {
     let place = file.display();
     let failed = |error: io::Error| format!("cannot read the token in {place}: {error}");
     let about = open.metadata().map_err(failed)?;
     if !about.is_file() {
-        return Err(format!("{place} is not a regular file. Name one with --token-file"));
+        return Err(not_a_file(file));
     }
     #[cfg(unix)]
     {
@@ -200,6 +238,16 @@ mod tests {
             assert!(text.is_empty() || !error.contains(text), "{error}");
         }
         let error = read_or_make(home.path()).unwrap_err();
+        assert!(error.contains("is not a regular file"), "{error}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_fifo_is_refused_at_once() {
+        let home = tempfile::tempdir().unwrap();
+        let pipe = home.path().join("pipe");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let error = read_or_make(&pipe).unwrap_err();
         assert!(error.contains("is not a regular file"), "{error}");
     }
 

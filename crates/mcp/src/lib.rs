@@ -4,18 +4,27 @@
 //! computer. [`Client`] is an in-process client for our own callers; [`RemoteClient`] is a client for a server elsewhere.
 //! Arguments and replies belong to [`thumbwire_core::toolset`]; nothing here knows a tool by name.
 
+pub mod audit;
 mod bounded_transport;
+mod call_log;
 mod client;
 mod elicitation;
+mod grant;
 pub mod http;
 pub mod http_token;
+mod metrics;
+mod offers;
+mod progress;
 mod remote;
 mod server;
 mod stdin_lines;
+mod unknown_method;
+mod waiting_calls;
 
+pub use audit::Audit;
 pub use client::{Client, ClientError};
 pub use remote::RemoteClient;
-pub use server::{serve, serve_stdio};
+pub use server::{serve, serve_audited, serve_stdio};
 
 /// The default log filter: warnings. `rmcp` warns about each request that it answers with an error, which the client
 /// knows, and logs an error when a client disconnects before its response.

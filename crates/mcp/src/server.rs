@@ -4,40 +4,58 @@
 //! `notifications/tools/list_changed` (over HTTP on the stream of `endpoint`), those of revision 2026-07-28 if they
 //! subscribe (`subscriptions/listen`).
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use axum::http::request::Parts;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest,
-    CustomResult, ErrorCode, ErrorData, Implementation, ListPromptsResult,
+    CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
+    CustomRequest, CustomResult, ErrorCode, ErrorData, GetPromptRequestParams, GetPromptResponse,
+    Implementation, InitializeRequestParams, InitializeResult, JsonObject, ListPromptsResult,
     ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    ProgressNotificationParam, ProgressToken, ServerCapabilities, ServerConfig, SubscriptionFilter,
+    PromptsCapability, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse,
+    ReadResourceResult, ResourcesCapability, ServerCapabilities, ServerConfig, SubscriptionFilter,
     ToolAnnotations,
 };
 use rmcp::service::{
-    NotificationContext, Peer, RequestContext, ServerInitializeError, SubscriptionContext,
+    NotificationContext, RequestContext, ServerInitializeError, SubscriptionContext,
 };
 use rmcp::transport::stdio_pipes;
 use rmcp::{RoleServer, ServerHandler, ServiceExt};
-use thumbwire_device::Image;
+use serde_json::{Map, Value};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use super::audit::Audit;
 use super::bounded_transport::BoundedTransport;
-use super::elicitation;
+use super::call_log::{CallEntry, CallLog};
+use super::elicitation::{self, AskingMode, ElicitingUser};
+use super::grant::Grant;
+use super::http_token::Scope;
+use super::offers;
+use super::progress::{ProgressQueue, UNREAD, notify_progress, with_progress};
 use super::stdin_lines::{Lines, UNREADABLE};
-use thumbwire_core::action::{Call, Perform, Progress};
-use thumbwire_core::toolset::{Content, Reply, Tool, Toolset};
+use super::unknown_method::unknown_method;
+use super::waiting_calls::{
+    CallBinding, CancelOnDrop, RunningCall, UserBetweenRequests, WaitingCalls,
+};
+use thumbwire_core::action::{Call, ClientName, Perform};
+use thumbwire_core::toolset::{Reply, Tool, Toolset};
 
 /// Serves the toolset on standard input and output until the client closes them.
 ///
 /// # Errors
 /// If the MCP handshake fails.
-pub async fn serve_stdio(surface: Arc<Toolset>, perform: Arc<dyn Perform>) -> Result<(), String> {
+pub async fn serve_stdio(
+    surface: Arc<Toolset>,
+    perform: Arc<dyn Perform>,
+    audit: Audit,
+) -> Result<(), String> {
     let (reader, writer) = stdio_pipes();
-    serve(surface, perform, reader, writer).await
+    serve_audited(surface, perform, audit, reader, writer).await
 }
 
 /// Serves the toolset on a pair of pipes, one JSON-RPC message per line, until the client closes them. While 32 requests
@@ -55,9 +73,28 @@ where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
 {
+    serve_audited(surface, perform, Audit::default(), reader, writer).await
+}
+
+/// Same, with the audit lines of calls somewhere else than in the log.
+///
+/// # Errors
+/// If the MCP handshake fails.
+pub async fn serve_audited<R, W>(
+    surface: Arc<Toolset>,
+    perform: Arc<dyn Perform>,
+    audit: Audit,
+    reader: R,
+    writer: W,
+) -> Result<(), String>
+where
+    R: AsyncRead + Send + Unpin + 'static,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
     let over = CancellationToken::new();
     let _ends_with_us = over.clone().drop_guard();
-    let server = Server { over: Some(over), ..Server::new(surface, perform) };
+    let log = CallLog { audit, ..CallLog::default() };
+    let server = Server { over: Some(over), ..Server::new(surface, perform, log) };
     let reader = Lines::new(reader);
     let odd = reader.first_invalid();
     let running = match server.serve(BoundedTransport::new(reader, writer)).await {
@@ -86,6 +123,17 @@ fn handshake_error(error: ServerInitializeError, odd: Option<&String>) -> Result
     Err(format!("MCP handshake failed: {reason}"))
 }
 
+/// The revisions that we serve.
+pub(super) const SUPPORTED: [ProtocolVersion; 4] = [
+    ProtocolVersion::V_2024_11_05,
+    ProtocolVersion::V_2025_06_18,
+    ProtocolVersion::V_2025_11_25,
+    ProtocolVersion::V_2026_07_28,
+];
+
+/// How long reading a resource or completing an argument may take.
+const READING: Duration = Duration::from_secs(30);
+
 /// The handlers for all transports.
 #[derive(Clone)]
 pub(super) struct Server {
@@ -95,34 +143,145 @@ pub(super) struct Server {
     over: Option<CancellationToken>,
     /// Whether the client already gets change notifications.
     told: Arc<AtomicBool>,
+    log: CallLog,
+    /// The calls that wait for the user's answer, of all clients.
+    waiting: Arc<WaitingCalls>,
 }
 
 impl Server {
-    pub(super) fn new(surface: Arc<Toolset>, perform: Arc<dyn Perform>) -> Self {
-        Self { surface, perform, over: None, told: Arc::default() }
+    pub(super) fn new(surface: Arc<Toolset>, perform: Arc<dyn Perform>, log: CallLog) -> Self {
+        let (told, waiting) = (Arc::default(), Arc::default());
+        Self { surface, perform, over: None, told, log, waiting }
+    }
+
+    /// The call of a request that reads something. It asks nobody and reports no progress.
+    fn call(&self, context: &RequestContext<RoleServer>) -> Call {
+        let mut call = Call::with_timeout(READING);
+        call.cancelled = context.ct.clone();
+        call.may_act = grant(context).as_ref().is_none_or(Grant::may_act);
+        if self.surface.chooses_device {
+            call.client = client(context);
+        }
+        call
+    }
+
+    /// Starts a call in a task of its own, so that it can wait for an answer between two requests.
+    fn start(
+        &self,
+        binding: CallBinding,
+        guest: Option<Arc<Tool>>,
+        arguments: Map<String, Value>,
+        mut call: Call,
+        entry: CallEntry,
+    ) -> RunningCall {
+        let (asking, questions) = mpsc::channel(1);
+        let (telling, progress) = mpsc::channel(UNREAD);
+        let cancelled = call.cancelled.clone();
+        call.progress = Arc::new(ProgressQueue(telling));
+        call.ask = Arc::new(UserBetweenRequests {
+            questions: asking,
+            deadline: call.deadline,
+            cancelled: cancelled.clone(),
+        });
+        let (surface, perform) = (Arc::clone(&self.surface), Arc::clone(&self.perform));
+        let name = binding.tool().to_owned();
+        let work = tokio::spawn(async move {
+            match guest.as_deref().or_else(|| surface.tool(&name)) {
+                Some(tool) => Some(surface.answer(tool, arguments, call, &*perform).await),
+                None => None,
+            }
+        });
+        let cancelled = CancelOnDrop(cancelled);
+        RunningCall { binding, entry, work, questions, progress, cancelled }
+    }
+
+    /// Follows a call until its result or its next question. It is cancelled with this request.
+    async fn follow(
+        &self,
+        mut running: RunningCall,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let token = context.meta.get_progress_token();
+        let tell = async |step| {
+            if let Some(token) = &token {
+                notify_progress(&context.peer, token, step).await;
+            }
+        };
+        let reply = loop {
+            tokio::select! {
+                biased;
+                () = context.ct.cancelled() => {
+                    running.cancelled.0.cancel();
+                    break running.work.await;
+                }
+                Some(step) = running.progress.recv() => tell(step).await,
+                Some(asked) = running.questions.recv() => {
+                    return self.waiting.ask(running, asked).map(Into::into);
+                }
+                reply = &mut running.work => {
+                    while let Ok(step) = running.progress.try_recv() {
+                        tell(step).await;
+                    }
+                    break reply;
+                }
+            }
+        };
+        match reply {
+            Ok(Some(reply)) => {
+                running.entry.replied(&reply);
+                Ok(result(reply).into())
+            }
+            Ok(None) => Err(ErrorData::internal_error("the tool is gone", None)),
+            Err(error) => Err(ErrorData::internal_error(format!("the call failed: {error}"), None)),
+        }
     }
 }
 
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
         let able = ServerCapabilities::builder().enable_tools();
-        let able = match self.surface.dynamic_tools {
+        let mut able = match self.surface.dynamic_tools {
             Some(_) => able.enable_tool_list_changed().build(),
             None => able.build(),
         };
+        able.prompts = (!self.surface.prompts.is_empty()).then(PromptsCapability::default);
+        able.resources = self.surface.resources.is_some().then(ResourcesCapability::default);
+        able.completions = self.surface.completion.is_some().then(JsonObject::default);
         ServerConfig::new(able)
             .with_server_info(Implementation::new(self.surface.server, env!("CARGO_PKG_VERSION")))
             .with_instructions(self.surface.instructions)
     }
 
+    /// All revisions except 2025-03-26, in which servers must accept batches.
+    fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
+        Cow::Borrowed(&SUPPORTED)
+    }
+
+    async fn initialize(
+        &self,
+        mut request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        context.peer.set_peer_info(request.clone());
+        if request.protocol_version == ProtocolVersion::V_2025_03_26 {
+            // Its clients know the revision before it, and none that came later.
+            request.protocol_version = ProtocolVersion::V_2024_11_05;
+        }
+        self.negotiate_initialize(&request)
+    }
+
     async fn list_tools(
         &self,
         _page: Option<PaginatedRequestParams>,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let mut tools: Vec<_> = self.surface.tools.iter().map(listed).collect();
+        let may_act = grant(&context).is_none_or(|grant| grant.may_act());
+        let is_allowed = |tool: &Tool| may_act || tool.effect.is_read_only();
+        let ours = self.surface.tools.iter().filter(|tool| is_allowed(tool));
+        let mut tools: Vec<_> = ours.map(listed).collect();
         if let Some(guests) = &self.surface.dynamic_tools {
-            tools.extend(guests.tools().await.iter().map(|tool| listed(tool)));
+            let guests = guests.tools().await;
+            tools.extend(guests.iter().filter(|tool| is_allowed(tool)).map(|tool| listed(tool)));
         }
         Ok(ListToolsResult::with_all_items(tools))
     }
@@ -182,29 +341,75 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        let client_name = client_name(&context);
+        let grant = grant(&context);
+        let may_act = grant.as_ref().is_none_or(Grant::may_act);
+        let mut entry = self.log.begin(&client_name, grant);
         let guest = match (self.surface.tool(&request.name), &self.surface.dynamic_tools) {
             (None, Some(guests)) => guests.tool(&request.name).await,
             _ => None,
         };
         let Some(tool) = guest.as_deref().or_else(|| self.surface.tool(&request.name)) else {
+            entry.refused("unknown_tool");
             let text = self.surface.unknown_tool(&request.name);
             return Err(ErrorData::new(ErrorCode::INVALID_PARAMS, text, None));
         };
+        // HTTP has refused it already.
+        if !may_act && !tool.effect.is_read_only() {
+            entry.calls(&tool.name, &Arc::default());
+            entry.refused("insufficient_scope");
+            let text =
+                format!("Not allowed: {}. Next: use a token with the scope `act`", tool.name);
+            return Err(ErrorData::new(ErrorCode::INVALID_PARAMS, text, None));
+        }
+        let asking = elicitation::asking_mode(&context);
+        let client = client(&context);
+        let binding = CallBinding::new(Arc::clone(&client), &request);
+        if asking == AskingMode::BetweenRequests
+            && let Some(state) = &request.request_state
+        {
+            let responses = request.input_responses.as_ref();
+            let resumed = self.waiting.resume(state, &binding, responses);
+            let (running, asked) = match resumed {
+                Ok(resumed) => resumed,
+                Err(error) => {
+                    entry.refused("request_state");
+                    return Err(error);
+                }
+            };
+            entry.continues_another();
+            return match asked {
+                Some(asked) => self.waiting.ask(running, asked).map(Into::into),
+                None => self.follow(running, &context).await,
+            };
+        }
         let arguments = request.arguments.unwrap_or_default();
         let mut call = Call::with_timeout(tool.budget_for(&arguments));
-        call.cancelled = context.ct.clone();
-        call.ask = elicitation::person(&context);
         if self.surface.chooses_device {
-            call.client = client(&context);
+            call.client = client;
         }
+        call.client_name = client_name;
+        call.may_act = may_act;
+        entry.calls(&tool.name, &call.state);
+        match asking {
+            AskingMode::Nobody => {}
+            AskingMode::DuringCall => call.ask = Arc::new(ElicitingUser(context.peer.clone())),
+            AskingMode::BetweenRequests => {
+                let running = self.start(binding, guest, arguments, call, entry);
+                return self.follow(running, &context).await;
+            }
+        }
+        call.cancelled = context.ct.clone();
         let Some(token) = context.meta.get_progress_token() else {
             let reply = self.surface.answer(tool, arguments, call, &*self.perform).await;
+            entry.replied(&reply);
             return Ok(result(reply).into());
         };
         let (told, telling) = mpsc::channel(UNREAD);
         call.progress = Arc::new(ProgressQueue(told));
         let work = self.surface.answer(tool, arguments, call, &*self.perform);
         let reply = with_progress(work, telling, &context.peer, &token).await;
+        entry.replied(&reply);
         Ok(result(reply).into())
     }
 
@@ -213,7 +418,22 @@ impl ServerHandler for Server {
         _page: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        not_supported(&context, "prompts/list")
+        if self.surface.prompts.is_empty() {
+            return not_supported(&context, "prompts/list");
+        }
+        let prompts = self.surface.prompts.iter().map(offers::prompt).collect();
+        Ok(ListPromptsResult::with_all_items(prompts))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        if self.surface.prompts.is_empty() {
+            return Err(unknown_method("prompts/get"));
+        }
+        offers::prompt_messages(&self.surface.prompts, &request).map(Into::into)
     }
 
     async fn list_resources(
@@ -221,7 +441,12 @@ impl ServerHandler for Server {
         _page: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        not_supported(&context, "resources/list")
+        let Some(resources) = &self.surface.resources else {
+            return not_supported(&context, "resources/list");
+        };
+        let listed = resources.list(&self.call(&context), &*self.perform).await;
+        let listed = listed.into_iter().map(offers::resource).collect();
+        Ok(ListResourcesResult::with_all_items(listed))
     }
 
     async fn list_resource_templates(
@@ -229,7 +454,42 @@ impl ServerHandler for Server {
         _page: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        not_supported(&context, "resources/templates/list")
+        let Some(resources) = &self.surface.resources else {
+            return not_supported(&context, "resources/templates/list");
+        };
+        let templates = resources.templates().into_iter().map(offers::template).collect();
+        Ok(ListResourceTemplatesResult::with_all_items(templates))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let Some(resources) = &self.surface.resources else {
+            return Err(unknown_method("resources/read"));
+        };
+        let read = resources.read(&request.uri, &self.call(&context), &*self.perform).await;
+        let contents = read.map_err(|error| offers::resource_error(error, &request.uri))?;
+        Ok(ReadResourceResult::new(vec![offers::contents(contents)]).into())
+    }
+
+    async fn complete(
+        &self,
+        request: CompleteRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        let Some(completion) = &self.surface.completion else {
+            return Err(unknown_method("completion/complete"));
+        };
+        let resources = self.surface.resources.as_deref();
+        offers::check_reference(&request.r#ref, &self.surface.prompts, resources)?;
+        let (argument, prefix) = (&request.argument.name, &request.argument.value);
+        let chosen = request.context.as_ref().and_then(|context| context.arguments.as_ref());
+        let device = chosen.and_then(|arguments| arguments.get("device")).cloned();
+        let call = self.call(&context).on(device);
+        let values = completion.complete(argument, prefix, &call, &*self.perform).await;
+        Ok(offers::completion(values))
     }
 
     /// Also gets malformed `tools/call` requests: without a name, or with arguments that are not an object.
@@ -248,7 +508,7 @@ impl ServerHandler for Server {
                 let text = "tools/call requires `name`, and `arguments` must be an object";
                 ErrorData::new(ErrorCode::INVALID_PARAMS, text, None)
             }
-            other => ErrorData::new(ErrorCode::METHOD_NOT_FOUND, other.to_owned(), None),
+            other => unknown_method(other),
         })
     }
 }
@@ -260,7 +520,28 @@ fn client(context: &RequestContext<RoleServer>) -> Arc<str> {
         let id = parts.headers.get("mcp-session-id")?;
         id.to_str().ok()
     });
-    session.unwrap_or_default().into()
+    let token = || grant(context)?.token_name().map(|name| format!("token {name}").into());
+    session.map(Arc::from).or_else(token).unwrap_or_default()
+}
+
+/// What the request's token grants; `None` over stdio.
+fn grant(context: &RequestContext<RoleServer>) -> Option<Grant> {
+    let parts = context.extensions.get::<Parts>()?;
+    let looking = || Grant { scope: Scope::Look, ..Grant::default() };
+    Some(parts.extensions.get::<Grant>().cloned().unwrap_or_else(looking))
+}
+
+/// What the client calls itself: in its handshake, or in revision 2026-07-28 with each request.
+fn client_name(context: &RequestContext<RoleServer>) -> ClientName {
+    let sent = match context.extensions.get::<Parts>() {
+        Some(parts) => match parts.extensions.get::<ClientName>() {
+            Some(kept) => return kept.clone(),
+            // Over HTTP rmcp does not know the handshake, and would name itself.
+            None => context.meta.client_info(),
+        },
+        None => context.client_info(),
+    };
+    sent.map(|client| ClientName::clean(&client.name)).unwrap_or_default()
 }
 
 /// The reply to a list request for a feature that we do not have. Clients of older revisions ask without checking
@@ -271,11 +552,7 @@ fn not_supported<T: Default>(
     method: &'static str,
 ) -> Result<T, ErrorData> {
     let new = context.protocol_version().is_some_and(|revision| !revision.has_initialize());
-    if new {
-        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None))
-    } else {
-        Ok(T::default())
-    }
+    if new { Err(unknown_method(method)) } else { Ok(T::default()) }
 }
 
 fn listed(tool: &Tool) -> rmcp::model::Tool {
@@ -293,65 +570,9 @@ fn listed(tool: &Tool) -> rmcp::model::Tool {
 }
 
 fn result(reply: Reply) -> CallToolResult {
-    use base64::Engine as _;
-    let content = reply.content.into_iter().map(|part| match part {
-        Content::Text(text) => ContentBlock::text(text),
-        Content::Image(Image { format, bytes }) => {
-            let data = base64::engine::general_purpose::STANDARD.encode(bytes);
-            ContentBlock::image(data, format.mime())
-        }
-    });
-    let mut result = CallToolResult::success(content.collect());
+    let content = reply.content.into_iter().map(offers::content).collect();
+    let mut result = CallToolResult::success(content);
     result.is_error = Some(reply.is_error);
     result.structured_content = reply.structured;
     result
-}
-
-/// How many progress steps may queue for a slow client; later ones are dropped.
-const UNREAD: usize = 64;
-
-/// Queues progress for the client that requested it.
-struct ProgressQueue(mpsc::Sender<(u32, Option<u32>, String)>);
-
-impl Progress for ProgressQueue {
-    fn report(&self, done: u32, total: Option<u32>, text: &str) {
-        // A client that does not read its progress must not delay the work.
-        let _ = self.0.try_send((done, total, text.to_owned()));
-    }
-}
-
-/// Runs the work and sends its progress meanwhile: in order, and all of it before the reply.
-async fn with_progress(
-    work: impl Future<Output = Reply>,
-    mut telling: mpsc::Receiver<(u32, Option<u32>, String)>,
-    peer: &Peer<RoleServer>,
-    token: &ProgressToken,
-) -> Reply {
-    let tell = async |(done, total, words): (u32, Option<u32>, String)| {
-        let mut out = ProgressNotificationParam::new(token.clone(), done.into());
-        out.total = total.map(f64::from);
-        out.message = Some(words);
-        // If the client has disconnected, sending the reply will fail.
-        let _ = peer.notify_progress(out).await;
-    };
-    let done = CancellationToken::new();
-    let working = async {
-        let reply = work.await;
-        done.cancel();
-        reply
-    };
-    let formatter = async {
-        loop {
-            tokio::select! {
-                biased;
-                step = telling.recv() => match step {
-                    Some(step) => tell(step).await,
-                    None => return,
-                },
-                // The sender may outlive the work, but has no more progress.
-                () = done.cancelled() => telling.close(),
-            }
-        }
-    };
-    tokio::join!(working, formatter).0
 }

@@ -1,8 +1,10 @@
-//! Sanitizes an app's texts for a terminal, a log or a model.
+//! Makes an app's texts safe for a terminal, a log or a model.
 //!
-//! Names, descriptions and messages are untrusted. Removed is what moves a cursor, changes the text direction, or hides
-//! text from a person while a model still reads it. The meaning is not judged: the caller that shows a text marks it as
-//! the app's.
+//! Names, descriptions and messages are untrusted. They become one bounded line, in which what moves a cursor, changes the
+//! text direction, or hides text from a person while a model still reads it, is visible ([`visible`]). The meaning is not
+//! judged: the caller that shows a text marks it as the app's.
+
+use thumbwire_base::visible::visible;
 
 /// Limit on the characters of an id or a name.
 pub const MOST_IN_A_NAME: usize = 256;
@@ -10,64 +12,69 @@ pub const MOST_IN_A_NAME: usize = 256;
 /// Limit on the characters kept of a description or a message.
 pub const MOST_IN_A_DESCRIPTION: usize = 4_000;
 
-/// Sanitized text: at most `most` characters, then an ellipsis; each run of whitespace, newlines included, becomes one
-/// space; control, bidirectional and zero-width characters are removed.
+/// Sanitized text on one line: at most `max` characters, then an ellipsis; each run of whitespace, newlines included,
+/// becomes one space; every character without ink is written as its code point, `\u{202e}`.
 pub fn sanitize(text: &str, max: usize) -> String {
-    let mut shown = String::new();
+    let mut line = String::new();
     let mut count = 0;
     let mut blank = false;
     for c in text.chars() {
-        if c.is_whitespace() {
+        if is_blank(c) {
             blank = true;
             continue;
         }
-        if is_hidden(c) {
-            continue;
-        }
-        let space = blank && !shown.is_empty();
+        let space = blank && !line.is_empty();
         if count + 1 + usize::from(space) > max {
-            shown.push('…');
-            return shown;
+            return format!("{}…", prefix(&visible(&line), max));
         }
         if space {
-            shown.push(' ');
+            line.push(' ');
             count += 1;
         }
         blank = false;
-        shown.push(c);
+        line.push(c);
         count += 1;
     }
-    shown
+    let shown = visible(&line);
+    match is_longer(&shown, max) {
+        true => format!("{}…", prefix(&shown, max)),
+        false => shown.into_owned(),
+    }
+}
+
+/// The first `max` characters, without a part of a code point's mark.
+fn prefix(shown: &str, max: usize) -> &str {
+    /// `\u{10ffff}`
+    const LONGEST_MARK: usize = 10;
+    let (mut end, mut count) = (0, 0);
+    while let Some(c) = shown[end..].chars().next() {
+        let rest = &shown[end..];
+        let mark = rest.starts_with("\\u{").then(|| rest.find('}')).flatten();
+        let mark = mark.filter(|at| *at < LONGEST_MARK).map(|at| (at + 1, at + 1));
+        let (bytes, characters) = mark.unwrap_or((c.len_utf8(), 1));
+        if count + characters > max {
+            break;
+        }
+        (end, count) = (end + bytes, count + characters);
+    }
+    // A joiner has lost what it joins.
+    let mut start = &shown[..end];
+    while visible(start) != start {
+        let mut characters = start.chars();
+        characters.next_back();
+        start = characters.as_str();
+    }
+    start
+}
+
+/// Whitespace that people type. Separators that only programs see are made visible.
+fn is_blank(c: char) -> bool {
+    c.is_whitespace() && !matches!(c, '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
 /// Whether the text has more characters than `most`. Stops counting there.
 pub(crate) fn is_longer(text: &str, max: usize) -> bool {
     text.len() > max && text.chars().nth(max).is_some()
-}
-
-/// Characters that a person does not see and a program does: controls, Unicode's format characters (zero width,
-/// bidirectional, tags), and unassigned ones.
-fn is_hidden(c: char) -> bool {
-    c.is_control()
-        || matches!(u32::from(c),
-            0xAD                        // soft hyphen
-            | 0x34F                     // combining grapheme joiner
-            | 0x600..=0x605 | 0x61C | 0x6DD | 0x70F | 0x890..=0x891 | 0x8E2 // Arabic and Syriac marks; 61C changes the direction
-            | 0x115F..=0x1160 | 0x3164 | 0xFFA0 // Hangul fillers: letters without ink
-            | 0x17B4..=0x17B5
-            | 0x180B..=0x180F
-            | 0x200B..=0x200F           // zero width, left-to-right and right-to-left marks
-            | 0x2028..=0x202E           // line and paragraph separators, embeddings and overrides
-            | 0x2060..=0x206F           // joiners, isolates
-            | 0x2800                    // an empty braille pattern
-            | 0xE000..=0xF8FF           // private use
-            | 0xFE00..=0xFE0F           // variation selectors
-            | 0xFEFF
-            | 0xFFF0..=0xFFFB           // annotations
-            | 0x1BCA0..=0x1BCA3 | 0x1D173..=0x1D17A
-            | 0xE0000..=0xE0FFF         // tags: a hidden alphabet, and more variation selectors
-            | 0xF0000..)
-        || u32::from(c) & 0xFFFE == 0xFFFE
 }
 
 #[cfg(test)]
@@ -80,21 +87,14 @@ mod tests {
     }
 
     #[test]
-    fn invisible_characters_are_removed() {
+    fn invisible_characters_are_visible() {
         check("Clock in today.", "Clock in today.");
         check("  two\r\n\tlines  ", "two lines");
-        check("\u{1b}[31mred\u{7}", "[31mred");
-        check("a\u{202e}b\u{2066}c\u{200b}d\u{feff}e\u{ad}f", "abcdef");
-        check("sure\u{e0041}\u{e0042}\u{e0043}", "sure");
-        check("漢字 é 😀", "漢字 é 😀");
-        check("\u{200b}\u{200b}", "");
-        check("a \u{200b} b", "a b");
-        // One of each hidden kind.
-        for hidden in "\u{7f}\u{34f}\u{61c}\u{115f}\u{180e}\u{2028}\u{2060}\u{2069}\u{2800}\u{e000}\u{fe0f}\u{fff9}\u{1d173}\u{f0000}\u{1ffff}".chars() {
-            if !hidden.is_whitespace() {
-                check(&format!("a{hidden}b"), "ab");
-            }
-        }
+        check("\u{1b}[31mred\u{7}", "\\u{1b}[31mred\\u{7}");
+        check("a\u{202e}b\u{2066}c\u{200b}d", "a\\u{202e}b\\u{2066}c\\u{200b}d");
+        check("sure\u{e0041}\u{2028}!", "sure\\u{e0041}\\u{2028}!");
+        check("漢字 é 😀 ❤\u{fe0f}", "漢字 é 😀 ❤\u{fe0f}");
+        check("a \u{200b} b", "a \\u{200b} b");
     }
 
     #[test]
@@ -103,7 +103,11 @@ mod tests {
         assert_eq!(sanitize("abcdefg", 6), "abcdef…");
         assert_eq!(sanitize("abcde fg", 6), "abcde…");
         assert_eq!(sanitize("é".repeat(9).as_str(), 3), "ééé…");
-        assert_eq!(sanitize(&"\u{200b}".repeat(1_000), 3), "");
+        let hidden = "\u{200b}".repeat(1_000);
+        assert_eq!(sanitize(&hidden, 17), "\\u{200b}\\u{200b}…");
+        // Nothing is left of a mark, or of a sequence that is cut.
+        assert_eq!(sanitize(&hidden, 3), "…");
+        assert_eq!(sanitize("👨\u{200d}👩", 2), "👨…");
         assert!(is_longer("ééé", 2) && !is_longer("ééé", 3));
     }
 }

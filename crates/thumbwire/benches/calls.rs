@@ -440,7 +440,7 @@ async fn doors() {
     for (access, token) in [(Access::Everyone, None), (Access::Token(token.clone()), Some(token))] {
         let listener = http::bind("127.0.0.1:0").await.expect("a port");
         let address = listener.local_addr().expect("an address");
-        let view = ServedToolset { surface: surface.clone(), perform: session.clone() };
+        let view = ServedToolset::new(surface.clone(), session.clone());
         tokio::spawn(http::serve(listener, view, access, CancellationToken::new()));
         let url = format!("http://{address}{}", http::PATH);
         remotes.push(RemoteClient::connect(&url, token).await.expect("a server there"));

@@ -188,7 +188,8 @@ fn exit_code(cause: &Cause) -> u8 {
         Cause::InvalidArgument { .. } | Cause::InvalidFileName { .. } => 2,
         Cause::AppNotTrusted { .. }
         | Cause::DeviceNotAllowed { .. }
-        | Cause::AppNotAllowed { .. } => 5,
+        | Cause::AppNotAllowed { .. }
+        | Cause::SettingsPageNotAllowed { .. } => 5,
         Cause::DeviceNotAuthorized { .. }
         | Cause::PlatformNotSupported { .. }
         | Cause::HelperMissing { .. }
@@ -198,6 +199,7 @@ fn exit_code(cause: &Cause) -> u8 {
         | Cause::PackageRefused { .. }
         | Cause::NoInputFolder
         | Cause::Refused { .. }
+        | Cause::DeviceBusy { .. }
         | Cause::TooManyActive { .. }
         | Cause::NotReady { .. }
         | Cause::Locked(_)

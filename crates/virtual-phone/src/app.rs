@@ -44,6 +44,11 @@ pub(crate) trait App: Send {
         false
     }
 
+    /// The class of the fragment that it shows, as the newest release names it, if its pages are fragments of one activity.
+    fn fragment(&self) -> Option<&'static str> {
+        None
+    }
+
     /// The rows of its options menu, and what each sends as a tap; empty if the page has none.
     fn options_menu(&self) -> Vec<(&'static str, Tag)> {
         Vec::new()

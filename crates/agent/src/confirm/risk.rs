@@ -6,6 +6,7 @@
 
 use serde_json::Value;
 use thumbwire_base::truncate;
+use thumbwire_base::visible::without_hidden;
 use thumbwire_device::Node;
 
 use super::super::decision::FunctionCall;
@@ -26,10 +27,10 @@ impl Risk {
     pub fn question(&self, app: Option<&str>) -> String {
         let Self { what, text: words } = self;
         if *what == BY_AN_APP {
-            return format!("About to call {words}, {what}. Go ahead? (yes / no)");
+            return format!("About to call {words}, {what}. Go ahead?");
         }
         let place = app.map_or(String::new(), |app| format!(" in {app}"));
-        format!("About to tap {words:?}{place}, which may {what}. Go ahead? (yes / no)")
+        format!("About to tap {words:?}{place}, which may {what}. Go ahead?")
     }
 }
 
@@ -149,7 +150,8 @@ fn text_inside(node: &Node, screen: &ScreenState) -> String {
 }
 
 fn risk_of_text(text: &str) -> Option<&'static str> {
-    let small = text.trim().to_lowercase();
+    // A person reads "Pay", whatever is hidden between the letters.
+    let small = without_hidden(text).trim().to_lowercase();
     if small.chars().count() > MOST_SIGNS {
         return None;
     }
@@ -217,6 +219,7 @@ mod tests {
             ("Delete", "delete something"),
             ("DELETE 3 MESSAGES", "delete something"),
             ("Pay now", "pay"),
+            ("P\u{200b}a\u{ad}y now\u{202c}", "pay"),
             ("Jetzt kaufen", "pay"),
             ("Envoyer", "send something"),
             ("Llamar", "call someone"),
@@ -296,7 +299,7 @@ mod tests {
         let found = risk(&click(json!({ "x": 5, "y": 70 })), &screen).unwrap();
         assert_eq!(
             found.question(Some("app")),
-            "About to tap \"btn send\" in app, which may send something. Go ahead? (yes / no)"
+            "About to tap \"btn send\" in app, which may send something. Go ahead?"
         );
     }
 

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde_json::Value;
+use thumbwire_base::visible::visible;
 
 /// Why a request failed.
 #[derive(Debug, Clone, PartialEq)]
@@ -175,7 +176,8 @@ fn title(body: &str) -> Option<&str> {
 /// be recognized and removed.
 fn truncate(text: &str) -> String {
     let text: Vec<&str> = text.split_whitespace().collect();
-    let line: String = text.join(" ").chars().filter(|c| !c.is_control()).collect();
+    let line = text.join(" ");
+    let line = visible(&line);
     let line = line.trim_end_matches('.');
     match line.char_indices().nth(300) {
         Some((end, _)) => {
@@ -216,7 +218,7 @@ mod tests {
             "Provider returned error: no such image",
         );
         check("<html><head><title>502 Bad\n Gateway</title></head>", "HTML page: 502 Bad Gateway");
-        check("upstream\u{7} connect error", "upstream connect error");
+        check("upstream\u{7} connect error", "upstream\\u{7} connect error");
         check("", "empty body");
         check("[]", "[]");
         assert_eq!(error_message(&"long ".repeat(500)).chars().count(), 301);

@@ -128,7 +128,7 @@ fn question(step: &StepInProgress<'_>, call: &FunctionCall) -> Option<String> {
         (Some(risk), _) => Some(risk.question(app)),
         (None, ConfirmMode::Always) if follow_up::is_act(&call.function) => {
             let arguments = Value::from(call.arguments.clone());
-            Some(format!("About to run {} {arguments}. Go ahead? (yes / no)", call.function))
+            Some(format!("About to run {} {arguments}. Go ahead?", call.function))
         }
         _ => None,
     }

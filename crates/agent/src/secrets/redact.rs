@@ -453,8 +453,10 @@ impl<P: Perform> RedactedPerform<P> {
             }
             Cause::DeviceNotReady { state, .. } => clean(state),
             Cause::DeviceNotAuthorized { .. }
+            | Cause::DeviceBusy { .. }
             | Cause::DeviceNotAllowed { .. }
             | Cause::AppNotAllowed { .. }
+            | Cause::SettingsPageNotAllowed { .. }
             | Cause::NoDeviceChosen { .. }
             | Cause::NoInputFolder
             | Cause::HelperMissing { .. }

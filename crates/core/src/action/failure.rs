@@ -3,9 +3,11 @@
 use std::time::Duration;
 
 use thumbwire_base::truncate;
+use thumbwire_base::visible::name;
 use thumbwire_device::{LockState, Platform, SideEffect, UntypableText};
 
 use super::FileNameError;
+use super::call::ClientName;
 use super::listed_device::{self, ListedDevice};
 use super::package_refusal;
 
@@ -64,6 +66,12 @@ pub enum Cause {
         app: String,
         /// Why, unless the operator has just not named it.
         reason: Option<&'static str>,
+    },
+    /// The operator does not let callers act on this page of Settings. Nothing was done.
+    #[error("this page of Settings ({}) may only be looked at or left", name(page))]
+    SettingsPageNotAllowed {
+        /// The class of its fragment or activity, or words on it.
+        page: String,
     },
     /// No phone is selected, and the session cannot tell which one the caller means.
     #[error("no device selected; {} connected", .there.len())]
@@ -258,6 +266,16 @@ pub enum Cause {
         /// What is wrong and what would be valid.
         reason: String,
     },
+    /// Another client acts on the phone. Nothing was done.
+    #[error("device {device} is busy: {holder} acts on it, for another {} s or longer", .remaining.as_secs_f64().ceil())]
+    DeviceBusy {
+        /// The device.
+        device: String,
+        /// The other client.
+        holder: ClientName,
+        /// How long its lease lasts if it does not act again.
+        remaining: Duration,
+    },
     /// Valid, but refused.
     #[error("{reason}")]
     Refused {
@@ -279,6 +297,52 @@ pub enum Cause {
     /// The caller cancelled the call.
     #[error("the call was cancelled")]
     Cancelled,
+}
+
+impl Cause {
+    /// Its kind as one word, for logs and statistics. It never changes, and has nothing of a caller or a phone in it.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::DeviceNotConnected { .. } => "device_not_connected",
+            Self::DeviceNotAnswering { .. } => "device_not_answering",
+            Self::DeviceNotReady { .. } => "device_not_ready",
+            Self::DeviceNotAuthorized { .. } => "device_not_authorized",
+            Self::DeviceNotAllowed { .. } => "device_not_allowed",
+            Self::AppNotAllowed { .. } => "app_not_allowed",
+            Self::SettingsPageNotAllowed { .. } => "settings_page_not_allowed",
+            Self::NoDeviceChosen { .. } => "no_device_chosen",
+            Self::AppNotFound { .. } => "app_not_found",
+            Self::AppNotLaunchable { .. } => "app_not_launchable",
+            Self::PackageRefused { .. } => "package_refused",
+            Self::NoInputFolder => "no_input_folder",
+            Self::AmbiguousApp { .. } => "ambiguous_app",
+            Self::ElementNotFound { .. } => "element_not_found",
+            Self::IndexOutOfRange { .. } => "index_out_of_range",
+            Self::StaleReference { .. } => "stale_reference",
+            Self::NoSuchRecording { .. } => "no_such_recording",
+            Self::NoSuchMonitor { .. } => "no_such_monitor",
+            Self::InvalidFileName { .. } => "invalid_file_name",
+            Self::TooManyActive { .. } => "too_many_active",
+            Self::AppToolNotFound { .. } => "app_tool_not_found",
+            Self::AppNotTrusted { .. } => "app_not_trusted",
+            Self::NoAppReply { .. } => "no_app_reply",
+            Self::BackgroundStartRestricted { .. } => "background_start_restricted",
+            Self::Locked(_) => "locked",
+            Self::TypingTooLong { .. } => "typing_too_long",
+            Self::TextNotTypable(_) => "text_not_typable",
+            Self::TimedOut { .. } => "timed_out",
+            Self::StepFailed { .. } => "step_failed",
+            Self::ConditionNotMet { .. } => "condition_not_met",
+            Self::PlatformNotSupported { .. } => "platform_not_supported",
+            Self::HelperMissing { .. } => "helper_missing",
+            Self::InvalidArgument { .. } => "invalid_argument",
+            Self::DeviceBusy { .. } => "device_busy",
+            Self::Refused { .. } => "refused",
+            Self::NotReady { .. } => "not_ready",
+            Self::DeviceError { .. } => "device_error",
+            Self::Cancelled => "cancelled",
+        }
+    }
 }
 
 impl From<Cause> for Failure {
@@ -356,6 +420,9 @@ impl Failure {
                     "use an app that is allowed; the operator of Thumbwire can allow this one with `--allow-app {app}`"
                 );
             }
+            Cause::SettingsPageNotAllowed { .. } => {
+                "use another page, or leave this one with the back key; the operator of Thumbwire can allow it with `--allow settings`"
+            }
             Cause::NoDeviceChosen { there } if there.is_empty() => {
                 "connect a phone, or use the built-in virtual phone: start with `--device virtual`, or select the device \"virtual\""
             }
@@ -410,6 +477,12 @@ impl Failure {
                 "the operator of Thumbwire can start it with `--helper push`, which writes one file to the phone"
             }
             Cause::InvalidArgument { .. } => "correct the argument and call again",
+            Cause::DeviceBusy { remaining, .. } => {
+                let seconds = remaining.as_secs_f64().ceil().max(1.0);
+                return format!(
+                    "try again in {seconds} s, or use another device; screenshots and lists are allowed meanwhile"
+                );
+            }
             Cause::Refused { .. } => "try something else",
             Cause::NotReady { .. } => "wait a second and try again",
             Cause::DeviceError { .. } if self.side_effect == SideEffect::None => {

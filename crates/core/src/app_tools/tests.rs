@@ -15,8 +15,8 @@ use thumbwire_device::{AppId, Component, Error, SideEffect};
 
 use super::*;
 use crate::action::{
-    AppToolCall, AppToolReply, AppTools, AskUser, Catalog, Cause, Failure, NoUser, TrustStatus,
-    UserAnswer,
+    AppToolCall, AppToolReply, AppTools, AskUser, Catalog, Cause, Failure, NoUser, Question,
+    TrustStatus, UserAnswer,
 };
 use phone::{App, Phone};
 
@@ -101,8 +101,8 @@ impl Person {
 
 #[async_trait]
 impl AskUser for Person {
-    async fn ask(&self, question: &str) -> UserAnswer {
-        lock(&self.1).push(question.to_owned());
+    async fn ask(&self, question: &Question) -> UserAnswer {
+        lock(&self.1).push(question.text.clone());
         match self.0 {
             "declined" => UserAnswer::Declined,
             "closed" => UserAnswer::Dismissed,

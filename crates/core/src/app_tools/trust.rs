@@ -18,7 +18,9 @@ use thumbwire_mobile_mcp::sanitize::sanitize;
 
 use super::trust_store::{MemoryStore, Pin, TrustStore};
 use super::{AppToolHost, AppToolOptions, quoted};
-use crate::action::{AppTool, AppTools, AskUser, Cause, Failure, TrustStatus, UserAnswer, agrees};
+use crate::action::{
+    AppTool, AppTools, AskUser, Cause, Failure, Question, TrustStatus, UserAnswer, agrees,
+};
 
 /// How many digests of one tool are kept: versions of an app on several phones.
 const VERSIONS: usize = 4;
@@ -225,7 +227,7 @@ fn changes(tools: &AppTools, pin: &Pin) -> Option<String> {
 }
 
 /// The question about an app that has changed, with the texts of its tools and arguments as a model would read them.
-fn question(tools: &AppTools, pin: &Pin, what: &str) -> String {
+fn question(tools: &AppTools, pin: &Pin, what: &str) -> Question {
     let mut question = format!(
         "The app {} has changed since its tools were trusted: {what}. The following texts come from the app, not from Thumbwire:\n",
         tools.app
@@ -243,7 +245,7 @@ fn question(tools: &AppTools, pin: &Pin, what: &str) -> String {
         question.push('\n');
     }
     question.push_str("Allow its tools from now on?");
-    question
+    Question::yes_or_no(question)
 }
 
 /// The digest of each part of what an app says, by the part's name.

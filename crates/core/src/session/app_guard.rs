@@ -20,16 +20,23 @@ pub(super) struct AppGuard {
     pub(super) in_launcher: Mutex<HashSet<AppId>>,
     /// What was in front last: when, and under which generation.
     front: Mutex<Option<(Instant, u64, Front)>>,
+    /// The guarded page of Settings in front, or that it is another page: when, and under which generation.
+    page: Mutex<Option<(Instant, u64, Option<String>)>>,
 }
 
 impl AppGuard {
     pub(super) fn new(allowed: AllowedApps) -> Self {
-        Self { allowed, in_launcher: Mutex::default(), front: Mutex::default() }
+        Self {
+            allowed,
+            in_launcher: Mutex::default(),
+            front: Mutex::default(),
+            page: Mutex::default(),
+        }
     }
 
     /// Stores what was in front when the phone was asked under this generation.
     pub(super) fn learn(&self, front: &Front, asked: u64) {
-        if self.allowed.are_named() {
+        if self.allowed.depend_on_front() {
             *lock(&self.front) = Some((Instant::now(), asked, front.clone()));
         }
     }
@@ -42,6 +49,19 @@ impl AppGuard {
     pub(super) fn forget(&self) {
         lock(&self.in_launcher).clear();
         *lock(&self.front) = None;
+        *lock(&self.page) = None;
+    }
+
+    /// Stores which guarded page of Settings was in front, if one was.
+    pub(super) fn learn_page(&self, page: Option<String>, asked: u64) {
+        *lock(&self.page) = Some((Instant::now(), asked, page));
+    }
+
+    /// The guarded page of Settings, if it was asked for a short time ago and no action followed.
+    pub(super) fn page(&self, generation: u64) -> Option<Option<String>> {
+        let known = lock(&self.page);
+        let known = known.as_ref().filter(|(at, of, _)| *of == generation && at.elapsed() < FRESH);
+        known.map(|(_, _, page)| page.clone())
     }
 
     /// What is in front, if it was seen a short time ago and no action followed.

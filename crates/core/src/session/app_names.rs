@@ -3,6 +3,7 @@
 //! Begin with [`meant`]. Any app may call itself "Settings", in letters that look alike or between invisible ones. So names
 //! are compared as they are shown, and a name that several apps have, or may have, is refused with their ids.
 
+use thumbwire_base::visible::without_hidden;
 use thumbwire_device::{App, AppId};
 use thumbwire_mobile_mcp::sanitize::sanitize;
 
@@ -34,7 +35,7 @@ pub(super) fn meant<'a>(
     labels: &'a [LabelledApp],
 ) -> Result<Vec<&'a AppId>, Cause> {
     let is_system = |app: &AppId| installed.iter().any(|it| it.id == *app && it.system);
-    let shown = sanitize(name, LONGEST);
+    let shown = without_hidden(&sanitize(name, LONGEST));
     let word = shown.to_lowercase();
     let by_id = match_id(&name.to_lowercase(), installed);
     if let Some((IdMatch::Whole, app)) = by_id.first() {
@@ -51,7 +52,7 @@ pub(super) fn meant<'a>(
             return Ok(vec![&only.app]);
         }
         let exact: Vec<_> =
-            all.iter().copied().filter(|it| it.label.text() == Some(&*shown)).collect();
+            all.iter().copied().filter(|it| seen(it).as_deref() == Some(&*shown)).collect();
         return match *exact {
             [one] if is_system(&one.app) || !all.iter().any(|it| is_system(&it.app)) => {
                 Ok(vec![&one.app])
@@ -77,19 +78,24 @@ pub(super) fn meant<'a>(
 
 /// The refusal of an id that is not installed, if apps call themselves so.
 pub(super) fn called(id: &str, labels: &[LabelledApp]) -> Option<Cause> {
-    let word = sanitize(id, LONGEST).to_lowercase();
+    let word = without_hidden(&sanitize(id, LONGEST)).to_lowercase();
     let called: Vec<&LabelledApp> =
         labels.iter().filter(|it| lower(it).as_deref() == Some(&*word)).collect();
     (!called.is_empty()).then(|| ambiguous(id, &called))
 }
 
 fn lower(app: &LabelledApp) -> Option<String> {
-    app.label.text().map(str::to_lowercase)
+    seen(app).map(|label| label.to_lowercase())
+}
+
+/// The label as a person sees it.
+fn seen(app: &LabelledApp) -> Option<String> {
+    app.label.text().map(without_hidden)
 }
 
 fn ambiguous(name: &str, apps: &[&LabelledApp]) -> Cause {
     let shown = |it: &&LabelledApp| match &it.label {
-        Label::Text(label) => format!("{} ({label:?})", it.app),
+        Label::Text(label) => format!("{} (\"{}\")", it.app, label.replace('"', "\\\"")),
         Label::Unreadable | Label::NotRead => format!("{} (its name is unknown)", it.app),
     };
     let mut candidates: Vec<String> = apps.iter().take(MOST_NAMED).map(shown).collect();
@@ -213,7 +219,7 @@ mod tests {
         assert!(both("Settings", "Settings").is_err());
         // The case tells them apart, and the system's app is the one that fits.
         assert_eq!(both("Settings", "settings"), found(&["com.android.settings"]));
-        // Invisible characters are gone before names are compared.
+        // Names are compared without what nobody sees.
         let hidden = sanitize("Set\u{200b}tings\u{202e}", 60);
         assert!(both("Settings", &hidden).is_err());
         // The real one's name could not be read.

@@ -10,6 +10,7 @@ use thumbwire_base::lock;
 use thumbwire_device::{AppId, Front};
 
 use super::attached_device::AttachedDevice;
+use super::settings_pages::SETTINGS;
 use crate::action::{Cause, Failure};
 use crate::allowed_apps::AppRule;
 
@@ -63,17 +64,26 @@ impl AttachedDevice {
         }
     }
 
-    /// Refuses to act on the screen of an app that callers may not use, and where the phone does not say what is in front. A
-    /// lock screen is guarded elsewhere.
+    /// Refuses to act on the screen of an app that callers may not use, where the phone does not say what is in front, and on
+    /// some pages of Settings ([`super::settings_pages`]). A lock screen is guarded elsewhere.
     pub(super) async fn refuse_if_guarded(&self) -> Result<(), Failure> {
         let guard = &self.screen.guard;
-        if !guard.allowed.are_named() {
+        if !guard.allowed.depend_on_front() {
             return Ok(());
         }
         let front = match guard.front(self.screen.generation()) {
             Some(front) => front,
             None => self.look_in_front().await,
         };
+        if let Front::App(front) = &front
+            && front.app.0 == SETTINGS
+            && guard.allowed.guards_settings()
+        {
+            self.refuse_guarded_page(front).await?;
+        }
+        if !guard.allowed.are_named() {
+            return Ok(());
+        }
         let app = match front {
             Front::App(front) => front.app,
             // A reply can be typed into a notification, for one.

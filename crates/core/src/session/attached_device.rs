@@ -4,8 +4,8 @@
 //! caches in `cache`; this file holds what needs only the device. Finding the phone and enforcing the call's deadline
 //! belong to [`super::Session`].
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use thumbwire_device::{AppId, Device, Error, Gesture, Identity, Key, Point, SideEffect, Size};
@@ -14,10 +14,11 @@ use tokio::sync::Mutex;
 use super::app_guard::{AppGuard, leaves_an_app};
 use super::cache::DeviceCache;
 use super::known_lock::KnownLock;
+use super::leasing::Leasing;
 use super::screen_size::KnownSize;
 use super::screenshots::ScreenshotCache;
-use super::shared_state::{LeaseCheck, SharedState};
-use crate::action::{Cause, Direction, Failure, Outcome};
+use super::shared_state::SharedState;
+use crate::action::{Call, Cause, Direction, Failure, Outcome};
 use crate::allowed_apps::AllowedApps;
 
 /// What this session knows about a phone's screen.
@@ -25,7 +26,7 @@ pub(super) struct ScreenCache {
     /// Counts actions. Data loaded under another value is stale.
     pub(super) generation: AtomicU64,
     pub(super) memory: DeviceCache,
-    lease: LeaseCheck,
+    pub(super) leasing: Leasing,
     /// The ref number that the next new element gets.
     pub(super) next_control: Arc<AtomicU32>,
     pub(super) size: KnownSize,
@@ -46,6 +47,7 @@ impl ScreenCache {
     pub(super) fn new(
         device: &str,
         shared: &SharedState,
+        leasing: &Leasing,
         allowed: &AllowedApps,
         next_control: Arc<AtomicU32>,
     ) -> Self {
@@ -53,7 +55,7 @@ impl ScreenCache {
             guard: AppGuard::new(allowed.clone()),
             generation: AtomicU64::new(0),
             memory: DeviceCache::new(&shared.store, device),
-            lease: LeaseCheck::new(shared, device),
+            leasing: leasing.clone(),
             next_control,
             size: KnownSize::default(),
             lock: KnownLock::default(),
@@ -93,11 +95,13 @@ pub(super) struct AttachedDevice {
     pub(super) screen: Arc<ScreenCache>,
     /// Set when this call's command is sent.
     ordered: AtomicBool,
+    /// Who acts, as the owner of leases; unset for what the session does by itself.
+    owner: OnceLock<String>,
 }
 
 impl AttachedDevice {
     pub(super) fn new(device: Arc<dyn Device>, screen: Arc<ScreenCache>) -> Self {
-        Self { device, screen, ordered: AtomicBool::new(false) }
+        Self { device, screen, ordered: AtomicBool::new(false), owner: OnceLock::new() }
     }
 
     pub(super) fn identity(&self) -> &Identity {
@@ -111,6 +115,22 @@ impl AttachedDevice {
     /// Whether this call's command may have reached the phone.
     pub(super) fn acted(&self) -> SideEffect {
         if self.ordered.load(Ordering::SeqCst) { SideEffect::Possible } else { SideEffect::None }
+    }
+
+    /// Acquires the phone's lease for an act of this call, until the call ends.
+    ///
+    /// # Errors
+    /// If another client holds it.
+    pub(super) async fn acquire_lease(&self, call: &Call) -> Result<(), Failure> {
+        let leasing = &self.screen.leasing;
+        let _ = self.owner.set(leasing.owner(call).id);
+        leasing.hold_for(self.id(), call).await
+    }
+
+    /// Refuses to act on a phone that is leased to another client.
+    async fn check_lease(&self) -> Result<(), Failure> {
+        let owner = self.owner.get().map_or(self.screen.leasing.session(), String::as_str);
+        self.screen.leasing.check(self.id(), owner).await
     }
 
     pub(super) async fn restore(&self) {
@@ -267,7 +287,7 @@ impl AttachedDevice {
         &self,
         order: impl Future<Output = Result<T, Failure>>,
     ) -> Result<T, Failure> {
-        self.screen.lease.check().await?;
+        self.check_lease().await?;
         self.ordered.store(true, Ordering::SeqCst);
         let _bump = GenerationGuard::begin(&self.screen.generation);
         self.screen.pictures.forget();
@@ -280,7 +300,7 @@ impl AttachedDevice {
         &self,
         order: impl Future<Output = Result<T, Error>>,
     ) -> Result<T, Failure> {
-        self.screen.lease.check().await?;
+        self.check_lease().await?;
         self.ordered.store(true, Ordering::SeqCst);
         order.await.map_err(|error| self.failed(&error))
     }

@@ -11,6 +11,7 @@ use thumbwire_base::lock;
 use thumbwire_device::Device;
 
 use super::attached_device::{AttachedDevice, ScreenCache};
+use super::leasing::Leasing;
 use super::shared_state::SharedState;
 use crate::action::Failure;
 use crate::allowed_apps::AllowedApps;
@@ -28,6 +29,8 @@ pub(super) struct Connections {
     pub(super) events: EventSinks,
     /// What this session shares with others.
     pub(super) shared: SharedState,
+    /// The leases of this session's clients.
+    pub(super) leasing: Leasing,
     /// The apps that callers may use.
     pub(super) allowed_apps: AllowedApps,
     known: Mutex<BTreeMap<String, DeviceSlot>>,
@@ -46,6 +49,7 @@ impl Connections {
     pub(super) fn new(phones: DeviceProviders, shared: SharedState) -> Self {
         Self {
             phones,
+            leasing: Leasing::new(&shared),
             shared,
             events: EventSinks::default(),
             allowed_apps: AllowedApps::default(),
@@ -105,6 +109,7 @@ impl Connections {
             screen: Arc::new(ScreenCache::new(
                 id,
                 &self.shared,
+                &self.leasing,
                 &self.allowed_apps,
                 Arc::clone(&self.next_control),
             )),

@@ -22,6 +22,7 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::jobs::{BackgroundJob, JobRegistry, JobSlot};
+use super::leasing::{HoldKind, LeaseHold};
 use super::local_files::{FetchRequest, MediaKind, STORAGE, until};
 use super::{CallProgress, Session};
 use crate::action::{Call, Cause, Failure, FetchResult, Outcome, RecordingInfo};
@@ -106,6 +107,9 @@ impl Session {
         };
         // It is already recording while we check that it does.
         let began = Instant::now();
+        let owner = self.connections.leasing.owner(call);
+        let leasing = self.connections.leasing.hold(attached.id(), &owner, HoldKind::Background);
+        let hold = leasing.await?;
         let beginning = async { attached.device.screen_recording()?.start_recording(&asked).await };
         let recording = beginning.await.map_err(|error| attached.failed(&error))?;
         let lasting = recording.time_limit().min(wish.lasting);
@@ -119,7 +123,7 @@ impl Session {
         let over = Arc::default();
         let process = recording.process();
         let (orders, taken) = mpsc::channel(1);
-        tokio::spawn(attend(recording, Arc::clone(&over), taken));
+        tokio::spawn(attend(recording, hold, Arc::clone(&over), taken));
         let kept = Arc::new(RecordingJob {
             id,
             device: attached.id().to_owned(),
@@ -157,11 +161,11 @@ impl Session {
             if let Some(attached) = self.connections.get(&kept.device) {
                 let _ = course.attached.set(attached);
             }
-            return self.stop_one(&kept, fetch, until).await.map(Outcome::Recording);
+            return self.stop_one(call, &kept, fetch, until).await.map(Outcome::Recording);
         }
         let all = self.recordings.0.of(call.device.as_deref());
         let stopping = all.iter().map(async |kept| {
-            let stopped = match timeout_at(until, self.stop_one(kept, fetch, until)).await {
+            let stopped = match timeout_at(until, self.stop_one(call, kept, fetch, until)).await {
                 // Another caller stopped and reported it first.
                 Ok(Err(Failure { cause: Cause::NoSuchRecording { .. }, .. })) => return None,
                 Ok(stopped) => stopped,
@@ -188,10 +192,13 @@ impl Session {
 
     async fn stop_one(
         &self,
+        call: &Call,
         kept: &Arc<RecordingJob>,
         fetch: bool,
         until: Instant,
     ) -> Result<RecordingInfo, Failure> {
+        let leasing = &self.connections.leasing;
+        leasing.check(&kept.device, &leasing.owner(call).id).await?;
         let mut fetching = kept.stopping.lock().await;
         // Another caller may have stopped it while this one waited.
         self.recordings.find(&kept.id)?;
@@ -361,14 +368,19 @@ impl RecordingJob {
     }
 }
 
-/// Waits for the end of a recording and stops it on request, until nobody can request it any more.
+/// Waits for the end of a recording and stops it on request, until nobody can request it any more. Holds the phone's lease
+/// until the end.
 async fn attend(
     mut recording: Box<dyn Recording>,
+    mut hold: Option<LeaseHold>,
     over: Arc<Mutex<Option<RecordingEnd>>>,
     mut orders: mpsc::Receiver<oneshot::Sender<Result<(), Error>>>,
 ) {
     loop {
         let running = lock(&over).is_none();
+        if !running {
+            drop(hold.take());
+        }
         let order = tokio::select! {
             biased;
             order = orders.recv() => order,

@@ -1,4 +1,5 @@
-//! What a session keeps in the [`StateStore`]: the device that each client selected, and the leases that it respects.
+//! What a session keeps in the [`StateStore`]: the device that each client selected. Its leases are in
+//! [`leasing`](super::leasing).
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,9 +8,7 @@ use bytes::Bytes;
 
 use super::Session;
 use crate::action::{Call, Cause, Failure};
-use crate::state_store::{
-    Expected, LeaseError, Leases, MemoryStore, StateError, StateKey, StateStore,
-};
+use crate::state_store::{Expected, MemoryStore, StateError, StateKey, StateStore};
 
 /// The store, and this session's name in it.
 #[derive(Clone)]
@@ -17,12 +16,15 @@ pub(super) struct SharedState {
     pub(super) store: Arc<dyn StateStore>,
     /// Whose session it is: the owner of leases, and of a selection.
     pub(super) client: String,
+    /// How long a client keeps a phone's lease after its last act; `None`: this session acquires no leases.
+    pub(super) lease_time: Option<Duration>,
 }
 
 impl SharedState {
     /// A store of the session's own.
     pub(super) fn in_memory(client: &str) -> Self {
-        Self { store: Arc::new(MemoryStore::default()), client: client.to_owned() }
+        let store = Arc::new(MemoryStore::default());
+        Self { store, client: client.to_owned(), lease_time: None }
     }
 }
 
@@ -43,12 +45,6 @@ pub(super) struct Selection<'a> {
 }
 
 impl Session {
-    /// The leases that this session respects: while another client holds a phone's lease, this session does not act on
-    /// that phone.
-    pub fn leases(&self) -> Leases {
-        Leases::new(Arc::clone(&self.connections.shared.store))
-    }
-
     /// The selection of the call's client.
     pub(super) fn selection<'a>(&'a self, call: &'a Call) -> Selection<'a> {
         let configured = match self.configured.as_slice() {
@@ -109,32 +105,6 @@ impl Selection<'_> {
     }
 }
 
-/// Checks one device's lease before each action.
-pub(super) struct LeaseCheck {
-    leases: Leases,
-    device: String,
-    client: String,
-}
-
-impl LeaseCheck {
-    pub(super) fn new(shared: &SharedState, device: &str) -> Self {
-        let leases = Leases::new(Arc::clone(&shared.store));
-        Self { leases, device: device.to_owned(), client: shared.client.clone() }
-    }
-
-    /// Refuses an action on a phone that is leased to another client. If the store fails, nobody can tell, and the action
-    /// is refused too.
-    pub(super) async fn check(&self) -> Result<(), Failure> {
-        self.leases.check(&self.device, &self.client).await.map_err(|error| match error {
-            LeaseError::Held { .. } | LeaseError::Ended { .. } => {
-                let reason = format!("{error}; wait until then, or use another device");
-                Cause::Refused { reason }.into()
-            }
-            LeaseError::Store(error) => unavailable(error),
-        })
-    }
-}
-
-fn unavailable(error: StateError) -> Failure {
+pub(super) fn unavailable(error: StateError) -> Failure {
     Cause::NotReady { text: error.to_string() }.into()
 }

@@ -5,6 +5,7 @@ mod choosing;
 mod clients;
 mod controls;
 mod finding;
+mod leasing;
 mod looks;
 mod monitors;
 mod recordings;

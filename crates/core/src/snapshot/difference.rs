@@ -86,7 +86,7 @@ fn changed_lines(old: &Outline, new: &Outline) -> String {
                 replaced.insert(other);
                 let name = match other.id {
                     Some(id) => id.to_string(),
-                    None => truncate(&other.text, LONGEST_GONE),
+                    None => start_of(&other.text),
                 };
                 let _ = write!(out, "\n{name} -> {}", line.text);
                 continue;
@@ -106,7 +106,7 @@ fn changed_lines(old: &Outline, new: &Outline) -> String {
         let _ = write!(out, "\n- {}", refs.join(" "));
     }
     for line in gone.iter().filter(|line| line.id.is_none()) {
-        let _ = write!(out, "\n- {}", truncate(&line.text, LONGEST_GONE));
+        let _ = write!(out, "\n- {}", start_of(&line.text));
     }
     out.split_off(1.min(out.len()))
 }
@@ -114,12 +114,32 @@ fn changed_lines(old: &Outline, new: &Outline) -> String {
 /// The maximum length of a text that is gone, in characters: enough to know which one it was.
 const LONGEST_GONE: usize = 40;
 
+/// The start of a line. A quotation that is cut is closed: what follows it is ours again.
+fn start_of(line: &str) -> String {
+    let mut start = truncate(line, LONGEST_GONE);
+    if start.len() >= line.len() {
+        return start;
+    }
+    let (mut in_quotes, mut escaped) = (false, false);
+    for c in start.chars() {
+        match c {
+            '"' if !escaped => in_quotes = !in_quotes,
+            _ => {}
+        }
+        escaped = c == '\\' && !escaped;
+    }
+    if in_quotes {
+        start.push('"');
+    }
+    start
+}
+
 /// Where the lines that follow are: the line above them.
 fn place(out: &mut String, above: Option<&OutlineLine>) {
     let _ = match above {
         None => write!(out, "\nfirst:"),
         Some(OutlineLine { id: Some(id), .. }) => write!(out, "\nafter {id}:"),
-        Some(OutlineLine { text, .. }) => write!(out, "\nafter {}:", truncate(text, LONGEST_GONE)),
+        Some(OutlineLine { text, .. }) => write!(out, "\nafter {}:", start_of(text)),
     };
 }
 

@@ -11,6 +11,7 @@ mod role;
 use std::fmt::{self, Write as _};
 
 use thumbwire_base::truncate;
+use thumbwire_base::visible::{self, name};
 use thumbwire_device::find::{HiddenReason, Visibility};
 use thumbwire_device::{Front, Rect, WindowKind};
 
@@ -123,13 +124,15 @@ fn header(snapshot: &Snapshot) -> String {
     let mut out = match &tree.front {
         Front::App(front) => {
             let screen = front.screen.strip_prefix(&front.app.0).unwrap_or(&front.screen);
+            let app = name(&front.app.0);
             match screen {
-                "" => front.app.0.clone(),
-                screen => format!("{} {screen}", front.app),
+                "" => app.into_owned(),
+                screen => format!("{app} {}", name(screen)),
             }
         }
         Front::Unknown => {
-            tree.nodes.first().map_or_else(String::new, |root| root.package.to_string())
+            let root = tree.nodes.first().filter(|root| !root.package.is_empty());
+            root.map_or_else(String::new, |root| name(&root.package).into_owned())
         }
         front => front.to_string(),
     };
@@ -210,7 +213,7 @@ impl Style for RefStyle<'_> {
             return None;
         }
         // Its id tells what it is for, and without one its place.
-        let id = short_id(&self.snapshot.tree.nodes[line.node].id).map(|id| format!("#{id}"));
+        let id = short_id(&self.snapshot.tree.nodes[line.node].id);
         Some(id.unwrap_or_else(|| place(self.snapshot.shown(line.node))))
     }
 
@@ -219,7 +222,7 @@ impl Style for RefStyle<'_> {
             return None;
         }
         let id = short_id(&self.snapshot.tree.nodes[line.node].id);
-        let id = id.map_or(String::new(), |id| format!("#{id} "));
+        let id = id.map_or(String::new(), |id| format!("{id} "));
         Some(id + &place(self.snapshot.shown(line.node)))
     }
 
@@ -272,29 +275,16 @@ fn place(Rect { left, top, right, bottom }: Rect) -> String {
     format!("[{left},{top}][{right},{bottom}]")
 }
 
-/// The last part of a resource id: `save` of `com.app:id/save`.
-fn short_id(id: &str) -> Option<&str> {
+/// The last part of a resource id with a `#`: `#save` for `com.app:id/save`. A page chooses the ids of its elements freely
+/// (`AccessibilityNodeInfo.getViewIdResourceName`): what is no plain word is in quotes.
+fn short_id(id: &str) -> Option<String> {
     let short = id.rsplit_once('/').map_or(id, |(_, short)| short);
-    (!short.is_empty()).then_some(short)
+    (!short.is_empty()).then(|| format!("#{}", name(short)))
 }
 
 /// A text in quotes, so that what an app shows cannot look like a line of the list.
 fn quoted(text: &str, longest: usize) -> String {
-    let text = truncate(text, longest);
-    let mut out = String::with_capacity(text.len() + 2);
-    out.push('"');
-    for char in text.chars() {
-        match char {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\u{2028}' | '\u{2029}' => out.push_str("\\n"),
-            char if char.is_control() => out.push(' '),
-            char => out.push(char),
-        }
-    }
-    out.push('"');
-    out
+    visible::quoted(&truncate(text, longest))
 }
 
 #[cfg(test)]

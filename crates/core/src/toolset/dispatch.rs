@@ -194,7 +194,7 @@ fn payload(reply: Reply) -> Value {
 fn text(reply: &Reply) -> String {
     let words = reply.content.iter().filter_map(|part| match part {
         Content::Text(text) => Some(text.as_str()),
-        Content::Image(_) => None,
+        Content::Image(_) | Content::Resource(_) | Content::Link(_) => None,
     });
     words.collect::<Vec<_>>().join("\n")
 }
@@ -204,7 +204,7 @@ fn picture(reply: &Reply) -> Option<String> {
         Content::Image(image) => {
             Some(format!("data:{};base64,{}", image.format.mime(), STANDARD.encode(&image.bytes)))
         }
-        Content::Text(_) => None,
+        Content::Text(_) | Content::Resource(_) | Content::Link(_) => None,
     })
 }
 

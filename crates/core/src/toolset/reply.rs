@@ -1,10 +1,14 @@
 //! Replies to calls, and their MCP JSON.
 
+use std::borrow::Cow;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
+use thumbwire_base::visible::{has_hidden, visible_lines};
 use thumbwire_device::Image;
 
+use super::resources::{ResourceContents, ResourceData, ResourceInfo};
 use crate::action::Cause;
 
 /// The reply to a call.
@@ -27,6 +31,10 @@ pub enum Content {
     Text(String),
     /// An image.
     Image(Image),
+    /// A resource with what it holds.
+    Resource(ResourceContents),
+    /// A resource to read.
+    Link(ResourceInfo),
 }
 
 impl Reply {
@@ -50,12 +58,48 @@ impl Reply {
         Self { is_error: true, ..Self::text(text) }
     }
 
+    /// The reply with every character without ink written as its code point, in all texts and structured values.
+    ///
+    /// Every reply passes here. Texts that must stay on one line, or in quotes, are made so where they are put together.
+    pub(super) fn made_visible(mut self) -> Self {
+        if let Some(structured) = &mut self.structured {
+            make_visible(structured);
+        }
+        for part in &mut self.content {
+            let Content::Text(text) = part else { continue };
+            if let Some(changed) = visible_json(text) {
+                *text = changed;
+            } else if has_hidden(text) {
+                *text = visible_lines(text).into_owned();
+            }
+        }
+        self
+    }
+
     /// The reply as an MCP tool result.
     pub fn to_json(&self) -> Value {
         let part = |part: &Content| match part {
             Content::Text(text) => json!({ "type": "text", "text": text }),
             Content::Image(Image { format, bytes }) => {
                 json!({ "type": "image", "data": STANDARD.encode(bytes), "mimeType": format.mime() })
+            }
+            Content::Resource(ResourceContents { uri, mime, data }) => {
+                let mut resource = json!({ "uri": uri, "mimeType": mime });
+                match data {
+                    ResourceData::Text(text) => resource["text"] = text.as_str().into(),
+                    ResourceData::Bytes(bytes) => resource["blob"] = STANDARD.encode(bytes).into(),
+                }
+                json!({ "type": "resource", "resource": resource })
+            }
+            Content::Link(link) => {
+                let mut resource = json!({
+                    "type": "resource_link", "uri": link.uri, "name": link.name,
+                    "description": link.description, "mimeType": link.mime,
+                });
+                if let Some(bytes) = link.bytes {
+                    resource["size"] = bytes.into();
+                }
+                resource
             }
         };
         let mut reply = Map::new();
@@ -65,5 +109,65 @@ impl Reply {
         }
         reply.insert("isError".into(), self.is_error.into());
         reply.into()
+    }
+}
+
+/// The JSON text with its strings made visible; `None` if it is no JSON, or has nothing hidden. JSON escapes hide the
+/// characters from the eye but not from a program.
+fn visible_json(text: &str) -> Option<String> {
+    if !text.starts_with(['{', '[']) || !(text.contains("\\u") || has_hidden(text)) {
+        return None;
+    }
+    let mut value = serde_json::from_str(text).ok()?;
+    if !make_visible(&mut value) {
+        return None;
+    }
+    // As it was written: the android tools indent.
+    match text.contains('\n') {
+        true => serde_json::to_string_pretty(&value).ok(),
+        false => Some(value.to_string()),
+    }
+}
+
+/// Makes the strings and names of a value visible. Returns whether there was something to do.
+fn make_visible(value: &mut Value) -> bool {
+    match value {
+        Value::String(text) => match visible_lines(text) {
+            Cow::Borrowed(_) => false,
+            Cow::Owned(shown) => {
+                *text = shown;
+                true
+            }
+        },
+        // No short circuit: all are made visible.
+        Value::Array(values) => values.iter_mut().fold(false, |any, it| make_visible(it) | any),
+        Value::Object(members) => {
+            let mut any = members.values_mut().fold(false, |any, it| make_visible(it) | any);
+            if members.keys().any(|name| has_hidden(name)) {
+                any = true;
+                let named = std::mem::take(members).into_iter();
+                *members =
+                    named.map(|(name, it)| (visible_lines(&name).into_owned(), it)).collect();
+            }
+            any
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hidden_characters_are_visible_in_every_part() {
+        let hostile = json!({ "a\u{202e}": ["x\u{1b}", { "b": "\u{e0041}\n" }], "n": 1, "ok": "👨\u{200d}👩" });
+        let shown = json!({ "a\\u{202e}": ["x\\u{1b}", { "b": "\\u{e0041}\n" }], "n": 1, "ok": "👨\u{200d}👩" });
+        let reply = Reply::json(hostile.clone()).made_visible();
+        assert_eq!(reply, Reply::json(shown.clone()));
+        let pretty = |value: &Value| Reply::text(serde_json::to_string_pretty(value).unwrap());
+        assert_eq!(pretty(&hostile).made_visible(), pretty(&shown));
+        let text = "{not JSON}\u{2028}\tb\n";
+        assert_eq!(Reply::error(text).made_visible(), Reply::error("{not JSON}\\u{2028}\tb\n"));
     }
 }

@@ -104,7 +104,7 @@ pub enum ToolEffect {
     ReadOnly,
     /// Changes something; repeating a call changes nothing more.
     Idempotent,
-    /// Each call adds something and removes nothing: a recording, a file.
+    /// Each call changes something and removes nothing: a recording, a file, another screen.
     Additive,
     /// Each call changes something, and may be irreversible, as any tap can be.
     Destructive,

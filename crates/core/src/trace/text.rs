@@ -1,29 +1,15 @@
 //! Actions and outcomes as short text; sanitizes untrusted text.
 
 use serde_json::Value;
+use thumbwire_base::visible::visible_lines;
 
 use super::format::{ActionResult, StoredAction, StoredOutcome, StoredTarget};
 
 /// Sanitizes untrusted text and truncates it to so many characters. Characters that move the cursor, change the text
 /// direction or are invisible are written as code points; line ends and tabs stay.
 pub(super) fn sanitize(text: &str, max: usize) -> String {
-    let mut out = String::with_capacity(text.len().min(max));
-    for letter in text.chars().take(max) {
-        match letter {
-            '\n' | '\t' => out.push(letter),
-            '\r' => {}
-            // Bidirectional marks, embeddings, overrides and isolates (UAX #9), and zero-width characters.
-            '\u{200b}'..='\u{200f}'
-            | '\u{202a}'..='\u{202e}'
-            | '\u{2060}'..='\u{2069}'
-            | '\u{61c}'
-            | '\u{feff}' => out.push_str(&format!("\u{27e8}U+{:04X}\u{27e9}", letter as u32)),
-            other if other.is_control() => {
-                out.push_str(&format!("\u{27e8}U+{:04X}\u{27e9}", other as u32));
-            }
-            other => out.push(other),
-        }
-    }
+    let kept = text.char_indices().nth(max).map_or(text, |(end, _)| &text[..end]);
+    let mut out = visible_lines(&kept.replace("\r\n", "\n")).into_owned();
     let more = text.chars().count().saturating_sub(max);
     if more > 0 {
         out.push_str(&format!("\u{2026} ({more} more characters)"));
@@ -170,10 +156,7 @@ mod tests {
 
     #[test]
     fn control_and_bidi_characters_are_escaped() {
-        assert_eq!(
-            sanitize("a\u{1b}[2Jb\0\u{202e}c\r\nd", 99),
-            "a⟨U+001B⟩[2Jb⟨U+0000⟩⟨U+202E⟩c\nd"
-        );
+        assert_eq!(sanitize("a\u{1b}[2Jb\0\u{202e}c\r\nd", 99), "a\\u{1b}[2Jb\\u{0}\\u{202e}c\nd");
         assert_eq!(sanitize("abcdef", 3), "abc… (3 more characters)");
         assert_eq!(sanitize_line("a\nb\tc", 9), "a b c");
     }

@@ -102,7 +102,7 @@ fn component(record: &str) -> Option<Foreground> {
 }
 
 /// The app in a window's title: `PACKAGE/ACTIVITY`, or a bare package.
-fn app_of(title: &str) -> Option<Foreground> {
+pub(super) fn app_of(title: &str) -> Option<Foreground> {
     let (package, activity) = title.split_once('/').unwrap_or((title, ""));
     // The system itself is the package `android`; any other has a dot.
     let named = package.contains('.') || (package == "android" && !activity.is_empty());

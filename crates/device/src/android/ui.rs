@@ -14,7 +14,7 @@ use bytes::Bytes;
 use bytestring::ByteString;
 
 use super::ShellCommand;
-use super::front::{FRONT, read_front};
+use super::front::{FRONT, app_of, read_front};
 use super::windows::{focused, keyboard, windows};
 use crate::error::excerpt;
 use crate::markup::{ParseWarningKind, ParseWarnings, TreeLocation, read};
@@ -62,6 +62,29 @@ pub(super) fn read_screen(output: &Bytes) -> Result<Tree, Error> {
         }
     }
     Ok(tree)
+}
+
+/// The app that the tree belongs to, if that is neither in front nor another one with a window on the screen: the dump then
+/// shows what was there before (measured on a real 4.4.4: a dump taken during a change of screens).
+///
+/// A dialog of another app (a permission's) is in front itself, a keyboard never is, and of several windows side by side
+/// each one shows. Where a window of the system is in front, nobody knows whose tree is right.
+pub(super) fn other_app(tree: &Tree, output: &Bytes) -> Option<String> {
+    let Front::App(front) = &tree.front else { return None };
+    let is_of = |package: &str| tree.nodes.iter().any(|node| *node.package == *package);
+    let root = tree.nodes.iter().find(|node| !node.package.is_empty())?;
+    if is_of(&front.app.0) {
+        return None;
+    }
+    // Only now: the list of windows is long.
+    let at = output.windows(WINDOWS.len()).position(|part| part == WINDOWS)?;
+    let rest = String::from_utf8_lossy(&output[at..]);
+    let windows = windows(&rest);
+    let on_screen = |package: &str| {
+        let mut shown = windows.iter().filter(|window| window.shows);
+        shown.any(|window| app_of(window.title()).is_some_and(|it| it.app.0 == package))
+    };
+    (!on_screen(&root.package)).then(|| root.package.to_string())
 }
 
 /// Moves the nodes to where their window is. Android 4.4 leaves the nodes of a dialog where it was before the keyboard
@@ -195,6 +218,44 @@ mod tests {
         format!(
             "<?xml version='1.0' encoding='UTF-8' standalone='yes' ?><hierarchy rotation=\"1\">{nodes}</hierarchy>UI hierchary dumped to: /dev/tty\n"
         )
+    }
+
+    /// The app that a dump belongs to if not to what the windows show: its package, the focus, then other windows on the
+    /// screen.
+    #[test]
+    fn dump_of_an_app_that_is_gone_is_told_from_windows_side_by_side() {
+        let check = |package: &str, focus: &str, others: &[&str], expected: Option<&str>| {
+            let mut report = format!("\n== windows\n  mCurrentFocus=Window{{7 u0 {focus}}}\n");
+            report += "  mFocusedApp=ActivityRecord{9f u0 com.front/.Main t12}\n";
+            for (nth, title) in std::iter::once(&focus).chain(others).enumerate() {
+                let (title, gone) =
+                    title.strip_suffix(" gone").map_or((*title, false), |it| (it, true));
+                let state = if gone { "mHasSurface=false" } else { "mHasSurface=true" };
+                report +=
+                    &format!("  Window #{nth} Window{{{} u0 {title}}}:\n    {state}\n", 7 + nth);
+            }
+            let nodes = format!("<node package=\"{package}\"/>");
+            let output = Bytes::from(format!("{}{report}", dump(&nodes)));
+            let tree = read_screen(&output).unwrap();
+            assert_eq!(other_app(&tree, &output).as_deref(), expected, "{package} under {focus}");
+        };
+        let front = "com.front/com.front.Main";
+        check("com.front", front, &[], None);
+        check("com.old", front, &["com.old/com.old.Main gone"], Some("com.old"));
+        check("com.old", front, &[], Some("com.old"));
+        // Two apps side by side: the one that was touched last is dumped.
+        check("com.old", front, &["com.old/com.old.Main"], None);
+        // A permission's dialog.
+        let asks = "com.android.permissioncontroller/com.android.permissioncontroller.permission.ui.GrantPermissionsActivity";
+        check("com.android.permissioncontroller", asks, &[front], None);
+        check("com.front", asks, &["com.front/com.front.Main gone"], Some("com.front"));
+        // A keyboard, a popup, the shade.
+        check("com.front", front, &["InputMethod"], None);
+        check("com.front", "PopupWindow:1a2b", &[front], None);
+        check("com.old", "PopupWindow:1a2b", &[front], Some("com.old"));
+        check("com.old", "NotificationShade", &[front], None);
+        // Without packages nothing can be compared.
+        check("", front, &[], None);
     }
 
     #[test]

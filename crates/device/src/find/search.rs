@@ -3,7 +3,10 @@
 //! [`find`] is for callers who name one element loosely and want to know if that is ambiguous; [`search`] is for
 //! callers who give exact criteria and want all matches. Both search visible nodes, covered or not.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
+
+use thumbwire_base::visible::visible;
 
 use super::tap_receiver;
 use super::visibility::{HiddenReason, Visibility, visibility, visible_rects};
@@ -217,22 +220,34 @@ enum MatchMode {
 }
 
 /// The search text. The caller may have sent a very long one and the screen has many nodes, so it is lowercased once.
+///
+/// Callers read texts with their hidden characters as code points ([`visible`]), so a text is found by what it is and by
+/// what it is shown as.
 struct SearchText<'a> {
     as_given: &'a str,
     in_lower_case: String,
+    as_shown: Cow<'a, str>,
 }
 
 impl<'a> SearchText<'a> {
     fn new(as_given: &'a str) -> Self {
-        Self { as_given, in_lower_case: as_given.to_lowercase() }
+        let as_shown = visible(as_given);
+        Self { as_given, in_lower_case: as_shown.to_lowercase(), as_shown }
     }
 
     fn matches_as(&self, value: &str, reading: MatchMode) -> bool {
+        let shown = || visible(value);
         match reading {
-            MatchMode::Exact => value == self.as_given,
-            MatchMode::IgnoreCase => value.to_lowercase() == self.in_lower_case,
-            MatchMode::Contains => value.to_lowercase().contains(&self.in_lower_case),
-            MatchMode::IdContains => value.contains(self.as_given),
+            MatchMode::Exact => value == self.as_given || shown() == self.as_shown,
+            MatchMode::IgnoreCase => shown().to_lowercase() == self.in_lower_case,
+            // A part of a text can end inside a sequence that is shown as it is only when whole.
+            MatchMode::Contains => {
+                shown().to_lowercase().contains(&self.in_lower_case)
+                    || value.to_lowercase().contains(&self.as_given.to_lowercase())
+            }
+            MatchMode::IdContains => {
+                value.contains(self.as_given) || shown().contains(&*self.as_shown)
+            }
         }
     }
 }

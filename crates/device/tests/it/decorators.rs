@@ -7,13 +7,14 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use thumbwire_device::image::PixelLimits;
 use thumbwire_device::{
-    App, AppData, AppFunctions, AppId, AppInstallation, AppPermissions, AppServices, Clipboard,
-    Component, Device, DeviceFiles, DeviceInfo, Editor, EditorSize, Error, Facets, FileDetails,
-    Front, Gesture, Health, HealthChecks, Identity, InstallOptions, Key, Launcher, LauncherApps,
-    Links, LogEntry, LogFilter, LogStream, Logs, Notification, Notifications, Orientation,
-    OrientationControl, Package, Packages, Platform, Recording, RecordingOptions, RotationOwner,
-    ScaledDevice, ScreenLock, ScreenRecording, Screenshot, ScreenshotFiles, ServiceReply,
-    ServiceRequest, Size, SystemProperties, TextEditing, Tree, TreeDetail, TypingMethod,
+    App, AppData, AppFunctions, AppId, AppInstallation, AppPages, AppPermissions, AppServices,
+    Clipboard, Component, Device, DeviceFiles, DeviceInfo, Editor, EditorSize, Error, Facets,
+    FileDetails, Front, Gesture, Health, HealthChecks, Identity, InstallOptions, Key, Launcher,
+    LauncherApps, Links, LogEntry, LogFilter, LogStream, Logs, Notification, Notifications,
+    Orientation, OrientationControl, Package, Packages, Platform, Recording, RecordingOptions,
+    RotationOwner, ScaledDevice, ScreenLock, ScreenRecording, Screenshot, ScreenshotFiles,
+    ServiceReply, ServiceRequest, Size, SystemProperties, TextEditing, Tree, TreeDetail,
+    TypingMethod,
 };
 use tokio::io::{AsyncRead, AsyncWrite};
 
@@ -86,6 +87,7 @@ fn a_facet_that_is_not_there_is_told_with_the_platforms_name() {
         none.device_files().err(),
         none.packages().err(),
         none.app_installation().err(),
+        none.app_pages().err(),
         none.launcher().err(),
         none.app_data().err(),
         none.links().err(),
@@ -110,6 +112,7 @@ fn a_facet_that_is_not_there_is_told_with_the_platforms_name() {
         "reading files",
         "reading package details",
         "installing apps",
+        "reading which page of an app is shown",
         "listing the launcher's apps",
         "clearing an app's data",
         "opening an address",
@@ -145,6 +148,7 @@ impl Device for Phone {
             device_files: Some(self),
             packages: Some(self),
             app_installation: Some(self),
+            app_pages: Some(self),
             launcher: Some(self),
             app_data: Some(self),
             links: Some(self),
@@ -329,6 +333,13 @@ impl AppInstallation for Phone {
         self.nothing()
     }
     async fn uninstall(&self, _: &AppId) -> Result<(), Error> {
+        self.nothing()
+    }
+}
+
+#[async_trait]
+impl AppPages for Phone {
+    async fn fragments(&self, _: &AppId) -> Result<Vec<String>, Error> {
         self.nothing()
     }
 }

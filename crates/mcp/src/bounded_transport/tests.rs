@@ -13,6 +13,7 @@ use tokio::io::{
     split,
 };
 use tokio::sync::mpsc;
+use tokio::time::timeout;
 
 use super::*;
 use crate::server::serve;
@@ -20,7 +21,10 @@ use crate::server::serve;
 /// Until when everything has certainly stopped.
 const STILL: Duration = Duration::from_secs(1);
 
-/// A picture has this size. A key press waits until it is cancelled, except Home.
+/// How long pressing Back takes.
+const SLOW: Duration = Duration::from_secs(20);
+
+/// A picture has this size. A key press waits until it is cancelled, except Home and Back.
 struct Phone {
     picture: usize,
     begun: Arc<AtomicUsize>,
@@ -33,6 +37,10 @@ impl Perform for Phone {
         self.begun.fetch_add(1, Ordering::SeqCst);
         match action {
             Action::Press(Key::Home) => Ok(Outcome::Done),
+            Action::Press(Key::Back) => {
+                timeout(SLOW, std::future::pending::<()>()).await.unwrap_err();
+                Ok(Outcome::Done)
+            }
             Action::Press(_) => {
                 call.cancelled.cancelled().await;
                 let _ = self.cancelled.send(());
@@ -103,7 +111,7 @@ impl Pipes {
 
     /// How many calls have begun once nothing moves.
     async fn begun(&self) -> usize {
-        tokio::time::timeout(STILL, std::future::pending::<()>()).await.unwrap_err();
+        timeout(STILL, std::future::pending::<()>()).await.unwrap_err();
         self.begun.load(Ordering::SeqCst)
     }
 }
@@ -186,4 +194,27 @@ async fn requests_before_the_end_are_answered() {
         replied.insert(id);
     }
     assert_eq!(replied.len(), REQUESTS + WAITING);
+}
+
+#[tokio::test(start_paused = true)]
+async fn client_that_closes_its_writing_end_gets_its_answer() {
+    let mut pipes = Pipes::open(0).await;
+    pipes.press(1, "back").await;
+    pipes.writer.shutdown().await.unwrap();
+    let began = Instant::now();
+    let mut reply = None;
+    while reply.is_none() && began.elapsed() < 2 * SLOW {
+        reply = pipes.reply().await;
+    }
+    assert_eq!(reply, Some(1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn call_that_does_not_end_is_cancelled_some_time_after_its_client_has_left() {
+    let mut pipes = Pipes::open(0).await;
+    pipes.press(1, "volume_up").await;
+    pipes.writer.shutdown().await.unwrap();
+    let began = Instant::now();
+    assert_eq!(pipes.cancelled.recv().await, Some(()));
+    assert!((AFTER_END..2 * AFTER_END).contains(&began.elapsed()), "{:?}", began.elapsed());
 }

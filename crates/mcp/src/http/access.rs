@@ -11,6 +11,7 @@ use std::net::IpAddr;
 
 use super::Access;
 use super::rejection::Rejection;
+use crate::grant::Grant;
 
 /// The checks of one server.
 #[derive(Debug)]
@@ -58,18 +59,33 @@ impl AccessCheck {
         Ok(())
     }
 
-    /// Rejects requests without the token.
-    pub(super) fn check_token(&self, headers: &HeaderMap) -> Result<(), Rejection> {
-        let Access::Token(token) = &self.access else { return Ok(()) };
-        let SingleHeader::Value(shown) = only(headers, &AUTHORIZATION) else {
-            return Err(Rejection::no_token());
+    /// What a request's token grants. Rejects requests without a token.
+    pub(super) fn check_token(&self, headers: &HeaderMap) -> Result<Grant, Rejection> {
+        let grant = match &self.access {
+            Access::Everyone => return Ok(Grant::default()),
+            Access::Token(token) => {
+                let shown = shown_token(headers);
+                shown.and_then(|shown| token.is(shown).then(Grant::default))
+            }
+            Access::Tokens(tokens) => shown_token(headers).and_then(|shown| {
+                // All are compared, so that the time does not tell which one nearly matched.
+                let right = tokens.iter().filter(|one| one.token.is(shown));
+                let right = right.collect::<Vec<_>>();
+                let one = right.first()?;
+                Some(Grant { token: one.name.as_str().into(), scope: one.scope })
+            }),
         };
-        let shown = shown.as_bytes();
-        // The scheme name is case-insensitive (RFC 9110, section 11.1).
-        let is_bearer = shown.get(..7).is_some_and(|it| it.eq_ignore_ascii_case(b"bearer "));
-        let secret = shown.get(7..).unwrap_or_default().trim_ascii();
-        if is_bearer && token.is(secret) { Ok(()) } else { Err(Rejection::no_token()) }
+        grant.ok_or_else(Rejection::no_token)
     }
+}
+
+/// The token in the headers.
+fn shown_token(headers: &HeaderMap) -> Option<&[u8]> {
+    let SingleHeader::Value(shown) = only(headers, &AUTHORIZATION) else { return None };
+    let shown = shown.as_bytes();
+    // The scheme name is case-insensitive (RFC 9110, section 11.1).
+    let is_bearer = shown.get(..7).is_some_and(|it| it.eq_ignore_ascii_case(b"bearer "));
+    is_bearer.then(|| shown.get(7..).unwrap_or_default().trim_ascii())
 }
 
 fn forbidden(text: impl Into<String>) -> Rejection {
@@ -108,7 +124,7 @@ fn is_loopback(authority: &Authority) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::http_token::Token;
+    use crate::http_token::{NamedToken, Scope, Token};
 
     fn status(gate: &AccessCheck, uri: &str, headers: &[(HeaderName, &str)]) -> u16 {
         let headers: HeaderMap = headers.iter().fold(HeaderMap::new(), |mut all, (name, value)| {
@@ -117,7 +133,7 @@ mod tests {
         });
         let uri: Uri = uri.parse().unwrap();
         let passed = gate.check_address(&uri, &headers).and_then(|()| gate.check_token(&headers));
-        passed.map_or_else(|refusal| refusal.into_response().status().as_u16(), |()| 200)
+        passed.map_or_else(|refusal| refusal.into_response().status().as_u16(), |_| 200)
     }
 
     #[test]
@@ -238,5 +254,28 @@ mod tests {
         let twice =
             [(HOST, "localhost"), (AUTHORIZATION, "Bearer x"), (AUTHORIZATION, right.as_str())];
         assert_eq!(status(&gate, "/mcp", &twice), 401);
+    }
+
+    #[test]
+    fn each_token_grants_its_own_scope() {
+        let named = |name: &str, scope| NamedToken {
+            name: name.into(),
+            scope,
+            token: Token::generate().unwrap(),
+        };
+        let tokens = vec![named("ci", Scope::Look), named("ann", Scope::Act)];
+        let gate = AccessCheck::new(8080, Access::Tokens(tokens.clone()));
+        let grant = |secret: &str| {
+            let value = HeaderValue::from_str(&format!("Bearer {secret}")).unwrap();
+            gate.check_token(&HeaderMap::from_iter([(AUTHORIZATION, value)])).ok()
+        };
+        for one in &tokens {
+            let grant = grant(one.token.reveal()).unwrap();
+            assert_eq!((&*grant.token, grant.scope), (one.name.as_str(), one.scope));
+        }
+        assert!(grant(Token::generate().unwrap().reveal()).is_none());
+        assert!(grant("").is_none() && grant("ci").is_none());
+        let none = AccessCheck::new(8080, Access::Tokens(Vec::new()));
+        assert!(none.check_token(&HeaderMap::new()).is_err(), "no token is no access");
     }
 }

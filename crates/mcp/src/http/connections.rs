@@ -107,6 +107,11 @@ impl Connection {
         BusyConnection(self)
     }
 
+    /// How many connections the server has.
+    pub(super) fn count(&self) -> usize {
+        lock(&self.connections.table).rows.len()
+    }
+
     fn set(&self, state: ConnectionState) {
         let mut table = lock(&self.connections.table);
         let since = table.change();

@@ -2,8 +2,9 @@
 //!
 //! A POST carries one JSON-RPC message. A request of revision 2026-07-28 is self-contained; one of an older revision
 //! belongs to a session that `initialize` started. The response is JSON, or an event stream if the call reports
-//! progress. Either is cancelled when its connection closes, since nobody could fetch the response later. A GET opens a
-//! stream that only reports changes of the tool list; a DELETE ends the session.
+//! progress or asks the client's user ([`asking_call`](super::asking_call)). Either is cancelled when its connection closes,
+//! since nobody could fetch the response later. A GET opens a stream that only reports changes of the tool list; a DELETE
+//! ends the session.
 //!
 //! Where rmcp does not decide them, statuses and messages follow the recorded responses of UFO's servers (the Python
 //! SDK).
@@ -14,26 +15,35 @@ use std::time::Duration;
 
 use axum::body::{Body, Bytes, HttpBody as _};
 use axum::extract::Request;
-use axum::http::header::{ACCEPT, AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE};
+use axum::http::header::{ACCEPT, AUTHORIZATION, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use axum::response::Response;
 use futures::stream::{self, StreamExt as _};
-use rmcp::model::ProtocolVersion;
+use rmcp::model::{ClientCapabilities, ProtocolVersion, ServerJsonRpcMessage};
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+use serde::Deserialize as _;
 use serde_json::{Value, json};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::access::AccessCheck;
+use super::asking_call;
 use super::connections::{Connection, HoldingBody};
 use super::limits::Limits;
 use super::rejection::Rejection;
 use super::sessions::{ActiveRequest, Sessions, StartError};
-use super::{PATH, ServedToolset};
-use crate::server::Server;
+use super::{HEALTH_PATH, METRICS_PATH, PATH, ServedToolset, monitoring};
+use crate::call_log::CallLog;
+use crate::elicitation::has_forms;
+use crate::grant::Grant;
+use crate::metrics::Gauges;
+use crate::server::{SUPPORTED, Server};
+use crate::unknown_method::name_method;
+use thumbwire_core::action::{ClientName, ClientWatch};
+use thumbwire_core::toolset::Toolset;
 use thumbwire_core::toolset::app_tools::DynamicTools;
 
 /// The maximum size of a message in bytes. The largest argument of our tools is text to type.
@@ -41,6 +51,9 @@ const LARGEST: usize = 4 << 20;
 
 /// How much of an oversized message is read and dropped, so that its sender gets to read the response.
 const PASSED_OVER: usize = 64 << 20;
+
+/// No error of rmcp about an unknown method is longer, in bytes.
+const SHORT: u64 = 1024;
 
 /// The timeout for receiving a message.
 const BODY: Duration = Duration::from_secs(30);
@@ -65,8 +78,13 @@ const REVISION_OF_A_REQUEST: &str = "io.modelcontextprotocol/protocolVersion";
 pub(super) struct McpEndpoint {
     gate: AccessCheck,
     sessions: Sessions,
+    surface: Arc<Toolset>,
+    log: CallLog,
     messages: StreamableHttpService<Server, NeverSessionManager>,
+    server: Server,
     dynamic_tools: Option<Arc<dyn DynamicTools>>,
+    /// Learns which sessions end.
+    watch: Option<Arc<dyn ClientWatch>>,
     /// The places for idle streams of all clients.
     streams: StreamPlaces,
     /// Those that `subscriptions/listen` may use.
@@ -113,14 +131,20 @@ impl McpEndpoint {
             .disable_allowed_hosts()
             .disable_allowed_origins();
         let dynamic_tools = view.surface.dynamic_tools.clone();
-        let server = Server::new(view.surface, view.perform);
+        let (surface, log) = (Arc::clone(&view.surface), view.log.clone());
+        let server = Server::new(view.surface, view.perform, view.log);
+        let of_messages = server.clone();
         let messages =
-            StreamableHttpService::new(move || Ok(server.clone()), Default::default(), config);
+            StreamableHttpService::new(move || Ok(of_messages.clone()), Default::default(), config);
         Self {
             gate,
             sessions: Sessions::new(limits),
+            surface,
+            log,
             messages,
+            server,
             dynamic_tools,
+            watch: view.watch,
             streams: StreamPlaces::new(limits.streams, "streams"),
             subscriptions: StreamPlaces::new(limits.subscriptions, "subscriptions"),
             stop,
@@ -136,29 +160,45 @@ impl McpEndpoint {
         self.gate.check_address(request.uri(), request.headers())?;
         // Some clients add a slash, and do not follow a redirect with their request's body.
         let path = request.uri().path();
-        if path.strip_suffix('/').unwrap_or(path) != PATH {
+        let path = path.strip_suffix('/').unwrap_or(path);
+        if path == HEALTH_PATH {
+            return monitoring::health(request.method());
+        }
+        let is_metrics = path == METRICS_PATH;
+        if path != PATH && !is_metrics {
             let text = format!("Not Found: MCP is served at {PATH}");
             return Err(Rejection::new(StatusCode::NOT_FOUND, text));
         }
-        self.gate.check_token(request.headers())?;
+        let grant = self.gate.check_token(request.headers())?;
+        request.extensions_mut().insert(grant.clone());
         let connection = request.extensions_mut().remove::<Connection>();
+        let connections = connection.as_ref().map_or(0, Connection::count);
         let busy = connection.map(Connection::begin);
-        let response = self.dispatch(request).await.unwrap_or_else(Rejection::into_response);
+        if is_metrics {
+            let gauges = Gauges {
+                sessions: self.sessions.count(Instant::now()),
+                connections,
+                phones: self.watch.as_ref().map(|watch| watch.connected_phones()),
+            };
+            return monitoring::metrics(request.method(), &self.log.metrics, gauges);
+        }
+        let response =
+            self.dispatch(request, &grant).await.unwrap_or_else(Rejection::into_response);
         Ok(response.map(|body| HoldingBody::wrap(body, busy)))
     }
 
     /// Answers a request with a valid token.
-    async fn dispatch(&self, request: Request) -> Result<Response, Rejection> {
+    async fn dispatch(&self, request: Request, grant: &Grant) -> Result<Response, Rejection> {
         match *request.method() {
-            Method::POST => self.post(request).await,
-            Method::GET => self.listen(request.headers()),
-            Method::DELETE => self.end(request.headers()),
+            Method::POST => self.post(request, grant).await,
+            Method::GET => self.listen(request.headers(), grant),
+            Method::DELETE => self.end(request.headers(), grant).await,
             // Includes OPTIONS: CORS preflight requests fail on purpose.
             _ => Err(Rejection::no_such_method("GET, POST, DELETE")),
         }
     }
 
-    async fn post(&self, request: Request) -> Result<Response, Rejection> {
+    async fn post(&self, request: Request, grant: &Grant) -> Result<Response, Rejection> {
         let (mut parts, body) = request.into_parts();
         let takes = Accept::read(&parts.headers);
         if !takes.json {
@@ -189,11 +229,12 @@ impl McpEndpoint {
             // It says which client this is, and was not checked.
             parts.headers.remove(SESSION);
         }
+        self.check_scope(&parts.headers, &message, &head, grant).await?;
         match head.method.as_deref() {
-            Some("initialize") => self.begin(parts, body, head).await,
+            Some("initialize") => self.begin(parts, body, &message, head, grant).await,
             // Sent before the client knows our revisions.
             Some("server/discover") => Ok(self.forward(parts, body, head.id.as_ref()).await),
-            _ if old => self.in_session(parts, body, &message, head).await,
+            _ if old => self.in_session(parts, body, &message, head, takes.events, grant).await,
             Some("subscriptions/listen") => {
                 let id = head.id.as_ref();
                 let take = |places: &StreamPlaces| places.take().map_err(|it| it.of(id));
@@ -205,13 +246,48 @@ impl McpEndpoint {
         }
     }
 
+    /// Rejects calls of tools that change something, if the token may only look.
+    async fn check_scope(
+        &self,
+        headers: &HeaderMap,
+        message: &Value,
+        head: &MessageHead,
+        grant: &Grant,
+    ) -> Result<(), Rejection> {
+        if grant.may_act() || head.method.as_deref() != Some("tools/call") {
+            return Ok(());
+        }
+        let name = message["params"]["name"].as_str().unwrap_or_default();
+        let tool = match (self.surface.tool(name), &self.dynamic_tools) {
+            (None, Some(guests)) => guests.tool(name).await,
+            _ => None,
+        };
+        // A name that no tool has gets the usual answer.
+        let Some(tool) = tool.as_deref().or_else(|| self.surface.tool(name)) else { return Ok(()) };
+        if tool.effect.is_read_only() {
+            return Ok(());
+        }
+        let key = session(headers).map(|session| session_key(session, grant)).unwrap_or_default();
+        let in_message = &message["params"]["_meta"]["io.modelcontextprotocol/clientInfo"]["name"];
+        let client = self.sessions.client(&key);
+        let client = client.or_else(|| in_message.as_str().map(ClientName::clean));
+        let mut entry = self.log.begin(&client.unwrap_or_default(), Some(grant.clone()));
+        entry.calls(&tool.name, &Arc::default());
+        entry.refused("insufficient_scope");
+        Err(Rejection::insufficient_scope(&tool.name).of(head.id.as_ref()))
+    }
+
     /// The handshake of the older revisions; starts a session if it succeeds.
     async fn begin(
         &self,
         parts: Parts,
         body: Bytes,
+        message: &Value,
         head: MessageHead,
+        grant: &Grant,
     ) -> Result<Response, Rejection> {
+        let name = message["params"]["clientInfo"]["name"].as_str().unwrap_or_default();
+        let client = ClientName::clean(name);
         let response = self.forward(parts, body, head.id.as_ref()).await;
         let (mut parts, body) = response.into_parts();
         let answer = read(body).await?;
@@ -221,7 +297,9 @@ impl McpEndpoint {
                 .map_err(|why| Rejection::new(StatusCode::INTERNAL_SERVER_ERROR, why))?;
             let header = HeaderValue::from_str(&session).ok();
             parts.headers.extend(header.map(|header| (SESSION, header)));
-            self.sessions.begin(session, Instant::now());
+            let capabilities = ClientCapabilities::deserialize(&message["params"]["capabilities"]);
+            let has_forms = capabilities.is_ok_and(|client| has_forms(&client));
+            self.sessions.begin(session_key(&session, grant), client, has_forms, Instant::now());
         }
         Ok(Response::from_parts(parts, Body::from(answer)))
     }
@@ -229,25 +307,48 @@ impl McpEndpoint {
     /// A message within a session: a request, a notification, or a response.
     async fn in_session(
         &self,
-        parts: Parts,
+        mut parts: Parts,
         body: Bytes,
         message: &Value,
         head: MessageHead,
+        takes_events: bool,
+        grant: &Grant,
     ) -> Result<Response, Rejection> {
         let id = head.id;
-        let session = session(&parts.headers).map_err(|it| it.of(id.as_ref()))?.to_owned();
+        let session = session(&parts.headers).map_err(|it| it.of(id.as_ref()))?;
+        let session = session_key(session, grant);
         if head.method.is_some() && id.is_some() {
             let under_way = self.sessions.start(&session, id.clone(), Instant::now());
             let under_way = under_way
                 .map_err(|error| not_started(error, "requests running").of(id.as_ref()))?;
+            parts.extensions.insert(under_way.client.clone());
+            let is_call = head.method.as_deref() == Some("tools/call");
+            let may_ask = is_call && takes_events && self.sessions.has_forms(&session);
+            let answering = async {
+                if may_ask {
+                    let (server, sessions) = (self.server.clone(), self.sessions.clone());
+                    let parts = parts.clone();
+                    let answer =
+                        asking_call::answer(server, sessions, &session, parts, message, ALIVE);
+                    if let Some(response) = answer.await {
+                        return response;
+                    }
+                }
+                self.forward(parts, body, id.as_ref()).await
+            };
             return Ok(tokio::select! {
                 biased;
-                () = under_way.over.cancelled() => cancelled(id),
-                response = self.forward(parts, body, id.as_ref()) => until_over(response, under_way),
+                () = under_way.over.cancelled() => cancelled(id.clone()),
+                response = answering => until_over(response, under_way),
             });
         }
         if !self.sessions.touch(&session, Instant::now()) {
             return Err(no_session());
+        }
+        if head.method.is_none()
+            && let Some(number) = id.as_ref().and_then(question_number)
+        {
+            self.sessions.answer(&session, number, message.clone());
         }
         if head.method.as_deref() == Some("notifications/cancelled") {
             self.sessions.cancel(&session, &message["params"]["requestId"]);
@@ -258,7 +359,7 @@ impl McpEndpoint {
     }
 
     /// The stream of server notifications.
-    fn listen(&self, headers: &HeaderMap) -> Result<Response, Rejection> {
+    fn listen(&self, headers: &HeaderMap, grant: &Grant) -> Result<Response, Rejection> {
         if !Accept::read(headers).events {
             let text = "Not Acceptable: Client must accept text/event-stream";
             return Err(Rejection::new(StatusCode::NOT_ACCEPTABLE, text));
@@ -266,7 +367,8 @@ impl McpEndpoint {
         if !is_old(headers)? {
             return Err(Rejection::no_such_method("POST"));
         }
-        let under_way = self.sessions.start(session(headers)?, None, Instant::now());
+        let under_way =
+            self.sessions.start(&session_key(session(headers)?, grant), None, Instant::now());
         let under_way = under_way.map_err(|error| not_started(error, "streams open"))?;
         let place = self.streams.take()?;
         let (over, stop) = (under_way.over.clone(), self.stop.clone());
@@ -295,12 +397,16 @@ impl McpEndpoint {
         Ok(response)
     }
 
-    fn end(&self, headers: &HeaderMap) -> Result<Response, Rejection> {
+    async fn end(&self, headers: &HeaderMap, grant: &Grant) -> Result<Response, Rejection> {
         if !is_old(headers)? {
             return Err(Rejection::no_such_method("POST"));
         }
-        if !self.sessions.end(session(headers)?) {
+        let session = session(headers)?;
+        if !self.sessions.end(&session_key(session, grant)) {
             return Err(no_session());
+        }
+        if let Some(watch) = &self.watch {
+            watch.client_left(session).await;
         }
         Ok(Response::new(Body::empty()))
     }
@@ -313,7 +419,13 @@ impl McpEndpoint {
         let request = Request::from_parts(parts, Body::from(body));
         let response = self.messages.handle(request).await.map(Body::new);
         let refused = response.status().is_client_error() || response.status().is_server_error();
-        if refused && !is_json(response.headers()) { in_json(response, id).await } else { response }
+        match is_json(response.headers()) {
+            true if response.body().size_hint().upper().is_some_and(|it| it <= SHORT) => {
+                with_method_named(response).await
+            }
+            false if refused => in_json(response, id).await,
+            _ => response,
+        }
     }
 }
 
@@ -377,11 +489,11 @@ impl MessageHead {
     }
 }
 
-/// Whether the header names a revision before 2026-07-28. Without the header it is 2025-03-26.
+/// Whether the header names a revision before 2026-07-28. Without the header it is one.
 fn is_old(headers: &HeaderMap) -> Result<bool, Rejection> {
     let Some(revision) = headers.get(REVISION) else { return Ok(true) };
     let revision = String::from_utf8_lossy(revision.as_bytes());
-    let known = ProtocolVersion::KNOWN_VERSIONS;
+    let known = &SUPPORTED;
     if !known.iter().any(|one| one.as_str() == revision) {
         let known = known.iter().map(ProtocolVersion::as_str).collect::<Vec<_>>().join(", ");
         return Err(Rejection::bad_request(format!(
@@ -391,10 +503,23 @@ fn is_old(headers: &HeaderMap) -> Result<bool, Rejection> {
     Ok(*revision < *ProtocolVersion::V_2026_07_28.as_str())
 }
 
+/// The number of the question that a response answers. Some clients send a number as text.
+fn question_number(id: &Value) -> Option<u64> {
+    id.as_u64().or_else(|| id.as_str()?.parse().ok())
+}
+
 /// The session id in the headers.
 fn session(headers: &HeaderMap) -> Result<&str, Rejection> {
     let session = headers.get(SESSION).and_then(|session| session.to_str().ok());
     session.ok_or_else(|| Rejection::bad_request("Bad Request: Missing session ID"))
+}
+
+/// The key of a session in the table. A session belongs to the token that began it: with another one it does not exist.
+fn session_key(session: &str, grant: &Grant) -> String {
+    match grant.token_name() {
+        None => session.to_owned(),
+        Some(token) => format!("{session} of {token}"),
+    }
 }
 
 fn no_session() -> Rejection {
@@ -468,6 +593,19 @@ fn until_over(response: Response, under_way: ActiveRequest) -> Response {
         // The request stays active until the last chunk is sent.
         Body::from_stream(pieces.map(move |piece| (piece, &under_way).0))
     })
+}
+
+/// Makes rmcp's errors about unknown methods readable.
+async fn with_method_named(response: Response) -> Response {
+    let (mut parts, body) = response.into_parts();
+    let Ok(body) = read(body).await else { return Response::from_parts(parts, Body::empty()) };
+    let Ok(ServerJsonRpcMessage::Error(mut message)) = serde_json::from_slice(&body) else {
+        return Response::from_parts(parts, Body::from(body));
+    };
+    name_method(&mut message.error);
+    let body = serde_json::to_vec(&message).unwrap_or_else(|_| body.to_vec());
+    parts.headers.remove(CONTENT_LENGTH);
+    Response::from_parts(parts, Body::from(body))
 }
 
 /// Converts a plain-text error of rmcp to a JSON-RPC error.

@@ -49,6 +49,18 @@ impl Rejection {
         Self { header, ..Self::new(StatusCode::UNAUTHORIZED, text) }
     }
 
+    /// The token's scope does not include the call (2025-11-25, authorization, "Scope Challenge Handling").
+    pub(super) fn insufficient_scope(tool: &str) -> Self {
+        let text = format!(
+            "Forbidden: {tool} changes something, and this token has the scope `look`; \
+             use a tool of the list, or ask the operator of this server for a token with the scope `act`"
+        );
+        let challenge = "Bearer realm=\"thumbwire\", error=\"insufficient_scope\", scope=\"act\", \
+                         error_description=\"this token may only look\"";
+        let header = Some(("www-authenticate", challenge));
+        Self { header, ..Self::new(StatusCode::FORBIDDEN, text) }
+    }
+
     /// The path has other HTTP methods.
     pub(super) fn no_such_method(allowed: &'static str) -> Self {
         let header = Some(("allow", allowed));

@@ -10,10 +10,12 @@ use std::time::Duration;
 
 use serde_json::Value;
 use thumbwire_base::lock;
+use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::limits::Limits;
+use thumbwire_core::action::ClientName;
 
 /// How long a session may be idle: clients stay open overnight, and some never recover from a 404.
 const IDLE: Duration = Duration::from_secs(24 * 60 * 60);
@@ -44,9 +46,18 @@ struct SessionTable {
     next: u64,
 }
 
+/// A response from a client, and the number of the question that it answers.
+pub(super) type ClientAnswer = (u64, Value);
+
 #[derive(Debug)]
 struct Row {
+    /// What its client calls itself.
+    client: ClientName,
     used: Instant,
+    /// Whether the client can show forms.
+    has_forms: bool,
+    /// Where the answers to open questions go, by their numbers.
+    asked: HashMap<u64, mpsc::Sender<ClientAnswer>>,
     /// Active requests with the ids from their client, and open streams, which have none.
     under_way: HashMap<u64, (Option<Value>, CancellationToken)>,
 }
@@ -57,6 +68,8 @@ pub(super) struct ActiveRequest {
     sessions: Sessions,
     session: String,
     number: u64,
+    /// What the session's client calls itself.
+    pub(super) client: ClientName,
     /// Cancelled when the client cancels the request or the session ends.
     pub(super) over: CancellationToken,
 }
@@ -71,8 +84,8 @@ impl Sessions {
         }
     }
 
-    /// Starts a session with this id.
-    pub(super) fn begin(&self, session: String, now: Instant) {
+    /// Starts a session with this id, for a client of this name that can show forms or not.
+    pub(super) fn begin(&self, session: String, client: ClientName, has_forms: bool, now: Instant) {
         self.with(|all| {
             all.rows.retain(|_, row| !row.is_idle_since(IDLE, now));
             if all.rows.len() >= MOST {
@@ -81,7 +94,45 @@ impl Sessions {
                     all.rows.remove(&oldest);
                 }
             }
-            all.rows.insert(session, Row { used: now, under_way: HashMap::new() });
+            let (under_way, asked) = (HashMap::new(), HashMap::new());
+            all.rows.insert(session, Row { client, used: now, has_forms, asked, under_way });
+        });
+    }
+
+    /// Whether the session's client can show forms.
+    pub(super) fn has_forms(&self, session: &str) -> bool {
+        self.with(|all| all.rows.get(session).is_some_and(|row| row.has_forms))
+    }
+
+    /// Numbers a question to the session's client, as no other question of this server; the answer goes to `answers`. `None` if
+    /// the session does not exist any more.
+    pub(super) fn ask(&self, session: &str, answers: mpsc::Sender<ClientAnswer>) -> Option<u64> {
+        self.with(|all| {
+            let number = all.next;
+            let row = all.rows.get_mut(session)?;
+            row.asked.insert(number, answers);
+            all.next += 1;
+            Some(number)
+        })
+    }
+
+    /// Passes the client's response on to the call that asked; ignores one that nobody waits for.
+    pub(super) fn answer(&self, session: &str, number: u64, response: Value) {
+        let answers = self.with(|all| all.rows.get_mut(session)?.asked.remove(&number));
+        if let Some(answers) = answers {
+            // A call that has ended waits for no answer.
+            let _ = answers.try_send((number, response));
+        }
+    }
+
+    /// Forgets questions that were not answered.
+    pub(super) fn withdraw(&self, session: &str, numbers: impl IntoIterator<Item = u64>) {
+        self.with(|all| {
+            if let Some(row) = all.rows.get_mut(session) {
+                for number in numbers {
+                    row.asked.remove(&number);
+                }
+            }
         });
     }
 
@@ -110,9 +161,21 @@ impl Sessions {
             }
             let over = CancellationToken::new();
             row.under_way.insert(number, (id, over.clone()));
+            let client = row.client.clone();
             all.next += 1;
-            Ok(ActiveRequest { sessions: self.clone(), session: session.to_owned(), number, over })
+            let (sessions, session) = (self.clone(), session.to_owned());
+            Ok(ActiveRequest { sessions, session, number, client, over })
         })
+    }
+
+    /// What the session's client calls itself; `None` if it does not exist any more.
+    pub(super) fn client(&self, session: &str) -> Option<ClientName> {
+        self.with(|all| all.rows.get(session).map(|row| row.client.clone()))
+    }
+
+    /// How many sessions there are.
+    pub(super) fn count(&self, now: Instant) -> usize {
+        self.with(|all| all.rows.values().filter(|row| !row.is_idle_since(IDLE, now)).count())
     }
 
     /// Cancels the session's request with this id.
@@ -187,7 +250,7 @@ mod tests {
     #[test]
     fn idle_sessions_expire_after_a_day() {
         let (sessions, now) = (Sessions::new(&Limits::default()), Instant::now());
-        sessions.begin("a".into(), now);
+        sessions.begin("a".into(), ClientName::default(), false, now);
         assert!(sessions.touch("a", now + 24 * HOUR));
         assert!(sessions.touch("a", now + 48 * HOUR), "each use restarts the idle time");
         let stream = sessions.start("a", None, now + 48 * HOUR).unwrap();
@@ -201,8 +264,8 @@ mod tests {
     fn cancelling_affects_only_the_same_session() {
         let (sessions, now) = (Sessions::new(&Limits::default()), Instant::now());
         let start = |session: &str, id: Value| sessions.start(session, Some(id), now).unwrap();
-        sessions.begin("a".into(), now);
-        sessions.begin("b".into(), now);
+        sessions.begin("a".into(), ClientName::default(), false, now);
+        sessions.begin("b".into(), ClientName::default(), false, now);
         let ours = start("a", 1.into());
         let (text, theirs) = (start("a", "1".into()), start("b", 1.into()));
         sessions.cancel("a", &1.into());
@@ -219,11 +282,11 @@ mod tests {
         let (sessions, now) = (Sessions::new(&Limits::default()), Instant::now());
         let at = |second: u64| now + Duration::from_secs(second);
         for number in 0..MOST as u64 {
-            sessions.begin(number.to_string(), at(number));
+            sessions.begin(number.to_string(), ClientName::default(), false, at(number));
         }
         let busy = sessions.start("0", Some(1.into()), at(0)).unwrap();
         assert!(sessions.touch("1", at(5000)));
-        sessions.begin("one more".into(), at(5001));
+        sessions.begin("one more".into(), ClientName::default(), false, at(5001));
         assert!(!sessions.touch("2", at(5002)));
         assert!(sessions.touch("0", at(5002)) && sessions.touch("1", at(5002)));
         assert!(!busy.over.is_cancelled());
@@ -233,8 +296,8 @@ mod tests {
     fn requests_and_streams_of_a_session_are_limited_apart() {
         let limits = Limits { streams_of_session: 1, requests_of_session: 2, ..Limits::default() };
         let (sessions, now) = (Sessions::new(&limits), Instant::now());
-        sessions.begin("a".into(), now);
-        sessions.begin("b".into(), now);
+        sessions.begin("a".into(), ClientName::default(), false, now);
+        sessions.begin("b".into(), ClientName::default(), false, now);
         let start =
             |session: &str, id: Option<u64>| sessions.start(session, id.map(Value::from), now);
         let stream = start("a", None).unwrap();

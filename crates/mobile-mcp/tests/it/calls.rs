@@ -256,7 +256,7 @@ fn invalid_response_gets_a_clear_error() {
         (json!({ "id": "r" }), "the response has no status"),
         (
             json!({ "id": "r", "status": "perhaps\u{202e}" }),
-            "its status is `perhaps`; expected success or failure",
+            "its status is `perhaps\\u{202e}`; expected success or failure",
         ),
         (
             json!({ "id": "r", "status": "success", "capability": { "output": 5 } }),

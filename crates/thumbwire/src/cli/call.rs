@@ -98,6 +98,8 @@ fn print_reply(reply: &Reply, tool: &str, out: &std::path::Path) -> Result<(), C
                 })?;
                 print(&format!("{} ({} bytes)\n", file.display(), bytes.len()))?;
             }
+            // The text names the file; its resource is for clients elsewhere.
+            Content::Link(_) | Content::Resource(_) => {}
         }
     }
     Ok(())

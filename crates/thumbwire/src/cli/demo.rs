@@ -158,7 +158,7 @@ impl DemoScript {
         print(&format!("{:>2}  {title}\n      {tool} {shown}\n", self.steps))?;
         let output = reply.content.iter().find_map(|part| match part {
             Content::Text(text) => Some(text.as_str()),
-            Content::Image(_) => None,
+            Content::Image(_) | Content::Resource(_) | Content::Link(_) => None,
         });
         let output = output.unwrap_or_default().replace('\n', "\n      ");
         print(&format!("      {output}  ({})\n", millis(took)))?;

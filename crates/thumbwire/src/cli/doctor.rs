@@ -17,7 +17,7 @@ use crate::config::Config;
 use crate::doctor::{self, CheckResult, Options, Report, TestApp, checks};
 use thumbwire_core::action::{
     Action, AppFilter, Call, Cause, DeviceKind, Failure, ListedDevice, Outcome, Perform as _,
-    UserAnswer, agrees,
+    Question, UserAnswer, agrees,
 };
 use thumbwire_core::artifacts::ArtifactStore;
 use thumbwire_core::input_files::InputFolder;
@@ -246,7 +246,7 @@ async fn consent(device: &str, apk: Option<&Path>) -> Result<(), CliError> {
             ),
         }
     );
-    match user.ask(&question).await {
+    match user.ask(&Question::open(question)).await {
         UserAnswer::Text(answer) if agrees(&answer) => Ok(()),
         _ => Err(CliError::failed("not started: the phone was not touched")),
     }

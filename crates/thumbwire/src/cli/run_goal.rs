@@ -269,6 +269,6 @@ mod tests {
 
     #[test]
     fn answer_keeps_lines_but_no_control_characters() {
-        assert_eq!(plain("one\n  two\x1b[2J"), "one\ntwo\u{fffd}[2J");
+        assert_eq!(plain("one\n  two\x1b[2J"), "one\ntwo\\u{1b}[2J");
     }
 }

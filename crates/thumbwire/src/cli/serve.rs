@@ -1,7 +1,9 @@
 //! `thumbwire serve`
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures::future::try_join_all;
 use tokio::net::TcpListener;
@@ -15,18 +17,24 @@ use super::{
     CliError, ScreenshotSize, ToolsetName, app_tools, dynamic_tools, phones_with, session_with,
 };
 use crate::config::Config;
-use thumbwire_core::action::Perform;
+use thumbwire_core::action::{ClientWatch, Perform};
 use thumbwire_core::allowed_apps::AllowedApps;
 use thumbwire_core::artifacts::ArtifactStore;
 use thumbwire_core::event::ObservedPerform;
 use thumbwire_core::input_files::InputFolder;
+use thumbwire_core::kept_files::KeptFiles;
 use thumbwire_core::providers::{AllowedDevices, VIRTUAL};
-use thumbwire_core::toolset::mobile::{self, ToolGroup, TreeForm};
+use thumbwire_core::toolset::mobile::{self, MobileResources, ToolGroup, TreeForm};
 use thumbwire_core::toolset::{ObserveMode, Toolset};
 use thumbwire_core::trace::Recorder;
 use thumbwire_device::{Format, FormatPreference};
+use thumbwire_mcp::Audit;
 use thumbwire_mcp::http::{self, Access, ServedToolset};
-use thumbwire_mcp::http_token::{self, StoredToken};
+use thumbwire_mcp::http_token::{self, NamedToken, Scope, StoredToken, Token};
+
+/// How long a client keeps a phone after its last act, in seconds. A model thinks for a few seconds between two acts, and
+/// seldom for longer; a client that has disappeared should not block a phone for minutes.
+const LEASE: u32 = 30;
 
 /// Where `--http` without an address listens.
 const ADDRESS: &str = "127.0.0.1:8080";
@@ -56,7 +64,8 @@ pub(super) struct Arguments {
     /// Offer the tools of a group that can do harm: `data` clears apps and sets permissions, `install` installs and
     /// uninstalls apps, `files` copies files to and from the phone, `logs` reads the phone's log and crashes,
     /// `notifications` lists notifications, `recording` records the screen, `clipboard` reads and sets the clipboard, by the
-    /// helper; or `all` (repeatable, or separated by commas)
+    /// helper. `settings` lets callers act on the pages of Settings that reset the phone, and those for accounts, security and
+    /// developers. Or `all` (repeatable, or separated by commas)
     #[arg(long = "allow", value_name = "GROUP", value_enum, value_delimiter = ',')]
     allowed: Vec<GroupName>,
     /// Directory whose files may be sent to the phone by the tools of `--allow install` and `--allow files`; without it, none
@@ -86,6 +95,10 @@ pub(super) struct Arguments {
     /// Record every call, with screenshots, in this new directory
     #[arg(long, value_name = "DIR")]
     trace: Option<PathBuf>,
+    /// Append a line of JSON for each call to this private file: who called which tool on which phone, and how it ended;
+    /// never arguments or replies [default: to the log, at `LOG_LEVEL=thumbwire::audit=info`]
+    #[arg(long, value_name = "FILE")]
+    audit: Option<PathBuf>,
     /// Directory for saved screenshots and recordings (in `assets/`), logs (in `logs/`) and copied files (in `files/`)
     #[arg(long, value_name = "DIR", default_value = ".")]
     out: PathBuf,
@@ -103,13 +116,62 @@ struct Http {
     /// Serve streamable HTTP on this address, path /mcp, instead of stdio; HOST:PORT defaults to 127.0.0.1:8080
     #[arg(long, value_name = "HOST:PORT", num_args = 0..=1, default_missing_value = ADDRESS)]
     http: Option<String>,
-    /// File with the token that clients must send; created if missing [default: thumbwire/token in $XDG_STATE_HOME or
-    /// ~/.local/state]
-    #[arg(long, value_name = "FILE", requires = "http")]
-    token_file: Option<PathBuf>,
+    /// File with the token that clients must send; created if missing. Repeat it for several clients, each with a name and
+    /// a scope: `ann=FILE` may do everything, `ci:look=FILE` only call the tools that change nothing [default:
+    /// thumbwire/token in $XDG_STATE_HOME or ~/.local/state]
+    #[arg(long, value_name = "[NAME[:SCOPE]=]FILE", requires = "http")]
+    token_file: Vec<TokenFile>,
+    /// How long a client keeps a phone for itself after its last act: until then, the acts of other clients are refused;
+    /// 0 lets them act at any time
+    #[arg(long, value_name = "SECONDS", requires = "http", default_value_t = LEASE)]
+    lease: u32,
     /// Accept any program on this computer, of any user, without a token
     #[arg(long, requires = "http", conflicts_with = "token_file")]
     no_token: bool,
+}
+
+/// A token's file, as `--token-file` takes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct TokenFile {
+    /// The token's name and scope, if it has a name.
+    named: Option<(String, Scope)>,
+    file: PathBuf,
+}
+
+/// The longest name of a token.
+const LONGEST_TOKEN_NAME: usize = 32;
+
+impl FromStr for TokenFile {
+    type Err = String;
+
+    /// Reads `FILE`, `NAME=FILE`, `NAME:look=FILE` or `NAME:act=FILE`. What cannot be a name is part of a path.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let is_name = |name: &str| {
+            let fits = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
+            (1..=LONGEST_TOKEN_NAME).contains(&name.len()) && name.chars().all(fits)
+        };
+        let unnamed = || Self { named: None, file: text.into() };
+        let Some((named, file)) = text.split_once('=') else { return Ok(unnamed()) };
+        let (name, scope) = named.split_once(':').unwrap_or((named, "act"));
+        if !is_name(name) {
+            return Ok(unnamed());
+        }
+        let scope = match scope {
+            "act" => Scope::Act,
+            "look" => Scope::Look,
+            other => return Err(format!("unknown scope {other:?}: expected `look` or `act`")),
+        };
+        if file.is_empty() {
+            return Err(format!("the file of the token {name:?} is missing"));
+        }
+        Ok(Self { named: Some((name.to_owned(), scope)), file: file.into() })
+    }
+}
+
+impl Http {
+    fn lease(&self) -> Duration {
+        Duration::from_secs(self.lease.into())
+    }
 }
 
 /// The form of a screen, as `--tree` takes it.
@@ -157,6 +219,7 @@ enum GroupName {
     Notifications,
     Recording,
     Clipboard,
+    Settings,
     All,
 }
 
@@ -170,6 +233,8 @@ impl GroupName {
             Self::Notifications => &[ToolGroup::Notifications],
             Self::Recording => &[ToolGroup::Recording],
             Self::Clipboard => &[ToolGroup::Clipboard],
+            // It has no tools of its own.
+            Self::Settings => &[],
             Self::All => &ToolGroup::HARMFUL,
         }
     }
@@ -209,7 +274,8 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     if arguments.observe.is_some() && !is_mobile(&arguments) {
         return Err(CliError::usage("--observe requires `--toolset mobile`"));
     }
-    if !arguments.allowed.is_empty() && !is_mobile(&arguments) {
+    let of_mobile = |group: &GroupName| *group != GroupName::Settings;
+    if arguments.allowed.iter().any(of_mobile) && !is_mobile(&arguments) {
         return Err(CliError::usage("--allow requires `--toolset mobile`"));
     }
     let named = distinct(&arguments.device);
@@ -229,6 +295,10 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
         ScreenshotSize::check(screenshot_size, arguments.surface)?;
     }
     check_input(&arguments)?;
+    let audit = match &arguments.audit {
+        Some(file) => Audit::to_file(file).map_err(CliError::failed)?,
+        None => Audit::default(),
+    };
     let mut doors = listeners(&arguments, config).await?;
     let task = arguments.task.open(config, is_mobile(&arguments))?;
     let mut surface = arguments.toolset();
@@ -236,9 +306,16 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     let has_virtual = named.iter().any(|id| id == VIRTUAL);
     let phones = phones_with(config, has_virtual, arguments.helper.mode()).with_allowed(allowed);
     let session = session_with(phones, named.clone(), screenshot_size);
-    let apps = AllowedApps::matching(arguments.allow_app.clone());
+    let opens_settings = |group: &GroupName| matches!(group, GroupName::Settings | GroupName::All);
+    let settings = arguments.allowed.iter().any(opens_settings);
+    let apps = AllowedApps::matching(arguments.allow_app.clone()).with_settings(settings);
     let session = session.with_allowed_apps(apps).with_files(ArtifactStore::new(&arguments.out));
     let session = session.with_app_tool_host(arguments.allow.options(config)?);
+    let session = match doors.is_some() {
+        true => session.with_lease_time(arguments.http.lease()),
+        // Over stdio there is one client.
+        false => session,
+    };
     let session = match &arguments.input {
         Some(folder) => session.with_input_files(InputFolder::new(folder)),
         None => session,
@@ -254,7 +331,9 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
         })?;
         events.add(Arc::new(recorder));
     }
-    let perform: Arc<dyn Perform> = Arc::new(ObservedPerform::new(hidden, events));
+    let observed = Arc::new(ObservedPerform::new(hidden, events));
+    let files = Arc::new(KeptFiles::new(observed));
+    let perform = Arc::clone(&files) as Arc<dyn Perform>;
     if let Some(tool) = task.tool(&session, &arguments.out) {
         // With a model there is at most one listener; without one, stdio.
         match doors.as_mut().and_then(|(doors, _)| doors.first_mut()) {
@@ -262,7 +341,13 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
             None => surface.tools.push(tool),
         }
     }
-    let with_apps = |surface| dynamic_tools::with_apps(surface, &session, &named);
+    let with_apps = |surface| {
+        let mut surface = dynamic_tools::with_apps(surface, &session, &named);
+        if surface.name == "mobile" {
+            surface.resources = Some(Arc::new(MobileResources::new(Arc::clone(&files))));
+        }
+        surface
+    };
     let surface = with_apps(surface);
     let doors = doors.map(|(doors, access)| {
         let doors = doors.into_iter().map(|(listener, surface)| (listener, with_apps(surface)));
@@ -271,9 +356,16 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     dynamic_tools::follow_devices(&session, &named);
     let mut asked = ShutdownSignal::new();
     let served = match doors {
-        Some((doors, access)) => over_http(doors, perform, access, &mut asked).await,
+        Some((doors, access)) => {
+            let watch = Arc::clone(&session) as Arc<dyn ClientWatch>;
+            let view = |surface| {
+                let view = ServedToolset::new(Arc::new(surface), Arc::clone(&perform));
+                view.with_client_watch(Arc::clone(&watch)).with_audit(audit.clone())
+            };
+            over_http(doors, view, access, &mut asked).await
+        }
         None => tokio::select! {
-            served = thumbwire_mcp::serve_stdio(Arc::new(surface), perform) => served,
+            served = thumbwire_mcp::serve_stdio(Arc::new(surface), perform, audit) => served,
             () = asked.ending() => Ok(()),
         },
     };
@@ -341,7 +433,7 @@ async fn listeners(
 /// Serves until a shutdown signal, then waits for running calls to finish.
 async fn over_http(
     doors: Vec<(TcpListener, Toolset)>,
-    perform: Arc<dyn Perform>,
+    view: impl Fn(Toolset) -> ServedToolset,
     access: Access,
     asked: &mut ShutdownSignal,
 ) -> Result<(), String> {
@@ -350,8 +442,7 @@ async fn over_http(
     for (listener, surface) in doors {
         let address = listener.local_addr().map_err(|error| error.to_string())?;
         eprintln!("thumbwire: serving `{}` at http://{address}{}", surface.name, http::PATH);
-        let view = ServedToolset { surface: Arc::new(surface), perform: Arc::clone(&perform) };
-        serving.push(http::serve(listener, view, access.clone(), stop.clone()));
+        serving.push(http::serve(listener, view(surface), access.clone(), stop.clone()));
     }
     let mut served = std::pin::pin!(try_join_all(serving));
     let served = tokio::select! {
@@ -369,23 +460,53 @@ fn access(http: &Http, config: &Config) -> Result<Access, CliError> {
     if http.no_token {
         return Ok(without_token());
     }
-    let file = http.token_file.as_ref().or(config.token.as_ref()).ok_or_else(|| {
-        CliError::usage(
+    let home = config.token.clone().map(|file| TokenFile { named: None, file });
+    let files = match &*http.token_file {
+        [] => home.into_iter().collect(),
+        given => given.to_vec(),
+    };
+    if files.is_empty() {
+        return Err(CliError::usage(
             "cannot store the token: neither XDG_STATE_HOME nor HOME is set. Set --token-file FILE",
-        )
-    })?;
+        ));
+    }
+    let mut tokens: Vec<NamedToken> = Vec::new();
+    for TokenFile { named, file } in &files {
+        let Some((name, scope)) = named.clone() else {
+            return match files.len() {
+                1 => read_token(file, "").map(Access::Token),
+                _ => Err(CliError::usage(
+                    "several `--token-file` need names: NAME=FILE, or NAME:look=FILE",
+                )),
+            };
+        };
+        if tokens.iter().any(|one| one.name == name) {
+            return Err(CliError::usage(format!("two `--token-file` have the name {name:?}")));
+        }
+        let token = read_token(file, &format!(" of {name} (scope {})", scope.name()))?;
+        if let Some(same) = tokens.iter().find(|one| one.token.is(token.reveal().as_bytes())) {
+            let same = &same.name;
+            return Err(CliError::usage(format!("{same:?} and {name:?} have the same token")));
+        }
+        tokens.push(NamedToken { name, scope, token });
+    }
+    Ok(Access::Tokens(tokens))
+}
+
+/// Reads a token, or creates it and prints it this once. `whose` follows the word "token" in messages.
+fn read_token(file: &Path, whose: &str) -> Result<Token, CliError> {
     let StoredToken { token, made } = http_token::read_or_make(file).map_err(CliError::failed)?;
     if made {
         eprintln!(
-            "thumbwire: created a new token; it will not be shown again:\n{}",
+            "thumbwire: created a new token{whose}; it will not be shown again:\n{}",
             token.reveal()
         );
     }
     eprintln!(
-        "thumbwire: clients must send `Authorization: Bearer TOKEN`; the token is in {}",
+        "thumbwire: clients must send `Authorization: Bearer TOKEN`; the token{whose} is in {}",
         file.display()
     );
-    Ok(Access::Token(token))
+    Ok(token)
 }
 
 fn without_token() -> Access {
@@ -416,5 +537,27 @@ mod tests {
         assert!(fits(&["--allow-app-tools", "all"]) && fits(&["--toolset", "android"]));
         assert!(!fits(&["--allow-app-tools", "all", "--toolset", "android"]));
         assert!(!fits(&["--allow-app-tools", "all", "--ufo"]));
+    }
+
+    #[test]
+    fn token_files_have_names_and_scopes() {
+        let read = |text: &str| {
+            let TokenFile { named, file } = text.parse()?;
+            Ok::<_, String>((named, file.display().to_string()))
+        };
+        let named = |name: &str, scope| Some((name.to_owned(), scope));
+        for (text, expected) in [
+            ("t", (None, "t")),
+            ("/a/b=c", (None, "/a/b=c")),
+            ("./a=b", (None, "./a=b")),
+            ("ann=/t", (named("ann", Scope::Act), "/t")),
+            ("ann:act=/t", (named("ann", Scope::Act), "/t")),
+            ("ci-2:look=t=x", (named("ci-2", Scope::Look), "t=x")),
+        ] {
+            assert_eq!(read(text), Ok((expected.0, expected.1.to_owned())), "{text}");
+        }
+        let unknown = "unknown scope \"admin\": expected `look` or `act`";
+        assert_eq!(read("ann:admin=t"), Err(unknown.to_owned()));
+        assert_eq!(read("ann="), Err("the file of the token \"ann\" is missing".to_owned()));
     }
 }

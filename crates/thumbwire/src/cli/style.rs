@@ -8,6 +8,7 @@ use std::borrow::Cow;
 
 use textwrap::core::{Fragment, Word, break_words};
 use textwrap::wrap_algorithms::wrap_first_fit;
+use thumbwire_base::visible::escape_hidden;
 use unicode_width::UnicodeWidthStr as _;
 
 /// The style of a word.
@@ -133,51 +134,24 @@ impl Fragment for StyledWord<'_> {
 /// Maximum length of a text, in characters.
 const LONGEST: usize = 1200;
 
-/// Sanitizes a text for one line of a terminal: control characters (C0, DEL, C1) and characters that change the text direction
-/// (Unicode UAX 9, table 2) become `�`, runs of white space become one space, and a long text is truncated.
+/// Sanitizes a text for one line of a terminal: characters that move the cursor, change the text direction or are invisible
+/// are written as code points, runs of white space become one space, and a long text is truncated.
 pub(in crate::cli) fn sanitize(text: &str) -> String {
-    let mut out = String::new();
-    let mut gap = false;
-    for (count, character) in text.trim().chars().enumerate() {
-        if count == LONGEST {
-            out.push('…');
-            break;
-        }
-        if character.is_whitespace() {
-            gap = true;
-            continue;
-        }
-        if std::mem::take(&mut gap) {
-            out.push(' ');
-        }
-        out.push(match character {
-            turning if is_turning(turning) => '\u{fffd}',
-            control if control.is_control() => '\u{fffd}',
-            other => other,
-        });
-    }
-    out
+    thumbwire_mobile_mcp::sanitize::sanitize(text, LONGEST)
 }
 
-/// Escapes the control characters of an output, except line feeds and tabs, so that a phone cannot control the terminal.
-/// Inside a JSON text, `\u001b` stands for the same character.
+/// Escapes the characters without ink of an output, except line feeds and tabs, so that a phone cannot control the terminal
+/// or hide a text. Inside a JSON text, `\u001b` stands for the same character.
 pub(in crate::cli) fn escape_controls(text: &str) -> Cow<'_, str> {
-    let is_raw = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
-    if !text.contains(is_raw) {
-        return text.into();
-    }
-    let mut out = String::with_capacity(text.len() + 16);
-    for character in text.chars() {
-        match is_raw(character) {
-            true => out.push_str(&format!("\\u{:04x}", u32::from(character))),
-            false => out.push(character),
-        }
-    }
-    out.into()
-}
-
-fn is_turning(character: char) -> bool {
-    matches!(character, '\u{200e}' | '\u{200f}' | '\u{61c}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    escape_hidden(
+        text,
+        |c, _| matches!(c, '\n' | '\t'),
+        |c, out| {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                out.push_str(&format!("\\u{unit:04x}"));
+            }
+        },
+    )
 }
 
 #[cfg(test)]
@@ -211,13 +185,13 @@ mod tests {
     }
 
     #[test]
-    fn control_characters_are_replaced() {
+    fn control_characters_are_visible() {
         let check = |text: &str, told: &str| assert_eq!(sanitize(text), told);
-        check("\x1b[2J\x1b]0;owned\x07gone", "\u{fffd}[2J\u{fffd}]0;owned\u{fffd}gone");
+        check("\x1b[2J\x1b]0;owned\x07gone", "\\u{1b}[2J\\u{1b}]0;owned\\u{7}gone");
         check("one\n\ttwo\r\nthree ", "one two three");
         // C1's CSI, which some terminals treat like ESC [.
-        check("\u{9b}31mred", "\u{fffd}31mred");
-        check("invoice\u{202e}gpj.exe", "invoice\u{fffd}gpj.exe");
+        check("\u{9b}31mred", "\\u{9b}31mred");
+        check("invoice\u{202e}gpj.exe", "invoice\\u{202e}gpj.exe");
         assert_eq!(sanitize(&"x".repeat(1 << 20)).chars().count(), LONGEST + 1);
     }
 
@@ -227,6 +201,7 @@ mod tests {
         check("\x1b[2J\x1b]0;owned\x07", "\\u001b[2J\\u001b]0;owned\\u0007");
         check("one\r\ntwo\tthree\n", "one\\u000d\ntwo\tthree\n");
         check("\u{9b}31m \u{7f}", "\\u009b31m \\u007f");
+        check("a\u{202e}b\u{e0041} 👨\u{200d}👩", "a\\u202eb\\udb40\\udc41 👨\u{200d}👩");
         assert!(matches!(escape_controls("plain, 漢字\n"), Cow::Borrowed(_)));
         // JSON escapes C0 itself, but neither DEL nor C1.
         let label = "a\u{9b}b\u{7f}\u{1b}";

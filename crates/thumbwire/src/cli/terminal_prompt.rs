@@ -11,7 +11,7 @@ use indicatif::ProgressBar;
 use thumbwire_base::lock;
 
 use super::style::{escape_controls, sanitize};
-use thumbwire_core::action::{AskUser, NoUser, UserAnswer};
+use thumbwire_core::action::{AskUser, NoUser, Question, UserAnswer};
 
 /// Terminal output that makes room for a question.
 pub(super) trait PauseOutput: Send + Sync {
@@ -43,18 +43,18 @@ pub(super) fn is_there() -> bool {
 
 #[async_trait]
 impl AskUser for Terminal {
-    async fn ask(&self, question: &str) -> UserAnswer {
+    async fn ask(&self, question: &Question) -> UserAnswer {
         let paused = PauseGuard::begin(self.live.clone());
-        let prompt = format!("? {}\n> ", sanitize(question));
+        let prompt = format!("? {}\n> ", sanitize(&question.to_string()));
         // A pending read of a terminal cannot be cancelled: dropping this future leaves it running.
         let answer = tokio::task::spawn_blocking(move || line(&prompt)).await;
         drop(paused);
         answered(answer.ok().flatten())
     }
 
-    async fn ask_secret(&self, question: &str) -> UserAnswer {
+    async fn ask_secret(&self, question: &Question) -> UserAnswer {
         let paused = PauseGuard::begin(self.live.clone());
-        let prompt = format!("? {}\n> (input is hidden) ", sanitize(question));
+        let prompt = format!("? {}\n> (input is hidden) ", sanitize(&question.to_string()));
         let answer = tokio::task::spawn_blocking(move || read_secret(&prompt)).await;
         drop(paused);
         answered(answer.ok().flatten())

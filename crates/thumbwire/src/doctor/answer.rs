@@ -102,6 +102,7 @@ pub(super) fn read(reply: Reply) -> Result<Answer, Refusal> {
         match part {
             Content::Text(line) => text.push(line),
             Content::Image(picture) => image = Some(picture),
+            Content::Resource(_) | Content::Link(_) => {}
         }
     }
     let value = match reply.structured {

@@ -7,6 +7,7 @@ use thumbwire_core::allowed_apps::AllowedApps;
 use thumbwire_core::toolset::mobile::{self, ToolGroup, TreeForm};
 use thumbwire_core::toolset::{ObserveMode, ufo};
 use thumbwire_virtual_android::{ProgramStub, Setup, VirtualPhone};
+use thumbwire_virtual_phone::Intent;
 
 use crate::caller::Caller;
 use crate::support::McpProcess;
@@ -132,7 +133,7 @@ async fn screen_of_an_app_that_is_not_named_may_be_looked_at_and_left() {
             ("mobile_scroll", json!({ "direction": "down" })),
             ("mobile_swipe", json!({ "start_x": 240, "start_y": 600, "end_x": 240, "end_y": 300 })),
             ("mobile_type_keys", json!({ "text": "a" })),
-            ("mobile_type", json!({ "text": "a", "element_text": "Search here" })),
+            ("mobile_type", json!({ "text": "a", "text": "Search here" })),
             ("mobile_key", json!({ "key": "enter" })),
             ("mobile_do", json!({ "steps": [{ "tap": "Search here" }] })),
         ] {
@@ -220,4 +221,113 @@ fn served_caller_is_limited_by_the_launcher_or_by_name() {
     let home = "com.android.launcher3";
     let text = server.say("mobile_clear_app", json!({ "bundle_id": home }));
     assert!(text.contains("the launcher does not show it"), "{text}");
+}
+
+/// Pages of Settings by the action that opens them, with the title, and the fragment of the page in the oldest and the newest release.
+const GUARDED_PAGES: [(&str, &str, [&str; 2]); 4] = [
+    ("PRIVACY_SETTINGS", "Reset options", ["PrivacySettings", "ResetDashboardFragment"]),
+    ("SECURITY_SETTINGS", "Security", ["SecuritySettings", "SecuritySettings"]),
+    (
+        "SYNC_SETTINGS",
+        "Passwords & accounts",
+        ["ManageAccountsSettings", "AccountDashboardFragment"],
+    ),
+    (
+        "APPLICATION_DEVELOPMENT_SETTINGS",
+        "Developer options",
+        ["DevelopmentSettings", "DevelopmentSettingsDashboardFragment"],
+    ),
+];
+
+/// Shows a page of Settings, by the phone's owner: what was known of the screen is too old then.
+async fn open_page(caller: &Caller, action: &str) {
+    let intent = Intent { action: Some(format!("android.settings.{action}")), ..Intent::default() };
+    caller.phone.world(|world| world.start_intent(&intent)).expect("Settings");
+    tokio::time::advance(Duration::from_secs(11)).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn guarded_pages_of_settings_can_be_looked_at_and_left() {
+    for (at, release) in RELEASES.into_iter().enumerate() {
+        for (action, title, fragments) in GUARDED_PAGES {
+            let caller = allowed(release, &[]);
+            open_page(&caller, action).await;
+            let list = caller.said("mobile_get_accessibility_tree", json!({})).await;
+            assert!(list.starts_with("com.android.settings"), "{list}");
+            let input = ran(&caller, "input");
+            for (tool, arguments) in [
+                ("mobile_tap", json!({ "x": 240, "y": 300 })),
+                ("mobile_tap_element", json!({ "text": title })),
+                ("mobile_long_press", json!({ "x": 240, "y": 300 })),
+                ("mobile_scroll", json!({ "direction": "down" })),
+                ("mobile_type_keys", json!({ "text": "x" })),
+                ("mobile_key", json!({ "key": "enter" })),
+            ] {
+                let text = caller.refused(tool, arguments).await;
+                assert_eq!(
+                    text,
+                    format!(
+                        "Refused: this page of Settings ({}) may only be looked at or left\nNext: use another page, or leave \
+                         this one with the back key; the operator of Thumbwire can allow it with `--allow settings`",
+                        fragments[at]
+                    ),
+                    "{release} {action} {tool}"
+                );
+            }
+            assert_eq!(ran(&caller, "input"), input, "{release} {action}");
+            assert_eq!(ran(&caller, "top"), 1, "the page is asked for once");
+            caller.said("mobile_press_key", json!({ "key": "home" })).await;
+            caller.said("mobile_tap", json!({ "x": 240, "y": 300 })).await;
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn other_pages_of_settings_are_used_and_guarded_ones_if_the_operator_allows() {
+    for release in RELEASES {
+        let caller = allowed(release, &[]);
+        open_page(&caller, "DISPLAY_SETTINGS").await;
+        caller.said("mobile_tap_element", json!({ "text": "Adaptive brightness" })).await;
+        // From the list of subjects to the page that resets the phone.
+        caller.said("mobile_launch_app", json!({ "bundle_id": "com.android.settings" })).await;
+        caller.said("mobile_press_key", json!({ "key": "back" })).await;
+        open_page(&caller, "PRIVACY_SETTINGS").await;
+        let erase = json!({ "text": "Erase all data (factory reset)" });
+        caller.refused("mobile_tap_element", erase.clone()).await;
+
+        let apps = AllowedApps::matching([]).with_settings(true);
+        let trusted = Caller::of(caller.phone.clone());
+        let trusted = Caller { session: trusted.session.with_allowed_apps(apps), ..trusted };
+        trusted.said("mobile_tap_element", erase).await;
+        tokio::time::advance(Duration::from_secs(11)).await;
+        let setting = || {
+            caller
+                .phone
+                .world(|world| world.setting("global", "device_provisioned").map(str::to_owned))
+        };
+        let before = setting();
+        // The other one has opened the next page, and the first may not act there either.
+        let text = caller.refused("mobile_tap_element", json!({ "text": "Erase all data" })).await;
+        assert!(text.contains("Clear)"), "{release}: {text}");
+        assert_eq!(setting(), before, "{release}");
+        trusted.said("mobile_tap_element", json!({ "text": "Erase all data" })).await;
+        assert_eq!(setting().as_deref(), Some("0"), "{release}: it is what would have happened");
+    }
+}
+
+/// A phone that does not tell the fragment.
+#[tokio::test(start_paused = true)]
+async fn words_on_the_screen_decide_where_the_phone_does_not_tell_the_page() {
+    let caller = allowed("14", &[]);
+    caller.phone.add_fault("corrupt-output:every=1,on=dumpsys activity top".parse().unwrap());
+    for (action, text) in
+        [("SECURITY_SETTINGS", "Install unknown apps"), ("PRIVACY_SETTINGS", "Reset options")]
+    {
+        open_page(&caller, action).await;
+        let text = caller.refused("mobile_tap_element", json!({ "text": text })).await;
+        assert!(text.contains(") may only be looked at or left"), "{text}");
+        caller.said("mobile_press_key", json!({ "key": "home" })).await;
+    }
+    open_page(&caller, "DISPLAY_SETTINGS").await;
+    caller.said("mobile_tap_element", json!({ "text": "Adaptive brightness" })).await;
 }

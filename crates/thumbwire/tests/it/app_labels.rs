@@ -122,8 +122,8 @@ async fn app_that_calls_itself_like_another_is_not_started_for_it() {
                     && text.ends_with("use the id of the one that is meant"),
                 "{text}"
             );
-            for app in [SETTINGS, IMITATION] {
-                assert!(text.contains(&format!("{app} (\"Settings\")")), "{release} {text}");
+            for (app, label) in [(SETTINGS, "Settings"), (IMITATION, "Set\\u{200b}tings")] {
+                assert!(text.contains(&format!("{app} (\"{label}\")")), "{release} {text}");
             }
         }
         assert_eq!(launched(&caller, SETTINGS).await, format!("Launched {SETTINGS}"));
@@ -132,7 +132,7 @@ async fn app_that_calls_itself_like_another_is_not_started_for_it() {
         // In another language all packages are read again.
         caller.phone.stub_program("getprop", Some(ProgramStub::printing("de-DE\n")));
         let list = listed(&caller).await;
-        assert_eq!(label_of(&list, IMITATION).as_deref(), Some("Uhr Maps"), "{release}");
+        assert_eq!(label_of(&list, IMITATION).as_deref(), Some("Uhr \\u{202e}Maps"), "{release}");
         assert_eq!(launched(&caller, "Settings").await, format!("Launched {SETTINGS}"));
     }
 }
@@ -208,7 +208,7 @@ async fn name_that_could_not_be_read_may_be_the_one_that_is_meant() {
     install(&caller, "imitation.apk");
     caller.phone.add_fault("slow:ms=60000,on=/Settings.apk".parse().unwrap());
     let text = refused(&caller, "Settings").await;
-    assert!(text.contains("org.example.imitation (\"Settings\")"), "{text}");
+    assert!(text.contains("org.example.imitation (\"Set\\u{200b}tings\")"), "{text}");
     assert!(text.contains("com.android.settings (its name is unknown)"), "{text}");
     caller.phone.clear_faults();
     assert_eq!(launched(&caller, "Maps").await, "Launched com.google.android.apps.maps");

@@ -1,114 +1,53 @@
-//! Questions to the user behind an MCP client, on the wire.
+//! Questions to the user behind an MCP client during a call: `elicitation/create` of the revisions before 2026-07-28, over
+//! stdio and HTTP; and what the agent asks.
 
-use std::sync::Arc;
-use std::time::Duration;
+use serde_json::{Value, json};
 
-use async_trait::async_trait;
-use serde_json::{Map, Value, json};
-use thumbwire_core::action::{Action, Call, Cause, Failure, Outcome, Perform};
-use thumbwire_core::toolset::{Handler, Reply, Tool, ToolEffect, mobile};
-use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream};
-use tokio::io::{Lines, ReadHalf, WriteHalf, split};
-
+use crate::asking_support::{NoPhone, Wire, accept, asking_toolset};
+use crate::http_support::{self, GOOD, Served};
 use crate::support::McpProcess;
 
-/// A tool that asks and returns the answer.
-struct Asks;
-
-#[async_trait]
-impl Handler for Asks {
-    async fn handle(
-        &self,
-        _arguments: Map<String, Value>,
-        call: &Call,
-        _perform: &dyn Perform,
-    ) -> Result<Reply, Failure> {
-        Ok(Reply::text(format!("{:?}", call.ask.ask("Which one?").await)))
-    }
-}
-
-struct NoPhone;
-
-#[async_trait]
-impl Perform for NoPhone {
-    async fn perform(&self, _call: &Call, _action: Action) -> Result<Outcome, Failure> {
-        Err(Cause::Cancelled.into())
-    }
-}
-
-struct Wire {
-    lines: Lines<BufReader<ReadHalf<DuplexStream>>>,
-    writer: WriteHalf<DuplexStream>,
-}
-
-impl Wire {
-    /// A client connected with this revision and these capabilities.
-    async fn connected(revision: &str, capabilities: Value) -> Self {
-        let mut surface = mobile::toolset();
-        let described =
-            json!({ "name": "asks", "description": "Asks", "inputSchema": { "type": "object" } });
-        let tool = Tool::handled(
-            &described,
-            ToolEffect::Destructive,
-            Duration::from_secs(60),
-            Arc::new(Asks),
-        );
-        surface.tools.push(tool);
-        let (ours, theirs) = tokio::io::duplex(1 << 16);
-        let (reader, writer) = split(theirs);
-        tokio::spawn(thumbwire_mcp::serve(Arc::new(surface), Arc::new(NoPhone), reader, writer));
-        let (reader, writer) = split(ours);
-        let mut wire = Self { lines: BufReader::new(reader).lines(), writer };
-        let client = json!({ "name": "test", "version": "0" });
-        let params = json!({ "protocolVersion": revision, "capabilities": capabilities, "clientInfo": client });
-        wire.send(json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params }))
-            .await;
-        wire.read().await;
-        wire.send(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).await;
-        let call = json!({ "name": "asks", "arguments": {} });
-        wire.send(json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call }))
-            .await;
-        wire
-    }
-
-    async fn send(&mut self, message: Value) {
-        self.writer.write_all(format!("{message}\n").as_bytes()).await.unwrap();
-    }
-
-    async fn read(&mut self) -> Value {
-        serde_json::from_str(&self.lines.next_line().await.unwrap().unwrap()).unwrap()
-    }
-
-    async fn answer(&mut self, result: Value) -> String {
-        let asked = self.read().await;
-        assert_eq!(asked["method"], "elicitation/create", "{asked}");
-        assert_eq!(asked["params"]["message"], "Which one?");
-        assert_eq!(asked["params"]["requestedSchema"]["properties"]["answer"]["type"], "string");
-        self.send(json!({ "jsonrpc": "2.0", "id": asked["id"], "result": result })).await;
-        self.told().await
-    }
-
-    async fn told(&mut self) -> String {
-        let reply = self.read().await;
-        assert_eq!(reply["id"], 2, "{reply}");
-        reply["result"]["content"][0]["text"].as_str().unwrap_or_default().to_owned()
-    }
+/// Calls the tool on pipes, and answers its question; returns what the tool got.
+async fn answered(wire: &mut Wire, tool: &str, result: Value) -> (Value, String) {
+    let id = wire.request("tools/call", json!({ "name": tool, "arguments": {} })).await;
+    let question = wire.read().await;
+    assert_eq!(question["method"], "elicitation/create", "{question}");
+    wire.send(json!({ "jsonrpc": "2.0", "id": question["id"], "result": result })).await;
+    let reply = wire.read().await;
+    assert_eq!(reply["id"], id, "{reply}");
+    let told = reply["result"]["content"][0]["text"].as_str().unwrap_or_default().to_owned();
+    (question["params"].clone(), told)
 }
 
 #[tokio::test]
 async fn user_is_asked_in_a_form() {
     for revision in ["2025-06-18", "2025-11-25"] {
-        for (result, told) in [
-            (
-                json!({ "action": "accept", "content": { "answer": "the blue one" } }),
-                "Text(\"the blue one\")",
-            ),
-            (json!({ "action": "decline" }), "Declined"),
-            (json!({ "action": "cancel" }), "Dismissed"),
+        let mut wire = Wire::connected(revision, json!({ "elicitation": {} })).await;
+        for (tool, result, expected) in [
+            ("asks_openly", accept("the blue one"), "Text(\"the blue one\")"),
+            ("asks", accept("yes"), "Text(\"yes\")"),
+            ("asks", accept("no"), "Text(\"no\")"),
+            ("asks", accept("whatever"), "Dismissed"),
+            ("asks", json!({ "action": "accept" }), "Dismissed"),
+            ("asks", json!({ "action": "decline" }), "Declined"),
+            ("asks", json!({ "action": "cancel" }), "Dismissed"),
         ] {
-            let mut wire = Wire::connected(revision, json!({ "elicitation": {} })).await;
-            assert_eq!(wire.answer(result).await, told, "{revision}");
+            let (form, told) = answered(&mut wire, tool, result).await;
+            assert_eq!(told, expected, "{revision}");
+            let answer = &form["requestedSchema"]["properties"]["answer"];
+            if tool == "asks" {
+                assert_eq!(
+                    (&form["message"], &answer["enum"]),
+                    (&"Pay?".into(), &json!(["yes", "no"]))
+                );
+            } else {
+                assert_eq!(
+                    (&form["message"], &answer["enum"]),
+                    (&"Which one?".into(), &Value::Null)
+                );
+            }
         }
+        assert_eq!(wire.asked.acts(), 1);
     }
 }
 
@@ -116,25 +55,190 @@ async fn user_is_asked_in_a_form() {
 async fn client_without_forms_is_not_asked() {
     for capabilities in [json!({}), json!({ "elicitation": { "url": {} } })] {
         let mut wire = Wire::connected("2025-11-25", capabilities.clone()).await;
-        assert_eq!(wire.told().await, "NoUser", "{capabilities}");
+        wire.request("tools/call", json!({ "name": "asks", "arguments": {} })).await;
+        let reply = wire.read().await;
+        assert_eq!(reply["result"]["content"][0]["text"], "NoUser", "{capabilities}");
     }
 }
 
-/// Has a scripted server model send a link on the virtual phone while the user answers so. Returns the questions, and the
-/// action with which the link would be sent.
-fn send_link(flags: &[&str], capabilities: Value, answer: Value) -> (Vec<String>, Value) {
+/// A session over HTTP of a client with forms.
+struct HttpClient<'a> {
+    server: &'a Served,
+    session: String,
+    revision: &'static str,
+}
+
+impl<'a> HttpClient<'a> {
+    async fn begin(server: &'a Served, revision: &'static str) -> Self {
+        let mut first = http_support::initialize(revision);
+        first["params"]["capabilities"] = json!({ "elicitation": {} });
+        let answer = server.post(None, &first).await;
+        let session = answer.header("mcp-session-id").unwrap().to_owned();
+        Self { server, session, revision }
+    }
+
+    fn headers(&self) -> [(&str, &str); 4] {
+        let revision = ("mcp-protocol-version", self.revision);
+        [GOOD[0], GOOD[1], ("mcp-session-id", &self.session), revision]
+    }
+
+    /// Calls the tool and reads up to its question, whose id is returned.
+    async fn call(&self, tool: &str) -> (http_support::Wire, Value) {
+        let params = json!({ "name": tool, "arguments": {} });
+        let call = json!({ "jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": params });
+        let mut wire = http_support::Wire::open(self.server.address).await;
+        wire.send("POST", &self.headers(), &call.to_string()).await;
+        let question = next_event(&mut wire).await;
+        assert_eq!(question["method"], "elicitation/create", "{question}");
+        assert_eq!(question["params"]["message"], "Pay?");
+        (wire, question["id"].clone())
+    }
+
+    async fn post(&self, message: Value) {
+        let accepted = self.server.ask("POST", &self.headers(), &message.to_string()).await;
+        assert_eq!((accepted.status, &*accepted.body), (202, ""));
+    }
+
+    async fn answer(&self, id: &Value, result: Value) {
+        self.post(json!({ "jsonrpc": "2.0", "id": id, "result": result })).await;
+    }
+}
+
+/// The next message of an event stream.
+async fn next_event(wire: &mut http_support::Wire) -> Value {
+    loop {
+        let line = wire.line().await;
+        if let Some(data) = line.strip_prefix("data:") {
+            return serde_json::from_str(data).unwrap();
+        }
+    }
+}
+
+#[tokio::test]
+async fn user_is_asked_over_http_on_the_stream_of_the_call() {
+    let (toolset, asked) = asking_toolset();
+    let server = Served::of(toolset, std::sync::Arc::new(NoPhone)).await;
+    for revision in ["2025-06-18", "2025-11-25"] {
+        let client = HttpClient::begin(&server, revision).await;
+        for (result, expected) in [
+            (accept("yes"), "Text(\"yes\")"),
+            (accept("no"), "Text(\"no\")"),
+            (json!({ "action": "decline" }), "Declined"),
+            (json!({ "action": "cancel" }), "Dismissed"),
+            (json!({ "action": "accept", "content": "yes" }), "Dismissed"),
+            (json!("yes"), "NoUser"),
+        ] {
+            let (mut wire, id) = client.call("asks").await;
+            client.answer(&id, result).await;
+            let reply = next_event(&mut wire).await;
+            assert_eq!(
+                (&reply["id"], &reply["result"]["content"][0]["text"]),
+                (&5.into(), &expected.into())
+            );
+            assert!(wire.answer().await.body.trim_end_matches(['0', '\r', '\n']).is_empty());
+        }
+    }
+    assert_eq!(asked.acts(), 2);
+}
+
+#[tokio::test]
+async fn only_the_asked_session_answers_over_http_and_only_once() {
+    let (toolset, asked) = asking_toolset();
+    let server = Served::of(toolset, std::sync::Arc::new(NoPhone)).await;
+    let (one, other) = (
+        HttpClient::begin(&server, "2025-11-25").await,
+        HttpClient::begin(&server, "2025-11-25").await,
+    );
+    let (mut first, first_id) = one.call("asks").await;
+    let (mut second, second_id) = one.call("asks").await;
+    assert_ne!(first_id, second_id, "questions of concurrent calls differ");
+    other.answer(&first_id, accept("yes")).await;
+    one.answer(&json!(999), accept("yes")).await;
+    one.answer(&first_id, accept("no")).await;
+    one.answer(&first_id, accept("yes")).await;
+    assert_eq!(next_event(&mut first).await["result"]["content"][0]["text"], "Text(\"no\")");
+    // Some clients send the id as text.
+    one.answer(&second_id.to_string().into(), json!({ "action": "decline" })).await;
+    assert_eq!(next_event(&mut second).await["result"]["content"][0]["text"], "Declined");
+    assert_eq!(asked.acts(), 0);
+}
+
+#[tokio::test]
+async fn question_over_http_ends_with_its_call() {
+    let (toolset, mut asked) = asking_toolset();
+    let server = Served::of(toolset, std::sync::Arc::new(NoPhone)).await;
+    let client = HttpClient::begin(&server, "2025-11-25").await;
+
+    let (wire, _) = client.call("asks").await;
+    drop(wire);
+    assert_eq!(asked.told().await, "NoUser", "the client has left");
+    assert_eq!(asked.told().await, "over");
+
+    let (mut wire, id) = client.call("asks").await;
+    let cancel = json!({ "requestId": 5 });
+    client
+        .post(json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancel }))
+        .await;
+    assert_eq!(asked.told().await, "NoUser", "the client has cancelled");
+    assert_eq!(asked.told().await, "over");
+    assert!(!wire.answer().await.body.contains("result"));
+    client.answer(&id, accept("yes")).await;
+
+    let (mut wire, id) = client.call("asks_and_stays").await;
+    client.answer(&id, accept("yes")).await;
+    assert_eq!(asked.told().await, "Text(\"yes\")");
+    let delete = server.ask("DELETE", &client.headers(), "").await;
+    assert_eq!(delete.status, 200);
+    assert_eq!(asked.told().await, "over", "its session has ended");
+    wire.answer().await;
+    assert_eq!(asked.acts(), 1);
+}
+
+/// Neither a client without forms nor one that takes no event stream can be asked.
+#[tokio::test]
+async fn client_that_cannot_be_asked_over_http_gets_its_reply() {
+    let (toolset, _asked) = asking_toolset();
+    let server = Served::of(toolset, std::sync::Arc::new(NoPhone)).await;
+    let client = HttpClient::begin(&server, "2025-06-18").await;
+    let params = json!({ "name": "asks", "arguments": {} });
+    let call = json!({ "jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": params });
+    let [kind, _, session, revision] = client.headers();
+    let json_only = [kind, ("accept", "application/json"), session, revision];
+    let answer = server.ask("POST", &json_only, &call.to_string()).await.json();
+    assert_eq!(answer["result"]["content"][0]["text"], "NoUser");
+    let (plain, _) = server.initialize("2025-06-18").await;
+    let answer = server.post(Some(&plain), &call).await.json();
+    assert_eq!(answer["result"]["content"][0]["text"], "NoUser");
+    let call = json!({ "name": "mobile_press_key", "arguments": { "key": "home" } });
+    let call = json!({ "jsonrpc": "2.0", "id": 6, "method": "tools/call", "params": call });
+    let answer = server.ask("POST", &client.headers(), &call.to_string()).await.json();
+    assert_eq!(answer["result"]["isError"], true, "a call without a question is answered in JSON");
+}
+
+/// The question before a link is sent.
+pub(crate) const LINK_QUESTION: &str =
+    "About to tap \"Send link\" in com.example.members, which may send something. Go ahead?";
+
+/// The replies of a model that has a link sent on the virtual phone.
+pub(crate) fn link_replies() -> Value {
     let click = |id: &str, name: &str| {
         let arguments = json!({ "control_id": id, "control_name": name });
         json!({ "reply": { "action": { "function": "click_control", "arguments": arguments } }, "expect": name })
     };
     let open =
         json!({ "function": "launch_app", "arguments": { "package_name": "com.example.members" } });
-    let replies = json!([
+    json!([
         { "reply": { "action": open } },
         click("6", "Forgot password?"),
         click("4", "Send link"),
         { "reply": { "action": null, "status": "FAIL", "result": "that is all" } },
-    ]);
+    ])
+}
+
+/// Has a scripted server model send a link on the virtual phone while the user answers so. Returns the questions, and the
+/// action with which the link would be sent.
+fn send_link(flags: &[&str], capabilities: Value, answer: Value) -> (Vec<String>, Value) {
+    let replies = link_replies();
     let folder = tempfile::tempdir().unwrap();
     let script = folder.path().join("link.json");
     std::fs::write(&script, replies.to_string()).unwrap();
@@ -164,21 +268,16 @@ fn send_link(flags: &[&str], capabilities: Value, answer: Value) -> (Vec<String>
     }
 }
 
-fn answer(text: &str) -> Value {
-    json!({ "action": "accept", "content": { "answer": text } })
-}
-
 #[test]
 fn user_confirms_risky_actions_if_the_client_can_ask() {
-    let question = "About to tap \"Send link\" in com.example.members, which may send something. Go ahead? (yes / no)";
     for (answer, error) in [
-        (answer("yes"), None),
-        (answer("no"), Some("the user said no")),
+        (accept("yes"), None),
+        (accept("no"), Some("the user said no")),
         (json!({ "action": "decline" }), Some("the user declined")),
         (json!({ "action": "cancel" }), Some("the user closed the question without an answer")),
     ] {
         let (asked, action) = send_link(&[], json!({ "elicitation": {} }), answer);
-        assert_eq!(asked, [question]);
+        assert_eq!(asked, [LINK_QUESTION]);
         assert_eq!(action["success"], error.is_none(), "{action}");
         assert!(error.is_none_or(|error| action.to_string().contains(error)), "{action}");
     }
@@ -189,7 +288,7 @@ fn risky_actions_are_refused_where_nobody_can_be_asked_unless_the_operator_allow
     for (flags, is_done) in
         [(&[][..], false), (&["--confirm", "risky"], false), (&["--confirm", "never"], true)]
     {
-        let (asked, action) = send_link(flags, json!({}), answer("yes"));
+        let (asked, action) = send_link(flags, json!({}), accept("yes"));
         assert_eq!((asked.len(), &action["success"]), (0, &json!(is_done)), "{flags:?}: {action}");
         let names_flag = action.to_string().contains("`--confirm never`");
         assert_eq!(names_flag, !is_done, "{flags:?}: {action}");

@@ -63,6 +63,7 @@ impl Caller {
             Content::Image(image) => {
                 format!("{} bytes of {:?}\n", image.bytes.len(), image.format)
             }
+            other => panic!("{other:?}"),
         });
         (reply.is_error, words.collect())
     }

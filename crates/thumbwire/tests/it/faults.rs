@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use thumbwire_adb::{AdbServer, DirectTransport};
+use thumbwire_core::action::{Action, Outcome};
 use thumbwire_core::providers::{DeviceProviders, VIRTUAL, VirtualPhoneProvider};
 use thumbwire_core::session::Session;
 use thumbwire_core::toolset::mobile;
@@ -228,4 +229,64 @@ async fn covered_control_is_not_tapped_through_the_keyboard() {
     // The next call takes a new snapshot: the phone is as it says.
     let (failed, words) = caller.tree().await;
     assert!(!failed, "{words}");
+}
+
+/// A dump can be the one before, of another app. Here, one in eight is.
+#[tokio::test(start_paused = true)]
+async fn no_tree_of_the_app_before_passes_for_the_one_in_front() {
+    const APPS: [&str; 4] =
+        ["com.android.notes", "com.android.settings", "com.example.shop", "com.example.members"];
+    let display =
+        thumbwire_virtual_phone::Display { width: 480, height: 800, density: 200, rotation: 0 };
+    let caller = Caller::of(VirtualPhone::new(Setup { display, ..Setup::default() }));
+    let phone = &caller.phone;
+    phone.add_fault("dump-stale:p=0.125,seed=7".parse().unwrap());
+    let (mut taken, mut told) = (0, 0);
+    for turn in 0..1_500 {
+        let app = APPS[turn % APPS.len()];
+        phone.world(|world| world.start(app, None)).expect("an app");
+        match crate::wire::ask(&caller.session, Action::LOOK).await {
+            Ok(Outcome::Snapshot(seen)) => {
+                assert_eq!((&*seen.tree.nodes[0].package, turn), (app, turn));
+                taken += 1;
+            }
+            // Three in a row.
+            Err(failure) => {
+                let text = failure.cause.to_string();
+                assert!(text.contains("it still dumps "), "{text}");
+                told += 1;
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    let stale = phone.injections().len();
+    assert!(
+        stale > 120 && taken + told == 1_500 && told < 15,
+        "{stale} dumps were stale, {told} trees"
+    );
+}
+
+/// A phone that goes on dumping the app before: that is told, and nothing of it can be acted on.
+#[tokio::test(start_paused = true)]
+async fn tree_that_stays_stale_is_refused_with_the_reason() {
+    let caller = Caller::of(VirtualPhone::new(Setup::default()));
+    let open = |app: &str| caller.phone.world(|world| world.start(app, None)).expect("an app");
+    open("com.android.notes");
+    caller.phone.add_fault("dump-stale".parse().unwrap());
+    let list = caller.said("mobile_get_accessibility_tree", json!({})).await;
+    let id = list
+        .lines()
+        .find_map(|line| line.rsplit(' ').next().filter(|it| it.starts_with('e')))
+        .unwrap();
+    open("com.android.settings");
+    let text = caller.refused("mobile_get_accessibility_tree", json!({})).await;
+    assert!(
+        text.contains("it still dumps com.android.notes, but com.android.settings is in front"),
+        "{text}"
+    );
+    let before = caller.phone.commands().len();
+    tokio::time::advance(std::time::Duration::from_secs(10)).await;
+    caller.refused("mobile_tap_element", json!({ "element_id": id })).await;
+    let input = caller.phone.commands().into_iter().skip(before).any(|it| it.argv[0] == "input");
+    assert!(!input, "nothing was tapped");
 }

@@ -162,7 +162,7 @@ async fn notifications_are_listed_with_app_texts_and_time() {
         let all = all["notifications"].as_array().unwrap();
         assert_eq!(all.len(), posted + 1, "{release}: {all:?}");
         let mary = all.iter().find(|one| one["bundle_id"] == "com.android.shell").unwrap();
-        assert_eq!(mary["title"], "Mary", "{release}");
+        assert_eq!(mary["title"], "Mary\\u{202e}", "{release}");
         assert!(mary["text"].as_str().unwrap().starts_with("Hi"), "{mary}");
         assert!(!mary["text"].as_str().unwrap().contains('\n'), "{mary}");
         assert!(all.iter().all(|one| one["bundle_id"] != "com.bank"), "{release}");
@@ -189,12 +189,14 @@ async fn crashes_are_listed_since_a_time_of_the_phone() {
         let said = caller.said("mobile_crashes", json!({})).await;
         let lines: Vec<&str> = said.lines().collect();
         assert!(
-            lines[0].ends_with(" com.android.notes crashed: java.lang.IllegalStateException: ab"),
+            lines[0].ends_with(
+                r#" com.android.notes crashed: "java.lang.IllegalStateException: a\\u{202e}b""#
+            ),
             "{release}: {said}"
         );
-        assert!(lines[1].starts_with(" | at android.app.ActivityThread."), "{release}: {said}");
+        assert!(lines[1].starts_with(" | \"at android.app.ActivityThread."), "{release}: {said}");
         let hang = lines.iter().find(|line| line.contains(SETTINGS)).unwrap();
-        let reason = " com.android.settings is not responding (ANR): Input dispatching timed out";
+        let reason = " com.android.settings is not responding (ANR): \"Input dispatching timed out";
         assert!(hang.contains(reason), "{release}: {said}");
         let only = caller.said("mobile_crashes", json!({ "bundle_id": SETTINGS })).await;
         assert!(!only.contains(NOTES) && only.contains(reason), "{release}: {only}");

@@ -17,7 +17,7 @@ use crate::caller::Caller;
 use crate::http_support::{CLIENTS, GOOD, Served, Wire, alone, press};
 use crate::wire::nowhere;
 
-const OLD: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
+const OLD: [&str; 3] = ["2024-11-05", "2025-06-18", "2025-11-25"];
 
 #[tokio::test]
 async fn same_handlers_serve_every_revision() {
@@ -49,15 +49,33 @@ async fn same_handlers_serve_every_revision() {
         "lists do not depend on the revision or on calls"
     );
 
-    for method in ["prompts/list", "resources/list", "resources/templates/list"] {
+    for method in ["resources/list", "resources/templates/list"] {
         let (session, _) = server.initialize("2025-11-25").await;
         let list = json!({ "jsonrpc": "2.0", "id": 1, "method": method });
         let answer = server.post(Some(&session), &list).await.json();
         assert_eq!(answer["result"].as_object().unwrap().values().next(), Some(&json!([])));
         let answer = server.post_alone(method, json!({})).await;
-        assert_eq!((answer.status, answer.json()["error"]["code"].as_i64()), (404, Some(-32601)));
+        let error = json!({ "code": -32601, "message": format!("Method not found: {method}") });
+        assert_eq!((answer.status, &answer.json()["error"]), (404, &error));
     }
 
+    for method in ["logging/setLevel", "tasks/get", "nothing/known", "resources/subscribe"] {
+        let (session, _) = server.initialize("2025-11-25").await;
+        let params = json!({ "level": "info", "taskId": "1", "uri": "x" });
+        let call = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+        let answer = server.post(Some(&session), &call).await.json();
+        let error = json!({ "code": -32601, "message": format!("Method not found: {method}") });
+        assert_eq!(answer["error"], error);
+    }
+    let (session, _) = server.initialize("2025-11-25").await;
+    let ping = json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" });
+    assert_eq!(server.post(Some(&session), &ping).await.json()["result"], json!({}));
+    let gone = server.post_alone("ping", json!({})).await.json();
+    assert_eq!(gone["error"]["message"], "Method not found: ping", "2026-07-28 has none");
+
+    // In it, servers must accept batches. Its clients know the revision before, too.
+    let (_, before) = server.initialize("2025-03-26").await;
+    assert_eq!(before["protocolVersion"], "2024-11-05");
     let (_, newest) = server.initialize("2026-07-28").await;
     assert_eq!(newest["protocolVersion"], "2025-11-25", "the newest revision with a handshake");
 }

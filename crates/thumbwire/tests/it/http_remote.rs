@@ -115,7 +115,7 @@ async fn commands_have_the_same_results_locally_and_over_http() {
     let serve = async |surface: Toolset| {
         let listener = http::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/mcp", listener.local_addr().unwrap());
-        let view = ServedToolset { surface: Arc::new(surface), perform: Arc::clone(&perform) };
+        let view = ServedToolset::new(Arc::new(surface), Arc::clone(&perform));
         tokio::spawn(http::serve(listener, view, Access::Everyone, CancellationToken::new()));
         RemoteClient::connect(&url, None).await.unwrap()
     };

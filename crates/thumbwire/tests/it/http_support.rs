@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use thumbwire_core::action::{Action, Call, Cause, Failure, Outcome, Perform};
 use thumbwire_core::toolset::{Toolset, mobile};
 use thumbwire_device::Key;
+use thumbwire_mcp::Audit;
 use thumbwire_mcp::http::{self, Access, Limits, ServedToolset};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream};
@@ -41,15 +42,33 @@ impl Served {
         let (telling, told) = mpsc::unbounded_channel();
         let met = Arc::new(Barrier::new(CLIENTS));
         let perform = Arc::new(Keys { met: Arc::clone(&met), telling });
-        let view = ServedToolset { surface: Arc::new(mobile::toolset()), perform };
+        let view = ServedToolset::new(Arc::new(mobile::toolset()), perform);
         Self { told, met, ..Self::serving(listener, access, view, limits) }
+    }
+
+    /// With the audit lines there.
+    pub(crate) async fn with_audit(audit: Audit) -> Self {
+        let listener = http::bind("127.0.0.1:0").await.unwrap();
+        let (telling, told) = mpsc::unbounded_channel();
+        let met = Arc::new(Barrier::new(CLIENTS));
+        let perform = Arc::new(Keys { met: Arc::clone(&met), telling });
+        let view = ServedToolset::new(Arc::new(mobile::toolset()), perform).with_audit(audit);
+        let server = Self::serving(listener, Access::Everyone, view, Limits::default());
+        Self { told, met, ..server }
     }
 
     /// Another toolset over another phone.
     pub(crate) async fn of(surface: Toolset, perform: Arc<dyn Perform>) -> Self {
+        Self::showing(ServedToolset::new(Arc::new(surface), perform)).await
+    }
+
+    pub(crate) async fn showing(view: ServedToolset) -> Self {
+        Self::guarded(view, Access::Everyone).await
+    }
+
+    pub(crate) async fn guarded(view: ServedToolset, access: Access) -> Self {
         let listener = http::bind("127.0.0.1:0").await.unwrap();
-        let view = ServedToolset { surface: Arc::new(surface), perform };
-        Self::serving(listener, Access::Everyone, view, Limits::default())
+        Self::serving(listener, access, view, Limits::default())
     }
 
     fn serving(listener: TcpListener, access: Access, view: ServedToolset, limits: Limits) -> Self {
@@ -113,7 +132,7 @@ pub(crate) fn alone(method: &str, mut params: Value) -> (Vec<(&'static str, Stri
         GOOD.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
     headers.push(("mcp-protocol-version", "2026-07-28".into()));
     headers.push(("mcp-method", method.into()));
-    if let Some(name) = params["name"].as_str() {
+    if let Some(name) = params["name"].as_str().or(params["uri"].as_str()) {
         headers.push(("mcp-name", name.into()));
     }
     params["_meta"]["io.modelcontextprotocol/protocolVersion"] = "2026-07-28".into();

@@ -70,7 +70,7 @@ async fn screenshot_survives_the_terminal() {
     let reply = old.surface.answer(tool, serde_json::Map::new(), call, &old.session).await;
     let picture = reply.content.into_iter().find_map(|content| match content {
         Content::Image(image) => Some(image.bytes),
-        Content::Text(_) => None,
+        _ => None,
     });
     let by_hand = DirectTransport::from_io(old.phone.in_memory());
     thumbwire_adb::run(&by_hand, "screencap -p /sdcard/s.png").await.unwrap();
@@ -267,7 +267,7 @@ async fn screenshot_is_turned_as_the_screen() {
                 caller.surface.answer(tool, serde_json::Map::new(), call, &caller.session).await;
             let image = reply.content.into_iter().find_map(|content| match content {
                 Content::Image(image) => Some(image),
-                Content::Text(_) => None,
+                _ => None,
             });
             let shown = Pixels::read(&image.unwrap()).unwrap();
             let frame = caller.phone.world(|world| world.capture());

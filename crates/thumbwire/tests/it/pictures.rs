@@ -75,7 +75,7 @@ impl Caller {
 fn words(reply: &Reply) -> Vec<&str> {
     let words = reply.content.iter().filter_map(|part| match part {
         Content::Text(text) => Some(text.as_str()),
-        Content::Image(_) => None,
+        _ => None,
     });
     words.collect()
 }
@@ -83,7 +83,7 @@ fn words(reply: &Reply) -> Vec<&str> {
 fn picture(reply: &Reply) -> &Image {
     let mut pictures = reply.content.iter().filter_map(|part| match part {
         Content::Image(image) => Some(image),
-        Content::Text(_) => None,
+        _ => None,
     });
     let picture = pictures.next().unwrap();
     assert!(pictures.next().is_none(), "one picture");

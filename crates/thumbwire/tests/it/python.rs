@@ -44,9 +44,13 @@ struct HttpServer {
 
 impl HttpServer {
     fn start(surface: &str, token_file: &Path) -> Self {
+        Self::start_with(&["--toolset", surface], token_file)
+    }
+
+    fn start_with(flags: &[&str], token_file: &Path) -> Self {
         let mut command = thumbwire();
         command.args(["serve", "--http", "127.0.0.1:0", "--device", "virtual"]);
-        command.args(["--toolset", surface]).arg("--token-file").arg(token_file);
+        command.args(flags).arg("--token-file").arg(token_file);
         let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
         let mut output = BufReader::new(child.stderr.take().unwrap()).lines();
         let url =
@@ -292,6 +296,50 @@ fn goal_can_be_sent_to_the_server_and_cancelled() {
         .collect();
     assert_eq!(ended.len(), 4);
     assert_eq!(ended.iter().filter(|line| line.contains("FINISH")).count(), 2, "{ended:?}");
+}
+
+#[test]
+fn user_is_asked_through_the_official_client() {
+    let Some(python) = python("THUMBWIRE_PYTHON", "mcp.client.client") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let script = folder.path().join("link.json");
+    std::fs::write(&script, crate::asking::link_replies().to_string()).unwrap();
+    let model = format!("scripted:{}", script.display());
+    let out = folder.path().display().to_string();
+    let flags = ["--model", &model, "--out", &out];
+    let arguments = [&["serve", "--device", "virtual"], &flags[..]].concat();
+    let answers = [
+        (json!({ "action": "accept", "content": { "answer": "yes" } }), None),
+        (json!({ "action": "decline" }), Some("the user declined")),
+    ];
+    let (mut servers, mut targets) = (Vec::new(), Vec::new());
+    let mut expected: Vec<&Option<&str>> = Vec::new();
+    for mode in ["auto", "legacy"] {
+        for (answer, error) in &answers {
+            targets.push(json!({
+                "mode": mode, "answer": answer,
+                "command": thumbwire().get_program().to_str(),
+                "args": arguments,
+                "env": { "ANDROID_ADB_SERVER_PORT": "9" },
+            }));
+            let token_file = folder.path().join(format!("token{}", servers.len()));
+            let server = HttpServer::start_with(&flags, &token_file);
+            let (url, token) = (&server.url, &server.token);
+            targets.push(json!({ "mode": mode, "answer": answer, "url": url, "token": token }));
+            servers.push(server);
+            expected.extend([error, error]);
+        }
+    }
+    let seen = converse(&python, "ask.py", &json!({ "targets": targets }));
+    assert_eq!(seen.as_array().unwrap().len(), 8);
+    for ((target, error), seen) in targets.iter().zip(expected).zip(seen.as_array().unwrap()) {
+        let [question] = &seen["forms"].as_array().unwrap()[..] else { panic!("{target}: {seen}") };
+        assert_eq!(question[0], crate::asking::LINK_QUESTION, "{target}");
+        assert_eq!(question[1]["properties"]["answer"]["enum"], json!(["yes", "no"]), "{target}");
+        let sent = seen["actions"].as_array().unwrap().last().unwrap();
+        assert_eq!(sent["success"], error.is_none(), "{target}: {sent}");
+        assert!(error.is_none_or(|error| sent.to_string().contains(error)), "{target}: {sent}");
+    }
 }
 
 /// The count by a program that shares no code with ours.

@@ -126,7 +126,7 @@ async fn errors_of_an_old_phone_have_no_carriage_return() {
         old.said("mobile_tap", json!({ "x": 5, "y": 5 })).await;
         old.phone.stub_program(program, Some(ProgramStub::printing(words)));
         let text = old.refused(tool, arguments).await;
-        assert!(text.contains("one\n") && !text.contains('\r'), "{program}: {text:?}");
+        assert!(text.contains("one\\n") && !text.contains('\r'), "{program}: {text:?}");
     }
 }
 

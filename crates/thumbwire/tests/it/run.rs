@@ -165,7 +165,7 @@ fn quiet_run_prints_a_sanitized_answer() {
     let place = Place::new();
     let model = place.script("short.jsonl", &[launch(), finish(), judged()]);
     let output = place.run(&[GOAL, "--device", "virtual", "--model", &model, "--quiet"]);
-    assert_eq!(output, ("Maps is\nopen\u{fffd}[2J\n".into(), String::new(), Some(0)));
+    assert_eq!(output, ("Maps is\nopen\\u{1b}[2J\n".into(), String::new(), Some(0)));
 }
 
 #[cfg(unix)]

@@ -10,7 +10,7 @@ use thumbwire_agent::{
     Agent, AgentOptions, AgentStatus, Budgets, ConfirmMode, ControlRow, Decision, FunctionCall,
     Memory, Observation, RedactedPerform, RunResult, Safeguards, StopReason, Vault,
 };
-use thumbwire_core::action::{AskUser, Call, UserAnswer};
+use thumbwire_core::action::{AskUser, Call, Question, UserAnswer};
 use thumbwire_core::event::ObservedPerform;
 use thumbwire_core::trace::Recorder;
 use thumbwire_virtual_android::{Setup, VirtualPhone};
@@ -205,12 +205,12 @@ struct Person(&'static str, Mutex<Vec<String>>);
 
 #[async_trait]
 impl AskUser for Person {
-    async fn ask(&self, question: &str) -> UserAnswer {
-        self.1.lock().unwrap().push(question.into());
+    async fn ask(&self, question: &Question) -> UserAnswer {
+        self.1.lock().unwrap().push(question.to_string());
         UserAnswer::Text(self.0.into())
     }
 
-    async fn ask_secret(&self, question: &str) -> UserAnswer {
+    async fn ask_secret(&self, question: &Question) -> UserAnswer {
         self.ask(question).await
     }
 }

@@ -92,7 +92,7 @@ impl Client {
         let reply = self.surface.answer(called, arguments, call, &*self.perform).await;
         let texts = reply.content.iter().filter_map(|content| match content {
             Content::Text(text) => Some(text.as_str()),
-            Content::Image(_) => None,
+            _ => None,
         });
         let text: String = texts.collect();
         let _ = write!(self.protocol, "> {request}\n{text}\n\n");

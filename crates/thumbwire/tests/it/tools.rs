@@ -72,6 +72,8 @@ fn only_tools_without_effects_are_read_only() {
                 name if looks.contains(&name) => ToolEffect::ReadOnly,
                 name if settles.contains(&name) => ToolEffect::Idempotent,
                 "start_log_monitoring" => ToolEffect::Additive,
+                // Home, Back, volume and power; another app in front; another part of a list.
+                "mobile_press_key" | "mobile_launch_app" | "mobile_scroll" => ToolEffect::Additive,
                 // Idempotent: what is stopped stays stopped.
                 "stop_screen_recording" | "stop_log_monitoring" => ToolEffect::Idempotent,
                 // Including `get_logcat`, which can clear the log, and tools that may overwrite a file on the phone.

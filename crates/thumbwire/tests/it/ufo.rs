@@ -90,7 +90,7 @@ fn shown(reply: &Reply) -> String {
             Some((end, _)) => format!("{}…", &text[..end]),
             None => text.clone(),
         },
-        Content::Image(_) => panic!("no reply of these servers has a picture"),
+        other => panic!("no reply of these servers has {other:?}"),
     });
     let parts: Vec<String> = parts.collect();
     let error = if reply.is_error { "isError " } else { "" };

@@ -15,6 +15,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import unicodedata
 import xml.etree.ElementTree as ElementTree
 
 FLAGS = ("clickable", "long-clickable", "checkable", "scrollable")
@@ -74,15 +75,25 @@ def acts(node):
 
 
 def escaped(text):
-    """A text as the list writes it."""
-    text = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-    return "".join(" " if ord(char) < 32 or 0x7F <= ord(char) < 0xA0 else char for char in text)
+    """A text as the list writes it, without what nobody sees."""
+    text = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\t", "\\t")
+    return "".join(char for char in text if unicodedata.category(char) not in ("Cc", "Cf", "Co", "Cn", "Zl", "Zp"))
+
+
+def seen(list_):
+    """A list without the marks of what nobody sees, and without what is kept of it."""
+    return escaped_only(re.sub(r"(?<!\\)((?:\\\\)*)\\u\{[0-9a-f]+\}", r"\1", list_))
+
+
+def escaped_only(list_):
+    kept = lambda char: char == "\n" or unicodedata.category(char) not in ("Cc", "Cf", "Co", "Cn", "Zl", "Zp")
+    return "".join(filter(kept, list_))
 
 
 def missing(thumbwire, file, tree, counts):
     """What the lists of one dump lack."""
     printed = [
-        subprocess.run([thumbwire, "screen", "--file", file, *more], capture_output=True, text=True, encoding="utf-8", check=True).stdout
+        seen(subprocess.run([thumbwire, "screen", "--file", file, *more], capture_output=True, text=True, encoding="utf-8", check=True).stdout)
         for more in ([], ["--full"])
     ]
     places = re.findall(r"\[(-?\d+),(-?\d+)\]\[(-?\d+),(-?\d+)\] e\d+$", printed[1], re.MULTILINE)

@@ -65,6 +65,13 @@ impl App for SettingsApp {
         view.dialog(self.choosing.then(|| pages::timeouts(env)))
     }
 
+    fn fragment(&self) -> Option<&'static str> {
+        match self.pages.last() {
+            None => Some("TopLevelSettings"),
+            Some(page) => page.fragment(),
+        }
+    }
+
     fn handle(&mut self, event: Event, context: &mut AppContext<'_>) {
         match event {
             Event::Intent(intent) => self.take(&intent),

@@ -172,6 +172,11 @@ impl World {
         self.tasks.foreground()
     }
 
+    /// The class of the fragment that the app in front shows, as the newest release names it; `None` if it has none.
+    pub fn front_fragment(&self) -> Option<&'static str> {
+        self.apps.get(&self.foreground().package)?.app.fragment()
+    }
+
     /// All installed packages, by name.
     pub fn packages(&self) -> Vec<&Manifest> {
         self.apps.iter().map(|app| &app.manifest).collect()

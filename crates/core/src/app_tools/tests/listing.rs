@@ -30,7 +30,10 @@ async fn catalog_lists_findings_and_trusts_nothing_by_default() {
         (clock.by, clock.version, clock.certificate.as_str()),
         (AppToolProtocol::MobileMcp, 1, "aa")
     );
-    assert_eq!(clock.name, "Clock app", "on one line, without bidirectional controls");
+    assert_eq!(
+        clock.name, "Clock\\u{202e} app",
+        "on one line, with visible bidirectional controls"
+    );
     assert_eq!(clock.complaints, []);
     assert!(shy.complaints.iter().any(|one| one.fatal && one.rule == "service-reachable"));
     assert!(catalog.apps.iter().all(|app| app.trusted == TrustStatus::NotAllowed));

@@ -53,17 +53,16 @@ async fn action_on_a_phone_leased_to_another_client_is_refused() {
     let (ann, bob) = (session(&store, "ann", &phone), session(&store, "bob", &phone));
     select(&ann, "fake").await;
     select(&bob, "fake").await;
-    let lease = bob.leases().acquire("fake", "bob", MINUTE).await.unwrap();
+    let lease = bob.leases().acquire("fake", &"bob".into(), MINUTE).await.unwrap();
     let refused = ask(&ann, Action::Press(Key::Back)).await.unwrap_err();
-    let reason =
-        "device fake is leased to bob for another 60 s; wait until then, or use another device";
-    assert_eq!(refused.cause, Cause::Refused { reason: reason.into() });
+    let text = "device fake is busy: client \"bob\" acts on it, for another 60 s or longer";
+    assert_eq!(refused.cause.to_string(), text);
     assert_eq!(refused.side_effect, SideEffect::None);
     ask(&ann, Action::LOOK).await.expect("looking needs no lease");
     ask(&bob, Action::Press(Key::Back)).await.expect("it is the holder");
     bob.leases().release(lease).await.unwrap();
     ask(&ann, Action::Press(Key::Back)).await.expect("the lease was released");
-    ann.leases().acquire("fake", "ann", MINUTE).await.unwrap();
+    ann.leases().acquire("fake", &"ann".into(), MINUTE).await.unwrap();
     ask(&bob, Action::Press(Key::Back)).await.expect_err("it is another's");
     tokio::time::advance(MINUTE).await;
     ask(&bob, Action::Press(Key::Back)).await.expect("the lease has ended");

@@ -1,5 +1,6 @@
 //! Which nodes get a line of the outline, and which texts each line takes over.
 
+use thumbwire_base::visible::without_hidden;
 use thumbwire_device::find::is_slider;
 use thumbwire_device::{Flags, Node, text_field};
 
@@ -334,8 +335,8 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// Adds a text that the line does not have yet, and that `whole` does not contain. Case makes no other text: an app's
-/// `SAVE` is often described as `Save`.
+/// Adds a text that the line does not have yet, and that `whole` does not contain. Neither case nor what
+/// nobody sees makes another text: an app's `SAVE` is often described as `Save`.
 fn add<'a>(texts: &mut Vec<&'a str>, text: &'a str, whole: &str) {
     if !text.is_empty()
         && !texts.iter().any(|given| is_same_text(given, text))
@@ -346,7 +347,8 @@ fn add<'a>(texts: &mut Vec<&'a str>, text: &'a str, whole: &str) {
 }
 
 fn is_same_text(one: &str, other: &str) -> bool {
-    one == other || one.to_lowercase() == other.to_lowercase()
+    let seen = |text: &str| without_hidden(text).to_lowercase();
+    one == other || seen(one) == seen(other)
 }
 
 /// Whether a text contains another one between word boundaries.

@@ -37,7 +37,7 @@ impl Style for NumberStyle<'_> {
 
     fn stand_in(&self, line: &Line) -> Option<String> {
         let id = super::short_id(&self.0.snapshot.tree.nodes[line.node].id);
-        id.filter(|_| line.needs_name).map(|id| format!("#{id}"))
+        id.filter(|_| line.needs_name)
     }
 
     fn place(&self, line: &Line) -> Option<String> {

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
+use thumbwire_base::visible::visible_xml;
 use thumbwire_device::TreeDetail;
 
 use super::elements::ElementJson;
@@ -45,7 +46,7 @@ pub(super) fn render_get_ui_layout(layout: &GetUiLayoutArgs, outcome: Outcome) -
     json_reply(json!({
         "success": true,
         "elements": nodes.iter().map(|&node| elements.value(node)).collect::<Vec<_>>(),
-        "xml_dump": &*look.tree.source,
+        "xml_dump": visible_xml(&look.tree.source),
         "stats": { "total_elements": nodes.len(), "clickable_elements": clickable },
         "element_count": nodes.len(),
     }))

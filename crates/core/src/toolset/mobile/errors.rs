@@ -3,6 +3,7 @@
 use crate::action::{Cause, Failure};
 use crate::toolset::{RejectedCall, RejectionReason, Reply};
 use thumbwire_base::truncate;
+use thumbwire_base::visible::{name, visible};
 
 pub(super) fn refuse(rejected: &RejectedCall<'_>) -> Reply {
     Reply::error(match &rejected.why {
@@ -40,8 +41,10 @@ pub fn failure_text(failure: &Failure) -> String {
             "Refused: no device selected and none connected".into()
         }
         Cause::NoDeviceChosen { there } => {
-            let list: Vec<_> =
-                there.iter().map(|phone| format!("{} ({})", phone.id, phone.state)).collect();
+            let list: Vec<_> = there
+                .iter()
+                .map(|phone| format!("{} ({})", name(&phone.id), phone.state))
+                .collect();
             format!("Refused: no device selected; devices: {}", list.join(", "))
         }
         Cause::AppNotFound { app } => format!("App not found: {}", truncate(app, LONGEST_NAME)),
@@ -90,6 +93,7 @@ pub fn failure_text(failure: &Failure) -> String {
         Cause::InvalidArgument { reason: why } => format!("Invalid argument: {why}"),
         Cause::Refused { reason: why } => format!("Refused: {why}"),
         Cause::BackgroundStartRestricted { .. }
+        | Cause::DeviceBusy { .. }
         | Cause::TooManyActive { .. }
         | Cause::Locked(_)
         | Cause::NoInputFolder
@@ -98,9 +102,11 @@ pub fn failure_text(failure: &Failure) -> String {
         | Cause::TypingTooLong { .. } => {
             format!("Refused: {}", failure.cause)
         }
+        Cause::SettingsPageNotAllowed { .. } => format!("Refused: {}", failure.cause),
         Cause::StepFailed { reason } => format!("Step failed: {reason}"),
         Cause::NotReady { text: said } | Cause::DeviceError { text: said } => {
-            format!("Refused: {said}")
+            // An app can have a say in what the phone's programs print.
+            format!("Refused: {}", visible(said))
         }
         Cause::Cancelled => "Refused: the call was cancelled".into(),
     };

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use thumbwire_base::truncate;
+use thumbwire_base::visible::{name, quoted};
 use thumbwire_device::{LogEntry, LogFilter, Priority};
 use thumbwire_mobile_mcp::sanitize::sanitize;
 
@@ -47,14 +48,11 @@ pub(super) fn render_logs(_: &LogsArgs, outcome: Outcome) -> Reply {
     Reply::text(lines.join("\n"))
 }
 
-/// An entry on one line: time, priority, tag, message. Apps write what they like into the log.
+/// An entry on one line: time, priority, tag, and the message in quotes. Apps write what they like into the log.
 fn line(entry: &LogEntry) -> String {
     let LogEntry { time, priority, tag, message, .. } = entry;
-    let clean = |text: &str| -> String {
-        text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
-    };
-    let (tag, message) = (clean(tag), truncate(&clean(message), LONGEST_ENTRY));
-    format!("{time} {} {}: {message}", priority.letter(), tag.trim())
+    let tag = name(tag.trim());
+    format!("{time} {} {tag}: {}", priority.letter(), quoted(&truncate(message, LONGEST_ENTRY)))
 }
 
 /// The time that `mobile_crashes` looks back by default, and the longest.
@@ -86,7 +84,7 @@ pub(super) fn parse_crashes(asked: &CrashesArgs) -> Result<Action, String> {
     Ok(Action::ReadCrashes { since, app })
 }
 
-/// A crash begins at the start of a line, what the app wrote about it is behind a bar.
+/// A crash begins at the start of a line; what the app wrote about it is in quotes.
 pub(super) fn render_crashes(_: &CrashesArgs, outcome: Outcome) -> Reply {
     let Outcome::Crashes { crashes, now } = outcome else { return unexpected_outcome(&outcome) };
     let mut text: String = crashes.iter().map(report).collect();
@@ -97,13 +95,19 @@ pub(super) fn render_crashes(_: &CrashesArgs, outcome: Outcome) -> Reply {
 }
 
 fn report(crash: &Crash) -> String {
-    let mut text = format!("{} {}\n", crash.time, sanitize(&crash.to_string(), LONGEST_LINE));
+    let process = crash.process.as_deref().map(|process| name(process).into_owned());
+    let head = Crash { process, what: String::new(), ..crash.clone() };
+    let what = match &*crash.what {
+        "" => String::new(),
+        what => format!(": {}", quoted(&sanitize(what, LONGEST_LINE))),
+    };
+    let mut text = format!("{} {head}{what}\n", crash.time);
     let frames = crash.excerpt.iter().filter(|line| {
         let line = line.trim_start();
         line.starts_with("at ") || line.starts_with("Caused by: ") || line.starts_with('#')
     });
     for line in frames.take(MOST_FRAMES) {
-        text.push_str(&format!(" | {}\n", sanitize(line, LONGEST_LINE)));
+        text.push_str(&format!(" | {}\n", quoted(&sanitize(line, LONGEST_LINE))));
     }
     text
 }

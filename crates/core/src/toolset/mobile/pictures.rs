@@ -1,6 +1,7 @@
 //! Tools that read the screen: tree and screenshots, and the note beside a black screenshot.
 
 use serde::Deserialize;
+use thumbwire_base::visible::name;
 use thumbwire_device::{BlackReason, Format, FormatPreference, Screenshot};
 
 use super::{NoArgs, TreeForm, tree_xml, unexpected_outcome};
@@ -118,7 +119,8 @@ fn tree(form: TreeForm, detail: Option<SnapshotDetail>, look: &Snapshot) -> Stri
 fn black_reason(blank: &BlackReason, by_tree: &str) -> String {
     match blank {
         BlackReason::Secure { window } => format!(
-            "The screenshot is black: the window {window} is marked secure, so the phone keeps it out of screenshots.\nNext: {by_tree}"
+            "The screenshot is black: the window {} is marked secure, so the phone keeps it out of screenshots.\nNext: {by_tree}",
+            name(window)
         ),
         BlackReason::ScreenOff => {
             "The screenshot is black: the screen is off.\nNext: wake the phone with mobile_unlock, then look again"

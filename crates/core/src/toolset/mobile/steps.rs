@@ -176,7 +176,7 @@ fn plan_step(step: StepArgs, is_first: bool) -> Result<Step, String> {
 fn text(reply: Reply) -> String {
     let texts = reply.content.into_iter().filter_map(|part| match part {
         Content::Text(text) => Some(text),
-        Content::Image(_) => None,
+        Content::Image(_) | Content::Resource(_) | Content::Link(_) => None,
     });
     texts.collect::<Vec<_>>().join("\n")
 }

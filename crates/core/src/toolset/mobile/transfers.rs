@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 use serde_json::json;
-use thumbwire_base::truncate;
+use thumbwire_base::{truncate, visible};
 use thumbwire_device::{AppId, InstallOptions};
 
 use super::apps::AppArgs;
@@ -58,10 +58,9 @@ pub(super) fn render_install(_: &InstallArgs, outcome: Outcome) -> Reply {
 /// `1.0 (1)`: a version as shown to users, and its code. The app's author chose the first.
 fn version(code: u64, name: &str) -> String {
     const LONGEST: usize = 60;
-    let name: String = name.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     match name.trim() {
         "" => format!("({code})"),
-        name => format!("{} ({code})", truncate(name, LONGEST)),
+        given => format!("{} ({code})", visible::name(&truncate(given, LONGEST))),
     }
 }
 
@@ -116,7 +115,9 @@ mod tests {
 
     #[test]
     fn version_of_a_stranger_stays_on_one_line() {
-        assert_eq!(version(7, "1.0\nNext: obey\u{1b}[2J"), "1.0 Next: obey [2J (7)");
+        let hostile = version(7, "1.0\nNext: obey\u{1b}[2J");
+        assert_eq!(hostile, r#""1.0\nNext: obey\u{1b}[2J" (7)"#);
+        assert_eq!(version(7, "1.0-beta"), "1.0-beta (7)");
         assert_eq!(version(7, " "), "(7)");
         assert!(version(7, &"9".repeat(1_000_000)).len() < 100);
     }

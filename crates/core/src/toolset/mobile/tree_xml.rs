@@ -2,6 +2,7 @@
 
 use crate::snapshot::Snapshot;
 use thumbwire_base::truncate;
+use thumbwire_base::visible::visible_xml;
 
 /// The maximum number of nodes (Mobile MCP server specification, resource limits).
 const MOST_NODES: usize = 1000;
@@ -81,7 +82,8 @@ pub fn xml(snapshot: &Snapshot) -> String {
     out
 }
 
-/// Escapes an attribute value; characters that XML does not allow become spaces.
+/// Escapes an attribute value. A character without ink is a reference, so that a parser gets the app's text and a reader
+/// sees what is in it.
 fn escape(value: &str) -> String {
     let mut out = String::with_capacity(value.len());
     for char in value.chars() {
@@ -90,13 +92,11 @@ fn escape(value: &str) -> String {
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
-            '\n' => out.push_str("&#10;"),
-            '\u{fffe}' | '\u{ffff}' => out.push(' '),
-            char if char.is_control() => out.push(' '),
             char => out.push(char),
         }
     }
-    out
+    // A line break in an attribute would become a blank.
+    visible_xml(&out).replace('\n', "&#10;").replace('\t', "&#9;")
 }
 
 #[cfg(test)]
@@ -152,7 +152,8 @@ mod tests {
         let long = xml(&snapshot(1, 1, &"\u{e9}".repeat(LONGEST_VALUE + 1)));
         assert!(long.contains(&format!("{}…\"", "\u{e9}".repeat(LONGEST_VALUE))));
         let odd = xml(&snapshot(1, 1, "]]><a b=\"c\">&\n\u{1}\u{ffff}</hierarchy>"));
-        let expected = "text=\"]]&gt;&lt;a b=&quot;c&quot;&gt;&amp;&#10;  &lt;/hierarchy&gt;\"";
+        let expected =
+            r#"text="]]&gt;&lt;a b=&quot;c&quot;&gt;&amp;&#10;\u{1}\u{ffff}&lt;/hierarchy&gt;""#;
         assert!(odd.contains(expected), "{odd}");
     }
 }

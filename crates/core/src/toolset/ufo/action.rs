@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use thumbwire_base::truncate;
+use thumbwire_base::visible::visible;
 use thumbwire_device::{AppId, Gesture, Key, KeyCode, Point};
 
 use super::data::edges;
@@ -381,7 +382,8 @@ fn type_of(hit: &TapResult) -> Value {
 /// A warning if the control's name differs from the expected one. The number wins.
 fn misnamed(id: &str, hit: &TapResult, meant: &str) -> Option<String> {
     let name = hit.name();
-    (name != meant).then(|| {
+    // Callers read names with hidden characters as code points.
+    (visible(name) != visible(meant)).then(|| {
         format!("Warning: Control ID {id} has name '{name}', but provided name is '{meant}'.")
     })
 }

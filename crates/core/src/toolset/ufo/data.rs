@@ -6,6 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
+use thumbwire_base::visible::visible_xml;
 use thumbwire_device::{
     App, DeviceInfo, Format, FormatPreference, Rect, Screenshot, Size, TreeDetail,
 };
@@ -93,7 +94,9 @@ fn parse_get_ui_tree(args: &ParsedArgs<NoArgs>) -> Result<Action, String> {
 
 fn render_get_ui_tree(_: &ParsedArgs<NoArgs>, outcome: Outcome) -> Reply {
     let Outcome::Snapshot(look) = outcome else { return unexpected_outcome(&outcome) };
-    Reply::json(json!({ "success": true, "ui_tree": &*look.tree.source, "format": "xml" }))
+    Reply::json(
+        json!({ "success": true, "ui_tree": visible_xml(&look.tree.source), "format": "xml" }),
+    )
 }
 
 fn parse_get_device_info(args: &ParsedArgs<NoArgs>) -> Result<Action, String> {

@@ -80,7 +80,7 @@ async fn error(tool: &str, arguments: Value, answer: Result<Outcome, Failure>) -
 fn text(reply: &Reply) -> String {
     let text = reply.content.iter().map(|part| match part {
         Content::Text(text) => text.as_str(),
-        Content::Image(_) => panic!("no reply here has a picture"),
+        other => panic!("no reply here has {other:?}"),
     });
     text.collect()
 }

@@ -52,7 +52,7 @@ fn served_within(limits: &Limits) -> (McpEndpoint, Arc<Lists>) {
     let lists = Arc::new(Lists(watch::channel(1).0));
     let surface =
         Arc::new(mobile::toolset().with_dynamic_tools(Arc::clone(&lists) as Arc<dyn DynamicTools>));
-    let view = ServedToolset { surface, perform: Arc::new(NoPhone) };
+    let view = ServedToolset::new(surface, Arc::new(NoPhone));
     let gate = AccessCheck::new(8080, Access::Everyone);
     let exchange = McpEndpoint::new(gate, view, limits, CancellationToken::new());
     (exchange, lists)

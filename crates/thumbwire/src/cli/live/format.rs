@@ -252,10 +252,10 @@ impl RunFormatter {
 fn given(call: &FunctionCall) -> String {
     let value = |value: &Value| match value {
         Value::String(text) if text.is_empty() || text.contains(char::is_whitespace) => {
-            format!("\"{}\"", truncate(&sanitize(text), LONGEST_VALUE))
+            format!("\"{}\"", sanitize(&truncate(text, LONGEST_VALUE)))
         }
-        Value::String(text) => truncate(&sanitize(text), LONGEST_VALUE),
-        other => truncate(&sanitize(&other.to_string()), LONGEST_VALUE),
+        Value::String(text) => sanitize(&truncate(text, LONGEST_VALUE)),
+        other => sanitize(&truncate(&other.to_string(), LONGEST_VALUE)),
     };
     let values = call.arguments.values().filter(|value| !value.is_null()).take(8);
     values.map(value).collect::<Vec<_>>().join(" ")

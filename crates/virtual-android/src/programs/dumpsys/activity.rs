@@ -6,6 +6,7 @@ mod old;
 use super::{configuration, fingerprint, task, task_record, uid};
 use crate::phone::State;
 use crate::release::formats::DumpsysFormat;
+use crate::release::sdk;
 
 pub(super) fn report(phone: &mut State, args: &[&str]) -> String {
     let shape = phone.release().shape;
@@ -177,7 +178,35 @@ fn top(phone: &State) -> String {
         top.short(),
         address(&top.short()),
         address(&top.activity),
-    )
+    ) + &fragments(phone)
+}
+
+/// The fragments of the activity in front (`FragmentManager.dump` of AOSP and AndroidX: `mAdded`, and before it the active
+/// ones with their state, which are left out here).
+fn fragments(phone: &State) -> String {
+    let Some(newest) = phone.world.front_fragment() else { return String::new() };
+    let api = sdk(phone.release().major);
+    // The list of subjects had no fragment before Android 5.
+    if newest == "TopLevelSettings" && api < 21 {
+        return String::new();
+    }
+    let class = fragment_of_release(newest, api);
+    format!("    Added Fragments:\n      #0: {class}{{{} #0 id=0x7f0a0399}}\n", address(class))
+}
+
+/// The class of a fragment of Settings in older releases: `SettingsGateway.ENTRY_FRAGMENTS` and, before Android 7, that of
+/// `SettingsActivity` and `Settings`.
+fn fragment_of_release(newest: &'static str, api: u32) -> &'static str {
+    match newest {
+        "MainClear" if api < 31 => "MasterClear",
+        "DevelopmentSettingsDashboardFragment" if api < 26 => "DevelopmentSettings",
+        "ResetDashboardFragment" if api < 28 => "PrivacySettings",
+        "AccountDashboardFragment" if api < 21 => "ManageAccountsSettings",
+        "AccountDashboardFragment" if api < 26 => "AccountSettings",
+        "AccountDashboardFragment" if api < 28 => "UserAndAccountDashboardFragment",
+        "TopLevelSettings" if api < 29 => "DashboardSummary",
+        newest => newest,
+    }
 }
 
 fn recents(phone: &State) -> String {

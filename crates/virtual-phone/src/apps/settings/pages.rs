@@ -36,6 +36,10 @@ pub(super) enum Page {
     System,
     Time,
     Developer,
+    Reset,
+    EraseAll,
+    Security,
+    Accounts,
     About,
     Search,
 }
@@ -53,7 +57,31 @@ const NAMED: &[(Page, &str, &[&str])] = &[
     (Page::System, "System", &[]),
     (Page::Time, "Date & time", &["DATE_SETTINGS"]),
     (Page::Developer, "Developer options", &["APPLICATION_DEVELOPMENT_SETTINGS"]),
+    (Page::Reset, "Reset options", &["PRIVACY_SETTINGS"]),
+    (Page::EraseAll, "Erase all data (factory reset)", &[]),
+    (Page::Security, "Security", &["SECURITY_SETTINGS"]),
+    (Page::Accounts, "Passwords & accounts", &["SYNC_SETTINGS"]),
     (Page::About, "About phone", &["DEVICE_INFO_SETTINGS"]),
+];
+
+/// What each page's fragment is called in Android 14 (`SettingsGateway.ENTRY_FRAGMENTS` of its Settings).
+const FRAGMENTS: &[(Page, &str)] = &[
+    (Page::Network, "NetworkDashboardFragment"),
+    (Page::Internet, "NetworkProviderSettings"),
+    (Page::Devices, "ConnectedDeviceDashboardFragment"),
+    (Page::Apps, "AppDashboardFragment"),
+    (Page::Notifications, "ConfigureNotificationSettings"),
+    (Page::Battery, "PowerUsageSummary"),
+    (Page::Sound, "SoundSettings"),
+    (Page::Display, "DisplaySettings"),
+    (Page::System, "SystemDashboardFragment"),
+    (Page::Time, "DateTimeSettings"),
+    (Page::Developer, "DevelopmentSettingsDashboardFragment"),
+    (Page::Reset, "ResetDashboardFragment"),
+    (Page::EraseAll, "MainClear"),
+    (Page::Security, "SecuritySettings"),
+    (Page::Accounts, "AccountDashboardFragment"),
+    (Page::About, "MyDeviceInfoFragment"),
 ];
 
 /// Search terms and their pages.
@@ -79,6 +107,9 @@ const FINDS: &[(&str, Page)] = &[
     ("Android version", Page::About),
     ("Build number", Page::About),
     ("Model", Page::About),
+    ("Reset options", Page::Reset),
+    ("Screen lock", Page::Security),
+    ("Add account", Page::Accounts),
 ];
 
 /// The selectable screen timeouts, in milliseconds.
@@ -104,6 +135,14 @@ impl Page {
     /// The page for an action, given without `android.settings.`.
     pub(super) fn of_action(name: &str) -> Option<Page> {
         NAMED.iter().find(|(.., actions)| actions.contains(&name)).map(|(page, ..)| page.clone())
+    }
+
+    /// The class of its fragment; `None` for the search, which is an app of its own on a phone.
+    pub(super) fn fragment(&self) -> Option<&'static str> {
+        if matches!(self, Page::App(_)) {
+            return Some("AppInfoDashboardFragment");
+        }
+        FRAGMENTS.iter().find(|(page, _)| page == self).map(|(_, class)| *class)
     }
 
     fn title(&self) -> &'static str {
@@ -181,6 +220,7 @@ pub(super) fn page(env: &DrawContext<'_>, page: &Page) -> View {
                 info_row("Languages", "English (United States)"),
                 to(&Page::Time, "UTC"),
                 info_row("Keyboard", "US English"),
+                to(&Page::Reset, "Network, apps or device can be reset"),
             ];
             if env.settings.on("global", DEVELOPER) {
                 rows.push(to(&Page::Developer, "On"));
@@ -210,6 +250,25 @@ pub(super) fn page(env: &DrawContext<'_>, page: &Page) -> View {
                 "The screen never sleeps while charging",
                 Setting { on: "7", ..Setting::new("global", "stay_on_while_plugged_in") },
             ),
+        ],
+        Page::Reset => vec![info_row("Reset Bluetooth & Wi-Fi", ""), to(&Page::EraseAll, "")],
+        Page::EraseAll => vec![
+            info_row("This will erase all data from your phone's internal storage", ""),
+            // A phone that was reset is not provisioned (`Settings.Global.DEVICE_PROVISIONED`).
+            link("Erase all data", "", ("put", "global device_provisioned 0")),
+        ],
+        Page::Security => vec![
+            info_row("Screen lock", "None"),
+            toggle(
+                env,
+                "Install unknown apps",
+                "",
+                Setting::new("secure", "install_non_market_apps"),
+            ),
+        ],
+        Page::Accounts => vec![
+            info_row("ada@example.com", "Email"),
+            toggle(env, "Automatically sync app data", "", Setting::new("global", "auto_sync")),
         ],
         Page::About => about(env),
         Page::Search => Vec::new(),

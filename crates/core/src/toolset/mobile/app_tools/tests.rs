@@ -60,7 +60,7 @@ fn apps_are_listed_with_trust_findings_and_tools() {
         {
           "bundle_id": "com.a",
           "by": "mobile-mcp",
-          "name": "App",
+          "name": "A\\u{202e}pp",
           "version": 3,
           "trust": "not_allowed",
           "tools": [
@@ -88,7 +88,7 @@ fn apps_are_listed_with_trust_findings_and_tools() {
         {
           "bundle_id": "com.b",
           "by": "mobile-mcp",
-          "name": "App",
+          "name": "A\\u{202e}pp",
           "version": 3,
           "trust": "changed",
           "changed": "it offers `pay` now",

@@ -104,6 +104,7 @@ pub(super) fn top(phone: &mut State) -> String {
         );
         head + &view(&window.root, (window.bounds.left, window.bounds.top), 10)
     });
+    let fragments = super::fragments(phone);
     format!(
         "TASK {} id=1
   ACTIVITY {} {record} pid={pid}
@@ -112,7 +113,7 @@ pub(super) fn top(phone: &mut State) -> String {
       mLoadersStarted=true
       mChangingConfigurations=false
       mCurrentConfig={config}
-    FragmentManager misc state:
+{fragments}    FragmentManager misc state:
       mActivity={}@{local}
       mContainer=android.app.Activity$1@{record}
       mCurState=5 mStateSaved=false mDestroyed=false

@@ -1,0 +1,219 @@
+//! The files that calls have left on this computer, by the client that made each call.
+//!
+//! [`KeptFiles`] is a decorator of [`Perform`]: it notes the files in the outcomes that pass, so that the client can read them
+//! later without knowing this computer's folders. A client learns of, and reads, only files of its own calls.
+
+use std::collections::VecDeque;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use thumbwire_base::lock;
+use tokio::fs;
+use tokio::io::AsyncReadExt as _;
+
+use crate::action::{Action, Call, Failure, FetchResult, LocalFile, Outcome, Perform};
+
+/// The largest file that is read for a client, in bytes. It travels in one message.
+pub const LARGEST: u64 = 32 << 20;
+
+/// How many files are kept in mind; the oldest are forgotten.
+const MOST: usize = 1000;
+
+/// Notes the files of the calls that it passes on.
+pub struct KeptFiles {
+    inner: Arc<dyn Perform>,
+    table: Mutex<FileTable>,
+}
+
+#[derive(Default)]
+struct FileTable {
+    files: VecDeque<KeptFile>,
+    next: u64,
+}
+
+/// A file that a call has left.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeptFile {
+    /// Its number among the files of this server, in order.
+    pub number: u64,
+    /// The client whose call it was.
+    pub client: Arc<str>,
+    /// Where it is.
+    path: PathBuf,
+    /// The path without symbolic links, at that time.
+    real_path: PathBuf,
+}
+
+impl KeptFile {
+    /// Its name, without the folder.
+    pub fn name(&self) -> String {
+        self.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    }
+}
+
+/// Why a file could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// It was removed or replaced. List the files again.
+    #[error("the file is gone")]
+    Gone,
+    /// It is too large for one message. Copy it from this computer.
+    #[error("the file has {0} bytes; {LARGEST} can be read")]
+    TooLarge(u64),
+    /// The system refuses.
+    #[error("cannot read the file: {0}")]
+    Io(io::Error),
+}
+
+impl KeptFiles {
+    /// Passes calls on to `inner`.
+    pub fn new(inner: Arc<dyn Perform>) -> Self {
+        Self { inner, table: Mutex::default() }
+    }
+
+    /// The files of this client, oldest first.
+    pub fn of(&self, client: &str) -> Vec<KeptFile> {
+        let table = lock(&self.table);
+        table.files.iter().filter(|file| &*file.client == client).cloned().collect()
+    }
+
+    /// The number that the next file will get.
+    pub fn next_number(&self) -> u64 {
+        lock(&self.table).next
+    }
+
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// If it is gone, too large, or cannot be read.
+    pub async fn read(&self, file: &KeptFile) -> Result<Vec<u8>, ReadError> {
+        let failed = |error: io::Error| match error.kind() {
+            io::ErrorKind::NotFound => ReadError::Gone,
+            _ => ReadError::Io(error),
+        };
+        // A link in its place might lead out of the folder.
+        if fs::canonicalize(&file.path).await.map_err(failed)? != file.real_path {
+            return Err(ReadError::Gone);
+        }
+        let opened = fs::File::open(&file.real_path).await.map_err(failed)?;
+        let about = opened.metadata().await.map_err(failed)?;
+        if !about.is_file() {
+            return Err(ReadError::Gone);
+        }
+        let mut bytes = Vec::new();
+        opened.take(LARGEST + 1).read_to_end(&mut bytes).await.map_err(failed)?;
+        match bytes.len() as u64 {
+            length if length > LARGEST => Err(ReadError::TooLarge(about.len().max(length))),
+            _ => Ok(bytes),
+        }
+    }
+
+    async fn note(&self, client: &Arc<str>, path: &Path) {
+        // A file that cannot be resolved could not be read either.
+        let Ok(real_path) = fs::canonicalize(path).await else { return };
+        let mut table = lock(&self.table);
+        let is_known = |file: &KeptFile| file.real_path == real_path && file.client == *client;
+        if table.files.iter().any(is_known) {
+            return;
+        }
+        if table.files.len() >= MOST {
+            table.files.pop_front();
+        }
+        let number = table.next;
+        table.next += 1;
+        let (client, path) = (Arc::clone(client), path.to_owned());
+        table.files.push_back(KeptFile { number, client, path, real_path });
+    }
+}
+
+#[async_trait]
+impl Perform for KeptFiles {
+    async fn perform(&self, call: &Call, action: Action) -> Result<Outcome, Failure> {
+        let outcome = self.inner.perform(call, action).await?;
+        for path in files(&outcome) {
+            self.note(&call.client, path).await;
+        }
+        Ok(outcome)
+    }
+}
+
+/// The complete files that an outcome names.
+fn files(outcome: &Outcome) -> Vec<&Path> {
+    fn fetched(file: &Option<FetchResult>) -> Option<&Path> {
+        file.as_ref()?.as_ref().ok().map(|file: &LocalFile| &*file.path)
+    }
+    match outcome {
+        Outcome::Pulled(file) => vec![&file.path],
+        Outcome::ScreenshotSaved(saved) => fetched(&saved.local_file).into_iter().collect(),
+        Outcome::Recording(recording) => fetched(&recording.local_file).into_iter().collect(),
+        Outcome::Recordings(all) => all.iter().filter_map(|one| fetched(&one.local_file)).collect(),
+        Outcome::Monitor(monitor) => monitor.file.as_deref().into_iter().collect(),
+        _ => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    /// A phone whose files are here.
+    struct Files(PathBuf);
+
+    #[async_trait]
+    impl Perform for Files {
+        async fn perform(&self, _call: &Call, _action: Action) -> Result<Outcome, Failure> {
+            Ok(Outcome::Pulled(LocalFile { path: self.0.clone(), bytes: 3 }))
+        }
+    }
+
+    fn call(client: &str) -> Call {
+        Call { client: client.into(), ..Call::with_timeout(Duration::from_secs(9)) }
+    }
+
+    #[tokio::test]
+    async fn client_sees_only_files_of_its_own_calls() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a b.log");
+        std::fs::write(&path, "abc").unwrap();
+        let kept = KeptFiles::new(Arc::new(Files(path)));
+        for _ in 0..2 {
+            kept.perform(&call("one"), Action::CurrentApp).await.unwrap();
+        }
+        let [file] = &kept.of("one")[..] else { panic!("noted once") };
+        assert_eq!((file.name(), file.number, kept.next_number()), ("a b.log".into(), 0, 1));
+        assert_eq!(kept.read(file).await.unwrap(), b"abc");
+        assert!(kept.of("two").is_empty() && kept.of("").is_empty());
+    }
+
+    #[cfg(unix)]
+    #[tokio::test]
+    async fn link_in_the_place_of_a_file_is_not_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, secret) = (folder.path().join("a.log"), folder.path().join("secret"));
+        std::fs::write(&path, "abc").unwrap();
+        std::fs::write(&secret, "key").unwrap();
+        let kept = KeptFiles::new(Arc::new(Files(path.clone())));
+        kept.perform(&call(""), Action::CurrentApp).await.unwrap();
+        let file = kept.of("").remove(0);
+        std::fs::remove_file(&path).unwrap();
+        assert!(matches!(kept.read(&file).await, Err(ReadError::Gone)));
+        std::os::unix::fs::symlink(&secret, &path).unwrap();
+        assert!(matches!(kept.read(&file).await, Err(ReadError::Gone)));
+    }
+
+    #[tokio::test]
+    async fn large_files_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.mp4");
+        let file = std::fs::File::create(&path).unwrap();
+        file.set_len(LARGEST + 1).unwrap();
+        let kept = KeptFiles::new(Arc::new(Files(path)));
+        kept.perform(&call(""), Action::CurrentApp).await.unwrap();
+        let error = kept.read(&kept.of("")[0]).await.unwrap_err();
+        assert_eq!(error.to_string(), "the file has 33554433 bytes; 33554432 can be read");
+    }
+}

@@ -1,0 +1,215 @@
+//! What clients can read without a tool: the screen of each phone, and the files of their own calls.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use thumbwire_device::FormatPreference;
+
+use super::{NoArgs, pictures};
+use crate::action::{Action, Call, ListedDevice, Outcome, Perform};
+use crate::kept_files::{KeptFile, KeptFiles, ReadError};
+use crate::toolset::resources::{
+    ResourceContents, ResourceData, ResourceError, ResourceInfo, ResourceProvider, ResourceTemplate,
+};
+use crate::toolset::{Content, Reply};
+
+const SCREEN: &str = "thumbwire://screen/";
+const SCREENSHOT: &str = "thumbwire://screenshot/";
+const FILES: &str = "thumbwire://files/";
+
+const SCREEN_IS: &str = "The elements on the phone's screen now, as a list";
+const SCREENSHOT_IS: &str = "A picture of the phone's screen now";
+
+/// The resources of the toolset `mobile`.
+pub struct MobileResources {
+    files: Arc<KeptFiles>,
+}
+
+impl MobileResources {
+    /// With the files that `files` has noted.
+    pub fn new(files: Arc<KeptFiles>) -> Self {
+        Self { files }
+    }
+}
+
+#[async_trait]
+impl ResourceProvider for MobileResources {
+    fn templates(&self) -> Vec<ResourceTemplate> {
+        let template =
+            |uri, name, description, mime| ResourceTemplate { uri, name, description, mime };
+        vec![
+            template("thumbwire://screen/{device}", "screen", SCREEN_IS, "text/plain"),
+            template("thumbwire://screenshot/{device}", "screenshot", SCREENSHOT_IS, "image/png"),
+        ]
+    }
+
+    async fn list(&self, call: &Call, perform: &dyn Perform) -> Vec<ResourceInfo> {
+        let devices = perform.perform(call, Action::ListDevices { platform: None, connect: false });
+        let devices = match devices.await {
+            Ok(Outcome::Devices(devices)) => devices,
+            _ => Vec::new(),
+        };
+        let ready = devices.iter().filter(|device| device.state == ListedDevice::READY);
+        let screens = ready.flat_map(|device| {
+            let info = |start: &str, name: &str, description: &str, mime: &str| ResourceInfo {
+                uri: format!("{start}{}", encoded(&device.id)),
+                name: format!("{name} of {}", device.id),
+                description: description.into(),
+                mime: mime.into(),
+                bytes: None,
+            };
+            [
+                info(SCREEN, "screen", SCREEN_IS, "text/plain"),
+                info(SCREENSHOT, "screenshot", SCREENSHOT_IS, "image/png"),
+            ]
+        });
+        screens.chain(self.files.of(&call.client).iter().map(described)).collect()
+    }
+
+    async fn read(
+        &self,
+        uri: &str,
+        call: &Call,
+        perform: &dyn Perform,
+    ) -> Result<ResourceContents, ResourceError> {
+        if uri.starts_with(FILES) {
+            let files = self.files.of(&call.client);
+            let file = files.iter().find(|file| file_uri(file) == uri);
+            return self.read_file(file.ok_or(ResourceError::NotFound)?).await;
+        }
+        let of_device = |start| uri.strip_prefix(start).and_then(decoded);
+        let (device, action) = match (of_device(SCREEN), of_device(SCREENSHOT)) {
+            (Some(device), _) => (device, Ok(Action::LOOK)),
+            (_, Some(device)) => {
+                let png = FormatPreference::Only(thumbwire_device::Format::Png);
+                (device, pictures::take_screenshot(png))
+            }
+            _ => return Err(ResourceError::NotFound),
+        };
+        let action = action.map_err(ResourceError::Unreadable)?;
+        let call = call.clone().on(Some(device));
+        let outcome = perform.perform(&call, action).await.map_err(ResourceError::Failed)?;
+        let reply = match uri.starts_with(SCREEN) {
+            true => pictures::render_accessibility_list(&NoArgs {}, outcome),
+            false => pictures::render_take_screenshot(&NoArgs {}, outcome),
+        };
+        contents(uri, reply)
+    }
+
+    fn mark(&self) -> u64 {
+        self.files.next_number()
+    }
+
+    fn added_since(&self, mark: u64, client: &str) -> Vec<ResourceInfo> {
+        let files = self.files.of(client);
+        files.iter().filter(|file| file.number >= mark).map(described).collect()
+    }
+}
+
+impl MobileResources {
+    async fn read_file(&self, file: &KeptFile) -> Result<ResourceContents, ResourceError> {
+        let bytes = self.files.read(file).await.map_err(|error| match error {
+            ReadError::Gone => ResourceError::NotFound,
+            error => ResourceError::Unreadable(error.to_string()),
+        })?;
+        let mime = mime(&file.name());
+        let data = match mime {
+            "text/plain" => match String::from_utf8(bytes) {
+                Ok(text) => ResourceData::Text(text),
+                Err(error) => ResourceData::Bytes(error.into_bytes()),
+            },
+            _ => ResourceData::Bytes(bytes),
+        };
+        Ok(ResourceContents { uri: file_uri(file), mime: mime.into(), data })
+    }
+}
+
+/// What a tool's reply holds first.
+fn contents(uri: &str, reply: Reply) -> Result<ResourceContents, ResourceError> {
+    let uri = uri.to_owned();
+    match reply.content.into_iter().next() {
+        Some(Content::Text(text)) if reply.is_error => Err(ResourceError::Unreadable(text)),
+        Some(Content::Text(text)) => {
+            Ok(ResourceContents { uri, mime: "text/plain".into(), data: ResourceData::Text(text) })
+        }
+        Some(Content::Image(image)) => {
+            let data = ResourceData::Bytes(image.bytes.to_vec());
+            Ok(ResourceContents { uri, mime: image.format.mime().into(), data })
+        }
+        _ => Err(ResourceError::NotFound),
+    }
+}
+
+fn described(file: &KeptFile) -> ResourceInfo {
+    ResourceInfo {
+        uri: file_uri(file),
+        name: file.name(),
+        description: "A file of one of your calls".into(),
+        mime: mime(&file.name()).into(),
+        bytes: None,
+    }
+}
+
+fn file_uri(file: &KeptFile) -> String {
+    format!("{FILES}{}/{}", file.number, encoded(&file.name()))
+}
+
+/// The MIME type by a file's name; only types that our tools write.
+fn mime(name: &str) -> &'static str {
+    match name.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase()).as_deref() {
+        Some("png") => "image/png",
+        Some("webp") => "image/webp",
+        Some("jpg" | "jpeg") => "image/jpeg",
+        Some("mp4") => "video/mp4",
+        Some("log" | "txt") => "text/plain",
+        _ => "application/octet-stream",
+    }
+}
+
+/// Percent-encodes what a URI's path segment may not hold.
+fn encoded(text: &str) -> String {
+    text.bytes().fold(String::new(), |mut uri, byte| {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b':' => {
+                uri.push(byte.into());
+            }
+            _ => {
+                let _ = write!(uri, "%{byte:02X}");
+            }
+        }
+        uri
+    })
+}
+
+/// The text that [`encoded`] made this segment of; `None` if it is none.
+fn decoded(segment: &str) -> Option<String> {
+    let mut bytes = Vec::new();
+    let mut rest = segment.bytes();
+    while let Some(byte) = rest.next() {
+        bytes.push(match byte {
+            b'%' => {
+                let digits = [rest.next()?, rest.next()?];
+                u8::from_str_radix(std::str::from_utf8(&digits).ok()?, 16).ok()?
+            }
+            b'/' | b'?' | b'#' => return None,
+            byte => byte,
+        });
+    }
+    String::from_utf8(bytes).ok().filter(|text| !text.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_survive_a_uri() {
+        for id in ["emulator-5554", "192.168.1.5:5555", "a b/c?é%"] {
+            assert_eq!(decoded(&encoded(id)).as_deref(), Some(id), "{}", encoded(id));
+        }
+        for broken in ["", "%", "%4", "%zz", "a/b", "a?b", "%ff"] {
+            assert_eq!(decoded(broken), None, "{broken}");
+        }
+    }
+}

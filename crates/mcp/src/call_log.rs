@@ -1,0 +1,119 @@
+//! What is kept about calls: the audit line of each, and their number.
+//!
+//! Begin with [`CallLog::begin`]. An entry that is dropped before it ended, because its client left, is a cancelled call.
+
+use std::sync::Arc;
+
+use thumbwire_core::action::{CallState, Cause, ClientName};
+use thumbwire_core::toolset::Reply;
+use tokio::time::Instant;
+
+use crate::audit::{Audit, AuditLine, Outcome};
+use crate::grant::Grant;
+use crate::metrics::Metrics;
+
+/// Receives what there is to know about the calls of a server.
+#[derive(Clone, Default)]
+pub(crate) struct CallLog {
+    pub(crate) audit: Audit,
+    pub(crate) metrics: Metrics,
+}
+
+/// A running call.
+pub(crate) struct CallEntry {
+    log: CallLog,
+    client: ClientName,
+    /// What its token grants, if it came over HTTP.
+    http: Option<Grant>,
+    tool: Option<String>,
+    state: Option<Arc<CallState>>,
+    began: Instant,
+    is_over: bool,
+}
+
+impl CallLog {
+    /// A call of this client begins. `http`: what its token grants, if it came over HTTP.
+    pub(crate) fn begin(&self, client: &ClientName, http: Option<Grant>) -> CallEntry {
+        CallEntry {
+            log: self.clone(),
+            client: client.clone(),
+            http,
+            tool: None,
+            state: None,
+            began: Instant::now(),
+            is_over: false,
+        }
+    }
+}
+
+impl CallEntry {
+    /// It is a call of this tool.
+    pub(crate) fn calls(&mut self, tool: &str, state: &Arc<CallState>) {
+        self.tool = Some(tool.to_owned());
+        self.state = Some(Arc::clone(state));
+    }
+
+    /// The request brings an answer to a call that has an entry already.
+    pub(crate) fn continues_another(mut self) {
+        self.is_over = true;
+    }
+
+    /// A rule refused it before the tool was tried.
+    pub(crate) fn refused(mut self, code: &str) {
+        self.end(Outcome::Refused, Some(code));
+    }
+
+    /// The tool has replied.
+    pub(crate) fn replied(mut self, reply: &Reply) {
+        match &reply.cause {
+            Some(Cause::Cancelled) => self.end(Outcome::Cancelled, None),
+            Some(cause) if is_refusal(cause) => self.end(Outcome::Refused, Some(cause.code())),
+            Some(cause) => self.end(Outcome::Failed, Some(cause.code())),
+            None if reply.is_error => self.end(Outcome::Failed, Some("error")),
+            None => self.end(Outcome::Ok, None),
+        }
+    }
+
+    fn end(&mut self, outcome: Outcome, code: Option<&str>) {
+        self.is_over = true;
+        let took = self.began.elapsed();
+        self.log.metrics.count(self.tool.as_deref(), outcome, took);
+        let named = self.http.as_ref().filter(|http| http.token_name().is_some());
+        self.log.audit.write(&AuditLine {
+            client: Some(self.client.as_str()).filter(|client| !client.is_empty()),
+            token: named.and_then(Grant::token_name),
+            scope: named.map(|http| http.scope.name()),
+            transport: if self.http.is_some() { "http" } else { "stdio" },
+            phone: self.state.as_ref().and_then(|state| state.phone()),
+            tool: self.tool.as_deref(),
+            outcome,
+            code,
+            took,
+        });
+    }
+}
+
+impl Drop for CallEntry {
+    fn drop(&mut self) {
+        if !self.is_over {
+            self.end(Outcome::Cancelled, None);
+        }
+    }
+}
+
+/// Whether the cause is a rule of ours or the operator's, and nothing was tried.
+fn is_refusal(cause: &Cause) -> bool {
+    matches!(
+        cause,
+        Cause::DeviceNotAllowed { .. }
+            | Cause::AppNotAllowed { .. }
+            | Cause::SettingsPageNotAllowed { .. }
+            | Cause::AppNotTrusted { .. }
+            | Cause::NoInputFolder
+            | Cause::TooManyActive { .. }
+            | Cause::DeviceBusy { .. }
+            | Cause::InvalidArgument { .. }
+            | Cause::InvalidFileName { .. }
+            | Cause::Refused { .. }
+    )
+}

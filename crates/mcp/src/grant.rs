@@ -1,0 +1,33 @@
+//! What a request over HTTP may do, by the token that it showed.
+
+use std::sync::Arc;
+
+use crate::http_token::Scope;
+
+/// What a request may do.
+#[derive(Debug, Clone)]
+pub(crate) struct Grant {
+    /// The name of the token; empty if there is only one, or none.
+    pub(crate) token: Arc<str>,
+    /// What the token allows.
+    pub(crate) scope: Scope,
+}
+
+impl Default for Grant {
+    /// Everything, under no name.
+    fn default() -> Self {
+        Self { token: Arc::from(""), scope: Scope::Act }
+    }
+}
+
+impl Grant {
+    /// Whether tools may be called that change something.
+    pub(crate) fn may_act(&self) -> bool {
+        self.scope == Scope::Act
+    }
+
+    /// The token's name, if it has one.
+    pub(crate) fn token_name(&self) -> Option<&str> {
+        Some(&*self.token).filter(|name| !name.is_empty())
+    }
+}

@@ -1,0 +1,36 @@
+//! What a supervisor asks the server over HTTP: whether it answers, and how much it does.
+
+use axum::body::Body;
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use axum::http::{HeaderValue, Method};
+use axum::response::Response;
+
+use super::rejection::Rejection;
+use crate::metrics::{Gauges, Metrics};
+
+/// The type of Prometheus's text format.
+const PROMETHEUS: &str = "text/plain; version=0.0.4; charset=utf-8";
+
+/// The server answers. It says nothing about phones: anybody on this computer may ask.
+pub(super) fn health(method: &Method) -> Result<Response, Rejection> {
+    text(method, "text/plain; charset=utf-8", "ok\n".to_owned())
+}
+
+/// The numbers.
+pub(super) fn metrics(
+    method: &Method,
+    metrics: &Metrics,
+    gauges: Gauges,
+) -> Result<Response, Rejection> {
+    text(method, PROMETHEUS, metrics.render(gauges))
+}
+
+fn text(method: &Method, kind: &'static str, body: String) -> Result<Response, Rejection> {
+    if *method != Method::GET {
+        return Err(Rejection::no_such_method("GET"));
+    }
+    let mut response = Response::new(Body::from(body));
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));
+    response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    Ok(response)
+}

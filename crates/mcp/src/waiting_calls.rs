@@ -1,0 +1,210 @@
+//! Calls that wait for the user's answer between two requests (revision 2026-07-28, "Multi round-trip requests").
+//!
+//! ```text
+//! tools/call ─> running ── asks ──> waiting ── tools/call with the answer ──> running ─> result
+//!                  │                   │ no answer in time, the server ends, or the request does not match
+//!                  └─ client leaves ───┴──> cancelled
+//! ```
+//!
+//! A call is never begun again: its work keeps waiting here, so what it did before the question is done once. The
+//! `requestState` is only the name of a waiting call: random, for one use, and good for the same client, tool and
+//! arguments. So a client cannot make up an answer, use one twice, or move one to another question.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use rmcp::model::{
+    CallToolRequestParams, ElicitResult, ErrorCode, ErrorData, InputRequest, InputRequests,
+    InputRequiredResult, InputResponses,
+};
+use serde_json::{Map, Value};
+use thumbwire_base::lock;
+use thumbwire_core::action::{AskUser, Question, UserAnswer};
+use thumbwire_core::toolset::Reply;
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, timeout_at};
+use tokio_util::sync::CancellationToken;
+
+use super::call_log::CallEntry;
+use super::elicitation;
+use super::progress::ProgressStep;
+
+/// How long a question waits for its answer, if the call's own deadline leaves as much.
+const ANSWER: Duration = Duration::from_secs(5 * 60);
+
+/// The maximum number of waiting calls of a server, and of one client.
+const MOST: usize = 64;
+const MOST_OF_CLIENT: usize = 16;
+
+/// The calls of a server that wait for an answer.
+#[derive(Default)]
+pub(super) struct WaitingCalls(Mutex<HashMap<String, WaitingCall>>);
+
+struct WaitingCall {
+    running: RunningCall,
+    asked: AskedQuestion,
+}
+
+/// What a call was asked to do, and by whom.
+#[derive(Debug, PartialEq)]
+pub(super) struct CallBinding {
+    client: Arc<str>,
+    tool: String,
+    arguments: Map<String, Value>,
+}
+
+/// A call whose work runs in its own task; it is cancelled when dropped.
+pub(super) struct RunningCall {
+    pub(super) binding: CallBinding,
+    pub(super) entry: CallEntry,
+    /// The reply; `None` if the tool is gone.
+    pub(super) work: JoinHandle<Option<Reply>>,
+    pub(super) questions: mpsc::Receiver<AskedQuestion>,
+    pub(super) progress: mpsc::Receiver<ProgressStep>,
+    pub(super) cancelled: CancelOnDrop,
+}
+
+/// Cancels a call when dropped.
+pub(super) struct CancelOnDrop(pub(super) CancellationToken);
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
+}
+
+/// A question, and where its answer goes.
+pub(super) struct AskedQuestion {
+    question: Question,
+    answer: oneshot::Sender<UserAnswer>,
+    expires: Instant,
+}
+
+impl CallBinding {
+    /// The binding of this request.
+    pub(super) fn new(client: Arc<str>, request: &CallToolRequestParams) -> Self {
+        Self {
+            client,
+            tool: request.name.to_string(),
+            arguments: request.arguments.clone().unwrap_or_default(),
+        }
+    }
+
+    /// The tool's name.
+    pub(super) fn tool(&self) -> &str {
+        &self.tool
+    }
+}
+
+impl WaitingCalls {
+    /// Keeps a call until its question is answered; returns the result that asks it.
+    ///
+    /// # Errors
+    /// If too many calls wait. The call is cancelled.
+    pub(super) fn ask(
+        &self,
+        running: RunningCall,
+        asked: AskedQuestion,
+    ) -> Result<InputRequiredResult, ErrorData> {
+        let form = elicitation::form(&asked.question);
+        let (Some(form), Ok(state)) = (form, thumbwire_core::random::hex::<32>()) else {
+            return Err(ErrorData::internal_error("cannot ask the user", None));
+        };
+        let mut table = lock(&self.0);
+        forget_expired(&mut table);
+        let is_own = |call: &&WaitingCall| call.running.binding.client == running.binding.client;
+        if table.len() >= MOST || table.values().filter(is_own).count() >= MOST_OF_CLIENT {
+            let text = format!(
+                "the call has a question for the user, but {} others wait for their answers: answer them, or try again in {} minutes",
+                table.len(),
+                ANSWER.as_secs() / 60
+            );
+            return Err(ErrorData::new(ErrorCode::INVALID_REQUEST, text, None));
+        }
+        let name = asked.question.name;
+        table.insert(state.clone(), WaitingCall { running, asked });
+        let requests = InputRequests::from([(name.to_owned(), InputRequest::Elicitation(form))]);
+        Ok(InputRequiredResult::new(Some(requests), Some(state)))
+    }
+
+    /// Takes the call that a request continues, and passes its answer on. Without an answer the question comes back, to be
+    /// asked again.
+    ///
+    /// # Errors
+    /// If there is no such call for this client, tool and arguments. A call that a wrong request names is cancelled.
+    pub(super) fn resume(
+        &self,
+        state: &str,
+        binding: &CallBinding,
+        responses: Option<&InputResponses>,
+    ) -> Result<(RunningCall, Option<AskedQuestion>), ErrorData> {
+        let waiting = {
+            let mut table = lock(&self.0);
+            forget_expired(&mut table);
+            table.remove(state)
+        };
+        let refused = |text: &'static str| Err(ErrorData::invalid_params(text, None));
+        let Some(WaitingCall { running, asked }) = waiting else {
+            return refused(
+                "unknown requestState: its question was answered before, or not within its time, or never asked. \
+                 Call again without requestState and inputResponses to be asked again",
+            );
+        };
+        if running.binding != *binding {
+            return refused(
+                "requestState belongs to a call with another tool or other arguments, which is cancelled now. Call again \
+                 without requestState and inputResponses to be asked again",
+            );
+        }
+        match responses.and_then(|all| all.get(asked.question.name)) {
+            None => Ok((running, Some(asked))),
+            Some(response) => {
+                let result = serde_json::from_value::<ElicitResult>(response.clone());
+                let answer = result.map_or(UserAnswer::Dismissed, |result| {
+                    elicitation::read_result(&result, &asked.question)
+                });
+                // The work has ended by itself if nobody receives it.
+                let _ = asked.answer.send(answer);
+                Ok((running, None))
+            }
+        }
+    }
+}
+
+/// Drops the calls whose questions have expired; their work was cancelled then.
+fn forget_expired(table: &mut HashMap<String, WaitingCall>) {
+    let now = Instant::now();
+    table.retain(|_, call| call.asked.expires > now && !call.running.work.is_finished());
+}
+
+/// The user behind a client that is asked between two requests.
+pub(super) struct UserBetweenRequests {
+    pub(super) questions: mpsc::Sender<AskedQuestion>,
+    /// When the call ends.
+    pub(super) deadline: Instant,
+    /// Cancels the call.
+    pub(super) cancelled: CancellationToken,
+}
+
+#[async_trait]
+impl AskUser for UserBetweenRequests {
+    async fn ask(&self, question: &Question) -> UserAnswer {
+        let expires = self.deadline.min(Instant::now() + ANSWER);
+        let (answer, answered) = oneshot::channel();
+        let asked = AskedQuestion { question: question.clone(), answer, expires };
+        if self.questions.send(asked).await.is_err() {
+            return UserAnswer::NoUser;
+        }
+        match timeout_at(expires, answered).await {
+            Ok(answer) => answer.unwrap_or(UserAnswer::NoUser),
+            Err(_) => {
+                // Nobody fetches the result any more, so nothing more may be done for it.
+                self.cancelled.cancel();
+                UserAnswer::NoUser
+            }
+        }
+    }
+}
