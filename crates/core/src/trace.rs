@@ -9,6 +9,7 @@ mod convert;
 pub mod format;
 mod reader;
 mod recorder;
+mod redaction;
 pub mod report;
 mod restore;
 mod show;

@@ -39,6 +39,8 @@ pub struct Options {
     pub allow_reset: bool,
     /// Where to store each attempt's trace, in its own folder; `None` stores none.
     pub folder: Option<PathBuf>,
+    /// Whether typed texts, the content of text fields and pictures are left out of the traces.
+    pub redact: bool,
     /// The time of day.
     pub clock: fn() -> jiff::Timestamp,
 }
@@ -54,6 +56,7 @@ impl Default for Options {
             retries: 0,
             allow_reset: false,
             folder: None,
+            redact: false,
             clock: jiff::Timestamp::now,
         }
     }
@@ -359,6 +362,7 @@ impl FlowRunner<'_> {
         let folder = folder.join(format!("{:03}-{}{again}", number + 1, slug(&case.name)));
         match Recorder::begin(&folder, started.to_owned()) {
             Ok(recorder) => {
+                let recorder = recorder.with_redaction(self.options.redact);
                 let request = full_name(flow, case);
                 let goal =
                     GoalStart { request, policy: "flow".into(), started: started.to_owned() };

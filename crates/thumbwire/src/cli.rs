@@ -62,6 +62,9 @@ use thumbwire_core::session::Session;
 use thumbwire_core::toolset::{self, Toolset, android, mobile};
 use thumbwire_device::android::HelperMode;
 
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
+
 use screenshot_size::ScreenshotSize;
 
 /// Let programs use phones: an MCP server, an agent and a virtual phone in one binary.
@@ -213,6 +216,7 @@ fn exit_code(cause: &Cause) -> u8 {
 /// Runs the program.
 pub fn main() -> ExitCode {
     let arguments = Cli::parse();
+    keep_files_private();
     let ended = Config::from_env().map_err(CliError::usage).and_then(|config| {
         log_to_stderr(&config)?;
         let runtime =
@@ -229,6 +233,12 @@ pub fn main() -> ExitCode {
             ExitCode::from(code)
         }
     }
+}
+
+/// Nobody else may read what is written: traces, screenshots, recordings, logs and reports show a phone's screen.
+fn keep_files_private() {
+    #[cfg(unix)]
+    rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
 }
 
 async fn run(verb: CliCommand, config: &Config) -> Result<u8, CliError> {
@@ -257,9 +267,15 @@ fn log_to_stderr(config: &Config) -> Result<(), CliError> {
     let log = config.log.as_deref().unwrap_or(thumbwire_mcp::LOGGED);
     let filter = tracing_subscriber::EnvFilter::try_new(log)
         .map_err(|error| CliError::usage(format!("invalid LOG_LEVEL {log:?}: {error}")))?;
+    // rmcp logs whole messages, with what is typed and shown, at its lower levels.
+    let without_messages = tracing_subscriber::filter::filter_fn(|about| {
+        *about.level() <= tracing::Level::INFO || !about.target().starts_with("rmcp")
+    });
     tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(|| terminal_prompt::StderrAboveBar)
+        .finish()
+        .with(without_messages)
         .init();
     Ok(())
 }

@@ -5,6 +5,8 @@
 
 use std::fmt;
 
+use thumbwire_base::visible::has_hidden;
+
 /// The longest name, in bytes. File systems allow 255; an extension and a number may follow.
 pub const LONGEST_NAME: usize = 240;
 
@@ -20,10 +22,14 @@ pub enum FileNameError {
     EscapesRoot,
     /// It contains a folder.
     Folder,
+    /// It starts with a dash: a program that gets the name would take it for an option.
+    LeadingDash,
     /// It ends in a dot: with an extension it would contain `..`, and some file systems drop the dot.
     EndsInDot,
     /// It contains characters that file systems do not allow: these, sorted, each once.
     Characters(Vec<char>),
+    /// It contains characters that nobody sees, or that change the direction of text.
+    Hidden,
     /// It has more than [`LONGEST_NAME`] bytes. Holds its length in characters.
     TooLong(usize),
 }
@@ -40,7 +46,7 @@ pub fn check_name(name: &str) -> Result<(), FileNameError> {
         return Err(FileNameError::EscapesRoot);
     }
     let mut odd: Vec<char> =
-        name.chars().filter(|c| FORBIDDEN.contains(c) || c.is_control()).collect();
+        name.chars().filter(|&c| FORBIDDEN.contains(&c) || c.is_control()).collect();
     if !odd.is_empty() {
         odd.sort_unstable();
         odd.dedup();
@@ -49,8 +55,14 @@ pub fn check_name(name: &str) -> Result<(), FileNameError> {
     if name.contains('/') {
         return Err(FileNameError::Folder);
     }
+    if name.starts_with('-') {
+        return Err(FileNameError::LeadingDash);
+    }
     if name.ends_with('.') {
         return Err(FileNameError::EndsInDot);
+    }
+    if has_hidden(name) {
+        return Err(FileNameError::Hidden);
     }
     if name.len() > LONGEST_NAME {
         return Err(FileNameError::TooLong(name.chars().count()));
@@ -65,11 +77,13 @@ impl fmt::Display for FileNameError {
             Self::Empty => f.write_str("it is empty"),
             Self::EscapesRoot => f.write_str("it points outside the output folder"),
             Self::Folder => f.write_str("it contains a folder; use a name without `/`"),
+            Self::LeadingDash => f.write_str("it starts with a dash"),
             Self::EndsInDot => f.write_str("it ends in a dot"),
             Self::Characters(odd) => {
                 let odd: Vec<String> = odd.iter().map(|c| format!("{c:?}")).collect();
                 write!(f, "it contains {}", odd.join(", "))
             }
+            Self::Hidden => f.write_str("it contains characters that nobody sees"),
             Self::TooLong(characters) => {
                 write!(f, "its {characters} characters exceed the limit of {LONGEST_NAME} bytes")
             }
@@ -87,8 +101,7 @@ mod tests {
 
     #[test]
     fn usual_file_names_are_valid() {
-        for name in ["shot", "shot one.png", "été.png", "a'b;id", ".hidden", "-rf", "$(id)", "屏幕"]
-        {
+        for name in ["shot", "shot one.png", "été.png", "a'b;id", ".hidden", "$(id)", "屏幕"] {
             check(name, Ok(()));
         }
     }
@@ -102,6 +115,15 @@ mod tests {
         check("trailing/", Err(FileNameError::Folder));
         check("c:x", Err(FileNameError::Characters(vec![':'])));
         check("a\\b", Err(FileNameError::Characters(vec!['\\'])));
+    }
+
+    #[test]
+    fn names_that_deceive_are_refused() {
+        check("-rf", Err(FileNameError::LeadingDash));
+        check("--output=x.png", Err(FileNameError::LeadingDash));
+        for hidden in ['\u{202e}', '\u{2066}', '\u{200b}', '\u{e0041}', '\u{2028}', '\u{feff}'] {
+            check(&format!("photo{hidden}gnp.exe"), Err(FileNameError::Hidden));
+        }
     }
 
     #[test]

@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
+use serde::Serialize;
 use thumbwire_base::lock;
 use thumbwire_device::Screenshot;
 use tokio::time::Instant;
@@ -19,6 +20,7 @@ use tokio::time::Instant;
 use super::format::{
     ActionResult, FILE, StoredAction, StoredOutcome, StoredSnapshot, TraceRecord, VERSION,
 };
+use super::redaction::Redaction;
 use crate::action::Outcome;
 use crate::event::{CallResult, Event, EventSink, ObservedCall};
 use crate::snapshot::Snapshot;
@@ -33,6 +35,8 @@ pub struct Recorder {
     actions: AtomicU32,
     /// The last stored screenshot and its file.
     picture: Mutex<Option<(Bytes, String)>>,
+    /// What is left out, if anything is.
+    redaction: Option<Redaction>,
 }
 
 impl EventSink for Recorder {
@@ -62,6 +66,7 @@ impl Recorder {
             before_ms: 0,
             actions: AtomicU32::new(0),
             picture: Mutex::default(),
+            redaction: None,
         })
     }
 
@@ -103,8 +108,15 @@ impl Recorder {
             before_ms,
             actions: AtomicU32::new(actions),
             picture: Mutex::default(),
+            redaction: None,
         };
         Ok((recorder, there))
+    }
+
+    /// Leaves out of all that follows what is typed, what text fields contain, and pictures, if `redact` says so.
+    #[must_use]
+    pub fn with_redaction(self, redact: bool) -> Self {
+        Self { redaction: redact.then(Redaction::default), ..self }
     }
 
     /// The run's folder.
@@ -127,7 +139,11 @@ impl Recorder {
     /// # Errors
     /// If it cannot be written.
     pub fn write_record(&self, line: &TraceRecord) -> io::Result<()> {
-        write_line(&mut lock(&self.lines), line)
+        let lines = &mut lock(&self.lines);
+        let Some(redaction) = &self.redaction else { return write_line(lines, line) };
+        let mut line = serde_json::to_value(line)?;
+        redaction.of_json(&mut line);
+        write_line(lines, &line)
     }
 
     /// Stores a file with this name (no directories) in the run's folder. Replaces a file left by an interrupted step.
@@ -152,6 +168,9 @@ impl Recorder {
         took: Duration,
         result: CallResult<'_>,
     ) -> io::Result<()> {
+        if let Some(redaction) = &self.redaction {
+            redaction.learn(call.action);
+        }
         let next_id = || self.actions.fetch_add(1, Ordering::Relaxed) + 1;
         let (action_id, end) = match result {
             CallResult::Done(outcome) => {
@@ -278,7 +297,10 @@ impl Recorder {
     fn write(&self, file: &str, bytes: &[u8]) -> io::Result<()> {
         let path = self.folder.join(file);
         remove(&path)?;
-        fs::write(path, bytes)
+        match &self.redaction {
+            Some(redaction) => fs::write(path, redaction.of_file(file, bytes)),
+            None => fs::write(path, bytes),
+        }
     }
 
     fn store_snapshot(&self, action_id: u32, snapshot: &Snapshot) -> io::Result<StoredOutcome> {
@@ -307,7 +329,7 @@ fn millis(time: Duration) -> u64 {
 
 /// Writes the whole line at once. If that fails (disk full), the partial line is removed: otherwise the next one would
 /// be appended to it and make the run unreadable.
-fn write_line(file: &mut File, line: &TraceRecord) -> io::Result<()> {
+fn write_line(file: &mut File, line: &impl Serialize) -> io::Result<()> {
     let mut text = serde_json::to_vec(line)?;
     text.push(b'\n');
     let whole = file.metadata()?.len();

@@ -87,7 +87,8 @@ async fn pursue_a_goal(out: &Path) -> Result<String, CliError> {
     );
     let session = Arc::new(session);
     let vault = Arc::new(Vault::default());
-    let stage = RunSetup { session: Arc::clone(&session), vault, out: out.to_owned() };
+    let stage =
+        RunSetup { session: Arc::clone(&session), vault, out: out.to_owned(), redact: false };
     let mut run = stage.begin("run").map_err(CliError::failed)?;
     let folder = run.folder();
     let options = AgentOptions {

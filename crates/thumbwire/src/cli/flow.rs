@@ -67,6 +67,8 @@ pub(super) struct FlowRequest<'a> {
     pub(super) devices: Vec<String>,
     /// A new folder for the traces.
     pub(super) out: Option<PathBuf>,
+    /// Whether typed texts and pictures are left out of them.
+    pub(super) redact: bool,
     /// Timeout of the whole run.
     pub(super) within: Option<Duration>,
     /// Runs goals, if a model was named.
@@ -97,6 +99,7 @@ pub(super) async fn run(
         retries: flags.retries,
         allow_reset: flags.allow_reset,
         folder: errand.out,
+        redact: errand.redact,
         clock: jiff::Timestamp::now,
     };
     // With several phones, the lines of different cases would be interleaved.

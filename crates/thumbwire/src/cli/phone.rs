@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 use thumbwire_virtual_android::{ScreenLock, Setup, VirtualPhone};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, lookup_host};
 use tokio::sync::Mutex;
 use tokio::sync::mpsc::{Receiver, channel};
 use tokio::task::JoinSet;
@@ -21,6 +21,10 @@ pub(super) struct Arguments {
     /// Address of its adbd; adb servers find phones on odd ports from 5555 to 5585 by themselves
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:6555")]
     listen: String,
+    /// Let other computers connect: needed where HOST is no address of this computer alone. An adbd gives its shell to
+    /// anyone who connects, unless `--require-auth` is given
+    #[arg(long)]
+    allow_remote: bool,
     /// Number of phones, on PORT, PORT+2, PORT+4 … with seeds SEED, SEED+1, SEED+2 …; port 0 gives each a free port
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=500))]
     count: u16,
@@ -59,6 +63,11 @@ impl Arguments {
         let mut phones = Vec::new();
         for nth in 0..self.count {
             let wanted = place(&self.listen, nth)?;
+            if !self.allow_remote && !is_local(&wanted).await {
+                return Err(CliError::usage(format!(
+                    "other computers could connect to --listen {wanted}; listen on 127.0.0.1, or add --allow-remote"
+                )));
+            }
             let unheard = |error| CliError::failed(format!("cannot listen on {wanted}: {error}"));
             let listener = TcpListener::bind(&wanted).await.map_err(unheard)?;
             let address = listener.local_addr().map_err(unheard)?.to_string();
@@ -122,6 +131,14 @@ fn place(listen: &str, nth: u16) -> Result<String, CliError> {
     };
     let port = nth.checked_mul(STRIDE).and_then(|far| port.checked_add(far)).ok_or_else(beyond)?;
     Ok(format!("{host}:{port}"))
+}
+
+/// Whether only this computer reaches the address. One that does not resolve fails later, with a better message.
+async fn is_local(address: &str) -> bool {
+    match lookup_host(address).await {
+        Ok(mut found) => found.all(|one| one.ip().to_canonical().is_loopback()),
+        Err(_) => true,
+    }
 }
 
 pub(super) async fn run(arguments: Arguments) -> Result<u8, CliError> {

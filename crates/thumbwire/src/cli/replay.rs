@@ -44,7 +44,12 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     let phone = DeviceFlags { device: device.clone(), screenshot_size: conduct.screenshot_size };
     let session = session(config, phone).with_app_tool_host(conduct.allow.options(config)?);
     let session = Arc::new(session.with_files(ArtifactStore::new(&arguments.out)));
-    let stage = RunSetup { session: Arc::clone(&session), vault, out: arguments.out.clone() };
+    let stage = RunSetup {
+        session: Arc::clone(&session),
+        vault,
+        out: arguments.out.clone(),
+        redact: false,
+    };
     let watched = conduct.watched(device, config);
     let ended = repeat(&arguments.run, &lines, thinker.as_ref(), &stage, watched).await;
     // A cancelled question may have left the echo off.

@@ -32,6 +32,9 @@ pub(super) struct Arguments {
     /// Directory to record the run in, as `logs/run-TIME/`
     #[arg(long, value_name = "DIR", default_value = ".")]
     out: PathBuf,
+    /// Leave typed texts, the content of text fields and pictures out of what is recorded
+    #[arg(long)]
+    redact: bool,
     /// Resume the run in this directory
     #[arg(long, value_name = "RUN", conflicts_with = "out")]
     resume: Option<PathBuf>,
@@ -62,7 +65,12 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     let keep = ArtifactStore::new(out.unwrap_or(&arguments.out));
     let session = self::session(config, device.clone(), conduct.screenshot_size).with_files(keep);
     let session = Arc::new(session.with_app_tool_host(conduct.allow.options(config)?));
-    let stage = RunSetup { session: Arc::clone(&session), vault, out: arguments.out.clone() };
+    let stage = RunSetup {
+        session: Arc::clone(&session),
+        vault,
+        out: arguments.out.clone(),
+        redact: arguments.redact,
+    };
     let watched = conduct.watched(device, config);
     let ended = run_goal(&thinker, &stage, goal, arguments.resume.as_deref(), watched).await;
     // A cancelled question may have left the echo off.
@@ -126,6 +134,7 @@ async fn try_flows(arguments: Arguments, config: &Config) -> Result<u8, CliError
         files: arguments.goal.iter().map(PathBuf::from).collect(),
         devices: arguments.device,
         out: Some(folder),
+        redact: arguments.redact,
         within: Some(conduct.limits.budgets(FOREVER).time.unwrap_or(FOREVER)),
         pursue: pursuer.as_ref().map(|it| it as &dyn RunGoal),
         ask: if asks { terminal_prompt::person(None) } else { Arc::new(NoUser) },

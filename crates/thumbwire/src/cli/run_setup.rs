@@ -32,6 +32,8 @@ pub(super) struct RunSetup {
     pub(super) vault: Arc<Vault>,
     /// The parent of `logs/`.
     pub(super) out: PathBuf,
+    /// Whether typed texts and pictures are left out of the trace.
+    pub(super) redact: bool,
 }
 
 /// A run that is ready to start.
@@ -99,7 +101,7 @@ impl RunSetup {
     }
 
     fn run(&self, recorder: Recorder, memory: Memory) -> Run {
-        let recorder = Arc::new(recorder);
+        let recorder = Arc::new(recorder.with_redaction(self.redact));
         let events = EventSinks::default().with(Arc::clone(&recorder));
         let perform = Arc::new(ObservedPerform::new(self.hidden(), events.clone()));
         let (vault, apps) = (Arc::clone(&self.vault), AppToolPerform::of(&self.session));

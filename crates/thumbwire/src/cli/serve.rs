@@ -95,6 +95,9 @@ pub(super) struct Arguments {
     /// Record every call, with screenshots, in this new directory
     #[arg(long, value_name = "DIR")]
     trace: Option<PathBuf>,
+    /// Leave typed texts, the content of text fields and pictures out of the records of `--trace` and of tasks
+    #[arg(long)]
+    redact: bool,
     /// Append a line of JSON for each call to this private file: who called which tool on which phone, and how it ended;
     /// never arguments or replies [default: to the log, at `LOG_LEVEL=thumbwire::audit=info`]
     #[arg(long, value_name = "FILE")]
@@ -329,12 +332,12 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
         let recorder = recorder.map_err(|error| {
             CliError::failed(format!("cannot record the trace in {}: {error}", folder.display()))
         })?;
-        events.add(Arc::new(recorder));
+        events.add(Arc::new(recorder.with_redaction(arguments.redact)));
     }
     let observed = Arc::new(ObservedPerform::new(hidden, events));
     let files = Arc::new(KeptFiles::new(observed));
     let perform = Arc::clone(&files) as Arc<dyn Perform>;
-    if let Some(tool) = task.tool(&session, &arguments.out) {
+    if let Some(tool) = task.tool(&session, &arguments.out, arguments.redact) {
         // With a model there is at most one listener; without one, stdio.
         match doors.as_mut().and_then(|(doors, _)| doors.first_mut()) {
             Some((_, surface)) => surface.tools.push(tool),

@@ -95,10 +95,15 @@ mod with_agent {
         }
 
         /// The tool, where a model was named.
-        pub(in super::super) fn tool(self, session: &Arc<Session>, out: &Path) -> Option<Tool> {
+        pub(in super::super) fn tool(
+            self,
+            session: &Arc<Session>,
+            out: &Path,
+            redact: bool,
+        ) -> Option<Tool> {
             let thinker = self.model?;
-            let stage =
-                RunSetup { session: Arc::clone(session), vault: self.vault, out: out.to_owned() };
+            let session = Arc::clone(session);
+            let stage = RunSetup { session, vault: self.vault, out: out.to_owned(), redact };
             let budgets = self.limits.budgets(TASK_TIMEOUT);
             let time = budgets.time.unwrap_or(TASK_TIMEOUT) + TRACE_TIMEOUT;
             let tasks = McpTaskRunner { stage, thinker, budgets, confirm: self.confirm };
@@ -137,7 +142,7 @@ mod without_agent {
             Arc::clone(session) as Arc<dyn Perform>
         }
 
-        pub(in super::super) fn tool(self, _: &Arc<Session>, _: &Path) -> Option<Tool> {
+        pub(in super::super) fn tool(self, _: &Arc<Session>, _: &Path, _: bool) -> Option<Tool> {
             None
         }
     }

@@ -51,6 +51,7 @@ mod offering;
 mod offering_phone;
 mod old_phone;
 mod pictures;
+mod private_files;
 mod prompting;
 mod python;
 mod reach;

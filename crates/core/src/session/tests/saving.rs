@@ -50,6 +50,7 @@ async fn invalid_file_name_is_refused_without_asking_the_phone() {
         ("../x.png", FileNameError::EscapesRoot),
         ("no/such/dir.png", FileNameError::Folder),
         ("a:b?.png", FileNameError::Characters(vec![':', '?'])),
+        ("-rf", FileNameError::LeadingDash),
         ("shot.", FileNameError::EndsInDot),
         ("", FileNameError::Empty),
     ] {

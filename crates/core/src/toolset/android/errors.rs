@@ -119,11 +119,13 @@ fn bad_name(name: &str, why: &FileNameError) -> String {
         FileNameError::Empty => "Filename cannot be empty".into(),
         FileNameError::EscapesRoot => format!("Path traversal detected in filename: {name}"),
         FileNameError::Folder => format!("Folders are not allowed in filename: {name}"),
+        FileNameError::LeadingDash => format!("Filename starts with a dash: {name}"),
         FileNameError::EndsInDot => format!("Filename ends in a dot: {name}"),
         FileNameError::Characters(odd) => {
             let odd: Vec<String> = odd.iter().map(char::to_string).collect();
             format!("Dangerous characters in filename: {}", odd.join(", "))
         }
+        FileNameError::Hidden => format!("Invisible characters in filename: {name}"),
         FileNameError::TooLong(characters) => {
             format!("Filename too long ({characters} characters)")
         }
