@@ -31,6 +31,8 @@ mod run_setup;
 mod screen;
 mod screenshot_size;
 mod serve;
+mod settings;
+mod show_config;
 mod shutdown;
 mod style;
 mod task_flags;
@@ -45,14 +47,14 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{CommandFactory as _, Parser, Subcommand, ValueEnum};
 use thumbwire_adb::AdbServer;
 #[cfg(feature = "virtual-phone")]
 use thumbwire_core::providers::VirtualPhoneProvider;
 #[cfg(feature = "virtual-phone")]
 use thumbwire_virtual_android::{Setup, VirtualPhone};
 
-use crate::config::Config;
+use crate::config::{self, Config};
 use thumbwire_core::action::{Cause, Failure};
 use thumbwire_core::adb_key;
 use thumbwire_core::providers::{
@@ -112,6 +114,8 @@ enum CliCommand {
     Phone(phone::Arguments),
     /// Show, export or replay a recorded run.
     Trace(trace::Arguments),
+    /// Show the settings of the environment and the configuration file.
+    Config(show_config::Arguments),
 }
 
 /// The phone that a verb uses.
@@ -215,9 +219,12 @@ fn exit_code(cause: &Cause) -> u8 {
 
 /// Runs the program.
 pub fn main() -> ExitCode {
-    let arguments = Cli::parse();
     keep_files_private();
-    let ended = Config::from_env().map_err(CliError::usage).and_then(|config| {
+    let ended = start().and_then(|started| {
+        let Started { arguments, config } = match started {
+            Ok(started) => started,
+            Err(code) => return Ok(code),
+        };
         log_to_stderr(&config)?;
         let runtime =
             tokio::runtime::Runtime::new().map_err(|e| CliError::failed(e.to_string()))?;
@@ -231,6 +238,48 @@ pub fn main() -> ExitCode {
         Err(CliError { text: words, code }) => {
             print_error(&format!("thumbwire: {words}"));
             ExitCode::from(code)
+        }
+    }
+}
+
+/// What the program was started with.
+struct Started {
+    arguments: Cli,
+    config: Config,
+}
+
+/// Reads the command line, the environment and the configuration file. `Ok(Err(code))`: help or a usage error was printed.
+fn start() -> Result<Result<Started, u8>, CliError> {
+    let line = config::whole_command_line();
+    let printed = |error: clap::Error| {
+        // Nobody is left to tell.
+        let _ = error.print();
+        u8::try_from(error.exit_code()).unwrap_or(2)
+    };
+    // Help is there also when the file is not readable.
+    if let Err(error) = Cli::try_parse_from(&line)
+        && !error.use_stderr()
+    {
+        return Ok(Err(printed(error)));
+    }
+    let file = config::config_file().map_err(CliError::usage)?;
+    let completed = settings::complete(&Cli::command(), line, &file, &config::option);
+    let (line, added) = completed.map_err(CliError::usage)?;
+    match Cli::try_parse_from(line) {
+        Ok(arguments) => {
+            let config = Config::load(&file).map_err(CliError::usage)?;
+            Ok(Ok(Started { arguments, config }))
+        }
+        Err(error) => {
+            let code = printed(error);
+            for setting in added {
+                print_error(&format!(
+                    "note: --{} is set by {}",
+                    setting.name,
+                    setting.source.name(&file)
+                ));
+            }
+            Ok(Err(code))
         }
     }
 }
@@ -259,6 +308,7 @@ async fn run(verb: CliCommand, config: &Config) -> Result<u8, CliError> {
         #[cfg(feature = "virtual-phone")]
         CliCommand::Phone(arguments) => phone::run(arguments).await,
         CliCommand::Trace(arguments) => trace::run(arguments, config).await,
+        CliCommand::Config(arguments) => show_config::run(&arguments, config),
     }
 }
 

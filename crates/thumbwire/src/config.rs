@@ -15,11 +15,19 @@
 //! | `HTTPS_PROXY` or `ALL_PROXY`, and `NO_PROXY`, in upper or lower case | proxy for a model's endpoint, and the hosts that bypass it |
 //! | `NO_COLOR`, `TERM` | no colours if `NO_COLOR` is set or `TERM` is `dumb` |
 //!
+//! | `THUMBWIRE_CONFIG` | the configuration file ([`file`]); default `thumbwire/config.toml` in `XDG_CONFIG_HOME`, else in `HOME/.config` |
+//! | `THUMBWIRE_COMMAND_OPTION`, such as `THUMBWIRE_SERVE_DEVICE` | an option of a command, unless the command line has it |
+//!
 //! Keys and secrets are read on demand ([`value`], [`secret`]) and not stored here.
 
+pub mod file;
+
 use std::env;
+use std::ffi::OsString;
 use std::fmt;
 use std::path::PathBuf;
+
+use file::{ConfigFile, GENERAL};
 
 /// Settings from the environment.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,6 +72,28 @@ pub fn value(variable: &str) -> Option<String> {
     env::var(variable).ok().filter(|value| !value.trim().is_empty())
 }
 
+/// The value of a variable that sets an option; `None` if unset or empty.
+pub fn option(variable: &str) -> Option<String> {
+    env::var(variable).ok().filter(|value| !value.is_empty())
+}
+
+/// The command line, with the name of the program.
+pub fn whole_command_line() -> Vec<OsString> {
+    env::args_os().collect()
+}
+
+/// The configuration file.
+///
+/// # Errors
+/// As [`ConfigFile::read`].
+pub fn config_file() -> Result<ConfigFile, String> {
+    let named = option("THUMBWIRE_CONFIG").map(PathBuf::from);
+    let is_named = named.is_some();
+    let folder = option("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+    let folder = folder.or_else(|| option("HOME").map(|home| PathBuf::from(home).join(".config")));
+    ConfigFile::read(named.or(folder.map(|it| it.join("thumbwire/config.toml"))), is_named)
+}
+
 /// The value of the secret `name`; `None` if unset or empty.
 pub fn secret(name: &str) -> Option<String> {
     env::var(secret_variable(name)).ok().filter(|value| !value.is_empty())
@@ -80,10 +110,13 @@ pub fn command_line() -> Vec<String> {
 }
 
 impl Config {
-    /// Reads the process's environment.
-    pub fn from_env() -> Result<Self, String> {
-        // As in adb, an empty variable counts as unset.
-        Self::read(|name| env::var(name).ok().filter(|value| !value.is_empty()))
+    /// Reads the process's environment, and for what it does not set the file.
+    pub fn load(file: &ConfigFile) -> Result<Self, String> {
+        Self::read(|name| {
+            // As in adb, an empty variable counts as unset.
+            let set = env::var(name).ok().filter(|value| !value.is_empty());
+            set.or_else(|| of_file(file, name))
+        })
     }
 
     fn read(var: impl Fn(&str) -> Option<String>) -> Result<Self, String> {
@@ -107,6 +140,16 @@ impl Config {
             // https://no-color.org: any non-empty value.
             colours: var("NO_COLOR").is_none() && var("TERM").as_deref() != Some("dumb"),
         })
+    }
+}
+
+/// What the file says for a variable. The file has the adb server as `HOST:PORT`, the variable as `tcp:HOST:PORT`.
+fn of_file(file: &ConfigFile, variable: &str) -> Option<String> {
+    let (name, _) = GENERAL.iter().find(|(_, of)| *of == variable)?;
+    let value = file.general(name)?;
+    match variable {
+        "ADB_SERVER_SOCKET" if !value.starts_with("tcp:") => Some(format!("tcp:{value}")),
+        _ => Some(value.to_owned()),
     }
 }
 

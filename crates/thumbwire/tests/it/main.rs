@@ -20,6 +20,7 @@ mod asking_rounds;
 mod asking_support;
 mod audit;
 mod caller;
+mod configuration;
 mod conformance;
 mod conformance_toolset;
 mod device_media;

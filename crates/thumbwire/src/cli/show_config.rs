@@ -1,0 +1,103 @@
+//! `thumbwire config`: what is set, and where.
+
+use std::fmt::Write as _;
+
+use clap::{Arg, CommandFactory as _};
+
+use super::settings::{self, Setting, Source};
+use super::{Cli, CliError, print};
+use crate::config::file::{ConfigFile, GENERAL};
+use crate::config::{self, Config};
+
+#[derive(clap::Args)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(clap::Subcommand)]
+enum Verb {
+    /// Print each setting with the place where it is set.
+    ///
+    /// Flags on the command line come first, then variables of the environment, then the configuration file, then defaults.
+    Show {
+        /// Print all options of this command, with their defaults [default: what is set, of all commands]
+        command: Option<String>,
+    },
+}
+
+/// One line: the setting, its value, and where it is from.
+struct Line(String, String, String);
+
+pub(super) fn run(arguments: &Arguments, config: &Config) -> Result<u8, CliError> {
+    let Verb::Show { command } = &arguments.verb;
+    let file = config::config_file().map_err(CliError::usage)?;
+    print(&shown(command.as_deref(), config, &file)?)?;
+    Ok(0)
+}
+
+fn shown(command: Option<&str>, config: &Config, file: &ConfigFile) -> Result<String, CliError> {
+    let mut cli = Cli::command();
+    cli.build();
+    if let Some(name) = command.filter(|name| cli.find_subcommand(name).is_none()) {
+        return Err(CliError::usage(format!(
+            "there is no command {name:?}; `thumbwire --help` lists them"
+        )));
+    }
+    let mut lines = Vec::new();
+    for (name, variable) in GENERAL {
+        let value = match name {
+            "adb-server" => config.adb_server.clone(),
+            _ => config.log.clone().unwrap_or_else(|| "warn".into()),
+        };
+        let source = match (config::option(variable), file.general(name)) {
+            (Some(_), _) => format!("${variable}"),
+            (None, Some(_)) => "file".into(),
+            (None, None) => "default".into(),
+        };
+        lines.push(Line(name.into(), value, source));
+    }
+    for each in cli.get_subcommands() {
+        if command.is_some_and(|name| name != each.get_name()) {
+            continue;
+        }
+        let set = settings::settings(each, file, &config::option).map_err(CliError::usage)?;
+        for arg in each.get_arguments().filter(|arg| settings::is_option(arg)) {
+            let Some(name) = arg.get_long() else { continue };
+            let label = format!("{}.{name}", each.get_name());
+            match set.iter().find(|setting| setting.name == name) {
+                Some(Setting { values, source, .. }) => {
+                    let value = if values.is_empty() { "true".into() } else { values.join(", ") };
+                    let source = match source {
+                        Source::Environment(variable) => format!("${variable}"),
+                        Source::File => "file".into(),
+                    };
+                    lines.push(Line(label, value, source));
+                }
+                None if command.is_some() => {
+                    lines.push(Line(label, default(arg), "default".into()))
+                }
+                None => {}
+            }
+        }
+    }
+    let place = match &file.path {
+        Some(path) if file.exists => path.display().to_string(),
+        Some(path) => format!("{} (not there)", path.display()),
+        None => "none: there is no home directory".into(),
+    };
+    let wide = |of: fn(&Line) -> &str| lines.iter().map(|line| of(line).len()).max().unwrap_or(0);
+    let (names, values) = (wide(|line| &line.0), wide(|line| &line.1).min(40));
+    let mut text = format!("configuration file: {place}\n\n");
+    for Line(name, value, source) in &lines {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{name:names$}  {value:values$}  {source}");
+    }
+    Ok(text)
+}
+
+fn default(arg: &Arg) -> String {
+    let values = arg.get_default_values().iter().map(|value| value.to_string_lossy());
+    let values: Vec<_> = values.collect();
+    if values.is_empty() { "-".into() } else { values.join(", ") }
+}
