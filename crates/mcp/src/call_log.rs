@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use thumbwire_core::action::{CallState, Cause, ClientName};
 use thumbwire_core::toolset::Reply;
+use thumbwire_core::toolset::resources::ResourceError;
 use tokio::time::Instant;
 
 use crate::audit::{Audit, AuditLine, Outcome};
@@ -64,12 +65,24 @@ impl CallEntry {
     }
 
     /// The tool has replied.
-    pub(crate) fn replied(mut self, reply: &Reply) {
-        match &reply.cause {
+    pub(crate) fn replied(self, reply: &Reply) {
+        self.ended(reply.cause.as_ref(), reply.is_error);
+    }
+
+    /// A resource was read, or could not be.
+    pub(crate) fn read(self, error: Option<&ResourceError>) {
+        match error {
+            Some(ResourceError::Failed(failure)) => self.ended(Some(&failure.cause), true),
+            error => self.ended(None, error.is_some()),
+        }
+    }
+
+    fn ended(mut self, cause: Option<&Cause>, is_error: bool) {
+        match cause {
             Some(Cause::Cancelled) => self.end(Outcome::Cancelled, None),
             Some(cause) if is_refusal(cause) => self.end(Outcome::Refused, Some(cause.code())),
             Some(cause) => self.end(Outcome::Failed, Some(cause.code())),
-            None if reply.is_error => self.end(Outcome::Failed, Some("error")),
+            None if is_error => self.end(Outcome::Failed, Some("error")),
             None => self.end(Outcome::Ok, None),
         }
     }

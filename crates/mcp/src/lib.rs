@@ -29,3 +29,8 @@ pub use server::{serve, serve_audited, serve_stdio};
 /// The default log filter: warnings. `rmcp` warns about each request that it answers with an error, which the client
 /// knows, and logs an error when a client disconnects before its response.
 pub const LOGGED: &str = "warn,rmcp=error,rmcp::service=off";
+
+/// Whether an event may be logged at all: `rmcp` writes whole messages at `debug` and `trace`, with what is typed and shown.
+pub fn may_be_logged(about: &tracing::Metadata<'_>) -> bool {
+    *about.level() <= tracing::Level::INFO || !about.target().starts_with("rmcp")
+}

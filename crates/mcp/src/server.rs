@@ -469,7 +469,11 @@ impl ServerHandler for Server {
         let Some(resources) = &self.surface.resources else {
             return Err(unknown_method("resources/read"));
         };
-        let read = resources.read(&request.uri, &self.call(&context), &*self.perform).await;
+        let call = self.call(&context);
+        let mut entry = self.log.begin(&client_name(&context), grant(&context));
+        entry.calls("resources/read", &call.state);
+        let read = resources.read(&request.uri, &call, &*self.perform).await;
+        entry.read(read.as_ref().err());
         let contents = read.map_err(|error| offers::resource_error(error, &request.uri))?;
         Ok(ReadResourceResult::new(vec![offers::contents(contents)]).into())
     }

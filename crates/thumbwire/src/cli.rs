@@ -317,10 +317,7 @@ fn log_to_stderr(config: &Config) -> Result<(), CliError> {
     let log = config.log.as_deref().unwrap_or(thumbwire_mcp::LOGGED);
     let filter = tracing_subscriber::EnvFilter::try_new(log)
         .map_err(|error| CliError::usage(format!("invalid LOG_LEVEL {log:?}: {error}")))?;
-    // rmcp logs whole messages, with what is typed and shown, at its lower levels.
-    let without_messages = tracing_subscriber::filter::filter_fn(|about| {
-        *about.level() <= tracing::Level::INFO || !about.target().starts_with("rmcp")
-    });
+    let without_messages = tracing_subscriber::filter::filter_fn(thumbwire_mcp::may_be_logged);
     tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(|| terminal_prompt::StderrAboveBar)

@@ -101,6 +101,15 @@ fn serve_writes_audit_lines_over_stdio_too() {
     assert_eq!((&line["phone"], &line["outcome"]), (&json!("virtual"), &json!("ok")));
     assert_eq!(line["tool"], "mobile_get_current_app");
     assert!(line["client"].is_string(), "{line}");
+    server.request("resources/read", json!({ "uri": "thumbwire://screen/virtual" }));
+    server.request("resources/read", json!({ "uri": "thumbwire://files/0/a" }));
+    let written = lines(&file);
+    let read: Vec<Value> =
+        written.lines().skip(1).map(|it| serde_json::from_str(it).unwrap()).collect();
+    let told: Vec<_> = read.iter().map(|it| (&it["tool"], &it["phone"], &it["outcome"])).collect();
+    let (tool, phone) = (json!("resources/read"), json!("virtual"));
+    let (ok, failed) = (json!("ok"), json!("failed"));
+    assert_eq!(told, [(&tool, &phone, &ok), (&tool, &Value::Null, &failed)]);
 }
 
 #[cfg(unix)]

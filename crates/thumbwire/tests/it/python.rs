@@ -43,8 +43,9 @@ struct HttpServer {
 }
 
 impl HttpServer {
+    /// Without leases: clients come one after another, and those of revision 2026-07-28 cannot give theirs back.
     fn start(surface: &str, token_file: &Path) -> Self {
-        Self::start_with(&["--toolset", surface], token_file)
+        Self::start_with(&["--toolset", surface, "--lease", "0"], token_file)
     }
 
     fn start_with(flags: &[&str], token_file: &Path) -> Self {

@@ -1,9 +1,9 @@
 //! What clients can read without a tool: the screen of each phone, and the files of their own calls.
 
-use std::fmt::Write as _;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use thumbwire_device::FormatPreference;
 
 use super::{NoArgs, pictures};
@@ -167,36 +167,18 @@ fn mime(name: &str) -> &'static str {
     }
 }
 
-/// Percent-encodes what a URI's path segment may not hold.
+/// What a URI's path segment may hold as it is, of what ids and file names have.
+const PLAIN: &AsciiSet =
+    &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b':');
+
 fn encoded(text: &str) -> String {
-    text.bytes().fold(String::new(), |mut uri, byte| {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b':' => {
-                uri.push(byte.into());
-            }
-            _ => {
-                let _ = write!(uri, "%{byte:02X}");
-            }
-        }
-        uri
-    })
+    utf8_percent_encode(text, PLAIN).to_string()
 }
 
 /// The text that [`encoded`] made this segment of; `None` if it is none.
 fn decoded(segment: &str) -> Option<String> {
-    let mut bytes = Vec::new();
-    let mut rest = segment.bytes();
-    while let Some(byte) = rest.next() {
-        bytes.push(match byte {
-            b'%' => {
-                let digits = [rest.next()?, rest.next()?];
-                u8::from_str_radix(std::str::from_utf8(&digits).ok()?, 16).ok()?
-            }
-            b'/' | b'?' | b'#' => return None,
-            byte => byte,
-        });
-    }
-    String::from_utf8(bytes).ok().filter(|text| !text.is_empty())
+    let text = percent_decode_str(segment).decode_utf8().ok()?;
+    (!segment.contains(['/', '?', '#']) && !text.is_empty()).then(|| text.into_owned())
 }
 
 #[cfg(test)]
