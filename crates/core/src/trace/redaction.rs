@@ -168,7 +168,7 @@ mod tests {
         redaction.of_json(&mut record);
         let expected = json!({
             "action": { "type": { "text": "[redacted]" } },
-            "thought": "I typed [redacted] into the field, and ab",
+            "thought": "I typed [redacted]into the field, and ab",
             "short": "[redacted]",
             "app": "com.hunter2.app",
             "prompt": ["\"[redacted]\" e5"],

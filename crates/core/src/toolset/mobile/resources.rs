@@ -177,6 +177,13 @@ fn encoded(text: &str) -> String {
 
 /// The text that [`encoded`] made this segment of; `None` if it is none.
 fn decoded(segment: &str) -> Option<String> {
+    let is_code = |rest: &str| {
+        rest.get(..2).is_some_and(|code| code.bytes().all(|digit| digit.is_ascii_hexdigit()))
+    };
+    // The decoder takes a `%` without a code for itself.
+    if !segment.split('%').skip(1).all(is_code) {
+        return None;
+    }
     let text = percent_decode_str(segment).decode_utf8().ok()?;
     (!segment.contains(['/', '?', '#']) && !text.is_empty()).then(|| text.into_owned())
 }
