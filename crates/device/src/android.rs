@@ -249,9 +249,6 @@ fn transport_error(error: adb::Error, acted: SideEffect) -> Error {
     }
 }
 
-/// How many dumps are taken while each belongs to another app than the one in front.
-const DUMPS: u32 = 3;
-
 #[async_trait]
 impl Device for Android {
     fn identity(&self) -> &Identity {
@@ -297,23 +294,18 @@ impl Device for Android {
     }
 
     async fn tree(&self, detail: TreeDetail) -> Result<Tree, Error> {
-        let mut other = String::new();
-        for _ in 0..DUMPS {
-            let output = self.fetch(ui::dump_command(detail)).await?;
-            let tree = match ui::read_screen(&output) {
-                Err(error) if ui::may_be_held(&error) => return Err(self.name_holder(error).await),
-                read => read?,
-            };
-            match ui::other_app(&tree, &output) {
-                None => return Ok(tree),
-                Some(app) => {
-                    tracing::debug!("the dump is of {app}, and {} is in front", tree.front);
-                    other =
-                        format!("it still dumps {}, but {} is in front", name(&app), tree.front);
-                }
-            }
+        let output = self.fetch(ui::dump_command(detail)).await?;
+        let tree = match ui::read_screen(&output) {
+            Err(error) if ui::may_be_held(&error) => return Err(self.name_holder(error).await),
+            read => read?,
+        };
+        match ui::other_app(&tree, &output) {
+            None => Ok(tree),
+            Some(app) => Err(Error::StaleTree {
+                app: name(&app).into_owned(),
+                front: tree.front.to_string(),
+            }),
         }
-        Err(Error::NotReady { what: "dump the screen", text: other })
     }
 
     async fn touch(&self, gesture: Gesture) -> Result<(), Error> {

@@ -50,6 +50,14 @@ pub enum Error {
         /// The phone's message.
         text: String,
     },
+    /// The tree is of an app that was in front before. Take it again.
+    #[error("phone not ready to dump the screen: it still dumps {app}, but {front} is in front")]
+    StaleTree {
+        /// The app whose tree it is.
+        app: String,
+        /// What is in front now.
+        front: String,
+    },
     /// The screen is off or locked. Unlock the phone.
     #[error("{0}")]
     Locked(LockState),
@@ -147,7 +155,7 @@ impl Error {
             | Self::PackageRefused { .. }
             | Self::Untypable(_)
             | Self::Failed { .. } => Remedy::AimElsewhere,
-            Self::NotReady { .. } => Remedy::Wait,
+            Self::NotReady { .. } | Self::StaleTree { .. } => Remedy::Wait,
             Self::Locked(_) => Remedy::Unlock,
             Self::Unsupported { .. } | Self::HelperMissing { .. } => Remedy::NotPossibleHere,
             Self::Unreadable { .. } => Remedy::OurBug,

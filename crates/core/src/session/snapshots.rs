@@ -4,12 +4,15 @@
 
 use std::sync::Arc;
 
-use thumbwire_device::{Error, FormatPreference, Screenshot, TreeDetail};
+use thumbwire_device::{Error, FormatPreference, Screenshot, Tree, TreeDetail};
 use tokio::time::Instant;
 
 use super::attached_device::{AttachedDevice, ScreenCache};
 use crate::action::{Cause, Failure, ScreenshotOptions, SnapshotOptions};
 use crate::snapshot::Snapshot;
+
+/// How many dumps of an app that is no longer in front are taken, before the look is refused.
+const MOST_DUMPS: u32 = 3;
 
 impl AttachedDevice {
     /// A screenshot, in the format that is wanted or in one from which it can be made.
@@ -97,7 +100,7 @@ impl AttachedDevice {
         let (seen, listing) = (memory.snapshots(detail), &memory.listing);
         let (asked, listed) = (seen.ask(generation), listing.ask(generation));
         let before = self.screen.generation();
-        let tree = self.device.tree(detail).await.map_err(|error| self.failed(&error))?;
+        let tree = self.tree(detail).await?;
         self.learn_front(&tree.front, before);
         let last = listing.last().map(|last| last.value);
         self.screen.size.see_rotation(tree.rotation, before);
@@ -107,6 +110,20 @@ impl AttachedDevice {
             listing.keep(listed, Arc::clone(&snapshot));
         }
         Ok(snapshot)
+    }
+
+    /// The tree of what is in front. During a change of screens a phone can dump the app before; then it is asked again.
+    async fn tree(&self, detail: TreeDetail) -> Result<Tree, Failure> {
+        let mut tries = 1;
+        loop {
+            match self.device.tree(detail).await {
+                Err(Error::StaleTree { app, .. }) if tries < MOST_DUMPS => {
+                    tracing::debug!("the dump is of {app}, which is not in front");
+                    tries += 1;
+                }
+                tree => return tree.map_err(|error| self.failed(&error)),
+            }
+        }
     }
 
     /// The last snapshot that assigned refs, and whether no action happened since.

@@ -225,25 +225,32 @@ enum MatchMode {
 /// what it is shown as.
 struct SearchText<'a> {
     as_given: &'a str,
-    in_lower_case: String,
     as_shown: Cow<'a, str>,
+    given_in_lower_case: String,
+    shown_in_lower_case: String,
 }
 
 impl<'a> SearchText<'a> {
     fn new(as_given: &'a str) -> Self {
         let as_shown = visible(as_given);
-        Self { as_given, in_lower_case: as_shown.to_lowercase(), as_shown }
+        let shown_in_lower_case = as_shown.to_lowercase();
+        Self {
+            as_given,
+            as_shown,
+            given_in_lower_case: as_given.to_lowercase(),
+            shown_in_lower_case,
+        }
     }
 
     fn matches_as(&self, value: &str, reading: MatchMode) -> bool {
         let shown = || visible(value);
         match reading {
             MatchMode::Exact => value == self.as_given || shown() == self.as_shown,
-            MatchMode::IgnoreCase => shown().to_lowercase() == self.in_lower_case,
+            MatchMode::IgnoreCase => shown().to_lowercase() == self.shown_in_lower_case,
             // A part of a text can end inside a sequence that is shown as it is only when whole.
             MatchMode::Contains => {
-                shown().to_lowercase().contains(&self.in_lower_case)
-                    || value.to_lowercase().contains(&self.as_given.to_lowercase())
+                shown().to_lowercase().contains(&self.shown_in_lower_case)
+                    || value.to_lowercase().contains(&self.given_in_lower_case)
             }
             MatchMode::IdContains => {
                 value.contains(self.as_given) || shown().contains(&*self.as_shown)
