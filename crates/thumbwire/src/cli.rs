@@ -53,6 +53,8 @@ use thumbwire_adb::AdbServer;
 use thumbwire_core::providers::VirtualPhoneProvider;
 #[cfg(feature = "virtual-phone")]
 use thumbwire_virtual_android::{Setup, VirtualPhone};
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
 
 use crate::config::{self, Config};
 use thumbwire_core::action::{Cause, Failure};
@@ -63,9 +65,6 @@ use thumbwire_core::providers::{
 use thumbwire_core::session::Session;
 use thumbwire_core::toolset::{self, Toolset, android, mobile};
 use thumbwire_device::android::HelperMode;
-
-use tracing_subscriber::layer::SubscriberExt as _;
-use tracing_subscriber::util::SubscriberInitExt as _;
 
 use screenshot_size::ScreenshotSize;
 
@@ -220,11 +219,7 @@ fn exit_code(cause: &Cause) -> u8 {
 /// Runs the program.
 pub fn main() -> ExitCode {
     keep_files_private();
-    let ended = start().and_then(|started| {
-        let Started { arguments, config } = match started {
-            Ok(started) => started,
-            Err(code) => return Ok(code),
-        };
+    let ended = start().and_then(|(arguments, config)| {
         log_to_stderr(&config)?;
         let runtime =
             tokio::runtime::Runtime::new().map_err(|e| CliError::failed(e.to_string()))?;
@@ -242,46 +237,32 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// What the program was started with.
-struct Started {
-    arguments: Cli,
-    config: Config,
-}
-
-/// Reads the command line, the environment and the configuration file. `Ok(Err(code))`: help or a usage error was printed.
-fn start() -> Result<Result<Started, u8>, CliError> {
+/// Reads the command line, the environment and the configuration file. Like clap, ends the program after it has printed help or
+/// a usage error.
+fn start() -> Result<(Cli, Config), CliError> {
     let line = config::whole_command_line();
-    let printed = |error: clap::Error| {
-        // Nobody is left to tell.
-        let _ = error.print();
-        u8::try_from(error.exit_code()).unwrap_or(2)
+    let parsed = match Cli::try_parse_from(&line) {
+        // Help is there also when the file cannot be read.
+        Err(error) if !error.use_stderr() => error.exit(),
+        parsed => parsed,
     };
-    // Help is there also when the file is not readable.
-    if let Err(error) = Cli::try_parse_from(&line)
-        && !error.use_stderr()
-    {
-        return Ok(Err(printed(error)));
-    }
     let file = config::config_file().map_err(CliError::usage)?;
-    let completed = settings::complete(&Cli::command(), line, &file, &config::option);
-    let (line, added) = completed.map_err(CliError::usage)?;
-    match Cli::try_parse_from(line) {
-        Ok(arguments) => {
-            let config = Config::load(&file).map_err(CliError::usage)?;
-            Ok(Ok(Started { arguments, config }))
+    let (parsed, added) = match file.exists || config::may_set_options() {
+        true => {
+            let completed = settings::complete(&Cli::command(), line, &file, &config::option);
+            let (line, added) = completed.map_err(CliError::usage)?;
+            (Cli::try_parse_from(line), added)
         }
-        Err(error) => {
-            let code = printed(error);
-            for setting in added {
-                print_error(&format!(
-                    "note: --{} is set by {}",
-                    setting.name,
-                    setting.source.name(&file)
-                ));
-            }
-            Ok(Err(code))
+        false => (parsed, Vec::new()),
+    };
+    let arguments = parsed.unwrap_or_else(|error| {
+        for setting in &added {
+            let source = setting.source.name(&file);
+            print_error(&format!("note: --{} is set by {source}", setting.name));
         }
-    }
+        error.exit()
+    });
+    Ok((arguments, Config::load(file).map_err(CliError::usage)?))
 }
 
 /// Nobody else may read what is written: traces, screenshots, recordings, logs and reports show a phone's screen.

@@ -1,4 +1,4 @@
-//! Reads the environment. No other module does.
+//! Reads the environment and the configuration file. No other module does.
 //!
 //! | variable | meaning |
 //! |---|---|
@@ -14,7 +14,6 @@
 //! | `THUMBWIRE_SECRET_NAME` | value of the secret NAME of `--secret NAME` |
 //! | `HTTPS_PROXY` or `ALL_PROXY`, and `NO_PROXY`, in upper or lower case | proxy for a model's endpoint, and the hosts that bypass it |
 //! | `NO_COLOR`, `TERM` | no colours if `NO_COLOR` is set or `TERM` is `dumb` |
-//!
 //! | `THUMBWIRE_CONFIG` | the configuration file ([`file`]); default `thumbwire/config.toml` in `XDG_CONFIG_HOME`, else in `HOME/.config` |
 //! | `THUMBWIRE_COMMAND_OPTION`, such as `THUMBWIRE_SERVE_DEVICE` | an option of a command, unless the command line has it |
 //!
@@ -29,9 +28,11 @@ use std::path::PathBuf;
 
 use file::{ConfigFile, GENERAL};
 
-/// Settings from the environment.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Settings from the environment and the configuration file.
+#[derive(Debug, Clone, PartialEq)]
 pub struct Config {
+    /// The configuration file.
+    pub file: ConfigFile,
     /// The log filter, in `tracing`'s syntax; `None` if not set.
     pub log: Option<String>,
     /// `HOST:PORT` of the adb server.
@@ -69,12 +70,17 @@ impl fmt::Debug for Proxy {
 
 /// The value of a variable that the operator named, such as an API key; `None` if unset or empty.
 pub fn value(variable: &str) -> Option<String> {
-    env::var(variable).ok().filter(|value| !value.trim().is_empty())
+    option(variable).filter(|value| !value.trim().is_empty())
 }
 
-/// The value of a variable that sets an option; `None` if unset or empty.
+/// The value of a variable that sets an option; `None` if unset. As in adb, an empty variable counts as unset.
 pub fn option(variable: &str) -> Option<String> {
     env::var(variable).ok().filter(|value| !value.is_empty())
+}
+
+/// Whether a variable could set an option of a command.
+pub fn may_set_options() -> bool {
+    env::vars_os().any(|(name, _)| name.to_string_lossy().starts_with("THUMBWIRE_"))
 }
 
 /// The command line, with the name of the program.
@@ -96,7 +102,7 @@ pub fn config_file() -> Result<ConfigFile, String> {
 
 /// The value of the secret `name`; `None` if unset or empty.
 pub fn secret(name: &str) -> Option<String> {
-    env::var(secret_variable(name)).ok().filter(|value| !value.is_empty())
+    option(&secret_variable(name))
 }
 
 /// The environment variable that holds the secret `name`.
@@ -106,17 +112,21 @@ pub fn secret_variable(name: &str) -> String {
 
 /// The arguments of this process, without its name. Arguments that are not UTF-8 are skipped.
 pub fn command_line() -> Vec<String> {
-    env::args_os().skip(1).filter_map(|word| word.into_string().ok()).collect()
+    whole_command_line().into_iter().skip(1).filter_map(|word| word.into_string().ok()).collect()
 }
 
 impl Config {
     /// Reads the process's environment, and for what it does not set the file.
-    pub fn load(file: &ConfigFile) -> Result<Self, String> {
-        Self::read(|name| {
-            // As in adb, an empty variable counts as unset.
-            let set = env::var(name).ok().filter(|value| !value.is_empty());
-            set.or_else(|| of_file(file, name))
-        })
+    ///
+    /// # Errors
+    /// A message, if a value is invalid.
+    pub fn load(file: ConfigFile) -> Result<Self, String> {
+        Self::join(file, option)
+    }
+
+    fn join(file: ConfigFile, var: impl Fn(&str) -> Option<String>) -> Result<Self, String> {
+        let read = Self::read(|name| var(name).or_else(|| of_file(&file, name, &var)))?;
+        Ok(Self { file, ..read })
     }
 
     fn read(var: impl Fn(&str) -> Option<String>) -> Result<Self, String> {
@@ -124,6 +134,7 @@ impl Config {
         let user = var("LOGNAME").or_else(|| var("USER")).unwrap_or_else(|| "unknown".into());
         let host = var("HOSTNAME").unwrap_or_else(|| "thumbwire".into());
         Ok(Self {
+            file: ConfigFile::default(),
             log,
             adb_server: adb_server(&var)?,
             adb_key: var("HOME").map(|home| PathBuf::from(home).join(".android/adbkey")),
@@ -143,9 +154,17 @@ impl Config {
     }
 }
 
-/// What the file says for a variable. The file has the adb server as `HOST:PORT`, the variable as `tcp:HOST:PORT`.
-fn of_file(file: &ConfigFile, variable: &str) -> Option<String> {
-    let (name, _) = GENERAL.iter().find(|(_, of)| *of == variable)?;
+/// What the file says for a variable, unless another variable of the same setting is set. The file has the adb server as
+/// `HOST:PORT`, the variable as `tcp:HOST:PORT`.
+fn of_file(
+    file: &ConfigFile,
+    variable: &str,
+    var: &impl Fn(&str) -> Option<String>,
+) -> Option<String> {
+    let (name, all) = GENERAL.iter().find(|(_, all)| all[0] == variable)?;
+    if all.iter().any(|other| var(other).is_some()) {
+        return None;
+    }
     let value = file.general(name)?;
     match variable {
         "ADB_SERVER_SOCKET" if !value.starts_with("tcp:") => Some(format!("tcp:{value}")),
@@ -225,6 +244,25 @@ mod tests {
         assert_eq!(server(&[("ADB_SERVER_SOCKET", "tcp:5038")]).unwrap(), "localhost:5038");
         assert!(server(&[("ADB_SERVER_SOCKET", "vsock:1:2")]).is_err());
         assert!(server(&[("ANDROID_ADB_SERVER_PORT", "many")]).is_err());
+    }
+
+    #[test]
+    fn every_variable_of_the_adb_server_comes_before_the_file() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("config.toml");
+        std::fs::write(&path, "adb-server = \"10.0.0.7:5038\"\nlog-level = \"info\"\n").unwrap();
+        let file = ConfigFile::read(Some(path), true).unwrap();
+        let joined = |variables: &'static [(&str, &str)]| {
+            let var = |name: &str| {
+                variables.iter().find(|(one, _)| *one == name).map(|(_, value)| (*value).to_owned())
+            };
+            let config = Config::join(file.clone(), var).unwrap();
+            (config.adb_server, config.log.unwrap())
+        };
+        let is = |server: &str, log: &str| (server.to_owned(), log.to_owned());
+        assert_eq!(joined(&[]), is("10.0.0.7:5038", "info"));
+        assert_eq!(joined(&[("ANDROID_ADB_SERVER_PORT", "6000")]), is("localhost:6000", "info"));
+        assert_eq!(joined(&[("LOG_LEVEL", "debug")]), is("10.0.0.7:5038", "debug"));
     }
 
     #[test]

@@ -157,7 +157,7 @@ fn values(arg: &Arg, value: &Value) -> Result<Option<Vec<String>>, String> {
 /// Refuses commands and options that do not exist: a misspelt limit would be no limit.
 fn check(cli: &Command, file: &ConfigFile) -> Result<(), String> {
     for name in file.commands() {
-        let place = file.path.as_deref().unwrap_or_else(|| "".as_ref()).display();
+        let place = Source::File.name(file);
         let Some(command) = cli.find_subcommand(name) else {
             return Err(format!("{place}: there is no command `{name}`"));
         };
@@ -176,7 +176,7 @@ fn check(cli: &Command, file: &ConfigFile) -> Result<(), String> {
 }
 
 fn of_file(file: &ConfigFile, command: &Command, name: &str, why: &str) -> String {
-    let place = file.path.as_deref().unwrap_or_else(|| "".as_ref()).display();
+    let place = Source::File.name(file);
     format!("{place}: `{name}` of `[{}]` {why}", command.get_name())
 }
 

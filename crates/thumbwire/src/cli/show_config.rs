@@ -6,7 +6,7 @@ use clap::{Arg, CommandFactory as _};
 
 use super::settings::{self, Setting, Source};
 use super::{Cli, CliError, print};
-use crate::config::file::{ConfigFile, GENERAL};
+use crate::config::file::GENERAL;
 use crate::config::{self, Config};
 
 #[derive(clap::Args)]
@@ -26,17 +26,21 @@ enum Verb {
     },
 }
 
-/// One line: the setting, its value, and where it is from.
-struct Line(String, String, String);
+struct Line {
+    name: String,
+    value: String,
+    /// Where the value is from.
+    source: String,
+}
 
 pub(super) fn run(arguments: &Arguments, config: &Config) -> Result<u8, CliError> {
     let Verb::Show { command } = &arguments.verb;
-    let file = config::config_file().map_err(CliError::usage)?;
-    print(&shown(command.as_deref(), config, &file)?)?;
+    print(&shown(command.as_deref(), config)?)?;
     Ok(0)
 }
 
-fn shown(command: Option<&str>, config: &Config, file: &ConfigFile) -> Result<String, CliError> {
+fn shown(command: Option<&str>, config: &Config) -> Result<String, CliError> {
+    let file = &config.file;
     let mut cli = Cli::command();
     cli.build();
     if let Some(name) = command.filter(|name| cli.find_subcommand(name).is_none()) {
@@ -45,17 +49,18 @@ fn shown(command: Option<&str>, config: &Config, file: &ConfigFile) -> Result<St
         )));
     }
     let mut lines = Vec::new();
-    for (name, variable) in GENERAL {
+    for (name, variables) in GENERAL {
         let value = match name {
             "adb-server" => config.adb_server.clone(),
             _ => config.log.clone().unwrap_or_else(|| "warn".into()),
         };
-        let source = match (config::option(variable), file.general(name)) {
-            (Some(_), _) => format!("${variable}"),
+        let set = variables.iter().find(|variable| config::option(variable).is_some());
+        let source = match (set, file.general(name)) {
+            (Some(variable), _) => format!("${variable}"),
             (None, Some(_)) => "file".into(),
             (None, None) => "default".into(),
         };
-        lines.push(Line(name.into(), value, source));
+        lines.push(Line { name: name.into(), value, source });
     }
     for each in cli.get_subcommands() {
         if command.is_some_and(|name| name != each.get_name()) {
@@ -72,10 +77,10 @@ fn shown(command: Option<&str>, config: &Config, file: &ConfigFile) -> Result<St
                         Source::Environment(variable) => format!("${variable}"),
                         Source::File => "file".into(),
                     };
-                    lines.push(Line(label, value, source));
+                    lines.push(Line { name: label, value, source });
                 }
                 None if command.is_some() => {
-                    lines.push(Line(label, default(arg), "default".into()))
+                    lines.push(Line { name: label, value: default(arg), source: "default".into() })
                 }
                 None => {}
             }
@@ -87,9 +92,9 @@ fn shown(command: Option<&str>, config: &Config, file: &ConfigFile) -> Result<St
         None => "none: there is no home directory".into(),
     };
     let wide = |of: fn(&Line) -> &str| lines.iter().map(|line| of(line).len()).max().unwrap_or(0);
-    let (names, values) = (wide(|line| &line.0), wide(|line| &line.1).min(40));
+    let (names, values) = (wide(|line| &line.name), wide(|line| &line.value).min(40));
     let mut text = format!("configuration file: {place}\n\n");
-    for Line(name, value, source) in &lines {
+    for Line { name, value, source } in &lines {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "{name:names$}  {value:values$}  {source}");
     }

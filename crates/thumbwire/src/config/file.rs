@@ -19,9 +19,11 @@ use toml::{Table, Value};
 /// The maximum size of the file in bytes.
 const MOST: u64 = 1 << 20;
 
-/// Settings outside of commands, and the variables of the environment that they stand for.
-pub const GENERAL: [(&str, &str); 2] =
-    [("log-level", "LOG_LEVEL"), ("adb-server", "ADB_SERVER_SOCKET")];
+/// Settings outside of commands, and the variables of the environment that also set them; the file stands for the first.
+pub const GENERAL: [(&str, &[&str]); 2] = [
+    ("log-level", &["LOG_LEVEL"]),
+    ("adb-server", &["ADB_SERVER_SOCKET", "ANDROID_ADB_SERVER_ADDRESS", "ANDROID_ADB_SERVER_PORT"]),
+];
 
 /// A configuration file as read.
 #[derive(Debug, Clone, Default, PartialEq)]
