@@ -23,6 +23,7 @@ use thumbwire_core::action::{Action, Call, ControlNumber, Controls, Outcome, Per
 use thumbwire_core::event::EventSink;
 use thumbwire_core::snapshot::find_again;
 use thumbwire_core::toolset::app_tools::is_app_tool;
+use thumbwire_core::trace::REDACTED;
 use thumbwire_core::trace::format::{AgentStep, CallRecord, StoredSnapshot, TraceRecord};
 
 /// How much of the recorded text must be on the screen: lists change, pages do not.
@@ -65,12 +66,17 @@ struct ReplayPosition {
     handed: bool,
 }
 
+/// Whether a typed text was left out of the record.
+fn is_redacted(call: &CallRecord) -> bool {
+    call.arguments.values().any(|value| value.as_str().is_some_and(|text| text.contains(REDACTED)))
+}
+
 impl ReplayPolicy {
     /// Replays the run of these records. `read` returns the content of a file in the run's folder; `perform` is used
     /// only to read the controls for comparison.
     ///
     /// # Errors
-    /// The records have no goal, or no step that did anything.
+    /// The records have no goal, or no step that did anything, or lack typed texts.
     pub fn of(
         lines: &[TraceRecord],
         read: impl Fn(&str) -> Option<Vec<u8>>,
@@ -81,10 +87,16 @@ impl ReplayPolicy {
             _ => None,
         });
         let request = goal.ok_or("the trace has no goal: only agent runs can be replayed")?;
-        let rounds = lines.iter().filter_map(|line| match line {
-            TraceRecord::AgentStep(step) => RecordedStep::of(step, &read),
+        let steps = lines.iter().filter_map(|line| match line {
+            TraceRecord::AgentStep(step) => Some(step),
             _ => None,
         });
+        if steps.clone().flat_map(|step| &step.actions).any(is_redacted) {
+            return Err(
+                "the run was recorded with `--redact`: the texts that it typed are missing".into(),
+            );
+        }
+        let rounds = steps.filter_map(|step| RecordedStep::of(step, &read));
         let rounds: Vec<RecordedStep> = rounds.collect();
         if rounds.is_empty() {
             return Err("the run did nothing that can be replayed".into());

@@ -22,6 +22,7 @@ use std::path::Path;
 
 pub use reader::{RecordedAction, Trace, TraceEntry};
 pub use recorder::Recorder;
+pub use redaction::REDACTED;
 pub use show::show;
 
 use format::{FILE, TraceRecord, VERSION};

@@ -187,3 +187,16 @@ fn only_agent_runs_can_be_replayed() {
     assert!(refused(&[]).contains("no goal"));
     assert!(refused(&[TraceRecord::Goal(GoalStart::default())]).contains("did nothing"));
 }
+
+#[test]
+fn run_without_its_typed_texts_is_not_replayed() {
+    let typed = carried("type_text", json!({ "text": REDACTED, "control_id": "1" }));
+    let step = AgentStep { step: 1, actions: vec![typed], ..AgentStep::default() };
+    let records = [TraceRecord::Goal(GoalStart::default()), TraceRecord::AgentStep(Box::new(step))];
+    let shown = Arc::new(Showing(names(&[])));
+    let refused = ReplayPolicy::of(&records, |_| None, shown).err().unwrap();
+    assert_eq!(
+        refused,
+        "the run was recorded with `--redact`: the texts that it typed are missing"
+    );
+}

@@ -14,7 +14,7 @@ use thumbwire_device::{AppId, Flags, Format, Image, Node, text_field};
 use crate::action::Action;
 
 /// What stands for a text that was left out.
-pub(super) const REDACTED: &str = "[redacted]";
+pub const REDACTED: &str = "[redacted]";
 
 /// Shorter texts are replaced only where they are a whole value: as a part of others, "a" would leave nothing readable.
 const SHORTEST_PART: usize = 4;

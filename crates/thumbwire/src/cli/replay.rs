@@ -48,7 +48,7 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
         session: Arc::clone(&session),
         vault,
         out: arguments.out.clone(),
-        redact: false,
+        redact: conduct.redact,
     };
     let watched = conduct.watched(device, config);
     let ended = repeat(&arguments.run, &lines, thinker.as_ref(), &stage, watched).await;

@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::model_flags::ModelSetup;
-use super::run_goal::{self, FOREVER, RunContext, RunFlags, RunRequest, shell_quote};
+use super::run_goal::{self, FOREVER, RunContext, RunFlags, RunRequest};
 use super::run_setup::{self, FlowGoalRunner, RunSetup};
 use super::screenshot_size::ScreenshotSize;
 use super::{CliError, DeviceFlags, flow, print, terminal_prompt};
 use crate::config::{self, Config};
+use crate::shell_quote::shell_quote;
 use thumbwire_agent::{self, Budgets, RedactedPerform};
 use thumbwire_core::action::NoUser;
 use thumbwire_core::artifacts::ArtifactStore;
@@ -32,9 +33,6 @@ pub(super) struct Arguments {
     /// Directory to record the run in, as `logs/run-TIME/`
     #[arg(long, value_name = "DIR", default_value = ".")]
     out: PathBuf,
-    /// Leave typed texts, the content of text fields and pictures out of what is recorded
-    #[arg(long)]
-    redact: bool,
     /// Resume the run in this directory
     #[arg(long, value_name = "RUN", conflicts_with = "out")]
     resume: Option<PathBuf>,
@@ -69,7 +67,7 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
         session: Arc::clone(&session),
         vault,
         out: arguments.out.clone(),
-        redact: arguments.redact,
+        redact: conduct.redact,
     };
     let watched = conduct.watched(device, config);
     let ended = run_goal(&thinker, &stage, goal, arguments.resume.as_deref(), watched).await;
@@ -134,7 +132,7 @@ async fn try_flows(arguments: Arguments, config: &Config) -> Result<u8, CliError
         files: arguments.goal.iter().map(PathBuf::from).collect(),
         devices: arguments.device,
         out: Some(folder),
-        redact: arguments.redact,
+        redact: conduct.redact,
         within: Some(conduct.limits.budgets(FOREVER).time.unwrap_or(FOREVER)),
         pursue: pursuer.as_ref().map(|it| it as &dyn RunGoal),
         ask: if asks { terminal_prompt::person(None) } else { Arc::new(NoUser) },

@@ -18,6 +18,7 @@ use super::shutdown::ShutdownSignal;
 use super::terminal_prompt::{self, PauseOutput};
 use super::{CliError, print};
 use crate::config::Config;
+use crate::shell_quote::shell_quote;
 use thumbwire_agent::{self, AgentStatus, Budgets, Policy, ScreenshotMode, StopReason};
 use thumbwire_core::action::{Action, Call, NoUser, Outcome, Perform};
 use thumbwire_core::event::{EventSink, NoEvents};
@@ -45,6 +46,9 @@ pub(super) struct RunFlags {
     /// Never ask questions
     #[arg(long = "non-interactive", alias = "no-ask")]
     pub(super) no_ask: bool,
+    /// Leave typed texts, the content of text fields and pictures out of what is recorded
+    #[arg(long)]
+    pub(super) redact: bool,
     #[command(flatten)]
     pub(super) show: OutputFlags,
 }
@@ -246,15 +250,6 @@ fn resume_hint(stopped: Option<StopReason>) -> &'static str {
 /// The answer with its line breaks, but without terminal control characters.
 fn plain(text: &str) -> String {
     text.lines().map(super::style::sanitize).collect::<Vec<_>>().join("\n")
-}
-
-/// Quotes a word for a shell.
-pub(super) fn shell_quote(word: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "-_./:=,@%+".contains(c);
-    match !word.is_empty() && word.chars().all(plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
-    }
 }
 
 #[cfg(test)]
