@@ -1,18 +1,18 @@
 //! Text that others wrote, with everything in it visible: the one function for lists, replies, prompts, reports, logs and
 //! terminals.
 //!
-//! Apps, pages and senders choose the text of a screen, a label, a notification or a log line. Characters without ink let
+//! Apps, pages and senders choose the text of a screen, a label, a notification or a log line. Invisible characters let
 //! such a text say one thing to a person and another to a model (tags, runs of variation selectors), turn its direction,
 //! or begin a line that looks like ours. [`visible`] writes each of them as its code point, `\u{202e}`: nothing is
-//! removed, and a reader sees what is there. Letters and emoji of every language stay as they are, also where they need a
-//! character without ink: a joiner between letters that join, a selector behind its base (Unicode Standard, chapter 23).
+//! removed, and a reader sees what is there. Letters and emoji of every language stay as they are, also where they need an
+//! invisible character: a joiner between letters that join, a selector behind its base (Unicode Standard, chapter 23).
 //!
 //! Begin with [`visible`]; [`quoted`] is for a text inside a line of ours.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// The text on one line: line feeds as `\n`, tabs as `\t`, and every other character without ink as `\u{202e}`.
+/// The text on one line: line feeds as `\n`, tabs as `\t`, and every other invisible character as `\u{202e}`.
 ///
 /// Applying it twice changes nothing more.
 pub fn visible(text: &str) -> Cow<'_, str> {
@@ -48,7 +48,7 @@ pub fn name(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// An XML document, or an escaped attribute value, with a character reference, `&#x202e;`, for each character without ink: a
+/// An XML document, or an escaped attribute value, with a character reference, `&#x202e;`, for each invisible character: a
 /// parser gets the same text. What XML 1.0 does not allow as a reference is written as in [`visible`]. Line feeds and tabs
 /// stay.
 pub fn visible_xml(xml: &str) -> Cow<'_, str> {
@@ -61,9 +61,13 @@ pub fn visible_xml(xml: &str) -> Cow<'_, str> {
     })
 }
 
-/// The text without characters without ink, and without their marks: for comparing names that should look different.
-pub fn without_hidden(text: &str) -> String {
-    let mut rest = &*visible(text);
+/// The text without invisible characters, and without their marks: for comparing names that should look different.
+pub fn without_hidden(text: &str) -> Cow<'_, str> {
+    let shown = visible(text);
+    let mut rest = &*shown;
+    if !rest.contains("\\u{") {
+        return shown;
+    }
     let mut out = String::with_capacity(rest.len());
     while let Some(at) = rest.find("\\u{") {
         out.push_str(&rest[..at]);
@@ -71,7 +75,7 @@ pub fn without_hidden(text: &str) -> String {
         let end = mark.find('}').unwrap_or(0);
         let code = mark.get(3..end).filter(|code| code.len() <= 6);
         let code = code.and_then(|code| u32::from_str_radix(code, 16).ok());
-        match code.and_then(char::from_u32).filter(|c| is_inkless(*c)) {
+        match code.and_then(char::from_u32).filter(|c| is_invisible(*c)) {
             Some(_) => rest = &mark[end + 1..],
             None => {
                 out.push_str(&mark[..3]);
@@ -79,7 +83,7 @@ pub fn without_hidden(text: &str) -> String {
             }
         }
     }
-    out + rest
+    Cow::Owned(out + rest)
 }
 
 /// Whether the text has a character that [`visible_lines`] would show as its code point.
@@ -87,7 +91,7 @@ pub fn has_hidden(text: &str) -> bool {
     matches!(visible_lines(text), Cow::Owned(_))
 }
 
-/// The text with `write` for each character without ink, except those that `keep` names, given the next one: for forms with
+/// The text with `write` for each invisible character, except those that `keep` names, given the next one: for forms with
 /// escapes of their own, such as XML and JSON.
 pub fn escape_hidden(
     text: &str,
@@ -108,7 +112,7 @@ pub fn escape_hidden(
         if c == BLACK_FLAG {
             flag_end = at + c.len_utf8() + flag_tags(rest);
         }
-        let is_fine = !is_inkless(c)
+        let is_fine = !is_invisible(c)
             || keep(c, rest.chars().next())
             || at < flag_end
             || (c == '\u{2800}' && has_braille)
@@ -136,9 +140,9 @@ fn write_mark(c: char, out: &mut String) {
 }
 
 /// Characters that a person does not see: controls, line separators, format characters (zero width, bidirectional, tags,
-/// selectors), letters without ink, and what has no meaning without a private agreement (Unicode's properties `Cc`,
+/// selectors), invisible letters, and what has no meaning without a private agreement (Unicode's properties `Cc`,
 /// `Default_Ignorable_Code_Point`, `Co`, `Noncharacter_Code_Point`). Spaces are not among them.
-fn is_inkless(c: char) -> bool {
+fn is_invisible(c: char) -> bool {
     c.is_control()
         || matches!(u32::from(c),
             0xAD                        // soft hyphen
@@ -160,13 +164,13 @@ fn is_inkless(c: char) -> bool {
             | 0x13430..=0x13455         // layout of hieroglyphs
             | 0x16FE4                   // Khitan filler
             | 0x1BCA0..=0x1BCA3         // shorthand
-            | 0x1D159 | 0x1D173..=0x1D17A // music without ink
+            | 0x1D159 | 0x1D173..=0x1D17A // invisible marks of music
             | 0xE0000..=0xE0FFF         // tags: a hidden alphabet, and more variation selectors
             | 0xF0000..)
         || u32::from(c) & 0xFFFE == 0xFFFE
 }
 
-/// Whether a character without ink changes how its neighbours look, as their scripts need. One per base: a run of them
+/// Whether an invisible character changes how its neighbours look, as their scripts need. One per base: a run of them
 /// could carry a hidden text.
 fn belongs(c: char, before: Option<char>, after: Option<char>) -> bool {
     let Some(before) = before else { return false };
@@ -336,7 +340,7 @@ mod tests {
     fn text_cannot_close_its_quotes() {
         let text = "a\" e9\nbutton \"Pay\" e2\u{202e}\\";
         assert_eq!(quoted(text), r#""a\" e9\nbutton \"Pay\" e2\u{202e}\\""#);
-        // A text that looks like a mark is told apart from one.
+        // A backslash is escaped too, so a text that looks like a code point is not mistaken for one.
         assert_eq!(quoted(r"\u{202e}"), r#""\\u{202e}""#);
     }
 
@@ -373,8 +377,8 @@ mod tests {
         for c in '\u{0}'..=char::MAX {
             let text = format!("a{c}b");
             let shown = visible(&text);
-            assert_eq!(is_inkless(c), shown != text, "{c:?}");
-            assert!(!shown.chars().any(is_inkless), "{c:?}");
+            assert_eq!(is_invisible(c), shown != text, "{c:?}");
+            assert!(!shown.chars().any(is_invisible), "{c:?}");
         }
     }
 }

@@ -94,7 +94,7 @@ fn rerun(report: &Report, attempt: &Attempt) -> Option<TestRerun> {
     Some(rerun)
 }
 
-/// A line that an app may have written, with what nobody sees in it visible. It cannot name a file to attach.
+/// A line that an app may have written, with its invisible characters shown. It cannot name a file to attach.
 fn foreign(line: &str) -> String {
     visible_lines(line).replace("[[", "[ [")
 }

@@ -13,7 +13,7 @@ pub const MOST_IN_A_NAME: usize = 256;
 pub const MOST_IN_A_DESCRIPTION: usize = 4_000;
 
 /// Sanitized text on one line: at most `max` characters, then an ellipsis; each run of whitespace, newlines included,
-/// becomes one space; every character without ink is written as its code point, `\u{202e}`.
+/// becomes one space; every invisible character is written as its code point, `\u{202e}`.
 pub fn sanitize(text: &str, max: usize) -> String {
     let mut line = String::new();
     let mut count = 0;

@@ -150,7 +150,7 @@ fn text_inside(node: &Node, screen: &ScreenState) -> String {
 }
 
 fn risk_of_text(text: &str) -> Option<&'static str> {
-    // A person reads "Pay", whatever is hidden between the letters.
+    // Invisible characters between the letters do not change what a person reads: "Pay".
     let small = without_hidden(text).trim().to_lowercase();
     if small.chars().count() > MOST_SIGNS {
         return None;

@@ -379,7 +379,9 @@ impl Failure {
             Error::Locked(state) => Cause::Locked(*state),
             Error::NotLaunchable { app } => Cause::AppNotLaunchable { app: app.clone() },
             Error::InvalidAppId { .. } => Cause::InvalidArgument { reason: error.to_string() },
-            Error::NotReady { .. } => Cause::NotReady { text: error.to_string() },
+            Error::NotReady { .. } | Error::StaleTree { .. } => {
+                Cause::NotReady { text: error.to_string() }
+            }
             Error::Unsupported { what, platform } => {
                 Cause::PlatformNotSupported { what: (*what).into(), platform: *platform }
             }

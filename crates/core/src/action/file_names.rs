@@ -28,7 +28,7 @@ pub enum FileNameError {
     EndsInDot,
     /// It contains characters that file systems do not allow: these, sorted, each once.
     Characters(Vec<char>),
-    /// It contains characters that nobody sees, or that change the direction of text.
+    /// It contains invisible characters, or some that change the direction of text.
     Hidden,
     /// It has more than [`LONGEST_NAME`] bytes. Holds its length in characters.
     TooLong(usize),
@@ -46,7 +46,7 @@ pub fn check_name(name: &str) -> Result<(), FileNameError> {
         return Err(FileNameError::EscapesRoot);
     }
     let mut odd: Vec<char> =
-        name.chars().filter(|&c| FORBIDDEN.contains(&c) || c.is_control()).collect();
+        name.chars().filter(|c| FORBIDDEN.contains(c) || c.is_control()).collect();
     if !odd.is_empty() {
         odd.sort_unstable();
         odd.dedup();
@@ -83,7 +83,7 @@ impl fmt::Display for FileNameError {
                 let odd: Vec<String> = odd.iter().map(|c| format!("{c:?}")).collect();
                 write!(f, "it contains {}", odd.join(", "))
             }
-            Self::Hidden => f.write_str("it contains characters that nobody sees"),
+            Self::Hidden => f.write_str("it contains invisible characters"),
             Self::TooLong(characters) => {
                 write!(f, "its {characters} characters exceed the limit of {LONGEST_NAME} bytes")
             }

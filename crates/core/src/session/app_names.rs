@@ -35,7 +35,8 @@ pub(super) fn meant<'a>(
     labels: &'a [LabelledApp],
 ) -> Result<Vec<&'a AppId>, Cause> {
     let is_system = |app: &AppId| installed.iter().any(|it| it.id == *app && it.system);
-    let shown = without_hidden(&sanitize(name, LONGEST));
+    let given = sanitize(name, LONGEST);
+    let shown = without_hidden(&given);
     let word = shown.to_lowercase();
     let by_id = match_id(&name.to_lowercase(), installed);
     if let Some((IdMatch::Whole, app)) = by_id.first() {
@@ -90,7 +91,7 @@ fn lower(app: &LabelledApp) -> Option<String> {
 
 /// The label as a person sees it.
 fn seen(app: &LabelledApp) -> Option<String> {
-    app.label.text().map(without_hidden)
+    app.label.text().map(|label| without_hidden(label).into_owned())
 }
 
 fn ambiguous(name: &str, apps: &[&LabelledApp]) -> Cause {
@@ -219,7 +220,7 @@ mod tests {
         assert!(both("Settings", "Settings").is_err());
         // The case tells them apart, and the system's app is the one that fits.
         assert_eq!(both("Settings", "settings"), found(&["com.android.settings"]));
-        // Names are compared without what nobody sees.
+        // Names are compared without invisible characters.
         let hidden = sanitize("Set\u{200b}tings\u{202e}", 60);
         assert!(both("Settings", &hidden).is_err());
         // The real one's name could not be read.

@@ -73,7 +73,7 @@ const GUARDED_PARTS: [&str; 5] =
 /// Activities that show the list of subjects; in two panes, and on the virtual phone, beside or as a page.
 const HOME: [&str; 3] = ["Settings", "SettingsHomepageActivity", "MainSettings"];
 
-/// A fragment of a library, which says nothing of the page.
+/// Fragments of libraries, which say nothing of the page.
 const NO_PAGE: [&str; 2] = ["ReportFragment", "SupportRequestManagerFragment"];
 
 /// Words on guarded pages of Android 4.4 to 14 in English, if the phone does not tell the fragment.
@@ -139,11 +139,10 @@ impl AttachedDevice {
             tracing::debug!("cannot read the page of Settings: {error}");
             Vec::new()
         });
-        let mut pages = fragments.iter().filter(|class| !NO_PAGE.contains(&class.as_str()));
         if let Some(page) = fragments.iter().find(|class| is_guarded(class)) {
             return Some(page.clone());
         }
-        if pages.next().is_some() {
+        if fragments.iter().any(|class| !NO_PAGE.contains(&class.as_str())) {
             return None;
         }
         let titles: &[&str] = if HOME.contains(&activity) { &[] } else { &TITLES };

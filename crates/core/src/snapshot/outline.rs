@@ -276,7 +276,7 @@ fn place(Rect { left, top, right, bottom }: Rect) -> String {
 }
 
 /// The last part of a resource id with a `#`: `#save` for `com.app:id/save`. A page chooses the ids of its elements freely
-/// (`AccessibilityNodeInfo.getViewIdResourceName`): what is no plain word is in quotes.
+/// (`AccessibilityNodeInfo.getViewIdResourceName`): anything but a plain word is in quotes.
 fn short_id(id: &str) -> Option<String> {
     let short = id.rsplit_once('/').map_or(id, |(_, short)| short);
     (!short.is_empty()).then(|| format!("#{}", name(short)))

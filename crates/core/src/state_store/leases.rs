@@ -25,7 +25,7 @@ pub struct LeaseOwner {
 }
 
 impl From<&str> for LeaseOwner {
-    /// An owner whose id is no secret.
+    /// An owner whose id may be shown.
     fn from(id: &str) -> Self {
         Self { id: id.to_owned(), name: id.to_owned() }
     }
@@ -139,7 +139,7 @@ impl Leases {
         Ok(())
     }
 
-    /// Ends whatever lease of a device this owner holds.
+    /// Ends the lease of a device if this owner holds it.
     ///
     /// # Errors
     /// If the store fails.

@@ -58,7 +58,7 @@ impl Reply {
         Self { is_error: true, ..Self::text(text) }
     }
 
-    /// The reply with every character without ink written as its code point, in all texts and structured values.
+    /// The reply with every invisible character written as its code point, in all texts and structured values.
     ///
     /// Every reply passes here. Texts that must stay on one line, or in quotes, are made so where they are put together.
     pub(super) fn made_visible(mut self) -> Self {

@@ -21,8 +21,8 @@ pub(super) struct Arguments {
     /// Address of its adbd; adb servers find phones on odd ports from 5555 to 5585 by themselves
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:6555")]
     listen: String,
-    /// Let other computers connect: needed where HOST is no address of this computer alone. An adbd gives its shell to
-    /// anyone who connects, unless `--require-auth` is given
+    /// Allow an address that other computers can reach. Without `--require-auth` an adbd gives its shell to everyone who
+    /// connects
     #[arg(long)]
     allow_remote: bool,
     /// Number of phones, on PORT, PORT+2, PORT+4 … with seeds SEED, SEED+1, SEED+2 …; port 0 gives each a free port
@@ -60,14 +60,15 @@ impl Arguments {
         };
         let (mut setup, rules) = (self.manner.setup(setup), self.manner.rules()?);
         setup.screen_lock = self.pin.clone().map_or(setup.screen_lock, ScreenLock::Pin);
+        if !self.allow_remote && !is_local(&self.listen).await {
+            return Err(CliError::usage(format!(
+                "other computers could connect to --listen {}; listen on 127.0.0.1, or add --allow-remote",
+                self.listen
+            )));
+        }
         let mut phones = Vec::new();
         for nth in 0..self.count {
             let wanted = place(&self.listen, nth)?;
-            if !self.allow_remote && !is_local(&wanted).await {
-                return Err(CliError::usage(format!(
-                    "other computers could connect to --listen {wanted}; listen on 127.0.0.1, or add --allow-remote"
-                )));
-            }
             let unheard = |error| CliError::failed(format!("cannot listen on {wanted}: {error}"));
             let listener = TcpListener::bind(&wanted).await.map_err(unheard)?;
             let address = listener.local_addr().map_err(unheard)?.to_string();

@@ -140,7 +140,7 @@ pub(in crate::cli) fn sanitize(text: &str) -> String {
     thumbwire_mobile_mcp::sanitize::sanitize(text, LONGEST)
 }
 
-/// Escapes the characters without ink of an output, except line feeds and tabs, so that a phone cannot control the terminal
+/// Escapes the invisible characters of an output, except line feeds and tabs, so that a phone cannot control the terminal
 /// or hide a text. Inside a JSON text, `\u001b` stands for the same character.
 pub(in crate::cli) fn escape_controls(text: &str) -> Cow<'_, str> {
     escape_hidden(

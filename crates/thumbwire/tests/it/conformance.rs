@@ -1,7 +1,7 @@
 //! MCP's official conformance suite against our HTTP server, in each revision that it knows.
 //!
 //! `.ci/conformance` installs it; `THUMBWIRE_CONFORMANCE` is its folder. What is expected to fail is in
-//! `tests/conformance/excluded.yml`: the suite itself fails if one of these passes, or another one fails.
+//! `tests/conformance/REVISION.yml`: the suite itself fails if one of these passes, or another one fails.
 
 use std::path::Path;
 use std::process::Stdio;

@@ -1,4 +1,4 @@
-//! Strangers' texts with every kind of character that nobody sees, through every tool, the agent's prompt, a trace and its
+//! Strangers' texts with every kind of invisible character, through every tool, the agent's prompt, a trace and its
 //! report, and the terminal: each is shown as its code point, and no text leaves its quotes.
 
 use std::collections::BTreeSet;
@@ -81,7 +81,7 @@ fn strings(value: &Value, place: &str, out: &mut Vec<(String, String)>) {
     }
 }
 
-/// Fails if a character without ink is in the value. Returns whether the hostile text is in it.
+/// Fails if an invisible character is in the value. Returns whether the hostile text is in it.
 #[track_caller]
 fn check(value: &Value, place: &str) -> bool {
     let mut all = Vec::new();

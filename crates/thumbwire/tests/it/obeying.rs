@@ -9,8 +9,8 @@ use async_trait::async_trait;
 use serde_json::{Map, Value, json};
 use thumbwire_agent::model::Usage;
 use thumbwire_agent::{
-    Agent, AgentStatus, ConfirmMode, Decision, FunctionCall, Judgement, Memory, Observation,
-    Policy, PolicyError, PolicyOutput, Prompt, ScreenshotMode,
+    Agent, AgentStatus, ConfirmMode, Decision, FunctionCall, Memory, Observation, Policy,
+    PolicyError, PolicyOutput, ScreenshotMode,
 };
 use thumbwire_core::action::{Call, Perform};
 use thumbwire_core::app_tools::AppToolOptions;
@@ -537,23 +537,7 @@ impl Policy for ObeyingPolicy {
             },
         };
         let spent = Usage { calls: 1, ..Usage::default() };
-        Ok(PolicyOutput {
-            decision,
-            spent,
-            prompt: Prompt::default(),
-            response: "{}".into(),
-            unreadable: 0,
-        })
-    }
-
-    async fn judge(
-        &self,
-        _: &Observation,
-        _: &Decision,
-        _: &Call,
-        _: &dyn EventSink,
-    ) -> Result<Option<Judgement>, PolicyError> {
-        Ok(None)
+        Ok(PolicyOutput { decision, spent, ..PolicyOutput::default() })
     }
 }
 

@@ -26,7 +26,7 @@ fn all(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Types into a field, a password prompt's kind of text included, looks, and takes a screenshot.
+/// Types into a field, looks, and takes a screenshot.
 fn work(server: &mut McpProcess) {
     server.say("mobile_launch_app", json!({ "bundle_id": "com.android.settings" }));
     server.say("mobile_tap_element", json!({ "text": "Search settings" }));

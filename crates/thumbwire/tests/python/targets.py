@@ -75,13 +75,13 @@ def acts(node):
 
 
 def escaped(text):
-    """A text as the list writes it, without what nobody sees."""
+    """A text as the list writes it, without invisible characters."""
     text = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\t", "\\t")
     return "".join(char for char in text if unicodedata.category(char) not in ("Cc", "Cf", "Co", "Cn", "Zl", "Zp"))
 
 
 def seen(list_):
-    """A list without the marks of what nobody sees, and without what is kept of it."""
+    """A list without the marks of invisible characters, and without what is kept of it."""
     return escaped_only(re.sub(r"(?<!\\)((?:\\\\)*)\\u\{[0-9a-f]+\}", r"\1", list_))
 
 

@@ -335,8 +335,8 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// Adds a text that the line does not have yet, and that `whole` does not contain. Neither case nor what
-/// nobody sees makes another text: an app's `SAVE` is often described as `Save`.
+/// Adds a text that the line does not have yet, and that `whole` does not contain. Neither case nor an invisible
+/// character makes another text: an app's `SAVE` is often described as `Save`.
 fn add<'a>(texts: &mut Vec<&'a str>, text: &'a str, whole: &str) {
     if !text.is_empty()
         && !texts.iter().any(|given| is_same_text(given, text))
@@ -347,8 +347,9 @@ fn add<'a>(texts: &mut Vec<&'a str>, text: &'a str, whole: &str) {
 }
 
 fn is_same_text(one: &str, other: &str) -> bool {
-    let seen = |text: &str| without_hidden(text).to_lowercase();
-    one == other || seen(one) == seen(other)
+    let (one, other) = (without_hidden(one), without_hidden(other));
+    one.eq_ignore_ascii_case(&other)
+        || !(one.is_ascii() && other.is_ascii()) && one.to_lowercase() == other.to_lowercase()
 }
 
 /// Whether a text contains another one between word boundaries.

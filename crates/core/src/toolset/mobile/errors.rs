@@ -94,6 +94,7 @@ pub fn failure_text(failure: &Failure) -> String {
         Cause::Refused { reason: why } => format!("Refused: {why}"),
         Cause::BackgroundStartRestricted { .. }
         | Cause::DeviceBusy { .. }
+        | Cause::SettingsPageNotAllowed { .. }
         | Cause::TooManyActive { .. }
         | Cause::Locked(_)
         | Cause::NoInputFolder
@@ -102,7 +103,6 @@ pub fn failure_text(failure: &Failure) -> String {
         | Cause::TypingTooLong { .. } => {
             format!("Refused: {}", failure.cause)
         }
-        Cause::SettingsPageNotAllowed { .. } => format!("Refused: {}", failure.cause),
         Cause::StepFailed { reason } => format!("Step failed: {reason}"),
         Cause::NotReady { text: said } | Cause::DeviceError { text: said } => {
             // An app can have a say in what the phone's programs print.

@@ -82,7 +82,7 @@ pub fn xml(snapshot: &Snapshot) -> String {
     out
 }
 
-/// Escapes an attribute value. A character without ink is a reference, so that a parser gets the app's text and a reader
+/// Escapes an attribute value. An invisible character is a reference, so that a parser gets the app's text and a reader
 /// sees what is in it.
 fn escape(value: &str) -> String {
     let mut out = String::with_capacity(value.len());
