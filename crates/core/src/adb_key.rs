@@ -34,6 +34,38 @@ pub fn read_or_make(file: &Path, name: &str) -> Result<Key, String> {
     }
 }
 
+/// The state of a key's file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeyState {
+    /// It holds a key.
+    Private,
+    /// It holds a key, and other users of this computer can read it.
+    ReadableByOthers,
+    /// There is no file.
+    Missing,
+}
+
+/// What [`read_or_make`] would find in `file`. Creates nothing.
+///
+/// # Errors
+/// A message, if the file cannot be read or does not hold a key.
+pub fn check(file: &Path) -> Result<KeyState, String> {
+    let about = match fs::metadata(file) {
+        Ok(about) => about,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(KeyState::Missing),
+        Err(error) => return Err(format!("cannot read {}: {error}", file.display())),
+    };
+    if !about.is_file() {
+        return Err(format!("{} is not a regular file", file.display()));
+    }
+    read_or_make(file, "")?;
+    #[cfg(unix)]
+    if std::os::unix::fs::PermissionsExt::mode(&about.permissions()) & 0o077 != 0 {
+        return Ok(KeyState::ReadableByOthers);
+    }
+    Ok(KeyState::Private)
+}
+
 fn keep(file: &Path, private: &str, public: &str) -> io::Result<()> {
     if let Some(folder) = file.parent() {
         fs::create_dir_all(folder)?;

@@ -40,7 +40,7 @@ pub use app_services::{
 };
 pub use clipboard::Clipboard;
 pub use device_files::{DeviceFiles, FileDetails, FileKind};
-pub use health_checks::{Check, Health, HealthChecks};
+pub use health_checks::{Check, Health, HealthChecks, HelperStatus};
 pub use launcher::{LabelSource, Launcher, LauncherApp, LauncherApps, LauncherLabel};
 pub use links::Links;
 pub use logs::{LogEntry, LogFilter, LogStream, Logs, Priority};

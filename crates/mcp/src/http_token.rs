@@ -122,6 +122,17 @@ pub fn read_or_make(file: &Path) -> Result<StoredToken, String> {
     }
 }
 
+/// Whether `file` holds a token that [`read_or_make`] would use; `false` if it is missing. Creates nothing.
+///
+/// # Errors
+/// As [`read_or_make`].
+pub fn check(file: &Path) -> Result<bool, String> {
+    match fs::metadata(file) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        _ => read_or_make(file).map(|_| true),
+    }
+}
+
 fn not_a_file(file: &Path) -> String {
     format!("{} is not a regular file. Name one with --token-file", file.display())
 }

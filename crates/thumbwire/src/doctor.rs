@@ -15,6 +15,7 @@ mod look;
 mod mask;
 mod report;
 mod scene;
+mod setup;
 mod video;
 
 use std::path::PathBuf;
@@ -26,6 +27,7 @@ pub use checks::{Check, checks};
 pub use exam::Exam;
 pub use mask::Mask;
 pub use report::{CheckResult, PhoneSummary, Report, Verdict};
+pub use setup::{Finding, SetupOptions, Severity, check_setup};
 
 /// What to check, and where.
 pub struct Options {

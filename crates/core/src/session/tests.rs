@@ -22,8 +22,8 @@ use thumbwire_base::lock;
 use thumbwire_device::image::Pixels;
 use thumbwire_device::{
     App, AppId, Check, DeviceInfo, Error, Facets, Flags, Format, Front, Gesture, Health,
-    HealthChecks, Identity, Image, Key, Node, Orientation, OrientationControl, Panel, Platform,
-    Point, Rect, RotationOwner, Screenshot, Size, Tree, TreeDetail, TypingMethod,
+    HealthChecks, HelperStatus, Identity, Image, Key, Node, Orientation, OrientationControl, Panel,
+    Platform, Point, Rect, RotationOwner, Screenshot, Size, Tree, TreeDetail, TypingMethod,
 };
 use tokio::sync::Semaphore;
 
@@ -166,6 +166,10 @@ impl HealthChecks for Fake {
     async fn check_health(&self) -> Result<Health, Error> {
         let details = String::new();
         Ok(Health { checks: vec![Check { name: "connectivity", passed: true, details }] })
+    }
+
+    async fn check_helper(&self) -> Result<HelperStatus, Error> {
+        Ok(HelperStatus::Missing)
     }
 }
 

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 
 use super::{Android, CommandOutput, ShellCommand};
-use crate::{Check, Error, Health, HealthChecks};
+use crate::{Check, Error, Health, HealthChecks, HelperStatus};
 
 #[async_trait]
 impl HealthChecks for Android {
@@ -23,6 +23,10 @@ impl HealthChecks for Android {
             Err(details) => Check { name, passed: false, details },
         });
         Ok(Health { checks: checks.into() })
+    }
+
+    async fn check_helper(&self) -> Result<HelperStatus, Error> {
+        self.helper_status().await
     }
 }
 

@@ -36,7 +36,7 @@ use tokio::task::AbortHandle;
 use tokio::time::{Instant, timeout};
 
 use super::{Android, transport_error};
-use crate::{Error, ServiceReply, ServiceRequest, SideEffect, StartServiceError};
+use crate::{Error, HelperStatus, ServiceReply, ServiceRequest, SideEffect, StartServiceError};
 use connection::{Connection, ConnectionEnd, RequestError};
 use frame::Header;
 use process::HelperProcess;
@@ -97,6 +97,18 @@ impl Android {
         // Nothing was started.
         self.allow_background_start(&request.to.app).await?;
         self.call_once(request, until).await
+    }
+
+    /// Starts the helper, and tells whether it answers.
+    pub(super) async fn helper_status(&self) -> Result<HelperStatus, Error> {
+        if self.helper.mode == HelperMode::Off {
+            return Ok(HelperStatus::Off);
+        }
+        match self.helper("checking the helper").await {
+            Ok(_) => Ok(HelperStatus::Running),
+            Err(Error::HelperMissing { .. }) => Ok(HelperStatus::Missing),
+            Err(error) => Err(error),
+        }
     }
 
     async fn call_once(

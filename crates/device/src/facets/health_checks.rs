@@ -9,6 +9,23 @@ use crate::Error;
 pub trait HealthChecks: Send + Sync {
     /// Checks how well the phone can be driven. A phone that does not respond shows up as a failed check.
     async fn check_health(&self) -> Result<Health, Error>;
+
+    /// Starts the helper, if its file is on the phone or may be pushed, and tells whether it answers.
+    ///
+    /// # Errors
+    /// Why it does not start or answer.
+    async fn check_helper(&self) -> Result<HelperStatus, Error>;
+}
+
+/// Whether the helper works on a phone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HelperStatus {
+    /// It runs and answers.
+    Running,
+    /// Its file is not on the phone.
+    Missing,
+    /// The operator does not want it used.
+    Off,
 }
 
 /// The results of a phone's health checks.

@@ -9,12 +9,12 @@ use thumbwire_device::image::PixelLimits;
 use thumbwire_device::{
     App, AppData, AppFunctions, AppId, AppInstallation, AppPages, AppPermissions, AppServices,
     Clipboard, Component, Device, DeviceFiles, DeviceInfo, Editor, EditorSize, Error, Facets,
-    FileDetails, Front, Gesture, Health, HealthChecks, Identity, InstallOptions, Key, Launcher,
-    LauncherApps, Links, LogEntry, LogFilter, LogStream, Logs, Notification, Notifications,
-    Orientation, OrientationControl, Package, Packages, Platform, Recording, RecordingOptions,
-    RotationOwner, ScaledDevice, ScreenLock, ScreenRecording, Screenshot, ScreenshotFiles,
-    ServiceReply, ServiceRequest, Size, SystemProperties, TextEditing, Tree, TreeDetail,
-    TypingMethod,
+    FileDetails, Front, Gesture, Health, HealthChecks, HelperStatus, Identity, InstallOptions, Key,
+    Launcher, LauncherApps, Links, LogEntry, LogFilter, LogStream, Logs, Notification,
+    Notifications, Orientation, OrientationControl, Package, Packages, Platform, Recording,
+    RecordingOptions, RotationOwner, ScaledDevice, ScreenLock, ScreenRecording, Screenshot,
+    ScreenshotFiles, ServiceReply, ServiceRequest, Size, SystemProperties, TextEditing, Tree,
+    TreeDetail, TypingMethod,
 };
 use tokio::io::{AsyncRead, AsyncWrite};
 
@@ -412,6 +412,9 @@ impl ScreenLock for Phone {
 #[async_trait]
 impl HealthChecks for Phone {
     async fn check_health(&self) -> Result<Health, Error> {
+        self.nothing()
+    }
+    async fn check_helper(&self) -> Result<HelperStatus, Error> {
         self.nothing()
     }
 }

@@ -12,9 +12,11 @@ use thumbwire_virtual_android::{ClockMode, Setup, VirtualPhone};
 
 use super::helper_flag::HelperFlag;
 use super::style::sanitize;
-use super::{CliError, phones_with, print, terminal_prompt};
+use super::{CliError, phones_with, print, print_styled, terminal_prompt};
 use crate::config::Config;
-use crate::doctor::{self, CheckResult, Options, Report, TestApp, checks};
+use crate::doctor::{
+    self, CheckResult, Finding, Options, Report, SetupOptions, Severity, TestApp, checks,
+};
 use thumbwire_core::action::{
     Action, AppFilter, Call, Cause, DeviceKind, Failure, ListedDevice, Outcome, Perform as _,
     Question, UserAnswer, agrees,
@@ -36,6 +38,10 @@ pub(super) struct Arguments {
     android: Option<String>,
     #[command(flatten)]
     helper: HelperFlag,
+    /// Check only what tools need: files of this computer, the adb server, and each phone's state, speed and helper. Calls
+    /// no tool; without `--device` all phones are checked
+    #[arg(long, conflicts_with_all = ["full", "only"])]
+    setup: bool,
     /// Call every tool, not only those that change nothing: opens apps, taps, types and rotates the screen
     #[arg(long)]
     full: bool,
@@ -52,7 +58,7 @@ pub(super) struct Arguments {
     #[arg(long)]
     json: bool,
     /// Print saved JSON reports side by side as Markdown, without using a phone
-    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["device", "full", "json", "apk"])]
+    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["device", "full", "json", "apk", "setup"])]
     compare: Vec<PathBuf>,
 }
 
@@ -74,7 +80,24 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
         )));
     }
     let phones = providers(&arguments, config)?;
-    let (device, transport) = chosen(arguments.device.clone(), &phones).await?;
+    if arguments.setup {
+        let findings = setup(&arguments, config, &phones).await;
+        match arguments.json {
+            true => print_json(&findings)?,
+            false => print_setup(&findings, config)?,
+        }
+        return Ok(u8::from(has_problem(&findings)));
+    }
+    let (device, transport) = match chosen(arguments.device.clone(), &phones).await {
+        Ok(chosen) => chosen,
+        Err(failure) => {
+            // The reason why no phone is ready is often on this computer.
+            if !arguments.json {
+                print_setup(&setup(&arguments, config, &phones).await, config)?;
+            }
+            return Err(failure.into());
+        }
+    };
     if arguments.full && device != VIRTUAL && !arguments.yes {
         consent(&device, arguments.apk.as_deref()).await?;
     }
@@ -127,14 +150,44 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     };
     let report = report?;
     if arguments.json {
-        let text = serde_json::to_string_pretty(&report);
-        let text = text.map_err(|error| CliError::failed(error.to_string()))?;
-        print(&format!("{text}\n"))?;
+        print_json(&report)?;
     } else {
-        let colours = config.colours && std::io::stdout().is_terminal();
-        print(&table::terminal(&report, WIDTH, colours))?;
+        print(&table::terminal(&report, WIDTH, has_colours(config)))?;
     }
     Ok(u8::from(report.has_failures()))
+}
+
+fn has_colours(config: &Config) -> bool {
+    config.colours && std::io::stdout().is_terminal()
+}
+
+fn print_json(value: &(impl serde::Serialize + Sync)) -> Result<(), CliError> {
+    let text = serde_json::to_string_pretty(value);
+    let text = text.map_err(|error| CliError::failed(error.to_string()))?;
+    print(&format!("{text}\n"))
+}
+
+fn print_setup(findings: &[Finding], config: &Config) -> Result<(), CliError> {
+    print_styled(&table::setup(findings, WIDTH, has_colours(config)))
+}
+
+fn has_problem(findings: &[Finding]) -> bool {
+    findings.iter().any(|found| found.severity == Severity::Problem)
+}
+
+/// Checks what tools need.
+async fn setup(arguments: &Arguments, config: &Config, phones: &DeviceProviders) -> Vec<Finding> {
+    let file = &config.file;
+    let options = SetupOptions {
+        config_file: file.path.clone().map(|path| (path, file.exists)),
+        adb_server: &config.adb_server,
+        adb_key: config.adb_key.clone(),
+        token: config.token.clone(),
+        app_tools: config.app_tools.clone(),
+        phones,
+        device: arguments.device.as_deref(),
+    };
+    doctor::check_setup(&options).await
 }
 
 fn read(file: &Path) -> Result<Report, CliError> {

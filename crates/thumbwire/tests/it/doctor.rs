@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use regex_lite::Regex;
 use serde_json::{Value, json};
-use thumbwire::doctor::{self, Options, Report, TestApp, Verdict, checks};
+use thumbwire::doctor::{self, Finding, Options, Report, SetupOptions, TestApp, Verdict, checks};
 use thumbwire_adb::AdbServer;
 use thumbwire_core::artifacts::ArtifactStore;
 use thumbwire_core::input_files::InputFolder;
@@ -13,7 +13,9 @@ use thumbwire_core::session::Session;
 use thumbwire_core::toolset::mobile::{self, ToolGroup, TreeForm};
 use thumbwire_core::toolset::{ObserveMode, android, ufo};
 use thumbwire_device::AppId;
+use thumbwire_device::android::HelperMode;
 use thumbwire_virtual_android::{ProgramStub, Setup, VirtualPhone};
+use thumbwire_virtual_phone::KeyCode;
 
 use crate::support::thumbwire;
 
@@ -258,4 +260,73 @@ fn saved_reports_are_printed_side_by_side() {
         thumbwire().args(["doctor", "--compare"]).arg(folder.path().join("Three")).output();
     let error = String::from_utf8(output.unwrap().stderr).unwrap();
     assert!(error.contains("expected a report of `doctor --json`"), "{error}");
+}
+
+/// The findings about one virtual phone that has been prepared, without those about files.
+async fn findings(phone: &VirtualPhone, helper: HelperMode) -> String {
+    let provider = VirtualPhoneProvider::new(phone.clone()).with_helper(helper);
+    let phones = DeviceProviders::default().with(provider);
+    let options = SetupOptions {
+        config_file: None,
+        adb_server: "127.0.0.1:9",
+        adb_key: None,
+        token: None,
+        app_tools: None,
+        phones: &phones,
+        device: Some(VIRTUAL),
+    };
+    let findings = doctor::check_setup(&options).await;
+    let about_phone = findings.iter().filter(|found| found.subject.starts_with("phone"));
+    let lines = about_phone.map(|Finding { subject, severity, detail, fix }| {
+        let next = fix.as_ref().map_or_else(String::new, |fix| format!("\n        next: {fix}"));
+        format!("{:8}{subject}: {detail}{next}\n", severity.name())
+    });
+    lines.collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn setup_tells_what_a_phone_is_how_fast_and_what_it_lacks() {
+    let newest = release(Setup::releases().last().unwrap());
+    let old = release("4.4");
+    let mut all = String::new();
+    for (name, phone, helper) in [
+        ("newest", &newest, HelperMode::Installed),
+        ("Android 4.4 with the helper", &old, HelperMode::Push),
+        ("the same without it", &old, HelperMode::Off),
+    ] {
+        all.push_str(&format!("-- {name}\n{}", findings(phone, helper).await));
+    }
+    let dark = release("9");
+    dark.world(|world| world.key(KeyCode::POWER));
+    all.push_str(&format!("-- dark\n{}", findings(&dark, HelperMode::Off).await));
+    let broken = release("9");
+    broken.stub_program("uiautomator", Some(ProgramStub::printing("Killed\n")));
+    all.push_str(&format!("-- no tree\n{}", findings(&broken, HelperMode::Off).await));
+    insta::assert_snapshot!("setup_of_phones", all);
+}
+
+/// As a newcomer without a phone meets it.
+#[test]
+fn setup_without_a_phone_names_the_next_step() {
+    let home = tempfile::tempdir().unwrap();
+    let run = |flags: &[&str]| {
+        let mut command = thumbwire();
+        command
+            .env("HOME", home.path())
+            .env_remove("XDG_STATE_HOME")
+            .env("ADB_SERVER_SOCKET", "tcp:127.0.0.1:9")
+            .arg("doctor");
+        command.args(flags).output().unwrap()
+    };
+    let ended = run(&[]);
+    assert_eq!(ended.status.code(), Some(3), "{ended:?}");
+    let table = String::from_utf8(ended.stdout).unwrap();
+    let table = table.replace(&*home.path().to_string_lossy(), "HOME");
+    let table = table.replace(env!("CARGO_TARGET_TMPDIR"), "CONFIG");
+    insta::assert_snapshot!("setup_without_a_phone", table);
+    assert_eq!(run(&["--setup"]).status.code(), Some(1));
+    let ended = run(&["--setup", "--json", "--device", "virtual"]);
+    assert_eq!(ended.status.code(), Some(0), "{ended:?}");
+    let findings: Vec<Finding> = serde_json::from_slice(&ended.stdout).unwrap();
+    assert!(findings.iter().any(|found| found.subject == "phone virtual"), "{findings:?}");
 }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use thumbwire::doctor::{Finding, SetupOptions, Severity, check_setup};
 use thumbwire_adb::AdbServer;
 use thumbwire_core::action::{Action, Call, Cause, Perform as _};
 use thumbwire_core::providers::DeviceProviders;
@@ -12,24 +13,31 @@ use thumbwire_device::{Key, SideEffect};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 
-/// An adb server that knows only this list.
-async fn server(list: String) -> AdbServer {
+/// The address of an adb server that knows only this list.
+async fn server(list: String) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap().to_string();
     tokio::spawn(async move {
         while let Ok((mut stream, _)) = listener.accept().await {
-            let mut request = [0; "000ehost:devices-l".len()];
+            let mut length = [0; 4];
+            stream.read_exact(&mut length).await.unwrap();
+            let length = usize::from_str_radix(str::from_utf8(&length).unwrap(), 16).unwrap();
+            let mut request = vec![0; length];
             stream.read_exact(&mut request).await.unwrap();
-            assert_eq!(&request, b"000ehost:devices-l");
-            let answer = format!("OKAY{:04x}{list}", list.len());
+            let answer = match &request[..] {
+                b"host:devices-l" => format!("OKAY{:04x}{list}", list.len()),
+                b"host:version" => "OKAY00040029".to_owned(),
+                other => panic!("unexpected request {:?}", String::from_utf8_lossy(other)),
+            };
             stream.write_all(answer.as_bytes()).await.unwrap();
         }
     });
-    AdbServer::new(address)
+    address
 }
 
 async fn refusal(list: &str, device: Option<&str>) -> (Cause, String) {
-    let session = Session::new(DeviceProviders::adb(server(list.to_owned()).await), None);
+    let session =
+        Session::new(DeviceProviders::adb(AdbServer::new(server(list.to_owned()).await)), None);
     let call = Call::with_timeout(Duration::from_secs(10)).on(device.map(str::to_owned));
     let failure = session.perform(&call, Action::Press(Key::Home)).await.unwrap_err();
     assert_eq!(failure.side_effect, SideEffect::None);
@@ -64,7 +72,8 @@ async fn each_phone_state_has_its_next_step() {
 #[tokio::test]
 async fn device_list_says_how_to_recover_each_phone() {
     let list = "a\tdevice\nb\toffline\nc\tunauthorized\n";
-    let session = Session::new(DeviceProviders::adb(server(list.into()).await), None);
+    let session =
+        Session::new(DeviceProviders::adb(AdbServer::new(server(list.into()).await)), None);
     let surface = thumbwire_core::toolset::mobile::toolset();
     let tool = surface.tools.iter().find(|tool| tool.name == "mobile_list_devices").unwrap();
     let call = Call::with_timeout(Duration::from_secs(10));
@@ -84,4 +93,34 @@ async fn only_phone_is_named_in_the_error() {
     assert_eq!(cause, expected);
     let (cause, _) = refusal("a\toffline\nb\tunauthorized\n", None).await;
     assert!(matches!(cause, Cause::NoDeviceChosen { there } if there.len() == 2));
+}
+
+#[tokio::test]
+async fn doctor_names_the_next_step_of_each_phone() {
+    let list = "one   unauthorized usb:1-1 transport_id:1\n\
+                two   offline usb:1-2 transport_id:2\n\
+                a;id  recovery usb:1-3 transport_id:3\n";
+    let address = server(list.to_owned()).await;
+    let phones = DeviceProviders::adb(AdbServer::new(&address));
+    let options = |device| SetupOptions {
+        config_file: None,
+        adb_server: &address,
+        adb_key: None,
+        token: None,
+        app_tools: None,
+        phones: &phones,
+        device,
+    };
+    let mut out = String::new();
+    for device in [None, Some("two"), Some("three")] {
+        out.push_str(&format!("-- {device:?}\n"));
+        let findings = check_setup(&options(device)).await;
+        for found in findings.iter().filter(|found| found.severity != Severity::Note) {
+            let Finding { subject, severity, detail, fix } = found;
+            let detail = detail.replace(&address, "ADDRESS");
+            let fix = fix.as_deref().unwrap_or("-");
+            out.push_str(&format!("{} {subject}: {detail}\n    {fix}\n", severity.name()));
+        }
+    }
+    insta::assert_snapshot!("findings_of_states", out);
 }

@@ -1,7 +1,7 @@
 //! The report as a table: for a terminal, and as Markdown with several phones side by side.
 
 use crate::cli::style::{LineStyle, Style, sanitize};
-use crate::doctor::{CheckResult, PhoneSummary, Report, Verdict};
+use crate::doctor::{CheckResult, Finding, PhoneSummary, Report, Severity, Verdict};
 
 /// The table for a terminal.
 pub(super) fn terminal(report: &Report, width: usize, colours: bool) -> String {
@@ -26,6 +26,31 @@ pub(super) fn terminal(report: &Report, width: usize, colours: bool) -> String {
     }
     lines.push(String::new());
     lines.push(summary(report));
+    lines.iter().map(|line| format!("{}\n", line.trim_end())).collect()
+}
+
+/// What was found about this computer and its phones, for a terminal.
+pub(super) fn setup(findings: &[Finding], width: usize, colours: bool) -> String {
+    let style = LineStyle { width: Some(width), colours };
+    let mut lines = vec![format!(
+        "thumbwire {} doctor: this computer and its phones",
+        env!("CARGO_PKG_VERSION")
+    )];
+    for Finding { subject, severity, detail, fix } in findings {
+        let tone = match severity {
+            Severity::Ok => Style::Plain,
+            Severity::Note => Style::Warning,
+            Severity::Problem => Style::Bad,
+        };
+        let head = (tone, format!("  {:7}  ", severity.name()));
+        let words = format!("{}: {}", sanitize(subject), sanitize(detail));
+        lines.extend(style.set(&head, &vec![(tone, words)]));
+        let next = fix.iter().flat_map(|fix| {
+            let head = (Style::Plain, format!("  {:7}  Next: ", ""));
+            style.set(&head, &vec![(Style::Plain, sanitize(fix))])
+        });
+        lines.extend(next);
+    }
     lines.iter().map(|line| format!("{}\n", line.trim_end())).collect()
 }
 
