@@ -7,12 +7,19 @@ use thumbwire_device::AppId;
 
 use crate::pattern::matches;
 
+/// The schemes of addresses that lead to calls and messages. Android's own apps fill in the number and wait for the user; what
+/// another app that opens them does is up to it.
+pub const LINKS_OF_CALLS: [&str; 10] =
+    ["callto", "mms", "mmsto", "sip", "sips", "sms", "smsto", "tel", "telprompt", "voicemail"];
+
 /// The apps that callers may launch, stop, clear, install, uninstall, give permissions and act in. The default is every app.
 #[derive(Debug, Clone, Default)]
 pub struct AllowedApps {
     limit: Limit,
     /// Whether callers may act on every page of Settings.
     settings: bool,
+    /// Whether callers may open addresses that lead to calls and messages.
+    calls: bool,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -39,12 +46,26 @@ impl AllowedApps {
     pub fn matching(patterns: impl IntoIterator<Item = String>) -> Self {
         let patterns: Vec<String> = patterns.into_iter().collect();
         let limit = if patterns.is_empty() { Limit::InLauncher } else { Limit::Matching(patterns) };
-        Self { limit, settings: false }
+        Self { limit, settings: false, calls: false }
     }
 
     /// The same, with the pages of Settings that reset the phone, and those for accounts, security and developers.
     pub fn with_settings(self, settings: bool) -> Self {
         Self { settings, ..self }
+    }
+
+    /// The same, with addresses that lead to calls and messages: [`LINKS_OF_CALLS`].
+    pub fn with_calls(self, calls: bool) -> Self {
+        Self { calls, ..self }
+    }
+
+    /// The scheme of an address that callers may not open; `None` if they may.
+    pub(crate) fn refused_scheme(&self, address: &str) -> Option<&'static str> {
+        if self.calls || matches!(self.limit, Limit::All) {
+            return None;
+        }
+        let (scheme, _) = address.trim_start().split_once(':')?;
+        LINKS_OF_CALLS.into_iter().find(|known| scheme.eq_ignore_ascii_case(known))
     }
 
     /// Whether callers may not act on some pages of Settings.
@@ -101,6 +122,14 @@ mod tests {
         assert!(launcher.guards_settings() && !AllowedApps::default().guards_settings());
         assert!(!launcher.clone().with_settings(true).guards_settings());
         assert!(AllowedApps::matching(["com.x".to_owned(), "*".to_owned()]).are_all());
+        let scheme = |apps: &AllowedApps, address| apps.refused_scheme(address);
+        assert_eq!(scheme(&launcher, "TEL:+15550100"), Some("tel"));
+        assert_eq!(scheme(&launcher, " smsto:+15550100"), Some("smsto"));
+        for address in ["https://tel:1", "telegram:x", "tel", ""] {
+            assert_eq!(scheme(&launcher, address), None, "{address}");
+        }
+        assert_eq!(scheme(&AllowedApps::default(), "tel:1"), None);
+        assert_eq!(scheme(&launcher.clone().with_calls(true), "tel:1"), None);
         let named = AllowedApps::matching(["com.example.*".to_owned(), "com.x".to_owned()]);
         assert!(named.are_named() && !named.are_all());
         assert_eq!(rule(&named, "com.example.notes"), AppRule::Allowed);

@@ -121,6 +121,7 @@ fn is_refusal(cause: &Cause) -> bool {
         Cause::DeviceNotAllowed { .. }
             | Cause::AppNotAllowed { .. }
             | Cause::SettingsPageNotAllowed { .. }
+            | Cause::LinkNotAllowed { .. }
             | Cause::AppNotTrusted { .. }
             | Cause::NoInputFolder
             | Cause::TooManyActive { .. }

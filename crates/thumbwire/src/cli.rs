@@ -195,7 +195,8 @@ fn exit_code(cause: &Cause) -> u8 {
         Cause::AppNotTrusted { .. }
         | Cause::DeviceNotAllowed { .. }
         | Cause::AppNotAllowed { .. }
-        | Cause::SettingsPageNotAllowed { .. } => 5,
+        | Cause::SettingsPageNotAllowed { .. }
+        | Cause::LinkNotAllowed { .. } => 5,
         Cause::DeviceNotAuthorized { .. }
         | Cause::PlatformNotSupported { .. }
         | Cause::HelperMissing { .. }

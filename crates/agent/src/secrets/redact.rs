@@ -457,6 +457,7 @@ impl<P: Perform> RedactedPerform<P> {
             | Cause::DeviceNotAllowed { .. }
             | Cause::AppNotAllowed { .. }
             | Cause::SettingsPageNotAllowed { .. }
+            | Cause::LinkNotAllowed { .. }
             | Cause::NoDeviceChosen { .. }
             | Cause::NoInputFolder
             | Cause::HelperMissing { .. }

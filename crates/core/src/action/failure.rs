@@ -73,6 +73,14 @@ pub enum Cause {
         /// The class of its fragment or activity, or words on it.
         page: String,
     },
+    /// The operator does not let callers open addresses that lead to calls and messages. Nothing was done.
+    #[error(
+        "addresses with `{scheme}:` are not allowed: calls and messages cost money and reach people"
+    )]
+    LinkNotAllowed {
+        /// The address's scheme, in lower case.
+        scheme: String,
+    },
     /// No phone is selected, and the session cannot tell which one the caller means.
     #[error("no device selected; {} connected", .there.len())]
     NoDeviceChosen {
@@ -310,6 +318,7 @@ impl Cause {
             Self::DeviceNotAllowed { .. } => "device_not_allowed",
             Self::AppNotAllowed { .. } => "app_not_allowed",
             Self::SettingsPageNotAllowed { .. } => "settings_page_not_allowed",
+            Self::LinkNotAllowed { .. } => "link_not_allowed",
             Self::NoDeviceChosen { .. } => "no_device_chosen",
             Self::AppNotFound { .. } => "app_not_found",
             Self::AppNotLaunchable { .. } => "app_not_launchable",
@@ -424,6 +433,9 @@ impl Failure {
             }
             Cause::SettingsPageNotAllowed { .. } => {
                 "use another page, or leave this one with the back key; the operator of Thumbwire can allow it with `--allow settings`"
+            }
+            Cause::LinkNotAllowed { .. } => {
+                "use another address; the operator of Thumbwire can allow these with `--allow calls`"
             }
             Cause::NoDeviceChosen { there } if there.is_empty() => {
                 "connect a phone, or use the built-in virtual phone: start with `--device virtual`, or select the device \"virtual\""

@@ -114,6 +114,9 @@ impl AttachedDevice {
 
     /// Opens an address. Not behind a lock screen: the phone would wait there for the app to be drawn.
     pub(super) async fn open_url(&self, url: &str) -> Result<Outcome, Failure> {
+        if let Some(scheme) = self.screen.guard.allowed.refused_scheme(url) {
+            return Err(Cause::LinkNotAllowed { scheme: scheme.into() }.into());
+        }
         let _turn = self.screen.acting.lock().await;
         if let Some(state) = self.look_in_front().await.lock() {
             return Err(Cause::Locked(state).into());

@@ -48,11 +48,20 @@ fn encoded(address: &str) -> Result<String, Error> {
     }
     if NOT_LINKS.contains(&&*scheme) {
         return refuse(format!(
-            "addresses with `{scheme}:` are not opened; use https:, geo:, tel:, mailto: or an app's own scheme"
+            "addresses with `{scheme}:` are not opened; use https:, geo:, mailto: or an app's own scheme"
         ));
     }
     if address.chars().any(char::is_control) {
         return refuse("it contains a control character; remove it".into());
+    }
+    // Some phones run a code as soon as it is in the dialer: it can divert calls, and erased Samsung phones in 2012.
+    let has_code =
+        ["*", "#", "%2a", "%23"].iter().any(|it| address.to_ascii_lowercase().contains(it));
+    if ["tel", "telprompt", "callto", "sip", "sips", "voicemail"].contains(&&*scheme) && has_code {
+        return refuse(
+            "it contains a code with `*` or `#`, which some phones run at once; use a plain number"
+                .into(),
+        );
     }
     let mut out = String::with_capacity(address.len());
     for byte in address.bytes() {

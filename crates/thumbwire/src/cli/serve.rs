@@ -65,7 +65,7 @@ pub(super) struct Arguments {
     /// uninstalls apps, `files` copies files to and from the phone, `logs` reads the phone's log and crashes,
     /// `notifications` lists notifications, `recording` records the screen, `clipboard` reads and sets the clipboard, by the
     /// helper. `settings` lets callers act on the pages of Settings that reset the phone, and those for accounts, security and
-    /// developers. Or `all` (repeatable, or separated by commas)
+    /// developers, and `calls` lets them open `tel:`, `sms:` and similar addresses. Or `all` (repeatable, or separated by commas)
     #[arg(long = "allow", value_name = "GROUP", value_enum, value_delimiter = ',')]
     allowed: Vec<GroupName>,
     /// Directory whose files may be sent to the phone by the tools of `--allow install` and `--allow files`; without it, none
@@ -223,6 +223,7 @@ enum GroupName {
     Recording,
     Clipboard,
     Settings,
+    Calls,
     All,
 }
 
@@ -236,8 +237,8 @@ impl GroupName {
             Self::Notifications => &[ToolGroup::Notifications],
             Self::Recording => &[ToolGroup::Recording],
             Self::Clipboard => &[ToolGroup::Clipboard],
-            // It has no tools of its own.
-            Self::Settings => &[],
+            // They have no tools of their own.
+            Self::Settings | Self::Calls => &[],
             Self::All => &ToolGroup::HARMFUL,
         }
     }
@@ -277,7 +278,7 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     if arguments.observe.is_some() && !is_mobile(&arguments) {
         return Err(CliError::usage("--observe requires `--toolset mobile`"));
     }
-    let of_mobile = |group: &GroupName| *group != GroupName::Settings;
+    let of_mobile = |group: &GroupName| !matches!(group, GroupName::Settings | GroupName::Calls);
     if arguments.allowed.iter().any(of_mobile) && !is_mobile(&arguments) {
         return Err(CliError::usage("--allow requires `--toolset mobile`"));
     }
@@ -309,9 +310,10 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     let has_virtual = named.iter().any(|id| id == VIRTUAL);
     let phones = phones_with(config, has_virtual, arguments.helper.mode()).with_allowed(allowed);
     let session = session_with(phones, named.clone(), screenshot_size);
-    let opens_settings = |group: &GroupName| matches!(group, GroupName::Settings | GroupName::All);
-    let settings = arguments.allowed.iter().any(opens_settings);
-    let apps = AllowedApps::matching(arguments.allow_app.clone()).with_settings(settings);
+    let allows = |group| arguments.allowed.iter().any(|it| [group, GroupName::All].contains(it));
+    let apps = AllowedApps::matching(arguments.allow_app.clone())
+        .with_settings(allows(GroupName::Settings))
+        .with_calls(allows(GroupName::Calls));
     let session = session.with_allowed_apps(apps).with_files(ArtifactStore::new(&arguments.out));
     let session = session.with_app_tool_host(arguments.allow.options(config)?);
     let session = match doors.is_some() {

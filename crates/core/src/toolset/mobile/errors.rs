@@ -95,6 +95,7 @@ pub fn failure_text(failure: &Failure) -> String {
         Cause::BackgroundStartRestricted { .. }
         | Cause::DeviceBusy { .. }
         | Cause::SettingsPageNotAllowed { .. }
+        | Cause::LinkNotAllowed { .. }
         | Cause::TooManyActive { .. }
         | Cause::Locked(_)
         | Cause::NoInputFolder
