@@ -39,6 +39,7 @@ mod http_calls;
 mod http_exhaustion;
 mod http_remote;
 mod http_support;
+mod injection;
 mod installing;
 mod leases;
 mod many;
