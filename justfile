@@ -34,6 +34,11 @@ doctor device:
     -target/release/thumbwire doctor --full --json --device virtual --android 4.4 > target/doctor-virtual.json
     target/release/thumbwire doctor --compare target/doctor-phone.json target/doctor-virtual.json
 
+# Nightly: eight clients on eight phones that break, then a million calls; the figures of docs/benchmarks.md
+soak seconds='600' calls='1000000':
+    cargo bench -p thumbwire --bench soak -- --seconds {{seconds}}
+    cargo bench -p thumbwire --bench soak -- --calls {{calls}}
+
 # The task suite: each policy without a model, each kind of fault, each safeguard; results are in docs/eval.md
 eval seeds='0..20':
     cargo build --release -p thumbwire
