@@ -48,6 +48,7 @@ mod models;
 mod models_story;
 mod module_graph;
 mod monitors;
+mod node_clients;
 mod obeying;
 mod offering;
 mod offering_phone;

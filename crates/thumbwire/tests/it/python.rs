@@ -36,15 +36,15 @@ fn script(name: &str) -> PathBuf {
 }
 
 /// A server on HTTP; ends with the test.
-struct HttpServer {
+pub(crate) struct HttpServer {
     child: Child,
-    url: String,
-    token: String,
+    pub(crate) url: String,
+    pub(crate) token: String,
 }
 
 impl HttpServer {
     /// Without leases: clients come one after another, and those of revision 2026-07-28 cannot give theirs back.
-    fn start(surface: &str, token_file: &Path) -> Self {
+    pub(crate) fn start(surface: &str, token_file: &Path) -> Self {
         Self::start_with(&["--toolset", surface, "--lease", "0"], token_file)
     }
 
