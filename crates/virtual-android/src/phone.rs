@@ -8,6 +8,7 @@ mod cable;
 mod faults;
 mod hosts;
 mod inject;
+mod open_services;
 mod process;
 mod reboot;
 mod storage;
@@ -27,6 +28,7 @@ use crate::service_state::ServiceState;
 use crate::setup::Setup;
 use authorization::HostAuthorization;
 use cable::Cable;
+use open_services::OpenServices;
 pub(crate) use process::Process;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
@@ -56,6 +58,7 @@ struct Inner {
     host_slot: watch::Sender<bool>,
     changed: Notify,
     sockets: Sockets,
+    open_services: OpenServices,
 }
 
 /// Whether programs may run, and options many are waiting to.
@@ -199,6 +202,7 @@ impl VirtualPhone {
                 host_slot: watch::Sender::default(),
                 changed: Notify::new(),
                 sockets: Sockets::default(),
+                open_services: OpenServices::default(),
             }),
         }
     }

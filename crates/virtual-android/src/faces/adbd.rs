@@ -79,6 +79,18 @@ impl Services for AdbdServices {
     }
 
     fn open(&self, service: &str) -> Result<Handler, ServiceRefused> {
+        let serve = self.find(service)?;
+        let open = self.phone.open_service(service);
+        Ok(handler(move |stream| async move {
+            let _open = open;
+            serve(stream).await;
+        }))
+    }
+}
+
+impl AdbdServices {
+    /// What serves this service.
+    fn find(&self, service: &str) -> Result<Handler, ServiceRefused> {
         let phone = self.phone.clone();
         let programs = self.programs;
         let release = phone.release();
