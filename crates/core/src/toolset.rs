@@ -221,6 +221,7 @@ impl Toolset {
         if mode == ObserveMode::Off || !is_about_screen {
             return reply;
         }
+        call.state.does("waiting until the screen stays the same".into());
         match perform.perform(call, Action::Observe(Observe::Settled)).await {
             Ok(Outcome::Observed(seen)) => {
                 let is_known = seen.before.as_ref().is_some_and(|before| *before == seen.now);
@@ -292,6 +293,7 @@ async fn run_tool(
     let read = match &tool.way {
         ToolBinding::Actions(read) => read,
         ToolBinding::Handler(handler) => {
+            call.state.does(format!("running {}", tool.name));
             return only(handler.handle(arguments, &call, perform).await);
         }
     };
@@ -303,6 +305,7 @@ async fn run_tool(
     let mut outcomes = Vec::with_capacity(asked.actions.len());
     for (at, action) in asked.actions.into_iter().enumerate() {
         let what = action.to_string();
+        call.state.does(action.under_way());
         let done = perform.perform(&call, action).await;
         // A single action's reply tells what it did; several steps rely on each other.
         let done = done.and_then(|outcome| match asked.progress {

@@ -36,7 +36,7 @@ use super::elicitation::{self, AskingMode, ElicitingUser};
 use super::grant::Grant;
 use super::http_token::Scope;
 use super::offers;
-use super::progress::{ProgressQueue, UNREAD, notify_progress, with_progress};
+use super::progress::{ProgressQueue, ProgressReports, UNREAD, notify_progress, with_progress};
 use super::stdin_lines::{Lines, UNREADABLE};
 use super::unknown_method::unknown_method;
 use super::waiting_calls::{
@@ -177,6 +177,7 @@ impl Server {
         let (asking, questions) = mpsc::channel(1);
         let (telling, progress) = mpsc::channel(UNREAD);
         let cancelled = call.cancelled.clone();
+        let progress = ProgressReports::new(progress, Arc::clone(&call.state));
         call.progress = Arc::new(ProgressQueue(telling));
         call.ask = Arc::new(UserBetweenRequests {
             questions: asking,
@@ -201,10 +202,11 @@ impl Server {
         mut running: RunningCall,
         context: &RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        running.progress.asked_again();
         let token = context.meta.get_progress_token();
-        let tell = async |step| {
+        let tell = async |report| {
             if let Some(token) = &token {
-                notify_progress(&context.peer, token, step).await;
+                notify_progress(&context.peer, token, report).await;
             }
         };
         let reply = loop {
@@ -214,15 +216,15 @@ impl Server {
                     running.cancelled.0.cancel();
                     break running.work.await;
                 }
-                Some(step) = running.progress.recv() => tell(step).await,
-                Some(asked) = running.questions.recv() => {
-                    return self.waiting.ask(running, asked).map(Into::into);
-                }
                 reply = &mut running.work => {
-                    while let Ok(step) = running.progress.try_recv() {
-                        tell(step).await;
+                    while let Some(report) = running.progress.rest() {
+                        tell(report).await;
                     }
                     break reply;
+                }
+                report = running.progress.next() => tell(report).await,
+                Some(asked) = running.questions.recv() => {
+                    return self.waiting.ask(running, asked).map(Into::into);
                 }
             }
         };
@@ -407,8 +409,9 @@ impl ServerHandler for Server {
         };
         let (told, telling) = mpsc::channel(UNREAD);
         call.progress = Arc::new(ProgressQueue(told));
+        let reports = ProgressReports::new(telling, Arc::clone(&call.state));
         let work = self.surface.answer(tool, arguments, call, &*self.perform);
-        let reply = with_progress(work, telling, &context.peer, &token).await;
+        let reply = with_progress(work, reports, &context.peer, &token).await;
         entry.replied(&reply);
         Ok(result(reply).into())
     }

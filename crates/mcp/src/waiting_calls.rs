@@ -30,7 +30,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::call_log::CallEntry;
 use super::elicitation;
-use super::progress::ProgressStep;
+use super::progress::ProgressReports;
 
 /// How long a question waits for its answer, if the call's own deadline leaves as much.
 const ANSWER: Duration = Duration::from_secs(5 * 60);
@@ -63,7 +63,7 @@ pub(super) struct RunningCall {
     /// The reply; `None` if the tool is gone.
     pub(super) work: JoinHandle<Option<Reply>>,
     pub(super) questions: mpsc::Receiver<AskedQuestion>,
-    pub(super) progress: mpsc::Receiver<ProgressStep>,
+    pub(super) progress: ProgressReports,
     pub(super) cancelled: CancelOnDrop,
 }
 

@@ -97,12 +97,24 @@ impl fmt::Display for ClientName {
 pub struct CallState {
     phone: OnceLock<String>,
     held: Mutex<BTreeMap<String, Box<dyn Any + Send>>>,
+    under_way: Mutex<Option<String>>,
 }
 
 impl CallState {
     /// The first phone that the call was for; `None` if it has not been found yet.
     pub fn phone(&self) -> Option<&str> {
         self.phone.get().map(String::as_str)
+    }
+
+    /// What the call is doing now: `waiting until "Done" is visible`; `None` before it does anything. No typed text, but
+    /// texts of the caller.
+    pub fn under_way(&self) -> Option<String> {
+        lock(&self.under_way).clone()
+    }
+
+    /// Notes what the call is doing now.
+    pub(crate) fn does(&self, what: String) {
+        *lock(&self.under_way) = Some(what);
     }
 
     /// Notes which phone the call is for.

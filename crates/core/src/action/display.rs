@@ -98,6 +98,59 @@ impl fmt::Display for Action {
     }
 }
 
+/// The first words of what [`Action`] displays, as they are while it is being done.
+const UNDER_WAY: &[(&str, &str)] = &[
+    ("call", "calling"),
+    ("check", "checking"),
+    ("clear", "clearing"),
+    ("close", "closing"),
+    ("copy", "copying"),
+    ("double tap", "double tapping"),
+    ("drag", "dragging"),
+    ("find", "finding"),
+    ("get", "getting"),
+    ("grant", "granting"),
+    ("install", "installing"),
+    ("invalidate", "invalidating"),
+    ("launch", "launching"),
+    ("list", "listing"),
+    ("long press", "long pressing"),
+    ("open", "opening"),
+    ("pinch", "pinching"),
+    ("press", "pressing"),
+    ("read", "reading"),
+    ("revoke", "revoking"),
+    ("save", "saving"),
+    ("scroll", "scrolling"),
+    ("select", "selecting"),
+    ("set", "setting"),
+    ("start", "starting"),
+    ("stop", "stopping"),
+    ("swipe", "swiping"),
+    ("take", "taking"),
+    ("tap", "tapping"),
+    ("trust", "trusting"),
+    ("turn", "turning"),
+    ("type", "typing"),
+    ("uninstall", "uninstalling"),
+    ("unlock", "unlocking"),
+    ("use", "using"),
+    ("wait", "waiting"),
+];
+
+impl Action {
+    /// What is going on while the action is performed: `installing app.apk`. Like [`Display`](fmt::Display) it has no typed
+    /// text; it may have texts of the caller.
+    pub fn under_way(&self) -> String {
+        let text = self.to_string();
+        let under_way = UNDER_WAY.iter().find_map(|(verb, now)| {
+            let rest = text.strip_prefix(verb)?;
+            (rest.is_empty() || rest.starts_with(' ')).then(|| format!("{now}{rest}"))
+        });
+        under_way.unwrap_or(text)
+    }
+}
+
 fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or_default()
 }
@@ -134,5 +187,27 @@ impl fmt::Display for Target {
                 f.write_str(&output.join(", "))
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use thumbwire_device::{Gesture, Point};
+
+    use super::*;
+    use crate::action::TextInput;
+
+    #[test]
+    fn what_is_under_way_is_told_without_typed_text() {
+        let check = |action: Action, expected: &str| assert_eq!(action.under_way(), expected);
+        check(Action::Wait(Duration::from_secs(3)), "waiting 3 s");
+        check(Action::Type(TextInput::of("hunter2")), "typing 7 characters");
+        let at = Point { x: 1, y: 2 };
+        check(Action::Touch(Gesture::DoubleTap { at }), "double tapping (1, 2)");
+        let shown = WaitCondition::Shown(Target::text("a\u{202e}b"));
+        let condition = Action::Observe(Observe::Until(shown, Duration::from_secs(9)));
+        check(condition, "waiting until \"a\\u{202e}b\" is visible");
     }
 }
