@@ -20,6 +20,7 @@ mod asking_rounds;
 mod asking_support;
 mod audit;
 mod caller;
+mod cancelled_calls;
 mod configuration;
 mod conformance;
 mod conformance_toolset;
