@@ -67,6 +67,7 @@ pub fn tool(carry: Arc<dyn RunTask>, time: Duration) -> Tool {
     Tool::handled(&described(), ToolEffect::Destructive, time, Arc::new(handler))
         .with_former_argument("look", "screenshots", &FORMER)
         .with_device()
+        .long()
 }
 
 /// The tool as the tool reference shows it. It cannot run anything.
@@ -311,7 +312,8 @@ fn reply(carried: &TaskResult, actions: Vec<Value>) -> Reply {
         },
         "trace": trace,
     });
-    Reply { structured: Some(structured), ..Reply::text(words) }
+    let cause = (ended.stopped == Some(StopReason::Cancelled)).then_some(Cause::Cancelled);
+    Reply { structured: Some(structured), cause, ..Reply::text(words) }
 }
 
 #[cfg(test)]

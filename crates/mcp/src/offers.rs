@@ -5,16 +5,16 @@ use std::collections::BTreeMap;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use rmcp::model::{
-    CompleteResult, CompletionInfo, ContentBlock, ErrorData, GetPromptRequestParams,
-    GetPromptResult, PromptMessage, Reference, Resource, Role,
+    CallToolResult, CompleteResult, CompletionInfo, ContentBlock, ErrorData,
+    GetPromptRequestParams, GetPromptResult, PromptMessage, Reference, Resource, Role,
 };
 use serde_json::{Value, json};
 use thumbwire_base::visible::visible_lines;
-use thumbwire_core::toolset::Content;
 use thumbwire_core::toolset::prompts::Prompt;
 use thumbwire_core::toolset::resources::{
     ResourceContents, ResourceData, ResourceError, ResourceInfo, ResourceProvider, ResourceTemplate,
 };
+use thumbwire_core::toolset::{Content, Reply};
 use thumbwire_device::Image;
 
 /// A block of a result or a prompt.
@@ -139,4 +139,13 @@ pub(super) fn completion(mut values: Vec<String>) -> CompleteResult {
     info.total = u32::try_from(total).ok();
     info.values = values;
     CompleteResult::new(info)
+}
+
+/// A reply as a call's result.
+pub(super) fn result(reply: Reply) -> CallToolResult {
+    let content = reply.content.into_iter().map(content).collect();
+    let mut result = CallToolResult::success(content);
+    result.is_error = Some(reply.is_error);
+    result.structured_content = reply.structured;
+    result
 }

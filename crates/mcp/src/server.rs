@@ -11,13 +11,14 @@ use std::time::Duration;
 
 use axum::http::request::Parts;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
-    CustomRequest, CustomResult, ErrorCode, ErrorData, GetPromptRequestParams, GetPromptResponse,
+    CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestParams,
+    CompleteResult, CreateTaskResult, CustomRequest, CustomResult, ErrorCode, ErrorData,
+    ExtensionCapabilities, GetPromptRequestParams, GetPromptResponse, GetTaskParams, GetTaskResult,
     Implementation, InitializeRequestParams, InitializeResult, JsonObject, ListPromptsResult,
     ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
     PromptsCapability, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse,
     ReadResourceResult, ResourcesCapability, ServerCapabilities, ServerConfig, SubscriptionFilter,
-    ToolAnnotations,
+    TASKS_EXTENSION_ID, ToolAnnotations, UpdateTaskParams,
 };
 use rmcp::service::{
     NotificationContext, RequestContext, ServerInitializeError, SubscriptionContext,
@@ -38,12 +39,13 @@ use super::http_token::Scope;
 use super::offers;
 use super::progress::{ProgressQueue, ProgressReports, UNREAD, notify_progress, with_progress};
 use super::stdin_lines::{Lines, UNREADABLE};
+use super::tasks::Tasks;
 use super::unknown_method::unknown_method;
 use super::waiting_calls::{
     CallBinding, CancelOnDrop, RunningCall, UserBetweenRequests, WaitingCalls,
 };
 use thumbwire_core::action::{Call, ClientName, Perform};
-use thumbwire_core::toolset::{Reply, Tool, Toolset};
+use thumbwire_core::toolset::{Tool, Toolset};
 
 /// Serves the toolset on standard input and output until the client closes them.
 ///
@@ -146,12 +148,19 @@ pub(super) struct Server {
     log: CallLog,
     /// The calls that wait for the user's answer, of all clients.
     waiting: Arc<WaitingCalls>,
+    /// The calls that run as tasks, of all clients.
+    tasks: Arc<Tasks>,
 }
 
 impl Server {
     pub(super) fn new(surface: Arc<Toolset>, perform: Arc<dyn Perform>, log: CallLog) -> Self {
-        let (told, waiting) = (Arc::default(), Arc::default());
-        Self { surface, perform, over: None, told, log, waiting }
+        let (told, waiting, tasks) = Default::default();
+        Self { surface, perform, over: None, told, log, waiting, tasks }
+    }
+
+    /// A client has ended its session.
+    pub(super) fn client_left(&self, client: &str) {
+        self.tasks.client_left(client);
     }
 
     /// The call of a request that reads something. It asks nobody and reports no progress.
@@ -165,7 +174,8 @@ impl Server {
         call
     }
 
-    /// Starts a call in a task of its own, so that it can wait for an answer between two requests.
+    /// Starts a call in a task of its own, so that it can go on between two requests, and wait for an answer if its user
+    /// can be asked.
     fn start(
         &self,
         binding: CallBinding,
@@ -173,17 +183,20 @@ impl Server {
         arguments: Map<String, Value>,
         mut call: Call,
         entry: CallEntry,
+        asking: AskingMode,
     ) -> RunningCall {
-        let (asking, questions) = mpsc::channel(1);
+        let (asked, questions) = mpsc::channel(1);
         let (telling, progress) = mpsc::channel(UNREAD);
         let cancelled = call.cancelled.clone();
         let progress = ProgressReports::new(progress, Arc::clone(&call.state));
         call.progress = Arc::new(ProgressQueue(telling));
-        call.ask = Arc::new(UserBetweenRequests {
-            questions: asking,
-            deadline: call.deadline,
-            cancelled: cancelled.clone(),
-        });
+        if asking != AskingMode::Nobody {
+            call.ask = Arc::new(UserBetweenRequests {
+                questions: asked,
+                deadline: call.deadline,
+                cancelled: cancelled.clone(),
+            });
+        }
         let (surface, perform) = (Arc::clone(&self.surface), Arc::clone(&self.perform));
         let name = binding.tool().to_owned();
         let work = tokio::spawn(async move {
@@ -231,7 +244,7 @@ impl Server {
         match reply {
             Ok(Some(reply)) => {
                 running.entry.replied(&reply);
-                Ok(result(reply).into())
+                Ok(offers::result(reply).into())
             }
             Ok(None) => Err(ErrorData::internal_error("the tool is gone", None)),
             Err(error) => Err(ErrorData::internal_error(format!("the call failed: {error}"), None)),
@@ -248,6 +261,10 @@ impl ServerHandler for Server {
         };
         able.prompts = (!self.surface.prompts.is_empty()).then(PromptsCapability::default);
         able.resources = self.surface.resources.is_some().then(ResourcesCapability::default);
+        if self.surface.tools.iter().any(|tool| tool.is_long) {
+            let tasks = (TASKS_EXTENSION_ID.to_owned(), JsonObject::default());
+            able.extensions = Some(ExtensionCapabilities::from_iter([tasks]));
+        }
         able.completions = self.surface.completion.is_some().then(JsonObject::default);
         ServerConfig::new(able)
             .with_server_info(Implementation::new(self.surface.server, env!("CARGO_PKG_VERSION")))
@@ -386,18 +403,24 @@ impl ServerHandler for Server {
             };
         }
         let arguments = request.arguments.unwrap_or_default();
-        let mut call = Call::with_timeout(tool.budget_for(&arguments));
+        let time = tool.budget_for(&arguments);
+        let mut call = Call::with_timeout(time);
         if self.surface.chooses_device {
             call.client = client;
         }
         call.client_name = client_name;
         call.may_act = may_act;
         entry.calls(&tool.name, &call.state);
+        if tool.is_long && declares_tasks(&context) {
+            let running = self.start(binding, guest, arguments, call, entry, asking);
+            let task = self.tasks.begin(running, time)?;
+            return Ok(CallToolResponse::Task(CreateTaskResult::new(task)));
+        }
         match asking {
             AskingMode::Nobody => {}
             AskingMode::DuringCall => call.ask = Arc::new(ElicitingUser(context.peer.clone())),
             AskingMode::BetweenRequests => {
-                let running = self.start(binding, guest, arguments, call, entry);
+                let running = self.start(binding, guest, arguments, call, entry, asking);
                 return self.follow(running, &context).await;
             }
         }
@@ -405,7 +428,7 @@ impl ServerHandler for Server {
         let Some(token) = context.meta.get_progress_token() else {
             let reply = self.surface.answer(tool, arguments, call, &*self.perform).await;
             entry.replied(&reply);
-            return Ok(result(reply).into());
+            return Ok(offers::result(reply).into());
         };
         let (told, telling) = mpsc::channel(UNREAD);
         call.progress = Arc::new(ProgressQueue(told));
@@ -413,7 +436,31 @@ impl ServerHandler for Server {
         let work = self.surface.answer(tool, arguments, call, &*self.perform);
         let reply = with_progress(work, reports, &context.peer, &token).await;
         entry.replied(&reply);
-        Ok(result(reply).into())
+        Ok(offers::result(reply).into())
+    }
+
+    async fn get_task(
+        &self,
+        request: GetTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetTaskResult, ErrorData> {
+        self.tasks.get(&client(&context), &request.task_id).map(GetTaskResult::new)
+    }
+
+    async fn update_task(
+        &self,
+        request: UpdateTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.tasks.update(&client(&context), &request.task_id, &request.input_responses)
+    }
+
+    async fn cancel_task(
+        &self,
+        request: CancelTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.tasks.cancel(&client(&context), &request.task_id)
     }
 
     async fn list_prompts(
@@ -531,6 +578,11 @@ fn client(context: &RequestContext<RoleServer>) -> Arc<str> {
     session.map(Arc::from).or_else(token).unwrap_or_default()
 }
 
+/// Whether the client understands tasks. Over HTTP only revision 2026-07-28 says so in each request.
+fn declares_tasks(context: &RequestContext<RoleServer>) -> bool {
+    context.client_capabilities().is_some_and(|client| client.supports_tasks())
+}
+
 /// What the request's token grants; `None` over stdio.
 fn grant(context: &RequestContext<RoleServer>) -> Option<Grant> {
     let parts = context.extensions.get::<Parts>()?;
@@ -574,12 +626,4 @@ fn listed(tool: &Tool) -> rmcp::model::Tool {
     );
     listed.output_schema = tool.output.clone().map(Arc::new);
     listed.with_annotations(annotations)
-}
-
-fn result(reply: Reply) -> CallToolResult {
-    let content = reply.content.into_iter().map(offers::content).collect();
-    let mut result = CallToolResult::success(content);
-    result.is_error = Some(reply.is_error);
-    result.structured_content = reply.structured;
-    result
 }

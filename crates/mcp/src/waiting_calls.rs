@@ -83,6 +83,19 @@ pub(super) struct AskedQuestion {
     expires: Instant,
 }
 
+impl AskedQuestion {
+    /// What is asked.
+    pub(super) fn question(&self) -> &Question {
+        &self.question
+    }
+
+    /// Passes the answer on.
+    pub(super) fn answer(self, answer: UserAnswer) {
+        // The work has ended by itself if nobody receives it.
+        let _ = self.answer.send(answer);
+    }
+}
+
 impl CallBinding {
     /// The binding of this request.
     pub(super) fn new(client: Arc<str>, request: &CallToolRequestParams) -> Self {
@@ -91,6 +104,11 @@ impl CallBinding {
             tool: request.name.to_string(),
             arguments: request.arguments.clone().unwrap_or_default(),
         }
+    }
+
+    /// Whose call it is.
+    pub(super) fn client(&self) -> &Arc<str> {
+        &self.client
     }
 
     /// The tool's name.
@@ -166,8 +184,7 @@ impl WaitingCalls {
                 let answer = result.map_or(UserAnswer::Dismissed, |result| {
                     elicitation::read_result(&result, &asked.question)
                 });
-                // The work has ended by itself if nobody receives it.
-                let _ = asked.answer.send(answer);
+                asked.answer(answer);
                 Ok((running, None))
             }
         }

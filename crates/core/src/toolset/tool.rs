@@ -24,6 +24,8 @@ pub struct Tool {
     pub effect: ToolEffect,
     /// The timeout of a call, for a short text if it types one.
     pub budget: Duration,
+    /// Whether a call takes so long that a client should rather ask for its state than wait: it can run as a task.
+    pub is_long: bool,
     /// The argument whose text is typed, if any.
     typed: Option<&'static str>,
     /// What a reply tells of the screen, if the tool acts on it.
@@ -151,6 +153,7 @@ impl Tool {
             output: described["outputSchema"].as_object().cloned(),
             effect,
             budget,
+            is_long: false,
             typed: None,
             observe: None,
             lenient: false,
@@ -163,6 +166,11 @@ impl Tool {
     /// The same tool; it types the text of this argument, and may take longer for a long one.
     pub(super) fn typing(self, argument: &'static str) -> Self {
         Self { typed: Some(argument), ..self }
+    }
+
+    /// The same tool; its calls take long, and can run as tasks.
+    pub fn long(self) -> Self {
+        Self { is_long: true, ..self }
     }
 
     /// The same tool; its replies tell the screen afterwards.

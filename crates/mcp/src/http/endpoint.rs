@@ -405,6 +405,7 @@ impl McpEndpoint {
         if !self.sessions.end(&session_key(session, grant)) {
             return Err(no_session());
         }
+        self.server.client_left(session);
         if let Some(watch) = &self.watch {
             watch.client_left(session).await;
         }

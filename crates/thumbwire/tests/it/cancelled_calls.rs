@@ -33,9 +33,9 @@ use crate::recordings::small;
 const ATTENDANCE: &str = "org.example.attendance";
 
 /// A phone, and a session that may do everything on it.
-struct Bench {
+pub(crate) struct Bench {
     phone: VirtualPhone,
-    session: Arc<Session>,
+    pub(crate) session: Arc<Session>,
     _folders: [TempDir; 2],
 }
 
@@ -46,7 +46,7 @@ fn fixture(name: &str) -> Vec<u8> {
 
 impl Bench {
     /// On a phone on which work takes time.
-    fn slow() -> Self {
+    pub(crate) fn slow() -> Self {
         let setup = small("14", 1).setup().clone();
         let phone = VirtualPhone::new(Setup { clock: ClockMode::Real, ..setup });
         phone.install(&[&fixture("attendance.apk")]).unwrap();
@@ -67,7 +67,7 @@ impl Bench {
     }
 
     /// What a client can call: the tools of both toolsets, and runs of an agent.
-    fn surface(&self) -> Toolset {
+    pub(crate) fn surface(&self) -> Toolset {
         let groups = ToolGroup::HARMFUL;
         let mut surface = mobile::toolset_allowing(TreeForm::List, ObserveMode::Diff, &groups);
         surface.tools.extend(android::toolset().tools);
@@ -77,7 +77,7 @@ impl Bench {
     }
 
     /// The services of adbd that are open, except the helper's, which lives as long as the session.
-    fn services(&self) -> Vec<String> {
+    pub(crate) fn services(&self) -> Vec<String> {
         let open = self.phone.open_services().into_iter();
         open.filter(|service| !service.contains("thumbwire-")).collect()
     }
@@ -99,7 +99,7 @@ impl Bench {
 
     /// Checks that soon nothing runs for a host any more: within four seconds, in which a call that was not stopped
     /// would not end by itself.
-    async fn is_idle(&self, what: &str) {
+    pub(crate) async fn is_idle(&self, what: &str) {
         for _ in 0..200 {
             if self.services().is_empty() {
                 assert_eq!(self.programs().await, [] as [String; 0], "{what}");

@@ -16,6 +16,19 @@ use crate::http_support::Served;
 /// The revisions, each with the least number of checks that pass.
 const REVISIONS: [(&str, u32); 3] = [("2025-06-18", 50), ("2025-11-25", 64), ("2026-07-28", 125)];
 
+/// The scenarios of the extension for tasks. Not `tasks-required-task-error` and `tasks-mrtr-composition`: SEP-2663, "Required
+/// Capabilities", speaks of a server that is "unable to service a request" without a task, and all our tools can do
+/// without. `tasks-status-notifications` tests nothing yet.
+const OF_TASKS: [&str; 7] = [
+    "tasks-lifecycle",
+    "tasks-capability-negotiation",
+    "tasks-wire-fields",
+    "tasks-request-state-removal",
+    "tasks-mrtr-input",
+    "tasks-request-headers",
+    "tasks-dispatch-and-envelope",
+];
+
 #[tokio::test]
 async fn official_suite_passes() {
     let folder = std::env::var("THUMBWIRE_CONFORMANCE").unwrap_or_default();
@@ -52,6 +65,20 @@ async fn official_suite_passes() {
         println!("conformance {revision}: {}", total.unwrap_or_default());
         if !output.status.success() || passed.is_none_or(|passed| passed < least) {
             wrong.push(format!("{revision}, at least {least}: {summary}\n{errors}"));
+        }
+    }
+    for scenario in OF_TASKS {
+        let out = tempfile::tempdir().unwrap();
+        let output = Command::new(folder.join(".bin/node"))
+            .arg(&suite)
+            .args(["server", "--url", &url, "--scenario", scenario, "-o"])
+            .arg(out.path())
+            .stdin(Stdio::null())
+            .output()
+            .await
+            .unwrap();
+        if !output.status.success() {
+            wrong.push(format!("{scenario}: {}", String::from_utf8_lossy(&output.stdout)));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

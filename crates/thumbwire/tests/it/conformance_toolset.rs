@@ -7,13 +7,14 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use serde_json::{Map, Value, json};
-use thumbwire_core::action::{Call, Failure, Perform, Question};
+use thumbwire_core::action::{Call, Cause, Failure, Perform, Question};
 use thumbwire_core::toolset::prompts::{CompleteArgument, Prompt, PromptArgument};
 use thumbwire_core::toolset::resources::{
     ResourceContents, ResourceData, ResourceError, ResourceInfo, ResourceProvider, ResourceTemplate,
 };
 use thumbwire_core::toolset::{Content, Handler, Reply, Tool, ToolEffect, Toolset, mobile};
 use thumbwire_device::{Format, Image};
+use tokio::time::timeout;
 
 /// A red pixel.
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x02\0\0\0\x90wS\xde\0\0\0\x0cIDATx\x9cc\xf8\xcf\xc0\0\0\x03\x01\x01\0\xc9\xfe\x92\xef\0\0\0\0IEND\xaeB`\x82";
@@ -43,6 +44,16 @@ pub(crate) fn toolset() -> Toolset {
     let message = json!({ "type": "object", "properties": { "message": { "type": "string" } }, "required": ["message"] });
     tools.push(tool("test_elicitation", message));
     tools.push(tool("json_schema_2020_12_tool", every_keyword()));
+    tools.push(tool(
+        "greet",
+        json!({ "type": "object", "properties": { "name": { "type": "string" } } }),
+    ));
+    let long =
+        ["slow_compute", "failing_job", "protocol_error_job", "confirm_delete", "multi_input"];
+    let known = json!({ "type": "object", "properties": {
+        "seconds": { "type": "number" }, "label": { "type": "string" }, "filename": { "type": "string" },
+    } });
+    tools.extend(long.map(|name| tool(name, known.clone()).long()));
     let mut toolset = mobile::toolset();
     toolset.tools = tools;
     toolset.prompts = prompts();
@@ -146,6 +157,21 @@ impl Handler for Fixture {
             "test_input_required_result_multi_round" => {
                 let name = ask("step1", "Step 1: What is your name?").await;
                 format!("{name} {}", ask("step2", "Step 2: What is your favorite color?").await)
+            }
+            "greet" => format!("Hello, {}!", arguments["name"].as_str().unwrap_or_default()),
+            "slow_compute" => {
+                let time = Duration::from_secs_f64(arguments["seconds"].as_f64().unwrap_or(1.0));
+                tokio::select! {
+                    () = call.cancelled.cancelled() => return Err(Cause::Cancelled.into()),
+                    _ = timeout(time, std::future::pending::<()>()) => "computed".into(),
+                }
+            }
+            "failing_job" => return Ok(Reply::error("this job always fails")),
+            "protocol_error_job" => panic!("the fixture panics"),
+            "confirm_delete" => ask("confirm", "Delete it?").await,
+            "multi_input" => {
+                let (one, two) = tokio::join!(ask("one", "First?"), ask("two", "Second?"));
+                format!("{one} {two}")
             }
             _ => "This is a simple text response for testing.".into(),
         };

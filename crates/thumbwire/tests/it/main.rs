@@ -78,6 +78,7 @@ mod states;
 mod stdio;
 mod stock_adb;
 mod support;
+mod tasks;
 mod terminal;
 mod tidy;
 mod tools;

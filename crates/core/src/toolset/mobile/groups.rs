@@ -118,7 +118,8 @@ impl ToolGroup {
                     600,
                     transfers::parse_install,
                     transfers::render_install,
-                ),
+                )
+                .long(),
                 own.row(
                     "mobile_uninstall_app",
                     Destructive,
@@ -134,14 +135,16 @@ impl ToolGroup {
                     600,
                     transfers::parse_push,
                     transfers::render_push,
-                ),
+                )
+                .long(),
                 own.row(
                     "mobile_pull_file",
                     Additive,
                     600,
                     transfers::parse_pull,
                     transfers::render_pull,
-                ),
+                )
+                .long(),
             ],
             Self::Logs => vec![
                 own.row("mobile_logs", ReadOnly, 20, logs::parse_logs, logs::render_logs),
@@ -192,7 +195,8 @@ impl ToolGroup {
                     60,
                     recordings::parse_stop,
                     recordings::render_stop,
-                ),
+                )
+                .long(),
             ],
         }
     }
