@@ -12,6 +12,7 @@ use async_trait::async_trait;
 use thumbwire_base::lock;
 use tokio::fs;
 use tokio::io::AsyncReadExt as _;
+use tokio::sync::watch;
 
 use crate::action::{Action, Call, Failure, FetchResult, LocalFile, Outcome, Perform};
 
@@ -25,6 +26,10 @@ const MOST: usize = 1000;
 pub struct KeptFiles {
     inner: Arc<dyn Perform>,
     table: Mutex<FileTable>,
+    /// How many files were noted.
+    noted: watch::Sender<u64>,
+    /// How many acts have ended.
+    acts: watch::Sender<u64>,
 }
 
 #[derive(Default)]
@@ -70,7 +75,8 @@ pub enum ReadError {
 impl KeptFiles {
     /// Passes calls on to `inner`.
     pub fn new(inner: Arc<dyn Perform>) -> Self {
-        Self { inner, table: Mutex::default() }
+        let (noted, acts) = Default::default();
+        Self { inner, table: Mutex::default(), noted, acts }
     }
 
     /// The files of this client, oldest first.
@@ -82,6 +88,31 @@ impl KeptFiles {
     /// The number that the next file will get.
     pub fn next_number(&self) -> u64 {
         lock(&self.table).next
+    }
+
+    /// Waits until there is a file of this client with this number or a later one; returns the number that the next file
+    /// will get.
+    pub async fn added(&self, number: u64, client: &str) -> u64 {
+        let mut noted = self.noted.subscribe();
+        loop {
+            noted.borrow_and_update();
+            if self.of(client).iter().any(|file| file.number >= number) {
+                return self.next_number();
+            }
+            // The sender lives in `self`.
+            let _ = noted.changed().await;
+        }
+    }
+
+    /// How many actions that act on a phone have ended.
+    pub fn acts(&self) -> u64 {
+        *self.acts.borrow()
+    }
+
+    /// Waits until more of them have ended.
+    pub async fn acted(&self, acts: u64) {
+        // The sender lives in `self`.
+        let _ = self.acts.subscribe().wait_for(|now| *now != acts).await;
     }
 
     /// Reads a file.
@@ -125,13 +156,20 @@ impl KeptFiles {
         table.next += 1;
         let (client, path) = (Arc::clone(client), path.to_owned());
         table.files.push_back(KeptFile { number, client, path, real_path });
+        drop(table);
+        self.noted.send_modify(|noted| *noted += 1);
     }
 }
 
 #[async_trait]
 impl Perform for KeptFiles {
     async fn perform(&self, call: &Call, action: Action) -> Result<Outcome, Failure> {
-        let outcome = self.inner.perform(call, action).await?;
+        let acts = action.changes_screen();
+        let outcome = self.inner.perform(call, action).await;
+        if acts {
+            self.acts.send_modify(|acts| *acts += 1);
+        }
+        let outcome = outcome?;
         for path in files(&outcome) {
             self.note(&call.client, path).await;
         }

@@ -13,6 +13,7 @@ mod observation;
 pub mod prompts;
 pub mod reference;
 mod reply;
+pub mod resource_changes;
 pub mod resources;
 mod schema;
 mod spec_tools;

@@ -18,6 +18,7 @@ mod progress;
 mod remote;
 mod server;
 mod stdin_lines;
+mod subscriptions;
 mod tasks;
 mod unknown_method;
 mod waiting_calls;

@@ -5,6 +5,7 @@
 //! subscribe (`subscriptions/listen`).
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -17,8 +18,9 @@ use rmcp::model::{
     Implementation, InitializeRequestParams, InitializeResult, JsonObject, ListPromptsResult,
     ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
     PromptsCapability, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse,
-    ReadResourceResult, ResourcesCapability, ServerCapabilities, ServerConfig, SubscriptionFilter,
-    TASKS_EXTENSION_ID, ToolAnnotations, UpdateTaskParams,
+    ReadResourceResult, ResourcesCapability, ServerCapabilities, ServerConfig,
+    SubscribeRequestParams, SubscriptionFilter, TASKS_EXTENSION_ID, ToolAnnotations,
+    UnsubscribeRequestParams, UpdateTaskParams,
 };
 use rmcp::service::{
     NotificationContext, RequestContext, ServerInitializeError, SubscriptionContext,
@@ -27,7 +29,7 @@ use rmcp::transport::stdio_pipes;
 use rmcp::{RoleServer, ServerHandler, ServiceExt};
 use serde_json::{Map, Value};
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::audit::Audit;
@@ -39,12 +41,15 @@ use super::http_token::Scope;
 use super::offers;
 use super::progress::{ProgressQueue, ProgressReports, UNREAD, notify_progress, with_progress};
 use super::stdin_lines::{Lines, UNREADABLE};
+use super::subscriptions::{self, Changes, Subscriptions};
 use super::tasks::Tasks;
 use super::unknown_method::unknown_method;
 use super::waiting_calls::{
     CallBinding, CancelOnDrop, RunningCall, UserBetweenRequests, WaitingCalls,
 };
 use thumbwire_core::action::{Call, ClientName, Perform};
+use thumbwire_core::toolset::resource_changes::ResourceChanges;
+use thumbwire_core::toolset::resources::ResourceProvider;
 use thumbwire_core::toolset::{Tool, Toolset};
 
 /// Serves the toolset on standard input and output until the client closes them.
@@ -150,17 +155,46 @@ pub(super) struct Server {
     waiting: Arc<WaitingCalls>,
     /// The calls that run as tasks, of all clients.
     tasks: Arc<Tasks>,
+    /// The resources that clients of the older revisions subscribed to.
+    subscriptions: Arc<Subscriptions>,
 }
 
 impl Server {
     pub(super) fn new(surface: Arc<Toolset>, perform: Arc<dyn Perform>, log: CallLog) -> Self {
-        let (told, waiting, tasks) = Default::default();
-        Self { surface, perform, over: None, told, log, waiting, tasks }
+        let (told, waiting, tasks, subscriptions) = Default::default();
+        Self { surface, perform, over: None, told, log, waiting, tasks, subscriptions }
+    }
+
+    /// What a client of an older revision is notified of; `None` if nothing changes.
+    pub(super) fn changes(&self, client: &Arc<str>) -> Option<Changes> {
+        let wanted = self.changing_resources().map(|_| self.subscriptions.of(client));
+        self.changes_of(client, true, wanted)
+    }
+
+    fn changes_of(
+        &self,
+        client: &Arc<str>,
+        tools: bool,
+        wanted: Option<watch::Receiver<BTreeSet<String>>>,
+    ) -> Option<Changes> {
+        let tools = self.surface.dynamic_tools.clone().filter(|_| tools);
+        let tools = tools.map(|guests| (Arc::clone(&guests), guests.version()));
+        let resources = self.changing_resources().zip(wanted).map(|(provider, wanted)| {
+            let (provider, perform) = (Arc::clone(provider), Arc::clone(&self.perform));
+            ResourceChanges::new(provider, perform, Arc::clone(client), wanted)
+        });
+        let is_empty = tools.is_none() && resources.is_none();
+        (!is_empty).then_some(Changes { tools, resources, resource_list: true })
+    }
+
+    fn changing_resources(&self) -> Option<&Arc<dyn ResourceProvider>> {
+        self.surface.resources.as_ref().filter(|resources| resources.tells_changes())
     }
 
     /// A client has ended its session.
     pub(super) fn client_left(&self, client: &str) {
         self.tasks.client_left(client);
+        self.subscriptions.client_left(client);
     }
 
     /// The call of a request that reads something. It asks nobody and reports no progress.
@@ -260,7 +294,12 @@ impl ServerHandler for Server {
             None => able.build(),
         };
         able.prompts = (!self.surface.prompts.is_empty()).then(PromptsCapability::default);
-        able.resources = self.surface.resources.is_some().then(ResourcesCapability::default);
+        able.resources = self.surface.resources.as_ref().map(|resources| {
+            let mut able = ResourcesCapability::default();
+            let tells = resources.tells_changes().then_some(true);
+            (able.subscribe, able.list_changed) = (tells, tells);
+            able
+        });
         if self.surface.tools.iter().any(|tool| tool.is_long) {
             let tasks = (TASKS_EXTENSION_ID.to_owned(), JsonObject::default());
             able.extensions = Some(ExtensionCapabilities::from_iter([tasks]));
@@ -306,50 +345,84 @@ impl ServerHandler for Server {
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
-        let (Some(guests), Some(over)) = (self.surface.dynamic_tools.clone(), self.over.clone())
-        else {
-            return;
-        };
+        let Some(over) = self.over.clone() else { return };
+        // Over stdio there is one client.
+        let Some(mut changes) = self.changes(&Arc::default()) else { return };
         if self.told.swap(true, Ordering::Relaxed) {
             return;
         }
         tokio::spawn(async move {
-            let mut seen = guests.version();
             loop {
-                tokio::select! {
+                let change = tokio::select! {
                     () = over.cancelled() => return,
-                    () = guests.changed(&mut seen) => {}
-                }
-                if context.peer.notify_tool_list_changed().await.is_err() {
+                    change = changes.next() => change,
+                };
+                if context.peer.send_notification(change).await.is_err() {
                     return;
                 }
             }
         });
     }
 
-    /// What a client of revision 2026-07-28 may subscribe to: nothing without dynamic tools.
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let Some(resources) = self.changing_resources() else {
+            return Err(unknown_method("resources/subscribe"));
+        };
+        self.subscriptions.subscribe(&client(&context), request.uri, &**resources)
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        if self.changing_resources().is_none() {
+            return Err(unknown_method("resources/unsubscribe"));
+        }
+        self.subscriptions.unsubscribe(&client(&context), &request.uri);
+        Ok(())
+    }
+
+    /// What a client of revision 2026-07-28 may subscribe to; `None` if nothing changes.
     fn accepted_subscription_filter(
         &self,
-        _requested: &SubscriptionFilter,
+        requested: &SubscriptionFilter,
     ) -> Option<SubscriptionFilter> {
-        self.surface.dynamic_tools.as_ref()?;
-        Some(SubscriptionFilter::builder().tools_list_changed().build())
+        let mut accepted = SubscriptionFilter::default();
+        accepted.tools_list_changed = self.surface.dynamic_tools.is_some().then_some(true);
+        if let Some(resources) = self.changing_resources() {
+            accepted.resources_list_changed = Some(true);
+            let uris = requested.resource_subscriptions.as_deref().unwrap_or_default();
+            let uris = subscriptions::accepted(uris, &**resources).collect();
+            accepted.resource_subscriptions = Some(uris);
+        } else {
+            self.surface.dynamic_tools.as_ref()?;
+        }
+        Some(accepted)
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        let guests = self.surface.dynamic_tools.as_ref();
-        let Some(guests) = guests.filter(|_| context.accepted().tools_list_changed == Some(true))
-        else {
+        let accepted = context.accepted();
+        let uris = accepted.resource_subscriptions.clone().unwrap_or_default();
+        let resource_list = accepted.resources_list_changed == Some(true);
+        let wanted = (resource_list || !uris.is_empty()).then(|| subscriptions::fixed(uris));
+        let client = client(context.request_context());
+        let changes = self.changes_of(&client, accepted.tools_list_changed == Some(true), wanted);
+        let Some(changes) = changes else {
             context.cancelled().await;
             return Ok(());
         };
-        let mut seen = guests.version();
+        let mut changes = Changes { resource_list, ..changes };
         loop {
-            tokio::select! {
+            let change = tokio::select! {
                 () = context.cancelled() => return Ok(()),
-                () = guests.changed(&mut seen) => {}
-            }
-            if context.sink().notify_tool_list_changed().await.is_err() {
+                change = changes.next() => change,
+            };
+            if context.sink().send(change).await.is_err() {
                 return Ok(());
             }
         }

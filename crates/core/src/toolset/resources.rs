@@ -94,4 +94,35 @@ pub trait ResourceProvider: Send + Sync {
     fn added_since(&self, _mark: u64, _client: &str) -> Vec<ResourceInfo> {
         Vec::new()
     }
+
+    /// Whether clients can be notified of changes.
+    fn tells_changes(&self) -> bool {
+        false
+    }
+
+    /// Waits until calls of this client have added resources since the mark; returns the mark of now.
+    async fn list_changed(&self, _mark: u64, _client: &str) -> u64 {
+        std::future::pending().await
+    }
+
+    /// Whether the resource with this URI may change, so that a client can subscribe to it.
+    fn can_change(&self, _uri: &str) -> bool {
+        false
+    }
+
+    /// What the resource shows now, as a number that is another one when it shows something else; `None` if it cannot be
+    /// read. Never acts.
+    async fn state(&self, _uri: &str, _call: &Call, _perform: &dyn Perform) -> Option<u64> {
+        None
+    }
+
+    /// How many acts there have been, each of which may have changed something.
+    fn acts(&self) -> u64 {
+        0
+    }
+
+    /// Waits until there have been more acts.
+    async fn acted(&self, _acts: u64) {
+        std::future::pending().await
+    }
 }

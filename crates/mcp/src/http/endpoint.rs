@@ -20,7 +20,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use axum::response::Response;
 use futures::stream::{self, StreamExt as _};
-use rmcp::model::{ClientCapabilities, ProtocolVersion, ServerJsonRpcMessage};
+use rmcp::model::{ClientCapabilities, ProtocolVersion, ServerJsonRpcMessage, ServerNotification};
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use serde::Deserialize as _;
@@ -41,6 +41,7 @@ use crate::elicitation::has_forms;
 use crate::grant::Grant;
 use crate::metrics::Gauges;
 use crate::server::{SUPPORTED, Server};
+use crate::subscriptions::Changes;
 use crate::unknown_method::name_method;
 use thumbwire_core::action::{ClientName, ClientWatch};
 use thumbwire_core::toolset::Toolset;
@@ -63,10 +64,6 @@ const ALIVE: Duration = Duration::from_secs(15);
 
 /// The error code of a cancelled request, as in the Language Server Protocol; MCP has none.
 const CANCELLED: i64 = -32800;
-
-/// The event for a changed tool list.
-const LIST_CHANGED: &[u8] =
-    b"event: message\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}\n\n";
 
 const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";
@@ -372,17 +369,16 @@ impl McpEndpoint {
         let under_way = under_way.map_err(|error| not_started(error, "streams open"))?;
         let place = self.streams.take()?;
         let (over, stop) = (under_way.over.clone(), self.stop.clone());
+        let client: Arc<str> = session(headers)?.into();
         // The first tick is immediate: a client may wait for it to see that the stream is open.
-        let seen = self.dynamic_tools.as_ref().map_or(0, |guests| guests.version());
-        let beginning = (tokio::time::interval(ALIVE), self.dynamic_tools.clone(), seen, under_way);
-        let lines =
-            stream::unfold(beginning, |(mut alive, guests, mut seen, under_way)| async move {
-                let line = tokio::select! {
-                    _ = alive.tick() => Bytes::from_static(b":\n\n"),
-                    () = changed(guests.as_deref(), &mut seen) => Bytes::from_static(LIST_CHANGED),
-                };
-                Some((Ok::<_, Infallible>(line), (alive, guests, seen, under_way)))
-            });
+        let beginning = (tokio::time::interval(ALIVE), self.server.changes(&client), under_way);
+        let lines = stream::unfold(beginning, |(mut alive, mut changes, under_way)| async move {
+            let line = tokio::select! {
+                _ = alive.tick() => Bytes::from_static(b":\n\n"),
+                change = next(changes.as_mut()) => event(change),
+            };
+            Some((Ok::<_, Infallible>(line), (alive, changes, under_way)))
+        });
         let ended = async move {
             tokio::select! {
                 () = over.cancelled() => {}
@@ -430,12 +426,19 @@ impl McpEndpoint {
     }
 }
 
-/// Waits until the tool list changes from `seen`.
-async fn changed(guests: Option<&dyn DynamicTools>, seen: &mut u64) {
-    match guests {
-        Some(guests) => guests.changed(seen).await,
+/// The next notification; there is none without changes.
+async fn next(changes: Option<&mut Changes>) -> ServerNotification {
+    match changes {
+        Some(changes) => changes.next().await,
         None => std::future::pending().await,
     }
+}
+
+/// A notification as an event of a stream.
+fn event(notification: ServerNotification) -> Bytes {
+    let message = ServerJsonRpcMessage::notification(notification);
+    let text = serde_json::to_string(&message).unwrap_or_default();
+    format!("event: message\ndata: {text}\n\n").into()
 }
 
 /// The content types that a client accepts.

@@ -224,6 +224,14 @@ struct Fixtures;
 
 #[async_trait]
 impl ResourceProvider for Fixtures {
+    fn tells_changes(&self) -> bool {
+        true
+    }
+
+    fn can_change(&self, _uri: &str) -> bool {
+        true
+    }
+
     fn templates(&self) -> Vec<ResourceTemplate> {
         vec![ResourceTemplate {
             uri: "test://template/{id}/data",

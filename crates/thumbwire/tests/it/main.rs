@@ -77,6 +77,7 @@ mod serials;
 mod states;
 mod stdio;
 mod stock_adb;
+mod subscriptions;
 mod support;
 mod tasks;
 mod terminal;

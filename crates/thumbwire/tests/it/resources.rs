@@ -177,7 +177,9 @@ fn program_serves_them_for_the_mobile_toolset_alone() {
     let capabilities = server.initialize("2025-11-25")["capabilities"].clone();
     assert_eq!(
         capabilities,
-        json!({ "completions": {}, "prompts": {}, "resources": {}, "tools": {} })
+        json!({
+            "completions": {}, "prompts": {}, "resources": { "subscribe": true, "listChanged": true }, "tools": {},
+        })
     );
     let listed = server.request("resources/list", json!({}));
     assert_eq!(listed["result"]["resources"][0]["uri"], "thumbwire://screen/virtual");

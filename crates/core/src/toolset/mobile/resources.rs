@@ -1,13 +1,15 @@
 //! What clients can read without a tool: the screen of each phone, and the files of their own calls.
 
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
-use thumbwire_device::FormatPreference;
+use thumbwire_device::{FormatPreference, TreeDetail};
 
 use super::{NoArgs, pictures};
-use crate::action::{Action, Call, ListedDevice, Outcome, Perform};
+use crate::action::{Action, Call, ListedDevice, Outcome, Perform, SnapshotOptions};
 use crate::kept_files::{KeptFile, KeptFiles, ReadError};
 use crate::toolset::resources::{
     ResourceContents, ResourceData, ResourceError, ResourceInfo, ResourceProvider, ResourceTemplate,
@@ -105,6 +107,44 @@ impl ResourceProvider for MobileResources {
         let files = self.files.of(client);
         files.iter().filter(|file| file.number >= mark).map(described).collect()
     }
+
+    fn tells_changes(&self) -> bool {
+        true
+    }
+
+    async fn list_changed(&self, mark: u64, client: &str) -> u64 {
+        self.files.added(mark, client).await
+    }
+
+    fn can_change(&self, uri: &str) -> bool {
+        screen_of(uri).is_some()
+    }
+
+    /// Of the list of elements: a picture costs more, and seldom differs without it.
+    async fn state(&self, uri: &str, call: &Call, perform: &dyn Perform) -> Option<u64> {
+        // For a client of its own: what this one sees, no other has seen.
+        let call = Call { client: "watching".into(), ..call.clone().on(Some(screen_of(uri)?)) };
+        let options = SnapshotOptions { detail: TreeDetail::Full, max_age: Duration::from_secs(1) };
+        let outcome = perform.perform(&call, Action::Snapshot(options)).await.ok()?;
+        let reply = pictures::render_accessibility_list(&NoArgs {}, outcome);
+        let Some(Content::Text(text)) = reply.content.first() else { return None };
+        let mut hasher = DefaultHasher::new();
+        text.hash(&mut hasher);
+        Some(hasher.finish())
+    }
+
+    fn acts(&self) -> u64 {
+        self.files.acts()
+    }
+
+    async fn acted(&self, acts: u64) {
+        self.files.acted(acts).await;
+    }
+}
+
+/// The device of a screen's URI.
+fn screen_of(uri: &str) -> Option<String> {
+    [SCREEN, SCREENSHOT].iter().find_map(|start| uri.strip_prefix(start).and_then(decoded))
 }
 
 impl MobileResources {
