@@ -67,6 +67,7 @@ pub fn tool(carry: Arc<dyn RunTask>, time: Duration) -> Tool {
     Tool::handled(&described(), ToolEffect::Destructive, time, Arc::new(handler))
         .with_former_argument("look", "screenshots", &FORMER)
         .with_device()
+        .open_world()
         .long()
 }
 

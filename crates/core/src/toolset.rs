@@ -39,7 +39,7 @@ use resources::ResourceProvider;
 pub use schema::{Rule, SchemaViolation};
 use spec_tools::{SpecTools, read};
 use tool::{ArgumentError, ToolBinding};
-pub use tool::{Handler, Tool, ToolEffect};
+pub use tool::{Handler, Tool, ToolEffect, ToolHints};
 
 /// A family of tools with one naming scheme.
 pub struct Toolset {

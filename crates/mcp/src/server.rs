@@ -50,7 +50,7 @@ use super::waiting_calls::{
 use thumbwire_core::action::{Call, ClientName, Perform};
 use thumbwire_core::toolset::resource_changes::ResourceChanges;
 use thumbwire_core::toolset::resources::ResourceProvider;
-use thumbwire_core::toolset::{Tool, Toolset};
+use thumbwire_core::toolset::{Tool, ToolHints, Toolset};
 
 /// Serves the toolset on standard input and output until the client closes them.
 ///
@@ -688,15 +688,21 @@ fn not_supported<T: Default>(
 }
 
 fn listed(tool: &Tool) -> rmcp::model::Tool {
-    let mut annotations = ToolAnnotations::new().read_only(tool.effect.is_read_only());
-    annotations.destructive_hint = tool.effect.is_destructive();
-    // `false` is what a client assumes.
-    annotations.idempotent_hint = tool.effect.is_idempotent().filter(|is| *is);
     let mut listed = rmcp::model::Tool::new(
         tool.name.clone(),
         tool.description.clone(),
         Arc::new(tool.schema.clone()),
     );
     listed.output_schema = tool.output.clone().map(Arc::new);
+    listed.title = Some(tool.title.clone());
+    let hints = tool.hints();
+    if hints == ToolHints::default() {
+        return listed;
+    }
+    let mut annotations = ToolAnnotations::default();
+    annotations.read_only_hint = hints.read_only;
+    annotations.destructive_hint = hints.destructive;
+    annotations.idempotent_hint = hints.idempotent;
+    annotations.open_world_hint = hints.open_world;
     listed.with_annotations(annotations)
 }

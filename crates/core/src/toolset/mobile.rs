@@ -197,7 +197,8 @@ pub fn toolset_sending(
             touch::render_double_tap,
         ),
         own.row("mobile_drag", Destructive, 45, touch::parse_drag, touch::render_drag),
-        own.row("mobile_open_url", Destructive, 20, apps::parse_open_url, apps::render_open_url),
+        own.row("mobile_open_url", Destructive, 20, apps::parse_open_url, apps::render_open_url)
+            .open_world(),
         own.row("mobile_unlock", Idempotent, 15, apps::parse_unlock, apps::render_unlock),
         own.row(
             "mobile_list_app_tools",
@@ -212,7 +213,8 @@ pub fn toolset_sending(
             60,
             app_tools::parse_call_app_tool,
             app_tools::render_call_app_tool,
-        ),
+        )
+        .open_world(),
     ];
     let mut withheld = Vec::new();
     for group in ToolGroup::ALL {

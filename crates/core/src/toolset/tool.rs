@@ -14,6 +14,8 @@ use crate::action::{Action, Call, Cause, Failure, Outcome, Perform};
 pub struct Tool {
     /// Its name.
     pub name: String,
+    /// Its name for people: `Take screenshot`.
+    pub title: String,
     /// Its description, for the model.
     pub description: String,
     /// The JSON schema of its arguments.
@@ -22,6 +24,8 @@ pub struct Tool {
     pub output: Option<Map<String, Value>>,
     /// Its effect, for the annotations.
     pub effect: ToolEffect,
+    /// Whether it reaches beyond the phone by itself: to the web, to an app's service, to a model.
+    pub is_open_world: bool,
     /// The timeout of a call, for a short text if it types one.
     pub budget: Duration,
     /// Whether a call takes so long that a client should rather ask for its state than wait: it can run as a task.
@@ -117,16 +121,21 @@ impl ToolEffect {
     pub fn is_read_only(self) -> bool {
         self == Self::ReadOnly
     }
+}
 
-    /// Whether its change may be destructive (`destructiveHint`); `None` if it changes nothing.
-    pub fn is_destructive(self) -> Option<bool> {
-        (!self.is_read_only()).then_some(self == Self::Destructive)
-    }
-
-    /// Whether repeating a call changes nothing more (`idempotentHint`); `None` if it changes nothing.
-    pub fn is_idempotent(self) -> Option<bool> {
-        (!self.is_read_only()).then_some(self == Self::Idempotent)
-    }
+/// The annotations of a tool that differ from what a client assumes without them (MCP, "ToolAnnotations"): not read-only,
+/// destructive, not idempotent, open world. The others are left off, to keep the list short.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ToolHints {
+    /// `readOnlyHint`: `true` if it changes nothing.
+    pub read_only: Option<bool>,
+    /// `destructiveHint`: `false` if what it changes can be undone. It means nothing for a tool that is read-only.
+    pub destructive: Option<bool>,
+    /// `idempotentHint`: `true` if repeating a call changes nothing more.
+    pub idempotent: Option<bool>,
+    /// `openWorldHint`: `false` if it does not reach beyond the phone. Tools that read do not have it: what they read was written
+    /// by others.
+    pub open_world: Option<bool>,
 }
 
 impl Tool {
@@ -146,12 +155,15 @@ impl Tool {
         budget: Duration,
         way: ToolBinding,
     ) -> Self {
+        let name = described["name"].as_str().unwrap_or_default();
         Self {
-            name: described["name"].as_str().unwrap_or_default().into(),
+            name: name.into(),
+            title: described["title"].as_str().map_or_else(|| title(name), str::to_owned),
             description: described["description"].as_str().unwrap_or_default().into(),
             schema: described["inputSchema"].as_object().cloned().unwrap_or_default(),
             output: described["outputSchema"].as_object().cloned(),
             effect,
+            is_open_world: false,
             budget,
             is_long: false,
             typed: None,
@@ -166,6 +178,11 @@ impl Tool {
     /// The same tool; it types the text of this argument, and may take longer for a long one.
     pub(super) fn typing(self, argument: &'static str) -> Self {
         Self { typed: Some(argument), ..self }
+    }
+
+    /// The same tool; it reaches beyond the phone.
+    pub fn open_world(self) -> Self {
+        Self { is_open_world: true, ..self }
     }
 
     /// The same tool; its calls take long, and can run as tasks.
@@ -209,22 +226,39 @@ impl Tool {
     pub fn to_json(&self) -> Value {
         let mut out = json!({
             "name": self.name,
+            "title": self.title,
             "description": self.description,
             "inputSchema": self.schema,
         });
         if let Some(output) = &self.output {
             out["outputSchema"] = output.clone().into();
         }
-        let mut annotations = json!({ "readOnlyHint": self.effect.is_read_only() });
-        if let Some(destructive) = self.effect.is_destructive() {
-            annotations["destructiveHint"] = destructive.into();
+        let ToolHints { read_only, destructive, idempotent, open_world } = self.hints();
+        let hints = [
+            ("readOnlyHint", read_only),
+            ("destructiveHint", destructive),
+            ("idempotentHint", idempotent),
+            ("openWorldHint", open_world),
+        ];
+        let annotations: Map<_, _> = hints
+            .into_iter()
+            .filter_map(|(name, hint)| Some((name.to_owned(), hint?.into())))
+            .collect();
+        if !annotations.is_empty() {
+            out["annotations"] = annotations.into();
         }
-        // `false` is what a client assumes.
-        if self.effect.is_idempotent() == Some(true) {
-            annotations["idempotentHint"] = true.into();
-        }
-        out["annotations"] = annotations;
         out
+    }
+
+    /// Its annotations.
+    pub fn hints(&self) -> ToolHints {
+        let acts = !self.effect.is_read_only();
+        ToolHints {
+            read_only: (!acts).then_some(true),
+            destructive: (acts && self.effect != ToolEffect::Destructive).then_some(false),
+            idempotent: (self.effect == ToolEffect::Idempotent).then_some(true),
+            open_world: (acts && !self.is_open_world).then_some(false),
+        }
     }
 
     /// How many bytes of it a model reads: name, description and argument schema. Clients do not show the rest.
@@ -309,6 +343,16 @@ impl Tool {
         // Models send an empty string for an argument that they omit.
         device.as_str().filter(|device| !device.trim().is_empty()).map(str::to_owned)
     }
+}
+
+/// A tool's name as a title: `mobile_open_url` is `Open URL`.
+fn title(name: &str) -> String {
+    let name = name.strip_prefix("mobile_").or(name.strip_prefix("app_")).unwrap_or(name);
+    let words: Vec<&str> =
+        name.split('_').map(|word| if word == "url" { "URL" } else { word }).collect();
+    let title = words.join(" ");
+    let mut letters = title.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// Our only addition to the schemas of the specifications.

@@ -84,6 +84,33 @@ fn only_tools_without_effects_are_read_only() {
     }
 }
 
+/// What a client may assume without a hint is left off; a tool that acts says whether it stays on the phone.
+#[test]
+fn hints_are_honest_and_titles_are_for_people() {
+    let open = ["mobile_open_url", "mobile_call_app_tool"];
+    for surface in surfaces() {
+        for tool in &surface.tools {
+            let hints = tool.hints();
+            let acts = hints.read_only.is_none();
+            let stays = (acts && !open.contains(&&*tool.name)).then_some(false);
+            assert_eq!(hints.open_world, stays, "{}", tool.name);
+            let written = tool.to_json();
+            assert_eq!(
+                written["annotations"].get("destructiveHint"),
+                hints.destructive.map(Value::from).as_ref()
+            );
+            let title = written["title"].as_str().unwrap();
+            assert!(title.starts_with(char::is_uppercase) && !title.contains('_'), "{title}");
+        }
+    }
+    let toolset = mobile::toolset();
+    let hints = |name: &str| toolset.tool(name).unwrap().hints();
+    // Home leaves an app as it is; a tap can do anything.
+    assert_eq!(hints("mobile_press_key").destructive, Some(false));
+    assert_eq!(hints("mobile_tap").destructive, None);
+    assert_eq!(toolset.tool("mobile_open_url").unwrap().title, "Open URL");
+}
+
 /// The time limits of the original Android MCP server, in seconds (from its sources).
 #[test]
 fn android_tools_have_the_original_time_limits() {

@@ -167,6 +167,7 @@ impl AppToolSource {
         let handler = AppToolHandler { offer, shared: Arc::clone(&self.shared) };
         Arc::new(
             Tool::handled(&described, ToolEffect::Destructive, CALL, Arc::new(handler))
+                .open_world()
                 .with_device(),
         )
     }
