@@ -25,17 +25,20 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::Request;
+use axum::response::Response;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream, lookup_host};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
-use tokio::time::timeout;
+use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::audit::Audit;
 use crate::call_log::CallLog;
 use crate::http_token::{NamedToken, Token};
+use crate::tls::{Accepted, Tls};
 use access::AccessCheck;
 use connections::{Connections, Place};
 use endpoint::McpEndpoint;
@@ -92,6 +95,36 @@ pub enum Access {
     Everyone,
 }
 
+/// An address that accepts connections, and how it protects them.
+#[derive(Debug)]
+pub struct Listener {
+    tcp: TcpListener,
+    tls: Option<Arc<Tls>>,
+}
+
+impl From<TcpListener> for Listener {
+    /// Plain HTTP.
+    fn from(tcp: TcpListener) -> Self {
+        Self { tcp, tls: None }
+    }
+}
+
+impl Listener {
+    /// HTTPS with this certificate, TLS 1.3 only.
+    pub fn with_tls(self, tls: Arc<Tls>) -> Self {
+        Self { tls: Some(tls), ..self }
+    }
+
+    /// The address of the MCP endpoint, for example `http://127.0.0.1:8080/mcp`.
+    ///
+    /// # Errors
+    /// If the system does not tell the address.
+    pub fn url(&self) -> io::Result<String> {
+        let scheme = if self.tls.is_some() { "https" } else { "http" };
+        Ok(format!("{scheme}://{}{PATH}", self.tcp.local_addr()?))
+    }
+}
+
 /// How long active calls may take to finish during shutdown.
 const GRACE: Duration = Duration::from_secs(5);
 
@@ -131,7 +164,7 @@ pub async fn bind(address: &str) -> Result<TcpListener, String> {
 /// # Errors
 /// If the listener fails permanently.
 pub async fn serve(
-    listener: TcpListener,
+    listener: impl Into<Listener>,
     view: ServedToolset,
     access: Access,
     stop: CancellationToken,
@@ -144,12 +177,13 @@ pub async fn serve(
 /// # Errors
 /// If the listener fails permanently.
 pub async fn serve_within(
-    listener: TcpListener,
+    listener: impl Into<Listener>,
     view: ServedToolset,
     access: Access,
     limits: Limits,
     stop: CancellationToken,
 ) -> io::Result<()> {
+    let Listener { tcp: listener, tls } = listener.into();
     let gate = AccessCheck::new(listener.local_addr()?.port(), access);
     let exchange = Arc::new(McpEndpoint::new(gate, view, &limits, stop.clone()));
     let room = Connections::new(limits.connections);
@@ -176,12 +210,14 @@ pub async fn serve_within(
             }
         };
         if let Some(place) = room.enter() {
-            let (exchange, limits, stop) = (Arc::clone(&exchange), limits.clone(), stop.clone());
-            connections.spawn(async move { converse(stream, place, exchange, limits, stop).await });
+            let (exchange, tls) = (Arc::clone(&exchange), tls.clone());
+            let (limits, stop) = (limits.clone(), stop.clone());
+            connections
+                .spawn(async move { open(stream, tls, place, exchange, limits, stop).await });
         } else if let Ok(permit) = Arc::clone(&refusals).try_acquire_owned() {
-            let limits = limits.clone();
+            let (limits, tls) = (limits.clone(), tls.clone());
             connections.spawn(async move {
-                refuse(stream, &limits).await;
+                refuse(stream, tls.as_deref(), &limits).await;
                 drop(permit);
             });
         }
@@ -206,9 +242,10 @@ async fn accept(listener: &TcpListener) -> io::Result<TcpStream> {
     }
 }
 
-/// Answers the requests of one connection in order, until either side closes it or it has to make room for another.
-async fn converse(
+/// Serves one connection, after the handshake if there is one.
+async fn open(
     stream: TcpStream,
+    tls: Option<Arc<Tls>>,
     place: Place,
     exchange: Arc<McpEndpoint>,
     limits: Limits,
@@ -216,6 +253,43 @@ async fn converse(
 ) {
     // Small responses must not wait for acknowledgements.
     let _ = stream.set_nodelay(true);
+    // The handshake is part of the time to the first token.
+    let until = Instant::now() + limits.head;
+    let Some(tls) = tls else {
+        return converse(stream, until, place, exchange, limits, stop).await;
+    };
+    let accepted = tokio::select! {
+        accepted = tls.accept(stream) => accepted,
+        () = sleep_until(until) => Err(io::ErrorKind::TimedOut.into()),
+        () = place.0.closed.cancelled() => Err(io::ErrorKind::ConnectionAborted.into()),
+        () = stop.cancelled() => return,
+    };
+    match accepted {
+        Ok(Accepted::Secure(stream)) => {
+            converse(*stream, until, place, exchange, limits, stop).await;
+        }
+        Ok(Accepted::Plain(stream)) => {
+            let telling = answer_once(stream, Rejection::needs_tls, until);
+            tokio::select! {
+                () = telling => {}
+                () = place.0.closed.cancelled() => {}
+                () = stop.cancelled() => {}
+            }
+        }
+        Err(error) => tracing::debug!("connection closed in the TLS handshake: {error}"),
+    }
+}
+
+/// Answers the requests of one connection in order, until either side closes it or it has to make room for another. The first
+/// request with a valid token has to come in time.
+async fn converse(
+    stream: impl AsyncRead + AsyncWrite + Unpin,
+    until: Instant,
+    place: Place,
+    exchange: Arc<McpEndpoint>,
+    limits: Limits,
+    stop: CancellationToken,
+) {
     let known = place.0.clone();
     let service = service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
         let exchange = Arc::clone(&exchange);
@@ -230,8 +304,9 @@ async fn converse(
         .serve_connection(TokioIo::new(stream), service);
     let mut connection = std::pin::pin!(connection);
     let unproven = async {
-        if timeout(limits.head, place.0.proven.cancelled()).await.is_ok() {
-            std::future::pending().await
+        tokio::select! {
+            () = place.0.proven.cancelled() => std::future::pending().await,
+            () = sleep_until(until) => {}
         }
     };
     let ended = tokio::select! {
@@ -255,19 +330,34 @@ async fn converse(
 }
 
 /// Answers the first request of a connection with 503, because there is no room for it.
-async fn refuse(stream: TcpStream, limits: &Limits) {
+async fn refuse(stream: TcpStream, tls: Option<&Tls>, limits: &Limits) {
+    let until = Instant::now() + limits.head;
     let text = format!("all {} connections of this server are busy", limits.connections);
-    let service = service_fn(move |_: hyper::Request<hyper::body::Incoming>| {
-        let refusal = Rejection::busy(&text).into_response();
+    let busy = || Rejection::busy(&text);
+    let Some(tls) = tls else { return answer_once(stream, busy, until).await };
+    match tokio::time::timeout_at(until, tls.accept(stream)).await {
+        Ok(Ok(Accepted::Secure(stream))) => answer_once(*stream, busy, until).await,
+        Ok(Ok(Accepted::Plain(stream))) => answer_once(stream, Rejection::needs_tls, until).await,
+        Ok(Err(_)) | Err(_) => {}
+    }
+}
+
+/// Answers the first request of a connection with this rejection.
+async fn answer_once(
+    stream: impl AsyncRead + AsyncWrite + Unpin,
+    why: impl Fn() -> Rejection,
+    until: Instant,
+) {
+    let service = service_fn(|_: hyper::Request<hyper::body::Incoming>| {
+        let refusal: Response = why().into_response();
         async move { Ok::<_, Infallible>(refusal) }
     });
     let connection = hyper::server::conn::http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(limits.head)
         .keep_alive(false)
         .max_headers(HEADERS)
         .serve_connection(TokioIo::new(stream), service);
-    if let Ok(Err(error)) = timeout(limits.head, connection).await {
+    if let Ok(Err(error)) = tokio::time::timeout_at(until, connection).await {
         tracing::debug!("refused connection closed: {error}");
     }
 }

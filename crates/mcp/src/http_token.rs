@@ -5,13 +5,14 @@
 
 use std::fmt;
 use std::fs;
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Read as _};
 use std::path::Path;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use subtle::ConstantTimeEq as _;
 
+use crate::private_file;
 use thumbwire_core::random;
 
 /// A secret that clients send as `Authorization: Bearer …`. `{:?}` never prints it.
@@ -145,15 +146,11 @@ fn read(open: &fs::File, file: &Path) -> Result<Token, String> {
     if !about.is_file() {
         return Err(not_a_file(file));
     }
-    #[cfg(unix)]
-    {
-        let mode = std::os::unix::fs::PermissionsExt::mode(&about.permissions()) & 0o777;
-        if mode & 0o077 != 0 {
-            return Err(format!(
-                "other users can access the token in {place} (mode {mode:04o}). \
-                 Run `chmod 600 {place}`, or remove it to get a new one"
-            ));
-        }
+    if let Some(mode) = private_file::shared_mode(&about) {
+        return Err(format!(
+            "other users can access the token in {place} (mode {mode:04o}). \
+             Run `chmod 600 {place}`, or remove it to get a new one"
+        ));
     }
     let mut text = String::new();
     open.take(LONGEST as u64 + 16).read_to_string(&mut text).map_err(failed)?;
@@ -167,13 +164,7 @@ fn read(open: &fs::File, file: &Path) -> Result<Token, String> {
 
 /// Creates the token file. Writes a temporary file and links it, so that nobody reads half a token.
 fn keep(file: &Path, token: &Token) -> io::Result<()> {
-    if let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        let mut builder = fs::DirBuilder::new();
-        builder.recursive(true);
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.create(folder)?;
-    }
+    private_file::make_folder(file)?;
     let mut beside = file.as_os_str().to_owned();
     beside.push(format!(".{}", std::process::id()));
     let beside = Path::new(&beside);
@@ -191,11 +182,7 @@ fn keep(file: &Path, token: &Token) -> io::Result<()> {
 
 /// Creates a file that is private from the start. Fails if it exists.
 fn write(file: &Path, token: &Token) -> io::Result<()> {
-    let mut options = fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(file)?.write_all(format!("{}\n", token.reveal()).as_bytes())
+    private_file::create(file, format!("{}\n", token.reveal()).as_bytes())
 }
 
 #[cfg(test)]

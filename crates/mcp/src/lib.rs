@@ -14,12 +14,14 @@ pub mod http;
 pub mod http_token;
 mod metrics;
 mod offers;
+mod private_file;
 mod progress;
 mod remote;
 mod server;
 mod stdin_lines;
 mod subscriptions;
 mod tasks;
+pub mod tls;
 mod unknown_method;
 mod waiting_calls;
 

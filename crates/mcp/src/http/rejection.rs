@@ -35,6 +35,11 @@ impl Rejection {
         Self::new(StatusCode::BAD_REQUEST, text)
     }
 
+    /// Plain HTTP where TLS is spoken.
+    pub(super) fn needs_tls() -> Self {
+        Self::bad_request("Bad Request: this server speaks TLS; use https:// instead of http://")
+    }
+
     /// The body is not JSON.
     pub(super) fn no_json(error: &serde_json::Error) -> Self {
         let text = format!("Parse error: {error}");

@@ -1,12 +1,12 @@
 //! `thumbwire serve`
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use futures::future::try_join_all;
-use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use super::helper_flag::HelperFlag;
@@ -29,8 +29,9 @@ use thumbwire_core::toolset::{ObserveMode, Toolset};
 use thumbwire_core::trace::Recorder;
 use thumbwire_device::{Format, FormatPreference};
 use thumbwire_mcp::Audit;
-use thumbwire_mcp::http::{self, Access, ServedToolset};
+use thumbwire_mcp::http::{self, Access, Listener, ServedToolset};
 use thumbwire_mcp::http_token::{self, NamedToken, Scope, StoredToken, Token};
+use thumbwire_mcp::tls::{self, Tls};
 
 /// How long a client keeps a phone after its last act, in seconds. A model thinks for a few seconds between two acts, and
 /// seldom for longer; a client that has disappeared should not block a phone for minutes.
@@ -131,6 +132,17 @@ struct Http {
     /// Accept any program on this computer, of any user, without a token
     #[arg(long, requires = "http", conflicts_with = "token_file")]
     no_token: bool,
+    /// Serve HTTPS (TLS 1.3) with this certificate chain in PEM; it is read again when it changes
+    #[arg(long, value_name = "FILE", requires_all = ["http", "tls_key"])]
+    tls_cert: Option<PathBuf>,
+    /// The certificate's private key in PEM, without a password; other users must have no access to the file
+    #[arg(long, value_name = "FILE", requires_all = ["http", "tls_cert"])]
+    tls_key: Option<PathBuf>,
+    /// Serve HTTPS (TLS 1.3) with a certificate made by Thumbwire, which clients have to trust; it is kept in this folder
+    /// and made again when it expires [default: thumbwire in $XDG_STATE_HOME or ~/.local/state]
+    #[arg(long, value_name = "FOLDER", num_args = 0..=1, default_missing_value = "",
+          requires = "http", conflicts_with_all = ["tls_cert", "tls_key"])]
+    tls_self_signed: Option<OsString>,
 }
 
 /// A token's file, as `--token-file` takes it.
@@ -174,6 +186,39 @@ impl FromStr for TokenFile {
 impl Http {
     fn lease(&self) -> Duration {
         Duration::from_secs(self.lease.into())
+    }
+
+    /// The certificate, if one is asked for. Prints what a client needs to trust a self-signed one.
+    fn tls(&self, config: &Config) -> Result<Option<Arc<Tls>>, CliError> {
+        if let (Some(certificate), Some(key)) = (&self.tls_cert, &self.tls_key) {
+            return Tls::open(certificate, key).map(|it| Some(it.into())).map_err(CliError::failed);
+        }
+        let Some(folder) = &self.tls_self_signed else { return Ok(None) };
+        let home = || config.token.as_deref().and_then(Path::parent);
+        let folder = Some(Path::new(folder)).filter(|it| !it.as_os_str().is_empty()).or_else(home);
+        let folder = folder.ok_or_else(|| {
+            CliError::usage(
+                "cannot store the certificate: neither XDG_STATE_HOME nor HOME is set. \
+                 Set --tls-self-signed FOLDER",
+            )
+        })?;
+        let (tls, made) = Tls::open_self_signed(folder, &self.names(), SystemTime::now())
+            .map_err(CliError::failed)?;
+        let new = if made { "made a new certificate" } else { "the certificate is" };
+        eprintln!(
+            "thumbwire: {new} in {}; clients must trust it. Its SHA-256 fingerprint:\n{}",
+            tls.certificate().display(),
+            tls.fingerprint()
+        );
+        Ok(Some(tls.into()))
+    }
+
+    /// The names of a self-signed certificate.
+    fn names(&self) -> Vec<String> {
+        let address = self.http.as_deref().unwrap_or(ADDRESS);
+        let host = address.rsplit_once(':').map_or(address, |(host, _)| host);
+        let host = host.trim_start_matches('[').trim_end_matches(']');
+        tls::self_signed_names(&[host.to_owned()])
     }
 }
 
@@ -424,20 +469,24 @@ fn distinct(ids: &[String]) -> Vec<String> {
 async fn listeners(
     arguments: &Arguments,
     config: &Config,
-) -> Result<Option<(Vec<(TcpListener, Toolset)>, Access)>, CliError> {
+) -> Result<Option<(Vec<(Listener, Toolset)>, Access)>, CliError> {
     if arguments.ufo.is_asked {
         // UFO's clients send no token.
         return Ok(Some((arguments.ufo.doors().await?, without_token())));
     }
     let Some(address) = &arguments.http.http else { return Ok(None) };
-    let listener = http::bind(address).await.map_err(CliError::usage)?;
+    let listener = Listener::from(http::bind(address).await.map_err(CliError::usage)?);
+    let listener = match arguments.http.tls(config)? {
+        Some(tls) => listener.with_tls(tls),
+        None => listener,
+    };
     let doors = vec![(listener, arguments.toolset())];
     Ok(Some((doors, access(&arguments.http, config)?)))
 }
 
 /// Serves until a shutdown signal, then waits for running calls to finish.
 async fn over_http(
-    doors: Vec<(TcpListener, Toolset)>,
+    doors: Vec<(Listener, Toolset)>,
     view: impl Fn(Toolset) -> ServedToolset,
     access: Access,
     asked: &mut ShutdownSignal,
@@ -445,8 +494,8 @@ async fn over_http(
     let stop = CancellationToken::new();
     let mut serving = Vec::new();
     for (listener, surface) in doors {
-        let address = listener.local_addr().map_err(|error| error.to_string())?;
-        eprintln!("thumbwire: serving `{}` at http://{address}{}", surface.name, http::PATH);
+        let url = listener.url().map_err(|error| error.to_string())?;
+        eprintln!("thumbwire: serving `{}` at {url}", surface.name);
         serving.push(http::serve(listener, view(surface), access.clone(), stop.clone()));
     }
     let mut served = std::pin::pin!(try_join_all(serving));

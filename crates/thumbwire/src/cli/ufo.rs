@@ -1,10 +1,8 @@
 //! `thumbwire serve --ufo`: where UFO's two servers listen. [`super::serve`] makes them share one session.
 
-use tokio::net::TcpListener;
-
 use super::CliError;
 use thumbwire_core::toolset::{Toolset, ufo};
-use thumbwire_mcp::http;
+use thumbwire_mcp::http::{self, Listener};
 
 #[derive(clap::Args)]
 pub(super) struct Ufo {
@@ -24,12 +22,12 @@ pub(super) struct Ufo {
 
 impl Ufo {
     /// Both servers with their listeners.
-    pub(super) async fn doors(&self) -> Result<Vec<(TcpListener, Toolset)>, CliError> {
+    pub(super) async fn doors(&self) -> Result<Vec<(Listener, Toolset)>, CliError> {
         let doors = [(self.data_port, ufo::data()), (self.action_port, ufo::action())];
         let mut open = Vec::new();
         for (port, surface) in doors {
             let listener = http::bind(&self.address(port)).await.map_err(CliError::usage)?;
-            open.push((listener, surface));
+            open.push((listener.into(), surface));
         }
         Ok(open)
     }

@@ -9,7 +9,8 @@ use thumbwire_core::action::{Action, Call, Cause, Failure, Outcome, Perform};
 use thumbwire_core::toolset::{Toolset, mobile};
 use thumbwire_device::Key;
 use thumbwire_mcp::Audit;
-use thumbwire_mcp::http::{self, Access, Limits, ServedToolset};
+use thumbwire_mcp::http::{self, Access, Limits, Listener, ServedToolset};
+use thumbwire_mcp::tls::Tls;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Barrier, mpsc};
@@ -71,11 +72,35 @@ impl Served {
         Self::serving(listener, access, view, Limits::default())
     }
 
+    /// Over TLS.
+    pub(crate) async fn secure(tls: Arc<Tls>, access: Access) -> Self {
+        let listener = http::bind("127.0.0.1:0").await.unwrap();
+        let (telling, _) = mpsc::unbounded_channel();
+        let perform = Arc::new(Keys { met: Arc::new(Barrier::new(CLIENTS)), telling });
+        let view = ServedToolset::new(Arc::new(mobile::toolset()), perform);
+        Self::serving_over(Some(tls), listener, access, view, Limits::default())
+    }
+
     fn serving(listener: TcpListener, access: Access, view: ServedToolset, limits: Limits) -> Self {
+        Self::serving_over(None, listener, access, view, limits)
+    }
+
+    fn serving_over(
+        tls: Option<Arc<Tls>>,
+        listener: TcpListener,
+        access: Access,
+        view: ServedToolset,
+        limits: Limits,
+    ) -> Self {
         let address = listener.local_addr().unwrap();
         let stop = CancellationToken::new();
         let (_, told) = mpsc::unbounded_channel();
         let met = Arc::new(Barrier::new(CLIENTS));
+        let listener = Listener::from(listener);
+        let listener = match tls {
+            Some(tls) => listener.with_tls(tls),
+            None => listener,
+        };
         let running =
             tokio::spawn(http::serve_within(listener, view, access, limits, stop.clone()));
         Self { address, stop, told, met, running }

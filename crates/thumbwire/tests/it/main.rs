@@ -40,6 +40,7 @@ mod http_calls;
 mod http_exhaustion;
 mod http_remote;
 mod http_support;
+mod http_tls;
 mod injection;
 mod installing;
 mod leases;
