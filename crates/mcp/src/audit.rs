@@ -12,6 +12,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
+use std::net::IpAddr;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -49,6 +50,9 @@ pub(crate) struct AuditLine<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) scope: Option<&'static str>,
     pub(crate) transport: &'static str,
+    /// The address of its computer; `None` unless the server is for other computers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) peer: Option<IpAddr>,
     /// The phone that was reached.
     pub(crate) phone: Option<&'a str>,
     /// The tool; `None` if there is none of that name.
@@ -199,6 +203,7 @@ mod tests {
             token: None,
             scope: None,
             transport: "stdio",
+            peer: None,
             phone: None,
             tool: None,
             outcome: Outcome::Refused,

@@ -97,6 +97,7 @@ impl CallEntry {
             token: named.and_then(Grant::token_name),
             scope: named.map(|http| http.scope.name()),
             transport: if self.http.is_some() { "http" } else { "stdio" },
+            peer: self.http.as_ref().and_then(|http| http.peer),
             phone: self.state.as_ref().and_then(|state| state.phone()),
             tool: self.tool.as_deref(),
             outcome,

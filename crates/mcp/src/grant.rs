@@ -1,5 +1,6 @@
 //! What a request over HTTP may do, by the token that it showed.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use crate::http_token::Scope;
@@ -11,12 +12,14 @@ pub(crate) struct Grant {
     pub(crate) token: Arc<str>,
     /// What the token allows.
     pub(crate) scope: Scope,
+    /// The address of the client's computer, if the server is for other computers.
+    pub(crate) peer: Option<IpAddr>,
 }
 
 impl Default for Grant {
     /// Everything, under no name.
     fn default() -> Self {
-        Self { token: Arc::from(""), scope: Scope::Act }
+        Self { token: Arc::from(""), scope: Scope::Act, peer: None }
     }
 }
 

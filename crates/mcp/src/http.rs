@@ -1,4 +1,4 @@
-//! Serves toolsets over streamable HTTP, on this computer only.
+//! Serves toolsets over streamable HTTP, to this computer, and to others over TLS.
 //!
 //! Start with [`serve`]. This file manages connections: timeouts, their number ([`connections`]), shutdown. What clients
 //! may take up is in [`Limits`]. Each request passes the
@@ -6,7 +6,8 @@
 //! [`sessions`]. rmcp answers the messages with the same handlers as on stdio, one at a time and without its own
 //! sessions: those always answer with event streams, outlive their client, and expire after five minutes.
 //!
-//! There is no TLS, so [`bind`] refuses addresses that other computers can reach.
+//! [`bind`] refuses addresses that other computers can reach. [`bind_remote`] accepts them if everything protects them that
+//! has to, and [`serve`] checks that again.
 
 mod access;
 mod asking_call;
@@ -39,7 +40,7 @@ use crate::audit::Audit;
 use crate::call_log::CallLog;
 use crate::http_token::{NamedToken, Token};
 use crate::tls::{Accepted, Tls};
-use access::AccessCheck;
+use access::{AccessCheck, Names};
 use connections::{Connections, Place};
 use endpoint::McpEndpoint;
 use rejection::Rejection;
@@ -100,12 +101,13 @@ pub enum Access {
 pub struct Listener {
     tcp: TcpListener,
     tls: Option<Arc<Tls>>,
+    hosts: Option<Vec<String>>,
 }
 
 impl From<TcpListener> for Listener {
     /// Plain HTTP.
     fn from(tcp: TcpListener) -> Self {
-        Self { tcp, tls: None }
+        Self { tcp, tls: None, hosts: None }
     }
 }
 
@@ -113,6 +115,12 @@ impl Listener {
     /// HTTPS with this certificate, TLS 1.3 only.
     pub fn with_tls(self, tls: Arc<Tls>) -> Self {
         Self { tls: Some(tls), ..self }
+    }
+
+    /// Serves other computers, which name this one by these host names or addresses, its own address, or, if there are no
+    /// `hosts`, a name of its certificate.
+    pub fn for_others(self, hosts: Vec<String>) -> Self {
+        Self { hosts: Some(hosts), ..self }
     }
 
     /// The address of the MCP endpoint, for example `http://127.0.0.1:8080/mcp`.
@@ -134,27 +142,86 @@ const REFUSED: usize = 32;
 /// The maximum number of headers of a request. Clients send about ten.
 const HEADERS: usize = 64;
 
+/// What protects an address that other computers can reach. All of it is needed.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Protection {
+    /// The operator wants other computers to reach it.
+    pub is_wanted: bool,
+    /// Connections use TLS.
+    pub has_tls: bool,
+    /// Clients need a token.
+    pub has_token: bool,
+}
+
+impl Protection {
+    /// What is missing, with the flag that adds it.
+    fn missing(self) -> Vec<&'static str> {
+        let parts = [
+            (self.is_wanted, "your consent (--allow-remote)"),
+            (self.has_tls, "TLS (--tls-cert FILE --tls-key FILE, or --tls-self-signed)"),
+            (self.has_token, "a token (leave out --no-token)"),
+        ];
+        parts.into_iter().filter(|(is_there, _)| !is_there).map(|(_, what)| what).collect()
+    }
+}
+
 /// Listens on `HOST:PORT` of this computer. If a name has several addresses, IPv4 comes first.
 ///
 /// # Errors
-/// If the address is invalid or in use, or other computers can reach it: without TLS the token and all screenshots
-/// would cross the network in the clear.
+/// If the address is invalid or in use, or other computers can reach it.
 pub async fn bind(address: &str) -> Result<TcpListener, String> {
+    let found = resolve(address).await?;
+    if let Some(wide) = found.iter().find(|one| is_wide(one)) {
+        return Err(format!(
+            "refusing to listen on {address}: other computers can reach it. {}",
+            advice(wide.port())
+        ));
+    }
+    listen(address, &found).await
+}
+
+/// Listens on any `HOST:PORT`: on one that other computers can reach only with this protection.
+///
+/// # Errors
+/// If the address is invalid or in use, or its protection is incomplete.
+pub async fn bind_remote(address: &str, protection: Protection) -> Result<TcpListener, String> {
+    let found = resolve(address).await?;
+    let missing = protection.missing();
+    if let Some(wide) = found.iter().find(|one| is_wide(one)).filter(|_| !missing.is_empty()) {
+        return Err(format!(
+            "refusing to listen on {address}: other computers can reach it. What is missing for that: {}. {}",
+            missing.join("; "),
+            advice(wide.port())
+        ));
+    }
+    listen(address, &found).await
+}
+
+/// The addresses, IPv4 first.
+async fn resolve(address: &str) -> Result<Vec<SocketAddr>, String> {
     let found = lookup_host(address).await.map_err(|error| {
         format!("invalid address {address:?}: {error}. Expected HOST:PORT such as 127.0.0.1:8080")
     })?;
     let mut found: Vec<SocketAddr> = found.collect();
-    if let Some(wide) = found.iter().find(|one| !one.ip().to_canonical().is_loopback()) {
-        let port = wide.port();
-        return Err(format!(
-            "refusing to listen on {address}: other computers can reach it, and without TLS, which \
-             Thumbwire does not have yet, the token and all screenshots would cross the network in \
-             the clear. Listen on 127.0.0.1:{port} and use a tunnel, such as \
-             `ssh -L {port}:127.0.0.1:{port} USER@THIS-COMPUTER`"
-        ));
-    }
     found.sort_by_key(SocketAddr::is_ipv6);
-    let listener = TcpListener::bind(&*found).await;
+    Ok(found)
+}
+
+/// Whether other computers can reach it.
+fn is_wide(address: &SocketAddr) -> bool {
+    !address.ip().to_canonical().is_loopback()
+}
+
+/// How to do without an address that others can reach.
+fn advice(port: u16) -> String {
+    format!(
+        "Or listen on 127.0.0.1:{port} and use a tunnel, such as \
+         `ssh -L {port}:127.0.0.1:{port} USER@THIS-COMPUTER`"
+    )
+}
+
+async fn listen(address: &str, found: &[SocketAddr]) -> Result<TcpListener, String> {
+    let listener = TcpListener::bind(found).await;
     listener.map_err(|error| format!("cannot listen on {address}: {error}"))
 }
 
@@ -183,8 +250,23 @@ pub async fn serve_within(
     limits: Limits,
     stop: CancellationToken,
 ) -> io::Result<()> {
-    let Listener { tcp: listener, tls } = listener.into();
-    let gate = AccessCheck::new(listener.local_addr()?.port(), access);
+    let Listener { tcp: listener, tls, hosts } = listener.into();
+    let address = listener.local_addr()?;
+    let protection = Protection {
+        is_wanted: hosts.is_some(),
+        has_tls: tls.is_some(),
+        has_token: !matches!(access, Access::Everyone),
+    };
+    // Fails closed, however it was bound.
+    if is_wide(&address) && !protection.missing().is_empty() {
+        let missing = protection.missing().join("; ");
+        let text = format!("refusing to serve other computers at {address} without {missing}");
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, text));
+    }
+    let mut gate = AccessCheck::new(address.port(), access);
+    if let Some(tls) = &tls {
+        gate = gate.over_tls(names(address, tls, hosts));
+    }
     let exchange = Arc::new(McpEndpoint::new(gate, view, &limits, stop.clone()));
     let room = Connections::new(limits.connections);
     let refusals = Arc::new(Semaphore::new(REFUSED));
@@ -231,6 +313,14 @@ pub async fn serve_within(
     Ok(())
 }
 
+/// The names for other computers; none if the server is not for them.
+fn names(address: SocketAddr, tls: &Arc<Tls>, hosts: Option<Vec<String>>) -> Names {
+    let Some(hosts) = hosts else { return Names::default() };
+    let certificate = hosts.is_empty().then(|| Arc::clone(tls));
+    let own = (!address.ip().is_unspecified()).then(|| address.ip().to_string());
+    Names { given: hosts.into_iter().chain(own).collect(), certificate }
+}
+
 /// The next connection. Skips connections that were aborted before they were accepted.
 async fn accept(listener: &TcpListener) -> io::Result<TcpStream> {
     loop {
@@ -246,13 +336,14 @@ async fn accept(listener: &TcpListener) -> io::Result<TcpStream> {
 async fn open(
     stream: TcpStream,
     tls: Option<Arc<Tls>>,
-    place: Place,
+    mut place: Place,
     exchange: Arc<McpEndpoint>,
     limits: Limits,
     stop: CancellationToken,
 ) {
     // Small responses must not wait for acknowledgements.
     let _ = stream.set_nodelay(true);
+    place.0.peer = stream.peer_addr().ok().map(|peer| peer.ip().to_canonical());
     // The handshake is part of the time to the first token.
     let until = Instant::now() + limits.head;
     let Some(tls) = tls else {

@@ -12,11 +12,12 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use rcgen::{CertificateParams, DnType, ExtendedKeyUsagePurpose, KeyPair, KeyUsagePurpose};
-use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::ServerCertVerifier as _;
+use rustls::client::{WebPkiServerVerifier, verify_server_name};
 use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
+use rustls::server::ParsedCertificate;
 use rustls::{CertificateError, RootCertStore, ServerConfig, version};
 use sha2::{Digest as _, Sha256};
 use thumbwire_base::lock;
@@ -117,6 +118,14 @@ impl Tls {
         let bytes = Sha256::digest(self.leaf());
         let pairs: Vec<String> = bytes.iter().map(|byte| format!("{byte:02X}")).collect();
         pairs.join(":")
+    }
+
+    /// Whether the certificate has this host name or IP address. A trailing dot makes it another name.
+    pub(crate) fn names(&self, host: &str) -> bool {
+        let leaf = self.leaf();
+        let Ok(parsed) = ParsedCertificate::try_from(&leaf) else { return false };
+        let name = ServerName::try_from(host).ok().filter(|_| !host.ends_with('.'));
+        name.is_some_and(|name| verify_server_name(&parsed, &name).is_ok())
     }
 
     fn leaf(&self) -> CertificateDer<'static> {
@@ -249,6 +258,11 @@ fn covers(leaf: &CertificateDer<'_>, names: &[String], now: SystemTime) -> Resul
     Ok(true)
 }
 
+/// Whether it can be in a certificate: a host name or an IP address.
+pub fn is_name(text: &str) -> bool {
+    ServerName::try_from(text).is_ok()
+}
+
 fn invalid_name(name: &str) -> String {
     format!("{name:?} is neither a host name nor an IP address")
 }
@@ -256,7 +270,9 @@ fn invalid_name(name: &str) -> String {
 /// Makes a pair and stores it. An earlier pair is replaced.
 fn make(certificate: &Path, key: &Path, names: &[String], now: SystemTime) -> Result<(), String> {
     for name in names {
-        ServerName::try_from(name.as_str()).map_err(|_| invalid_name(name))?;
+        if !is_name(name) {
+            return Err(invalid_name(name));
+        }
     }
     let failed = |error: rcgen::Error| format!("cannot make a certificate: {error}");
     let mut params = CertificateParams::new(names.to_vec()).map_err(failed)?;

@@ -8,22 +8,54 @@ use axum::http::header::{AUTHORIZATION, HOST, ORIGIN};
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri};
 use std::net::IpAddr;
+use std::sync::Arc;
 
 use super::Access;
 use super::rejection::Rejection;
 use crate::grant::Grant;
+use crate::tls::Tls;
 
 /// The checks of one server.
 #[derive(Debug)]
 pub(super) struct AccessCheck {
     port: u16,
     access: Access,
+    /// Whether clients come over TLS.
+    is_secure: bool,
+    /// Names of this server besides those of loopback.
+    names: Names,
+}
+
+/// What other computers may call a server, besides the names of loopback.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    /// Host names, and addresses without brackets.
+    pub(super) given: Vec<String>,
+    /// Its certificate, whose names count too.
+    pub(super) certificate: Option<Arc<Tls>>,
+}
+
+impl Names {
+    fn has(&self, authority: &Authority) -> bool {
+        let host = bare_host(authority);
+        let address = |text: &str| text.parse().ok().map(|it: IpAddr| it.to_canonical());
+        let is = |name: &String| match (address(name), address(host)) {
+            (Some(name), Some(host)) => name == host,
+            _ => name.eq_ignore_ascii_case(host),
+        };
+        self.given.iter().any(is) || self.certificate.as_ref().is_some_and(|it| it.names(host))
+    }
 }
 
 impl AccessCheck {
     /// For a server that listens on this port.
     pub(super) fn new(port: u16, access: Access) -> Self {
-        Self { port, access }
+        Self { port, access, is_secure: false, names: Names::default() }
+    }
+
+    /// For a server that clients reach over TLS, under these names too.
+    pub(super) fn over_tls(self, names: Names) -> Self {
+        Self { is_secure: true, names, ..self }
     }
 
     /// Rejects requests meant for another server, or sent by a web page of another computer.
@@ -36,12 +68,17 @@ impl AccessCheck {
             SingleHeader::Several => None,
         };
         let ours = |authority: &Authority| {
-            is_loopback(authority) && authority.port_u16().is_none_or(|port| port == self.port)
+            let is_here = is_loopback(authority) || self.names.has(authority);
+            is_here && authority.port_u16().is_none_or(|port| port == self.port)
         };
         // Requests to a proxy name the server in the request line too.
         if !host.is_some_and(|host| ours(&host)) || !uri.authority().is_none_or(ours) {
+            let or = match self.is_remote() {
+                true => ", or another name of this server (its certificate's, or --allow-host)",
+                false => "",
+            };
             return Err(forbidden(format!(
-                "Forbidden: Host must be localhost:{port} or 127.0.0.1:{port}",
+                "Forbidden: Host must be localhost:{port} or 127.0.0.1:{port}{or}",
                 port = self.port
             )));
         }
@@ -49,14 +86,30 @@ impl AccessCheck {
             SingleHeader::None => return Ok(()),
             SingleHeader::Value(origin) => origin.to_str().ok().and_then(|origin| {
                 let (scheme, rest) = origin.split_once("://")?;
-                scheme.eq_ignore_ascii_case("http").then(|| authority(rest))?
+                Some((scheme, authority(rest)?))
             }),
             SingleHeader::Several => None,
         };
-        if !origin.is_some_and(|origin| is_loopback(&origin)) {
-            return Err(forbidden("Forbidden: Origin must be loopback, such as http://localhost"));
+        let is_ours = |(scheme, origin): (&str, Authority)| {
+            let is = |name: &str| scheme.eq_ignore_ascii_case(name);
+            let is_named = || is_loopback(&origin) || self.names.has(&origin);
+            is("http") && is_loopback(&origin) || self.is_secure && is("https") && is_named()
+        };
+        if !origin.is_some_and(is_ours) {
+            let or = match self.is_remote() {
+                true => ", or https:// with a name of this server",
+                false => "",
+            };
+            return Err(forbidden(format!(
+                "Forbidden: Origin must be loopback, such as http://localhost{or}"
+            )));
         }
         Ok(())
+    }
+
+    /// Whether there are names for other computers.
+    pub(super) fn is_remote(&self) -> bool {
+        !self.names.given.is_empty() || self.names.certificate.is_some()
     }
 
     /// What a request's token grants. Rejects requests without a token.
@@ -72,7 +125,7 @@ impl AccessCheck {
                 let right = tokens.iter().filter(|one| one.token.is(shown));
                 let right = right.collect::<Vec<_>>();
                 let one = right.first()?;
-                Some(Grant { token: one.name.as_str().into(), scope: one.scope })
+                Some(Grant { token: one.name.as_str().into(), scope: one.scope, peer: None })
             }),
         };
         grant.ok_or_else(Rejection::no_token)
@@ -115,10 +168,15 @@ fn authority(text: &str) -> Option<Authority> {
 }
 
 fn is_loopback(authority: &Authority) -> bool {
-    let host = authority.host();
-    let address = host.strip_prefix('[').and_then(|it| it.strip_suffix(']')).unwrap_or(host);
+    let host = bare_host(authority);
     let is = |address: IpAddr| address.to_canonical().is_loopback();
-    host.eq_ignore_ascii_case("localhost") || address.parse().is_ok_and(is)
+    host.eq_ignore_ascii_case("localhost") || host.parse().is_ok_and(is)
+}
+
+/// The host without the brackets of an IPv6 address.
+fn bare_host(authority: &Authority) -> &str {
+    let host = authority.host();
+    host.strip_prefix('[').and_then(|it| it.strip_suffix(']')).unwrap_or(host)
 }
 
 #[cfg(test)]
@@ -222,6 +280,56 @@ mod tests {
             (ORIGIN, "http://evil.example"),
         ];
         assert_eq!(status(&gate, "/mcp", &twice), 403);
+    }
+
+    #[test]
+    fn names_for_other_computers_count_only_where_they_are_given() {
+        let folder = tempfile::tempdir().unwrap();
+        let names = ["in-certificate.example", "192.0.2.7", "2001:db8::7"].map(str::to_owned);
+        let now = std::time::SystemTime::now();
+        let (tls, _) = Tls::open_self_signed(folder.path(), &names, now).unwrap();
+        let given = vec!["given.example".to_owned(), "2001:db8::8".to_owned()];
+        let names = Names { given, certificate: Some(Arc::new(tls)) };
+        let gate = AccessCheck::new(8080, Access::Everyone).over_tls(names);
+        let local = AccessCheck::new(8080, Access::Everyone).over_tls(Names::default());
+        let ours = [
+            "given.example",
+            "GIVEN.example:8080",
+            "in-certificate.example:8080",
+            "192.0.2.7",
+            "[2001:db8::7]:8080",
+            "[2001:db8:0::8]",
+        ];
+        for host in ours {
+            assert_eq!(status(&gate, "/mcp", &[(HOST, host)]), 200, "{host}");
+            assert_eq!(status(&local, "/mcp", &[(HOST, host)]), 403, "{host}");
+            for (scheme, expected) in [("https", 200), ("HTTPS", 200), ("http", 403), ("ws", 403)] {
+                let origin = format!("{scheme}://{host}");
+                let headers = [(HOST, "localhost"), (ORIGIN, origin.as_str())];
+                assert_eq!(status(&gate, "/mcp", &headers), expected, "{origin}");
+                assert_eq!(status(&local, "/mcp", &headers), 403, "{origin}");
+            }
+        }
+        let foreign = [
+            "evil.example",
+            "given.example.evil.example",
+            "sub.given.example",
+            "given.example:8081",
+            "given.example@evil.example",
+            "given.example.",
+            "192.0.2.8",
+            "[2001:db8::9]",
+            "0.0.0.0:8080",
+            "*",
+            "",
+        ];
+        for host in foreign {
+            assert_eq!(status(&gate, "/mcp", &[(HOST, host)]), 403, "{host}");
+        }
+        for origin in ["https://localhost:8080", "http://localhost"] {
+            let headers = [(HOST, "given.example"), (ORIGIN, origin)];
+            assert_eq!(status(&gate, "/mcp", &headers), 200, "{origin}");
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The open connections of a server, and which of them makes room for a new one. No I/O here.
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
@@ -53,6 +54,8 @@ pub(super) struct Place(pub(super) Connection);
 pub(super) struct Connection {
     connections: Connections,
     number: u64,
+    /// The address of the other end.
+    pub(super) peer: Option<IpAddr>,
     /// Cancelled when the connection has to make room.
     pub(super) closed: CancellationToken,
     /// Cancelled at the first request with a valid token.
@@ -88,7 +91,8 @@ impl Connections {
         let row = Row { state: ConnectionState::Unproven, since, closed: closed.clone() };
         table.rows.insert(number, row);
         let proven = CancellationToken::new();
-        Some(Place(Connection { connections: self.clone(), number, closed, proven }))
+        let connections = self.clone();
+        Some(Place(Connection { connections, number, peer: None, closed, proven }))
     }
 }
 

@@ -166,9 +166,11 @@ impl McpEndpoint {
             let text = format!("Not Found: MCP is served at {PATH}");
             return Err(Rejection::new(StatusCode::NOT_FOUND, text));
         }
-        let grant = self.gate.check_token(request.headers())?;
-        request.extensions_mut().insert(grant.clone());
+        let mut grant = self.gate.check_token(request.headers())?;
         let connection = request.extensions_mut().remove::<Connection>();
+        let peer = connection.as_ref().and_then(|connection| connection.peer);
+        grant.peer = peer.filter(|_| self.gate.is_remote());
+        request.extensions_mut().insert(grant.clone());
         let connections = connection.as_ref().map_or(0, Connection::count);
         let busy = connection.map(Connection::begin);
         if is_metrics {

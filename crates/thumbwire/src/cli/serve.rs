@@ -29,7 +29,7 @@ use thumbwire_core::toolset::{ObserveMode, Toolset};
 use thumbwire_core::trace::Recorder;
 use thumbwire_device::{Format, FormatPreference};
 use thumbwire_mcp::Audit;
-use thumbwire_mcp::http::{self, Access, Listener, ServedToolset};
+use thumbwire_mcp::http::{self, Access, Listener, Protection, ServedToolset};
 use thumbwire_mcp::http_token::{self, NamedToken, Scope, StoredToken, Token};
 use thumbwire_mcp::tls::{self, Tls};
 
@@ -143,6 +143,22 @@ struct Http {
     #[arg(long, value_name = "FOLDER", num_args = 0..=1, default_missing_value = "",
           requires = "http", conflicts_with_all = ["tls_cert", "tls_key"])]
     tls_self_signed: Option<OsString>,
+    /// Let other computers connect, if `--http` has such an address; requires a certificate and a token
+    #[arg(long, requires = "http", conflicts_with = "no_token")]
+    allow_remote: bool,
+    /// A host name or IP address by which other computers may name this server, without its port (repeatable) [default: those
+    /// in the certificate]
+    #[arg(long, value_name = "NAME", requires = "allow_remote", value_parser = host_name)]
+    allow_host: Vec<String>,
+}
+
+/// A host name or an IP address, without brackets.
+fn host_name(text: &str) -> Result<String, String> {
+    let bare = text.strip_prefix('[').and_then(|it| it.strip_suffix(']')).unwrap_or(text);
+    match tls::is_name(bare) {
+        true => Ok(bare.to_owned()),
+        false => Err("expected a host name or an IP address, without a port".to_owned()),
+    }
 }
 
 /// A token's file, as `--token-file` takes it.
@@ -218,7 +234,9 @@ impl Http {
         let address = self.http.as_deref().unwrap_or(ADDRESS);
         let host = address.rsplit_once(':').map_or(address, |(host, _)| host);
         let host = host.trim_start_matches('[').trim_end_matches(']');
-        tls::self_signed_names(&[host.to_owned()])
+        let mut others = vec![host.to_owned()];
+        others.extend(self.allow_host.iter().cloned());
+        tls::self_signed_names(&others)
     }
 }
 
@@ -475,11 +493,20 @@ async fn listeners(
         return Ok(Some((arguments.ufo.doors().await?, without_token())));
     }
     let Some(address) = &arguments.http.http else { return Ok(None) };
-    let listener = Listener::from(http::bind(address).await.map_err(CliError::usage)?);
-    let listener = match arguments.http.tls(config)? {
-        Some(tls) => listener.with_tls(tls),
-        None => listener,
+    let http = &arguments.http;
+    let protection = Protection {
+        is_wanted: http.allow_remote,
+        has_tls: http.tls_cert.is_some() || http.tls_self_signed.is_some(),
+        has_token: !http.no_token,
     };
+    let bound = http::bind_remote(address, protection).await.map_err(CliError::usage)?;
+    let mut listener = Listener::from(bound);
+    if let Some(tls) = http.tls(config)? {
+        listener = listener.with_tls(tls);
+    }
+    if http.allow_remote {
+        listener = listener.for_others(http.allow_host.clone());
+    }
     let doors = vec![(listener, arguments.toolset())];
     Ok(Some((doors, access(&arguments.http, config)?)))
 }

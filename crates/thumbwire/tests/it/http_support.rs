@@ -81,6 +81,16 @@ impl Served {
         Self::serving_over(Some(tls), listener, access, view, Limits::default())
     }
 
+    /// Serves there until it is told to stop, which it is at once.
+    pub(crate) async fn over(listener: Listener, access: Access) -> std::io::Result<()> {
+        let (telling, _) = mpsc::unbounded_channel();
+        let perform = Arc::new(Keys { met: Arc::new(Barrier::new(CLIENTS)), telling });
+        let view = ServedToolset::new(Arc::new(mobile::toolset()), perform);
+        let stop = CancellationToken::new();
+        stop.cancel();
+        http::serve(listener, view, access, stop).await
+    }
+
     fn serving(listener: TcpListener, access: Access, view: ServedToolset, limits: Limits) -> Self {
         Self::serving_over(None, listener, access, view, limits)
     }

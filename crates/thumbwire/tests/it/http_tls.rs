@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, RootCertStore, SupportedProtocolVersion, version};
-use thumbwire_mcp::http::Access;
+use thumbwire_mcp::http::{self, Access, Listener, Protection};
 use thumbwire_mcp::http_token::Token;
 use thumbwire_mcp::tls::{self, Tls};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -171,6 +171,48 @@ fn a_self_signed_pair_is_kept_until_it_expires_or_lacks_a_name() {
     }
 }
 
+#[tokio::test]
+async fn wide_addresses_need_consent_tls_and_a_token() {
+    let wide = ["0.0.0.0:0", "[::]:0", "192.0.2.1:8443", "[::ffff:192.0.2.1]:0"];
+    for bits in 0..7_u8 {
+        let has = |bit: u8| bits & (1 << bit) != 0;
+        let part = Protection { is_wanted: has(0), has_tls: has(1), has_token: has(2) };
+        for address in wide {
+            let text = http::bind_remote(address, part).await.map(drop).unwrap_err();
+            assert!(text.starts_with(&format!("refusing to listen on {address}: ")), "{text}");
+            for (bit, flag) in [(0, "--allow-remote"), (1, "--tls-cert"), (2, "--no-token")] {
+                assert_eq!(text.contains(flag), !has(bit), "{part:?}: {text}");
+            }
+        }
+        http::bind_remote("127.0.0.1:0", part).await.unwrap();
+    }
+}
+
+/// The server itself refuses too, however its listener was bound.
+#[tokio::test]
+async fn a_wide_listener_is_not_served_unprotected() {
+    let folder = tempfile::tempdir().unwrap();
+    let tls = pair(folder.path());
+    let token = || Access::Token(Token::generate().unwrap());
+    for (is_wanted, has_tls, access) in [
+        (false, false, Access::Everyone),
+        (true, false, token()),
+        (false, true, token()),
+        (true, true, Access::Everyone),
+    ] {
+        let all = Protection { is_wanted: true, has_tls: true, has_token: true };
+        let mut listener = Listener::from(http::bind_remote("0.0.0.0:0", all).await.unwrap());
+        if has_tls {
+            listener = listener.with_tls(Arc::clone(&tls));
+        }
+        if is_wanted {
+            listener = listener.for_others(Vec::new());
+        }
+        let served = Served::over(listener, access).await.unwrap_err();
+        assert_eq!(served.kind(), std::io::ErrorKind::PermissionDenied, "{served}");
+    }
+}
+
 #[test]
 fn files_that_are_no_pair_are_refused() {
     let folder = tempfile::tempdir().unwrap();
@@ -216,17 +258,41 @@ mod program {
     }
 
     #[test]
+    fn a_server_for_other_computers_names_what_it_lacks() {
+        let home = tempfile::tempdir().unwrap();
+        let serve = |arguments: &[&str]| {
+            let mut command = thumbwire();
+            command.args(["serve", "--http", "0.0.0.0:0", "--device", "virtual"]).args(arguments);
+            command.env("HOME", home.path()).env_remove("XDG_STATE_HOME");
+            let output = command.output().unwrap();
+            (output.status.code(), String::from_utf8(output.stderr).unwrap())
+        };
+        let (consent, tls) = ("--allow-remote", "--tls-self-signed");
+        for (arguments, missing) in [
+            (&[][..], &[consent, tls][..]),
+            (&[consent], &[tls]),
+            (&[tls], &[consent]),
+            (&["--no-token"], &[consent, tls, "--no-token"]),
+            (&["--no-token", tls], &[consent, "--no-token"]),
+            (&["--no-token", tls, consent], &["--no-token"]),
+            (&["--allow-host", "a.example"], &[consent]),
+            (&[tls, consent, "--allow-host", "a.example:1"], &["without a port"]),
+            (&[tls, consent, "--allow-host", "https://a.example"], &["without a port"]),
+        ] {
+            let (code, said) = serve(arguments);
+            assert_eq!(code, Some(2), "{arguments:?}: {said}");
+            assert!(missing.iter().all(|flag| said.contains(flag)), "{arguments:?}: {said}");
+        }
+        assert!(!home.path().join(".local").exists(), "nothing was made");
+    }
+
+    #[test]
     fn curl_and_openssl_trust_the_self_signed_certificate() {
         let home = tempfile::tempdir().unwrap();
         let mut command = thumbwire();
-        command.args([
-            "serve",
-            "--http",
-            "127.0.0.1:0",
-            "--device",
-            "virtual",
-            "--tls-self-signed",
-        ]);
+        let audit = home.path().join("audit");
+        command.args(["serve", "--http", "0.0.0.0:0", "--device", "virtual", "--tls-self-signed"]);
+        command.args(["--allow-remote", "--allow-host", "phone.example", "--audit"]).arg(&audit);
         command.env("HOME", home.path()).env_remove("XDG_STATE_HOME");
         let mut child = command.stderr(Stdio::piped()).stdin(Stdio::null()).spawn().unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
@@ -234,7 +300,8 @@ mod program {
         let address = loop {
             let line = lines.next().unwrap_or_else(|| panic!("it exited: {said:?}"));
             if let Some((_, address)) = line.split_once(" at https://") {
-                break address.strip_suffix("/mcp").unwrap().to_owned();
+                let address = address.strip_suffix("/mcp").unwrap();
+                break address.replace("0.0.0.0", "127.0.0.1");
             }
             said.push(line);
         };
@@ -255,6 +322,41 @@ mod program {
                 strangers.contains("self-signed") || strangers.contains("self signed"),
                 "{strangers}"
             );
+            let port = address.rsplit_once(':').unwrap().1;
+            for (name, expected) in [("phone.example", "200"), ("evil.example", "403")] {
+                let resolve = format!("phone.example:{port}:127.0.0.1");
+                let (url, host) =
+                    (format!("https://phone.example:{port}/healthz"), format!("host: {name}"));
+                let arguments = ["-sS", "--cacert", file, "--resolve", &resolve, "-H", &host];
+                let arguments = [&arguments[..], &["-o", "/dev/null", "-w", "%{http_code}", &url]];
+                assert_eq!(run("curl", &arguments.concat()).unwrap(), expected, "{name}");
+            }
+            let token = home.path().join(".local/state/thumbwire/token");
+            let token = std::fs::read_to_string(token).unwrap();
+            let bearer = format!("authorization: Bearer {}", token.trim());
+            let (_, call) = crate::http_support::alone(
+                "tools/call",
+                serde_json::json!({ "name": "mobile_list_devices", "arguments": {} }),
+            );
+            let call = call.to_string();
+            let url = format!("https://{address}/mcp");
+            let arguments =
+                ["-sS", "--cacert", file, "-H", &bearer, "-H", "mcp-method: tools/call"];
+            let more =
+                ["-H", "mcp-protocol-version: 2026-07-28", "-H", "content-type: application/json"];
+            let last = [
+                "-H",
+                "accept: application/json",
+                "-H",
+                "mcp-name: mobile_list_devices",
+                "-d",
+                &call,
+                &url,
+            ];
+            let text = run("curl", &[&arguments[..], &more, &last].concat()).unwrap();
+            assert!(text.contains("\"result\""), "{text}");
+            let audit = std::fs::read_to_string(&audit).unwrap();
+            assert!(audit.contains("\"transport\":\"http\",\"peer\":\"127.0.0.1\","), "{audit}");
             let old = run("curl", &["-sS", "--tls-max", "1.2", "--cacert", file, &url]).unwrap();
             assert!(old.contains("protocol version"), "{old}");
         }
