@@ -39,6 +39,7 @@ use tokio_util::sync::CancellationToken;
 use crate::audit::Audit;
 use crate::call_log::CallLog;
 use crate::http_token::{NamedToken, Token};
+use crate::oauth::Issuer;
 use crate::tls::{Accepted, Tls};
 use access::{AccessCheck, Names};
 use connections::{Connections, Place};
@@ -92,6 +93,13 @@ pub enum Access {
     Token(Token),
     /// Clients with one of these tokens, each within its scope.
     Tokens(Vec<NamedToken>),
+    /// Clients with one of these tokens, or with one of an issuer.
+    Issued {
+        /// Tokens of the operator's own.
+        tokens: Vec<NamedToken>,
+        /// Who issues the others.
+        issuer: Arc<Issuer>,
+    },
     /// Every program on this computer, of any user.
     Everyone,
 }

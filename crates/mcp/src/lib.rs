@@ -13,6 +13,7 @@ mod grant;
 pub mod http;
 pub mod http_token;
 mod metrics;
+pub mod oauth;
 mod offers;
 mod private_file;
 mod progress;

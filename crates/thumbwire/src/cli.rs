@@ -79,7 +79,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum CliCommand {
     /// Serve phone tools to MCP clients, over stdio or HTTP.
-    Serve(serve::Arguments),
+    Serve(Box<serve::Arguments>),
     /// Work towards a goal on a phone with a model, or run flow files.
     #[cfg(feature = "agent")]
     Run(run::Arguments),
@@ -274,7 +274,7 @@ fn keep_files_private() {
 
 async fn run(verb: CliCommand, config: &Config) -> Result<u8, CliError> {
     match verb {
-        CliCommand::Serve(arguments) => serve::run(arguments, config).await,
+        CliCommand::Serve(arguments) => serve::run(*arguments, config).await,
         #[cfg(feature = "agent")]
         CliCommand::Run(arguments) => run::run(arguments, config).await,
         #[cfg(all(feature = "agent", feature = "virtual-phone"))]

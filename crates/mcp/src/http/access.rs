@@ -9,10 +9,13 @@ use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri};
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use super::Access;
 use super::rejection::Rejection;
 use crate::grant::Grant;
+use crate::http_token::NamedToken;
+use crate::oauth::{Issuer, SCOPE_ACT};
 use crate::tls::Tls;
 
 /// The checks of one server.
@@ -112,23 +115,55 @@ impl AccessCheck {
         !self.names.given.is_empty() || self.names.certificate.is_some()
     }
 
-    /// What a request's token grants. Rejects requests without a token.
-    pub(super) fn check_token(&self, headers: &HeaderMap) -> Result<Grant, Rejection> {
+    /// What a request's token grants at `now`. Rejects requests without a token.
+    pub(super) async fn check_token(
+        &self,
+        headers: &HeaderMap,
+        now: SystemTime,
+    ) -> Result<Grant, Rejection> {
+        let shown = shown_token(headers);
+        let named = |tokens: &[NamedToken]| {
+            // All are compared, so that the time does not tell which one nearly matched.
+            let right = tokens.iter().filter(|one| shown.is_some_and(|shown| one.token.is(shown)));
+            let right = right.collect::<Vec<_>>();
+            let one = right.first()?;
+            Some(Grant { token: one.name.as_str().into(), scope: one.scope, peer: None })
+        };
         let grant = match &self.access {
             Access::Everyone => return Ok(Grant::default()),
-            Access::Token(token) => {
-                let shown = shown_token(headers);
-                shown.and_then(|shown| token.is(shown).then(Grant::default))
-            }
-            Access::Tokens(tokens) => shown_token(headers).and_then(|shown| {
-                // All are compared, so that the time does not tell which one nearly matched.
-                let right = tokens.iter().filter(|one| one.token.is(shown));
-                let right = right.collect::<Vec<_>>();
-                let one = right.first()?;
-                Some(Grant { token: one.name.as_str().into(), scope: one.scope, peer: None })
-            }),
+            Access::Token(token) => shown.and_then(|shown| token.is(shown).then(Grant::default)),
+            Access::Tokens(tokens) => named(tokens),
+            Access::Issued { tokens, issuer } => match (named(tokens), shown) {
+                (Some(grant), _) => Some(grant),
+                (None, Some(shown)) => {
+                    let issued = issuer.check(shown, now).await;
+                    return issued.map_err(|error| Rejection::of_issued(error, issuer));
+                }
+                (None, None) => return Err(Rejection::no_issued_token(issuer)),
+            },
         };
         grant.ok_or_else(Rejection::no_token)
+    }
+
+    /// The token's scope does not include the call.
+    pub(super) fn insufficient_scope(&self, tool: &str) -> Rejection {
+        let rejection = Rejection::insufficient_scope(tool);
+        match &self.access {
+            Access::Issued { issuer, .. } => rejection.challenging(
+                issuer,
+                "error=\"insufficient_scope\", error_description=\"this token may only look\"",
+                SCOPE_ACT,
+            ),
+            _ => rejection,
+        }
+    }
+
+    /// The issuer of tokens, if the server has one.
+    pub(super) fn issuer(&self) -> Option<&Issuer> {
+        match &self.access {
+            Access::Issued { issuer, .. } => Some(issuer),
+            _ => None,
+        }
     }
 }
 
@@ -181,8 +216,15 @@ fn bare_host(authority: &Authority) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use futures::FutureExt as _;
+
     use super::*;
     use crate::http_token::{NamedToken, Scope, Token};
+
+    /// Without an issuer nothing is waited for.
+    fn token(gate: &AccessCheck, headers: &HeaderMap) -> Result<Grant, Rejection> {
+        gate.check_token(headers, SystemTime::UNIX_EPOCH).now_or_never().unwrap()
+    }
 
     fn status(gate: &AccessCheck, uri: &str, headers: &[(HeaderName, &str)]) -> u16 {
         let headers: HeaderMap = headers.iter().fold(HeaderMap::new(), |mut all, (name, value)| {
@@ -190,7 +232,7 @@ mod tests {
             all
         });
         let uri: Uri = uri.parse().unwrap();
-        let passed = gate.check_address(&uri, &headers).and_then(|()| gate.check_token(&headers));
+        let passed = gate.check_address(&uri, &headers).and_then(|()| token(gate, &headers));
         passed.map_or_else(|refusal| refusal.into_response().status().as_u16(), |_| 200)
     }
 
@@ -375,7 +417,7 @@ mod tests {
         let gate = AccessCheck::new(8080, Access::Tokens(tokens.clone()));
         let grant = |secret: &str| {
             let value = HeaderValue::from_str(&format!("Bearer {secret}")).unwrap();
-            gate.check_token(&HeaderMap::from_iter([(AUTHORIZATION, value)])).ok()
+            token(&gate, &HeaderMap::from_iter([(AUTHORIZATION, value)])).ok()
         };
         for one in &tokens {
             let grant = grant(one.token.reveal()).unwrap();
@@ -384,6 +426,6 @@ mod tests {
         assert!(grant(Token::generate().unwrap().reveal()).is_none());
         assert!(grant("").is_none() && grant("ci").is_none());
         let none = AccessCheck::new(8080, Access::Tokens(Vec::new()));
-        assert!(none.check_token(&HeaderMap::new()).is_err(), "no token is no access");
+        assert!(token(&none, &HeaderMap::new()).is_err(), "no token is no access");
     }
 }

@@ -11,7 +11,7 @@
 
 use std::convert::Infallible;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use axum::body::{Body, Bytes, HttpBody as _};
 use axum::extract::Request;
@@ -40,6 +40,7 @@ use crate::call_log::CallLog;
 use crate::elicitation::has_forms;
 use crate::grant::Grant;
 use crate::metrics::Gauges;
+use crate::oauth::METADATA_PATH;
 use crate::server::{SUPPORTED, Server};
 use crate::subscriptions::Changes;
 use crate::unknown_method::name_method;
@@ -161,12 +162,19 @@ impl McpEndpoint {
         if path == HEALTH_PATH {
             return monitoring::health(request.method());
         }
+        if let Some(issuer) = self.gate.issuer()
+            && let Some(rest) = path.strip_prefix(METADATA_PATH)
+            // With the path of the resource behind it (RFC 9728, section 3.1), or without.
+            && (rest.is_empty() || rest == PATH)
+        {
+            return monitoring::resource_metadata(request.method(), issuer);
+        }
         let is_metrics = path == METRICS_PATH;
         if path != PATH && !is_metrics {
             let text = format!("Not Found: MCP is served at {PATH}");
             return Err(Rejection::new(StatusCode::NOT_FOUND, text));
         }
-        let mut grant = self.gate.check_token(request.headers())?;
+        let mut grant = self.gate.check_token(request.headers(), SystemTime::now()).await?;
         let connection = request.extensions_mut().remove::<Connection>();
         let peer = connection.as_ref().and_then(|connection| connection.peer);
         grant.peer = peer.filter(|_| self.gate.is_remote());
@@ -273,7 +281,7 @@ impl McpEndpoint {
         let mut entry = self.log.begin(&client.unwrap_or_default(), Some(grant.clone()));
         entry.calls(&tool.name, &Arc::default());
         entry.refused("insufficient_scope");
-        Err(Rejection::insufficient_scope(&tool.name).of(head.id.as_ref()))
+        Err(self.gate.insufficient_scope(&tool.name).of(head.id.as_ref()))
     }
 
     /// The handshake of the older revisions; starts a session if it succeeds.

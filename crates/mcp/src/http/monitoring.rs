@@ -1,4 +1,4 @@
-//! What a supervisor asks the server over HTTP: whether it answers, and how much it does.
+//! What is asked of the server over HTTP besides MCP: whether it answers, how much it does, and who issues its tokens.
 
 use axum::body::Body;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
@@ -7,6 +7,7 @@ use axum::response::Response;
 
 use super::rejection::Rejection;
 use crate::metrics::{Gauges, Metrics};
+use crate::oauth::Issuer;
 
 /// The type of Prometheus's text format.
 const PROMETHEUS: &str = "text/plain; version=0.0.4; charset=utf-8";
@@ -23,6 +24,11 @@ pub(super) fn metrics(
     gauges: Gauges,
 ) -> Result<Response, Rejection> {
     text(method, PROMETHEUS, metrics.render(gauges))
+}
+
+/// Where clients get their tokens (RFC 9728). It needs no token.
+pub(super) fn resource_metadata(method: &Method, issuer: &Issuer) -> Result<Response, Rejection> {
+    text(method, "application/json", issuer.metadata().to_string())
 }
 
 fn text(method: &Method, kind: &'static str, body: String) -> Result<Response, Rejection> {

@@ -1,10 +1,14 @@
 //! Rejected requests: an HTTP status and a short JSON-RPC error in the body.
 
+use std::borrow::Cow;
+
 use axum::body::Body;
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::Response;
 use serde_json::{Map, Value, json};
+
+use crate::oauth::{Issuer, SCOPE_ACT, SCOPE_LOOK, TokenError};
 
 /// A rejected request.
 #[derive(Debug)]
@@ -13,7 +17,7 @@ pub(super) struct Rejection {
     code: i64,
     text: String,
     id: Option<Box<Value>>,
-    header: Option<(&'static str, &'static str)>,
+    header: Option<(&'static str, Cow<'static, str>)>,
 }
 
 /// JSON-RPC's code for a message that is not JSON.
@@ -50,7 +54,7 @@ impl Rejection {
     pub(super) fn no_token() -> Self {
         let text = "Unauthorized: send the header `Authorization: Bearer TOKEN`; \
                      the server printed the path of its token file when it started";
-        let header = Some(("www-authenticate", "Bearer realm=\"thumbwire\""));
+        let header = Some(("www-authenticate", "Bearer realm=\"thumbwire\"".into()));
         Self { header, ..Self::new(StatusCode::UNAUTHORIZED, text) }
     }
 
@@ -62,20 +66,58 @@ impl Rejection {
         );
         let challenge = "Bearer realm=\"thumbwire\", error=\"insufficient_scope\", scope=\"act\", \
                          error_description=\"this token may only look\"";
-        let header = Some(("www-authenticate", challenge));
+        let header = Some(("www-authenticate", challenge.into()));
         Self { header, ..Self::new(StatusCode::FORBIDDEN, text) }
+    }
+
+    /// No token, where an issuer gives them: tells where to find it (RFC 9728, section 5.1).
+    pub(super) fn no_issued_token(issuer: &Issuer) -> Self {
+        let text = "Unauthorized: get a token from the issuer that `resource_metadata` in the header \
+                     WWW-Authenticate leads to, and send it as `Authorization: Bearer TOKEN`";
+        Self::new(StatusCode::UNAUTHORIZED, text).challenging(issuer, "", SCOPE_ACT)
+    }
+
+    /// A token that counts neither here nor with the issuer (RFC 6750, section 3.1).
+    pub(super) fn of_issued(error: TokenError, issuer: &Issuer) -> Self {
+        match error {
+            TokenError::Invalid(reason) => {
+                let text = format!("Unauthorized: the token is not accepted: {reason}");
+                let error = format!("error=\"invalid_token\", error_description=\"{reason}\"");
+                Self::new(StatusCode::UNAUTHORIZED, text).challenging(issuer, &error, SCOPE_ACT)
+            }
+            TokenError::NoScope => {
+                let text = format!(
+                    "Forbidden: the token has neither the scope `{SCOPE_LOOK}` nor `{SCOPE_ACT}`"
+                );
+                let error = "error=\"insufficient_scope\"";
+                Self::new(StatusCode::FORBIDDEN, text).challenging(issuer, error, SCOPE_LOOK)
+            }
+            TokenError::IssuerUnavailable => {
+                Self::busy("the keys of the issuer of tokens cannot be fetched")
+            }
+        }
+    }
+
+    /// With a challenge that leads to the issuer. `error` are parameters, or empty.
+    pub(super) fn challenging(self, issuer: &Issuer, error: &str, scope: &str) -> Self {
+        let comma = if error.is_empty() { "" } else { ", " };
+        let metadata = issuer.metadata_url();
+        let challenge = format!(
+            "Bearer realm=\"thumbwire\"{comma}{error}, scope=\"{scope}\", resource_metadata=\"{metadata}\""
+        );
+        Self { header: Some(("www-authenticate", challenge.into())), ..self }
     }
 
     /// The path has other HTTP methods.
     pub(super) fn no_such_method(allowed: &'static str) -> Self {
-        let header = Some(("allow", allowed));
+        let header = Some(("allow", allowed.into()));
         Self { header, ..Self::new(StatusCode::METHOD_NOT_ALLOWED, "Method Not Allowed") }
     }
 
     /// Others take up what this request needs.
     pub(super) fn busy(reason: &str) -> Self {
         let text = format!("Service Unavailable: {reason}; try again in {RETRY_AFTER} s");
-        let header = Some(("retry-after", RETRY_AFTER));
+        let header = Some(("retry-after", RETRY_AFTER.into()));
         Self { header, ..Self::new(StatusCode::SERVICE_UNAVAILABLE, text) }
     }
 
@@ -95,9 +137,9 @@ impl Rejection {
         *response.status_mut() = self.status;
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        let header = self
-            .header
-            .map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value)));
+        let header = self.header.and_then(|(name, value)| {
+            Some((HeaderName::from_static(name), HeaderValue::from_str(&value).ok()?))
+        });
         headers.extend(header);
         response
     }

@@ -31,6 +31,7 @@ use thumbwire_device::{Format, FormatPreference};
 use thumbwire_mcp::Audit;
 use thumbwire_mcp::http::{self, Access, Listener, Protection, ServedToolset};
 use thumbwire_mcp::http_token::{self, NamedToken, Scope, StoredToken, Token};
+use thumbwire_mcp::oauth::{Issuer, SCOPE_ACT, SCOPE_LOOK};
 use thumbwire_mcp::tls::{self, Tls};
 
 /// How long a client keeps a phone after its last act, in seconds. A model thinks for a few seconds between two acts, and
@@ -132,6 +133,14 @@ struct Http {
     /// Accept any program on this computer, of any user, without a token
     #[arg(long, requires = "http", conflicts_with = "token_file")]
     no_token: bool,
+    /// Accept tokens of this OAuth issuer (JWTs with the scope `thumbwire:act` or `thumbwire:look`), too, whose keys are found
+    /// by its metadata; without `--token-file` only those
+    #[arg(long, value_name = "URL", requires = "http", conflicts_with = "no_token")]
+    oauth_issuer: Option<String>,
+    /// The URL by which clients reach this server, for which tokens must be issued [default, without
+    /// `--allow-remote`: the one it prints]
+    #[arg(long, value_name = "URL", requires = "oauth_issuer")]
+    oauth_audience: Option<String>,
     /// Serve HTTPS (TLS 1.3) with this certificate chain in PEM; it is read again when it changes
     #[arg(long, value_name = "FILE", requires_all = ["http", "tls_key"])]
     tls_cert: Option<PathBuf>,
@@ -507,8 +516,9 @@ async fn listeners(
     if http.allow_remote {
         listener = listener.for_others(http.allow_host.clone());
     }
+    let url = listener.url().map_err(|error| CliError::failed(error.to_string()))?;
     let doors = vec![(listener, arguments.toolset())];
-    Ok(Some((doors, access(&arguments.http, config)?)))
+    Ok(Some((doors, access(&arguments.http, &url, config)?)))
 }
 
 /// Serves until a shutdown signal, then waits for running calls to finish.
@@ -536,11 +546,39 @@ async fn over_http(
     served.map(drop).map_err(|error| format!("cannot accept more connections: {error}"))
 }
 
-/// Who may call. Prints the token if it is new, this once.
-fn access(http: &Http, config: &Config) -> Result<Access, CliError> {
+/// Who may call the server at `url`. Prints the token if it is new, this once.
+fn access(http: &Http, url: &str, config: &Config) -> Result<Access, CliError> {
     if http.no_token {
         return Ok(without_token());
     }
+    let Some(issuer) = &http.oauth_issuer else { return file_tokens(http, config) };
+    if http.allow_remote && http.oauth_audience.is_none() {
+        return Err(CliError::usage(
+            "--oauth-issuer with --allow-remote needs `--oauth-audience URL`: the URL by which other computers reach \
+             this server, such as https://phones.example:8443/mcp",
+        ));
+    }
+    let audience = http.oauth_audience.as_deref().unwrap_or(url);
+    let issuer = Issuer::new(issuer, audience).map_err(CliError::usage)?;
+    let tokens = match &*http.token_file {
+        [] => Vec::new(),
+        _ => match file_tokens(http, config)? {
+            Access::Tokens(tokens) => tokens,
+            Access::Token(token) => {
+                vec![NamedToken { name: String::new(), scope: Scope::Act, token }]
+            }
+            Access::Everyone | Access::Issued { .. } => Vec::new(),
+        },
+    };
+    eprintln!(
+        "thumbwire: accepting tokens that {} issues for {audience}, with the scope {SCOPE_ACT} or {SCOPE_LOOK}",
+        http.oauth_issuer.as_deref().unwrap_or_default()
+    );
+    Ok(Access::Issued { tokens, issuer: issuer.into() })
+}
+
+/// The clients with a token of a file.
+fn file_tokens(http: &Http, config: &Config) -> Result<Access, CliError> {
     let home = config.token.clone().map(|file| TokenFile { named: None, file });
     let files = match &*http.token_file {
         [] => home.into_iter().collect(),

@@ -51,6 +51,7 @@ mod models_story;
 mod module_graph;
 mod monitors;
 mod node_clients;
+mod oauth;
 mod obeying;
 mod offering;
 mod offering_phone;
