@@ -354,11 +354,12 @@ impl Server {
         Self { process, url: url.expect("the server tells its address") }
     }
 
-    /// From the kernel's accounting; 0 without /proc.
+    /// Its own memory, without the pages of the program's file, which come as they are used. From the kernel's accounting;
+    /// 0 without /proc.
     fn resident_kb(&self) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.process.id()));
         let status = status.unwrap_or_default();
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"));
         line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(0)
     }
 
