@@ -88,8 +88,11 @@ impl ClientWatch for Session {
         self.connections.all().len()
     }
 
-    /// Ends the client's leases, as soon as nothing of it acts any more.
+    /// Ends the client's leases, as soon as nothing of it acts any more, and forgets what it saw.
     async fn client_left(&self, client: &str) {
+        for attached in self.connections.all() {
+            attached.screen.memory.seen.forget_client(client);
+        }
         let leasing = &self.connections.leasing;
         leasing.leave(&leasing.owner_id(client)).await;
     }

@@ -47,6 +47,11 @@ impl SeenScreens {
         all.push_back((Arc::clone(client), screen));
     }
 
+    /// The client has left.
+    pub(super) fn forget_client(&self, client: &str) {
+        lock(&self.0).retain(|(who, _)| **who != *client);
+    }
+
     /// No client has seen anything.
     pub(super) fn forget(&self) {
         lock(&self.0).clear();
