@@ -5,6 +5,7 @@
 //! disconnects. The tool exists only if the operator configured a model; no toolset knows it.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -18,6 +19,7 @@ use super::{AgentEvent, AgentStatus, RunResult, ScreenshotMode, StopReason};
 use thumbwire_core::action::{Action, Call, Cause, Failure, Outcome, Perform, Progress};
 use thumbwire_core::event::{Event, EventSink};
 use thumbwire_core::toolset::{Handler, Reply, Tool, ToolEffect};
+use thumbwire_core::trace::format;
 
 /// The tool's name.
 pub const NAME: &str = "mobile_run_task";
@@ -314,7 +316,9 @@ fn reply(carried: &TaskResult, actions: Vec<Value>) -> Reply {
         "trace": trace,
     });
     let cause = (ended.stopped == Some(StopReason::Cancelled)).then_some(Cause::Cancelled);
-    Reply { structured: Some(structured), cause, ..Reply::text(words) }
+    // Without its pictures: each would be one more link in the reply.
+    let files = trace.iter().map(|folder| Path::new(folder).join(format::FILE)).collect();
+    Reply { structured: Some(structured), cause, files, ..Reply::text(words) }
 }
 
 #[cfg(test)]

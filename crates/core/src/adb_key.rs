@@ -41,7 +41,7 @@ pub enum KeyState {
     Private,
     /// It holds a key, and other users of this computer can read it.
     ReadableByOthers,
-    /// There is no file.
+    /// The file does not exist.
     Missing,
 }
 

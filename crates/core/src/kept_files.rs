@@ -141,7 +141,8 @@ impl KeptFiles {
         }
     }
 
-    async fn note(&self, client: &Arc<str>, path: &Path) {
+    /// Lets the client read the file from now on.
+    pub async fn note(&self, client: &Arc<str>, path: &Path) {
         // A file that cannot be resolved could not be read either.
         let Ok(real_path) = fs::canonicalize(path).await else { return };
         let mut table = lock(&self.table);

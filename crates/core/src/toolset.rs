@@ -183,6 +183,9 @@ impl Toolset {
             }
         };
         if let Some(resources) = &self.resources {
+            for file in &reply.files {
+                resources.keep(&client, file).await;
+            }
             let added = resources.added_since(mark, &client);
             reply.content.extend(added.into_iter().map(Content::Link));
         }

@@ -79,5 +79,6 @@ pub(super) fn reply(result: CallToolResult) -> Reply {
         structured: result.structured_content,
         is_error: result.is_error.unwrap_or(false),
         cause: None,
+        files: Vec::new(),
     }
 }

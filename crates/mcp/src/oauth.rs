@@ -49,8 +49,8 @@ const FETCH_PAUSE: Duration = Duration::from_secs(60);
 /// How soon a fetch that failed is repeated: an issuer that restarts should not keep clients out for a minute.
 const RETRY_PAUSE: Duration = Duration::from_secs(5);
 
-/// Time limit for fetching the keys, of all requests together. Shorter than the time that a new connection has until its first
-/// token counts (`Limits::head`), so that its client reads why it must wait.
+/// Time limit for fetching the keys, of all requests together. Shorter than `Limits::head`, after which a new
+/// connection without a valid token is closed: its client should read the 503 first.
 const FETCH: Duration = Duration::from_secs(3);
 
 /// The largest document of an issuer, in bytes.
@@ -86,7 +86,7 @@ struct Keys {
 /// Why a token does not count.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum TokenError {
-    /// It is no token of this issuer for this server, or no longer. The reason has nothing of the token in it.
+    /// It is malformed, expired, from another issuer, or for another server. The reason quotes nothing of the token.
     Invalid(&'static str),
     /// It is one, and has none of our scopes.
     NoScope,

@@ -200,7 +200,7 @@ mod tests {
     use crate::action::TextInput;
 
     #[test]
-    fn what_is_under_way_is_told_without_typed_text() {
+    fn progress_message_has_no_typed_text() {
         let check = |action: Action, expected: &str| assert_eq!(action.under_way(), expected);
         check(Action::Wait(Duration::from_secs(3)), "waiting 3 s");
         check(Action::Type(TextInput::of("hunter2")), "typing 7 characters");

@@ -11,7 +11,7 @@ use super::attached_device::{AttachedDevice, ScreenCache};
 use crate::action::{Cause, Failure, ScreenshotOptions, SnapshotOptions};
 use crate::snapshot::Snapshot;
 
-/// How many dumps of an app that is no longer in front are taken, before the look is refused.
+/// How often the screen is dumped if each dump shows an app that is no longer in front.
 const MOST_DUMPS: u32 = 3;
 
 impl AttachedDevice {

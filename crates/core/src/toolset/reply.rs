@@ -1,6 +1,7 @@
 //! Replies to calls, and their MCP JSON.
 
 use std::borrow::Cow;
+use std::path::PathBuf;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -22,6 +23,8 @@ pub struct Reply {
     pub is_error: bool,
     /// Why it failed, for callers in this process.
     pub cause: Option<Cause>,
+    /// Files on this computer that the client may read from now on. Those that an action's outcome names need not be here.
+    pub files: Vec<PathBuf>,
 }
 
 /// One content block of a reply.
@@ -40,7 +43,7 @@ pub enum Content {
 impl Reply {
     /// A reply with this content.
     pub fn parts(content: Vec<Content>) -> Self {
-        Self { content, structured: None, is_error: false, cause: None }
+        Self { content, structured: None, is_error: false, cause: None, files: Vec::new() }
     }
 
     /// A text reply.

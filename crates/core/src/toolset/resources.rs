@@ -2,6 +2,9 @@
 //!
 //! A caller brings a [`ResourceProvider`]; nothing here knows the protocol, `mcp` writes its messages.
 
+use std::path::Path;
+use std::sync::Arc;
+
 use async_trait::async_trait;
 
 use crate::action::{Call, Failure, Perform};
@@ -84,6 +87,9 @@ pub trait ResourceProvider: Send + Sync {
         call: &Call,
         perform: &dyn Perform,
     ) -> Result<ResourceContents, ResourceError>;
+
+    /// Lets the client of a call read this file from now on.
+    async fn keep(&self, _client: &Arc<str>, _file: &Path) {}
 
     /// Now, for [`added_since`](Self::added_since).
     fn mark(&self) -> u64 {

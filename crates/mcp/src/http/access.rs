@@ -426,6 +426,6 @@ mod tests {
         assert!(grant(Token::generate().unwrap().reveal()).is_none());
         assert!(grant("").is_none() && grant("ci").is_none());
         let none = AccessCheck::new(8080, Access::Tokens(Vec::new()));
-        assert!(token(&none, &HeaderMap::new()).is_err(), "no token is no access");
+        assert!(token(&none, &HeaderMap::new()).is_err(), "a client without a token gets nothing");
     }
 }

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use serde_json::{Value, json};
-use thumbwire_core::action::Perform;
+use serde_json::{Map, Value, json};
+use thumbwire_core::action::{Call, Failure, Perform};
 use thumbwire_core::artifacts::ArtifactStore;
 use thumbwire_core::kept_files::KeptFiles;
 use thumbwire_core::providers::{DeviceProviders, VIRTUAL, VirtualPhoneProvider};
 use thumbwire_core::session::Session;
-use thumbwire_core::toolset::ObserveMode;
 use thumbwire_core::toolset::mobile::{self, MobileResources, ToolGroup, TreeForm};
+use thumbwire_core::toolset::{Handler, ObserveMode, Reply, Tool, ToolEffect, Toolset};
 use thumbwire_virtual_android::{Setup, VirtualPhone};
 
 use crate::http_support::Served;
@@ -18,6 +18,12 @@ use crate::wire::nowhere;
 
 /// A server with a virtual phone that keeps files in this folder.
 async fn server(folder: &std::path::Path) -> Served {
+    let (kept, toolset) = toolset(folder);
+    Served::of(toolset, kept as Arc<dyn Perform>).await
+}
+
+/// Its tools, and what performs their calls.
+fn toolset(folder: &std::path::Path) -> (Arc<KeptFiles>, Toolset) {
     let phone = VirtualPhone::new(Setup::default());
     let phones = DeviceProviders::adb(nowhere()).with(VirtualPhoneProvider::new(phone));
     let session = Session::new(phones, Some(VIRTUAL.into())).with_files(ArtifactStore::new(folder));
@@ -25,7 +31,7 @@ async fn server(folder: &std::path::Path) -> Served {
     let mut toolset =
         mobile::toolset_allowing(TreeForm::List, ObserveMode::Off, &[ToolGroup::Recording]);
     toolset.resources = Some(Arc::new(MobileResources::new(Arc::clone(&kept))));
-    Served::of(toolset, kept as Arc<dyn Perform>).await
+    (kept, toolset)
 }
 
 /// A client in a session of its own.
@@ -120,6 +126,44 @@ async fn files_of_a_call_can_be_read_by_its_client_alone() {
     assert_eq!(answer["error"]["data"], json!({ "uri": uri }), "{answer}");
     let stateless = server.post_alone("resources/read", json!({ "uri": uri })).await.json();
     assert_eq!(stateless["error"]["code"], -32602, "{stateless}");
+}
+
+/// A tool that leaves a file, as a run leaves its trace.
+struct Leaving(std::path::PathBuf);
+
+#[async_trait::async_trait]
+impl Handler for Leaving {
+    async fn handle(
+        &self,
+        _: Map<String, Value>,
+        _: &Call,
+        _: &dyn Perform,
+    ) -> Result<Reply, Failure> {
+        Ok(Reply { files: vec![self.0.clone()], ..Reply::text("left") })
+    }
+}
+
+#[tokio::test]
+async fn trace_of_a_run_is_linked_and_belongs_to_its_client() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = folder.path().join("trace.jsonl");
+    std::fs::write(&trace, "{\"format\":1}\n").unwrap();
+    let (kept, mut toolset) = toolset(folder.path());
+    let described =
+        json!({ "name": "run", "description": "", "inputSchema": { "type": "object" } });
+    let time = std::time::Duration::from_secs(9);
+    let leaving = Arc::new(Leaving(trace));
+    toolset.tools.push(Tool::handled(&described, ToolEffect::Destructive, time, leaving));
+    let server = Served::of(toolset, kept as Arc<dyn Perform>).await;
+    let (one, other) = (Client::of(&server).await, Client::of(&server).await);
+    let ended = one.get("tools/call", json!({ "name": "run", "arguments": {} })).await;
+    let link = ended["content"][1].clone();
+    assert_eq!(link["type"], "resource_link", "{ended}");
+    assert_eq!((&link["name"], &link["mimeType"]), (&"trace.jsonl".into(), &"text/plain".into()));
+    let uri = link["uri"].as_str().unwrap();
+    assert_eq!(one.read(uri).await["text"], "{\"format\":1}\n");
+    let answer = other.ask("resources/read", json!({ "uri": uri })).await;
+    assert_eq!(answer["error"]["data"], json!({ "uri": uri }), "{answer}");
 }
 
 #[tokio::test]

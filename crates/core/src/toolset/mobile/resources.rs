@@ -1,6 +1,7 @@
 //! What clients can read without a tool: the screen of each phone, and the files of their own calls.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -99,6 +100,10 @@ impl ResourceProvider for MobileResources {
         contents(uri, reply)
     }
 
+    async fn keep(&self, client: &Arc<str>, file: &Path) {
+        self.files.note(client, file).await;
+    }
+
     fn mark(&self) -> u64 {
         self.files.next_number()
     }
@@ -122,8 +127,9 @@ impl ResourceProvider for MobileResources {
 
     /// Of the list of elements: a picture costs more, and seldom differs without it.
     async fn state(&self, uri: &str, call: &Call, perform: &dyn Perform) -> Option<u64> {
-        // For a client of its own: what this one sees, no other has seen.
-        let call = Call { client: "watching".into(), ..call.clone().on(Some(screen_of(uri)?)) };
+        // A client of its own, whose name no token can have: what it sees, no other client has seen.
+        let call =
+            Call { client: ":subscriptions".into(), ..call.clone().on(Some(screen_of(uri)?)) };
         let options = SnapshotOptions { detail: TreeDetail::Full, max_age: Duration::from_secs(1) };
         let outcome = perform.perform(&call, Action::Snapshot(options)).await.ok()?;
         let reply = pictures::render_accessibility_list(&NoArgs {}, outcome);
@@ -202,7 +208,8 @@ fn mime(name: &str) -> &'static str {
         Some("webp") => "image/webp",
         Some("jpg" | "jpeg") => "image/jpeg",
         Some("mp4") => "video/mp4",
-        Some("log" | "txt") => "text/plain",
+        // JSON Lines has no registered type.
+        Some("log" | "txt" | "jsonl") => "text/plain",
         _ => "application/octet-stream",
     }
 }
