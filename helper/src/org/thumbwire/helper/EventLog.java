@@ -41,6 +41,11 @@ final class EventLog implements UiAutomation.OnAccessibilityEventListener {
         last = Server.now();
     }
 
+    /** What we do counts as something that happened: the app answers it a moment later. */
+    synchronized void acted() {
+        last = Server.now();
+    }
+
     @Override
     public synchronized void onAccessibilityEvent(AccessibilityEvent event) {
         last = Server.now();

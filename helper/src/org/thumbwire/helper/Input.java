@@ -9,7 +9,12 @@ final class Input {
     static final int NO_WAIT = 0;
     static final int WAIT_FOR_FINISH = 2;
 
+    private final EventLog events;
     private Object manager;
+
+    Input(EventLog events) {
+        this.events = events;
+    }
 
     /** `none`: do not wait; `finish` (default): until the app has handled the last event. */
     static int mode(Request request) throws Fault {
@@ -17,7 +22,9 @@ final class Input {
     }
 
     void inject(InputEvent event, int mode) throws Exception {
+        events.acted();
         Object done = Call.of("injectInputEvent").with(InputEvent.class, event).with(int.class, mode).on(manager());
+        events.acted();
         if (Boolean.FALSE.equals(done)) {
             throw new Fault("refused", "Android did not deliver the event: the window in front belongs to nobody, or changes",
                     "list the screen, then try again");

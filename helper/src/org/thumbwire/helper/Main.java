@@ -58,11 +58,11 @@ public final class Main {
     }
 
     private static Map<String, Operation> operations(final Automation automation, EventLog events) {
-        Input input = new Input();
+        Input input = new Input(events);
         Touch touch = new Touch(input);
         Keys keys = new Keys(input);
         Clipboard clipboard = new Clipboard();
-        Nodes nodes = new Nodes(automation);
+        Nodes nodes = new Nodes(automation, events);
         Waiting waiting = new Waiting(automation, events);
         Packages packages = new Packages();
         Map<String, Operation> operations = new TreeMap<String, Operation>();

@@ -17,12 +17,14 @@ final class Nodes {
         "set_selection", "expand", "collapse", "dismiss", "set_text"};
 
     private final Automation automation;
+    private final EventLog events;
     /** The last tree. */
     private List<AccessibilityNodeInfo> nodes = new ArrayList<AccessibilityNodeInfo>();
     private long rev;
 
-    Nodes(Automation automation) {
+    Nodes(Automation automation, EventLog events) {
         this.automation = automation;
+        this.events = events;
     }
 
     final Operation tree = new Operation() {
@@ -30,12 +32,15 @@ final class Nodes {
         public Reply run(Request request, Task task) throws Exception {
             int most = (int) request.number("max_nodes", 1, 20000, 5000);
             long limit = request.millis("limit_ms", 10000, 2000);
+            long idle = request.millis("idle_ms", 10000, 0);
+            long moving = request.millis("idle_limit_ms", 60000, 1000);
             boolean windows = request.flag("windows", false) && Build.VERSION.SDK_INT >= 21;
             List<?> reports = request.list("reports", 8);
             Reply reply = new Reply();
             UiAutomation held = automation.acquire(task, limit);
             Dump dump;
             try {
+                if (idle > 0) reply.with("still", events.waitForIdle(idle, moving, task));
                 dump = take(held, windows, most, limit, task, reply);
             } finally {
                 automation.done();
@@ -88,6 +93,7 @@ final class Nodes {
             int action = action(name);
             Bundle arguments = arguments(request);
             UiAutomation held = automation.acquire(task, request.millis("limit_ms", 10000, 2000));
+            events.acted();
             try {
                 perform(held, of, number, name, action, arguments);
             } finally {

@@ -5,6 +5,9 @@ import java.util.List;
 
 /** The ops `quiet`, which waits until the screen rests, and `events`, which reports what happens until it is cancelled. */
 final class Waiting {
+    /** How often a watch looks whether it was cancelled. */
+    private static final long CHECK = 500;
+
     private final Automation automation;
     private final EventLog events;
 
@@ -45,7 +48,9 @@ final class Waiting {
                     task.send(new Reply().with("listening", true));
                     long left;
                     while ((left = until - Server.now()) > 0) {
-                        Reply event = subscription.next(left);
+                        task.check();
+                        // Not longer: writing to a socket may swallow the interruption that cancels.
+                        Reply event = subscription.next(Math.min(left, CHECK));
                         task.check();
                         if (event == null) continue;
                         sent++;
