@@ -103,6 +103,14 @@ pub(crate) enum Work {
     Java,
     /// `uiautomator dump` of an idle screen, including the second of idle time that it waits for.
     Dump,
+    /// A tree or a report of the helper, of an idle screen.
+    HelperTree,
+    /// A touch, a key or an action on a node by the helper.
+    HelperTouch,
+    /// A text that the helper sets or pastes, and reads back.
+    HelperText,
+    /// A JPEG of the helper.
+    HelperShot,
     /// `screencap -p`
     CapturePng,
     /// `screencap`
@@ -133,7 +141,7 @@ struct Row {
 
 /// "handsets" is handsets.dev/benchmark (May 2026: an emulator of Android 15 on a fast Mac, median of 50, where `adb shell true` takes 28 ms);
 /// "4.4.4" is the recorded one of the captures, whose emulated processor makes its times an upper bound.
-static TABLE: [Row; 17] = [
+static TABLE: [Row; 21] = [
     // handsets: `getprop` 31 ms, so less than 4 for the program. Old: estimate.
     Row { work: Work::Native, pixel_ms: 2, old_ms: 10 },
     // As above. Old: estimate.
@@ -150,6 +158,15 @@ static TABLE: [Row; 17] = [
     // 1–2.5 s a call: the wait for quiet is a second by itself (`DumpCommand.java`); 2.1–2.2 s on a phone, with 18 nodes or 89
     // (mobile-next/mobilecli pull request 286); 2.2–2.4 on 4.4.4.
     Row { work: Work::Dump, pixel_ms: 1_000, old_ms: 2_500 },
+    // Pixel: estimates. Old: 22 ms median (16–43) for 22 nodes, 30–100 for 36–85 on 4.4.4, whose reports were not taken with
+    // the tree; with them twice the time of a tree.
+    Row { work: Work::HelperTree, pixel_ms: 25, old_ms: 60 },
+    // Pixel: estimate. Old: 17–55 ms until an app on 4.4.4 had handled it.
+    Row { work: Work::HelperTouch, pixel_ms: 15, old_ms: 40 },
+    // Pixel: estimate. Old: 130–240 ms for a paste that was read back on 4.4.4.
+    Row { work: Work::HelperText, pixel_ms: 60, old_ms: 180 },
+    // Estimates: no phone gave pixels to UiAutomation yet. A JPEG took 120–133 ms on 4.4.4 with `screencap` as the source.
+    Row { work: Work::HelperShot, pixel_ms: 90, old_ms: 300 },
     // 0.3–2.6 s; handsets: 0.7–3.0 for 1440x3120.
     Row { work: Work::CapturePng, pixel_ms: 300, old_ms: 2_600 },
     // Estimates: a third of the above, as in handsets (675 ms of 2122).

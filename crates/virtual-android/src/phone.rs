@@ -4,6 +4,7 @@
 //! through `time`. `boot` assembles a phone, `connections` serves its hosts.
 
 pub(crate) mod authorization;
+pub(crate) mod automation;
 mod cable;
 mod faults;
 mod hosts;
@@ -27,6 +28,7 @@ use crate::release::Release;
 use crate::service_state::ServiceState;
 use crate::setup::Setup;
 use authorization::HostAuthorization;
+use automation::UiAutomation;
 use cable::Cable;
 use open_services::OpenServices;
 pub(crate) use process::Process;
@@ -83,6 +85,9 @@ pub(crate) struct State {
     /// Install sessions in progress.
     pub(crate) packages: InstallSessions,
     pub(crate) services: ServiceState,
+    pub(crate) automation: UiAutomation,
+    /// How many requests to Thumbwire's helper are running.
+    pub(crate) helper_requests: usize,
     /// Recordings that watch the screen.
     watching: Vec<Weak<Mutex<FrameQueue>>>,
     pids: u32,
@@ -109,6 +114,8 @@ impl State {
             faults: FaultInjector::default(),
             packages: InstallSessions::default(),
             services: ServiceState::default(),
+            automation: UiAutomation::default(),
+            helper_requests: 0,
             watching: Vec::new(),
             pids: 4_000,
             alarms: time::Alarms::default(),
@@ -308,6 +315,11 @@ impl VirtualPhone {
         self.inner.commands.send_modify(|gate| gate.closed = false);
     }
 
+    /// How many requests to Thumbwire's helper are running on this phone.
+    pub fn helper_requests(&self) -> usize {
+        self.read(|phone| phone.helper_requests)
+    }
+
     /// Waits until a program is paused.
     pub async fn wait_until_paused(&self) {
         // The sender lives in `self`, so the channel is open.
@@ -343,6 +355,11 @@ impl VirtualPhone {
     /// Reads the phone's state without waking anyone.
     pub(crate) fn read<T>(&self, look: impl FnOnce(&State) -> T) -> T {
         look(&self.lock())
+    }
+
+    /// Looks at the phone's state in a way that only fills its caches, without waking anyone.
+    pub(crate) fn peek<T>(&self, look: impl FnOnce(&mut State) -> T) -> T {
+        look(&mut self.lock())
     }
 
     /// Completes after the next step on the phone's state that follows this call.

@@ -51,4 +51,4 @@ pub use render::Frame;
 pub use scene::{Flags, Node, Scene, Window, WindowKind};
 pub use services::{CallbackKeys, CallbackReply, Caller, ServiceName, StartServiceResult};
 pub use storage::{StorageEntry, StorageRequest};
-pub use world::{ServedField, Setup, World};
+pub use world::{NodeAction, ServedField, Setup, World};

@@ -107,6 +107,11 @@ pub struct Node {
 }
 
 impl Node {
+    /// An address that stays the same from one layout to the next.
+    pub fn address(&self) -> &str {
+        &self.address
+    }
+
     /// This node and all descendants, parents first.
     pub fn walk(&self) -> impl Iterator<Item = &Node> {
         let mut open = vec![self];

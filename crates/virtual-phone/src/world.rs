@@ -19,6 +19,7 @@ mod input_methods;
 mod keys;
 mod layout_shifts;
 mod lock;
+mod node_actions;
 mod notices;
 mod overlays;
 mod packages;
@@ -39,6 +40,7 @@ mod touch;
 mod wakeups;
 mod windows;
 
+pub use node_actions::NodeAction;
 pub use served_field::ServedField;
 
 use crate::app::{InstalledApp, InstalledApps};

@@ -25,6 +25,10 @@ pub(crate) enum Fault {
     SecureWindow,
     AdbRestart,
     NoEncoder,
+    AutomationBusy,
+    NoWindow,
+    HelperSlowStart,
+    HelperKilled,
 }
 
 /// A numeric parameter that some faults take.
@@ -88,8 +92,18 @@ pub(super) struct Row {
 
 /// Commands that dump the screen, type or touch, on old and new releases.
 const DUMP: &[&str] = &["uiautomator dump"];
-const TYPING: &[&str] = &["nput text", "nput keyboard text", "ADB_INPUT", "ADB_KEYBOARD_INPUT"];
-const INPUT: &[&str] = &["input ", "commands.input.Input"];
+const TREE: &[&str] = &["uiautomator dump", "helper tree"];
+const TYPING: &[&str] =
+    &["nput text", "nput keyboard text", "ADB_INPUT", "ADB_KEYBOARD_INPUT", "helper text"];
+const INPUT: &[&str] = &[
+    "input ",
+    "commands.input.Input",
+    "helper tap",
+    "helper swipe",
+    "helper touch",
+    "helper key",
+    "helper text",
+];
 
 pub(super) static TABLE: &[Row] = &[
     Row {
@@ -170,7 +184,7 @@ pub(super) static TABLE: &[Row] = &[
         former: None,
         line: "uiautomator returns the previous dump although the screen has changed",
         point: InjectionPoint::During,
-        on: DUMP,
+        on: TREE,
         numbers: &[],
     },
     Row {
@@ -188,7 +202,7 @@ pub(super) static TABLE: &[Row] = &[
         former: Some("target-moved"),
         line: "after a dump, a banner appears or disappears at the top of the app and everything else moves",
         point: InjectionPoint::After,
-        on: DUMP,
+        on: TREE,
         numbers: &[],
     },
     Row {
@@ -197,7 +211,7 @@ pub(super) static TABLE: &[Row] = &[
         former: None,
         line: "after a dump, a field takes the focus and the keyboard covers what is below",
         point: InjectionPoint::After,
-        on: DUMP,
+        on: TREE,
         numbers: &[],
     },
     Row {
@@ -206,7 +220,7 @@ pub(super) static TABLE: &[Row] = &[
         former: None,
         line: "after a dump, an alert covers the app and blocks its touches until it is answered",
         point: InjectionPoint::After,
-        on: DUMP,
+        on: TREE,
         numbers: &[],
     },
     Row {
@@ -242,7 +256,7 @@ pub(super) static TABLE: &[Row] = &[
         former: None,
         line: "the app in front becomes secure: screenshots of it are black",
         point: InjectionPoint::Before,
-        on: &["screencap", "framebuffer"],
+        on: &["screencap", "framebuffer", "helper shot"],
         numbers: &[],
     },
     Row {
@@ -261,6 +275,42 @@ pub(super) static TABLE: &[Row] = &[
         line: "screenrecord finds no video encoder: it says so for two sizes, ends at once and leaves an empty file",
         point: InjectionPoint::During,
         on: &["screenrecord"],
+        numbers: &[],
+    },
+    Row {
+        fault: Fault::AutomationBusy,
+        name: "automation-busy",
+        former: None,
+        line: "another tool holds UiAutomation for `ms` when the helper needs it",
+        point: InjectionPoint::During,
+        on: &["helper automation"],
+        numbers: &[(FaultParam::Ms, 5_000)],
+    },
+    Row {
+        fault: Fault::NoWindow,
+        name: "no-window",
+        former: None,
+        line: "no window gives its nodes to the helper for `ms`, as while one app replaces another",
+        point: InjectionPoint::During,
+        on: &["helper tree"],
+        numbers: &[(FaultParam::Ms, 500)],
+    },
+    Row {
+        fault: Fault::HelperSlowStart,
+        name: "helper-slow-start",
+        former: None,
+        line: "the helper takes `ms` to start, in real time",
+        point: InjectionPoint::During,
+        on: &["helper start"],
+        numbers: &[(FaultParam::Ms, 10_000)],
+    },
+    Row {
+        fault: Fault::HelperKilled,
+        name: "helper-killed",
+        former: None,
+        line: "the helper's process is killed (status 137) before it does what it was asked",
+        point: InjectionPoint::During,
+        on: &["helper "],
         numbers: &[],
     },
 ];

@@ -10,6 +10,8 @@ use super::Invocation;
 use crate::faults::Fault;
 use crate::files::absolute;
 use crate::io::Status;
+use crate::phone::automation::AutomationGuard;
+use crate::phone::{State, VirtualPhone};
 use crate::release::ToolKind;
 use thumbwire_virtual_phone::{Node, Scene};
 
@@ -47,6 +49,9 @@ pub(super) async fn uiautomator(call: Invocation) -> Status {
             return Ok(0);
         }
     }
+    let Some(_held) = AutomationGuard::take(&call.phone, "uiautomator") else {
+        return refused(&call).await;
+    };
     let compressed = call.args.iter().any(|arg| arg == "--compressed");
     let file = call
         .args
@@ -67,6 +72,7 @@ pub(super) async fn uiautomator(call: Invocation) -> Status {
             attributes_of_14: release.drawing_order,
             dots: release.dots_in_dumps,
             compressed,
+            marks_unfriendly: true,
         };
         let scene = phone.world.scene();
         (hierarchy(scene, &shape), release.dump_dies_of_emoji && beyond_the_basic_plane(scene))
@@ -96,6 +102,20 @@ pub(super) async fn uiautomator(call: Invocation) -> Status {
     Ok(0)
 }
 
+/// Another program holds UiAutomation. Android 4.4 prints nothing (measured: "Killed", status 137); the words are those of
+/// `AccessibilityManagerService.registerUiTestAutomationService` and of `DumpCommand`'s runtime.
+async fn refused(call: &Invocation) -> Status {
+    if call.release().form == ToolKind::Java {
+        call.err("Killed\n").await;
+        return Ok(KILLED);
+    }
+    call.err(
+        "java.lang.IllegalStateException: UiAutomationService android.accessibilityservice.IAccessibilityServiceClient$Stub$Proxy@41bd3ad8already registered!\n\tat android.os.Parcel.createExceptionOrNull(Parcel.java:3057)\n",
+    )
+    .await;
+    Ok(1)
+}
+
 /// Why `runtest` of Android 4.4 does not start: it has no JAR, or the one in its first argument is not there.
 fn missing_jar(call: &Invocation) -> Option<String> {
     let Some(path) = call.arg(1) else {
@@ -122,14 +142,23 @@ async fn wait_for_idle(call: &Invocation) -> bool {
 
 /// The dump, or an older one if a fault rule says so.
 fn stale(call: &Invocation, xml: String) -> String {
-    if !call.phone.read(|phone| phone.faults.has(Fault::DumpStale)) {
+    stale_tree(&call.phone, xml, || call.fault_triggers(Fault::DumpStale))
+}
+
+/// The tree, or an older one if a fault rule `triggers`.
+pub(super) fn stale_tree(
+    phone: &VirtualPhone,
+    xml: String,
+    triggers: impl FnOnce() -> bool,
+) -> String {
+    if !phone.read(|phone| phone.faults.has(Fault::DumpStale)) {
         return xml;
     }
-    let before = call.phone.read(|phone| phone.faults.dumped.clone());
+    let before = phone.read(|phone| phone.faults.dumped.clone());
     match before {
-        Some(before) if before != xml && call.fault_triggers(Fault::DumpStale) => before,
+        Some(before) if before != xml && triggers() => before,
         _ => {
-            call.phone.with(|phone| phone.faults.dumped = Some(xml.clone()));
+            phone.with(|phone| phone.faults.dumped = Some(xml.clone()));
             xml
         }
     }
@@ -156,6 +185,20 @@ struct DumpFormat {
     dots: bool,
     /// Omits containers without content.
     compressed: bool,
+    /// Marks nodes that are not accessibility friendly (`NAF`).
+    marks_unfriendly: bool,
+}
+
+/// The tree in the form of `uiautomator dump` as the helper writes it; `None` if no application window has the focus.
+pub(super) fn tree_for_helper(phone: &mut State) -> Option<String> {
+    let release = phone.release();
+    let shape = DumpFormat {
+        attributes_of_14: release.drawing_order,
+        dots: release.dots_in_dumps,
+        compressed: false,
+        marks_unfriendly: false,
+    };
+    hierarchy(phone.world.scene(), &shape)
 }
 
 /// Whether some text has a character outside the BMP.
@@ -181,7 +224,7 @@ fn node(xml: &mut String, node: &Node, index: usize, order: usize, shape: &DumpF
         node.text.clone()
     };
     xml.push_str("<node");
-    if is_not_accessibility_friendly(node) {
+    if shape.marks_unfriendly && is_not_accessibility_friendly(node) {
         attribute(xml, "NAF", "true");
     }
     attribute(xml, "index", &index.to_string());

@@ -12,26 +12,37 @@
 //!                                      ├─ courier, tools ──► World::start_service
 //!                                      ├─ apps ──► World::packages
 //!                                      ├─ clip_get, clip_set ──► World::clipboard
-//!                                      └─ touch ──► World::finger
+//!                                      ├─ tree, act, report ──► World::scene, State::automation_holder
+//!                                      ├─ tap, swipe, touch, key, text ──► World::finger, World::key
+//!                                      ├─ shot ──► World::capture
+//!                                      └─ quiet, events ──► VirtualPhone::changed
 //! ```
 //!
 //! The first connection with the token is the host's, and the only one. The helper ends with it, with standard input, at
 //! `bye`, at any signal, and after 60 s without a frame or a running request. Not here: checking who connects, because
-//! only adbd, whose user id is 2000, can connect to a socket inside this phone; screens, keys and text.
+//! only adbd, whose user id is 2000, can connect to a socket inside this phone; `icon`, because its apps have no pictures;
+//! trees of several windows.
 
 mod apps;
 mod clipboard;
 mod courier;
 mod error;
+mod events;
+mod fields;
 mod jar;
+mod keys;
+mod shot;
+mod text;
 mod touch;
+mod tree;
 mod wire;
 
 pub(crate) use jar::{PATH, install};
 
 use super::Invocation;
-use crate::faults::command_text;
+use crate::faults::{Fault, command_text};
 use crate::io::{Abort, Input, Status};
+use crate::latency::Work;
 use crate::phone::VirtualPhone;
 use crate::release::sdk;
 use courier::SHELL;
@@ -40,13 +51,15 @@ use futures::future::{AbortHandle, Abortable, BoxFuture, FutureExt};
 use futures::stream::{FuturesUnordered, StreamExt};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, MutexGuard};
 use std::time::Duration;
 use thumbwire_adb::daemon::sockets::Pipe;
+use thumbwire_base::lock;
 use tokio::io::WriteHalf;
-use tokio::sync::{Mutex, Notify, watch};
+use tokio::sync::{Mutex, Notify, mpsc, watch};
 use tokio::task::JoinSet;
+use tree::LastTree;
 use wire::{Frames, Header, ReadError, send};
 
 /// The class that starts it.
@@ -64,11 +77,21 @@ const LONGEST_TOKEN: u64 = 256;
 const MOST_CONNECTIONS: usize = 16;
 /// Maximum running requests per connection; further ones are not read until one is answered.
 const MOST_REQUESTS: usize = 64;
-/// Its operations.
-const OPS: [&str; 8] =
-    ["apps", "courier", "tools", "clip_get", "clip_set", "touch", "cancel", "bye"];
+/// How long it keeps UiAutomation after its last use.
+const HELD: Duration = Duration::from_secs(3);
+/// The pause between two attempts to get UiAutomation.
+const RETRY: Duration = Duration::from_millis(150);
+/// Its name as the holder of UiAutomation.
+const HOLDER: &str = "Thumbwire's helper";
+/// Its operations that take time; `hello`, `ping`, `cancel` and `bye` are answered at once.
+const OPS: [&str; 17] = [
+    "act", "apps", "clip_get", "clip_set", "courier", "events", "key", "quiet", "release",
+    "report", "shot", "swipe", "tap", "text", "tools", "touch", "tree",
+];
 /// 128 + `SIGABRT`
 const ABORTED: i32 = 134;
+/// 128 + `SIGKILL`
+const KILLED: i32 = 137;
 
 /// `CLASSPATH=JAR app_process FOLDER org.thumbwire.helper.Main NAME`, with the token on standard input. `None` if the
 /// class path has no such class.
@@ -102,6 +125,9 @@ async fn run(call: &Invocation) -> Status {
             return Ok(1);
         }
     };
+    if let Some(hit) = call.phone.trigger(Fault::HelperSlowStart, "helper start") {
+        call.phone.sleep_real(Some(hit.time())).await;
+    }
     call.out("ready\n").await?;
     let helper = Arc::new(Helper {
         phone: call.phone.clone(),
@@ -110,8 +136,12 @@ async fn run(call: &Invocation) -> Status {
         pulse: watch::Sender::new(IdleTimer { heard: uptime(&call.phone), busy: 0 }),
         has_host: AtomicBool::new(false),
         touching: Mutex::new(()),
+        tree: std::sync::Mutex::default(),
+        acted: std::sync::Mutex::default(),
         bye: Notify::new(),
+        killed: Notify::new(),
     });
+    let _ending = AutomationRelease(Arc::clone(&helper));
     // Dropping the set, as a signal does, ends the connections.
     let mut connections = JoinSet::new();
     loop {
@@ -123,6 +153,7 @@ async fn run(call: &Invocation) -> Status {
             Some(_) = connections.join_next() => {},
             () = ended(&call.io.stdin) => return Ok(0),
             () = helper.bye.notified() => return Ok(0),
+            () = helper.killed.notified() => return Ok(KILLED),
             () = helper.silence() => return Ok(0),
         }
     }
@@ -147,8 +178,14 @@ struct Helper {
     has_host: AtomicBool,
     /// Held by a gesture: the fingers of two would mix.
     touching: Mutex<()>,
+    /// The last tree, for `act`.
+    tree: std::sync::Mutex<LastTree>,
+    /// When it last touched, typed or acted, by the phone's clock.
+    acted: std::sync::Mutex<Option<Duration>>,
     /// Notified when the host sends `bye` or disconnects.
     bye: Notify,
+    /// Notified when a fault kills it.
+    killed: Notify,
 }
 
 /// When the last frame arrived, by the phone's clock, and how many requests are running.
@@ -164,28 +201,109 @@ impl Helper {
         self.pulse.send_modify(|pulse| pulse.heard = heard);
     }
 
-    /// Performs an operation that takes time.
-    async fn perform(&self, op: &str, header: &Header) -> Result<Value, HelperError> {
+    /// Performs an operation that takes time. `tell` takes replies before the last one.
+    async fn perform(
+        &self,
+        op: &str,
+        header: &Header,
+        tell: &mpsc::UnboundedSender<Value>,
+    ) -> Result<Answer, HelperError> {
         let phone = &self.phone;
         match op {
-            "courier" => return courier::courier(phone, self.pid, header).await,
-            "tools" => return courier::tools(phone, header).await,
+            "courier" => {
+                return courier::courier(phone, self.pid, header).await.map(Answer::of);
+            }
+            "tools" => return courier::tools(phone, header).await.map(Answer::of),
             _ => {}
         }
-        let command = command_text(op, &[]);
+        let command = command_text("helper", &[op.to_owned()]);
         phone.inject_before(&command).await;
+        if phone.trigger(Fault::HelperKilled, &command).is_some() {
+            self.killed.notify_one();
+            std::future::pending::<()>().await;
+        }
+        let is_act = ["key", "swipe", "tap", "text", "touch"].contains(&op);
+        let _turn = if is_act { Some(self.touching.lock().await) } else { None };
+        if is_act && op != "text" {
+            phone.run_work(Work::HelperTouch).await;
+            self.acted();
+        }
         let result = match op {
-            "apps" => Ok(apps::apps(phone).await),
-            "clip_get" => Ok(clipboard::get(phone)),
-            "clip_set" => clipboard::set(phone, header),
-            "touch" => {
-                let _turn = self.touching.lock().await;
-                touch::touch(phone, header).await
-            }
+            "act" => tree::act(self, header).await,
+            "apps" => Ok(Answer::of(apps::apps(phone).await)),
+            "clip_get" => Ok(Answer::of(clipboard::get(phone))),
+            "clip_set" => clipboard::set(phone, header).map(Answer::of),
+            "events" => events::watch(self, header, tell).await,
+            "key" => keys::key(self, header).await,
+            "quiet" => events::quiet(self, header).await,
+            "release" => tree::release(self, header).await,
+            "report" => tree::report(self, header).await,
+            "shot" => shot::shot(self, header).await,
+            "swipe" => keys::swipe(self, header).await,
+            "tap" => keys::tap(self, header).await,
+            "text" => text::put(self, header).await,
+            "touch" => touch::touch(phone, header).await.map(Answer::of),
+            "tree" => tree::tree(self, header, &command).await,
             _ => Err(HelperError::unsupported(op)),
         };
+        if is_act {
+            self.acted();
+        }
         phone.inject_after(&command);
         result
+    }
+
+    /// The last tree.
+    fn last_tree(&self) -> MutexGuard<'_, LastTree> {
+        lock(&self.tree)
+    }
+
+    /// Notes that it did something: the app answers a moment later.
+    fn acted(&self) {
+        *lock(&self.acted) = Some(uptime(&self.phone));
+    }
+
+    /// Waits until nothing has happened for `idle`, up to `limit`. `false` if the screen keeps moving.
+    async fn wait_until_still(&self, idle: Duration, limit: Duration) -> bool {
+        if self.phone.read(|phone| phone.world.keeps_moving()) {
+            self.phone.sleep(limit).await;
+            return false;
+        }
+        let since = (*lock(&self.acted)).map(|at| uptime(&self.phone).saturating_sub(at));
+        if let Some(since) = since {
+            self.phone.sleep(idle.saturating_sub(since).min(limit)).await;
+        }
+        true
+    }
+
+    /// Connects to UiAutomation. Another tool may hold it for up to `limit`.
+    async fn use_automation(&self, limit: Duration) -> Result<AutomationUse<'_>, HelperError> {
+        let mut waited = Duration::ZERO;
+        let busy = self.phone.trigger(Fault::AutomationBusy, "helper automation");
+        let busy = busy.map_or(Duration::ZERO, |hit| hit.time());
+        loop {
+            let holder = self.phone.with(|phone| {
+                if waited < busy {
+                    return Some("uiautomator runtest (another tool)".to_owned());
+                }
+                let holder = phone.automation_holder().map(str::to_owned);
+                let other = holder.filter(|holder| holder != HOLDER);
+                if other.is_none() {
+                    phone.hold_automation(HOLDER, None);
+                }
+                other
+            });
+            let Some(holder) = holder else { return Ok(AutomationUse(self)) };
+            if waited >= limit {
+                let says = format!("another tool holds UiAutomation: {holder}");
+                return Err(
+                    HelperError::of("ua_busy", &says).trying("end it, or wait until it has ended")
+                );
+            }
+            self.phone.sleep(RETRY).await;
+            waited += RETRY;
+            tokio::task::yield_now().await;
+        }
     }
 
     /// Completes after the idle timeout: by the phone's clock, or in real time.
@@ -211,19 +329,61 @@ impl Helper {
     }
 }
 
+/// What an operation returned.
+#[derive(Default)]
+struct Answer {
+    fields: Value,
+    body: Vec<u8>,
+}
+
+impl Answer {
+    fn of(fields: Value) -> Self {
+        Self { fields, body: Vec::new() }
+    }
+}
+
+/// An operation that uses UiAutomation; some time after the last one the helper lets it go.
+struct AutomationUse<'a>(&'a Helper);
+
+impl Drop for AutomationUse<'_> {
+    fn drop(&mut self) {
+        self.0.phone.with(|phone| {
+            let until = phone.world.uptime() + HELD;
+            phone.hold_automation(HOLDER, Some(until));
+        });
+    }
+}
+
+/// Lets UiAutomation go at the helper's end.
+struct AutomationRelease(Arc<Helper>);
+
+impl Drop for AutomationRelease {
+    fn drop(&mut self) {
+        self.0.phone.with(|phone| {
+            if phone.automation_holder() == Some(HOLDER) {
+                phone.release_automation();
+            }
+        });
+    }
+}
+
 /// A running request, which keeps the helper alive.
 struct RequestGuard(Arc<Helper>);
 
 impl RequestGuard {
     fn new(helper: &Arc<Helper>) -> Self {
         helper.pulse.send_modify(|pulse| pulse.busy += 1);
+        helper.phone.with(|phone| phone.helper_requests += 1);
         Self(Arc::clone(helper))
     }
 }
 
 impl Drop for RequestGuard {
     fn drop(&mut self) {
-        let heard = uptime(&self.0.phone);
+        let heard = self.0.phone.with(|phone| {
+            phone.helper_requests = phone.helper_requests.saturating_sub(1);
+            phone.world.uptime()
+        });
         self.0
             .pulse
             .send_modify(|pulse| *pulse = IdleTimer { heard, busy: pulse.busy.saturating_sub(1) });
@@ -231,7 +391,10 @@ impl Drop for RequestGuard {
 }
 
 /// Running requests; each yields its id and result.
-type Requests = FuturesUnordered<BoxFuture<'static, (u64, Result<Value, HelperError>)>>;
+type Requests = FuturesUnordered<BoxFuture<'static, (u64, Result<Answer, HelperError>)>>;
+
+/// A reply that is not the last one: the request's id, and the fields.
+type EarlyReply = (u64, Value);
 
 /// A host's connection.
 struct Connection {
@@ -242,6 +405,8 @@ struct Connection {
     requests: Requests,
     /// Handles to cancel requests.
     handles: BTreeMap<u64, AbortHandle>,
+    /// Replies before the last one of a request.
+    more: (mpsc::UnboundedSender<EarlyReply>, mpsc::UnboundedReceiver<EarlyReply>),
 }
 
 impl Connection {
@@ -259,10 +424,18 @@ impl Connection {
         let stranger = helper.phone.clone();
         let late = stranger.sleep_real(Some(STRANGER));
         tokio::pin!(late);
-        let mut this =
-            Self { helper, to, known: false, requests: Requests::new(), handles: BTreeMap::new() };
+        let mut this = Self {
+            helper,
+            to,
+            known: false,
+            requests: Requests::new(),
+            handles: BTreeMap::new(),
+            more: mpsc::unbounded_channel(),
+        };
         loop {
             let going = tokio::select! {
+                biased;
+                Some((id, fields)) = this.more.1.recv() => this.answer_more(id, fields).await,
                 Some((id, came)) = this.requests.next() => {
                     this.handles.remove(&id);
                     this.answer(id, came).await
@@ -302,10 +475,22 @@ impl Connection {
             return self.answer(id, Err(HelperError::malformed(says))).await;
         }
         match op {
-            "apps" | "courier" | "tools" | "clip_get" | "clip_set" | "touch" => {
+            op if OPS.contains(&op) => {
                 let (busy, header, op) =
                     (RequestGuard::new(&self.helper), header.clone(), op.to_owned());
-                let asked = async move { busy.0.perform(&op, &header).await };
+                let (tell, mut told) = mpsc::unbounded_channel();
+                let more = self.more.0.clone();
+                let asked = async move {
+                    let performing = busy.0.perform(&op, &header, &tell);
+                    tokio::pin!(performing);
+                    loop {
+                        tokio::select! {
+                            biased;
+                            Some(fields) = told.recv() => drop(more.send((id, fields))),
+                            result = &mut performing => return result,
+                        }
+                    }
+                };
                 let (handle, registration) = AbortHandle::new_pair();
                 let asked = Abortable::new(asked, registration);
                 let asked =
@@ -319,10 +504,11 @@ impl Connection {
                 let handle = of.and_then(|of| self.handles.get(&of));
                 handle.inspect(|handle| handle.abort());
                 let cancelled = handle.is_some();
-                self.answer(id, Ok(json!({ "cancelled": cancelled }))).await
+                self.answer(id, Ok(Answer::of(json!({ "cancelled": cancelled })))).await
             }
+            "ping" => self.answer(id, Ok(Answer::default())).await,
             "bye" => {
-                self.answer(id, Ok(json!({}))).await?;
+                self.answer(id, Ok(Answer::default())).await?;
                 self.helper.bye.notify_one();
                 Ok(())
             }
@@ -346,8 +532,12 @@ impl Connection {
             return Err(Abort::Closed);
         }
         let sdk = sdk(self.helper.phone.setup().android);
-        let hello = json!({ "proto": PROTOCOL, "sdk": sdk, "uid": SHELL, "ops": OPS });
-        self.answer(id, Ok(hello)).await
+        let ops: Vec<&str> = OPS.into_iter().chain(["bye", "cancel", "ping"]).collect();
+        let hello = json!({
+            "proto": PROTOCOL, "sdk": sdk, "uid": SHELL, "pid": self.helper.pid, "ops": ops,
+            "variants": { "all": "virtual phone" },
+        });
+        self.answer(id, Ok(Answer::of(hello))).await
     }
 
     /// Closes the connection of a client with a wrong token.
@@ -371,19 +561,29 @@ impl Connection {
         Err(Abort::Closed)
     }
 
-    async fn answer(&mut self, id: u64, came: Result<Value, HelperError>) -> Result<(), Abort> {
-        let header = match came {
-            Ok(mut fields) => {
-                if let Some(fields) = fields.as_object_mut() {
-                    fields.insert("id".to_owned(), id.into());
-                    fields.insert("ok".to_owned(), true.into());
+    /// Sends a reply that is not the last one, unless the request has ended.
+    async fn answer_more(&mut self, id: u64, mut fields: Value) -> Result<(), Abort> {
+        if !self.handles.contains_key(&id) {
+            return Ok(());
+        }
+        fields["more"] = true.into();
+        self.answer(id, Ok(Answer::of(fields))).await
+    }
+
+    async fn answer(&mut self, id: u64, came: Result<Answer, HelperError>) -> Result<(), Abort> {
+        let (header, body) = match came {
+            Ok(Answer { mut fields, body }) => {
+                if fields.is_null() {
+                    fields = json!({});
                 }
-                fields
+                fields["id"] = id.into();
+                fields["ok"] = true.into();
+                (fields, body)
             }
             Err(HelperError { code, text: says, advice }) => {
-                json!({ "id": id, "error": code, "says": says, "try": advice })
+                (json!({ "id": id, "error": code, "says": says, "try": advice }), Vec::new())
             }
         };
-        send(&mut self.to, &header).await
+        send(&mut self.to, &header, &body).await
     }
 }

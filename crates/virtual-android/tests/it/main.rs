@@ -15,6 +15,7 @@ mod field_helpers;
 #[cfg(target_arch = "x86_64")]
 mod gallery;
 mod helper;
+mod helper_ops;
 mod hostile;
 mod hosts;
 mod interruptions;

@@ -32,6 +32,25 @@ pub(super) async fn touch(
     Ok(json!({}))
 }
 
+/// One finger that rests at a point.
+pub(super) async fn press(phone: &VirtualPhone, at: Point, hold: Duration) {
+    let at = (f64::from(at.x), f64::from(at.y));
+    play(phone, &[FingerPath(vec![(0, at.0, at.1), (hold.as_millis() as u64, at.0, at.1)])]).await;
+}
+
+/// One finger that rests at a point, then moves to another.
+pub(super) async fn swipe(
+    phone: &VirtualPhone,
+    from: Point,
+    to: Point,
+    hold: Duration,
+    lasting: Duration,
+) {
+    let (rests, ends) = (hold.as_millis() as u64, (hold + lasting).as_millis() as u64);
+    let place = |time: u64, at: Point| (time, f64::from(at.x), f64::from(at.y));
+    play(phone, &[FingerPath(vec![place(0, from), place(rests, from), place(ends, to)])]).await;
+}
+
 fn wrong() -> HelperError {
     let what =
         format!("a list of lists of points [ms, x, y] in the order of time, up to {LONGEST} ms");

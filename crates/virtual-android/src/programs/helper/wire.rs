@@ -76,20 +76,25 @@ pub(super) fn first(came: &[u8]) -> Result<Option<(Header, usize)>, ReadError> {
     }
 }
 
-/// A message without a body.
-pub(super) fn frame(header: &Value) -> Vec<u8> {
+/// A message.
+pub(super) fn frame(header: &Value, body: &[u8]) -> Vec<u8> {
     let header = header.to_string();
-    let mut bytes = Vec::with_capacity(LENGTHS + header.len());
-    // Headers are built from limited parts of a request.
+    let mut bytes = Vec::with_capacity(LENGTHS + header.len() + body.len());
+    // Headers are built from limited parts of a request, and bodies are at most as large as a frame.
     bytes.extend(u32::try_from(header.len()).unwrap_or(u32::MAX).to_be_bytes());
-    bytes.extend(0_u32.to_be_bytes());
+    bytes.extend(u32::try_from(body.len()).unwrap_or(u32::MAX).to_be_bytes());
     bytes.extend(header.as_bytes());
+    bytes.extend(body);
     bytes
 }
 
 /// Writes a message; fails if the host has disconnected.
-pub(super) async fn send(to: &mut WriteHalf<Pipe>, header: &Value) -> Result<(), Abort> {
-    to.write_all(&frame(header)).await.map_err(|_| Abort::Closed)
+pub(super) async fn send(
+    to: &mut WriteHalf<Pipe>,
+    header: &Value,
+    body: &[u8],
+) -> Result<(), Abort> {
+    to.write_all(&frame(header, body)).await.map_err(|_| Abort::Closed)
 }
 
 #[cfg(test)]
@@ -100,7 +105,7 @@ mod tests {
 
     #[test]
     fn frame_has_two_lengths_a_header_and_a_body() {
-        let bytes = frame(&json!({"id": 1}));
+        let bytes = frame(&json!({"id": 1}), b"");
         assert_eq!(bytes, b"\0\0\0\x08\0\0\0\0{\"id\":1}");
         let with_body = b"\0\0\0\x02\0\0\0\x03{}abc\0\0";
         assert_eq!(first(with_body), Ok(Some((Header::new(), 13))));

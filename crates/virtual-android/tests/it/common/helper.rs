@@ -119,12 +119,18 @@ impl Talk {
 
     /// The next answer; `None` if the connection has ended.
     pub async fn answer(&mut self) -> Option<Value> {
+        self.answer_and_body().await.map(|(header, _)| header)
+    }
+
+    /// The next answer with its body.
+    pub async fn answer_and_body(&mut self) -> Option<(Value, Vec<u8>)> {
         let reading = async {
             let header = self.stream.read_u32().await.ok()?;
             let body = self.stream.read_u32().await.ok()?;
             let mut bytes = vec![0; header as usize + body as usize];
             self.stream.read_exact(&mut bytes).await.ok()?;
-            Some(serde_json::from_slice(&bytes[..header as usize]).expect("JSON"))
+            let body = bytes.split_off(header as usize);
+            Some((serde_json::from_slice(&bytes).expect("JSON"), body))
         };
         timeout(Duration::from_secs(3_600), reading).await.expect("it hangs")
     }

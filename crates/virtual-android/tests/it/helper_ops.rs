@@ -1,0 +1,201 @@
+//! The operations of Thumbwire's helper on the virtual phone, each from a host's end of the wire: a golden transcript per
+//! release, hostile requests, and who holds UiAutomation.
+
+use crate::common::Wired;
+use crate::common::helper::{RunningHelper, Talk, in_a_terminal};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+use thumbwire_adb::Stream;
+use thumbwire_virtual_android::Setup;
+
+const NAME: &str = "thumbwire-00112233445566aa";
+const NOTES: &str = "com.android.notes";
+
+async fn helped(wired: &Wired) -> (RunningHelper, Talk) {
+    let held = RunningHelper::started(wired, NAME).await;
+    let talk = Talk::known(wired, NAME).await;
+    (held, talk)
+}
+
+/// The same on a phone of any release; the helper ends with the stream.
+async fn helped_on(wired: &Wired, release: &str) -> (Stream, Talk) {
+    let stream = match release {
+        "4.4" => in_a_terminal(wired, NAME).await,
+        _ => RunningHelper::started(wired, NAME).await.stream,
+    };
+    (stream, Talk::known(wired, NAME).await)
+}
+
+/// The answer to a request, with its body.
+async fn whole(talk: &mut Talk, request: Value) -> (Value, Vec<u8>) {
+    talk.send(request).await;
+    talk.answer_and_body().await.expect("an answer")
+}
+
+/// Each operation once, with what differs from run to run left out.
+async fn transcript(release: &str) -> String {
+    let wired = Wired::made(Setup::of_release(release).expect("a release"));
+    wired.phone.world(|world| world.start(NOTES, None).is_ok());
+    let (_held, mut talk) = helped_on(&wired, release).await;
+    let mut out = String::new();
+    let (tree, body) = whole(&mut talk, json!({"op": "tree"})).await;
+    let xml = String::from_utf8(body).expect("text");
+    let tags: Vec<&str> = xml.split("<node ").skip(1).collect();
+    let of = |what: &str| tags.iter().position(|tag| tag.contains(what)).expect("a node");
+    let (new_note, first) = (of("\"New note\""), of("\"Pancakes\""));
+    let act =
+        |node: usize, action: &str| json!({"op": "act", "rev": 1, "node": node, "action": action});
+    writeln!(out, "tree: {} of {} bytes", tree["nodes"], xml.len()).expect("written");
+    for request in [
+        json!({"op": "ping"}),
+        json!({"op": "tree", "reports": [["power"], ["window", "-a"]], "idle_ms": 200}),
+        act(first, "click"),
+        json!({"op": "act", "rev": 2, "node": first, "action": "set_text", "text": "x"}),
+        json!({"op": "act", "rev": 2, "node": new_note, "action": "click"}),
+        json!({"op": "text", "text": "\u{e9}\u{6f22}\u{1f600}"}),
+        json!({"op": "text", "text": "ab", "how": "keys"}),
+        json!({"op": "text", "text": "new", "replace": true}),
+        json!({"op": "text", "text": "\u{e9}", "how": "keys"}),
+        json!({"op": "text", "text": "!", "how": "set"}),
+        json!({"op": "key", "code": 67, "times": 2}),
+        json!({"op": "text", "text": "", "replace": true}),
+        json!({"op": "tap", "x": 500, "y": 60}),
+        json!({"op": "swipe", "x1": 500, "y1": 600, "x2": 500, "y2": 300, "duration_ms": 100}),
+        json!({"op": "touch", "fingers": [[[0, 10, 300], [50, 20, 300]]]}),
+        json!({"op": "quiet", "idle_ms": 100}),
+        json!({"op": "shot", "format": "png", "max_side": 100}),
+        json!({"op": "shot", "format": "jpeg", "max_side": 100}),
+        json!({"op": "shot", "format": "webp", "max_side": 100}),
+        json!({"op": "report", "service": ["power"]}),
+        json!({"op": "report", "service": ["nope"]}),
+        json!({"op": "clip_set", "text": "\u{1f600}"}),
+        json!({"op": "clip_get"}),
+        json!({"op": "release"}),
+        json!({"op": "release"}),
+        json!({"op": "icon", "package": NOTES}),
+    ] {
+        let (mut answer, body) = whole(&mut talk, request.clone()).await;
+        let fields = answer.as_object_mut().expect("an object");
+        fields.remove("id");
+        if fields.remove("tree_bytes").is_some() {
+            fields.insert("tree_bytes".to_owned(), json!("…"));
+        }
+        writeln!(out, "{request}\n  {answer}{}", if body.is_empty() { "" } else { ", and a body" })
+            .expect("written");
+    }
+    out
+}
+
+#[tokio::test]
+async fn every_operation_answers_as_the_wire_says() {
+    for release in ["4.4", "9", "14"] {
+        insta::assert_snapshot!(format!("helper-ops-of-{release}"), transcript(release).await);
+    }
+}
+
+#[tokio::test]
+async fn acted_node_is_the_one_that_was_shown() {
+    let wired = Wired::new();
+    wired.phone.world(|world| world.start(NOTES, None).is_ok());
+    let (_held, mut talk) = helped(&wired).await;
+    let (_, body) = whole(&mut talk, json!({"op": "tree"})).await;
+    let xml = String::from_utf8(body).expect("text");
+    let node =
+        xml.split("<node ").skip(1).position(|tag| tag.contains("\"Pancakes\"")).expect("there");
+    let click = json!({"op": "act", "rev": 1, "node": node, "action": "click"});
+    // Another screen has other nodes.
+    wired.phone.world(|world| world.start("com.android.settings", None).is_ok());
+    assert_eq!(talk.ask(click).await["error"], "stale_node");
+    assert_eq!(talk.ask(json!({"op": "tree"})).await["rev"], 2);
+    let old = json!({"op": "act", "rev": 1, "node": 0, "action": "focus"});
+    assert_eq!(talk.ask(old).await["error"], "stale_node");
+}
+
+#[tokio::test]
+async fn one_program_at_a_time_holds_ui_automation() {
+    for (release, refused) in [("4.4", "Killed"), ("14", "already registered")] {
+        let wired = Wired::made(Setup::of_release(release).expect("a release"));
+        let (_held, mut talk) = helped_on(&wired, release).await;
+        let rotation = "settings get system accelerometer_rotation";
+        let before = wired.run(rotation).await.stdout;
+        assert_eq!(talk.ask(json!({"op": "tree"})).await["ok"], true);
+        let output = wired.run("uiautomator dump /dev/tty").await;
+        let text = [output.stdout, output.stderr].concat();
+        assert!(String::from_utf8_lossy(&text).contains(refused), "{release}");
+        // Letting it go puts the rotation back. Three seconds after its last use it is let go anyway.
+        assert_eq!(talk.ask(json!({"op": "tree"})).await["ok"], true);
+        wired.run("settings put system accelerometer_rotation 9").await;
+        assert_eq!(talk.ask(json!({"op": "release"})).await["released"], true);
+        assert_eq!(wired.run(rotation).await.stdout, before);
+        let dump = wired.run("uiautomator dump /dev/tty").await.stdout;
+        assert!(String::from_utf8_lossy(&dump).contains("<hierarchy"), "{release}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn faults_of_the_helper_are_reported_by_it() {
+    let wired = Wired::new();
+    let (held, mut talk) = helped(&wired).await;
+    let mut meets = async |rule: &str, op: &str| {
+        wired.phone.add_fault(rule.parse().expect("a rule"));
+        talk.ask(json!({"op": op, "limit_ms": 500})).await
+    };
+    let busy = meets("automation-busy:times=1,ms=3000", "tree").await;
+    assert_eq!(busy["error"], "ua_busy");
+    assert!(busy["says"].as_str().expect("words").contains("another tool"), "{busy}");
+    assert_eq!(meets("automation-busy:times=1,ms=300", "tree").await["ok"], true);
+    assert_eq!(meets("no-window:times=1,ms=3000", "tree").await["error"], "no_window");
+    assert_eq!(meets("no-window:times=1,ms=300", "tree").await["ok"], true);
+    wired.phone.add_fault("helper-killed:times=1".parse().expect("a rule"));
+    talk.send(json!({"op": "tree"})).await;
+    assert_eq!(talk.answer().await, None);
+    assert_eq!(held.end().await.1, Some(137));
+}
+
+#[tokio::test]
+async fn events_come_until_they_are_cancelled() {
+    let wired = Wired::new();
+    let (_held, mut talk) = helped(&wired).await;
+    let id = talk.send(json!({"op": "events", "kinds": ["screen", "content"]})).await;
+    let first = talk.answer().await.expect("an answer");
+    assert_eq!(first, json!({"id": id, "ok": true, "more": true, "listening": true}));
+    wired.phone.world(|world| world.start(NOTES, None).is_ok());
+    let event = talk.answer().await.expect("an event");
+    assert_eq!(
+        (&event["event"]["kind"], &event["event"]["package"]),
+        (&json!("screen"), &json!(NOTES))
+    );
+    let answers = talk.ask_both(json!({"op": "cancel", "of": id})).await;
+    let ended = answers.iter().find(|answer| answer["id"] == id).expect("its end");
+    assert_eq!(ended["error"], "cancelled");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(16))]
+    /// Fields of any kind are answered, and the helper goes on.
+    #[test]
+    fn hostile_fields_are_answered(values in prop::collection::vec(0..9_usize, 12)) {
+        let kinds = [
+            json!(null), json!(-1), json!(u64::MAX), json!(1e308), json!(""), json!([[]]), json!({}), json!(true),
+            json!("\u{0}\u{1f600}".repeat(999)),
+        ];
+        let names = [
+            "x", "y", "x1", "times", "hold_ms", "text", "how", "rev", "node", "action", "reports", "limit_ms",
+        ];
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+        runtime.block_on(async {
+            let wired = Wired::new();
+            let (_held, mut talk) = helped(&wired).await;
+            for op in ["tree", "act", "tap", "swipe", "touch", "key", "text", "quiet", "shot", "report", "release", "clip_set"] {
+                let mut request = json!({"op": op});
+                for (name, value) in names.iter().zip(&values) {
+                    request[*name] = kinds[*value].clone();
+                }
+                let answer = talk.ask(request).await;
+                assert!(answer["ok"] == true || answer["error"].is_string(), "{op}: {answer}");
+            }
+            assert_eq!(talk.ask(json!({"op": "ping"})).await["ok"], true);
+        });
+    }
+}
