@@ -121,7 +121,8 @@ pub(super) fn set_progress_bar(bar: Option<ProgressBar>) {
     *lock(&BELOW) = bar;
 }
 
-/// Standard error, above the progress line. Control characters are escaped: the text may come from a phone.
+/// Standard error, above the progress line. Control characters are escaped: the text may come from a phone. Writing never
+/// fails: who starts a server may close its standard error, and the logger would panic in the middle of a call.
 pub(super) struct StderrAboveBar;
 
 impl io::Write for StderrAboveBar {
@@ -129,15 +130,16 @@ impl io::Write for StderrAboveBar {
         let bar = lock(&BELOW).clone();
         let text = String::from_utf8_lossy(bytes);
         let write = || io::stderr().lock().write_all(escape_controls(&text).as_bytes());
-        match bar {
+        let _ = match bar {
             Some(bar) => bar.suspend(write),
             None => write(),
-        }?;
+        };
         Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        io::stderr().flush()
+        let _ = io::stderr().flush();
+        Ok(())
     }
 }
 
