@@ -47,12 +47,12 @@ use std::sync::{Arc, OnceLock};
 use async_trait::async_trait;
 use bytes::Bytes;
 use thumbwire_adb::{self as adb, Stream, Transport};
-use thumbwire_base::visible::name;
 
 use crate::error::{excerpt, without_returns};
 use crate::{
-    App, AppId, Device, DeviceInfo, Error, Facets, Front, Gesture, Identity, Key, Platform,
-    Screenshot, SideEffect, Size, Tree, TreeDetail, TypingMethod,
+    App, AppId, Device, DeviceInfo, Error, Facets, Format, FormatPreference, Front, Gesture,
+    Identity, Key, Platform, Screenshot, SideEffect, Size, Tree, TreeDetail, TreeMethod,
+    TypingMethod,
 };
 pub use helper::HelperMode;
 use shell_command::ShellCommand;
@@ -109,7 +109,7 @@ impl Android {
         })
     }
 
-    /// The same handle, which uses the phone's helper in this way. The default is [`HelperMode::Installed`].
+    /// The same handle, which uses the phone's helper in this way. The default is [`HelperMode::Auto`].
     #[must_use]
     pub fn with_helper(mut self, mode: HelperMode) -> Self {
         self.helper.mode = mode;
@@ -277,6 +277,7 @@ impl Device for Android {
             clipboard: Some(self),
             system_properties: Some(self),
             health_checks: Some(self),
+            screen_changes: Some(self),
         }
     }
 
@@ -293,24 +294,35 @@ impl Device for Android {
         self.explain_black(picture).await
     }
 
+    async fn screenshot_as(&self, format: FormatPreference) -> Result<Screenshot, Error> {
+        if format == FormatPreference::Only(Format::Jpeg)
+            && let Some(picture) = self.jpeg_by_helper().await?
+        {
+            return self.explain_black(picture).await;
+        }
+        self.screenshot().await
+    }
+
     async fn tree(&self, detail: TreeDetail) -> Result<Tree, Error> {
+        // The helper knows no compressed trees.
+        if detail == TreeDetail::Full
+            && let Some(read) = self.tree_by_helper().await?
+        {
+            let tree = ui::read_screen(read.xml, &read.reports)?;
+            return Ok(Tree { method: TreeMethod::Helper, ..tree });
+        }
+        self.release_ui_automation().await;
         let output = self.fetch(ui::dump_command(detail)).await?;
-        let tree = match ui::read_screen(&output) {
-            Err(error) if ui::may_be_held(&error) => return Err(self.name_holder(error).await),
-            read => read?,
-        };
-        match ui::other_app(&tree, &output) {
-            None => Ok(tree),
-            Some(app) => Err(Error::StaleTree {
-                app: name(&app).into_owned(),
-                front: tree.front.to_string(),
-            }),
+        let (dump, reports) = ui::split(&output);
+        match ui::read_screen(dump, &reports) {
+            Err(error) if ui::may_be_held(&error) => Err(self.name_holder(error).await),
+            read => read,
         }
     }
 
     async fn touch(&self, gesture: Gesture) -> Result<(), Error> {
-        if let Gesture::Pinch { middle, from, to, lasting } = gesture {
-            return self.pinch(middle, from, to, lasting).await;
+        if self.touch_by_helper(gesture).await? {
+            return Ok(());
         }
         let level = match gesture {
             Gesture::DoubleTap { .. } | Gesture::Drag { .. } => self.api_level().await?,
@@ -331,13 +343,13 @@ impl Device for Android {
     }
 
     async fn type_text(&self, text: &str) -> Result<TypingMethod, Error> {
-        match input::plan_typing(text)? {
-            input::TypingPlan::Keys(lines) => self.type_lines(&lines).await,
-            input::TypingPlan::NoKeyFor(odd) => self.type_by_keyboard(text, &odd).await,
-        }
+        self.type_anywhere(text).await
     }
 
     async fn press(&self, key: Key) -> Result<(), Error> {
+        if self.press_by_helper(input::key_code(key), 1).await? {
+            return Ok(());
+        }
         self.run_input("press the key", input::key_command(key)).await
     }
 

@@ -22,6 +22,7 @@ mod logs;
 mod notifications;
 mod orientation_control;
 mod packages;
+mod screen_changes;
 mod screen_lock;
 mod screen_recording;
 mod screenshot_files;
@@ -40,13 +41,16 @@ pub use app_services::{
 };
 pub use clipboard::Clipboard;
 pub use device_files::{DeviceFiles, FileDetails, FileKind};
-pub use health_checks::{Check, Health, HealthChecks, HelperStatus};
+pub use health_checks::{
+    Check, Health, HealthChecks, HelperStatus, HelperTrial, Leftover, OperationTrial, TrialResult,
+};
 pub use launcher::{LabelSource, Launcher, LauncherApp, LauncherApps, LauncherLabel};
 pub use links::Links;
 pub use logs::{LogEntry, LogFilter, LogStream, Logs, Priority};
 pub use notifications::{Notification, Notifications};
 pub use orientation_control::{OrientationControl, RotationOwner};
 pub use packages::{Package, Packages};
+pub use screen_changes::{ScreenChange, ScreenChanges, ScreenWatch};
 pub use screen_lock::ScreenLock;
 pub use screen_recording::{Recording, RecordingOptions, ScreenRecording};
 pub use screenshot_files::ScreenshotFiles;
@@ -138,6 +142,8 @@ facets! {
     system_properties: SystemProperties, "reading properties";
     /// Checking how well the phone can be driven.
     health_checks: HealthChecks, "health checks";
+    /// Being told when the screen changes.
+    screen_changes: ScreenChanges, "watching the screen";
 }
 
 impl fmt::Debug for Facets<'_> {

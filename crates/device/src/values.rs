@@ -239,6 +239,8 @@ pub enum TypingMethod {
     },
     /// Pasted from the phone's clipboard.
     Clipboard,
+    /// As the field's text, by the accessibility action for that.
+    SetText,
 }
 
 /// An app's id: package name on Android, bundle identifier on iOS.
@@ -377,6 +379,18 @@ pub struct Tree {
     pub window: WindowKind,
     /// The part of the screen that the keyboard covers, if it is shown and not a part of the tree.
     pub keyboard: Option<Rect>,
+    /// How the tree was read.
+    pub method: TreeMethod,
+}
+
+/// How a tree was read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum TreeMethod {
+    /// By the platform's own program or server, or from a file.
+    #[default]
+    Platform,
+    /// By our helper on the phone: a further one costs milliseconds.
+    Helper,
 }
 
 /// What kind of window has the focus.

@@ -11,6 +11,7 @@
 mod answer;
 mod checks;
 mod exam;
+mod helper;
 mod look;
 mod mask;
 mod report;
@@ -25,6 +26,7 @@ use thumbwire_device::AppId;
 
 pub use checks::{Check, checks};
 pub use exam::Exam;
+pub use helper::try_helper;
 pub use mask::Mask;
 pub use report::{CheckResult, PhoneSummary, Report, Verdict};
 pub use setup::{Finding, SetupOptions, Severity, check_setup};

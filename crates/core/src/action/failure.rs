@@ -470,7 +470,7 @@ impl Failure {
                 );
             }
             Cause::NoAppReply { .. } => {
-                "send it without waiting for a reply (`send_only`, or `--send-only` on the command line) and check the screen for the result, or use the app on its screen; the operator of Thumbwire can start it with `--helper push`"
+                "send it without waiting for a reply (`send_only`, or `--send-only` on the command line) and check the screen for the result, or use the app on its screen; the operator of Thumbwire can start it without `--helper off`"
             }
             Cause::BackgroundStartRestricted { .. } => "launch the app, then call again",
             Cause::Locked(_) => {
@@ -488,7 +488,7 @@ impl Failure {
             Cause::ConditionNotMet { .. } => "see what the screen shows instead, or wait longer",
             Cause::PlatformNotSupported { .. } => "try another way; this phone does not support it",
             Cause::HelperMissing { .. } => {
-                "the operator of Thumbwire can start it with `--helper push`, which writes one file to the phone"
+                "the operator of Thumbwire can start it without `--helper off`, and look why the helper does not start with `thumbwire doctor --setup`"
             }
             Cause::InvalidArgument { .. } => "correct the argument and call again",
             Cause::DeviceBusy { remaining, .. } => {

@@ -129,7 +129,7 @@ impl AppToolHost {
         let delivery = calling.await.map_err(|error| match error {
             Error::HelperMissing { .. } => Cause::NoAppReply {
                 what: named(call),
-                reason: "apps reply through Thumbwire's helper, which is off or not on this phone",
+                reason: "apps reply through Thumbwire's helper, which is off or does not start on this phone",
             }
             .into(),
             error => failed(&error),

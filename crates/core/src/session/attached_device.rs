@@ -282,6 +282,11 @@ impl AttachedDevice {
         self.run_action(async { order.await.map_err(|error| self.failed(&error)) }).await
     }
 
+    /// Takes back that something was done, after an order that the phone could not carry out.
+    pub(super) fn forget_acts(&self) {
+        self.ordered.store(false, Ordering::SeqCst);
+    }
+
     /// Same, for a future with its own [`Failure`]s. Refused if another client holds the phone's lease.
     pub(super) async fn run_action<T>(
         &self,

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use thumbwire_device::find::{FindResult, Locator, find, search};
-use thumbwire_device::{Front, TreeDetail};
-use tokio::time::{Instant, sleep};
+use thumbwire_device::{Front, ScreenWatch, TreeDetail};
+use tokio::time::{Instant, sleep, timeout_at};
 
 use super::attached_device::AttachedDevice;
 use super::target::query;
@@ -24,6 +24,9 @@ const SETTLING: Duration = Duration::from_secs(2);
 
 /// The pause between two looks. A phone whose trees are slow needs none.
 const PAUSE: Duration = Duration::from_millis(200);
+
+/// The same on a phone that tells when its screen changes: a change that it does not tell must be seen, too.
+const WATCHED_PAUSE: Duration = Duration::from_secs(1);
 
 impl AttachedDevice {
     /// Reads the screen, and remembers that this client has seen it.
@@ -80,6 +83,7 @@ impl AttachedDevice {
         deadline: Instant,
     ) -> Result<(Arc<Snapshot>, bool), Failure> {
         let mut last: Option<Arc<Snapshot>> = None;
+        let mut watch = self.watch_screen().await;
         loop {
             let began = Instant::now();
             let now = self.take_snapshot().await?;
@@ -97,7 +101,25 @@ impl AttachedDevice {
                 return Ok((now, is_met));
             }
             last = Some(now);
-            sleep(rest).await;
+            let Some(changes) = &mut watch else {
+                sleep(rest).await;
+                continue;
+            };
+            let latest = deadline.min(Instant::now() + WATCHED_PAUSE);
+            if let Ok(false) = timeout_at(latest, changes.changed()).await {
+                watch = None;
+            }
+        }
+    }
+
+    /// Begins to watch the screen, if the phone can tell of changes.
+    async fn watch_screen(&self) -> Option<ScreenWatch> {
+        match self.device.facets().screen_changes?.watch_screen().await {
+            Ok(watch) => watch,
+            Err(error) => {
+                tracing::debug!("cannot watch the screen: {error}");
+                None
+            }
         }
     }
 }

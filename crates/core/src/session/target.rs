@@ -10,7 +10,7 @@ use thumbwire_device::find::{
     FindResult, FlagFilter, HiddenReason, Locator, Query, Visibility, find, find_hidden, search,
     search_hidden,
 };
-use thumbwire_device::{Gesture, Key};
+use thumbwire_device::{Gesture, Key, TreeMethod};
 
 use super::attached_device::AttachedDevice;
 use super::cache::CacheEntry;
@@ -21,6 +21,9 @@ use crate::snapshot::{Listing, LookupError, RefVisibility, Snapshot, lookup, nam
 
 /// How long a list may stand for the current screen (UFO MobileAgent servers: control cache).
 const LISTING_FRESH: Duration = Duration::from_secs(5);
+
+/// The same on a phone whose helper reads the screen in milliseconds.
+const LISTING_FRESH_WITH_HELPER: Duration = Duration::from_secs(1);
 
 /// How recent a snapshot is that a name is looked up in without a new one: a step of several waits for its element first.
 const JUST_SEEN: Duration = Duration::from_millis(500);
@@ -158,8 +161,12 @@ impl AttachedDevice {
         let last = last.ok_or_else(|| refuse(LookupError::NoList))?;
         let listed = &last.value;
         let node = listed.node_of(id).ok_or_else(|| refuse(LookupError::NotListed))?;
+        let fresh = match listed.snapshot().tree.method {
+            TreeMethod::Helper => LISTING_FRESH_WITH_HELPER,
+            TreeMethod::Platform => LISTING_FRESH,
+        };
         match (last.is_of(&self.screen.generation), L::OUTLIVES_ACTIONS) {
-            (true, _) if last.age() <= LISTING_FRESH => hit(listed.snapshot(), node, L::REFS),
+            (true, _) if last.age() <= fresh => hit(listed.snapshot(), node, L::REFS),
             (true, _) => self.find_now(id, listed).await,
             (false, false) => Err(refuse(LookupError::ScreenChanged)),
             (false, true) => {

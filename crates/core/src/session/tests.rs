@@ -22,8 +22,9 @@ use thumbwire_base::lock;
 use thumbwire_device::image::Pixels;
 use thumbwire_device::{
     App, AppId, Check, DeviceInfo, Error, Facets, Flags, Format, Front, Gesture, Health,
-    HealthChecks, HelperStatus, Identity, Image, Key, Node, Orientation, OrientationControl, Panel,
-    Platform, Point, Rect, RotationOwner, Screenshot, Size, Tree, TreeDetail, TypingMethod,
+    HealthChecks, HelperStatus, HelperTrial, Identity, Image, Key, Node, Orientation,
+    OrientationControl, Panel, Platform, Point, Rect, RotationOwner, Screenshot, Size, Tree,
+    TreeDetail, TypingMethod,
 };
 use tokio::sync::Semaphore;
 
@@ -169,7 +170,11 @@ impl HealthChecks for Fake {
     }
 
     async fn check_helper(&self) -> Result<HelperStatus, Error> {
-        Ok(HelperStatus::Missing)
+        Ok(HelperStatus::Off)
+    }
+
+    async fn try_helper(&self) -> Result<HelperTrial, Error> {
+        Err(Error::HelperMissing { what: "the helper" })
     }
 }
 

@@ -48,12 +48,19 @@ impl AttachedDevice {
             self.prepare(typing).await.map_err(acted)?
         } else {
             let before = self.listed();
-            PreparedField { into: None, before, cleared: Readback::Same, at_end: false }
+            PreparedField {
+                into: None,
+                before,
+                cleared: Readback::Same,
+                at_end: false,
+                replaced: None,
+            }
         };
         let untouched = self.acted() == SideEffect::None;
-        let by = match typing.text.is_empty() {
-            true => Ok(TypingMethod::Keys),
-            false => self.act(self.device.type_text(&typing.text)).await,
+        let by = match &prepared.replaced {
+            Some(by) => Ok(by.clone()),
+            None if typing.text.is_empty() => Ok(TypingMethod::Keys),
+            None => self.act(self.device.type_text(&typing.text)).await,
         };
         let by = by.map_err(|failure| if untouched { failure } else { acted(failure) })?;
         let into = prepared.into.clone();
@@ -82,7 +89,14 @@ impl AttachedDevice {
         }
         let mut cleared = Readback::Same;
         let at_end = typing.into.is_some() || typing.clear;
+        let mut replaced = None;
         if typing.clear {
+            replaced = self.replace_text(&typing.text).await?;
+        }
+        if replaced.is_some() {
+            before.holds.clear();
+            before.is_empty = true;
+        } else if typing.clear {
             let holds = std::mem::take(&mut before.holds);
             before.is_empty = true;
             cleared = match self.clear_at_end(&field, &holds, editor.as_ref()).await? {
@@ -92,7 +106,18 @@ impl AttachedDevice {
         } else if typing.into.is_some() {
             self.move_to_end(&field, &before.holds, editor.as_ref()).await?;
         }
-        Ok(PreparedField { into, before: Some(before), cleared, at_end })
+        Ok(PreparedField { into, before: Some(before), cleared, at_end, replaced })
+    }
+
+    /// Replaces what the field has in one step, if the phone can.
+    async fn replace_text(&self, text: &str) -> Result<Option<TypingMethod>, Failure> {
+        let Some(editing) = self.device.facets().text_editing else { return Ok(None) };
+        let before = self.acted();
+        let replaced = self.act(editing.replace_text(text)).await?;
+        if replaced.is_none() && before == SideEffect::None {
+            self.forget_acts();
+        }
+        Ok(replaced)
     }
 
     /// Moves the cursor to the end of the field's text, unless the keyboard says that it is there.
@@ -420,6 +445,8 @@ struct PreparedField {
     cleared: Readback,
     /// Whether the cursor was moved to the end of the text.
     at_end: bool,
+    /// How the text has already replaced what the field had.
+    replaced: Option<TypingMethod>,
 }
 
 /// The length in the unit in which Android counts the cursor's place.

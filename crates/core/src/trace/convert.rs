@@ -198,6 +198,7 @@ impl From<&TypeResult> for StoredOutcome {
             TypingMethod::Keys => "keys".into(),
             TypingMethod::Keyboard { app } => format!("keyboard {app}"),
             TypingMethod::Clipboard => "clipboard".into(),
+            TypingMethod::SetText => "set text".into(),
         };
         let (field, shows) = match &typed.field {
             Readback::Same => ("same", None),

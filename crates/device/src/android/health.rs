@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 
 use super::{Android, CommandOutput, ShellCommand};
-use crate::{Check, Error, Health, HealthChecks, HelperStatus};
+use crate::{Check, Error, Health, HealthChecks, HelperStatus, HelperTrial};
 
 #[async_trait]
 impl HealthChecks for Android {
@@ -27,6 +27,10 @@ impl HealthChecks for Android {
 
     async fn check_helper(&self) -> Result<HelperStatus, Error> {
         self.helper_status().await
+    }
+
+    async fn try_helper(&self) -> Result<HelperTrial, Error> {
+        self.helper_trial().await
     }
 }
 

@@ -1,33 +1,43 @@
-//! The host side of the helper, our small program on a phone for what no shell command can do.
+//! The host side of the helper, our small program on a phone: it does in milliseconds what shell commands do in seconds, and
+//! what none of them can do.
 //!
-//! Start with [`Android::call_by_helper`]. `jar` puts the program on the phone, if [`HelperMode`] says so; `process` keeps it
-//! running, `connection` sends concurrent requests over one stream, `protocol` and `frame` define its bytes. The ops are
-//! `apps`, `call_service`, `clipboard` and `pinch`. Nothing is installed: the program is a file.
+//! Start with [`Android::ask_helper`], for what only the helper can do, and [`Android::try_helper`], the first rung of a
+//! ladder whose second one is a shell command. `jar` puts the program on the phone; `process` keeps it running,
+//! `connection` sends concurrent requests over one stream, `protocol` and `frame` define its bytes. The ops are in `apps`,
+//! `call_service`, `clipboard`, `events`, `screenshot`, `text`, `touch` and `tree`. Nothing is installed: the program is a file.
 //!
 //! ```text
-//!            installed?           ready, hello                   an op
+//!             push, start         ready, hello                   an op
 //!  Unknown ─────────────► Starting ───────────► Up ──────────────────────► Up
-//!     ▲  ▲ no: Absent for a minute │ failed      │ it ended, or was idle for long
-//!     │  └─────────────────────────┘             │
+//!     ▲                        │ failed          │ it ended, or was idle for long
+//!     ├─ Unavailable ◄─────────┘                 │
+//!     │    for a minute                          │
 //!     └──────────────────────────────────────────┘
 //! ```
 //!
-//! The first op that needs it starts the helper, and the start continues if that op is cancelled. An op is never sent
-//! twice: if its reply is lost, the error says that it may have happened.
+//! The first op starts the helper, and the start continues if that op is cancelled. An op is never sent twice: if the
+//! reply of one that acts is lost, the error says that it may have happened, and no shell command does it again.
 
 mod apps;
 mod call_service;
 mod clipboard;
 mod connection;
+mod events;
 mod frame;
 mod jar;
-mod pinch;
 mod process;
 mod protocol;
+mod screenshot;
+mod text;
+mod touch;
+mod tree;
+mod trial;
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
+use bytes::Bytes;
 use serde_json::Value;
 use thumbwire_adb::Transport;
 use thumbwire_base::lock;
@@ -42,8 +52,11 @@ use frame::Header;
 use process::HelperProcess;
 use protocol::{HelperError, Reply};
 
-/// How long a phone without the helper is not checked again.
-const ABSENT: Duration = Duration::from_secs(60);
+/// How long a phone on which the helper did not start is not tried again.
+const GIVEN_UP: Duration = Duration::from_secs(60);
+
+/// How long an operation that shell commands can do, too, waits for the helper's start.
+const SOON: Duration = Duration::from_secs(2);
 
 /// How long the helper may take to listen, and then to reply to the handshake.
 const STARTING: Duration = Duration::from_secs(5);
@@ -66,16 +79,17 @@ const NEEDS: &str = "receiving an app's reply";
 /// Protocol version.
 const PROTO: u64 = 1;
 
-/// Whether a phone's helper is used, and where it comes from.
+/// Whether a phone's helper is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum HelperMode {
     /// It is not used: what needs it fails with [`Error::HelperMissing`].
     Off,
-    /// It is used if its file is on the phone.
+    /// It is pushed to the phone, if the phone does not have this version, and started by the first operation that gains
+    /// from it. If that fails, shell commands do what they can.
     #[default]
-    Installed,
-    /// It is pushed to the phone, if the phone does not have this version.
-    Push,
+    Auto,
+    /// The same, but what the helper should have done fails.
+    Require,
 }
 
 impl Android {
@@ -104,11 +118,7 @@ impl Android {
         if self.helper.mode == HelperMode::Off {
             return Ok(HelperStatus::Off);
         }
-        match self.helper("checking the helper").await {
-            Ok(_) => Ok(HelperStatus::Running),
-            Err(Error::HelperMissing { .. }) => Ok(HelperStatus::Missing),
-            Err(error) => Err(error),
-        }
+        self.helper("checking the helper").await.map(|_| HelperStatus::Running)
     }
 
     async fn call_once(
@@ -126,7 +136,7 @@ impl Android {
         let request = call_service::encode(letter, limit);
         let reply = connection.ask("courier", request, limit.saturating_add(GRACE)).await;
         match reply.map_err(|why| unanswered(why, call_service::WHAT))? {
-            Reply::Done(said) => call_service::read_answer(letter, &said),
+            Reply::Done(said, _) | Reply::More(said, _) => call_service::read_answer(letter, &said),
             Reply::Failed(HelperError { code, .. }) if code == "unsupported" => Err(absent(NEEDS)),
             Reply::Failed(fault) => call_service::read_fault(fault),
         }
@@ -134,18 +144,109 @@ impl Android {
 
     /// Asks the helper for an operation, which is never sent twice.
     async fn ask_helper(&self, operation: Operation, fields: Header) -> Result<Header, Error> {
-        let Operation { op, needs, what, limit } = operation;
+        let Operation { op, needs, what, limit, .. } = operation;
         let connection = self.helper(needs).await?;
         match connection.ask(op, fields, limit).await.map_err(|why| unanswered(why, what))? {
-            Reply::Done(output) => Ok(output),
+            Reply::Done(output, _) | Reply::More(output, _) => Ok(output),
             Reply::Failed(error) => Err(operation.read_fault(error)),
+        }
+    }
+
+    /// Asks the helper for an operation that shell commands can do, too. `None` if they have to do it: the helper is off,
+    /// did not start or does not know the operation, and nothing has happened. The reason is logged once.
+    ///
+    /// # Errors
+    /// What the helper says about the operation, or that its reply was lost after it may have acted. With
+    /// [`HelperMode::Require`], also why there is no helper.
+    async fn try_helper(
+        &self,
+        operation: Operation,
+        fields: Header,
+    ) -> Result<Option<(Header, Bytes)>, Error> {
+        let Some(connection) = self.helper_if_ready(operation).await? else {
+            return Ok(None);
+        };
+        let Operation { op, what, limit, acts, left_to_shell, .. } = operation;
+        let reply = connection.ask(op, fields, limit).await;
+        let lost = |why: &RequestError| match why {
+            RequestError::NotSent(_) => true,
+            RequestError::Ended(ConnectionEnd { phone, .. }) => !phone && !acts,
+            RequestError::TimedOut => !acts,
+        };
+        let error = match reply {
+            Ok(Reply::Done(output, body) | Reply::More(output, body)) => {
+                return Ok(Some((output, body)));
+            }
+            Ok(Reply::Failed(error)) if error.code == "unsupported" => absent(operation.needs),
+            Ok(Reply::Failed(error)) if left_to_shell.contains(&&*error.code) => {
+                operation.read_fault(error)
+            }
+            Ok(Reply::Failed(error)) => return Err(operation.read_fault(error)),
+            Err(why) if lost(&why) => unanswered(why, what),
+            Err(why) => return Err(unanswered(why, what)),
+        };
+        self.without_helper(error)
+    }
+
+    /// The connection to the helper, if it is up or comes up soon, and has the operation; a start that takes longer goes on.
+    async fn helper_if_ready(
+        &self,
+        operation: Operation,
+    ) -> Result<Option<Arc<Connection>>, Error> {
+        let Operation { op, needs, .. } = operation;
+        let soon = match self.helper.mode {
+            HelperMode::Off => return Ok(None),
+            HelperMode::Require => Duration::MAX,
+            HelperMode::Auto => SOON.saturating_sub(self.helper.starting_since()),
+        };
+        match timeout(soon, self.helper(needs)).await {
+            Ok(Ok(connection)) if connection.has(op) => Ok(Some(connection)),
+            Ok(Ok(_)) => self.without_helper(absent(needs)),
+            Ok(Err(error @ (Error::NotConnected { .. } | Error::Unauthorized { .. }))) => {
+                Err(error)
+            }
+            Ok(Err(error)) => self.without_helper(error),
+            Err(_) => Ok(None),
+        }
+    }
+
+    /// Nothing, with the reason in the log; in [`HelperMode::Require`] the reason.
+    fn without_helper<T>(&self, error: Error) -> Result<Option<T>, Error> {
+        if self.helper.mode == HelperMode::Require {
+            return Err(error);
+        }
+        let id = &self.identity.id;
+        match self.helper.told.swap(true, Ordering::Relaxed) {
+            false => tracing::warn!("{id}: shell commands do the helper's work: {error}"),
+            true => tracing::debug!("{id}: shell commands do the helper's work: {error}"),
+        }
+        Ok(None)
+    }
+
+    /// Has the helper let UiAutomation go: before a program that needs it, and before the rotation changes, which it would
+    /// put back.
+    pub(super) async fn release_ui_automation(&self) {
+        const RELEASE: Operation = Operation {
+            op: "release",
+            needs: "",
+            what: "let UiAutomation go",
+            limit: Duration::from_secs(3),
+            acts: false,
+            left_to_shell: &[],
+        };
+        let connection = match &*self.helper.lock() {
+            State::Up(connection) if connection.is_good() => Arc::clone(connection),
+            _ => return,
+        };
+        let reply = connection.ask(RELEASE.op, Header::new(), RELEASE.limit).await;
+        if let Ok(Reply::Failed(error)) = reply {
+            tracing::debug!("{}", RELEASE.read_fault(error));
         }
     }
 
     /// The connection to the helper; starts it if it is not running. `needs` is what is impossible without it.
     async fn helper(&self, needs: &'static str) -> Result<Arc<Connection>, Error> {
-        let mode = self.helper.mode;
-        if mode == HelperMode::Off {
+        if self.helper.mode == HelperMode::Off {
             return Err(absent(needs));
         }
         let compiles = self.api_level().await? < COMPILED;
@@ -154,8 +255,8 @@ impl Android {
             let mut state = self.helper.lock();
             match &*state {
                 State::Up(connection) if connection.is_good() => return Ok(Arc::clone(connection)),
-                State::Absent(since) if since.elapsed() < ABSENT => {
-                    return Err(absent(needs));
+                State::Unavailable(since, why) if since.elapsed() < GIVEN_UP => {
+                    return Err(why.clone().into_error());
                 }
                 // Unless its task has ended without a result.
                 State::Starting { coming, .. } if coming.has_changed().is_ok() => coming.clone(),
@@ -164,22 +265,21 @@ impl Android {
                     let (transport, helper) =
                         (Arc::clone(&self.transport), self.helper.state.clone());
                     let task = tokio::spawn(async move {
-                        let coming = timeout(
-                            limit + UNTIL_GIVEN_UP,
-                            start_and_connect(&*transport, limit, mode),
-                        );
+                        let coming =
+                            timeout(limit + UNTIL_GIVEN_UP, start_and_connect(&*transport, limit));
                         let late =
                             || HelperUnavailable::Failed("the phone does not respond".into());
                         let result = coming.await.unwrap_or_else(|_| Err(late())).map(Arc::new);
                         *lock(&helper) = match &result {
                             Ok(connection) => State::Up(Arc::clone(connection)),
-                            Err(HelperUnavailable::Absent) => State::Absent(Instant::now()),
-                            Err(_) => State::Unknown,
+                            Err(HelperUnavailable::NotConnected(_)) => State::Unknown,
+                            Err(why) => State::Unavailable(Instant::now(), why.clone()),
                         };
                         tell.send_replace(Some(result));
                     });
                     let task = task.abort_handle();
-                    *state = State::Starting { coming: coming.clone(), task };
+                    let since = Instant::now();
+                    *state = State::Starting { coming: coming.clone(), task, since };
                     coming
                 }
             }
@@ -187,7 +287,7 @@ impl Android {
         let result = coming.wait_for(Option::is_some).await.ok().and_then(|came| came.clone());
         result
             .unwrap_or_else(|| Err(HelperUnavailable::Failed("the start was cancelled".into())))
-            .map_err(|missing| missing.into_error(needs))
+            .map_err(HelperUnavailable::into_error)
     }
 }
 
@@ -202,6 +302,10 @@ struct Operation {
     what: &'static str,
     /// How long the helper may take.
     limit: Duration,
+    /// Whether it changes the phone, so that nobody else may do it after its reply was lost.
+    acts: bool,
+    /// Error codes after which nothing was done and shell commands may do better, besides `unsupported`.
+    left_to_shell: &'static [&'static str],
 }
 
 impl Operation {
@@ -214,6 +318,8 @@ impl Operation {
         let text = said.join("; ");
         match code.as_str() {
             "unsupported" => absent(needs),
+            // Nothing was done.
+            "ua_busy" | "no_window" | "stale_node" | "background" => Error::NotReady { what, text },
             "refused" | "too_large" => Error::Refused { what, reason: text },
             _ => Error::Failed { what, text: format!("{code}; {text}") },
         }
@@ -224,15 +330,20 @@ impl Operation {
 pub(super) struct Helper {
     state: Arc<Mutex<State>>,
     pub(super) mode: HelperMode,
+    /// The log has the reason why shell commands do its work.
+    told: AtomicBool,
+    /// It takes its screenshots with `screencap`, as the shell does.
+    runs_screencap: AtomicBool,
 }
 
 enum State {
     Unknown,
-    /// Not installed when last checked at this time.
-    Absent(Instant),
+    /// It did not start at this time.
+    Unavailable(Instant, HelperUnavailable),
     Starting {
         coming: watch::Receiver<Option<ConnectResult>>,
         task: AbortHandle,
+        since: Instant,
     },
     Up(Arc<Connection>),
 }
@@ -241,7 +352,12 @@ type ConnectResult = Result<Arc<Connection>, HelperUnavailable>;
 
 impl Default for Helper {
     fn default() -> Self {
-        Self { state: Arc::new(Mutex::new(State::Unknown)), mode: HelperMode::default() }
+        Self {
+            state: Arc::new(Mutex::new(State::Unknown)),
+            mode: HelperMode::default(),
+            told: AtomicBool::new(false),
+            runs_screencap: AtomicBool::new(false),
+        }
     }
 }
 
@@ -252,7 +368,15 @@ impl Helper {
         match former {
             State::Up(connection) => connection.leave().await,
             State::Starting { task, .. } => task.abort(),
-            State::Unknown | State::Absent(_) => {}
+            State::Unknown | State::Unavailable(..) => {}
+        }
+    }
+
+    /// How long it has been starting.
+    fn starting_since(&self) -> Duration {
+        match &*self.lock() {
+            State::Starting { since, .. } => since.elapsed(),
+            _ => Duration::ZERO,
         }
     }
 
@@ -273,15 +397,13 @@ impl Drop for Helper {
 /// Why the helper is unavailable. Nothing was sent to it.
 #[derive(Debug, Clone)]
 enum HelperUnavailable {
-    Absent,
     NotConnected(String),
     Failed(String),
 }
 
 impl HelperUnavailable {
-    fn into_error(self, needs: &'static str) -> Error {
+    fn into_error(self) -> Error {
         match self {
-            Self::Absent => absent(needs),
             Self::NotConnected(why) => Error::NotConnected { reason: why, acted: SideEffect::None },
             Self::Failed(said) => Error::NotReady { what: "start our helper", text: said },
         }
@@ -322,14 +444,9 @@ fn unanswered(why: RequestError, what: &'static str) -> Error {
 async fn start_and_connect(
     transport: &dyn Transport,
     limit: Duration,
-    mode: HelperMode,
 ) -> Result<Connection, HelperUnavailable> {
     let lost = |error| transport_error(error, SideEffect::None);
-    if mode == HelperMode::Push {
-        jar::push(transport).await?;
-    } else if !jar::is_there(transport).await.map_err(lost)? {
-        return Err(HelperUnavailable::Absent);
-    }
+    jar::push(transport).await?;
     let name = format!("thumbwire-{}", random::<8>()?);
     let token = random::<16>()?;
     let mut held = HelperProcess::start(transport, &name, &token).await?;
@@ -355,20 +472,32 @@ async fn handshake(connection: &Connection, token: String) -> Result<(), HelperU
     let fields = [("token", Value::from(token)), ("proto", Value::from(PROTO))];
     let fields = Header::from_iter(fields.map(|(name, value)| (name.to_owned(), value)));
     let output = match connection.ask("hello", fields, STARTING).await {
-        Ok(Reply::Done(said)) => said,
+        Ok(Reply::Done(said, _) | Reply::More(said, _)) => said,
         Ok(Reply::Failed(HelperError { code, text: says, .. })) => {
             return Err(HelperUnavailable::Failed(format!("handshake failed: {code}; {says}")));
         }
         Err(why) => return Err(unanswered(why, "do the handshake with our helper").into()),
     };
     let proto = output.get("proto").and_then(Value::as_u64);
-    let knows = |op: &Value| op.as_str() == Some("courier");
-    let ops = output.get("ops").and_then(Value::as_array);
-    if proto != Some(PROTO) || !ops.is_some_and(|ops| ops.iter().any(knows)) {
+    if proto != Some(PROTO) {
         return Err(HelperUnavailable::Failed("it uses another protocol version".into()));
     }
-    tracing::debug!(said = %serde_json::Value::from(output), "helper started");
+    tracing::debug!(said = %serde_json::Value::from(output.clone()), "helper started");
+    connection.set_hello(output);
     Ok(())
+}
+
+/// The fields of a request.
+fn fields(value: Value) -> Header {
+    match value {
+        Value::Object(fields) => fields,
+        _ => Header::new(),
+    }
+}
+
+/// A time on the wire.
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// Random bytes in hexadecimal.
@@ -386,7 +515,14 @@ mod tests {
     #[test]
     fn helper_errors_are_mapped() {
         let limit = Duration::ZERO;
-        let op = Operation { op: "clip_set", needs: "the clipboard", what: "set it", limit };
+        let op = Operation {
+            op: "clip_set",
+            needs: "the clipboard",
+            what: "set it",
+            limit,
+            acts: true,
+            left_to_shell: &[],
+        };
         let map = |code: &str| {
             let error =
                 HelperError { code: code.into(), text: "words".into(), advice: "advice".into() };

@@ -77,6 +77,7 @@ impl Android {
 
     /// Sets the rotation through the settings or, if those are locked, through the window manager.
     async fn hold(&self, hold: RotationSettings) -> Result<(), Error> {
+        self.release_ui_automation().await;
         let output = self.ask(hold_command(hold)).await?;
         let Some(complaint) = output.error_text() else { return Ok(()) };
         let text = format!("{}\n{}", output.err, output.out);

@@ -12,6 +12,7 @@ mod node;
 
 use bytes::Bytes;
 use bytestring::ByteString;
+use thumbwire_base::visible::name;
 
 use super::ShellCommand;
 use super::front::{FRONT, app_of, read_front};
@@ -35,27 +36,40 @@ pub(super) fn dump_command(detail: TreeDetail) -> ShellCommand {
 /// title, which an app chooses, cannot pass for a part of the dump.
 const WINDOWS: &[u8] = b"\n== windows";
 
-/// Parses the output of [`dump_command`].
-///
-/// # Errors
-/// Those of [`read_dump`], and [`Error::Locked`] if the screen is off.
-pub(super) fn read_screen(output: &Bytes) -> Result<Tree, Error> {
-    let at = output.windows(WINDOWS.len()).position(|part| part == WINDOWS);
-    let (dump, rest) = match at {
+/// Separates the output of [`dump_command`] into the dump and the reports.
+pub(super) fn split(output: &Bytes) -> (Bytes, Bytes) {
+    match output.windows(WINDOWS.len()).position(|part| part == WINDOWS) {
         Some(at) => (output.slice(..at), output.slice(at..)),
         None => (output.clone(), Bytes::new()),
-    };
-    let rest = String::from_utf8_lossy(&rest);
-    let front = read_front(&rest).unwrap_or_default();
+    }
+}
+
+/// Parses a dump, and what [`FRONT`] prints.
+///
+/// # Errors
+/// Those of [`read_dump`], [`Error::Locked`] if the screen is off, and [`Error::StaleTree`].
+pub(super) fn read_screen(dump: Bytes, reports: &[u8]) -> Result<Tree, Error> {
+    let reports = String::from_utf8_lossy(reports);
+    let tree = read_with_front(dump, &reports)?;
+    match other_app(&tree, &reports) {
+        None => Ok(tree),
+        Some(app) => {
+            Err(Error::StaleTree { app: name(&app).into_owned(), front: tree.front.to_string() })
+        }
+    }
+}
+
+fn read_with_front(dump: Bytes, reports: &str) -> Result<Tree, Error> {
+    let front = read_front(reports).unwrap_or_default();
     if front == Front::ScreenOff {
         // Android 4.4 dumps the app that a person would see with the screen on; later ones find no window.
         return Err(Error::Locked(LockState::ScreenOff));
     }
     let mut tree = read_output(dump)?;
     tree.front = front;
-    let windows = windows(&rest);
+    let windows = windows(reports);
     tree.keyboard = keyboard(&windows);
-    if let Some(window) = focused(&windows, &rest) {
+    if let Some(window) = focused(&windows, reports) {
         tree.window = window.role();
         if let Some(frame) = window.frame {
             move_to_window(&mut tree, frame);
@@ -69,7 +83,7 @@ pub(super) fn read_screen(output: &Bytes) -> Result<Tree, Error> {
 ///
 /// A dialog of another app (a permission's) is in front itself, a keyboard never is, and of several windows side by side
 /// each one shows. Where a window of the system is in front, nobody knows whose tree is right.
-pub(super) fn other_app(tree: &Tree, output: &Bytes) -> Option<String> {
+fn other_app(tree: &Tree, reports: &str) -> Option<String> {
     let Front::App(front) = &tree.front else { return None };
     let is_of = |package: &str| tree.nodes.iter().any(|node| *node.package == *package);
     let root = tree.nodes.iter().find(|node| !node.package.is_empty())?;
@@ -77,9 +91,7 @@ pub(super) fn other_app(tree: &Tree, output: &Bytes) -> Option<String> {
         return None;
     }
     // Only now: the list of windows is long.
-    let at = output.windows(WINDOWS.len()).position(|part| part == WINDOWS)?;
-    let rest = String::from_utf8_lossy(&output[at..]);
-    let windows = windows(&rest);
+    let windows = windows(reports);
     let on_screen = |package: &str| {
         let mut shown = windows.iter().filter(|window| window.shows);
         shown.any(|window| app_of(window.title()).is_some_and(|it| it.app.0 == package))
@@ -235,9 +247,8 @@ mod tests {
                     &format!("  Window #{nth} Window{{{} u0 {title}}}:\n    {state}\n", 7 + nth);
             }
             let nodes = format!("<node package=\"{package}\"/>");
-            let output = Bytes::from(format!("{}{report}", dump(&nodes)));
-            let tree = read_screen(&output).unwrap();
-            assert_eq!(other_app(&tree, &output).as_deref(), expected, "{package} under {focus}");
+            let tree = read_with_front(dump(&nodes).into(), &report).unwrap();
+            assert_eq!(other_app(&tree, &report).as_deref(), expected, "{package} under {focus}");
         };
         let front = "com.front/com.front.Main";
         check("com.front", front, &[], None);
@@ -299,7 +310,8 @@ mod tests {
                     "<node bounds=\"[0,39][480,395]\"><node text=\"OK\" bounds=\"[241,311][456,383]\" /></node>"
                 )
             );
-            let tree = read_screen(&output.into()).unwrap();
+            let (dump, reports) = split(&output.into());
+            let tree = read_screen(dump, &reports).unwrap();
             let Rect { left, top, right, bottom } = tree.nodes[1].bounds;
             [left, top, right, bottom]
         };

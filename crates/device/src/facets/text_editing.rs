@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-use crate::Error;
+use crate::{Error, TypingMethod};
 
 /// Edits the focused text field.
 #[async_trait]
@@ -19,6 +19,10 @@ pub trait TextEditing: Send + Sync {
     /// The field that has the focus, as the keyboard sees it; `None` if there is none or the phone does not say. Costs far
     /// less than a tree.
     async fn editor(&self) -> Result<Option<Editor>, Error>;
+
+    /// Replaces all text of the focused field by this, without a line break, in one step. `None` if this phone cannot:
+    /// nothing was changed.
+    async fn replace_text(&self, text: &str) -> Result<Option<TypingMethod>, Error>;
 
     /// Moves the cursor to the end of the text, then deletes `characters` characters before it.
     async fn delete_at_end(&self, field: EditorSize, characters: usize) -> Result<(), Error>;

@@ -9,12 +9,12 @@ use thumbwire_device::image::PixelLimits;
 use thumbwire_device::{
     App, AppData, AppFunctions, AppId, AppInstallation, AppPages, AppPermissions, AppServices,
     Clipboard, Component, Device, DeviceFiles, DeviceInfo, Editor, EditorSize, Error, Facets,
-    FileDetails, Front, Gesture, Health, HealthChecks, HelperStatus, Identity, InstallOptions, Key,
-    Launcher, LauncherApps, Links, LogEntry, LogFilter, LogStream, Logs, Notification,
-    Notifications, Orientation, OrientationControl, Package, Packages, Platform, Recording,
-    RecordingOptions, RotationOwner, ScaledDevice, ScreenLock, ScreenRecording, Screenshot,
-    ScreenshotFiles, ServiceReply, ServiceRequest, Size, SystemProperties, TextEditing, Tree,
-    TreeDetail, TypingMethod,
+    FileDetails, Front, Gesture, Health, HealthChecks, HelperStatus, HelperTrial, Identity,
+    InstallOptions, Key, Launcher, LauncherApps, Links, LogEntry, LogFilter, LogStream, Logs,
+    Notification, Notifications, Orientation, OrientationControl, Package, Packages, Platform,
+    Recording, RecordingOptions, RotationOwner, ScaledDevice, ScreenChanges, ScreenLock,
+    ScreenRecording, ScreenWatch, Screenshot, ScreenshotFiles, ServiceReply, ServiceRequest, Size,
+    SystemProperties, TextEditing, Tree, TreeDetail, TypingMethod,
 };
 use tokio::io::{AsyncRead, AsyncWrite};
 
@@ -158,6 +158,7 @@ impl Device for Phone {
             clipboard: Some(self),
             system_properties: Some(self),
             health_checks: Some(self),
+            screen_changes: Some(self),
         }
     }
     async fn probe(&self) -> Result<(), Error> {
@@ -202,6 +203,9 @@ impl Device for Phone {
 
 #[async_trait]
 impl TextEditing for Phone {
+    async fn replace_text(&self, _text: &str) -> Result<Option<TypingMethod>, Error> {
+        self.nothing()
+    }
     async fn check_text(&self, _: &str) -> Result<(), Error> {
         self.nothing()
     }
@@ -410,11 +414,21 @@ impl ScreenLock for Phone {
 }
 
 #[async_trait]
+impl ScreenChanges for Phone {
+    async fn watch_screen(&self) -> Result<Option<ScreenWatch>, Error> {
+        self.nothing()
+    }
+}
+
+#[async_trait]
 impl HealthChecks for Phone {
     async fn check_health(&self) -> Result<Health, Error> {
         self.nothing()
     }
     async fn check_helper(&self) -> Result<HelperStatus, Error> {
+        self.nothing()
+    }
+    async fn try_helper(&self) -> Result<HelperTrial, Error> {
         self.nothing()
     }
 }

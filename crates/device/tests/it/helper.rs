@@ -9,8 +9,9 @@ use serde_json::{Value, json};
 use thumbwire_adb::DirectTransport;
 use thumbwire_device::android::{Android, HelperMode};
 use thumbwire_device::{
-    AppId, AppServices as _, CallbackResult, Clipboard as _, Component, Device as _, Error,
-    Gesture, Point, ServiceReply, ServiceRequest, SideEffect, StartServiceError,
+    AppId, AppServices as _, CallbackResult, Clipboard as _, Component, Device as _, Error, Front,
+    Gesture, Key, Point, ScreenChanges as _, ServiceReply, ServiceRequest, SideEffect,
+    StartServiceError, TextEditing as _, TreeDetail, TreeMethod, TypingMethod,
 };
 use tokio::time::Instant;
 
@@ -124,20 +125,22 @@ async fn helper_error_codes_are_mapped() {
 }
 
 #[tokio::test]
-async fn missing_helper_is_reported_and_rechecked_after_a_minute() {
+async fn file_that_cannot_be_written_is_reported_and_tried_again_after_a_minute() {
     tokio::time::pause();
-    let (phone, device) = Phone::with(echo).attach().await;
+    let mut phone = Phone::with(echo);
+    phone.is_full = true;
     phone.lies_there.store(false, Ordering::SeqCst);
+    let (phone, device) = phone.attach().await;
     for _ in 0..3 {
         let error = device.call_service(&letter("x"), LIMIT).await.unwrap_err();
-        assert!(matches!(error, Error::HelperMissing { .. }), "{error}");
+        assert!(error.to_string().contains("no room"), "{error}");
         assert_eq!(error.acted(), SideEffect::None);
     }
-    assert_eq!(phone.looked.load(Ordering::SeqCst), 1);
-    assert_eq!(phone.starts.load(Ordering::SeqCst), 0);
-    phone.lies_there.store(true, Ordering::SeqCst);
+    let looked = || phone.looked.load(Ordering::SeqCst);
+    assert_eq!((looked(), phone.starts.load(Ordering::SeqCst)), (1, 0));
     tokio::time::advance(Duration::from_secs(61)).await;
-    assert_eq!(device.call_service(&letter("x"), LIMIT).await.unwrap(), answered("x"));
+    assert!(device.call_service(&letter("x"), LIMIT).await.is_err());
+    assert_eq!(looked(), 2);
 }
 
 #[tokio::test]
@@ -276,14 +279,9 @@ async fn failed_handshake_rejects_the_helper() {
     fn newer(_: &Value) -> Value {
         json!({ "ok": true, "proto": 2, "ops": ["courier"] })
     }
-    fn without(_: &Value) -> Value {
-        json!({ "ok": true, "proto": 1, "ops": ["tools"] })
-    }
-    for (hello, told) in [
-        (refuses as fn(&Value) -> Value, "not the token"),
-        (newer, "another protocol version"),
-        (without, "another protocol version"),
-    ] {
+    for (hello, told) in
+        [(refuses as fn(&Value) -> Value, "not the token"), (newer, "another protocol version")]
+    {
         let mut phone = Phone::with(echo);
         phone.hello = hello;
         let (phone, device) = phone.attach().await;
@@ -339,7 +337,7 @@ async fn helper_is_pushed_once_and_replaces_another_file() {
         phone.lies_there = another.into();
         let (phone, direct) = phone.serve();
         for value in ["first", "second"] {
-            let device = attach_again(Arc::clone(&direct), HelperMode::Push).await;
+            let device = attach_again(Arc::clone(&direct), HelperMode::Auto).await;
             assert_eq!(device.call_service(&letter(value), LIMIT).await.unwrap(), answered(value));
             device.restore_borrowed().await;
         }
@@ -356,7 +354,7 @@ async fn helper_is_pushed_once_and_replaces_another_file() {
 async fn phone_without_room_says_so_and_is_left_as_it_was() {
     let mut phone = Phone::with(echo);
     phone.is_full = true;
-    let (phone, device) = phone.attach_with(HelperMode::Push).await;
+    let (phone, device) = phone.attach_with(HelperMode::Auto).await;
     let error = device.call_service(&letter("x"), LIMIT).await.unwrap_err();
     assert!(error.to_string().contains("no room"), "{error}");
     assert_eq!(error.acted(), SideEffect::None);
@@ -434,4 +432,117 @@ async fn pinch_is_a_touch_of_two_fingers() {
     let error = device.touch(pinch(500)).await.unwrap_err();
     assert!(matches!(error, Error::HelperMissing { what: "a pinch" }), "{error}");
     assert_eq!((error.acted(), phone.heard("touch").len()), (SideEffect::None, 0));
+}
+
+#[tokio::test]
+async fn watch_of_the_screen_is_cancelled_when_nobody_listens() {
+    fn events(request: &Value) -> Vec<HelperOutput> {
+        let more = |mut fields: Value| {
+            fields["ok"] = true.into();
+            fields["more"] = true.into();
+            answer(request, fields)
+        };
+        match request["op"].as_str().unwrap() {
+            "events" => vec![
+                more(json!({ "listening": true })),
+                more(json!({ "event": { "kind": "content" } })),
+                more(json!({ "event": { "kind": "screen" } })),
+            ],
+            _ => vec![answer(request, json!({ "ok": true }))],
+        }
+    }
+    let (phone, device) = Phone::with(events).attach().await;
+    let mut watch = device.watch_screen().await.unwrap().unwrap();
+    assert!(watch.changed().await);
+    drop(watch);
+    phone.until_heard("cancel", 1).await;
+    assert_eq!(phone.heard("cancel")[0]["of"], phone.heard("events")[0]["id"]);
+}
+
+const XML: &str = "<?xml version='1.0'?><hierarchy rotation=\"0\"><node index=\"0\" text=\"\u{1f600}\" package=\"com.x\" bounds=\"[0,0][9,9]\"/></hierarchy>";
+const REPORTS: &str = "mWakefulness=Awake\n  mCurrentFocus=Window{7 u0 com.x/com.x.Main}\n";
+
+/// A helper that has a tree, types by setting text, and does the rest.
+fn willing(request: &Value) -> Vec<HelperOutput> {
+    let done = |mut fields: Value, body: &str| {
+        fields["id"] = request["id"].clone();
+        fields["ok"] = true.into();
+        vec![HelperOutput::Body(fields, body.as_bytes().to_vec())]
+    };
+    match request["op"].as_str().unwrap() {
+        "tree" => done(json!({ "rev": 1, "tree_bytes": XML.len() }), &format!("{XML}{REPORTS}")),
+        "text" => done(json!({ "how": "set", "found": request["text"], "complete": true }), ""),
+        _ => done(json!({}), ""),
+    }
+}
+
+#[tokio::test]
+async fn look_touch_key_and_text_go_by_the_helper() {
+    let (phone, device) = Phone::with(willing).attach().await;
+    let tree = device.tree(TreeDetail::Full).await.unwrap();
+    assert_eq!((&*tree.nodes[0].text, tree.method), ("\u{1f600}", TreeMethod::Helper));
+    assert!(matches!(&tree.front, Front::App(front) if front.app.0 == "com.x"));
+    assert_eq!(phone.heard("tree")[0]["reports"], json!([["power"], ["window", "-a"]]));
+    device.touch(Gesture::Tap { at: Point { x: 3, y: 4 } }).await.unwrap();
+    let tap = &phone.heard("tap")[0];
+    assert_eq!((&tap["x"], &tap["y"]), (&json!(3), &json!(4)));
+    device.press(Key::Back).await.unwrap();
+    assert_eq!(phone.heard("key")[0]["code"], 4);
+    // Each line is a text, and Enter a key.
+    assert_eq!(device.type_text("\u{e9}\r\nb").await.unwrap(), TypingMethod::SetText);
+    let texts: Vec<Value> = phone.heard("text").iter().map(|it| it["text"].clone()).collect();
+    assert_eq!(texts, ["\u{e9}", "b"]);
+    assert_eq!(phone.heard("key")[1]["code"], 66);
+    assert_eq!(device.replace_text("c").await.unwrap(), Some(TypingMethod::SetText));
+    assert_eq!(phone.heard("text")[2]["replace"], true);
+    assert_eq!(device.replace_text("c\nd").await.unwrap(), None, "a field of one line has none");
+}
+
+#[tokio::test]
+async fn lost_reply_of_a_touch_is_not_repeated() {
+    fn dies(request: &Value) -> Vec<HelperOutput> {
+        match request["op"].as_str().unwrap() {
+            "tap" => vec![HelperOutput::Death],
+            _ => willing(request),
+        }
+    }
+    let (phone, device) = Phone::with(dies).attach().await;
+    let error = device.touch(Gesture::Tap { at: Point { x: 3, y: 4 } }).await.unwrap_err();
+    assert_eq!(error.acted(), SideEffect::Possible, "{error}");
+    assert_eq!(phone.heard("tap").len(), 1);
+}
+
+#[tokio::test]
+async fn errors_of_the_helper_say_what_is_in_the_way() {
+    fn fails(request: &Value) -> Vec<HelperOutput> {
+        let (code, says) = match request["op"].as_str().unwrap() {
+            "tree" => ("ua_busy", "another tool holds UiAutomation: uiautomator (pid 7)"),
+            "tap" => ("refused", "the window in front belongs to nobody"),
+            op => panic!("{op}"),
+        };
+        vec![answer(request, json!({ "error": code, "says": says, "try": "end it" }))]
+    }
+    let (_phone, device) = Phone::with(fails).attach().await;
+    let error = device.tree(TreeDetail::Full).await.unwrap_err();
+    assert!(matches!(error, Error::NotReady { .. }), "{error}");
+    assert!(error.to_string().contains("uiautomator (pid 7); end it"), "{error}");
+    let error = device.touch(Gesture::Tap { at: Point { x: 3, y: 4 } }).await.unwrap_err();
+    assert!(matches!(error, Error::Refused { .. }), "{error}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn helper_that_does_not_start_is_required_or_given_up_for_a_minute() {
+    let mut phone = Phone::with(willing);
+    phone.listens = false;
+    let (phone, device) = phone.attach_with(HelperMode::Require).await;
+    let tap = Gesture::Tap { at: Point { x: 3, y: 4 } };
+    for _ in 0..3 {
+        let error = device.touch(tap).await.unwrap_err();
+        assert!(error.to_string().contains("it exited: Error: no such class"), "{error}");
+        assert_eq!(error.acted(), SideEffect::None);
+    }
+    assert_eq!(phone.starts.load(Ordering::SeqCst), 1);
+    tokio::time::advance(Duration::from_secs(61)).await;
+    assert!(device.touch(tap).await.is_err());
+    assert_eq!(phone.starts.load(Ordering::SeqCst), 2);
 }

@@ -10,7 +10,6 @@ use std::time::Duration;
 #[cfg(feature = "virtual-phone")]
 use thumbwire_virtual_android::{ClockMode, Setup, VirtualPhone};
 
-use super::helper_flag::HelperFlag;
 use super::style::sanitize;
 use super::{CliError, phones_with, print, print_styled, terminal_prompt};
 use crate::config::Config;
@@ -25,6 +24,7 @@ use thumbwire_core::artifacts::ArtifactStore;
 use thumbwire_core::input_files::InputFolder;
 use thumbwire_core::providers::{DeviceProviders, VIRTUAL};
 use thumbwire_core::session::Session;
+use thumbwire_device::android::HelperMode;
 use thumbwire_device::{AppId, Key};
 
 #[derive(clap::Args)]
@@ -36,8 +36,10 @@ pub(super) struct Arguments {
     #[cfg(feature = "virtual-phone")]
     #[arg(long, value_name = "RELEASE")]
     android: Option<String>,
-    #[command(flatten)]
-    helper: HelperFlag,
+    /// Without a MODE, try each operation of the helper on the phone once, and tell how long it took and what stays there.
+    /// With one, whether the other checks use it: `auto`, `require` or `off`
+    #[arg(long, value_name = "MODE", value_enum, num_args = 0..=1, default_missing_value = "try", conflicts_with_all = ["compare"])]
+    helper: Option<HelperChoice>,
     /// Check only what tools need: files of this computer, the adb server, and each phone's state, speed and helper. Calls
     /// no tool; without `--device` all phones are checked
     #[arg(long, conflicts_with_all = ["full", "only"])]
@@ -62,6 +64,26 @@ pub(super) struct Arguments {
     compare: Vec<PathBuf>,
 }
 
+/// What `--helper` may say here.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum HelperChoice {
+    #[value(hide = true)]
+    Try,
+    Auto,
+    Off,
+    Require,
+}
+
+impl Arguments {
+    fn helper_mode(&self) -> HelperMode {
+        match self.helper {
+            None | Some(HelperChoice::Auto) => HelperMode::Auto,
+            Some(HelperChoice::Off) => HelperMode::Off,
+            Some(HelperChoice::Require | HelperChoice::Try) => HelperMode::Require,
+        }
+    }
+}
+
 /// The table's width in columns, so that it fits into a message or an issue.
 const WIDTH: usize = 100;
 
@@ -82,6 +104,18 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     let phones = providers(&arguments, config)?;
     if arguments.setup {
         let findings = setup(&arguments, config, &phones).await;
+        match arguments.json {
+            true => print_json(&findings)?,
+            false => print_setup(&findings, config)?,
+        }
+        return Ok(u8::from(has_problem(&findings)));
+    }
+    if arguments.helper == Some(HelperChoice::Try) {
+        let device = match chosen(arguments.device.clone(), &phones).await {
+            Ok((device, _)) => device,
+            Err(failure) => return Err(failure.into()),
+        };
+        let findings = doctor::try_helper(&phones, &device).await;
         match arguments.json {
             true => print_json(&findings)?,
             false => print_setup(&findings, config)?,
@@ -203,7 +237,7 @@ fn read(file: &Path) -> Result<Report, CliError> {
 fn providers(arguments: &Arguments, config: &Config) -> Result<DeviceProviders, CliError> {
     use thumbwire_core::providers::VirtualPhoneProvider;
     let device = arguments.device.as_deref();
-    let helper = arguments.helper.mode();
+    let helper = arguments.helper_mode();
     let Some(name) = &arguments.android else {
         return Ok(phones_with(config, device == Some(VIRTUAL), helper));
     };
@@ -224,7 +258,7 @@ fn providers(arguments: &Arguments, config: &Config) -> Result<DeviceProviders, 
 #[cfg(not(feature = "virtual-phone"))]
 fn providers(arguments: &Arguments, config: &Config) -> Result<DeviceProviders, CliError> {
     let has_virtual = arguments.device.as_deref() == Some(VIRTUAL);
-    Ok(phones_with(config, has_virtual, arguments.helper.mode()))
+    Ok(phones_with(config, has_virtual, arguments.helper_mode()))
 }
 
 /// The id of the phone, and how it is reached.

@@ -5,8 +5,9 @@ use thumbwire_device::android::HelperMode;
 /// Whether Thumbwire uses its helper on phones.
 #[derive(clap::Args)]
 pub(super) struct HelperFlag {
-    /// When to use the helper, our program that runs on the phone: `installed` if its file is there, `push` after writing the
-    /// file there, `off` never. With `installed` or `push`, `serve` offers `mobile_pinch` [default: installed, without it]
+    /// Whether to use the helper, our program that runs on the phone: `auto` where it starts, `require` or fail, `off` never.
+    /// Its file is pushed to `/data/local/tmp`. With `auto` or `require` given, `serve` offers `mobile_pinch` [default: auto,
+    /// without it]
     #[arg(long, value_name = "MODE", value_enum)]
     helper: Option<HelperName>,
 }
@@ -14,15 +15,15 @@ pub(super) struct HelperFlag {
 /// A mode, as `--helper` takes it.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum HelperName {
+    Auto,
     Off,
-    Installed,
-    Push,
+    Require,
 }
 
 impl HelperFlag {
     /// Whether the operator wants it used, not only tolerated.
     pub(super) fn is_asked_for(&self) -> bool {
-        matches!(self.helper, Some(HelperName::Installed | HelperName::Push))
+        matches!(self.helper, Some(HelperName::Auto | HelperName::Require))
     }
 
     pub(super) fn is_off(&self) -> bool {
@@ -32,9 +33,9 @@ impl HelperFlag {
     pub(super) fn mode(&self) -> HelperMode {
         match self.helper {
             None => HelperMode::default(),
+            Some(HelperName::Auto) => HelperMode::Auto,
             Some(HelperName::Off) => HelperMode::Off,
-            Some(HelperName::Installed) => HelperMode::Installed,
-            Some(HelperName::Push) => HelperMode::Push,
+            Some(HelperName::Require) => HelperMode::Require,
         }
     }
 }

@@ -362,7 +362,9 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
         return Err(CliError::usage("--screenshot-format requires `--toolset mobile`"));
     }
     if arguments.allowed.contains(&GroupName::Clipboard) && arguments.helper.is_off() {
-        return Err(CliError::usage("--allow clipboard requires the helper: add `--helper push`"));
+        return Err(CliError::usage(
+            "--allow clipboard requires the helper: leave `--helper off` out",
+        ));
     }
     let mut screenshot_size = arguments.screenshot_size;
     if is_mobile(&arguments) {

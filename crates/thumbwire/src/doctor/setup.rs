@@ -1,7 +1,7 @@
 //! Checks what tools need before one is called: the files of this computer, the adb server, and each phone.
 //!
 //! Begin with [`check_setup`]. It reads and asks only; it creates no file, starts no server and touches no phone's screen.
-//! With [`HelperMode::Push`](thumbwire_device::android::HelperMode) a phone gets the helper's file.
+//! A phone gets the helper's file, unless that is off.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -74,11 +74,15 @@ impl Severity {
 }
 
 impl Finding {
-    fn new(subject: impl Into<String>, severity: Severity, detail: impl Into<String>) -> Self {
+    pub(super) fn new(
+        subject: impl Into<String>,
+        severity: Severity,
+        detail: impl Into<String>,
+    ) -> Self {
         Self { subject: subject.into(), severity, detail: detail.into(), fix: None }
     }
 
-    fn ok(subject: impl Into<String>, detail: impl Into<String>) -> Self {
+    pub(super) fn ok(subject: impl Into<String>, detail: impl Into<String>) -> Self {
         Self::new(subject, Severity::Ok, detail)
     }
 
@@ -379,15 +383,6 @@ fn helper(id: &str, status: Result<HelperStatus, Error>) -> Finding {
     match status {
         Ok(HelperStatus::Running) => Finding::ok(subject, "it starts and answers"),
         Ok(HelperStatus::Off) => Finding::ok(subject, "off, by `--helper off`"),
-        Ok(HelperStatus::Missing) => Finding::new(
-            subject,
-            Severity::Note,
-            "not on the phone: no calls of apps' tools, clipboard and two-finger gestures",
-        )
-        .with_fix(format!(
-            "`thumbwire doctor --setup --device {} --helper push` puts it there",
-            shell_quote(id)
-        )),
         Err(error) => Finding::new(subject, Severity::Problem, error.to_string())
             .with_fix("use `--helper off` to work without it"),
     }

@@ -8,12 +8,14 @@ use tempfile::TempDir;
 use thumbwire_adb::{AdbServer, DirectTransport};
 use thumbwire_core::action::Call;
 use thumbwire_core::artifacts::ArtifactStore;
-use thumbwire_core::providers::{DeviceProviders, VIRTUAL, VirtualPhoneProvider};
+use thumbwire_core::providers::{DeviceProviders, VIRTUAL};
 use thumbwire_core::session::Session;
 use thumbwire_core::toolset::{Content, Reply, Toolset, android};
 use thumbwire_virtual_android::{Setup, VirtualPhone};
 use thumbwire_virtual_phone::Display;
 use tokio::time::Instant;
+
+use crate::caller::provider;
 
 const NOTES: &str = "com.android.notes";
 
@@ -38,7 +40,7 @@ fn small() -> Driven {
 
 fn driving(setup: Setup) -> Driven {
     let (phone, root) = (VirtualPhone::new(setup), tempfile::tempdir().unwrap());
-    let phones = without_server().with(VirtualPhoneProvider::new(phone.clone()));
+    let phones = without_server().with(provider(&phone));
     let session = Session::new(phones, Some(VIRTUAL.into()))
         .with_files(ArtifactStore::new(root.path()))
         .with_clock(|| jiff::civil::date(2024, 9, 1).at(12, 13, 14, 0));
@@ -315,7 +317,7 @@ async fn a_phone_that_is_slow_or_gone_is_told_in_time() {
         ("dump-not-idle", "list_screen_elements", json!({})),
         ("offline:ms=3600000", "press_key", json!({ "keycode": "BACK" })),
     ] {
-        let phone = driven();
+        let phone = driving(Setup { helper: false, ..Setup::default() });
         phone.does("tap_screen", json!({ "x": 1, "y": 1 })).await;
         phone.phone.add_fault(rule.parse().unwrap());
         let began = Instant::now();

@@ -14,6 +14,7 @@ use thumbwire_core::action::{
 use thumbwire_core::app_tools::{AppToolOptions, MemoryStore, TrustRules};
 use thumbwire_core::providers::{DeviceProviders, VIRTUAL, VirtualPhoneProvider};
 use thumbwire_core::session::Session;
+use thumbwire_device::android::HelperMode;
 use thumbwire_device::{AppId, SideEffect};
 use thumbwire_virtual_android::VirtualPhone;
 
@@ -22,7 +23,6 @@ use crate::wire::hostile_strings;
 
 const ATTENDANCE: &str = "org.example.attendance";
 const ODD: &str = "org.example.odd";
-const JAR: &str = "/data/local/tmp/thumbwire-helper-1.jar";
 
 struct Bench {
     phone: VirtualPhone,
@@ -32,6 +32,11 @@ struct Bench {
 impl Bench {
     /// A phone with these apps of `fixtures/apk` added.
     fn with(release: &str, apps: &[&str], allow: &[&str]) -> Self {
+        Self::with_helper(HelperMode::Auto, release, apps, allow)
+    }
+
+    /// The same, with the phone's helper used in this way.
+    fn with_helper(helper: HelperMode, release: &str, apps: &[&str], allow: &[&str]) -> Self {
         let phone = small(release, 1);
         for name in apps {
             let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/apk");
@@ -39,7 +44,7 @@ impl Bench {
             phone.install(&[&apk]).unwrap();
         }
         let phones = DeviceProviders::adb(AdbServer::new("127.0.0.1:9"))
-            .with(VirtualPhoneProvider::new(phone.clone()));
+            .with(VirtualPhoneProvider::new(phone.clone()).with_helper(helper));
         // As if the user had just used them.
         for app in [ATTENDANCE, ODD] {
             phone.world(|world| world.temp_allowlist(app, Duration::MAX));
@@ -142,8 +147,7 @@ async fn second_listing_reads_no_package_again() {
 
 #[tokio::test]
 async fn phone_without_the_helper_accepts_calls_without_replies() {
-    let bench = Bench::with("14", &["attendance"], &["*"]);
-    bench.phone.files(|files| files.remove(JAR, false)).unwrap();
+    let bench = Bench::with_helper(HelperMode::Off, "14", &["attendance"], &["*"]);
     let failure = bench.call(ATTENDANCE, "clock_in_today", json!({})).await.unwrap_err();
     assert!(matches!(failure.cause, Cause::NoAppReply { .. }), "{failure:?}");
     assert_eq!((failure.side_effect, bench.days()), (SideEffect::None, 0));
@@ -156,8 +160,7 @@ async fn phone_without_the_helper_accepts_calls_without_replies() {
 /// contain the argument unchanged.
 #[tokio::test]
 async fn app_arguments_pass_the_shell_unchanged() {
-    let bench = Bench::with("14", &["attendance"], &["*"]);
-    bench.phone.files(|files| files.remove(JAR, false)).unwrap();
+    let bench = Bench::with_helper(HelperMode::Off, "14", &["attendance"], &["*"]);
     bench.list().await;
     for string in hostile_strings() {
         let before = bench.phone.commands().len() as u64 + bench.phone.commands_dropped();

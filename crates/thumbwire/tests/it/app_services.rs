@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use thumbwire_adb::DirectTransport;
-use thumbwire_device::android::Android;
+use thumbwire_device::android::{Android, HelperMode};
 use thumbwire_device::{
     AppFunctions as _, AppId, AppServices as _, Component, Device as _, DeviceFiles as _, Error,
     Packages as _, ServiceReply, ServiceRequest, StartServiceError,
@@ -192,7 +192,7 @@ async fn without_the_helper_a_request_gets_no_reply() {
         let mut setup = Setup::of_release(release).unwrap();
         setup.helper = false;
         let phone = VirtualPhone::new(setup);
-        let device = attach(&phone).await;
+        let device = attach(&phone).await.with_helper(HelperMode::Off);
         let letter = find_notes();
         let error = device.call_service(&letter, Duration::from_secs(10)).await.unwrap_err();
         assert!(matches!(error, Error::HelperMissing { .. }), "{error}");

@@ -8,6 +8,7 @@ use thumbwire_core::action::Call;
 use thumbwire_core::providers::{DeviceProviders, VIRTUAL, VirtualPhoneProvider};
 use thumbwire_core::session::Session;
 use thumbwire_core::toolset::{Content, Toolset, mobile};
+use thumbwire_device::android::HelperMode;
 use thumbwire_device::image::PixelLimits;
 use thumbwire_virtual_android::VirtualPhone;
 use tokio::net::TcpListener;
@@ -23,14 +24,14 @@ pub(crate) struct Caller {
 impl Caller {
     /// For a phone that the session holds in memory.
     pub(crate) fn of(phone: VirtualPhone) -> Self {
-        let phones = without_server().with(VirtualPhoneProvider::new(phone.clone()));
+        let phones = without_server().with(provider(&phone));
         let session = Session::new(phones, Some(VIRTUAL.into()));
         Self { phone, session, surface: mobile::toolset() }
     }
 
     /// The same with screenshots, and so all coordinates, of the size that vision models look at.
     pub(crate) fn scaled(phone: VirtualPhone) -> Self {
-        let phones = without_server().with(VirtualPhoneProvider::new(phone.clone()));
+        let phones = without_server().with(provider(&phone));
         let phones = phones.with_screenshot_limits(PixelLimits::VISION_MODELS);
         Self { session: Session::new(phones, Some(VIRTUAL.into())), ..Self::of(phone) }
     }
@@ -87,6 +88,12 @@ impl Caller {
         assert!(failed, "{tool}: {words}");
         words
     }
+}
+
+/// The phone in memory. A phone without a helper is driven by shell commands.
+pub(crate) fn provider(phone: &VirtualPhone) -> VirtualPhoneProvider {
+    let helper = if phone.setup().helper { HelperMode::Auto } else { HelperMode::Off };
+    VirtualPhoneProvider::new(phone.clone()).with_helper(helper)
 }
 
 /// An address without an adb server.

@@ -76,10 +76,12 @@ impl Bench {
         surface
     }
 
-    /// The services of adbd that are open, except the helper's, which lives as long as the session.
+    /// The services of adbd that are open, except the helper's, which lives as long as the session, and the helper's running
+    /// requests.
     pub(crate) fn services(&self) -> Vec<String> {
         let open = self.phone.open_services().into_iter();
-        open.filter(|service| !service.contains("thumbwire-")).collect()
+        let requests = vec!["a request to the helper".to_owned(); self.phone.helper_requests()];
+        open.filter(|service| !service.contains("thumbwire-")).chain(requests).collect()
     }
 
     /// The programs that run for a host, except the helper and those that answer this question.

@@ -17,6 +17,7 @@ use thumbwire_device::android::HelperMode;
 use thumbwire_virtual_android::{ProgramStub, Setup, VirtualPhone};
 use thumbwire_virtual_phone::KeyCode;
 
+use crate::caller::provider;
 use crate::support::thumbwire;
 
 /// A new tool needs a row in the table of checks.
@@ -56,8 +57,7 @@ async fn examine_tools(phone: &VirtualPhone, full: bool, only: &[&str]) -> Repor
         app: AppId("org.example.hello".into()),
         permissions: vec!["android.permission.CAMERA".into()],
     };
-    let phones = DeviceProviders::adb(AdbServer::new("127.0.0.1:9"))
-        .with(VirtualPhoneProvider::new(phone.clone()));
+    let phones = DeviceProviders::adb(AdbServer::new("127.0.0.1:9")).with(provider(phone));
     let session = Session::new(phones, Some(VIRTUAL.into()))
         .with_files(ArtifactStore::new(root.path()))
         .with_input_files(InputFolder::new(input.path()))
@@ -141,7 +141,7 @@ async fn crashes_and_notifications_are_found_without_a_word_of_them() {
 /// A phone that accepts every touch and key, and does nothing: success alone is not enough.
 #[tokio::test(start_paused = true)]
 async fn tools_without_an_effect_fail() {
-    let phone = release("4.4");
+    let phone = VirtualPhone::new(Setup { helper: false, ..release("4.4").setup().clone() });
     phone.stub_program("input", Some(ProgramStub::printing("")));
     phone.stub_program("app_process", Some(ProgramStub::printing("")));
     phone.stub_program("mv", Some(ProgramStub::printing("")));
@@ -290,8 +290,8 @@ async fn setup_tells_what_a_phone_is_how_fast_and_what_it_lacks() {
     let old = release("4.4");
     let mut all = String::new();
     for (name, phone, helper) in [
-        ("newest", &newest, HelperMode::Installed),
-        ("Android 4.4 with the helper", &old, HelperMode::Push),
+        ("newest", &newest, HelperMode::Auto),
+        ("Android 4.4 with the helper", &old, HelperMode::Auto),
         ("the same without it", &old, HelperMode::Off),
     ] {
         all.push_str(&format!("-- {name}\n{}", findings(phone, helper).await));

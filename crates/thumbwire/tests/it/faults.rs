@@ -27,8 +27,9 @@ impl Caller {
         caller
     }
 
+    /// The same, with these faults and without a helper.
     async fn meeting(rules: &[&str]) -> Self {
-        let caller = Self::on(Setup::default()).await;
+        let caller = Self::on(Setup { helper: false, ..Setup::default() }).await;
         caller.add(rules);
         caller
     }

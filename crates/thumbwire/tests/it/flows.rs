@@ -325,7 +325,7 @@ async fn unnoticed_crash_fails_the_case_but_other_apps_do_not() {
         ("app: com.android.settings\n", Verdict::Failed),
         ("app: com.android.settings\ncrashes: none\n", Verdict::Passed),
     ] {
-        let bench = Bench::meeting(&["app-crash:times=1,on=keyevent"]);
+        let bench = Bench::meeting(&["app-crash:times=1,on=helper key"]);
         let (report, said) = bench.tried(&format!("{head}{steps}")).await;
         assert_eq!(bench.phone.injections().len(), 1, "{said}");
         assert_eq!(report.cases[0].verdict(), verdict, "{head}: {said}");

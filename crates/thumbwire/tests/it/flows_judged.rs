@@ -29,8 +29,8 @@ cases:
 /// A run with everything that a JUnit file can report.
 async fn of_all_kinds() -> (String, Vec<Verdict>) {
     let bench = Bench::meeting(&[
-        "app-crash:on=input tap,after=0,times=1",
-        "app-crash:on=input tap,after=2,times=1",
+        "app-crash:on=helper tap,after=0,times=1",
+        "app-crash:on=helper tap,after=2,times=1",
     ]);
     let options = Options { retries: 1, ..Options::default() };
     let within = std::time::Duration::from_secs(120);

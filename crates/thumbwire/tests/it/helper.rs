@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use thumbwire_core::providers::{DeviceProviders, VIRTUAL, VirtualPhoneProvider};
-use thumbwire_core::toolset::ObserveMode;
 use thumbwire_core::toolset::mobile::{self, ToolGroup, TreeForm};
+use thumbwire_core::toolset::{ObserveMode, android, ufo};
 use thumbwire_device::android::HelperMode;
 use thumbwire_device::{AppId, Component, Error, ServiceReply, ServiceRequest, StartServiceError};
 use thumbwire_virtual_android::{Setup, VirtualPhone};
@@ -32,18 +32,16 @@ async fn reply_of_nobody(phone: &VirtualPhone, mode: HelperMode) -> Result<Servi
 }
 
 #[tokio::test]
-async fn helper_is_written_to_the_phone_only_when_asked() {
+async fn helper_is_written_to_the_phone_unless_it_is_off() {
     let phone = VirtualPhone::new(Setup { helper: false, ..Setup::default() });
     let has_file = || phone.files(|files| files.read(JAR).is_ok());
-    for mode in [HelperMode::Off, HelperMode::Installed] {
-        let error = reply_of_nobody(&phone, mode).await.unwrap_err();
-        assert!(matches!(error, Error::HelperMissing { .. }), "{mode:?}: {error}");
-        assert!(!has_file(), "{mode:?}");
-    }
+    let error = reply_of_nobody(&phone, HelperMode::Off).await.unwrap_err();
+    assert!(matches!(error, Error::HelperMissing { .. }), "{error}");
+    assert!(!has_file());
     let not_found = ServiceReply::NotStarted(StartServiceError::NotFound);
-    assert_eq!(reply_of_nobody(&phone, HelperMode::Push).await.unwrap(), not_found);
+    assert_eq!(reply_of_nobody(&phone, HelperMode::Auto).await.unwrap(), not_found);
     assert!(has_file(), "it stays there");
-    assert_eq!(reply_of_nobody(&phone, HelperMode::Installed).await.unwrap(), not_found);
+    assert_eq!(reply_of_nobody(&phone, HelperMode::Require).await.unwrap(), not_found);
     let error = reply_of_nobody(&phone, HelperMode::Off).await.unwrap_err();
     assert!(matches!(error, Error::HelperMissing { .. }), "{error}");
 }
@@ -114,8 +112,8 @@ async fn without_the_helper_the_tools_name_the_flag() {
         assert_eq!(
             caller.refused(tool, arguments).await,
             format!(
-                "Refused: {what} needs Thumbwire's helper on the phone\nNext: the operator of Thumbwire can start it with \
-                 `--helper push`, which writes one file to the phone"
+                "Refused: {what} needs Thumbwire's helper on the phone\nNext: the operator of Thumbwire can start it without \
+                 `--helper off`, and look why the helper does not start with `thumbwire doctor --setup`"
             )
         );
     }
@@ -139,17 +137,75 @@ fn flags_decide_which_tools_of_the_helper_are_listed() {
         let pinch = json!({ "name": "mobile_pinch", "arguments": { "scale": 2 } });
         let refused = server.request("tools/call", pinch);
         let refused = refused["error"]["message"].as_str().unwrap_or_default().to_owned();
-        assert_eq!(refused.ends_with("can allow it with `--helper push`"), !has.0, "{refused}");
+        assert_eq!(refused.ends_with("can allow it with `--helper auto`"), !has.0, "{refused}");
         server.close();
         has
     };
     assert_eq!(listed(&[]), (false, false, false));
     assert_eq!(listed(&["--allow", "all"]), (false, true, true));
-    assert_eq!(listed(&["--helper", "push"]), (true, false, false));
-    assert_eq!(listed(&["--helper", "installed", "--allow", "clipboard"]), (true, true, true));
+    assert_eq!(listed(&["--helper", "auto"]), (true, false, false));
+    assert_eq!(listed(&["--helper", "require", "--allow", "clipboard"]), (true, true, true));
     let wrong = thumbwire().args(["serve", "--helper", "off", "--allow", "clipboard"]).output();
     let wrong = wrong.unwrap();
     assert_eq!(wrong.status.code(), Some(2));
     let said = String::from_utf8_lossy(&wrong.stderr).into_owned();
-    assert!(said.contains("--allow clipboard requires the helper: add `--helper push`"), "{said}");
+    assert!(
+        said.contains("--allow clipboard requires the helper: leave `--helper off` out"),
+        "{said}"
+    );
+}
+
+/// Text without keys, typed by the tools of each toolset and read back from the phone, on a release that pastes and on one
+/// that sets the text.
+#[tokio::test]
+async fn any_text_is_typed_by_every_toolset() {
+    const TEXT: &str = "\u{e9}\u{6f22}\u{5b57} \u{1f600}";
+    for release in ["4.4", "14"] {
+        let phone = VirtualPhone::new(Setup::of_release(release).unwrap());
+        let caller = Caller::of(phone.clone());
+        let steps = [
+            (mobile::toolset(), "mobile_type_keys"),
+            (android::toolset(), "input_text"),
+            (ufo::action(), "type_text"),
+        ];
+        for (surface, tool) in steps {
+            caller.said("mobile_launch_app", json!({ "bundle_id": MAPS })).await;
+            caller.said("mobile_tap_element", json!({ "text": "Search here" })).await;
+            let mut other = Caller { surface: ufo::data(), ..Caller::of(phone.clone()) };
+            let mut arguments = json!({ "text": TEXT });
+            if tool == "type_text" {
+                let list = other.said("get_app_window_controls_target_info", json!({})).await;
+                let list: Value = serde_json::from_str(&list).unwrap();
+                let field = |row: &&Value| row["type"] == "EditText";
+                let field = list.as_array().unwrap().iter().find(field).unwrap();
+                arguments["control_id"] = field["id"].clone();
+                arguments["control_name"] = field["name"].clone();
+            }
+            other.surface = surface;
+            let reply = other.said(tool, arguments).await;
+            let found = phone.world(|world| world.focused_text());
+            assert_eq!(found.as_deref(), Some(TEXT), "{release} {tool}: {reply}");
+            phone.world(|world| world.force_stop(MAPS));
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn faults_of_the_helper_leave_the_work_to_shell_commands() {
+    for rule in [
+        "helper-killed:times=1",
+        "helper-slow-start:times=1,ms=4000",
+        "automation-busy:times=1,ms=500",
+    ] {
+        let caller = Caller::of(VirtualPhone::new(Setup::default()));
+        caller.said("mobile_launch_app", json!({ "bundle_id": MAPS })).await;
+        caller.phone.add_fault(rule.parse().unwrap());
+        let tree = caller.said("mobile_get_accessibility_tree", json!({})).await;
+        assert!(tree.contains("Search here"), "{rule}: {tree}");
+        assert_eq!(caller.phone.injections().len(), 1, "{rule}");
+    }
+    let caller = Caller::of(VirtualPhone::new(Setup::default()));
+    caller.phone.add_fault("automation-busy:ms=60000".parse().unwrap());
+    let (failed, words) = caller.call("mobile_get_accessibility_tree", json!({})).await;
+    assert!(failed && words.contains("another tool"), "{words}");
 }

@@ -182,7 +182,7 @@ fn phone() -> VirtualPhone {
 }
 
 fn session(phone: &VirtualPhone, out: &Path, input: &Path) -> Session {
-    let provider = VirtualPhoneProvider::new(phone.clone()).with_helper(HelperMode::Push);
+    let provider = VirtualPhoneProvider::new(phone.clone()).with_helper(HelperMode::Auto);
     let phones = DeviceProviders::adb(nowhere()).with(provider);
     let trust = TrustRules { allow: vec!["com.android.notes".into()], ..TrustRules::default() };
     Session::new(phones, Some(VIRTUAL.into()))

@@ -9,8 +9,9 @@ use futures::future::join_all;
 use thumbwire_adb::services::shell::{exec, read_to_end};
 use thumbwire_adb::{AdbServer, DeviceState, DirectTransport, Transport};
 use thumbwire_core::action::{Action, AppSelector, Call, Perform as _, Target, TextInput};
-use thumbwire_core::providers::DeviceProviders;
+use thumbwire_core::providers::{AdbDirectProvider, DeviceProviders};
 use thumbwire_core::session::Session;
+use thumbwire_device::android::HelperMode;
 use thumbwire_device::{AppId, Orientation};
 use thumbwire_virtual_android::{Setup, VirtualPhone};
 use tokio::net::TcpListener;
@@ -58,8 +59,9 @@ impl Drop for Many {
 async fn tell(address: &str, seed: u64) -> Session {
     let direct = DirectTransport::tcp(address);
     let run = async |line: &str| thumbwire_adb::run(&direct, line).await.unwrap();
-    let session =
-        Session::new(DeviceProviders::adb(AdbServer::new("127.0.0.1:9")), Some(address.into()));
+    // The programs that are compared need UiAutomation, which the helper would hold.
+    let phones = AdbDirectProvider::default().with_helper(HelperMode::Off);
+    let session = Session::new(DeviceProviders::default().with(phones), Some(address.into()));
     let act = async |action| {
         session.perform(&Call::with_timeout(Duration::from_secs(120)), action).await.unwrap()
     };

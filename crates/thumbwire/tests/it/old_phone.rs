@@ -20,6 +20,12 @@ impl Caller {
         Self::of(VirtualPhone::new(Setup::of_release("4.4").unwrap()))
     }
 
+    /// The same without a helper: all work is done by programs of the phone.
+    fn old_without_helper() -> Self {
+        let setup = Setup { helper: false, ..Setup::of_release("4.4").unwrap() };
+        Self::of(VirtualPhone::new(setup))
+    }
+
     fn focused(&self) -> Option<String> {
         self.phone.world(|world| world.focused_text())
     }
@@ -114,7 +120,7 @@ async fn long_text_of_quotes_fits_into_service_names() {
 /// No string argument of any tool becomes a second command or a second argument.
 #[tokio::test]
 async fn hostile_strings_run_nothing_on_an_old_phone() {
-    let old = Caller::old();
+    let old = Caller::old_without_helper();
     let mut hostile = crate::wire::hostile_strings();
     assert!(hostile.len() >= 500, "{}", hostile.len());
     // Strings that a splitting script would see as two arguments.
@@ -215,7 +221,7 @@ async fn failures_quote_the_phones_output() {
         ("pm", "Error: java.lang.NullPointerException\n", ("mobile_list_apps", nothing())),
     ];
     for (program, words, (tool, arguments)) in cases {
-        let old = Caller::old();
+        let old = Caller::old_without_helper();
         // From here on the screen size is known.
         old.said(tap().0, tap().1).await;
         old.phone.stub_program(program, Some(ProgramStub::printing(words)));
@@ -231,7 +237,7 @@ async fn failures_quote_the_phones_output() {
 /// screen is returned instead.
 #[tokio::test]
 async fn emoji_on_the_screen_is_reported_as_a_failure() {
-    let old = Caller::old();
+    let old = Caller::old_without_helper();
     old.searching().await;
     old.phone.world(|world| world.type_char('\u{1f600}'));
     let text = old.refused("mobile_get_accessibility_tree", json!({})).await;

@@ -7,7 +7,7 @@ use thumbwire_adb::AdbServer;
 use thumbwire_adb::daemon::{self, Handler, ServiceRefused, Services, handler};
 use thumbwire_adb::wire::banner::{Banner, Features};
 use thumbwire_core::action::Call;
-use thumbwire_core::providers::{DeviceProviders, VIRTUAL, VirtualPhoneProvider};
+use thumbwire_core::providers::{DeviceProviders, VIRTUAL};
 use thumbwire_core::session::Session;
 use thumbwire_core::toolset::mobile::{self, TreeForm};
 use thumbwire_core::toolset::{Content, ObserveMode, Reply, Toolset};
@@ -18,6 +18,7 @@ use thumbwire_virtual_phone::Display;
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpListener;
 
+use crate::caller::provider;
 use crate::wire::focused;
 
 /// The mobile toolset over a session.
@@ -27,9 +28,9 @@ struct Caller {
 }
 
 impl Caller {
-    /// On a virtual phone that the test controls.
+    /// On a virtual phone that the test controls, without a helper.
     fn on_virtual(limits: Option<PixelLimits>) -> (Self, VirtualPhone) {
-        let phone = VirtualPhone::new(Setup::default());
+        let phone = VirtualPhone::new(Setup { helper: false, ..Setup::default() });
         (Self::on(&phone, limits), phone)
     }
 
@@ -46,8 +47,7 @@ impl Caller {
     }
 
     fn on(phone: &VirtualPhone, limits: Option<PixelLimits>) -> Self {
-        let mut phones = DeviceProviders::adb(AdbServer::new("127.0.0.1:9"))
-            .with(VirtualPhoneProvider::new(phone.clone()));
+        let mut phones = DeviceProviders::adb(AdbServer::new("127.0.0.1:9")).with(provider(phone));
         if let Some(limits) = limits {
             phones = phones.with_screenshot_limits(limits);
         }

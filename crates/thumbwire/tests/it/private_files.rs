@@ -98,7 +98,7 @@ fn typed_text_is_in_no_log_line() {
     let log = home.path().join("log");
     let mut command = thumbwire();
     command
-        .args(["serve", "--device", "virtual", "--helper", "push", "--allow", "all"])
+        .args(["serve", "--device", "virtual", "--helper", "auto", "--allow", "all"])
         .env("LOG_LEVEL", "trace")
         .stderr(Stdio::from(fs::File::create(&log).unwrap()));
     let mut server = McpProcess::spawn(&mut command);

@@ -19,7 +19,7 @@ use thumbwire_core::providers::{
     AdbDirectProvider, DeviceProviders, HostKey, VIRTUAL, VirtualPhoneProvider,
 };
 use thumbwire_core::session::Session;
-use thumbwire_device::android::Android;
+use thumbwire_device::android::{Android, HelperMode};
 use thumbwire_device::{AppId, Device as _, Gesture, Key, Point, SideEffect};
 use thumbwire_virtual_android::{Setup, VirtualPhone};
 use tokio::net::TcpListener;
@@ -411,6 +411,7 @@ async fn disconnect_while_typing_reports_partial_text() {
             left: AtomicUsize::new(left),
         };
         let device = Android::attach("cut", Arc::new(way)).await.unwrap();
+        let device = device.with_helper(HelperMode::Off);
         let error = device.type_text("user\nsecret").await.unwrap_err();
         assert!(matches!(error, thumbwire_device::Error::NotConnected { .. }), "{error}");
         assert_eq!(error.acted(), acted);

@@ -7,21 +7,22 @@ use serde_json::{Value, json};
 use thumbwire_adb::AdbServer;
 use thumbwire_core::action::Call;
 use thumbwire_core::artifacts::ArtifactStore;
-use thumbwire_core::providers::{DeviceProviders, VIRTUAL, VirtualPhoneProvider};
+use thumbwire_core::providers::{DeviceProviders, VIRTUAL};
 use thumbwire_core::session::Session;
 use thumbwire_core::toolset::{Content, Toolset, android, mobile, ufo};
 use thumbwire_virtual_android::{ClockMode, ProgramStub, Setup, VirtualPhone};
 use tokio::time::Instant;
 
-use crate::caller::Caller;
+use crate::caller::{Caller, provider};
 
 const MAPS: &str = "com.google.android.apps.maps";
 /// A system app without a launcher entry.
 const PROVIDER: &str = "com.example.contacts.provider";
 const RELEASES: [&str; 2] = ["4.4", "14"];
 
+/// Without a helper: all work is done by programs of the phone.
 fn phone(release: &str) -> VirtualPhone {
-    VirtualPhone::new(Setup::of_release(release).unwrap())
+    VirtualPhone::new(Setup { helper: false, ..Setup::of_release(release).unwrap() })
 }
 
 fn phone_with_a_provider(release: &str) -> VirtualPhone {
@@ -90,7 +91,7 @@ async fn no_reply_has_a_carriage_return_of_the_phones_terminal() {
     for surface in [mobile::toolset(), android::toolset(), ufo::data(), ufo::action()] {
         let root = tempfile::tempdir().unwrap();
         let phones = DeviceProviders::adb(AdbServer::new("127.0.0.1:9"))
-            .with(VirtualPhoneProvider::new(phone_with_a_provider("4.4")));
+            .with(provider(&phone_with_a_provider("4.4")));
         let session =
             Session::new(phones, Some(VIRTUAL.into())).with_files(ArtifactStore::new(root.path()));
         for tool in &surface.tools {

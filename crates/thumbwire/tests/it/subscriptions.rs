@@ -27,9 +27,11 @@ struct Desk {
     _folder: TempDir,
 }
 
+/// With a phone whose looks can be counted: each is a program.
 fn desk() -> Desk {
     let folder = tempfile::tempdir().unwrap();
-    let Caller { phone, session, .. } = Caller::of(VirtualPhone::new(Setup::default()));
+    let Caller { phone, session, .. } =
+        Caller::of(VirtualPhone::new(Setup { helper: false, ..Setup::default() }));
     phone.files(|files| files.write("/sdcard/Download/a.bin", b"abc", 0o660).unwrap());
     let session = session.with_files(ArtifactStore::new(folder.path()));
     let kept = Arc::new(KeptFiles::new(Arc::new(session)));

@@ -9,7 +9,7 @@ use thumbwire_core::action::{
     TypeResult,
 };
 use thumbwire_core::session::Session;
-use thumbwire_device::android::Android;
+use thumbwire_device::android::{Android, HelperMode};
 use thumbwire_device::{AppId, Device as _, SideEffect, TypingMethod};
 use thumbwire_virtual_android::{Setup, VirtualPhone};
 use thumbwire_virtual_phone::{BroadcastKeyboard, KeyCode};
@@ -22,7 +22,7 @@ const UNICODE: &str = "\u{e9}\u{6f22}\u{5b57}\u{1f600}";
 /// A phone with these keyboard apps, and a new note open in its editor.
 async fn editing(keyboards: &[BroadcastKeyboard], android: u32) -> (Session, VirtualPhone) {
     let keyboards = keyboards.to_vec();
-    let (session, phone) = of(Setup { keyboards, android, ..Setup::default() });
+    let (session, phone) = of(Setup { keyboards, android, helper: false, ..Setup::default() });
     ask(&session, Action::Launch(AppSelector::Id(AppId("com.android.notes".into()))))
         .await
         .unwrap();
@@ -117,7 +117,8 @@ async fn refused_text_clears_nothing() {
 #[tokio::test]
 async fn missing_focus_is_reported_and_the_keyboard_restored() {
     for keyboard in [BroadcastKeyboard::AdbKeyboard, BroadcastKeyboard::Uiautomator2] {
-        let (session, phone) = of(Setup { keyboards: vec![keyboard], ..Setup::default() });
+        let (session, phone) =
+            of(Setup { keyboards: vec![keyboard], helper: false, ..Setup::default() });
         let failure = ask(&session, Action::Type(TextInput::of(UNICODE))).await.unwrap_err();
         let Cause::NotReady { text } = &failure.cause else { panic!("{failure:?}") };
         assert!(text.contains("no text field has the focus"), "{text}");
@@ -239,7 +240,7 @@ async fn nothing_is_typed_without_a_focused_text_field() {
 
 #[tokio::test]
 async fn one_call_finds_clears_types_and_submits() {
-    let (session, phone) = of(Setup::default());
+    let (session, phone) = of(Setup { helper: false, ..Setup::default() });
     ask(&session, Action::Launch(AppSelector::Id(AppId("com.google.android.apps.maps".into()))))
         .await
         .unwrap();
@@ -271,6 +272,7 @@ async fn hostile_text_runs_nothing_through_a_keyboard_app() {
     let (_session, phone) = editing(&[keyboard], 14).await;
     let way = DirectTransport::from_io(phone.in_memory());
     let device = Android::attach("hostile", Arc::new(way)).await.unwrap();
+    let device = device.with_helper(HelperMode::Off);
     let mut sent = 0;
     for string in hostile_strings() {
         let text = format!("{UNICODE}{string}");

@@ -6,13 +6,15 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 use thumbwire_adb::AdbServer;
 use thumbwire_core::action::Call;
-use thumbwire_core::providers::{DeviceProviders, VIRTUAL, VirtualPhoneProvider};
+use thumbwire_core::providers::{DeviceProviders, VIRTUAL};
 use thumbwire_core::session::Session;
 use thumbwire_core::toolset::dispatch::{Command, Dispatch as _, Dispatcher, LocalToolServer};
 use thumbwire_core::toolset::{Content, Reply, Toolset, ufo};
 use thumbwire_mcp::Client;
 use thumbwire_virtual_android::{Setup, VirtualPhone};
 use tokio::time::{Instant, advance};
+
+use crate::caller::provider;
 
 const CONTROLS: &str = "get_app_window_controls_target_info";
 const APPS: &str = "get_mobile_app_target_info";
@@ -31,7 +33,8 @@ impl Ufo {
     }
 
     fn with(surfaces: [Toolset; 2]) -> Self {
-        let phone = VirtualPhone::new(Setup::default());
+        // Its commands are counted.
+        let phone = VirtualPhone::new(Setup { helper: false, ..Setup::default() });
         let session = session(&phone);
         Self { phone, session, surfaces }
     }
@@ -77,8 +80,7 @@ impl Ufo {
 
 fn session(phone: &VirtualPhone) -> Session {
     // An address without an adb server.
-    let phones = DeviceProviders::adb(AdbServer::new("127.0.0.1:9"))
-        .with(VirtualPhoneProvider::new(phone.clone()));
+    let phones = DeviceProviders::adb(AdbServer::new("127.0.0.1:9")).with(provider(phone));
     Session::new(phones, Some(VIRTUAL.into()))
 }
 

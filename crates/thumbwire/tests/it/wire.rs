@@ -7,10 +7,12 @@ use thumbwire_core::action::{
     Action, AppSelector, Call, Cause, Direction, Failure, Outcome, Perform as _, ScreenshotOptions,
     Target, TextInput,
 };
-use thumbwire_core::providers::{DeviceProviders, VIRTUAL, VirtualPhoneProvider};
+use thumbwire_core::providers::{DeviceProviders, VIRTUAL};
 use thumbwire_core::session::Session;
 use thumbwire_device::{AppId, Gesture, Key, Point, SideEffect};
 use thumbwire_virtual_android::{Setup, VirtualPhone};
+
+use crate::caller::provider;
 
 pub(crate) const MAPS: &str = "com.google.android.apps.maps";
 
@@ -20,13 +22,13 @@ pub(crate) fn nowhere() -> AdbServer {
 }
 
 pub(crate) fn held() -> (Session, VirtualPhone) {
-    of(Setup::default())
+    of(Setup { helper: false, ..Setup::default() })
 }
 
 /// A session with a virtual phone built from this setup.
 pub(crate) fn of(setup: Setup) -> (Session, VirtualPhone) {
     let phone = VirtualPhone::new(setup);
-    let phones = DeviceProviders::adb(nowhere()).with(VirtualPhoneProvider::new(phone.clone()));
+    let phones = DeviceProviders::adb(nowhere()).with(provider(&phone));
     (Session::new(phones, Some(VIRTUAL.into())), phone)
 }
 

@@ -24,6 +24,8 @@ struct OneField {
     untold_hint: &'static str,
     /// Erasing does nothing.
     stuck: bool,
+    /// A text can replace what the field has.
+    replaces: bool,
     /// Errors of the reads that follow typing.
     fails: Mutex<Vec<Error>>,
     holds: Mutex<String>,
@@ -48,6 +50,7 @@ impl OneField {
             node: Mutex::new(node),
             untold_hint: "",
             stuck: false,
+            replaces: false,
             fails: Mutex::default(),
             holds: Mutex::default(),
             erased: Mutex::default(),
@@ -142,6 +145,13 @@ impl TextEditing for OneField {
     async fn editor(&self) -> Result<Option<Editor>, Error> {
         Ok(lock(&self.editor).clone())
     }
+    async fn replace_text(&self, text: &str) -> Result<Option<TypingMethod>, Error> {
+        if !self.replaces {
+            return Ok(None);
+        }
+        *lock(&self.holds) = text.into();
+        Ok(Some(TypingMethod::SetText))
+    }
     async fn delete_at_end(&self, _field: EditorSize, characters: usize) -> Result<(), Error> {
         if characters == 0 {
             return Ok(());
@@ -180,6 +190,15 @@ async fn hidden_text_is_cleared_and_typed_but_not_read() {
     assert_eq!(ask(&phone, cleared("secret")).await, Ok(Readback::Hidden));
     assert_eq!(*lock(&phone.holds), "secret");
     assert_eq!(*lock(&phone.erased), [UNTOLD], "its length is hidden");
+}
+
+#[tokio::test]
+async fn text_replaces_another_in_one_step_where_the_phone_can() {
+    let phone = OneField::holding("old", |phone| phone.replaces = true);
+    assert_eq!(ask(&phone, cleared("new")).await, Ok(Readback::Same));
+    assert_eq!(*lock(&phone.holds), "new");
+    assert_eq!(ask(&phone, cleared("")).await, Ok(Readback::Same));
+    assert_eq!((&**lock(&phone.holds), &**lock(&phone.erased)), ("", &[][..]));
 }
 
 #[tokio::test]

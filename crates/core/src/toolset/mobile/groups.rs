@@ -53,7 +53,7 @@ impl ToolGroup {
     /// The flag that turns it on.
     pub fn flag(self) -> String {
         match self {
-            Self::MultiTouch => "--helper push".into(),
+            Self::MultiTouch => "--helper auto".into(),
             group => format!("--allow {}", group.name()),
         }
     }

@@ -69,7 +69,7 @@ fn typed(typing: &TextInput, outcome: Outcome) -> Reply {
     }
     if !typing.text.is_empty() || !(typing.clear || typing.submit) {
         let by = match by {
-            TypingMethod::Keys => String::new(),
+            TypingMethod::Keys | TypingMethod::SetText => String::new(),
             TypingMethod::Keyboard { app } => format!(" through {app}"),
             TypingMethod::Clipboard => " through the clipboard".into(),
         };

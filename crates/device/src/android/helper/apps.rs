@@ -15,8 +15,14 @@ use crate::{AppId, Error, LauncherApp, LauncherApps, LauncherLabel};
 /// How long a list of a hundred apps may take on a slow phone.
 const LIMIT: Duration = Duration::from_secs(5);
 
-const APPS: Operation =
-    Operation { op: "apps", needs: "labels", what: "list the launcher's apps", limit: LIMIT };
+const APPS: Operation = Operation {
+    op: "apps",
+    needs: "labels",
+    what: "list the launcher's apps",
+    limit: LIMIT,
+    acts: false,
+    left_to_shell: &[],
+};
 
 impl Android {
     /// The apps that the launcher shows, with their labels. `None` if no helper tells them.

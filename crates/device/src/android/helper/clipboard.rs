@@ -14,10 +14,15 @@ use crate::{Clipboard, Error};
 /// How long the helper may take.
 const LIMIT: Duration = Duration::from_secs(5);
 
-const READ: Operation =
-    Operation { op: "clip_get", needs: "the clipboard", what: "read the clipboard", limit: LIMIT };
-const SET: Operation =
-    Operation { op: "clip_set", needs: "the clipboard", what: "set the clipboard", limit: LIMIT };
+const READ: Operation = Operation {
+    op: "clip_get",
+    needs: "the clipboard",
+    what: "read the clipboard",
+    limit: LIMIT,
+    acts: false,
+    left_to_shell: &[],
+};
+const SET: Operation = Operation { op: "clip_set", what: "set the clipboard", acts: true, ..READ };
 
 #[async_trait]
 impl Clipboard for Android {

@@ -6,18 +6,19 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use thumbwire_adb as adb;
 use thumbwire_base::lock;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout};
 
 use super::frame::Header;
+use super::process::ProcessEnd;
 use super::protocol::{HelperProtocol, MOST, Reply, SendError};
 
 /// The helper exits after a minute without requests, so a connection idle for nearly that long is not reused: a request
@@ -26,6 +27,9 @@ const SILENCE: Duration = Duration::from_secs(50);
 
 /// How long to wait for the last output of a helper that has ended, and for its end after we close.
 const LAST_WORDS: Duration = Duration::from_millis(500);
+
+/// How many replies to one request are kept until they are read.
+const MOST_REPLIES: usize = 256;
 
 /// Buffer size for each read.
 const READ: usize = 32 << 10;
@@ -55,14 +59,15 @@ pub(super) struct Connection {
     shared: Arc<Shared>,
     out: mpsc::Sender<Bytes>,
     task: JoinHandle<()>,
+    hello: OnceLock<Header>,
 }
 
 impl Connection {
-    /// Communicates over `io`. `held` completes when the helper's process ends, with its last output.
+    /// Communicates over `io`. `held` completes when the helper's process ends.
     pub(super) fn over<IO, H>(io: IO, held: H) -> Self
     where
         IO: AsyncRead + AsyncWrite + Send + 'static,
-        H: Future<Output = String> + Send + 'static,
+        H: Future<Output = ProcessEnd> + Send + 'static,
     {
         // Room for each request and its cancellation.
         let (out, frames) = mpsc::channel(2 * MOST);
@@ -75,7 +80,23 @@ impl Connection {
         };
         let shared = Arc::new(Shared { state: Mutex::new(state), over: watch::Sender::new(false) });
         let task = tokio::spawn(drive(io, frames, held, Arc::clone(&shared)));
-        Self { shared, out, task }
+        Self { shared, out, task, hello: OnceLock::new() }
+    }
+
+    /// Stores what it said at the handshake.
+    pub(super) fn set_hello(&self, hello: Header) {
+        let _ = self.hello.set(hello);
+    }
+
+    /// What it said at the handshake.
+    pub(super) fn hello(&self) -> Option<&Header> {
+        self.hello.get()
+    }
+
+    /// Whether it has this operation.
+    pub(super) fn has(&self, op: &str) -> bool {
+        let ops = self.hello.get().and_then(|hello| hello.get("ops")?.as_array());
+        ops.is_some_and(|ops| ops.iter().any(|it| it.as_str() == Some(op)))
     }
 
     /// Whether it accepts requests.
@@ -92,15 +113,11 @@ impl Connection {
         fields: Header,
         limit: Duration,
     ) -> Result<Reply, RequestError> {
-        let (asked, answer) = self.begin(op, fields)?;
-        let heard = timeout(limit, answer).await;
-        drop(asked);
+        let mut replies = self.begin(op, fields)?;
+        let heard = timeout(limit, replies.next()).await;
+        drop(replies);
         match heard {
-            Ok(Ok(reply)) => reply.map_err(RequestError::Ended),
-            // Dropped without a reason: its task was aborted.
-            Ok(Err(_)) => {
-                Err(RequestError::Ended(ConnectionEnd::of_helper("the connection was dropped")))
-            }
+            Ok(reply) => reply.map_err(RequestError::Ended),
             Err(_) => {
                 self.shared.lock().deaf = true;
                 Err(RequestError::TimedOut)
@@ -119,25 +136,23 @@ impl Connection {
         self.shared.finish(ConnectionEnd::of_helper("closed by us"));
     }
 
-    fn begin(
-        &self,
-        op: &str,
-        fields: Header,
-    ) -> Result<(PendingRequest<'_>, ReplyReceiver), RequestError> {
+    /// Sends a request that may have several replies. It is cancelled when they are dropped.
+    pub(super) fn begin(&self, op: &str, fields: Header) -> Result<Replies, RequestError> {
         let mut state = self.shared.lock();
         if let Some(end) = &state.end {
             return Err(RequestError::NotSent(end.text.clone()));
         }
         let unasked = |why: SendError| RequestError::NotSent(why.to_string());
         let (id, frame) = state.talk.ask(op, fields).map_err(unasked)?;
-        let (tell, answer) = oneshot::channel();
         if self.out.try_send(frame).is_err() {
             state.talk.give_up(id);
             return Err(RequestError::NotSent("it accepts no more requests right now".into()));
         }
+        let (tell, replies) = mpsc::channel(MOST_REPLIES);
         state.waiting.insert(id, tell);
         state.last = Instant::now();
-        Ok((PendingRequest { connection: self, id }, answer))
+        let (shared, out) = (Arc::clone(&self.shared), self.out.clone());
+        Ok(Replies { shared, out, id, replies })
     }
 }
 
@@ -147,21 +162,33 @@ impl Drop for Connection {
     }
 }
 
-type ReplyReceiver = oneshot::Receiver<Result<Reply, ConnectionEnd>>;
-
-/// A pending request; cancelled when dropped.
-struct PendingRequest<'a> {
-    connection: &'a Connection,
+/// The replies to a request, which is cancelled when this is dropped.
+pub(super) struct Replies {
+    shared: Arc<Shared>,
+    out: mpsc::Sender<Bytes>,
     id: u64,
+    replies: mpsc::Receiver<Result<Reply, ConnectionEnd>>,
 }
 
-impl Drop for PendingRequest<'_> {
+impl Replies {
+    /// The next reply.
+    ///
+    /// # Errors
+    /// How the connection ended, also after the last reply.
+    pub(super) async fn next(&mut self) -> Result<Reply, ConnectionEnd> {
+        // Without a reason: its task was aborted.
+        let dropped = || Err(ConnectionEnd::of_helper("the connection was dropped"));
+        self.replies.recv().await.unwrap_or_else(dropped)
+    }
+}
+
+impl Drop for Replies {
     fn drop(&mut self) {
-        let mut state = self.connection.shared.lock();
+        let mut state = self.shared.lock();
         state.waiting.remove(&self.id);
         if let Some(cancel) = state.talk.give_up(self.id) {
             // If the helper's queue is full, its own time limit ends the request.
-            let _ = self.connection.out.try_send(cancel);
+            let _ = self.out.try_send(cancel);
         }
     }
 }
@@ -173,7 +200,7 @@ struct Shared {
 
 struct State {
     talk: HelperProtocol,
-    waiting: BTreeMap<u64, oneshot::Sender<Result<Reply, ConnectionEnd>>>,
+    waiting: BTreeMap<u64, mpsc::Sender<Result<Reply, ConnectionEnd>>>,
     end: Option<ConnectionEnd>,
     /// Time of the last request or reply.
     last: Instant,
@@ -193,9 +220,12 @@ impl Shared {
         state.last = Instant::now();
         state.deaf = false;
         for (id, reply) in replies {
-            if let Some(tell) = state.waiting.remove(&id) {
-                let _ = tell.send(Ok(reply));
-            }
+            let tell = match &reply {
+                Reply::More(..) => state.waiting.get(&id).cloned(),
+                Reply::Done(..) | Reply::Failed(_) => state.waiting.remove(&id),
+            };
+            // Who does not read events loses the newest.
+            let _ = tell.map(|tell| tell.try_send(Ok(reply)));
         }
         malformed.map(|malformed| ConnectionEnd::of_helper(format!("it sent {malformed}")))
     }
@@ -204,7 +234,7 @@ impl Shared {
         let mut state = self.lock();
         let end = state.end.get_or_insert(end).clone();
         for (_, tell) in std::mem::take(&mut state.waiting) {
-            let _ = tell.send(Err(end.clone()));
+            let _ = tell.try_send(Err(end.clone()));
         }
         self.over.send_replace(true);
     }
@@ -225,7 +255,7 @@ impl ConnectionEnd {
 async fn drive<IO, H>(io: IO, mut frames: mpsc::Receiver<Bytes>, held: H, shared: Arc<Shared>)
 where
     IO: AsyncRead + AsyncWrite,
-    H: Future<Output = String>,
+    H: Future<Output = ProcessEnd>,
 {
     let (mut read, mut write) = tokio::io::split(io);
     let reading = async {
@@ -260,16 +290,19 @@ where
     let end = tokio::select! {
         mut end = &mut reading => {
             // Only its process can tell why.
-            if let Ok(words) = timeout(LAST_WORDS, &mut held).await {
-                end.text = format!("{}; last output: {words}", end.text);
+            if let Ok(process) = timeout(LAST_WORDS, &mut held).await {
+                end.text = format!("{}; last output: {}", end.text, process.output);
+                end.phone |= process.phone_lost;
             }
             end
         }
         end = writing => end,
-        words = &mut held => {
+        process = &mut held => {
             // Its replies may still be on their way.
-            let _ = timeout(LAST_WORDS, &mut reading).await;
-            ConnectionEnd::of_helper(format!("the helper exited; last output: {words}"))
+            let end = timeout(LAST_WORDS, &mut reading).await;
+            let phone = process.phone_lost || end.is_ok_and(|end| end.phone);
+            let text = format!("the helper exited; last output: {}", process.output);
+            ConnectionEnd { text, phone }
         }
     };
     shared.finish(end);

@@ -42,9 +42,9 @@ pub(super) fn write(header: &Header) -> Result<Bytes, FrameError> {
     Ok(frame.freeze())
 }
 
-/// Takes the next frame from the front of `bytes`; `None` if more bytes are needed. Skips its body: no reply we ask for
-/// has one.
-pub(super) fn read(bytes: &mut BytesMut) -> Result<Option<Header>, FrameError> {
+/// Takes the next frame from the front of `bytes`: its header and its body, which may be empty. `None` if more bytes are
+/// needed.
+pub(super) fn read(bytes: &mut BytesMut) -> Result<Option<(Header, Bytes)>, FrameError> {
     let Some(mut lengths) = bytes.get(..LENGTHS) else { return Ok(None) };
     let (header, body) = (u64::from(lengths.get_u32()), u64::from(lengths.get_u32()));
     if header + body > LONGEST as u64 {
@@ -57,9 +57,9 @@ pub(super) fn read(bytes: &mut BytesMut) -> Result<Option<Header>, FrameError> {
     }
     bytes.advance(LENGTHS);
     let output = bytes.split_to(header);
-    bytes.advance(body);
+    let body = bytes.split_to(body).freeze();
     match serde_json::from_slice(&output) {
-        Ok(Value::Object(header)) => Ok(Some(header)),
+        Ok(Value::Object(header)) => Ok(Some((header, body))),
         _ => Err(FrameError::NoObject(excerpt(&output))),
     }
 }
@@ -83,12 +83,13 @@ mod tests {
     }
 
     #[test]
-    fn body_is_skipped() {
+    fn body_follows_its_header() {
         let first = [&[0, 0, 0, 8, 0, 0, 0, 3][..], br#"{"id":1}"#, b"abc"].concat();
         let second = write(&header(json!({ "id": 2 }))).unwrap();
         let mut bytes = BytesMut::from(&[&first[..], &second].concat()[..]);
-        assert_eq!(read(&mut bytes), Ok(Some(header(json!({ "id": 1 })))));
-        assert_eq!(read(&mut bytes), Ok(Some(header(json!({ "id": 2 })))));
+        let first = (header(json!({ "id": 1 })), Bytes::from_static(b"abc"));
+        assert_eq!(read(&mut bytes), Ok(Some(first)));
+        assert_eq!(read(&mut bytes), Ok(Some((header(json!({ "id": 2 })), Bytes::new()))));
         assert_eq!(read(&mut bytes), Ok(None));
     }
 
@@ -121,7 +122,7 @@ mod tests {
             let mut heard = Vec::new();
             for piece in [first, second] {
                 bytes.extend_from_slice(piece);
-                while let Some(header) = read(&mut bytes).unwrap() {
+                while let Some((header, _)) = read(&mut bytes).unwrap() {
                     heard.push(header);
                 }
             }

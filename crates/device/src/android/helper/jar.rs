@@ -22,11 +22,6 @@ const HASHES: &str = include_str!("../../../../../helper/thumbwire-helper.txt");
 /// A regular file that nobody may write: Android 14 refuses to start classes from a writable one.
 const MODE: u32 = 0o100_444;
 
-/// Whether there is an archive on the phone, ours or another.
-pub(super) async fn is_there(transport: &dyn Transport) -> Result<bool, adb::Error> {
-    Ok(details(transport).await?.is_some())
-}
-
 /// Writes our archive to the phone, unless it is there. Another file takes its place only once it is complete.
 pub(super) async fn push(transport: &dyn Transport) -> Result<(), HelperUnavailable> {
     let lost = |error| HelperUnavailable::from(transport_error(error, SideEffect::None));

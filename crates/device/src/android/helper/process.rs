@@ -27,6 +27,14 @@ fn start_command(name: &str) -> Result<ShellCommand, Error> {
     .arg(name)
 }
 
+/// How the helper's process ended.
+pub(super) struct ProcessEnd {
+    /// Its last output.
+    pub(super) output: String,
+    /// The phone went away, as far as the stream tells.
+    pub(super) phone_lost: bool,
+}
+
 /// A running helper. It ends when this is dropped.
 pub(super) struct HelperProcess {
     stream: Stream,
@@ -36,6 +44,8 @@ pub(super) struct HelperProcess {
     /// Its output: the current line, and the last ones before it.
     line: Vec<u8>,
     lines: Vec<u8>,
+    /// The stream broke off.
+    broken: bool,
 }
 
 impl HelperProcess {
@@ -64,6 +74,7 @@ impl HelperProcess {
                 heard: BytesMut::new(),
                 line: Vec::new(),
                 lines: Vec::new(),
+                broken: false,
             })
         };
         opened.await.map_err(|error| transport_error(error, SideEffect::None))
@@ -81,14 +92,14 @@ impl HelperProcess {
         false
     }
 
-    /// Waits until it ends. Returns its last output.
-    pub(super) async fn wait(mut self) -> String {
+    /// Waits until it ends.
+    pub(super) async fn wait(mut self) -> ProcessEnd {
         while let Some(said) = self.next().await {
             for byte in said {
                 self.take(byte);
             }
         }
-        self.last_output()
+        ProcessEnd { output: self.last_output(), phone_lost: self.broken }
     }
 
     /// Its last output, except `ready`.
@@ -131,7 +142,15 @@ impl HelperProcess {
                 },
             }
             match self.stream.read_buf(&mut self.heard).await {
-                Ok(0) | Err(_) => return None,
+                // Framed, a process that ends says so first.
+                Ok(0) => {
+                    self.broken = self.decoder.is_some();
+                    return None;
+                }
+                Err(_) => {
+                    self.broken = true;
+                    return None;
+                }
                 Ok(_) => {}
             }
         }

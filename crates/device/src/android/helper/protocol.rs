@@ -25,8 +25,10 @@ pub(super) struct HelperProtocol {
 /// The helper's reply to a request.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Reply {
-    /// Success, with the result.
-    Done(Header),
+    /// Success, with the result and the frame's body.
+    Done(Header, Bytes),
+    /// The same, and further replies to this request follow.
+    More(Header, Bytes),
     /// Failure.
     Failed(HelperError),
 }
@@ -81,10 +83,14 @@ impl HelperProtocol {
         self.heard.extend_from_slice(bytes);
         let mut replies = Vec::new();
         loop {
-            match frame::read(&mut self.heard).map(|header| header.map(read_reply)) {
+            match frame::read(&mut self.heard).map(|frame| frame.map(read_reply)) {
                 Ok(None) => return (replies, None),
                 Ok(Some(Ok((id, reply)))) => {
-                    if self.waiting.remove(&id) {
+                    let is_awaited = match &reply {
+                        Reply::More(..) => self.waiting.contains(&id),
+                        Reply::Done(..) | Reply::Failed(_) => self.waiting.remove(&id),
+                    };
+                    if is_awaited {
                         replies.push((id, reply));
                     }
                 }
@@ -106,7 +112,7 @@ impl HelperProtocol {
     }
 }
 
-fn read_reply(header: Header) -> Result<(u64, Reply), FrameError> {
+fn read_reply((header, body): (Header, Bytes)) -> Result<(u64, Reply), FrameError> {
     let shown = || excerpt(Value::from(header.clone()).to_string());
     let id = header.get("id").and_then(Value::as_u64).ok_or_else(|| FrameError::NoId(shown()))?;
     let word = |name: &str| header.get(name).and_then(Value::as_str).map(excerpt);
@@ -116,7 +122,10 @@ fn read_reply(header: Header) -> Result<(u64, Reply), FrameError> {
             text: word("says").unwrap_or_default(),
             advice: word("try").unwrap_or_default(),
         }),
-        (None, Some(Value::Bool(true))) => Reply::Done(header),
+        (None, Some(Value::Bool(true))) => match header.get("more") {
+            Some(Value::Bool(true)) => Reply::More(header, body),
+            _ => Reply::Done(header, body),
+        },
         _ => return Err(FrameError::NoAnswer(shown())),
     };
     Ok((id, reply))
@@ -155,7 +164,7 @@ mod tests {
         let (id, _) = talk.ask("courier", Header::new()).unwrap();
         let cancel = talk.give_up(id).unwrap();
         let mut output = BytesMut::from(&cancel[..]);
-        let output = frame::read(&mut output).unwrap().unwrap();
+        let (output, _) = frame::read(&mut output).unwrap().unwrap();
         assert_eq!((&output["op"], &output["of"]), (&json!("cancel"), &json!(id)));
         assert_ne!(output["id"], json!(id), "the cancel request has its own id");
         let late = frame(json!({ "id": id, "ok": true }));
@@ -186,6 +195,19 @@ mod tests {
             assert_eq!(replies.len(), 1);
             assert!(malformed.is_some(), "{odd}");
         }
+    }
+
+    #[test]
+    fn request_with_several_replies_waits_for_the_last() {
+        let mut talk = HelperProtocol::default();
+        let (id, _) = talk.ask("events", Header::new()).unwrap();
+        let more = frame(json!({ "id": id, "ok": true, "more": true }));
+        let last = frame(json!({ "id": id, "ok": true }));
+        let (replies, malformed) = talk.receive(&[&more[..], &more, &last, &more].concat());
+        assert_eq!(malformed, None);
+        let kinds: Vec<bool> =
+            replies.iter().map(|(_, reply)| matches!(reply, Reply::More(..))).collect();
+        assert_eq!(kinds, [true, true, false]);
     }
 
     #[test]
@@ -225,7 +247,7 @@ mod tests {
             let expected: Vec<u64> = order.iter().filter(|nth| !given_up[**nth]).map(|nth| ids[*nth]).collect();
             prop_assert_eq!(result.iter().map(|(id, _)| *id).collect::<Vec<_>>(), expected);
             for (id, reply) in result {
-                let Reply::Done(said) = reply else { panic!("{reply:?}") };
+                let Reply::Done(said, _) = reply else { panic!("{reply:?}") };
                 prop_assert_eq!(ids[said["code"].as_u64().unwrap() as usize], id);
             }
         }

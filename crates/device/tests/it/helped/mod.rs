@@ -20,6 +20,8 @@ pub(crate) type HelperReplies = fn(&Value) -> Vec<HelperOutput>;
 pub(crate) enum HelperOutput {
     /// A frame with this header.
     Header(Value),
+    /// The same, and a body.
+    Body(Value, Vec<u8>),
     /// Raw bytes.
     Bytes(Vec<u8>),
     /// The process dies.
@@ -55,8 +57,13 @@ pub(crate) struct Phone {
     programs: AtomicUsize,
 }
 
+const OPS: [&str; 16] = [
+    "act", "apps", "clip_get", "clip_set", "courier", "events", "key", "quiet", "release",
+    "report", "shot", "swipe", "tap", "text", "touch", "tree",
+];
+
 fn good_hello(_: &Value) -> Value {
-    json!({ "ok": true, "proto": 1, "sdk": 34, "uid": 2000, "ops": ["courier", "cancel", "bye"], "new": {} })
+    json!({ "ok": true, "proto": 1, "sdk": 34, "uid": 2000, "ops": OPS, "new": {} })
 }
 
 impl Phone {
@@ -260,7 +267,10 @@ impl Phone {
             for one in answers {
                 match one {
                     HelperOutput::Header(header) => {
-                        stream.write_all(&frame(&header)).await.unwrap()
+                        stream.write_all(&frame(&header, b"")).await.unwrap()
+                    }
+                    HelperOutput::Body(header, body) => {
+                        stream.write_all(&frame(&header, &body)).await.unwrap()
                     }
                     HelperOutput::Bytes(bytes) => stream.write_all(&bytes).await.unwrap(),
                     HelperOutput::Death => {
@@ -274,10 +284,10 @@ impl Phone {
     }
 }
 
-fn frame(header: &Value) -> Vec<u8> {
+fn frame(header: &Value, body: &[u8]) -> Vec<u8> {
     let header = header.to_string();
-    let length = u32::try_from(header.len()).unwrap().to_be_bytes();
-    [&length[..], &[0; 4], header.as_bytes()].concat()
+    let length = |length: usize| u32::try_from(length).unwrap().to_be_bytes();
+    [&length(header.len())[..], &length(body.len()), header.as_bytes(), body].concat()
 }
 
 /// The reply to a request, with its id.

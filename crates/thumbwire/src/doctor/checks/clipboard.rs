@@ -10,7 +10,7 @@ use crate::doctor::exam::Exam;
 const SET: &str = "thumbwire é漢字😀";
 const ANOTHER: &str = "thumbwire 2";
 
-pub(super) const NO_HELPER: &str = "needs the helper on the phone: add `--helper push`";
+pub(super) const NO_HELPER: &str = "needs the helper on the phone: leave `--helper off` out";
 
 pub(super) async fn set(exam: &mut Exam<'_>) -> Found {
     let before = read(exam).await?;

@@ -1,0 +1,157 @@
+//! The helper's ops `tap`, `swipe`, `touch` and `key`: a finger or two on the screen, and keys. An `input` program takes up to
+//! a second to start, and has one finger.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::frame::Header;
+use super::{Operation, fields, millis};
+use crate::android::Android;
+use crate::{Error, Gesture, Point};
+
+/// How long the helper may take, besides the gesture itself. Android waits five seconds for an app that hangs.
+const LIMIT: Duration = Duration::from_secs(8);
+
+/// The longest path of a finger, by the wire.
+const LONGEST: Duration = Duration::from_secs(60);
+
+/// How long a finger rests before it drags: longer than Android's long press, 400 or 500 ms (`ViewConfiguration`).
+const REST: Duration = Duration::from_millis(600);
+
+/// Android takes taps 40 to 300 ms apart as a double tap (`ViewConfiguration`).
+const BETWEEN_TAPS: Duration = Duration::from_millis(80);
+
+/// Up to so many presses of a key are in one request, by the wire.
+const MOST_PRESSES: usize = 1000;
+
+const WHAT: &str = "touch the screen";
+
+impl Android {
+    /// Performs the gesture. `false` if a shell command has to; see [`Gesture::Pinch`] for the one that none can do.
+    pub(in crate::android) async fn touch_by_helper(
+        &self,
+        gesture: Gesture,
+    ) -> Result<bool, Error> {
+        let Touch { op, fields, lasting } = touch(gesture);
+        let limit = lasting + LIMIT;
+        let needs = "a pinch";
+        let operation = Operation { op, needs, what: WHAT, limit, acts: true, left_to_shell: &[] };
+        match gesture {
+            Gesture::Pinch { .. } => self.ask_helper(operation, fields).await.map(|_| true),
+            _ => Ok(self.try_helper(operation, fields).await?.is_some()),
+        }
+    }
+
+    /// Presses and releases the key with this code so many times. `false` if a shell command has to.
+    pub(in crate::android) async fn press_by_helper(
+        &self,
+        code: i64,
+        times: usize,
+    ) -> Result<bool, Error> {
+        /// A key takes up to 100 ms until its app has handled it (measured on Android 4.4.4).
+        const EACH: Duration = Duration::from_millis(200);
+        let mut left = times;
+        while left > 0 {
+            let times = left.min(MOST_PRESSES);
+            let limit = LIMIT + EACH * u32::try_from(times).unwrap_or(u32::MAX);
+            let what = "press the key";
+            let operation =
+                Operation { op: "key", needs: "keys", what, limit, acts: true, left_to_shell: &[] };
+            let fields = fields(json!({ "code": code, "times": times }));
+            if self.try_helper(operation, fields).await?.is_none() {
+                return match left == times {
+                    true => Ok(false),
+                    false => Err(Error::Failed { what, text: "our helper ended".into() }),
+                };
+            }
+            left -= times;
+        }
+        Ok(true)
+    }
+}
+
+/// A gesture on the wire.
+struct Touch {
+    op: &'static str,
+    fields: Header,
+    lasting: Duration,
+}
+
+fn touch(gesture: Gesture) -> Touch {
+    let of = |op, lasting, value| Touch { op, fields: fields(value), lasting };
+    let swipe = |from: Point, to: Point, rests: Duration, lasting: Duration| {
+        let value = json!({
+            "x1": from.x, "y1": from.y, "x2": to.x, "y2": to.y,
+            "duration_ms": millis(lasting), "hold_ms": millis(rests),
+        });
+        of("swipe", rests + lasting, value)
+    };
+    match gesture {
+        Gesture::Tap { at } => of("tap", Duration::ZERO, json!({ "x": at.x, "y": at.y })),
+        Gesture::DoubleTap { at } => {
+            let gap = millis(BETWEEN_TAPS);
+            let value = json!({ "x": at.x, "y": at.y, "times": 2, "gap_ms": gap });
+            of("tap", BETWEEN_TAPS, value)
+        }
+        Gesture::LongPress { at, held } => {
+            let held = held.min(LONGEST);
+            of("tap", held, json!({ "x": at.x, "y": at.y, "hold_ms": millis(held) }))
+        }
+        Gesture::Swipe { from, to, lasting } => {
+            swipe(from, to, Duration::ZERO, lasting.min(LONGEST))
+        }
+        Gesture::Drag { from, to, lasting } => swipe(from, to, REST, lasting.min(LONGEST - REST)),
+        Gesture::Pinch { middle, from, to, lasting } => {
+            let lasting = lasting.min(LONGEST);
+            of("touch", lasting, json!({ "fingers": fingers(middle, from, to, lasting) }))
+        }
+    }
+}
+
+/// The path of each finger: points of time in milliseconds, x and y.
+fn fingers(middle: Point, from: i32, to: i32, lasting: Duration) -> Value {
+    let end = millis(lasting);
+    let [starts, ends] = [from, to].map(|distance| Gesture::fingers(middle, distance));
+    let path = |(start, at): (Point, Point)| json!([[0, start.x, start.y], [end, at.x, at.y]]);
+    starts.into_iter().zip(ends).map(path).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gestures_are_requests() {
+        let (from, to) = (Point { x: 5, y: 10 }, Point { x: 50, y: 100 });
+        let lasting = Duration::from_millis(300);
+        let check = |gesture, op: &str, expected: Value| {
+            let touch = touch(gesture);
+            assert_eq!((touch.op, Value::from(touch.fields)), (op, expected), "{gesture:?}");
+        };
+        check(Gesture::Tap { at: from }, "tap", json!({ "x": 5, "y": 10 }));
+        check(
+            Gesture::DoubleTap { at: from },
+            "tap",
+            json!({ "x": 5, "y": 10, "times": 2, "gap_ms": 80 }),
+        );
+        check(
+            Gesture::LongPress { at: from, held: Duration::from_hours(1) },
+            "tap",
+            json!({ "x": 5, "y": 10, "hold_ms": 60_000 }),
+        );
+        let path = |hold: u64| json!({ "x1": 5, "y1": 10, "x2": 50, "y2": 100, "duration_ms": 300, "hold_ms": hold });
+        check(Gesture::Swipe { from, to, lasting }, "swipe", path(0));
+        check(Gesture::Drag { from, to, lasting }, "swipe", path(600));
+    }
+
+    #[test]
+    fn fingers_move_on_a_diagonal_around_the_middle() {
+        let middle = Point { x: 500, y: 1000 };
+        let paths = fingers(middle, 283, 566, Duration::from_millis(300));
+        assert_eq!(
+            paths,
+            json!([[[0, 400, 1100], [300, 300, 1200]], [[0, 600, 900], [300, 700, 800]]])
+        );
+    }
+}
