@@ -51,7 +51,14 @@ impl State {
         true
     }
 
-    /// Ends the connection of its holder. `false` if nobody does.
+    /// Ends the connection of a holder that was killed: the rotation settings stay as they are.
+    pub(crate) fn drop_automation(&mut self, name: &str) {
+        if self.automation_holder() == Some(name) {
+            self.automation.0 = None;
+        }
+    }
+
+    /// Ends the connection of its holder. `false` if nobody holds it.
     pub(crate) fn release_automation(&mut self) -> bool {
         let Some(holder) = self.automation.0.take() else { return false };
         for (name, before) in ROTATION.into_iter().zip(holder.rotation) {

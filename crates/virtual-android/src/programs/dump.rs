@@ -4,6 +4,7 @@
 //! `AccessibilityNodeInfoDumper.java` and the KXml serializer of Android, checked against the captured dumps. Since
 //! Android 14 a node has `drawing-order` and `hint`.
 
+use std::cell::Cell;
 use std::time::Duration;
 
 use super::Invocation;
@@ -69,10 +70,12 @@ pub(super) async fn uiautomator(call: Invocation) -> Status {
     }
     let (xml, deadly) = call.phone.with(|phone| {
         let shape = DumpFormat {
-            attributes_of_14: release.drawing_order,
+            drawing_order: release.drawing_order,
+            hint: release.drawing_order,
             dots: release.dots_in_dumps,
             compressed,
             marks_unfriendly: true,
+            most: Cell::new(usize::MAX),
         };
         let scene = phone.world.scene();
         (hierarchy(scene, &shape), release.dump_dies_of_emoji && beyond_the_basic_plane(scene))
@@ -102,8 +105,8 @@ pub(super) async fn uiautomator(call: Invocation) -> Status {
     Ok(0)
 }
 
-/// Another program holds UiAutomation. Android 4.4 prints nothing (measured: "Killed", status 137); the words are those of
-/// `AccessibilityManagerService.registerUiTestAutomationService` and of `DumpCommand`'s runtime.
+/// Another program holds UiAutomation: on Android 4.4 the runtime kills the program (measured). Later releases are not
+/// measured; the words are those of `AccessibilityManagerService.registerUiTestAutomationService`.
 async fn refused(call: &Invocation) -> Status {
     if call.release().form == ToolKind::Java {
         call.err("Killed\n").await;
@@ -178,8 +181,10 @@ fn hierarchy(scene: &Scene, shape: &DumpFormat) -> Option<String> {
 
 /// The format of a dump.
 struct DumpFormat {
-    /// `drawing-order` and `hint`.
-    attributes_of_14: bool,
+    /// Since Android 14.
+    drawing_order: bool,
+    /// Since Android 14.
+    hint: bool,
     /// One dot per character of a password. Before Android 8 the node has no text:
     /// `TextView.onInitializeAccessibilityNodeInfo`.
     dots: bool,
@@ -187,16 +192,21 @@ struct DumpFormat {
     compressed: bool,
     /// Marks nodes that are not accessibility friendly (`NAF`).
     marks_unfriendly: bool,
+    /// How many more nodes are written.
+    most: Cell<usize>,
 }
 
 /// The tree in the form of `uiautomator dump` as the helper writes it; `None` if no application window has the focus.
-pub(super) fn tree_for_helper(phone: &mut State) -> Option<String> {
-    let release = phone.release();
+pub(super) fn tree_for_helper(phone: &mut State, most: usize) -> Option<String> {
+    let android = phone.world.android();
     let shape = DumpFormat {
-        attributes_of_14: release.drawing_order,
-        dots: release.dots_in_dumps,
+        // `AccessibilityNodeInfo` has them since 7 and 8, long before the program prints them.
+        drawing_order: android >= 7,
+        hint: android >= 8,
+        dots: phone.release().dots_in_dumps,
         compressed: false,
         marks_unfriendly: false,
+        most: Cell::new(most),
     };
     hierarchy(phone.world.scene(), &shape)
 }
@@ -212,6 +222,8 @@ fn beyond_the_basic_plane(scene: &Scene) -> bool {
 }
 
 fn node(xml: &mut String, node: &Node, index: usize, order: usize, shape: &DumpFormat) {
+    let Some(left) = shape.most.get().checked_sub(1) else { return };
+    shape.most.set(left);
     let flags = &node.flags;
     let text = if flags.password && !shape.dots {
         String::new()
@@ -253,8 +265,10 @@ fn node(xml: &mut String, node: &Node, index: usize, order: usize, shape: &DumpF
         "bounds",
         &format!("[{},{}][{},{}]", bounds.left, bounds.top, bounds.right, bounds.bottom),
     );
-    if shape.attributes_of_14 {
+    if shape.drawing_order {
         attribute(xml, "drawing-order", &order.to_string());
+    }
+    if shape.hint {
         attribute(xml, "hint", &node.hint);
     }
     let mut children = Vec::new();

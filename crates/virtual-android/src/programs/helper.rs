@@ -51,7 +51,7 @@ use futures::future::{AbortHandle, Abortable, BoxFuture, FutureExt};
 use futures::stream::{FuturesUnordered, StreamExt};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, MutexGuard};
 use std::time::Duration;
 use thumbwire_adb::daemon::sockets::Pipe;
@@ -81,8 +81,6 @@ const MOST_REQUESTS: usize = 64;
 const HELD: Duration = Duration::from_secs(3);
 /// The pause between two attempts to get UiAutomation.
 const RETRY: Duration = Duration::from_millis(150);
-/// Its name as the holder of UiAutomation.
-const HOLDER: &str = "Thumbwire's helper";
 /// Its operations that take time; `hello`, `ping`, `cancel` and `bye` are answered at once.
 const OPS: [&str; 17] = [
     "act", "apps", "clip_get", "clip_set", "courier", "events", "key", "quiet", "release",
@@ -138,6 +136,8 @@ async fn run(call: &Invocation) -> Status {
         touching: Mutex::new(()),
         tree: std::sync::Mutex::default(),
         acted: std::sync::Mutex::default(),
+        holder: format!("app_process (pid {})", call.running.pid),
+        automation_users: AtomicUsize::new(0),
         bye: Notify::new(),
         killed: Notify::new(),
     });
@@ -153,7 +153,11 @@ async fn run(call: &Invocation) -> Status {
             Some(_) = connections.join_next() => {},
             () = ended(&call.io.stdin) => return Ok(0),
             () = helper.bye.notified() => return Ok(0),
-            () = helper.killed.notified() => return Ok(KILLED),
+            () = helper.killed.notified() => {
+                // Nobody puts the rotation back.
+                call.phone.with(|phone| phone.drop_automation(&helper.holder));
+                return Ok(KILLED);
+            }
             () = helper.silence() => return Ok(0),
         }
     }
@@ -182,6 +186,10 @@ struct Helper {
     tree: std::sync::Mutex<LastTree>,
     /// When it last touched, typed or acted, by the phone's clock.
     acted: std::sync::Mutex<Option<Duration>>,
+    /// Its name as the holder of UiAutomation.
+    holder: String,
+    /// How many requests use UiAutomation.
+    automation_users: AtomicUsize,
     /// Notified when the host sends `bye` or disconnects.
     bye: Notify,
     /// Notified when a fault kills it.
@@ -270,16 +278,24 @@ impl Helper {
             return false;
         }
         let since = (*lock(&self.acted)).map(|at| uptime(&self.phone).saturating_sub(at));
-        if let Some(since) = since {
-            self.phone.sleep(idle.saturating_sub(since).min(limit)).await;
-        }
-        true
+        let rest = since.map_or(Duration::ZERO, |since| idle.saturating_sub(since));
+        self.phone.sleep(rest.min(limit)).await;
+        rest <= limit
+    }
+
+    /// Whether a request uses UiAutomation.
+    fn uses_automation(&self) -> bool {
+        self.automation_users.load(Ordering::SeqCst) > 0
     }
 
     /// Connects to UiAutomation. Another tool may hold it for up to `limit`.
     async fn use_automation(&self, limit: Duration) -> Result<AutomationUse<'_>, HelperError> {
         let mut waited = Duration::ZERO;
-        let busy = self.phone.trigger(Fault::AutomationBusy, "helper automation");
+        let is_held = self.phone.with(|phone| phone.automation_holder() == Some(&self.holder));
+        let busy = match is_held {
+            true => None,
+            false => self.phone.trigger(Fault::AutomationBusy, "helper automation"),
+        };
         let busy = busy.map_or(Duration::ZERO, |hit| hit.time());
         loop {
             let holder = self.phone.with(|phone| {
@@ -287,9 +303,10 @@ impl Helper {
                     return Some("uiautomator runtest (another tool)".to_owned());
                 }
                 let holder = phone.automation_holder().map(str::to_owned);
-                let other = holder.filter(|holder| holder != HOLDER);
+                let other = holder.filter(|holder| *holder != self.holder);
                 if other.is_none() {
-                    phone.hold_automation(HOLDER, None);
+                    phone.hold_automation(&self.holder, None);
+                    self.automation_users.fetch_add(1, Ordering::SeqCst);
                 }
                 other
             });
@@ -348,8 +365,10 @@ struct AutomationUse<'a>(&'a Helper);
 impl Drop for AutomationUse<'_> {
     fn drop(&mut self) {
         self.0.phone.with(|phone| {
-            let until = phone.world.uptime() + HELD;
-            phone.hold_automation(HOLDER, Some(until));
+            if self.0.automation_users.fetch_sub(1, Ordering::SeqCst) == 1 {
+                let until = phone.world.uptime() + HELD;
+                phone.hold_automation(&self.0.holder, Some(until));
+            }
         });
     }
 }
@@ -360,7 +379,7 @@ struct AutomationRelease(Arc<Helper>);
 impl Drop for AutomationRelease {
     fn drop(&mut self) {
         self.0.phone.with(|phone| {
-            if phone.automation_holder() == Some(HOLDER) {
+            if phone.automation_holder() == Some(&self.0.holder) {
                 phone.release_automation();
             }
         });
@@ -535,7 +554,7 @@ impl Connection {
         let ops: Vec<&str> = OPS.into_iter().chain(["bye", "cancel", "ping"]).collect();
         let hello = json!({
             "proto": PROTOCOL, "sdk": sdk, "uid": SHELL, "pid": self.helper.pid, "ops": ops,
-            "variants": { "all": "virtual phone" },
+            "variants": { "every method": "played by the virtual phone" },
         });
         self.answer(id, Ok(Answer::of(hello))).await
     }

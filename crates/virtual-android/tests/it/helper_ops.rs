@@ -6,6 +6,7 @@ use crate::common::helper::{RunningHelper, Talk, in_a_terminal};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
+use std::time::Duration;
 use thumbwire_adb::Stream;
 use thumbwire_virtual_android::Setup;
 
@@ -110,6 +111,60 @@ async fn acted_node_is_the_one_that_was_shown() {
     assert_eq!(talk.ask(json!({"op": "tree"})).await["rev"], 2);
     let old = json!({"op": "act", "rev": 1, "node": 0, "action": "focus"});
     assert_eq!(talk.ask(old).await["error"], "stale_node");
+}
+
+/// A tree of the screen before has the nodes of the screen before, too.
+#[tokio::test]
+async fn node_of_a_stale_tree_is_stale() {
+    let wired = Wired::new();
+    let (_held, mut talk) = helped(&wired).await;
+    wired.phone.add_fault("dump-stale".parse().expect("a rule"));
+    let home = talk.ask(json!({"op": "tree"})).await;
+    wired.phone.world(|world| world.start(NOTES, None).is_ok());
+    let stale = talk.ask(json!({"op": "tree"})).await;
+    assert_eq!((&stale["nodes"], &stale["rev"]), (&home["nodes"], &json!(2)));
+    let last = home["nodes"].as_u64().expect("a number") - 1;
+    let act = json!({"op": "act", "rev": 2, "node": last, "action": "accessibility_focus"});
+    assert_eq!(talk.ask(act).await["error"], "stale_node");
+}
+
+#[tokio::test]
+async fn tree_has_the_nodes_that_were_asked_for() {
+    let wired = Wired::new();
+    let (_held, mut talk) = helped(&wired).await;
+    let (answer, body) = whole(&mut talk, json!({"op": "tree", "max_nodes": 5})).await;
+    assert_eq!((&answer["nodes"], &answer["truncated"]), (&json!(5), &json!(true)));
+    assert_eq!(String::from_utf8(body).expect("text").matches("<node ").count(), 5);
+}
+
+#[tokio::test(start_paused = true)]
+async fn release_waits_for_running_requests() {
+    let wired = Wired::new();
+    let (_held, mut talk) = helped(&wired).await;
+    let id = talk.send(json!({"op": "events"})).await;
+    talk.answer().await;
+    // A further request does not end the time of the first.
+    talk.ask(json!({"op": "tree"})).await;
+    wired.phone.world(|world| world.advance(world.uptime() + Duration::from_secs(9)));
+    let refused = wired.run("uiautomator dump /dev/tty").await.stderr;
+    assert!(String::from_utf8_lossy(&refused).contains("already registered"));
+    assert_eq!(talk.ask(json!({"op": "release", "limit_ms": 500})).await["error"], "timeout");
+    talk.ask_both(json!({"op": "cancel", "of": id})).await;
+    assert_eq!(talk.ask(json!({"op": "release"})).await["released"], true);
+}
+
+#[tokio::test(start_paused = true)]
+async fn killed_helper_leaves_the_rotation() {
+    let wired = Wired::new();
+    let (held, mut talk) = helped(&wired).await;
+    talk.ask(json!({"op": "tree"})).await;
+    wired.run("settings put system accelerometer_rotation 9").await;
+    wired.phone.add_fault("helper-killed:times=1".parse().expect("a rule"));
+    talk.send(json!({"op": "tree"})).await;
+    assert_eq!(held.end().await.1, Some(137));
+    assert_eq!(wired.stdout("settings get system accelerometer_rotation").await, "9\n");
+    // Nobody holds UiAutomation.
+    assert!(wired.stdout("uiautomator dump /dev/tty").await.contains("<hierarchy"));
 }
 
 #[tokio::test]

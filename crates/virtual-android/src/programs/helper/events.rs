@@ -55,7 +55,7 @@ struct SeenState {
 impl SeenState {
     fn of(phone: &mut State) -> Self {
         let mut hasher = DefaultHasher::new();
-        dump::tree_for_helper(phone).hash(&mut hasher);
+        dump::tree_for_helper(phone, usize::MAX).hash(&mut hasher);
         let scene = phone.world.scene();
         let focused = scene.focused();
         let window = focused.map_or(String::new(), |window| window.title.clone());

@@ -5,7 +5,7 @@ use super::super::{dump, dumpsys};
 use super::error::HelperError;
 use super::fields::{flag, millis, number, text};
 use super::wire::Header;
-use super::{Answer, HOLDER, Helper};
+use super::{Answer, Helper};
 use crate::faults::Fault;
 use crate::latency::Work;
 use crate::phone::{State, VirtualPhone};
@@ -64,9 +64,9 @@ pub(super) async fn tree(
     phone.run_work(Work::HelperTree).await;
     let mut waited = Duration::ZERO;
     let none = phone.trigger(Fault::NoWindow, command).map(|hit| hit.time());
-    let (xml, seen) = loop {
+    let (xml, seen, truncated) = loop {
         let hidden = none.is_some_and(|none| waited < none);
-        let taken = phone.with(|phone| if hidden { None } else { take(phone) });
+        let taken = phone.with(|phone| if hidden { None } else { take(phone, most) });
         if let Some(taken) = taken {
             break taken;
         }
@@ -78,10 +78,12 @@ pub(super) async fn tree(
         phone.sleep(RETRY).await;
         waited += RETRY;
     };
-    if seen.len() > most {
+    if truncated {
         fields["truncated"] = true.into();
     }
+    let fresh = xml.clone();
     let xml = dump::stale_tree(phone, xml, || phone.trigger(Fault::DumpStale, command).is_some());
+    let is_stale = xml != fresh;
     let (width, height, rotation) = phone.read(|phone| {
         let display = phone.world.display();
         (display.width, display.height, display.rotation)
@@ -89,8 +91,11 @@ pub(super) async fn tree(
     let rev = {
         let mut last = helper.last_tree();
         last.rev += 1;
-        fields["nodes"] = seen.len().into();
-        last.nodes = seen;
+        // The nodes of the former screen go with its tree.
+        if !is_stale {
+            last.nodes = seen;
+        }
+        fields["nodes"] = last.nodes.len().into();
         last.rev
     };
     for (name, value) in [
@@ -109,10 +114,13 @@ pub(super) async fn tree(
     Ok(Answer { fields, body })
 }
 
-fn take(phone: &mut State) -> Option<(String, Vec<NodeSeen>)> {
-    let xml = dump::tree_for_helper(phone)?;
-    let root = &phone.world.scene().focused()?.root;
-    Some((xml, root.walk().map(NodeSeen::of).collect()))
+/// The tree of up to so many nodes, the nodes, and whether some were left out.
+fn take(phone: &mut State, most: usize) -> Option<(String, Vec<NodeSeen>, bool)> {
+    let xml = dump::tree_for_helper(phone, most)?;
+    let nodes: Vec<NodeSeen> =
+        phone.world.scene().focused()?.root.walk().map(NodeSeen::of).collect();
+    let truncated = nodes.len() > most;
+    Some((xml, nodes.into_iter().take(most).collect(), truncated))
 }
 
 /// `act`
@@ -140,8 +148,12 @@ pub(super) async fn act(helper: &Helper, header: &Header) -> Result<Answer, Help
     };
     let (is, offered) = phone
         .with(|phone| {
+            // Since Android 5.
+            let is_known =
+                phone.world.android() >= 5 || !matches!(action, Some(NodeAction::SetText(_)));
             let node = phone.world.node_at(&address)?;
-            Some((words(node), action.as_ref().is_none_or(|action| action.is_offered_by(node))))
+            let offers = |action: &NodeAction| is_known && action.is_offered_by(node);
+            Some((words(node), action.as_ref().is_none_or(offers)))
         })
         .ok_or_else(|| stale("the node has gone".to_owned()))?;
     if is != was {
@@ -212,9 +224,19 @@ fn print(phone: &VirtualPhone, words: &[String]) -> Result<Vec<u8>, HelperError>
 
 /// `release`
 pub(super) async fn release(helper: &Helper, header: &Header) -> Result<Answer, HelperError> {
-    millis(header, "limit_ms", 10_000, 2_000)?;
-    let released = helper
-        .phone
-        .with(|phone| phone.automation_holder() == Some(HOLDER) && phone.release_automation());
+    let limit = millis(header, "limit_ms", 10_000, 2_000)?;
+    let mut waited = Duration::ZERO;
+    while helper.uses_automation() {
+        if waited >= limit {
+            return Err(HelperError::of("timeout", "another request still uses UiAutomation")
+                .trying("cancel it first"));
+        }
+        helper.phone.sleep(RETRY).await;
+        waited += RETRY;
+        tokio::task::yield_now().await;
+    }
+    let released = helper.phone.with(|phone| {
+        phone.automation_holder() == Some(&helper.holder) && phone.release_automation()
+    });
     Ok(Answer::of(json!({ "released": released })))
 }
