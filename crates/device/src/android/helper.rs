@@ -67,6 +67,10 @@ const COMPILING: Duration = Duration::from_secs(20);
 /// The first API level that does not compile them.
 const COMPILED: u32 = 21;
 
+/// How long another tool may hold UiAutomation before we give up, and an app may take to open its window. Another Thumbwire's
+/// helper lets it go three seconds after its last use.
+const AUTOMATION: Duration = Duration::from_millis(3_500);
+
 /// Extra time for the whole start, so that a phone that stopped responding cannot block callers forever.
 const UNTIL_GIVEN_UP: Duration = Duration::from_secs(15);
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::frame::Header;
-use super::{Operation, fields};
+use super::{AUTOMATION, Operation, fields, millis};
 use crate::android::Android;
 use crate::error::excerpt;
 use crate::{Error, TypingMethod};
@@ -23,7 +23,7 @@ const TEXT: Operation = Operation {
     what: "type",
     limit: LIMIT,
     acts: true,
-    left_to_shell: &["not_found", "refused", "too_large"],
+    left_to_shell: &["not_found", "refused", "too_large", "ua_busy"],
 };
 
 impl Android {
@@ -42,7 +42,9 @@ impl Android {
         if line.encode_utf16().count() > MOST {
             return Ok(None);
         }
-        let fields = fields(json!({ "text": line, "how": "auto", "replace": replaces }));
+        let fields = fields(
+            json!({ "text": line, "how": "auto", "replace": replaces, "limit_ms": millis(AUTOMATION) }),
+        );
         match self.try_helper(TEXT, fields).await? {
             Some((output, _)) => read(&output).map(Some),
             None => Ok(None),

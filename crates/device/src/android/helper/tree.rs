@@ -6,7 +6,7 @@ use bytes::Bytes;
 use serde_json::{Value, json};
 
 use super::frame::Header;
-use super::{Operation, fields, millis};
+use super::{AUTOMATION, Operation, fields, millis};
 use crate::Error;
 use crate::android::Android;
 use crate::error::excerpt;
@@ -18,9 +18,6 @@ const IDLE: Duration = Duration::from_millis(200);
 /// A screen that keeps moving, such as a video, is read after this long.
 const MOVING: Duration = Duration::from_secs(1);
 
-/// How long another tool may hold UiAutomation, and an app may take to open its window.
-const WAITING: Duration = Duration::from_secs(2);
-
 /// How long reading a large tree and the reports may take on a slow phone.
 const READING: Duration = Duration::from_secs(5);
 
@@ -31,7 +28,7 @@ const TREE: Operation = Operation {
     op: "tree",
     needs: "trees",
     what: "dump the screen",
-    limit: MOVING.saturating_add(WAITING).saturating_add(READING),
+    limit: MOVING.saturating_add(AUTOMATION).saturating_add(READING),
     acts: false,
     left_to_shell: &["internal", "too_large", "timeout"],
 };
@@ -52,7 +49,7 @@ impl Android {
             "reports": [["power"], ["window", "-a"]],
             "idle_ms": millis(IDLE),
             "idle_limit_ms": millis(MOVING),
-            "limit_ms": millis(WAITING),
+            "limit_ms": millis(AUTOMATION),
         }));
         let Some((output, body)) = self.try_helper(TREE, fields).await? else { return Ok(None) };
         read(&output, body).map(Some)
