@@ -97,6 +97,7 @@ fn a_facet_that_is_not_there_is_told_with_the_platforms_name() {
         none.clipboard().err(),
         none.system_properties().err(),
         none.health_checks().err(),
+        none.screen_changes().err(),
     ]
     .into_iter()
     .map(|error| error.expect("it has no facet").to_string())
@@ -122,6 +123,7 @@ fn a_facet_that_is_not_there_is_told_with_the_platforms_name() {
         "the clipboard",
         "reading properties",
         "health checks",
+        "watching the screen",
     ];
     assert_eq!(out, text.map(|words| format!("{words} is not supported on iOS")));
     assert_eq!(out.len(), Facets::ALL.len());
