@@ -142,7 +142,7 @@ facets! {
     system_properties: SystemProperties, "reading properties";
     /// Checking how well the phone can be driven.
     health_checks: HealthChecks, "health checks";
-    /// Being told when the screen changes.
+    /// Watching the screen for changes.
     screen_changes: ScreenChanges, "watching the screen";
 }
 

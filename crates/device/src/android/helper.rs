@@ -161,7 +161,7 @@ impl Android {
     ///
     /// # Errors
     /// What the helper says about the operation, or that its reply was lost after it may have acted. With
-    /// [`HelperMode::Require`], also why there is no helper.
+    /// [`HelperMode::Require`], also why the helper cannot be used.
     async fn try_helper(
         &self,
         operation: Operation,
@@ -220,7 +220,7 @@ impl Android {
             return Err(error);
         }
         let id = &self.identity.id;
-        match self.helper.told.swap(true, Ordering::Relaxed) {
+        match self.helper.reason_logged.swap(true, Ordering::Relaxed) {
             false => tracing::warn!("{id}: shell commands do the helper's work: {error}"),
             true => tracing::debug!("{id}: shell commands do the helper's work: {error}"),
         }
@@ -335,7 +335,7 @@ pub(super) struct Helper {
     state: Arc<Mutex<State>>,
     pub(super) mode: HelperMode,
     /// The log has the reason why shell commands do its work.
-    told: AtomicBool,
+    reason_logged: AtomicBool,
     /// It takes its screenshots with `screencap`, as the shell does.
     runs_screencap: AtomicBool,
 }
@@ -359,7 +359,7 @@ impl Default for Helper {
         Self {
             state: Arc::new(Mutex::new(State::Unknown)),
             mode: HelperMode::default(),
-            told: AtomicBool::new(false),
+            reason_logged: AtomicBool::new(false),
             runs_screencap: AtomicBool::new(false),
         }
     }

@@ -111,10 +111,7 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
         return Ok(u8::from(has_problem(&findings)));
     }
     if arguments.helper == Some(HelperChoice::Try) {
-        let device = match chosen(arguments.device.clone(), &phones).await {
-            Ok((device, _)) => device,
-            Err(failure) => return Err(failure.into()),
-        };
+        let (device, _) = chosen(arguments.device.clone(), &phones).await?;
         let findings = doctor::try_helper(&phones, &device).await;
         match arguments.json {
             true => print_json(&findings)?,

@@ -497,7 +497,7 @@ impl Connection {
             op if OPS.contains(&op) => {
                 let (busy, header, op) =
                     (RequestGuard::new(&self.helper), header.clone(), op.to_owned());
-                let (tell, mut told) = mpsc::unbounded_channel();
+                let (tell, mut early) = mpsc::unbounded_channel();
                 let more = self.more.0.clone();
                 let asked = async move {
                     let performing = busy.0.perform(&op, &header, &tell);
@@ -505,7 +505,7 @@ impl Connection {
                     loop {
                         tokio::select! {
                             biased;
-                            Some(fields) = told.recv() => drop(more.send((id, fields))),
+                            Some(fields) = early.recv() => drop(more.send((id, fields))),
                             result = &mut performing => return result,
                         }
                     }

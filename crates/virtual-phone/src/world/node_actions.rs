@@ -132,12 +132,6 @@ impl World {
     pub fn toast_text(&self) -> Option<&str> {
         self.notices.toast()
     }
-
-    /// The caret's place in the field that has the focus, in UTF-16 units.
-    pub fn caret(&self) -> Option<usize> {
-        let focus = self.input.focused_field()?;
-        Some(focus.text.get(..focus.caret)?.encode_utf16().count())
-    }
 }
 
 /// The place in a text that is so many UTF-16 units from its start.

@@ -8,7 +8,7 @@ use crate::latency::Work;
 use serde_json::json;
 use thumbwire_virtual_phone::Frame;
 
-/// `shot`. WebP is lossless here, whatever `quality` says.
+/// `shot`. WebP is lossless here: `quality` counts for JPEG only.
 pub(super) async fn shot(helper: &Helper, header: &Header) -> Result<Answer, HelperError> {
     let format = word(header, "format", &["jpeg", "png", "webp"])?;
     let quality = number(header, "quality", 1..=100, Some(80))?;
