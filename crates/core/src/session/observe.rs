@@ -83,7 +83,9 @@ impl AttachedDevice {
         deadline: Instant,
     ) -> Result<(Arc<Snapshot>, bool), Failure> {
         let mut last: Option<Arc<Snapshot>> = None;
-        let mut watch = self.watch_screen().await;
+        // Not before the first look, which may be enough. Two looks that are the same need no change in between.
+        let mut may_watch = *condition != WaitCondition::Idle;
+        let mut watch = None;
         loop {
             let began = Instant::now();
             let now = self.take_snapshot().await?;
@@ -101,6 +103,13 @@ impl AttachedDevice {
                 return Ok((now, is_met));
             }
             last = Some(now);
+            if std::mem::take(&mut may_watch) {
+                watch = self.watch_screen().await;
+                if watch.is_some() {
+                    // What changed before the watch began is not told.
+                    continue;
+                }
+            }
             let Some(changes) = &mut watch else {
                 sleep(rest).await;
                 continue;
