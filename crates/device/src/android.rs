@@ -278,6 +278,7 @@ impl Device for Android {
             system_properties: Some(self),
             health_checks: Some(self),
             screen_changes: Some(self),
+            screen_streaming: Some(self),
         }
     }
 

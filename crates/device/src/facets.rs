@@ -25,6 +25,7 @@ mod packages;
 mod screen_changes;
 mod screen_lock;
 mod screen_recording;
+mod screen_streaming;
 mod screenshot_files;
 mod system_properties;
 mod text_editing;
@@ -53,6 +54,7 @@ pub use packages::{Package, Packages};
 pub use screen_changes::{ScreenChange, ScreenChanges, ScreenWatch};
 pub use screen_lock::ScreenLock;
 pub use screen_recording::{Recording, RecordingOptions, ScreenRecording};
+pub use screen_streaming::{ScreenStream, ScreenStreaming, StreamOptions};
 pub use screenshot_files::ScreenshotFiles;
 pub use system_properties::SystemProperties;
 pub use text_editing::{Editor, EditorSize, TextEditing};
@@ -144,6 +146,8 @@ facets! {
     health_checks: HealthChecks, "health checks";
     /// Watching the screen for changes.
     screen_changes: ScreenChanges, "watching the screen";
+    /// Pictures of the screen while it changes.
+    screen_streaming: ScreenStreaming, "streaming the screen";
 }
 
 impl fmt::Debug for Facets<'_> {

@@ -42,6 +42,7 @@ mod trace;
 mod ufo;
 #[cfg(feature = "virtual-phone")]
 mod virtual_phone_flags;
+mod watch_screen;
 
 use std::process::ExitCode;
 use std::sync::Arc;

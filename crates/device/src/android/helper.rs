@@ -4,7 +4,7 @@
 //! Start with [`Android::ask_helper`], for what only the helper can do, and [`Android::try_helper`], the first rung of a
 //! ladder whose second one is a shell command. `jar` puts the program on the phone; `process` keeps it running,
 //! `connection` sends concurrent requests over one stream, `protocol` and `frame` define its bytes. The ops are in `apps`,
-//! `call_service`, `clipboard`, `events`, `screenshot`, `text`, `touch` and `tree`. Nothing is installed: the program is a file.
+//! `call_service`, `clipboard`, `events`, `screenshot`, `stream`, `text`, `touch` and `tree`. Nothing is installed: the program is a file.
 //!
 //! ```text
 //!             push, start         ready, hello                   an op
@@ -28,6 +28,7 @@ mod jar;
 mod process;
 mod protocol;
 mod screenshot;
+mod stream;
 mod text;
 mod touch;
 mod tree;

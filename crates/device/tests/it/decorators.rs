@@ -13,8 +13,9 @@ use thumbwire_device::{
     InstallOptions, Key, Launcher, LauncherApps, Links, LogEntry, LogFilter, LogStream, Logs,
     Notification, Notifications, Orientation, OrientationControl, Package, Packages, Platform,
     Recording, RecordingOptions, RotationOwner, ScaledDevice, ScreenChanges, ScreenLock,
-    ScreenRecording, ScreenWatch, Screenshot, ScreenshotFiles, ServiceReply, ServiceRequest, Size,
-    SystemProperties, TextEditing, Tree, TreeDetail, TypingMethod,
+    ScreenRecording, ScreenStream, ScreenStreaming, ScreenWatch, Screenshot, ScreenshotFiles,
+    ServiceReply, ServiceRequest, Size, StreamOptions, SystemProperties, TextEditing, Tree,
+    TreeDetail, TypingMethod,
 };
 use tokio::io::{AsyncRead, AsyncWrite};
 
@@ -98,6 +99,7 @@ fn a_facet_that_is_not_there_is_told_with_the_platforms_name() {
         none.system_properties().err(),
         none.health_checks().err(),
         none.screen_changes().err(),
+        none.screen_streaming().err(),
     ]
     .into_iter()
     .map(|error| error.expect("it has no facet").to_string())
@@ -124,6 +126,7 @@ fn a_facet_that_is_not_there_is_told_with_the_platforms_name() {
         "reading properties",
         "health checks",
         "watching the screen",
+        "streaming the screen",
     ];
     assert_eq!(out, text.map(|words| format!("{words} is not supported on iOS")));
     assert_eq!(out.len(), Facets::ALL.len());
@@ -161,6 +164,7 @@ impl Device for Phone {
             system_properties: Some(self),
             health_checks: Some(self),
             screen_changes: Some(self),
+            screen_streaming: Some(self),
         }
     }
     async fn probe(&self) -> Result<(), Error> {
@@ -418,6 +422,13 @@ impl ScreenLock for Phone {
 #[async_trait]
 impl ScreenChanges for Phone {
     async fn watch_screen(&self) -> Result<Option<ScreenWatch>, Error> {
+        self.nothing()
+    }
+}
+
+#[async_trait]
+impl ScreenStreaming for Phone {
+    async fn stream_screen(&self, _: StreamOptions) -> Result<Option<ScreenStream>, Error> {
         self.nothing()
     }
 }

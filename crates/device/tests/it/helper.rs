@@ -9,9 +9,10 @@ use serde_json::{Value, json};
 use thumbwire_adb::DirectTransport;
 use thumbwire_device::android::{Android, HelperMode};
 use thumbwire_device::{
-    AppId, AppServices as _, CallbackResult, Clipboard as _, Component, Device as _, Error, Front,
-    Gesture, Key, Point, ScreenChanges as _, ServiceReply, ServiceRequest, SideEffect,
-    StartServiceError, TextEditing as _, TreeDetail, TreeMethod, TypingMethod,
+    AppId, AppServices as _, CallbackResult, Clipboard as _, Component, Device as _, Error, Format,
+    FormatPreference, Front, Gesture, Key, Launcher as _, Point, ScreenChanges as _,
+    ScreenStreaming as _, ServiceReply, ServiceRequest, SideEffect, StartServiceError,
+    StreamOptions, TextEditing as _, TreeDetail, TreeMethod, TypingMethod,
 };
 use tokio::time::Instant;
 
@@ -496,6 +497,96 @@ async fn look_touch_key_and_text_go_by_the_helper() {
     assert_eq!(device.replace_text("c").await.unwrap(), Some(TypingMethod::SetText));
     assert_eq!(phone.heard("text")[2]["replace"], true);
     assert_eq!(device.replace_text("c\nd").await.unwrap(), None, "a field of one line has none");
+}
+
+/// What the driver asks for each operation: the other end of the virtual phone's `helper-ops-of-*`.
+#[tokio::test]
+async fn every_operation_asks_as_the_wire_says() {
+    const JPEG: &[u8] = &[0xff, 0xd8, 0xff, 0xd9];
+    fn all(request: &Value) -> Vec<HelperOutput> {
+        let size = json!({ "id": request["id"], "ok": true, "width": 9, "height": 9 });
+        match request["op"].as_str().unwrap() {
+            "shot" => vec![HelperOutput::Body(size, JPEG.to_vec())],
+            "stream" => {
+                let mut first = size;
+                first["more"] = true.into();
+                vec![HelperOutput::Body(first, JPEG.to_vec())]
+            }
+            "events" => {
+                vec![answer(request, json!({ "ok": true, "more": true, "listening": true }))]
+            }
+            "apps" => vec![answer(request, json!({ "ok": true, "apps": [] }))],
+            "clip_get" => vec![answer(request, json!({ "ok": true, "text": null }))],
+            "courier" => echo(request),
+            _ => willing(request),
+        }
+    }
+    let (phone, device) = Phone::with(all).attach().await;
+    let (at, to, time) =
+        (Point { x: 300, y: 400 }, Point { x: 500, y: 600 }, Duration::from_millis(250));
+    device.tree(TreeDetail::Full).await.unwrap();
+    for gesture in [
+        Gesture::Tap { at },
+        Gesture::DoubleTap { at },
+        Gesture::LongPress { at, held: time },
+        Gesture::Swipe { from: at, to, lasting: time },
+        Gesture::Drag { from: at, to, lasting: time },
+        Gesture::Pinch { middle: at, from: 100, to: 200, lasting: time },
+    ] {
+        device.touch(gesture).await.unwrap();
+    }
+    device.press(Key::Home).await.unwrap();
+    device.type_text("\u{e9}\u{1f600}").await.unwrap();
+    device.replace_text("new").await.unwrap();
+    device.screenshot_as(FormatPreference::Only(Format::Jpeg)).await.unwrap();
+    let options = StreamOptions { max_side: Some(480), gap: time };
+    drop(device.stream_screen(options).await.unwrap().unwrap());
+    phone.until_heard("cancel", 1).await;
+    drop(device.watch_screen().await.unwrap().unwrap());
+    phone.until_heard("cancel", 2).await;
+    device.clipboard().await.unwrap();
+    device.set_clipboard("\u{1f600}").await.unwrap();
+    let mut letter = letter("x");
+    letter.result_extras.clear();
+    device.call_service(&letter, LIMIT).await.unwrap();
+    let _ = device.launcher_apps().await;
+    device.restore_borrowed().await;
+    let mut asked = String::new();
+    for request in phone.requests() {
+        let mut request = request;
+        // How much of the time limit is left.
+        if request["op"] == "courier" {
+            request["limit_ms"] = "\u{2026}".into();
+        }
+        asked += &format!("{request}\n");
+    }
+    insta::assert_snapshot!(asked);
+}
+
+#[tokio::test]
+async fn slow_reader_of_a_stream_gets_the_newest_picture() {
+    fn pictures(request: &Value) -> Vec<HelperOutput> {
+        match request["op"].as_str().unwrap() {
+            "stream" => (1..=40_u8)
+                .map(|nth| {
+                    let header = json!({
+                        "id": request["id"], "ok": true, "more": nth < 40, "width": nth, "height": 1,
+                    });
+                    HelperOutput::Body(header, vec![0xff, 0xd8, nth, 0xff, 0xd9])
+                })
+                .collect(),
+            _ => vec![answer(request, json!({ "ok": true }))],
+        }
+    }
+    let (_phone, device) = Phone::with(pictures).attach().await;
+    let options = StreamOptions { max_side: None, gap: Duration::ZERO };
+    let mut stream = device.stream_screen(options).await.unwrap().unwrap();
+    let (mut last, mut count) = (0, 0);
+    while let Some(picture) = stream.next().await {
+        assert!(picture.size.width > last, "in order");
+        (last, count) = (picture.size.width, count + 1);
+    }
+    assert!(last == 39 && count <= 39, "{count} pictures, the last one {last}");
 }
 
 #[tokio::test]

@@ -259,7 +259,7 @@ fn providers(arguments: &Arguments, config: &Config) -> Result<DeviceProviders, 
 }
 
 /// The id of the phone, and how it is reached.
-async fn chosen(
+pub(super) async fn chosen(
     device: Option<String>,
     phones: &DeviceProviders,
 ) -> Result<(String, &'static str), Failure> {

@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use thumbwire_device::saved_tree::{SavedTree, read_saved};
 
-use super::{CliError, DeviceFlags, print, print_error, session};
+use super::screenshot_size::ScreenshotSize;
+use super::{CliError, DeviceFlags, doctor, phones, print, print_error, session, watch_screen};
 use crate::config::Config;
 use thumbwire_core::action::{Action, Call, Outcome, Perform as _};
 use thumbwire_core::snapshot::{OutlineDetail, Snapshot, outline};
@@ -33,6 +34,13 @@ pub(super) struct Arguments {
     /// Print every node as JSON
     #[arg(long)]
     json: bool,
+    /// Save a picture to this folder now and whenever the screen changes, until Ctrl-C. The helper on the phone sends them; without
+    /// it, a screenshot is taken each second
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["file", "full", "xml", "json"])]
+    watch: Option<PathBuf>,
+    /// With `--watch`, end after this long
+    #[arg(long = "for", value_name = "SECONDS", requires = "watch")]
+    seconds: Option<u64>,
 }
 
 /// Size limit of a dump, in bytes. Dumps of real screens stay below 1 MB.
@@ -42,6 +50,15 @@ const LARGEST: usize = 64 << 20;
 const BUDGET: Duration = Duration::from_secs(20);
 
 pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, CliError> {
+    if let Some(folder) = &arguments.watch {
+        let DeviceFlags { device, screenshot_size } = arguments.device;
+        let phones = phones(config, device.as_deref());
+        let (id, _) = doctor::chosen(device, &phones).await?;
+        let limits = screenshot_size.and_then(ScreenshotSize::limits);
+        let time = arguments.seconds.map(Duration::from_secs);
+        watch_screen::run(&phones, &id, folder, limits, time).await?;
+        return Ok(0);
+    }
     let snapshot = match &arguments.file {
         Some(file) => saved(file)?,
         None => {

@@ -196,6 +196,8 @@ async fn faults_of_the_helper_leave_the_work_to_shell_commands() {
         "helper-killed:times=1",
         "helper-slow-start:times=1,ms=4000",
         "automation-busy:times=1,ms=500",
+        "no-window:times=1,ms=500",
+        "helper-old:times=1",
     ] {
         let caller = Caller::of(VirtualPhone::new(Setup::default()));
         caller.said("mobile_launch_app", json!({ "bundle_id": MAPS })).await;
@@ -206,6 +208,15 @@ async fn faults_of_the_helper_leave_the_work_to_shell_commands() {
         assert!(tree.contains("Search here"), "{rule}: {tree}");
         assert_eq!(caller.phone.injections().len(), 1, "{rule}");
     }
+    // A cable that is cut is no reason to try another way.
+    let caller = Caller::of(VirtualPhone::new(Setup::default()));
+    caller.said("mobile_get_accessibility_tree", json!({})).await;
+    caller.phone.add_fault("adb-restart:on=helper tree,times=1".parse().unwrap());
+    let refused = caller.refused("mobile_get_accessibility_tree", json!({})).await;
+    assert!(refused.starts_with("Device not connected: virtual"), "{refused}");
+    let tree = caller.said("mobile_get_accessibility_tree", json!({})).await;
+    assert!(tree.contains("Maps"), "{tree}");
+    assert_eq!(caller.phone.injections().len(), 1);
     let caller = Caller::of(VirtualPhone::new(Setup::default()));
     caller.phone.add_fault("automation-busy:ms=60000".parse().unwrap());
     let (failed, words) = caller.call("mobile_get_accessibility_tree", json!({})).await;

@@ -29,6 +29,7 @@ pub(crate) enum Fault {
     NoWindow,
     HelperSlowStart,
     HelperKilled,
+    HelperOld,
 }
 
 /// A numeric parameter that some faults take.
@@ -311,6 +312,15 @@ pub(super) static TABLE: &[Row] = &[
         line: "the helper's process is killed (status 137) before it does what it was asked",
         point: InjectionPoint::During,
         on: &["helper "],
+        numbers: &[],
+    },
+    Row {
+        fault: Fault::HelperOld,
+        name: "helper-old",
+        former: None,
+        line: "the helper that starts is an older one, which only calls apps and lists them",
+        point: InjectionPoint::During,
+        on: &["helper start"],
         numbers: &[],
     },
 ];

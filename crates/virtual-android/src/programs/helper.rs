@@ -14,7 +14,7 @@
 //!                                      ├─ clip_get, clip_set ──► World::clipboard
 //!                                      ├─ tree, act, report ──► World::scene, State::automation_holder
 //!                                      ├─ tap, swipe, touch, key, text ──► World::finger, World::key
-//!                                      ├─ shot ──► World::capture
+//!                                      ├─ shot, stream ──► World::capture
 //!                                      └─ quiet, events ──► VirtualPhone::changed
 //! ```
 //!
@@ -82,10 +82,12 @@ const HELD: Duration = Duration::from_secs(3);
 /// The pause between two attempts to get UiAutomation.
 const RETRY: Duration = Duration::from_millis(150);
 /// Its operations that take time; `hello`, `ping`, `cancel` and `bye` are answered at once.
-const OPS: [&str; 17] = [
+const OPS: [&str; 18] = [
     "act", "apps", "clip_get", "clip_set", "courier", "events", "key", "quiet", "release",
-    "report", "shot", "swipe", "tap", "text", "tools", "touch", "tree",
+    "report", "shot", "stream", "swipe", "tap", "text", "tools", "touch", "tree",
 ];
+/// The operations of its first version.
+const FIRST_OPS: [&str; 3] = ["apps", "courier", "tools"];
 /// 128 + `SIGABRT`
 const ABORTED: i32 = 134;
 /// 128 + `SIGKILL`
@@ -127,8 +129,10 @@ async fn run(call: &Invocation) -> Status {
         call.phone.sleep_real(Some(hit.time())).await;
     }
     call.out("ready\n").await?;
+    let is_old = call.phone.trigger(Fault::HelperOld, "helper start").is_some();
     let helper = Arc::new(Helper {
         phone: call.phone.clone(),
+        ops: if is_old { &FIRST_OPS } else { &OPS },
         pid: call.running.pid,
         token,
         pulse: watch::Sender::new(IdleTimer { heard: uptime(&call.phone), busy: 0 }),
@@ -175,6 +179,8 @@ fn uptime(phone: &VirtualPhone) -> Duration {
 /// State shared by all connections.
 struct Helper {
     phone: VirtualPhone,
+    /// The operations that it has.
+    ops: &'static [&'static str],
     pid: u32,
     token: String,
     pulse: watch::Sender<IdleTimer>,
@@ -214,7 +220,7 @@ impl Helper {
         &self,
         op: &str,
         header: &Header,
-        tell: &mpsc::UnboundedSender<Value>,
+        tell: &mpsc::Sender<Answer>,
     ) -> Result<Answer, HelperError> {
         let phone = &self.phone;
         match op {
@@ -247,6 +253,7 @@ impl Helper {
             "release" => tree::release(self, header).await,
             "report" => tree::report(self, header).await,
             "shot" => shot::shot(self, header).await,
+            "stream" => shot::stream(self, header, tell).await,
             "swipe" => keys::swipe(self, header).await,
             "tap" => keys::tap(self, header).await,
             "text" => text::put(self, header).await,
@@ -412,8 +419,11 @@ impl Drop for RequestGuard {
 /// Running requests; each yields its id and result.
 type Requests = FuturesUnordered<BoxFuture<'static, (u64, Result<Answer, HelperError>)>>;
 
-/// A reply that is not the last one: the request's id, and the fields.
-type EarlyReply = (u64, Value);
+/// A reply that is not the last one, with the request's id.
+type EarlyReply = (u64, Answer);
+
+/// How many of them may wait: a host that reads slowly stops the request.
+const EARLY_REPLIES: usize = 4;
 
 /// A host's connection.
 struct Connection {
@@ -425,7 +435,7 @@ struct Connection {
     /// Handles to cancel requests.
     handles: BTreeMap<u64, AbortHandle>,
     /// Replies before the last one of a request.
-    more: (mpsc::UnboundedSender<EarlyReply>, mpsc::UnboundedReceiver<EarlyReply>),
+    more: (mpsc::Sender<EarlyReply>, mpsc::Receiver<EarlyReply>),
 }
 
 impl Connection {
@@ -449,12 +459,12 @@ impl Connection {
             known: false,
             requests: Requests::new(),
             handles: BTreeMap::new(),
-            more: mpsc::unbounded_channel(),
+            more: mpsc::channel(EARLY_REPLIES),
         };
         loop {
             let going = tokio::select! {
                 biased;
-                Some((id, fields)) = this.more.1.recv() => this.answer_more(id, fields).await,
+                Some((id, came)) = this.more.1.recv() => this.answer_more(id, came).await,
                 Some((id, came)) = this.requests.next() => {
                     this.handles.remove(&id);
                     this.answer(id, came).await
@@ -494,10 +504,10 @@ impl Connection {
             return self.answer(id, Err(HelperError::malformed(says))).await;
         }
         match op {
-            op if OPS.contains(&op) => {
+            op if self.helper.ops.contains(&op) => {
                 let (busy, header, op) =
                     (RequestGuard::new(&self.helper), header.clone(), op.to_owned());
-                let (tell, mut early) = mpsc::unbounded_channel();
+                let (tell, mut early) = mpsc::channel(1);
                 let more = self.more.0.clone();
                 let asked = async move {
                     let performing = busy.0.perform(&op, &header, &tell);
@@ -505,7 +515,7 @@ impl Connection {
                     loop {
                         tokio::select! {
                             biased;
-                            Some(fields) = early.recv() => drop(more.send((id, fields))),
+                            Some(came) = early.recv() => drop(more.send((id, came)).await),
                             result = &mut performing => return result,
                         }
                     }
@@ -551,7 +561,8 @@ impl Connection {
             return Err(Abort::Closed);
         }
         let sdk = sdk(self.helper.phone.setup().android);
-        let ops: Vec<&str> = OPS.into_iter().chain(["bye", "cancel", "ping"]).collect();
+        let ops = self.helper.ops.iter().copied();
+        let ops: Vec<&str> = ops.chain(["bye", "cancel", "ping"]).collect();
         let hello = json!({
             "proto": PROTOCOL, "sdk": sdk, "uid": SHELL, "pid": self.helper.pid, "ops": ops,
             "variants": { "every method": "played by the virtual phone" },
@@ -581,12 +592,12 @@ impl Connection {
     }
 
     /// Sends a reply that is not the last one, unless the request has ended.
-    async fn answer_more(&mut self, id: u64, mut fields: Value) -> Result<(), Abort> {
+    async fn answer_more(&mut self, id: u64, mut came: Answer) -> Result<(), Abort> {
         if !self.handles.contains_key(&id) {
             return Ok(());
         }
-        fields["more"] = true.into();
-        self.answer(id, Ok(Answer::of(fields))).await
+        came.fields["more"] = true.into();
+        self.answer(id, Ok(came)).await
     }
 
     async fn answer(&mut self, id: u64, came: Result<Answer, HelperError>) -> Result<(), Abort> {

@@ -2,7 +2,7 @@
 //! release, hostile requests, and who holds UiAutomation.
 
 use crate::common::Wired;
-use crate::common::helper::{RunningHelper, Talk, in_a_terminal};
+use crate::common::helper::{RunningHelper, TOKEN, Talk, in_a_terminal};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -40,6 +40,8 @@ async fn transcript(release: &str) -> String {
     wired.phone.world(|world| world.start(NOTES, None).is_ok());
     let (_held, mut talk) = helped_on(&wired, release).await;
     let mut out = String::new();
+    let hello = talk.ask(json!({"op": "hello", "token": TOKEN, "proto": 1})).await;
+    writeln!(out, "hello: API level {}, {}", hello["sdk"], hello["ops"]).expect("written");
     let (tree, body) = whole(&mut talk, json!({"op": "tree"})).await;
     let xml = String::from_utf8(body).expect("text");
     let tags: Vec<&str> = xml.split("<node ").skip(1).collect();
@@ -75,6 +77,10 @@ async fn transcript(release: &str) -> String {
         json!({"op": "release"}),
         json!({"op": "release"}),
         json!({"op": "icon", "package": NOTES}),
+        json!({"op": "tools"}),
+        json!({"op": "courier", "component": "a.b/.C", "extras": [], "callbacks": ["c"], "wanted": []}),
+        json!({"op": "cancel", "of": 999}),
+        json!({"op": "fly"}),
     ] {
         let (mut answer, body) = whole(&mut talk, request.clone()).await;
         let fields = answer.as_object_mut().expect("an object");
@@ -85,7 +91,24 @@ async fn transcript(release: &str) -> String {
         writeln!(out, "{request}\n  {answer}{}", if body.is_empty() { "" } else { ", and a body" })
             .expect("written");
     }
+    for request in [json!({"op": "events"}), json!({"op": "stream", "max_side": 100})] {
+        let id = talk.send(request.clone()).await;
+        let first = whole_answer(&mut talk).await;
+        talk.send(json!({"op": "cancel", "of": id})).await;
+        // The request's end and the answer to `cancel` come in any order.
+        let mut ends = [whole_answer(&mut talk).await, whole_answer(&mut talk).await];
+        ends.sort();
+        writeln!(out, "{request}\n  {first}\n  {}\n  {}", ends[0], ends[1]).expect("written");
+    }
+    writeln!(out, "bye\n  {}", talk.ask(json!({"op": "bye"})).await).expect("written");
     out
+}
+
+/// The next answer without its id.
+async fn whole_answer(talk: &mut Talk) -> String {
+    let (mut answer, body) = talk.answer_and_body().await.expect("an answer");
+    answer.as_object_mut().expect("an object").remove("id");
+    format!("{answer}{}", if body.is_empty() { "" } else { ", and a body" })
 }
 
 #[tokio::test]
@@ -224,6 +247,55 @@ async fn events_come_until_they_are_cancelled() {
     let answers = talk.ask_both(json!({"op": "cancel", "of": id})).await;
     let ended = answers.iter().find(|answer| answer["id"] == id).expect("its end");
     assert_eq!(ended["error"], "cancelled");
+}
+
+#[tokio::test]
+async fn stream_sends_a_picture_of_each_change() {
+    let wired = Wired::new();
+    let (_held, mut talk) = helped(&wired).await;
+    let id = talk.send(json!({"op": "stream", "max_side": 100, "gap_ms": 0})).await;
+    let mut pictures = Vec::new();
+    for app in [None, Some(NOTES), Some("com.android.settings")] {
+        if let Some(app) = app {
+            wired.phone.world(|world| world.start(app, None).is_ok());
+        }
+        let (header, picture) = talk.answer_and_body().await.expect("a picture");
+        assert_eq!((&header["id"], &header["more"]), (&json!(id), &json!(true)));
+        assert_eq!((&header["width"], &header["screen_width"]), (&json!(45), &json!(1080)));
+        assert!(picture.starts_with(&[0xff, 0xd8]) && !pictures.contains(&picture));
+        pictures.push(picture);
+    }
+    // A change that does not show sends nothing: the next answer is the one to `ping`.
+    wired.phone.world(|_| ());
+    talk.ask(json!({"op": "ping"})).await;
+    let answers = talk.ask_both(json!({"op": "cancel", "of": id})).await;
+    let ended = answers.iter().find(|answer| answer["id"] == id).expect("its end");
+    assert_eq!(ended["error"], "cancelled");
+    let id = talk.send(json!({"op": "stream", "max_side": 100, "for_ms": 1})).await;
+    assert_eq!(talk.answer().await.expect("a picture")["more"], true);
+    let end = json!({"id": id, "ok": true, "sent": 1});
+    assert_eq!(talk.answer().await.expect("its end"), end);
+}
+
+#[tokio::test]
+async fn cut_link_ends_the_helper_and_frees_ui_automation() {
+    let wired = Wired::new();
+    let (_held, mut talk) = helped(&wired).await;
+    wired.phone.add_fault("adb-restart:on=helper tap,times=1".parse().expect("a rule"));
+    assert_eq!(talk.ask(json!({"op": "tree"})).await["ok"], true);
+    talk.send(json!({"op": "tap", "x": 500, "y": 60})).await;
+    assert_eq!(talk.answer().await, None);
+    let dump = wired.stdout("uiautomator dump").await;
+    assert!(dump.contains("dumped to"), "{dump}");
+}
+
+#[tokio::test]
+async fn older_helper_has_few_operations() {
+    let wired = Wired::new();
+    wired.phone.add_fault("helper-old".parse().expect("a rule"));
+    let (_held, mut talk) = helped(&wired).await;
+    assert_eq!(talk.ask(json!({"op": "tree"})).await["error"], "unsupported");
+    assert_eq!(talk.ask(json!({"op": "tools"})).await["ok"], true);
 }
 
 proptest! {

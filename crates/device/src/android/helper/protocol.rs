@@ -252,6 +252,34 @@ mod tests {
             }
         }
 
+        /// A byte of a conversation is changed on its way, and it comes in pieces.
+        #[test]
+        fn changed_bytes_give_no_reply_to_another_request(
+            at in any::<prop::sample::Index>(), by in 1..=255_u8, size in 1..64_usize,
+        ) {
+            let mut talk = HelperProtocol::default();
+            let ids: Vec<u64> = (0..8).map(|_| talk.ask("tree", Header::new()).unwrap().0).collect();
+            let mut bytes: Vec<u8> = ids
+                .iter()
+                .flat_map(|id| frame(json!({ "id": id, "ok": true, "tree_bytes": 12, "text": "\u{1f600}" })))
+                .collect();
+            let at = at.index(bytes.len());
+            bytes[at] ^= by;
+            let mut answered = Vec::new();
+            for piece in bytes.chunks(size) {
+                let (replies, malformed) = talk.receive(piece);
+                answered.extend(replies.into_iter().map(|(id, _)| id));
+                if malformed.is_some() {
+                    break;
+                }
+            }
+            prop_assert!(answered.iter().all(|id| ids.contains(id)));
+            let mut once = answered.clone();
+            once.sort_unstable();
+            once.dedup();
+            prop_assert_eq!(once.len(), answered.len());
+        }
+
         #[test]
         fn no_bytes_panic(bytes in prop::collection::vec(any::<u8>(), 0..99)) {
             let mut talk = HelperProtocol::default();

@@ -41,7 +41,7 @@ impl Android {
     }
 }
 
-fn read(output: &Header, body: Bytes) -> Result<Screenshot, Error> {
+pub(super) fn read(output: &Header, body: Bytes) -> Result<Screenshot, Error> {
     let side = |name: &str| {
         let side = output.get(name).and_then(Value::as_i64);
         side.and_then(|side| i32::try_from(side).ok()).filter(|&side| side > 0)

@@ -135,7 +135,8 @@ impl Trial<'_> {
             })
         })
         .await?;
-        self.events().await?;
+        let listens = |_: &Done| "it listens until cancelled".into();
+        self.first_reply("events", json!({}), listens).await;
         for format in ["jpeg", "webp", "png"] {
             let shot = json!({ "format": format });
             self.simple("shot", shot, |(output, body)| {
@@ -144,6 +145,12 @@ impl Trial<'_> {
             })
             .await?;
         }
+        self.first_reply("stream", json!({ "max_side": 480 }), |(output, body)| {
+            let side = |name: &str| output.get(name).and_then(Value::as_i64).unwrap_or(0);
+            let kb = body.len().div_ceil(1024);
+            format!("{}x{}, {kb} KB, then until cancelled", side("width"), side("height"))
+        })
+        .await;
         let report = json!({ "service": ["power"] });
         self.simple("report", report, |(_, body)| Ok(format!("{} bytes", body.len()))).await?;
         self.apps().await?;
@@ -265,13 +272,18 @@ impl Trial<'_> {
         Ok(())
     }
 
-    /// Begins to listen, and cancels.
-    async fn events(&mut self) -> Result<(), Error> {
+    /// Begins an operation that replies until it is cancelled, waits for its first reply, and cancels it.
+    async fn first_reply(
+        &mut self,
+        op: &'static str,
+        request: Value,
+        tell: impl FnOnce(&Done) -> String,
+    ) {
         let began = Instant::now();
-        let result = match self.connection.begin("events", Header::new()) {
+        let result = match self.connection.begin(op, fields(request)) {
             Err(why) => TrialResult::Failed(unanswered(why, "answer").to_string()),
             Ok(mut replies) => match timeout(LIMIT, replies.next()).await {
-                Ok(Ok(Reply::More(..))) => TrialResult::Passed("it listens until cancelled".into()),
+                Ok(Ok(Reply::More(output, body))) => TrialResult::Passed(tell(&(output, body))),
                 Ok(Ok(Reply::Failed(error))) if error.code == "unsupported" => {
                     TrialResult::Skipped(format!("{}: {}", error.code, error.text))
                 }
@@ -279,8 +291,7 @@ impl Trial<'_> {
                 Err(_) => TrialResult::Failed("no answer".into()),
             },
         };
-        self.done.push(OperationTrial { op: "events", result, took: began.elapsed(), shell: None });
-        Ok(())
+        self.done.push(OperationTrial { op, result, took: began.elapsed(), shell: None });
     }
 
     async fn apps(&mut self) -> Result<(), Error> {

@@ -57,9 +57,9 @@ pub(crate) struct Phone {
     programs: AtomicUsize,
 }
 
-const OPS: [&str; 16] = [
+const OPS: [&str; 17] = [
     "act", "apps", "clip_get", "clip_set", "courier", "events", "key", "quiet", "release",
-    "report", "shot", "swipe", "tap", "text", "touch", "tree",
+    "report", "shot", "stream", "swipe", "tap", "text", "touch", "tree",
 ];
 
 fn good_hello(_: &Value) -> Value {
@@ -113,6 +113,12 @@ impl Phone {
     pub(crate) fn heard(&self, op: &str) -> Vec<Value> {
         let heard = self.heard.lock().unwrap();
         heard.iter().filter(|said| said["op"] == op).cloned().collect()
+    }
+
+    /// All requests since the handshake.
+    pub(crate) fn requests(&self) -> Vec<Value> {
+        let heard = self.heard.lock().unwrap();
+        heard.iter().filter(|said| said["op"] != "hello").cloned().collect()
     }
 
     pub(crate) async fn until_heard(&self, op: &str, times: usize) {

@@ -93,14 +93,14 @@ impl SeenState {
 pub(super) async fn watch(
     helper: &Helper,
     header: &Header,
-    tell: &mpsc::UnboundedSender<Value>,
+    tell: &mpsc::Sender<Answer>,
 ) -> Result<Answer, HelperError> {
     let kinds = kinds(header)?;
     let limit = header.get("limit_ms").map(|_| millis(header, "limit_ms", u64::MAX, 0));
     let limit = limit.transpose()?;
     let _using = helper.use_automation(Duration::from_secs(3)).await?;
     let phone = &helper.phone;
-    let _ = tell.send(json!({ "listening": true }));
+    let _ = tell.send(Answer::of(json!({ "listening": true }))).await;
     let mut before = phone.peek(SeenState::of);
     let over = phone.sleep_real(limit);
     tokio::pin!(over);
@@ -117,7 +117,7 @@ pub(super) async fn watch(
             let event = json!({
                 "kind": kind, "package": now.package, "class": "", "texts": texts, "at_ms": at,
             });
-            let _ = tell.send(json!({ "event": event }));
+            let _ = tell.send(Answer::of(json!({ "event": event }))).await;
         }
         before = now;
         tokio::select! {

@@ -1,31 +1,101 @@
-//! The helper's operation `shot`: a picture of the screen, scaled and compressed on the phone.
+//! The helper's operations `shot`, a picture of the screen, scaled and compressed on the phone, and `stream`: another one
+//! whenever the screen shows something else.
 
 use super::error::HelperError;
-use super::fields::{number, word};
+use super::fields::{millis, number, word};
 use super::wire::Header;
 use super::{Answer, Helper};
 use crate::latency::Work;
+use crate::phone::VirtualPhone;
 use serde_json::json;
+use std::time::Duration;
 use thumbwire_virtual_phone::Frame;
+use tokio::sync::mpsc;
 
-/// `shot`. WebP is lossless here: `quality` counts for JPEG only.
+/// What a request wants. WebP is lossless here: `quality` counts for JPEG only.
+struct Options {
+    format: &'static str,
+    quality: u8,
+    side: u32,
+    limit: Duration,
+}
+
+impl Options {
+    fn of(header: &Header) -> Result<Self, HelperError> {
+        Ok(Self {
+            format: word(header, "format", &["jpeg", "png", "webp"])?,
+            quality: number(header, "quality", 1..=100, Some(80))? as u8,
+            side: number(header, "max_side", 16..=10_000, Some(10_000))? as u32,
+            limit: millis(header, "limit_ms", 10_000, 2_000)?,
+        })
+    }
+}
+
+/// `shot`
 pub(super) async fn shot(helper: &Helper, header: &Header) -> Result<Answer, HelperError> {
-    let format = word(header, "format", &["jpeg", "png", "webp"])?;
-    let quality = number(header, "quality", 1..=100, Some(80))?;
-    let side = number(header, "max_side", 16..=10_000, Some(10_000))?;
+    let options = Options::of(header)?;
+    let _using = helper.use_automation(options.limit).await?;
+    helper.phone.run_work(Work::HelperShot).await;
+    let (frame, rotation) = capture(&helper.phone);
+    compress(frame, rotation, &options)
+}
+
+/// `stream`: sends pictures to `tell` until the time is over; ends when cancelled.
+pub(super) async fn stream(
+    helper: &Helper,
+    header: &Header,
+    tell: &mpsc::Sender<Answer>,
+) -> Result<Answer, HelperError> {
+    let options = Options::of(header)?;
+    let gap = millis(header, "gap_ms", 10_000, 200)?;
+    let time = header.get("for_ms").map(|_| millis(header, "for_ms", u64::MAX, 0)).transpose()?;
+    let _using = helper.use_automation(options.limit).await?;
     let phone = &helper.phone;
-    let _using = helper.use_automation(std::time::Duration::from_secs(2)).await?;
-    phone.run_work(Work::HelperShot).await;
-    // Follows the rotation of the screen on every release.
-    let (frame, rotation) =
-        phone.with(|phone| (phone.world.capture(), phone.world.display().rotation));
+    let over = phone.sleep_real(time);
+    tokio::pin!(over);
+    let mut last: Option<(Frame, u8)> = None;
+    let mut sent = 0;
+    loop {
+        let changed = phone.changed();
+        let now = capture(phone);
+        let is_new = last.as_ref() != Some(&now);
+        if is_new {
+            phone.run_work(Work::HelperShot).await;
+            let picture = compress(now.0.clone(), now.1, &options)?;
+            last = Some(now);
+            sent += 1;
+            if tell.send(picture).await.is_err() {
+                return Err(HelperError::cancelled());
+            }
+            tokio::select! {
+                () = phone.sleep_real(Some(gap)) => {},
+                () = &mut over => break,
+            }
+            continue;
+        }
+        tokio::select! {
+            () = changed => {},
+            () = phone.tick() => phone.with(|_| {}),
+            () = &mut over => break,
+        }
+    }
+    Ok(Answer::of(json!({ "sent": sent })))
+}
+
+/// What the screen shows, as the phone is held, and the rotation. Wakes nobody.
+fn capture(phone: &VirtualPhone) -> (Frame, u8) {
+    phone.peek(|phone| (phone.world.capture(), phone.world.display().rotation))
+}
+
+fn compress(frame: Frame, rotation: u8, options: &Options) -> Result<Answer, HelperError> {
     let (screen_width, screen_height) = (frame.width, frame.height);
-    let frame = scaled(frame, side as u32);
-    let body = compressed(&frame, format, quality as u8)
+    let frame = scaled(frame, options.side);
+    let body = compressed(&frame, options.format, options.quality)
         .ok_or_else(|| HelperError::of("internal", "cannot compress the picture"))?;
     let fields = json!({
-        "format": format, "width": frame.width, "height": frame.height, "screen_width": screen_width,
-        "screen_height": screen_height, "rotation": rotation, "via": "UiAutomation",
+        "format": options.format, "width": frame.width, "height": frame.height,
+        "screen_width": screen_width, "screen_height": screen_height, "rotation": rotation,
+        "via": "UiAutomation",
     });
     Ok(Answer { fields, body })
 }

@@ -90,6 +90,16 @@ final class EventLog implements UiAutomation.OnAccessibilityEventListener {
         }
     }
 
+    /** Waits up to `limit` ms until another event has come than the one with this number. */
+    synchronized void waitForChange(long seen, long limit, Task task) throws InterruptedException, Fault {
+        long until = Server.now() + limit;
+        long left;
+        while (number == seen && (left = until - Server.now()) > 0) {
+            task.check();
+            wait(left);
+        }
+    }
+
     synchronized long number() {
         return number;
     }

@@ -64,6 +64,7 @@ public final class Main {
         Clipboard clipboard = new Clipboard();
         Nodes nodes = new Nodes(automation, events);
         Waiting waiting = new Waiting(automation, events);
+        Screenshot screenshot = new Screenshot(automation);
         Packages packages = new Packages();
         Map<String, Operation> operations = new TreeMap<String, Operation>();
         operations.put("tree", nodes.tree);
@@ -75,7 +76,8 @@ public final class Main {
         operations.put("text", new Text(automation, keys, clipboard));
         operations.put("clip_get", clipboard.get);
         operations.put("clip_set", clipboard.set);
-        operations.put("shot", new Screenshot(automation));
+        operations.put("shot", screenshot);
+        operations.put("stream", new PictureStream(automation, events, screenshot));
         operations.put("quiet", waiting.quiet);
         operations.put("events", waiting.watch);
         operations.put("report", new Reports());

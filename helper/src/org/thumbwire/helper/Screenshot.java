@@ -13,6 +13,21 @@ import java.nio.ByteBuffer;
 
 /** The op `shot`: a picture of the screen, scaled and compressed on the phone, because the cable is the slow part. */
 final class Screenshot implements Operation {
+    /** What a request wants. */
+    static final class Options {
+        final int side;
+        final int quality;
+        final String format;
+        final long limit;
+
+        Options(Request request) throws Fault {
+            side = (int) request.number("max_side", 16, 10000, 10000);
+            quality = (int) request.number("quality", 1, 100, 80);
+            format = request.word("format", "jpeg", "png", "webp");
+            limit = request.millis("limit_ms", 10000, 2000);
+        }
+    }
+
     private final Automation automation;
     /** UiAutomation gave no picture once: some virtual screens never do. */
     private volatile boolean byProgram;
@@ -23,11 +38,13 @@ final class Screenshot implements Operation {
 
     @Override
     public Reply run(Request request, Task task) throws Exception {
-        int side = (int) request.number("max_side", 16, 10000, 10000);
-        int quality = (int) request.number("quality", 1, 100, 80);
-        String format = request.word("format", "jpeg", "png", "webp");
+        return take(new Options(request), task);
+    }
+
+    /** A picture of now. */
+    Reply take(Options options, Task task) throws Exception {
         String via = byProgram ? "screencap" : "UiAutomation";
-        Bitmap picture = byProgram ? null : take(task, request.millis("limit_ms", 10000, 2000));
+        Bitmap picture = byProgram ? null : take(task, options.limit);
         if (picture == null) {
             picture = run(task);
             via = "screencap";
@@ -35,10 +52,12 @@ final class Screenshot implements Operation {
         }
         int width = picture.getWidth();
         int height = picture.getHeight();
-        picture = scale(picture, side);
+        picture = scale(picture, options.side);
         ByteArrayOutputStream to = new ByteArrayOutputStream(1 << 16);
-        if (!picture.compress(format(format), quality, to)) throw new Fault("internal", "cannot compress the picture");
-        Reply reply = new Reply().with("format", format).with("width", picture.getWidth())
+        if (!picture.compress(format(options.format), options.quality, to)) {
+            throw new Fault("internal", "cannot compress the picture");
+        }
+        Reply reply = new Reply().with("format", options.format).with("width", picture.getWidth())
                 .with("height", picture.getHeight()).with("screen_width", width).with("screen_height", height)
                 .with("rotation", Screen.now().rotation).with("via", via);
         picture.recycle();
