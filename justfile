@@ -21,6 +21,10 @@ bench:
     cargo bench -p thumbwire --bench calls
     cargo bench -p thumbwire --bench phones
 
+# The same calls with the helper and with shell commands: the figures of docs/helper.md
+bench-helper:
+    cargo bench -p thumbwire --bench helper
+
 # Ours and other servers side by side on the virtual phone: the tables of docs/benchmarks.md. Needs adb and Python 3.13 as $PYTHON
 bench-peers peers='target/peers':
     cargo build --release -p thumbwire

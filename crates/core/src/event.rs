@@ -19,6 +19,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use thumbwire_base::lock;
+use thumbwire_device::Rungs;
 use tokio::time::Instant;
 
 use crate::action::{Action, Failure, Outcome};
@@ -37,6 +38,8 @@ pub enum Event<'a> {
         took: Duration,
         /// Its result.
         result: CallResult<'a>,
+        /// How the phone's operations were done; empty for an abandoned call.
+        rungs: &'a Rungs,
     },
     /// A phone is ready: it was plugged in, or connected by its address.
     DeviceConnected {

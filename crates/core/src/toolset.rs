@@ -65,6 +65,8 @@ pub struct Toolset {
     pub refuses_unknown: bool,
     /// Whether clients choose their device. If not, all clients of a server have the same one.
     pub chooses_device: bool,
+    /// Whether replies tell how the phone's operations were done. Those of an original server do not.
+    pub tells_rungs: bool,
     /// Tools that the operator has not allowed, each with what allows it: `--allow data`.
     pub withheld: Vec<(&'static str, String)>,
     render_rejection: fn(&RejectedCall<'_>) -> Reply,
@@ -132,6 +134,7 @@ impl Toolset {
         }
         let began = Instant::now();
         let client = Arc::clone(&call.client);
+        let state = Arc::clone(&call.state);
         let mark = self.resources.as_ref().map_or(0, |resources| resources.mark());
         let mode = tool.take_observe(&mut arguments);
         // The action leaves time to look at what it did.
@@ -188,6 +191,9 @@ impl Toolset {
             }
             let added = resources.added_since(mark, &client);
             reply.content.extend(added.into_iter().map(Content::Link));
+        }
+        if self.tells_rungs {
+            reply.rungs = state.rungs();
         }
         let reply = reply.made_visible();
         // Only in tests: a user is better served by a result than by a panic.

@@ -6,9 +6,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use rmcp::model::{
     CallToolResult, CompleteResult, CompletionInfo, ContentBlock, ErrorData,
-    GetPromptRequestParams, GetPromptResult, PromptMessage, Reference, Resource, Role,
+    GetPromptRequestParams, GetPromptResult, MetaObject, PromptMessage, Reference, Resource, Role,
 };
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use thumbwire_base::visible::visible_lines;
 use thumbwire_core::toolset::prompts::Prompt;
 use thumbwire_core::toolset::resources::{
@@ -141,11 +141,20 @@ pub(super) fn completion(mut values: Vec<String>) -> CompleteResult {
     CompleteResult::new(info)
 }
 
+/// Where a result tells how the phone's operations were done: `{"tree":"helper","tap":"shell"}`.
+const RUNGS: &str = "thumbwire/rungs";
+
 /// A reply as a call's result.
 pub(super) fn result(reply: Reply) -> CallToolResult {
     let content = reply.content.into_iter().map(content).collect();
     let mut result = CallToolResult::success(content);
     result.is_error = Some(reply.is_error);
     result.structured_content = reply.structured;
+    if !reply.rungs.is_empty() {
+        let rungs =
+            reply.rungs.iter().map(|(op, rung)| ((*op).to_owned(), rung.to_string().into()));
+        let rungs: Map<String, Value> = rungs.collect();
+        result.meta = Some(MetaObject(Map::from_iter([(RUNGS.to_owned(), rungs.into())])));
+    }
     result
 }

@@ -28,6 +28,7 @@ use thumbwire_core::snapshot::Snapshot;
 use thumbwire_core::toolset::mobile::{self, TreeForm};
 use thumbwire_core::toolset::{Content, ObserveMode};
 use thumbwire_core::trace::format::StoredSnapshot;
+use thumbwire_device::android::HelperMode;
 use thumbwire_device::android::ui::read_dump;
 use thumbwire_device::image::{PixelLimits, Pixels};
 use thumbwire_device::{AppId, Format, FormatPreference, Image};
@@ -67,8 +68,9 @@ type Part = fn() -> LocalBoxFuture<'static, ()>;
 /// Each tool through MCP, next to the phone's own time for the same command.
 async fn tools() {
     let phone = VirtualPhone::new(Setup::default());
-    let phones = DeviceProviders::adb(AdbServer::new("127.0.0.1:9"))
-        .with(VirtualPhoneProvider::new(phone.clone()));
+    // Its commands are run again without us.
+    let phones = VirtualPhoneProvider::new(phone.clone()).with_helper(HelperMode::Off);
+    let phones = DeviceProviders::adb(AdbServer::new("127.0.0.1:9")).with(phones);
     let session = Arc::new(Session::new(phones, Some(VIRTUAL.into())));
     let client = Client::connect(Arc::new(mobile::toolset()), session.clone()).await;
     let client = client.expect("a server in this process");
@@ -162,8 +164,9 @@ async fn tools() {
 /// connection. All else that the tool does, also commands of its own, counts as ours.
 async fn observed() {
     let phone = VirtualPhone::new(Setup::default());
-    let phones = DeviceProviders::adb(AdbServer::new("127.0.0.1:9"))
-        .with(VirtualPhoneProvider::new(phone.clone()));
+    // Its commands are run again without us.
+    let phones = VirtualPhoneProvider::new(phone.clone()).with_helper(HelperMode::Off);
+    let phones = DeviceProviders::adb(AdbServer::new("127.0.0.1:9")).with(phones);
     let session = Arc::new(Session::new(phones, Some(VIRTUAL.into())));
     let surface = mobile::toolset_with(TreeForm::List, ObserveMode::Diff);
     let client = Client::connect(Arc::new(surface), session).await.expect("a server here");

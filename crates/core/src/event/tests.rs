@@ -21,7 +21,7 @@ impl EventSink for Keeps {
             Event::CallStarted(call) => {
                 format!("{} {} on {:?}", call.number, call.action, call.device)
             }
-            Event::CallFinished { call, took, result } => {
+            Event::CallFinished { call, took, result, .. } => {
                 let result = match result {
                     CallResult::Done(_) => "done",
                     CallResult::Failed(_) => "failed",

@@ -250,6 +250,7 @@ pub fn toolset_sending(
         nested: None,
         refuses_unknown: true,
         chooses_device: true,
+        tells_rungs: true,
         withheld,
         render_rejection: errors::refuse,
     }

@@ -7,7 +7,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
 use thumbwire_base::visible::{has_hidden, visible_lines};
-use thumbwire_device::Image;
+use thumbwire_device::{Image, Rungs};
 
 use super::resources::{ResourceContents, ResourceData, ResourceInfo};
 use crate::action::Cause;
@@ -25,6 +25,8 @@ pub struct Reply {
     pub cause: Option<Cause>,
     /// Files on this computer that the client may read from now on. Those that an action's outcome names need not be here.
     pub files: Vec<PathBuf>,
+    /// How the phone's operations were done, if this toolset's clients are told.
+    pub rungs: Rungs,
 }
 
 /// One content block of a reply.
@@ -43,7 +45,14 @@ pub enum Content {
 impl Reply {
     /// A reply with this content.
     pub fn parts(content: Vec<Content>) -> Self {
-        Self { content, structured: None, is_error: false, cause: None, files: Vec::new() }
+        Self {
+            content,
+            structured: None,
+            is_error: false,
+            cause: None,
+            files: Vec::new(),
+            rungs: Rungs::new(),
+        }
     }
 
     /// A text reply.

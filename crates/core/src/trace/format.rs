@@ -5,6 +5,7 @@
 //! types may change while stored traces stay readable. Every change here raises [`VERSION`].
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -41,6 +42,9 @@ pub enum TraceRecord {
         device: Option<String>,
         /// The action.
         action: StoredAction,
+        /// How the phone's operations were done: `{"tree":"helper","tap":"shell"}`.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        rungs: BTreeMap<String, String>,
         /// Its result.
         #[serde(flatten)]
         end: ActionResult,

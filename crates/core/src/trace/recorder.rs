@@ -14,7 +14,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use serde::Serialize;
 use thumbwire_base::lock;
-use thumbwire_device::Screenshot;
+use thumbwire_device::{Rungs, Screenshot};
 use tokio::time::Instant;
 
 use super::format::{
@@ -41,9 +41,9 @@ pub struct Recorder {
 
 impl EventSink for Recorder {
     fn on_event(&self, event: &Event<'_>) {
-        let Event::CallFinished { call, took, result } = event else { return };
+        let Event::CallFinished { call, took, result, rungs } = event else { return };
         // A trace that cannot be written (disk full) must not lose the caller's result.
-        if let Err(error) = self.record(*call, *took, *result) {
+        if let Err(error) = self.record(*call, *took, *result, rungs) {
             tracing::warn!("cannot record the action in {}: {error}", self.folder.display());
         }
     }
@@ -167,6 +167,7 @@ impl Recorder {
         call: ObservedCall<'_>,
         took: Duration,
         result: CallResult<'_>,
+        rungs: &Rungs,
     ) -> io::Result<()> {
         if let Some(redaction) = &self.redaction {
             redaction.learn(call.action);
@@ -187,6 +188,7 @@ impl Recorder {
             duration_ms: millis(took),
             device: call.device.map(str::to_owned),
             action: StoredAction::from(call.action),
+            rungs: rungs.iter().map(|(op, rung)| ((*op).to_owned(), rung.to_string())).collect(),
             end,
         };
         self.write_record(&line)

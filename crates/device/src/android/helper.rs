@@ -47,6 +47,7 @@ use tokio::task::AbortHandle;
 use tokio::time::{Instant, timeout};
 
 use super::{Android, transport_error};
+use crate::rungs::{self, Rung};
 use crate::{Error, HelperStatus, ServiceReply, ServiceRequest, SideEffect, StartServiceError};
 use connection::{Connection, ConnectionEnd, RequestError};
 use frame::Header;
@@ -141,7 +142,10 @@ impl Android {
         let request = call_service::encode(letter, limit);
         let reply = connection.ask("courier", request, limit.saturating_add(GRACE)).await;
         match reply.map_err(|why| unanswered(why, call_service::WHAT))? {
-            Reply::Done(said, _) | Reply::More(said, _) => call_service::read_answer(letter, &said),
+            Reply::Done(said, _) | Reply::More(said, _) => {
+                rungs::note("courier", Rung::Helper);
+                call_service::read_answer(letter, &said)
+            }
             Reply::Failed(HelperError { code, .. }) if code == "unsupported" => Err(absent(NEEDS)),
             Reply::Failed(fault) => call_service::read_fault(fault),
         }
@@ -152,7 +156,10 @@ impl Android {
         let Operation { op, needs, what, limit, .. } = operation;
         let connection = self.helper(needs).await?;
         match connection.ask(op, fields, limit).await.map_err(|why| unanswered(why, what))? {
-            Reply::Done(output, _) | Reply::More(output, _) => Ok(output),
+            Reply::Done(output, _) | Reply::More(output, _) => {
+                rungs::note(op, Rung::Helper);
+                Ok(output)
+            }
             Reply::Failed(error) => Err(operation.read_fault(error)),
         }
     }
@@ -164,6 +171,17 @@ impl Android {
     /// What the helper says about the operation, or that its reply was lost after it may have acted. With
     /// [`HelperMode::Require`], also why the helper cannot be used.
     async fn try_helper(
+        &self,
+        operation: Operation,
+        fields: Header,
+    ) -> Result<Option<(Header, Bytes)>, Error> {
+        let result = self.ask_first(operation, fields).await?;
+        let rung = if result.is_some() { Rung::Helper } else { Rung::Shell };
+        rungs::note(operation.op, rung);
+        Ok(result)
+    }
+
+    async fn ask_first(
         &self,
         operation: Operation,
         fields: Header,
