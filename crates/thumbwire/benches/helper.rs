@@ -27,7 +27,7 @@ use thumbwire_core::toolset::{Content, ObserveMode};
 use thumbwire_device::android::HelperMode;
 use thumbwire_device::{AppId, Format, FormatPreference};
 use thumbwire_mcp::Client;
-use thumbwire_virtual_android::{Profile, Setup, VirtualPhone};
+use thumbwire_virtual_android::{ClockMode, Profile, Setup, VirtualPhone};
 use tokio::time::sleep;
 
 const MAPS: &str = "com.google.android.apps.maps";
@@ -71,9 +71,9 @@ fn main() {
             4 => Setup::of_release("4.4").expect("a release"),
             _ => Setup::default(),
         };
-        let phone = VirtualPhone::new(Setup { profile, ..setup });
+        let phone = VirtualPhone::new(Setup { profile, clock: ClockMode::Real, ..setup });
         let plan = Plan {
-            tap: (540, 1),
+            tap: (240, 1),
             field: None,
             tool: Some((
                 NOTES.into(),

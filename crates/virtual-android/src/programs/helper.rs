@@ -20,8 +20,7 @@
 //!
 //! The first connection with the token is the host's, and the only one. The helper ends with it, with standard input, at
 //! `bye`, at any signal, and after 60 s without a frame or a running request. Not here: checking who connects, because
-//! only adbd, whose user id is 2000, can connect to a socket inside this phone; `icon`, because its apps have no pictures;
-//! trees of several windows.
+//! only adbd, whose user id is 2000, can connect to a socket inside this phone; `icon`, because its apps have no pictures.
 
 mod apps;
 mod clipboard;

@@ -53,9 +53,11 @@ async fn transcript(release: &str) -> String {
     for request in [
         json!({"op": "ping"}),
         json!({"op": "tree", "reports": [["power"], ["window", "-a"]], "idle_ms": 200}),
+        json!({"op": "tree", "windows": true, "max_nodes": null}),
+        json!({"op": "tree"}),
         act(first, "click"),
-        json!({"op": "act", "rev": 2, "node": first, "action": "set_text", "text": "x"}),
-        json!({"op": "act", "rev": 2, "node": new_note, "action": "click"}),
+        json!({"op": "act", "rev": 4, "node": first, "action": "set_text", "text": "x"}),
+        json!({"op": "act", "rev": 4, "node": new_note, "action": "click"}),
         json!({"op": "text", "text": "\u{e9}\u{6f22}\u{1f600}"}),
         json!({"op": "text", "text": "ab", "how": "keys"}),
         json!({"op": "text", "text": "new", "replace": true}),

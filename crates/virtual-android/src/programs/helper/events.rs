@@ -13,21 +13,7 @@ use std::hash::{Hash as _, Hasher as _};
 use std::time::Duration;
 use tokio::sync::mpsc;
 
-/// Kinds of events; those without a source here never come.
-const KINDS: [&str; 11] = [
-    "screen",
-    "windows",
-    "content",
-    "toast",
-    "notification",
-    "clicked",
-    "long_clicked",
-    "focused",
-    "text",
-    "scrolled",
-    "other",
-];
-/// What is reported unless the host says.
+/// What is reported unless the host says. Of the kinds of a real phone `screen`, `content`, `toast` and `notification` come.
 const USUAL: [&str; 4] = ["screen", "windows", "toast", "notification"];
 
 /// `quiet`
@@ -133,14 +119,12 @@ fn uptime_ms(phone: &VirtualPhone) -> u64 {
 }
 
 fn kinds(header: &Header) -> Result<Vec<String>, HelperError> {
-    let wrong = || HelperError::wrong("kinds", "a list of kinds of events");
-    let Some(list) = header.get("kinds") else {
+    let wrong = |what: &str| HelperError::wrong("kinds", what);
+    let Some(list) = header.get("kinds").filter(|list| !list.is_null()) else {
         return Ok(USUAL.map(str::to_owned).to_vec());
     };
-    let list = list.as_array().filter(|list| list.len() <= 32).ok_or_else(wrong)?;
-    let known = |value: &Value| {
-        let kind = KINDS.iter().find(|kind| value.as_str() == Some(kind))?;
-        Some((*kind).to_owned())
-    };
-    list.iter().map(|value| known(value).ok_or_else(wrong)).collect()
+    let list = list.as_array().filter(|list| list.len() <= 32);
+    let list = list.ok_or_else(|| wrong("a list of at most 32 values"))?;
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    list.iter().map(|value| text(value).ok_or_else(|| wrong("a list of strings"))).collect()
 }

@@ -9,6 +9,11 @@ use thumbwire_virtual_phone::Point;
 /// Maximum distance of a coordinate from the origin.
 const FURTHEST: f64 = 100_000.0;
 
+/// A field; one that is null is missing.
+fn get<'a>(header: &'a Header, name: &str) -> Option<&'a Value> {
+    header.get(name).filter(|value| !value.is_null())
+}
+
 /// A number between the two; `otherwise` if it is missing.
 pub(super) fn number(
     header: &Header,
@@ -18,7 +23,7 @@ pub(super) fn number(
 ) -> Result<u64, HelperError> {
     let wrong =
         || HelperError::wrong(name, &format!("a number from {} to {}", range.start(), range.end()));
-    match header.get(name) {
+    match get(header, name) {
         None => otherwise.ok_or_else(wrong),
         Some(value) => value.as_u64().filter(|number| range.contains(number)).ok_or_else(wrong),
     }
@@ -32,7 +37,7 @@ pub(super) fn millis(
     otherwise: u64,
 ) -> Result<Duration, HelperError> {
     let wrong = || HelperError::wrong(name, "a number of milliseconds");
-    let millis = match header.get(name) {
+    let millis = match get(header, name) {
         None => otherwise,
         Some(value) => value.as_u64().ok_or_else(wrong)?,
     };
@@ -41,7 +46,7 @@ pub(super) fn millis(
 
 /// A text.
 pub(super) fn text<'a>(header: &'a Header, name: &str) -> Result<&'a str, HelperError> {
-    let text = header.get(name).and_then(Value::as_str);
+    let text = get(header, name).and_then(Value::as_str);
     text.ok_or_else(|| HelperError::wrong(name, "a string"))
 }
 
@@ -52,7 +57,7 @@ pub(super) fn word(
     words: &[&'static str],
 ) -> Result<&'static str, HelperError> {
     let wrong = || HelperError::wrong(name, &format!("one of {}", words.join(" ")));
-    match header.get(name) {
+    match get(header, name) {
         None => words.first().copied().ok_or_else(wrong),
         Some(value) => {
             let known = words.iter().find(|word| value.as_str() == Some(word));
@@ -63,7 +68,7 @@ pub(super) fn word(
 
 /// A truth value, false if it is missing.
 pub(super) fn flag(header: &Header, name: &str) -> Result<bool, HelperError> {
-    match header.get(name) {
+    match get(header, name) {
         None => Ok(false),
         Some(value) => value.as_bool().ok_or_else(|| HelperError::wrong(name, "true or false")),
     }
@@ -72,7 +77,7 @@ pub(super) fn flag(header: &Header, name: &str) -> Result<bool, HelperError> {
 /// A point on the screen, in pixels.
 pub(super) fn point(header: &Header, x: &str, y: &str) -> Result<Point, HelperError> {
     let pixels = |name: &str| {
-        let value = header.get(name).and_then(Value::as_f64);
+        let value = get(header, name).and_then(Value::as_f64);
         let value = value.filter(|value| value.abs() <= FURTHEST);
         value.map(|value| value as i32).ok_or_else(|| HelperError::wrong(name, "a coordinate"))
     };

@@ -11,7 +11,7 @@ use crate::latency::Work;
 use crate::phone::{State, VirtualPhone};
 use serde_json::{Value, json};
 use std::time::Duration;
-use thumbwire_virtual_phone::{Node, NodeAction};
+use thumbwire_virtual_phone::{Node, NodeAction, Rect, WindowKind};
 
 /// Maximum reports of a tree, and words of a report.
 const MOST_REPORTS: usize = 8;
@@ -54,7 +54,7 @@ pub(super) async fn tree(
     let limit = millis(header, "limit_ms", 10_000, 2_000)?;
     let idle = millis(header, "idle_ms", 10_000, 0)?;
     let moving = millis(header, "idle_limit_ms", 60_000, 1_000)?;
-    flag(header, "windows")?;
+    let windows = flag(header, "windows")? && phone.read(|phone| phone.world.android() >= 5);
     let reports = reports(header)?;
     let _using = helper.use_automation(limit).await?;
     let mut fields = json!({});
@@ -64,9 +64,9 @@ pub(super) async fn tree(
     phone.run_work(Work::HelperTree).await;
     let mut waited = Duration::ZERO;
     let none = phone.trigger(Fault::NoWindow, command).map(|hit| hit.time());
-    let (xml, seen, truncated) = loop {
+    let Taken { xml, nodes: seen, truncated, windows } = loop {
         let hidden = none.is_some_and(|none| waited < none);
-        let taken = phone.with(|phone| if hidden { None } else { take(phone, most) });
+        let taken = phone.with(|phone| if hidden { None } else { take(phone, most, windows) });
         if let Some(taken) = taken {
             break taken;
         }
@@ -80,6 +80,9 @@ pub(super) async fn tree(
     };
     if truncated {
         fields["truncated"] = true.into();
+    }
+    if let Some(windows) = windows {
+        fields["windows"] = windows;
     }
     let fresh = xml.clone();
     let xml = dump::stale_tree(phone, xml, || phone.trigger(Fault::DumpStale, command).is_some());
@@ -114,13 +117,52 @@ pub(super) async fn tree(
     Ok(Answer { fields, body })
 }
 
-/// The tree of up to so many nodes, the nodes, and whether some were left out.
-fn take(phone: &mut State, most: usize) -> Option<(String, Vec<NodeSeen>, bool)> {
-    let xml = dump::tree_for_helper(phone, most)?;
-    let nodes: Vec<NodeSeen> =
-        phone.world.scene().focused()?.root.walk().map(NodeSeen::of).collect();
+/// A tree.
+struct Taken {
+    xml: String,
+    nodes: Vec<NodeSeen>,
+    /// Whether nodes were left out, because there are too many.
+    truncated: bool,
+    /// What the windows are and which nodes are theirs, if all of them were asked for.
+    windows: Option<Value>,
+}
+
+/// The tree of up to so many nodes: of the window in front, or of all windows.
+fn take(phone: &mut State, most: usize, windows: bool) -> Option<Taken> {
+    if !windows {
+        let xml = dump::tree_for_helper(phone, most)?;
+        let mut nodes: Vec<NodeSeen> =
+            phone.world.scene().focused()?.root.walk().map(NodeSeen::of).collect();
+        let truncated = nodes.len() > most;
+        nodes.truncate(most);
+        return Some(Taken { xml, nodes, truncated, windows: None });
+    }
+    let xml = dump::windows_tree_for_helper(phone, most)?;
+    let scene = phone.world.scene();
+    let (mut nodes, mut list) = (Vec::new(), Vec::new());
+    let all = dump::windows_for_helper(scene);
+    for (nth, window) in all.iter().enumerate() {
+        let first = nodes.len().min(most);
+        nodes.extend(window.root.walk().map(NodeSeen::of));
+        let Rect { left, top, right, bottom } = window.bounds;
+        list.push(json!({
+            "type": window_type(window.kind), "layer": all.len() - nth, "active": window.focused,
+            "focused": window.focused, "bounds": format!("[{left},{top}][{right},{bottom}]"),
+            "package": window.package, "first": first, "nodes": nodes.len().min(most) - first,
+        }));
+    }
     let truncated = nodes.len() > most;
-    Some((xml, nodes.into_iter().take(most).collect(), truncated))
+    nodes.truncate(most);
+    Some(Taken { xml, nodes, truncated, windows: Some(list.into()) })
+}
+
+/// As `AccessibilityWindowInfo` has them.
+fn window_type(kind: WindowKind) -> &'static str {
+    match kind {
+        WindowKind::Application | WindowKind::Panel => "app",
+        WindowKind::InputMethod => "keyboard",
+        _ => "system",
+    }
 }
 
 /// `act`
