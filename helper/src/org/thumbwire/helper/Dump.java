@@ -57,16 +57,16 @@ final class Dump {
         text("class", node.getClassName());
         text("package", node.getPackageName());
         text("content-desc", node.getContentDescription());
-        flag("checkable", node.isCheckable());
-        flag("checked", node.isChecked());
-        flag("clickable", node.isClickable());
-        flag("enabled", node.isEnabled());
-        flag("focusable", node.isFocusable());
-        flag("focused", node.isFocused());
-        flag("scrollable", node.isScrollable());
-        flag("long-clickable", node.isLongClickable());
-        flag("password", node.isPassword());
-        flag("selected", node.isSelected());
+        flag(" checkable=\"true\"", " checkable=\"false\"", node.isCheckable());
+        flag(" checked=\"true\"", " checked=\"false\"", node.isChecked());
+        flag(" clickable=\"true\"", " clickable=\"false\"", node.isClickable());
+        flag(" enabled=\"true\"", " enabled=\"false\"", node.isEnabled());
+        flag(" focusable=\"true\"", " focusable=\"false\"", node.isFocusable());
+        flag(" focused=\"true\"", " focused=\"false\"", node.isFocused());
+        flag(" scrollable=\"true\"", " scrollable=\"false\"", node.isScrollable());
+        flag(" long-clickable=\"true\"", " long-clickable=\"false\"", node.isLongClickable());
+        flag(" password=\"true\"", " password=\"false\"", node.isPassword());
+        flag(" selected=\"true\"", " selected=\"false\"", node.isSelected());
         Rect at = new Rect();
         node.getBoundsInScreen(at);
         // Leaves a node that is outside of the display where it is.
@@ -91,8 +91,9 @@ final class Dump {
         xml.append("</node>");
     }
 
-    private void flag(String name, boolean value) {
-        xml.append(' ').append(name).append(value ? "=\"true\"" : "=\"false\"");
+    /** Whole texts: an old phone takes long for each call. */
+    private void flag(String yes, String no, boolean value) {
+        xml.append(value ? yes : no);
     }
 
     private void text(String name, CharSequence value) {
@@ -103,7 +104,10 @@ final class Dump {
 
     /** Characters that XML forbids become a dot, as in Android's own dump. */
     static void escape(StringBuilder to, String text) {
-        for (int i = 0; i < text.length(); i++) {
+        int plain = 0;
+        while (plain < text.length() && isPlain(text.charAt(plain))) plain++;
+        to.append(text, 0, plain);
+        for (int i = plain; i < text.length(); i++) {
             char c = text.charAt(i);
             switch (c) {
                 case '&':
@@ -128,6 +132,11 @@ final class Dump {
                     else i += Json.append(to, text, i);
             }
         }
+    }
+
+    /** Whether it is written as it is, most characters by far. */
+    private static boolean isPlain(char c) {
+        return c >= ' ' && c < 0x7f && c != '&' && c != '<' && c != '>' && c != '"';
     }
 
     private static Method method(String name, int since) {
