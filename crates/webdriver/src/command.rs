@@ -1,0 +1,308 @@
+//! Commands: what a client asks, as a value; the HTTP request for it; and the router that reads the request again.
+//!
+//! Each file here has the rows of one subject; [`route`] explains a row. To add a command, add its row, its sample in
+//! `tests/it/samples.rs`, and its line in `docs/protocol.md`.
+
+mod app;
+mod device;
+mod element;
+mod gesture;
+mod route;
+mod screen;
+mod session;
+
+use serde_json::{Map, Value};
+
+pub use app::{AppCommand, AppName};
+pub use device::{Appearance, DeviceCommand};
+pub use element::ElementCommand;
+pub use gesture::{GestureCommand, PickerOrder, Scroll};
+pub use route::{Method, Route, SessionScope};
+pub use screen::ScreenCommand;
+pub use session::SessionCommand;
+
+use crate::error::{ErrorCode, WebDriverError};
+use crate::id::SessionId;
+use crate::path;
+use route::RequestParts;
+
+/// Everything that can be asked, by subject.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Command {
+    /// Sessions, the server itself, contexts, scripts, logs.
+    Session(SessionCommand),
+    /// Finding elements, and what is done to one.
+    Element(ElementCommand),
+    /// Sources, pictures, sizes, orientation, alerts.
+    Screen(ScreenCommand),
+    /// Touches and typing.
+    Gesture(GestureCommand),
+    /// Apps and URLs.
+    App(AppCommand),
+    /// The device: lock, buttons, clipboard, keyboard, battery.
+    Device(DeviceCommand),
+}
+
+/// An HTTP request, without host and headers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Request {
+    /// The method.
+    pub method: Method,
+    /// Path and query, encoded. It begins with `/` and follows the server's base path, such as `/wd/hub` of Appium 1.
+    pub path: String,
+    /// The JSON object to send with `POST`; other methods have none.
+    pub body: Option<Value>,
+}
+
+/// A request that was read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct IncomingCommand {
+    /// The session in the path. Whether it exists is for the server to check; `None` only for commands whose
+    /// [`Route::session`] is not `Required`.
+    pub session: Option<SessionId>,
+    /// The command.
+    pub command: Command,
+}
+
+impl Command {
+    /// The route of every command.
+    pub fn routes() -> impl Iterator<Item = &'static Route> {
+        [
+            SessionCommand::ROUTES,
+            ElementCommand::ROUTES,
+            ScreenCommand::ROUTES,
+            GestureCommand::ROUTES,
+            AppCommand::ROUTES,
+            DeviceCommand::ROUTES,
+        ]
+        .into_iter()
+        .flatten()
+    }
+
+    /// This command's route.
+    pub fn route(&self) -> &'static Route {
+        self.split().0
+    }
+
+    /// The request in a session. Commands that never belong to one ignore it.
+    pub fn request(&self, session: &SessionId) -> Request {
+        let (route, parts) = self.split();
+        let session = (route.session != SessionScope::None).then_some(session);
+        write(route.method, session, route.paths.first().copied().unwrap_or_default(), parts)
+    }
+
+    /// The request without a session, or `None` if the command needs one.
+    pub fn request_without_session(&self) -> Option<Request> {
+        let (route, parts) = self.split();
+        let path = route.paths.first()?;
+        (route.session != SessionScope::Required).then(|| write(route.method, None, path, parts))
+    }
+
+    /// The request by each of the command's paths, the one in use first. A client that gets `unknown command` tries the next.
+    pub fn requests(&self, session: &SessionId) -> impl Iterator<Item = Request> {
+        let route = self.route();
+        let session = (route.session != SessionScope::None).then_some(session);
+        route.paths.iter().map(move |path| write(route.method, session, path, self.split().1))
+    }
+
+    /// The router: reads a request. `target` is its path and perhaps a query, after the server's base path. An empty body
+    /// counts as `{}`.
+    ///
+    /// # Errors
+    /// `unknown command` for a path that no command has, `unknown method` for one that others have, and `invalid argument`,
+    /// with the name of the field, for a wrong body.
+    pub fn parse(
+        method: &str,
+        target: &str,
+        body: &[u8],
+    ) -> Result<IncomingCommand, WebDriverError> {
+        let (segments, query) = path::split(target);
+        let (session, rest) = match segments.as_slice() {
+            ["session", id, rest @ ..] => (Some(path::decode(id).and_then(SessionId::new)), rest),
+            all => (None, all),
+        };
+        let scope = match session {
+            Some(_) => SessionScope::Required,
+            None => SessionScope::None,
+        };
+        let here =
+            |route: &&Route| route.session == SessionScope::Optional || route.session == scope;
+        let matching = |route: &'static Route| {
+            let values = route.paths.iter().find_map(|path| path::matches(path, rest))?;
+            Some((route, values))
+        };
+        let mut matching = Self::routes().filter(here).filter_map(matching).peekable();
+        let known = matching.peek().is_some();
+        let asked = Method::from_text(method);
+        let Some((route, values)) = matching.find(|(route, _)| Some(route.method) == asked) else {
+            let code = if known { ErrorCode::UnknownMethod } else { ErrorCode::UnknownCommand };
+            let target = thumbwire_base::truncate(target, 200);
+            let method = thumbwire_base::truncate(method, 20);
+            let message = format!("{code}: {method} {target}");
+            return Err(WebDriverError::new(code, message));
+        };
+        if session == Some(None) {
+            return Err(WebDriverError::new(
+                ErrorCode::InvalidSessionId,
+                "the path has no valid session id",
+            ));
+        }
+        let body = match route.method {
+            Method::Post => read_body(body)?,
+            Method::Get | Method::Delete => Map::new(),
+        };
+        let parts = RequestParts { path: values, query: path::parse_query(query), body };
+        let command = (route.read)(&parts)?;
+        Ok(IncomingCommand { session: session.flatten(), command })
+    }
+
+    fn split(&self) -> (&'static Route, RequestParts) {
+        let (name, parts) = match self {
+            Self::Session(command) => command.parts(),
+            Self::Element(command) => command.parts(),
+            Self::Screen(command) => command.parts(),
+            Self::Gesture(command) => command.parts(),
+            Self::App(command) => command.parts(),
+            Self::Device(command) => command.parts(),
+        };
+        let route = Self::routes().find(|route| route.name == name);
+        (route.expect("every command has a route"), parts)
+    }
+}
+
+fn write(
+    method: Method,
+    session: Option<&SessionId>,
+    template: &str,
+    parts: RequestParts,
+) -> Request {
+    let session = session.map(|id| format!("/session/{}", path::encode(id.as_str())));
+    let path = path::expand(template, &parts.path) + &path::query(&parts.query);
+    let body = (method == Method::Post).then_some(Value::Object(parts.body));
+    Request { method, path: session.unwrap_or_default() + &path, body }
+}
+
+fn read_body(body: &[u8]) -> Result<Map<String, Value>, WebDriverError> {
+    let refused = |message: String| WebDriverError::new(ErrorCode::InvalidArgument, message);
+    if body.trim_ascii().is_empty() {
+        return Ok(Map::new());
+    }
+    match serde_json::from_slice(body) {
+        Ok(Value::Object(body)) => Ok(body),
+        Ok(Value::Null) => Ok(Map::new()),
+        Ok(_) => Err(refused("the body must be a JSON object".into())),
+        Err(error) => Err(refused(format!("the body is not JSON: {error}"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn refused(method: &str, target: &str, body: &str, code: ErrorCode, message: &str) {
+        let error = Command::parse(method, target, body.as_bytes()).unwrap_err();
+        assert_eq!((&error.code, error.message.as_str()), (&code, message));
+    }
+
+    #[test]
+    fn unknown_paths_and_methods_are_told_apart() {
+        let unknown = ErrorCode::UnknownCommand;
+        refused(
+            "GET",
+            "/session/1/weather",
+            "",
+            unknown.clone(),
+            "unknown command: GET /session/1/weather",
+        );
+        refused("POST", "/element", "{}", unknown.clone(), "unknown command: POST /element");
+        refused("GET", "/session/1/status", "", unknown, "unknown command: GET /session/1/status");
+        let method = ErrorCode::UnknownMethod;
+        refused("POST", "/status", "{}", method.clone(), "unknown method: POST /status");
+        refused(
+            "PUT",
+            "/session/1/orientation",
+            "",
+            method.clone(),
+            "unknown method: PUT /session/1/orientation",
+        );
+        refused("GET", "/session", "", method, "unknown method: GET /session");
+    }
+
+    #[test]
+    fn wrong_bodies_are_refused_by_field() {
+        let argument = ErrorCode::InvalidArgument;
+        refused(
+            "POST",
+            "/session/1/element",
+            "[]",
+            argument.clone(),
+            "the body must be a JSON object",
+        );
+        refused("POST", "/session/1/element", "", argument.clone(), "`using` is missing");
+        refused(
+            "POST",
+            "/session/1/wda/tap",
+            r#"{"x":1,"y":"a"}"#,
+            argument.clone(),
+            "`y` must be a number",
+        );
+        refused(
+            "GET",
+            "/source?format=yaml",
+            "",
+            argument.clone(),
+            "`format` must be one of `xml` `json` `description`",
+        );
+        let error = Command::parse("POST", "/session/1/url", b"{").unwrap_err();
+        assert!(
+            error.code == argument && error.message.starts_with("the body is not JSON: "),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn slash_at_the_end_and_missing_bodies_are_accepted() {
+        // As facebook-wda asks.
+        let get = Command::parse("GET", "/session/A-1/", b"").unwrap();
+        assert_eq!(get.command, SessionCommand::Get.into());
+        assert_eq!(get.session, SessionId::new("A-1"));
+        for body in ["", " \n", "{}", "null"] {
+            let lock = Command::parse("POST", "/wda/lock", body.as_bytes()).unwrap();
+            assert_eq!(
+                lock,
+                IncomingCommand { session: None, command: DeviceCommand::Lock.into() }
+            );
+        }
+    }
+
+    #[test]
+    fn session_id_that_cannot_be_one_is_refused() {
+        for target in ["/session/%FF", "/session/..", "/session//source"] {
+            let error = Command::parse("GET", target, b"").unwrap_err();
+            assert_eq!(error.code, ErrorCode::InvalidSessionId, "{target}");
+        }
+    }
+
+    #[test]
+    fn no_two_commands_have_the_same_request() {
+        let mut seen = std::collections::BTreeMap::new();
+        for route in Command::routes() {
+            for path in route.paths {
+                // Optional parts of a path are tried with and without.
+                for element in
+                    [Map::new(), Map::from_iter([("element".to_owned(), Value::from("e"))])]
+                {
+                    let filled = path::expand(path, &element);
+                    let key = (route.method.as_str(), filled.clone());
+                    let other = seen.insert(key, route.name);
+                    assert!(
+                        other.is_none_or(|other| other == route.name),
+                        "{other:?} {} {filled}",
+                        route.name
+                    );
+                }
+            }
+        }
+    }
+}

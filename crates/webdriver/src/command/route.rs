@@ -1,0 +1,163 @@
+//! One row for each command: its HTTP method, its paths, and where its fields are. The enums of commands, their requests and
+//! the router are made from the rows, so that both ends agree.
+
+use serde_json::{Map, Value};
+
+use crate::command::Command;
+use crate::field::{Body, Field, FieldError, get, put};
+
+/// An HTTP method that WebDriver uses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Method {
+    /// Asks.
+    Get,
+    /// Acts.
+    Post,
+    /// Ends something.
+    Delete,
+}
+
+impl Method {
+    /// As HTTP writes it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Get => "GET",
+            Self::Post => "POST",
+            Self::Delete => "DELETE",
+        }
+    }
+
+    /// Reads it; `None` for methods that WebDriver does not use.
+    pub fn from_text(text: &str) -> Option<Self> {
+        [Self::Get, Self::Post, Self::Delete].into_iter().find(|method| method.as_str() == text)
+    }
+}
+
+/// Whether a command's path begins with `/session/ID`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SessionScope {
+    /// Never.
+    None,
+    /// Either way: WebDriverAgent serves some commands without a session.
+    Optional,
+    /// Always.
+    Required,
+}
+
+/// How a command looks over HTTP.
+#[derive(Debug, Clone, Copy)]
+pub struct Route {
+    /// The command's enum and name, such as `GestureCommand::Tap`.
+    pub name: &'static str,
+    /// Its method.
+    pub method: Method,
+    /// Whether it needs a session.
+    pub session: SessionScope,
+    /// Its paths after `/session/ID`. The first is the one in use, the others are of older servers or of Appium.
+    pub paths: &'static [&'static str],
+    /// Makes the command of a request's parts.
+    pub(crate) read: fn(&RequestParts) -> Result<Command, FieldError>,
+}
+
+/// A command's fields by where they are. Values of `path` and `query` are texts.
+#[derive(Debug, Default)]
+pub(crate) struct RequestParts {
+    pub(crate) path: Map<String, Value>,
+    pub(crate) query: Map<String, Value>,
+    pub(crate) body: Map<String, Value>,
+}
+
+impl RequestParts {
+    pub(crate) fn get_path<T: Field>(&self, name: &str) -> Result<T, FieldError> {
+        get(&self.path, name)
+    }
+
+    pub(crate) fn put_path(&mut self, name: &str, value: &impl Field) {
+        put(&mut self.path, name, value);
+    }
+
+    pub(crate) fn get_query<T: Field>(&self, name: &str) -> Result<T, FieldError> {
+        get(&self.query, name)
+    }
+
+    pub(crate) fn put_query(&mut self, name: &str, value: &impl Field) {
+        put(&mut self.query, name, value);
+    }
+
+    pub(crate) fn get_field<T: Field>(&self, name: &str) -> Result<T, FieldError> {
+        get(&self.body, name)
+    }
+
+    pub(crate) fn put_field(&mut self, name: &str, value: &impl Field) {
+        put(&mut self.body, name, value);
+    }
+
+    pub(crate) fn get_body<T: Body>(&self) -> Result<T, FieldError> {
+        T::read(&self.body)
+    }
+
+    pub(crate) fn put_body(&mut self, value: &impl Body) {
+        value.write(&mut self.body);
+    }
+}
+
+/// Declares an enum of commands. A row is `Name { field: Type = place } => Method Scope "/path";`, where the place is `path`,
+/// `query("name")`, `field("name")` for one field of the body, or `body` for a type with several.
+macro_rules! commands {
+    (
+        $(#[$meta:meta])*
+        $group:ident as $variant:ident {
+            $(
+                $(#[$doc:meta])*
+                $name:ident
+                    $({ $( $(#[$field_doc:meta])* $field:ident: $type:ty = $place:ident $(($key:literal))? ),* $(,)? })?
+                    => $method:ident $scope:ident $($path:literal)|+;
+            )+
+        }
+    ) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, PartialEq)]
+        pub enum $group {
+            $( $(#[$doc])* $name $({ $( $(#[$field_doc])* $field: $type, )* })?, )+
+        }
+
+        impl $group {
+            pub(crate) const ROUTES: &'static [$crate::command::Route] = &[$(
+                $crate::command::Route {
+                    name: concat!(stringify!($group), "::", stringify!($name)),
+                    method: $crate::command::Method::$method,
+                    session: $crate::command::SessionScope::$scope,
+                    paths: &[$($path),+],
+                    read: |_parts| Ok($group::$name $({
+                        $( $field: $crate::command::route::commands!(@get _parts $field $place $(($key))?), )*
+                    })?.into()),
+                },
+            )+];
+
+            pub(crate) fn parts(&self) -> (&'static str, $crate::command::route::RequestParts) {
+                let mut _parts = $crate::command::route::RequestParts::default();
+                match self {$(
+                    Self::$name $({ $($field),* })? => {
+                        $( $( $crate::command::route::commands!(@put _parts $field $place $(($key))?); )* )?
+                        (concat!(stringify!($group), "::", stringify!($name)), _parts)
+                    }
+                )+}
+            }
+        }
+
+        impl From<$group> for $crate::command::Command {
+            fn from(command: $group) -> Self {
+                Self::$variant(command)
+            }
+        }
+    };
+    (@get $parts:ident $field:ident path) => { $parts.get_path(stringify!($field))? };
+    (@get $parts:ident $field:ident query($key:literal)) => { $parts.get_query($key)? };
+    (@get $parts:ident $field:ident field($key:literal)) => { $parts.get_field($key)? };
+    (@get $parts:ident $field:ident body) => { $parts.get_body()? };
+    (@put $parts:ident $field:ident path) => { $parts.put_path(stringify!($field), $field) };
+    (@put $parts:ident $field:ident query($key:literal)) => { $parts.put_query($key, $field) };
+    (@put $parts:ident $field:ident field($key:literal)) => { $parts.put_field($key, $field) };
+    (@put $parts:ident $field:ident body) => { $parts.put_body($field) };
+}
+pub(crate) use commands;

@@ -1,0 +1,190 @@
+//! Appium's extension commands: `POST /execute/sync` with a script named `mobile: …` and one object of arguments.
+//!
+//! Names and arguments are those of `execute-method-map` in Appium's XCUITest and Android drivers.
+
+use serde_json::{Map, Value};
+
+use crate::field::{Body, FieldError, get, put};
+
+/// A script and its arguments (W3C WebDriver, section 13.2).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Script {
+    /// Code, or `mobile: …`.
+    pub script: String,
+    /// Its arguments.
+    pub args: Vec<Value>,
+}
+
+impl Body for Script {
+    fn write(&self, body: &mut Map<String, Value>) {
+        put(body, "script", &self.script);
+        put(body, "args", &self.args);
+    }
+
+    fn read(body: &Map<String, Value>) -> Result<Self, FieldError> {
+        Ok(Self { script: get(body, "script")?, args: get(body, "args")? })
+    }
+}
+
+/// An extension command of an Appium driver.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MobileCommand {
+    /// The name after `mobile: `, such as `activateApp`.
+    pub name: String,
+    /// The arguments by name.
+    pub args: Map<String, Value>,
+}
+
+impl MobileCommand {
+    /// A command without arguments.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self { name: name.into(), args: Map::new() }
+    }
+
+    /// The same command with one more argument.
+    #[must_use]
+    pub fn arg(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.args.insert(name.to_owned(), value.into());
+        self
+    }
+
+    /// A command for one app. What names the app differs by driver: see [`AppiumDriver`].
+    pub fn app(operation: AppOperation, driver: AppiumDriver, app: &str) -> Self {
+        let key = match (operation, driver) {
+            (AppOperation::Install, AppiumDriver::XcuiTest) => "app",
+            (AppOperation::Install, AppiumDriver::UiAutomator2) => "appPath",
+            (_, AppiumDriver::XcuiTest) => "bundleId",
+            (_, AppiumDriver::UiAutomator2) => "appId",
+        };
+        Self::new(operation.as_str()).arg(key, app)
+    }
+
+    /// The command of a script; `None` if the script is code, or has other arguments than one object or none.
+    pub fn from_script(script: &Script) -> Option<Self> {
+        let name = script.script.strip_prefix("mobile:")?.trim();
+        let args = match script.args.as_slice() {
+            [] => Map::new(),
+            [Value::Object(args)] => args.clone(),
+            _ => return None,
+        };
+        (!name.is_empty()).then(|| Self { name: name.to_owned(), args })
+    }
+
+    /// What it does with which app; `None` if it is another command.
+    pub fn app_operation(&self) -> Option<(AppOperation, &str)> {
+        let operation =
+            AppOperation::ALL.into_iter().find(|operation| operation.as_str() == self.name)?;
+        let keys: &[&str] = match operation {
+            AppOperation::Install => &["app", "appPath"],
+            _ => &["bundleId", "appId"],
+        };
+        Some((operation, keys.iter().find_map(|key| self.args.get(*key))?.as_str()?))
+    }
+}
+
+impl From<MobileCommand> for Script {
+    fn from(command: MobileCommand) -> Self {
+        Self {
+            script: format!("mobile: {}", command.name),
+            args: vec![Value::Object(command.args)],
+        }
+    }
+}
+
+/// Which Appium driver reads a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AppiumDriver {
+    /// iOS: apps are named by `bundleId`.
+    XcuiTest,
+    /// Android: apps are named by `appId`, which is the package.
+    UiAutomator2,
+}
+
+/// What can be done with an app.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AppOperation {
+    /// Brings it to the front; starts it if it does not run.
+    Activate,
+    /// Ends it; the response is whether it ran.
+    Terminate,
+    /// Asks for its [`AppState`](crate::AppState).
+    QueryState,
+    /// Asks whether it is there.
+    IsInstalled,
+    /// Installs it from a path or URL, which is then given instead of its name.
+    Install,
+    /// Uninstalls it; the response is whether it was there.
+    Remove,
+    /// Deletes its data.
+    Clear,
+}
+
+impl AppOperation {
+    /// All of them.
+    pub const ALL: [Self; 7] = [
+        Self::Activate,
+        Self::Terminate,
+        Self::QueryState,
+        Self::IsInstalled,
+        Self::Install,
+        Self::Remove,
+        Self::Clear,
+    ];
+
+    /// The name after `mobile: `.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Activate => "activateApp",
+            Self::Terminate => "terminateApp",
+            Self::QueryState => "queryAppState",
+            Self::IsInstalled => "isAppInstalled",
+            Self::Install => "installApp",
+            Self::Remove => "removeApp",
+            Self::Clear => "clearApp",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn app_is_named_as_each_driver_needs_it() {
+        for operation in AppOperation::ALL {
+            for driver in [AppiumDriver::XcuiTest, AppiumDriver::UiAutomator2] {
+                let command = MobileCommand::app(operation, driver, "a.b");
+                assert_eq!(command.app_operation(), Some((operation, "a.b")));
+                assert_eq!(MobileCommand::from_script(&command.clone().into()), Some(command));
+            }
+        }
+        let install =
+            MobileCommand::app(AppOperation::Install, AppiumDriver::UiAutomator2, "/a.apk");
+        let script = Script::from(install);
+        assert_eq!(
+            (script.script.as_str(), script.args),
+            ("mobile: installApp", vec![json!({ "appPath": "/a.apk" })])
+        );
+    }
+
+    #[test]
+    fn other_scripts_are_no_extension_commands() {
+        let script = |script: &str, args: Value| Script {
+            script: script.into(),
+            args: args.as_array().unwrap().clone(),
+        };
+        for (name, args) in [
+            ("return 1", json!([])),
+            ("mobile: ", json!([])),
+            ("mobile: tap", json!([1])),
+            ("mobile: tap", json!([{}, {}])),
+        ] {
+            assert_eq!(MobileCommand::from_script(&script(name, args)), None, "{name}");
+        }
+        let shake = MobileCommand::from_script(&script("mobile:shake", json!([])));
+        assert_eq!(shake, Some(MobileCommand::new("shake")));
+        assert_eq!(MobileCommand::new("shake").app_operation(), None);
+    }
+}

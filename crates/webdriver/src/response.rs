@@ -1,0 +1,361 @@
+//! Responses: the bodies that servers write in three formats, and the values in them.
+
+mod device;
+mod status;
+
+use serde_json::{Map, Value, json};
+use thumbwire_base::truncate;
+
+pub use device::{ActiveApp, AppState, BatteryInfo, DeviceInfo, ScreenInfo};
+pub use status::ServerStatus;
+
+use crate::capabilities::Capabilities;
+use crate::error::{ErrorCode, WebDriverError};
+use crate::field::{Field, FieldError, get, object};
+use crate::id::{ElementId, SessionId};
+use crate::timeouts::Timeouts;
+use crate::values::{Base64, Orientation, Point, Rect, Size};
+
+/// How a server writes its responses. All of them are read by [`parse_response`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ResponseFormat {
+    /// W3C WebDriver and Appium: `{"value": …}`.
+    W3c,
+    /// WebDriverAgent since 2018: `value` and `sessionId`; an error has `traceback` (FBResponsePayload.m).
+    WebDriverAgent,
+    /// The JSON wire protocol and older WebDriverAgents: `status`, `value` and `sessionId`.
+    JsonWire,
+}
+
+impl ResponseFormat {
+    /// The body of a success, to send with HTTP status 200. Commands that respond with nothing have `null`.
+    pub fn success(self, session: Option<&SessionId>, value: Value) -> Value {
+        let session = session.map(SessionId::as_str);
+        match self {
+            Self::W3c => json!({ "value": value }),
+            Self::WebDriverAgent => json!({ "value": value, "sessionId": session }),
+            Self::JsonWire => json!({ "status": 0, "value": value, "sessionId": session }),
+        }
+    }
+
+    /// The body of a failure, to send with [`http_status`](Self::http_status).
+    pub fn failure(self, session: Option<&SessionId>, error: &WebDriverError) -> Value {
+        let session = session.map(SessionId::as_str);
+        let WebDriverError { code, message, stacktrace, data } = error;
+        match self {
+            Self::W3c => {
+                let mut value =
+                    json!({ "error": code.as_str(), "message": message, "stacktrace": stacktrace });
+                if let Some(data) = data {
+                    value["data"] = data.clone();
+                }
+                json!({ "value": value })
+            }
+            Self::WebDriverAgent => {
+                let value =
+                    json!({ "error": code.as_str(), "message": message, "traceback": stacktrace });
+                json!({ "value": value, "sessionId": session })
+            }
+            Self::JsonWire => {
+                json!({ "status": code.json_wire(), "value": message, "sessionId": session })
+            }
+        }
+    }
+
+    /// The HTTP status of a failure. WebDriverAgent and Appium have 408 for time-outs, W3C WebDriver 500, and the JSON wire
+    /// protocol only 500.
+    pub fn http_status(self, code: &ErrorCode) -> u16 {
+        match self {
+            Self::W3c => code.http_status(),
+            Self::WebDriverAgent if *code == ErrorCode::Timeout => 408,
+            Self::WebDriverAgent => code.http_status(),
+            Self::JsonWire => 500,
+        }
+    }
+}
+
+/// Why there is no value.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum ResponseError {
+    /// The server reports a failure.
+    #[error(transparent)]
+    Failed(#[from] WebDriverError),
+    /// The response is not WebDriver's: perhaps another server has the port, or the connection ended early.
+    #[error("cannot read the response: {0}")]
+    Malformed(String),
+}
+
+impl From<FieldError> for ResponseError {
+    fn from(error: FieldError) -> Self {
+        Self::Malformed(error.inside("value").message())
+    }
+}
+
+/// The successful response to a command.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Response {
+    /// What was asked for; `null` if the command only acts.
+    pub value: Value,
+    /// The session at the top level, as WebDriverAgent and the JSON wire protocol have it.
+    pub session: Option<SessionId>,
+}
+
+/// Reads a response in any format. Use [`parse_json_source`](crate::parse_json_source) for JSON sources, which may be nested
+/// more deeply than is read here (128 levels).
+///
+/// # Errors
+/// The server's failure, or [`Malformed`](ResponseError::Malformed).
+pub fn parse_response(http_status: u16, body: &[u8]) -> Result<Response, ResponseError> {
+    let malformed = |problem: &str| {
+        let start = truncate(&String::from_utf8_lossy(body), 200);
+        ResponseError::Malformed(format!("HTTP status {http_status}, {problem}: {start}"))
+    };
+    let mut whole = match serde_json::from_slice(body) {
+        Ok(Value::Object(whole)) => whole,
+        Ok(_) => return Err(malformed("the body is not an object")),
+        Err(_) if body.trim_ascii().is_empty() => return Err(malformed("the body is empty")),
+        Err(_) => return Err(malformed("the body is not JSON")),
+    };
+    if let Some(error) = read_failure(&whole) {
+        return Err(ResponseError::Failed(error));
+    }
+    if !(200..300).contains(&http_status) {
+        return Err(malformed("the body has no error"));
+    }
+    let value = whole.remove("value").ok_or_else(|| malformed("the body has no `value`"))?;
+    let session = whole.get("sessionId").and_then(Value::as_str).and_then(SessionId::new);
+    Ok(Response { value, session })
+}
+
+/// The failure that a body reports, in any format.
+fn read_failure(whole: &Map<String, Value>) -> Option<WebDriverError> {
+    let value = whole.get("value").unwrap_or(&Value::Null);
+    let text = |key: &str| value.get(key).and_then(Value::as_str);
+    // A success may have a field `error` too, as an app's state might; a failure's message is always there.
+    let w3c = text("error").filter(|_| text("message").is_some()).map(ErrorCode::from_text);
+    let number = whole.get("status").and_then(Value::as_u64).and_then(ErrorCode::from_json_wire);
+    let code = w3c.or(number)?;
+    let message = value.as_str().or_else(|| text("message"));
+    let message = message.map_or_else(|| truncate(&value.to_string(), 1000), str::to_owned);
+    let stacktrace =
+        text("stacktrace").or_else(|| text("traceback")).unwrap_or_default().to_owned();
+    let data = value.get("data").filter(|data| !data.is_null()).cloned();
+    Some(WebDriverError { code, message, stacktrace, data })
+}
+
+/// Each of these reads the value as what a command responds with, and fails with [`ResponseError::Malformed`] otherwise.
+impl Response {
+    /// An element.
+    pub fn element(&self) -> Result<ElementId, ResponseError> {
+        element(&self.value).map_err(Into::into)
+    }
+
+    /// A list of elements.
+    pub fn elements(&self) -> Result<Vec<ElementId>, ResponseError> {
+        let list = self.value.as_array().ok_or_else(|| FieldError::new("must be a list"))?;
+        let elements =
+            list.iter().enumerate().map(|(at, value)| element(value).map_err(|error| error.at(at)));
+        elements.collect::<Result<_, _>>().map_err(Into::into)
+    }
+
+    /// A text, such as an alert's, or an XML source.
+    pub fn text(&self) -> Result<String, ResponseError> {
+        self.read()
+    }
+
+    /// A list of texts, such as the labels of an alert's buttons.
+    pub fn texts(&self) -> Result<Vec<String>, ResponseError> {
+        self.read()
+    }
+
+    /// A yes or no.
+    pub fn boolean(&self) -> Result<bool, ResponseError> {
+        self.read()
+    }
+
+    /// A rectangle.
+    pub fn rect(&self) -> Result<Rect, ResponseError> {
+        self.read()
+    }
+
+    /// A size.
+    pub fn size(&self) -> Result<Size, ResponseError> {
+        self.read()
+    }
+
+    /// A position.
+    pub fn point(&self) -> Result<Point, ResponseError> {
+        self.read()
+    }
+
+    /// An orientation.
+    pub fn orientation(&self) -> Result<Orientation, ResponseError> {
+        self.read()
+    }
+
+    /// Limits of time.
+    pub fn timeouts(&self) -> Result<Timeouts, ResponseError> {
+        self.read()
+    }
+
+    /// Bytes that came as Base64, such as a screenshot.
+    pub fn bytes(&self) -> Result<Vec<u8>, ResponseError> {
+        self.read().map(|Base64(bytes)| bytes)
+    }
+
+    fn read<T: Field>(&self) -> Result<T, ResponseError> {
+        T::from_json(&self.value).map_err(Into::into)
+    }
+}
+
+fn element(value: &Value) -> Result<ElementId, FieldError> {
+    ElementId::from_reference(value).ok_or_else(|| FieldError::new("is not an element"))
+}
+
+/// The response to `POST /session`, and to `GET /session/ID` of WebDriverAgent.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewSessionResponse {
+    /// The session's name in paths.
+    pub session: SessionId,
+    /// What the session has.
+    pub capabilities: Capabilities,
+}
+
+impl NewSessionResponse {
+    /// The value to send.
+    pub fn to_value(&self) -> Value {
+        json!({ "sessionId": self.session.as_str(), "capabilities": self.capabilities.0 })
+    }
+
+    /// Reads a response. Old servers have the session at the top level only, and the capabilities as the whole value.
+    ///
+    /// # Errors
+    /// [`ResponseError::Malformed`] if no session is named.
+    pub fn from_response(response: &Response) -> Result<Self, ResponseError> {
+        let value = object(&response.value)?;
+        let inner: Option<SessionId> = get(value, "sessionId")?;
+        let session = inner.or_else(|| response.session.clone());
+        let session = session.ok_or_else(|| FieldError::new("is missing").inside("sessionId"))?;
+        let capabilities: Option<Map<String, Value>> = get(value, "capabilities")?;
+        Ok(Self {
+            session,
+            capabilities: Capabilities(capabilities.unwrap_or_else(|| value.clone())),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FORMATS: [ResponseFormat; 3] =
+        [ResponseFormat::W3c, ResponseFormat::WebDriverAgent, ResponseFormat::JsonWire];
+
+    fn read(body: &Value) -> Result<Response, ResponseError> {
+        parse_response(200, body.to_string().as_bytes())
+    }
+
+    #[test]
+    fn every_format_of_success_is_read() {
+        let session = SessionId::new("S").unwrap();
+        for format in FORMATS {
+            let response = read(&format.success(Some(&session), json!(1))).unwrap();
+            assert_eq!(response.value, json!(1));
+            assert_eq!(response.session.is_some(), format != ResponseFormat::W3c);
+            assert_eq!(read(&format.success(None, Value::Null)).unwrap().session, None);
+        }
+    }
+
+    #[test]
+    fn every_format_of_failure_is_read() {
+        let alert = json!({ "text": "Allow?" });
+        for format in FORMATS {
+            for code in ErrorCode::all() {
+                let mut error = WebDriverError::new(code.clone(), "why");
+                if format != ResponseFormat::JsonWire {
+                    error.stacktrace = "at f".into();
+                } else if code.json_wire() == 13 {
+                    error.code = ErrorCode::UnknownError;
+                }
+                if format == ResponseFormat::W3c {
+                    error.data = Some(alert.clone());
+                }
+                let body = format.failure(None, &error);
+                let status = format.http_status(&error.code);
+                let read = parse_response(status, body.to_string().as_bytes());
+                assert_eq!(read, Err(ResponseError::Failed(error)));
+            }
+        }
+        let unknown = WebDriverError::new(ErrorCode::Other("battery empty".into()), "why");
+        let body = ResponseFormat::W3c.failure(None, &unknown);
+        assert_eq!(read(&body), Err(ResponseError::Failed(unknown)));
+        assert_eq!(ResponseFormat::WebDriverAgent.http_status(&ErrorCode::Timeout), 408);
+    }
+
+    #[test]
+    fn old_failures_have_a_number_and_some_message() {
+        let failure = |body: Value| match read(&body) {
+            Err(ResponseError::Failed(error)) => (error.code, error.message),
+            other => panic!("{other:?}"),
+        };
+        let text = json!({ "status": 7, "value": "nothing found", "sessionId": "S" });
+        assert_eq!(failure(text), (ErrorCode::NoSuchElement, "nothing found".into()));
+        let object = json!({ "status": 33, "value": { "message": "no app" } });
+        assert_eq!(failure(object), (ErrorCode::SessionNotCreated, "no app".into()));
+        assert_eq!(failure(json!({ "status": 888 })), (ErrorCode::UnknownError, "null".into()));
+        assert_eq!(
+            read(&json!({ "value": { "error": "x" } })).unwrap().value,
+            json!({ "error": "x" }),
+            "a value may have such a field"
+        );
+    }
+
+    #[test]
+    fn what_is_not_webdriver_is_malformed() {
+        let message = |status: u16, body: &str| match parse_response(status, body.as_bytes()) {
+            Err(ResponseError::Malformed(message)) => message,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(message(502, "<html>"), "HTTP status 502, the body is not JSON: <html>");
+        assert_eq!(message(200, ""), "HTTP status 200, the body is empty: ");
+        assert_eq!(message(200, "[]"), "HTTP status 200, the body is not an object: []");
+        assert_eq!(message(200, "{}"), "HTTP status 200, the body has no `value`: {}");
+        assert_eq!(
+            message(500, r#"{"value":1}"#),
+            "HTTP status 500, the body has no error: {\"value\":1}"
+        );
+    }
+
+    #[test]
+    fn values_are_read_by_type() {
+        let of = |value: Value| Response { value, session: None };
+        let element = ElementId::new("E").unwrap();
+        assert_eq!(of(element.to_reference()).element(), Ok(element.clone()));
+        assert_eq!(of(json!([element.to_reference()])).elements(), Ok(vec![element]));
+        let wrong = of(json!([{}])).elements().unwrap_err();
+        assert_eq!(wrong.to_string(), "cannot read the response: `value[0]` is not an element");
+        assert_eq!(of(json!("aGk=")).bytes(), Ok(b"hi".to_vec()));
+        assert_eq!(of(json!(true)).boolean(), Ok(true));
+        assert_eq!(of(json!("LANDSCAPE")).orientation(), Ok(Orientation::Landscape));
+        let size = Size { width: 375.0, height: 667.0 };
+        assert_eq!(of(json!({ "width": 375, "height": 667 })).size(), Ok(size));
+        let wrong = of(json!({ "x": 1, "y": 2, "width": 3 })).rect().unwrap_err();
+        assert_eq!(wrong.to_string(), "cannot read the response: `value.height` is missing");
+    }
+
+    #[test]
+    fn session_is_read_from_either_level() {
+        let response = |value: Value, session| Response { value, session };
+        let session = SessionId::new("S").unwrap();
+        let capabilities = Capabilities(Map::from_iter([("device".to_owned(), json!("iphone"))]));
+        let expected = NewSessionResponse { session: session.clone(), capabilities };
+        assert_eq!(
+            NewSessionResponse::from_response(&response(expected.to_value(), None)).as_ref(),
+            Ok(&expected)
+        );
+        let old = response(json!({ "device": "iphone" }), Some(session));
+        assert_eq!(NewSessionResponse::from_response(&old), Ok(expected));
+        let none = NewSessionResponse::from_response(&response(json!({}), None)).unwrap_err();
+        assert_eq!(none.to_string(), "cannot read the response: `value.sessionId` is missing");
+    }
+}
