@@ -1,0 +1,209 @@
+//! For any input: no panic, and refusals that name what is wrong.
+
+use proptest::prelude::*;
+use serde_json::Value;
+use thumbwire_webdriver::{
+    Capabilities, CapabilityRules, Command, ErrorCode, MAX_DEPTH, NewSessionResponse, Rect,
+    ResponseError, SessionCommand, SessionId, SourceNode, SourceOptions, parse_android_source,
+    parse_json_source, parse_response, parse_xml_source, write_json_source, write_xml_source,
+};
+
+use crate::samples;
+
+/// JSON of any shape, with the protocol's own names more often than by chance.
+fn any_json() -> impl Strategy<Value = Value> {
+    let name = prop_oneof![
+        4 => prop::sample::select(vec![
+            "value", "error", "message", "stacktrace", "status", "sessionId", "capabilities", "alwaysMatch", "firstMatch", "type",
+            "actions", "id", "x", "y", "origin", "parameters", "pointerType", "duration", "children", "rect", "width", "height",
+            "isEnabled", "ELEMENT", "element-6066-11e4-a52e-4f735466cecf", "text", "using", "script", "args", "tree", "name",
+            "timeouts", "platformName", "appium:udid", "unhandledPromptBehavior",
+        ])
+        .prop_map(str::to_owned),
+        1 => any::<String>(),
+    ];
+    let word = prop_oneof![
+        Just("pointer".to_owned()),
+        Just("pointerMove".to_owned()),
+        Just("no such element".to_owned()),
+        Just("Other".to_owned()),
+        Just("0.5".to_owned()),
+        any::<String>(),
+    ];
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+        word.prop_map(Value::from),
+    ];
+    leaf.prop_recursive(5, 48, 6, move |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            prop::collection::vec((name.clone(), inner), 0..6)
+                .prop_map(|entries| Value::Object(entries.into_iter().collect())),
+        ]
+    })
+}
+
+/// Text of pieces that readers look for.
+fn any_markup() -> impl Strategy<Value = String> {
+    let piece = prop_oneof![
+        6 => prop::sample::select(vec![
+            "<", ">", "/>", "</", "<XCUIElementTypeOther ", "</XCUIElementTypeOther>", "<hierarchy>", "<node ", "<AppiumAUT>", "x=\"1\" ",
+            "name='a' ", "bounds=\"[0,0][1,1]\"", "&amp;", "&x;", "&#0;", "<!--", "-->", "<![CDATA[", "]]>", "<!DOCTYPE ", "?>", "\"", "'", "=",
+            "{", "}", "[", "]", ":", ",", "\"type\":\"Other\"", "\"children\":[", "\"rect\":{", "\"value\":{", "\\", "null", "1e5", "-", "é",
+        ])
+        .prop_map(str::to_owned),
+        1 => any::<String>(),
+    ];
+    prop::collection::vec(piece, 0..60).prop_map(|pieces| pieces.concat())
+}
+
+fn any_target() -> impl Strategy<Value = String> {
+    let piece = prop_oneof![
+        6 => prop::sample::select(vec![
+            "/", "session", "S", "element", "wda", "tap", "0", "source", "?", "format=json", "&", "=", "%2F", "%FF", "%", "..", "#", "actions",
+            "value", "appium", "device", "execute/sync", "/session/S/", "/wda/element/E/",
+        ])
+        .prop_map(str::to_owned),
+        1 => any::<String>(),
+    ];
+    prop::collection::vec(piece, 0..10).prop_map(|pieces| pieces.concat())
+}
+
+/// A tree whose texts survive XML.
+fn any_tree() -> impl Strategy<Value = SourceNode> {
+    let text = prop::option::of("[ -~é👍\n\t]{0,8}");
+    let texts = (text.clone(), text.clone(), text);
+    let flags = (any::<Option<bool>>(), any::<Option<bool>>(), any::<Option<bool>>());
+    let rect = prop::option::of((-1e6..1e6, -1e6..1e6, 0.0..1e6, 0.0..1e6));
+    let traits = prop::collection::vec("[A-Z][a-z]{1,8}", 0..3);
+    let fields = ("[A-Z][A-Za-z]{0,9}", texts, flags, rect, traits);
+    let leaf = fields.prop_map(
+        |(element_type, (name, label, value), (enabled, visible, accessible), rect, traits)| {
+            let rect = rect.map(|(x, y, width, height)| Rect { x, y, width, height });
+            SourceNode {
+                element_type,
+                name,
+                label,
+                value,
+                traits,
+                enabled,
+                visible,
+                accessible,
+                rect,
+                ..SourceNode::default()
+            }
+        },
+    );
+    leaf.prop_recursive(6, 40, 4, |inner| {
+        (inner.clone(), prop::collection::vec(inner, 0..4))
+            .prop_map(|(node, children)| SourceNode { children, ..node })
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_request_is_handled(
+        method in prop_oneof![Just("GET"), Just("POST"), Just("DELETE"), Just("PUT")],
+        target in any_target(),
+        body in prop::collection::vec(any::<u8>(), 0..40),
+    ) {
+        match Command::parse(method, &target, &body) {
+            Ok(incoming) => {
+                let session = incoming.session.unwrap_or_else(|| SessionId::new("S").unwrap());
+                let request = incoming.command.request(&session);
+                let body = request.body.map(|body| body.to_string()).unwrap_or_default();
+                let again = Command::parse(request.method.as_str(), &request.path, body.as_bytes()).unwrap();
+                prop_assert_eq!(again.command, incoming.command);
+            }
+            Err(error) => prop_assert!(error.message.chars().count() < 400, "{error}"),
+        }
+    }
+
+    #[test]
+    fn any_body_is_handled(at in any::<prop::sample::Index>(), key in any::<prop::sample::Index>(), value in any_json()) {
+        let all = samples::all();
+        let command = at.get(&all);
+        let request = command.request(&SessionId::new("S").unwrap());
+        if let Some(Value::Object(mut body)) = request.body {
+            let keys: Vec<String> = body.keys().cloned().collect();
+            if !keys.is_empty() {
+                body.insert(key.get(&keys).clone(), value.clone());
+            }
+            for body in [Value::Object(body), value] {
+                match Command::parse("POST", &request.path, body.to_string().as_bytes()) {
+                    Ok(incoming) => prop_assert_eq!(incoming.command.route().name, command.route().name),
+                    Err(error) => {
+                        prop_assert_eq!(&error.code, &ErrorCode::InvalidArgument);
+                        prop_assert!(error.message.contains('`') || error.message.starts_with("the body "), "{error}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn any_response_is_handled(status in 100_u16..600, whole in any_json(), cut in any::<prop::sample::Index>()) {
+        let text = whole.to_string();
+        let cut = cut.index(text.len() + 1);
+        for text in [text.as_bytes(), &text.as_bytes()[..cut]] {
+            match parse_response(status, text) {
+                Ok(response) => {
+                    let _ = NewSessionResponse::from_response(&response);
+                    let _ = thumbwire_webdriver::ServerStatus::from_response(&response);
+                    let _ = thumbwire_webdriver::ActiveApp::from_response(&response);
+                    let _ = (response.elements(), response.bytes(), response.rect(), response.timeouts());
+                }
+                Err(ResponseError::Malformed(message)) => prop_assert!(message.chars().count() < 300, "{message}"),
+                Err(ResponseError::Failed(_)) => {}
+            }
+        }
+    }
+
+    #[test]
+    fn any_capabilities_are_handled(capabilities in any_json()) {
+        let body = serde_json::json!({ "capabilities": capabilities }).to_string();
+        if let Ok(incoming) = Command::parse("POST", "/session", body.as_bytes())
+            && let Command::Session(SessionCommand::New { request }) = incoming.command
+        {
+            for rules in [CapabilityRules::W3c, CapabilityRules::WebDriverAgent] {
+                match request.merge(rules) {
+                    Ok(candidates) => prop_assert!(!candidates.is_empty()),
+                    Err(error) => prop_assert!(error.message.starts_with("`capabilities"), "{error}"),
+                }
+                let _ = request.select(rules, &Capabilities::default());
+            }
+        }
+    }
+
+    #[test]
+    fn any_source_is_handled(text in any_markup(), tree in any_json()) {
+        for text in [text, tree.to_string()] {
+            let _ = parse_xml_source(&text);
+            let _ = parse_android_source(&text);
+            if let Ok(tree) = parse_json_source(&text) {
+                let _ = write_xml_source(&tree, &SourceOptions::default());
+            }
+        }
+    }
+
+    #[test]
+    fn any_tree_survives_both_formats(tree in any_tree()) {
+        let options = SourceOptions::default();
+        let xml = parse_xml_source(&write_xml_source(&tree, &options)).unwrap();
+        prop_assert_eq!(&xml, &tree);
+        prop_assert_eq!(parse_json_source(&write_json_source(&tree, &options).to_string()), Ok(tree));
+    }
+
+    #[test]
+    fn any_depth_is_read_or_refused(depth in 1_usize..2_000) {
+        let xml = "<XCUIElementTypeOther>".repeat(depth) + &"</XCUIElementTypeOther>".repeat(depth);
+        prop_assert_eq!(parse_xml_source(&xml).is_ok(), depth <= MAX_DEPTH);
+        let json = r#"{"type":"Other","children":["#.repeat(depth) + &"]}".repeat(depth);
+        prop_assert_eq!(parse_json_source(&json).is_ok(), depth <= MAX_DEPTH);
+    }
+}
