@@ -9,8 +9,11 @@ use crate::error::{ErrorCode, WebDriverError};
 use crate::field::{Body, FieldError, get, object, put};
 use crate::timeouts::Timeouts;
 
+/// Fails with what the value must be.
+type Check = fn(&Value) -> Result<(), &'static str>;
+
 /// Names that need no prefix, with a check of their values.
-const STANDARD: [(&str, fn(&Value) -> Result<(), &'static str>); 12] = [
+const STANDARD: [(&str, Check); 12] = [
     ("acceptInsecureCerts", boolean),
     ("browserName", text),
     ("browserVersion", text),

@@ -174,7 +174,7 @@ pub struct WebDriverError {
     /// Where it happened in the server's code; WebDriverAgent calls it `traceback`. Often empty.
     pub stacktrace: String,
     /// What else the server says, such as the text of an unexpected alert.
-    pub data: Option<Value>,
+    pub data: Option<Box<Value>>,
 }
 
 impl WebDriverError {

@@ -47,7 +47,7 @@ impl ResponseFormat {
                 let mut value =
                     json!({ "error": code.as_str(), "message": message, "stacktrace": stacktrace });
                 if let Some(data) = data {
-                    value["data"] = data.clone();
+                    value["data"] = Value::clone(data);
                 }
                 json!({ "value": value })
             }
@@ -110,16 +110,17 @@ pub fn parse_response(http_status: u16, body: &[u8]) -> Result<Response, Respons
         let start = truncate(&String::from_utf8_lossy(body), 200);
         ResponseError::Malformed(format!("HTTP status {http_status}, {problem}: {start}"))
     };
+    let is_success = (200..300).contains(&http_status);
     let mut whole = match serde_json::from_slice(body) {
         Ok(Value::Object(whole)) => whole,
         Ok(_) => return Err(malformed("the body is not an object")),
         Err(_) if body.trim_ascii().is_empty() => return Err(malformed("the body is empty")),
         Err(_) => return Err(malformed("the body is not JSON")),
     };
-    if let Some(error) = read_failure(&whole) {
+    if let Some(error) = read_failure(&whole, is_success) {
         return Err(ResponseError::Failed(error));
     }
-    if !(200..300).contains(&http_status) {
+    if !is_success {
         return Err(malformed("the body has no error"));
     }
     let value = whole.remove("value").ok_or_else(|| malformed("the body has no `value`"))?;
@@ -128,18 +129,19 @@ pub fn parse_response(http_status: u16, body: &[u8]) -> Result<Response, Respons
 }
 
 /// The failure that a body reports, in any format.
-fn read_failure(whole: &Map<String, Value>) -> Option<WebDriverError> {
+fn read_failure(whole: &Map<String, Value>, is_success: bool) -> Option<WebDriverError> {
     let value = whole.get("value").unwrap_or(&Value::Null);
     let text = |key: &str| value.get(key).and_then(Value::as_str);
-    // A success may have a field `error` too, as an app's state might; a failure's message is always there.
-    let w3c = text("error").filter(|_| text("message").is_some()).map(ErrorCode::from_text);
+    // Like facebook-wda, do not rely on the HTTP status. A success may have a field `error`, but no `message` beside it.
+    let is_failure = !is_success || text("message").is_some();
+    let w3c = text("error").filter(|_| is_failure).map(ErrorCode::from_text);
     let number = whole.get("status").and_then(Value::as_u64).and_then(ErrorCode::from_json_wire);
     let code = w3c.or(number)?;
     let message = value.as_str().or_else(|| text("message"));
     let message = message.map_or_else(|| truncate(&value.to_string(), 1000), str::to_owned);
     let stacktrace =
         text("stacktrace").or_else(|| text("traceback")).unwrap_or_default().to_owned();
-    let data = value.get("data").filter(|data| !data.is_null()).cloned();
+    let data = value.get("data").filter(|data| !data.is_null()).cloned().map(Box::new);
     Some(WebDriverError { code, message, stacktrace, data })
 }
 
@@ -278,7 +280,7 @@ mod tests {
                     error.code = ErrorCode::UnknownError;
                 }
                 if format == ResponseFormat::W3c {
-                    error.data = Some(alert.clone());
+                    error.data = Some(Box::new(alert.clone()));
                 }
                 let body = format.failure(None, &error);
                 let status = format.http_status(&error.code);
@@ -303,6 +305,11 @@ mod tests {
         let object = json!({ "status": 33, "value": { "message": "no app" } });
         assert_eq!(failure(object), (ErrorCode::SessionNotCreated, "no app".into()));
         assert_eq!(failure(json!({ "status": 888 })), (ErrorCode::UnknownError, "null".into()));
+        let bare = br#"{"value":{"error":"no such alert"}}"#;
+        assert!(matches!(
+            parse_response(404, bare),
+            Err(ResponseError::Failed(error)) if error.code == ErrorCode::NoSuchAlert
+        ));
         assert_eq!(
             read(&json!({ "value": { "error": "x" } })).unwrap().value,
             json!({ "error": "x" }),

@@ -41,7 +41,7 @@ fn errors_have_these_bytes() {
     }
     let error = WebDriverError {
         stacktrace: "at f".into(),
-        data: Some(json!({ "text": "Allow?" })),
+        data: Some(Box::new(json!({ "text": "Allow?" }))),
         ..WebDriverError::new(ErrorCode::UnexpectedAlertOpen, "an alert is open")
     };
     for format in [ResponseFormat::W3c, ResponseFormat::WebDriverAgent, ResponseFormat::JsonWire] {
