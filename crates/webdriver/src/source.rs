@@ -6,8 +6,8 @@
 //! | WebDriverAgent's JSON | [`parse_json_source`] | [`write_json_source`] |
 //! | UiAutomator2's XML | [`parse_android_source`] | |
 //!
-//! Readers do not recurse, and stop at [`MAX_DEPTH`] and [`MAX_NODES`], so that no text can overflow the stack of whoever
-//! uses the tree, or take more memory than a screen can need.
+//! Readers do not recurse, and stop at [`MAX_DEPTH`] and [`MAX_NODES`], so that no text can overflow the stack of those
+//! who use the tree, or take more memory than a screen can need.
 
 mod android;
 mod json;

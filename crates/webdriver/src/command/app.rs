@@ -10,7 +10,7 @@ commands! {
     /// base driver. The names with `Appium` are paths of Appium servers; newer clients use
     /// [`MobileCommand::app`](crate::MobileCommand::app).
     AppCommand as App {
-        /// Starts an app anew.
+        /// Starts an app, from its beginning.
         Launch {
             /// Such as `com.apple.Preferences`.
             bundle_id: String = field("bundleId"),

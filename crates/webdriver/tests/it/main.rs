@@ -1,5 +1,8 @@
 //! The messages through the crate's public interface, in one program with one file per subject.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(clippy::print_stdout, reason = "a skipped test reports it")]
+
 mod captures;
 mod clients;
 mod fuzz;
