@@ -25,7 +25,7 @@ commands! {
         LaunchUnattached {
             /// Such as `com.apple.Preferences`.
             bundle_id: String = field("bundleId"),
-        } => Post Optional "/wda/apps/launchUnattached";
+        } => Post None "/wda/apps/launchUnattached";
         /// Brings an app to the front.
         Activate {
             /// Such as `com.apple.Preferences`.

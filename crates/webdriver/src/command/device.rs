@@ -16,7 +16,7 @@ commands! {
         /// Asks whether the screen is locked.
         IsLocked => Get Optional "/wda/locked";
         /// Shows the home screen.
-        HomeScreen => Post Optional "/wda/homescreen";
+        HomeScreen => Post None "/wda/homescreen";
         /// Presses a button of the phone.
         PressButton {
             /// `home`, `volumeUp`, `volumeDown`, and on some phones `action` or `camera`; in any case.
@@ -46,7 +46,7 @@ commands! {
         SetAppearance {
             /// Which one.
             name: Appearance = field("name"),
-        } => Post Optional "/wda/device/appearance";
+        } => Post None "/wda/device/appearance";
         /// Asks for the clipboard: Base64. Since iOS 13 only while WebDriverAgent itself is in front.
         GetPasteboard {
             /// `plaintext`, which is what is meant unless given, `image` or `url`.

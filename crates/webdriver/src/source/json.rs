@@ -14,7 +14,8 @@ struct OpenNode {
 }
 
 /// Reads a JSON source: the tree, or the whole response with the tree in `value`, or in `value.tree` as in 2015. Unlike
-/// `serde_json`, it reads any tree up to [`MAX_DEPTH`].
+/// `serde_json`, it reads any tree up to [`MAX_DEPTH`]. A response with another HTTP status than 200 is a failure: read it by
+/// [`parse_response`](crate::parse_response).
 ///
 /// # Errors
 /// The text is not JSON, has no element, or exceeds [`MAX_DEPTH`] or [`MAX_NODES`].

@@ -2,9 +2,10 @@
 
 use serde_json::{Value, json};
 use thumbwire_webdriver::{
-    AppCommand, Command, DeviceCommand, Direction, ElementCommand, ElementId, GestureCommand,
-    Locator, NameList, Orientation, Point, ScreenCommand, Scroll, SessionCommand, SourceFormat,
-    Strategy, TypedText,
+    AppCommand, Capabilities, CapabilityRules, Command, DeviceCommand, Direction, ElementCommand,
+    ElementId, GestureCommand, Locator, NameList, NewSession, Orientation, Point,
+    RequestedCapabilities, ScreenCommand, Scroll, SessionCommand, SourceFormat, Strategy,
+    TypedText, finger_tap,
 };
 
 use crate::samples::object;
@@ -84,6 +85,29 @@ fn facebook_wda_is_understood() {
 
 #[test]
 fn appiums_xcuitest_driver_is_understood() {
+    let bare =
+        json!({ "arguments": [], "shouldWaitForQuiescence": true, "maxTypingFrequency": 60 });
+    let request = NewSession {
+        capabilities: Some(RequestedCapabilities {
+            always_match: object(json!({})),
+            first_match: Some(vec![object(bare.clone())]),
+        }),
+        desired_capabilities: None,
+    };
+    let merged = request.merge(CapabilityRules::WebDriverAgent).unwrap();
+    assert_eq!(merged, [Capabilities(object(bare.clone()))]);
+    let body = json!({ "capabilities": { "firstMatch": [bare], "alwaysMatch": {} } });
+    reads("POST", "/session", body, SessionCommand::New { request });
+    let body = json!({ "actions": [{
+        "type": "pointer", "id": "finger1", "parameters": { "pointerType": "touch" }, "actions": [
+            { "type": "pointerMove", "x": 10, "y": 20, "origin": "viewport", "duration": 0 },
+            { "type": "pointerDown", "button": 0 },
+            { "type": "pause", "duration": 50 },
+            { "type": "pointerUp", "button": 0 },
+        ],
+    }] });
+    let tap = GestureCommand::Perform { sources: vec![finger_tap(10.0, 20.0, 50)] };
+    reads("POST", "/session/S/actions", body, tap);
     let source = ScreenCommand::Source {
         format: Some(SourceFormat::Xml),
         excluded_attributes: Some(NameList(vec!["visible".into(), "accessible".into()])),
