@@ -2,7 +2,7 @@
 //!
 //! ```sh
 //! cargo bench -p thumbwire --bench helper                                # the virtual phone, profiles `pixel` and `old`
-//! cargo bench -p thumbwire --bench helper -- --device 127.0.0.1:5555     # a real phone, by its adbd
+//! cargo bench -p thumbwire --bench helper -- --device 127.0.0.1:5555     # a phone of the adb server
 //! ```
 //!
 //! `--rounds N` (10), `--tap X,Y` (where a tap does nothing), `--field URL` (opens a page whose text field has the focus;
@@ -16,10 +16,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use thumbwire_adb::AdbServer;
 use thumbwire_core::action::{Action, AppToolCall, Call, Perform as _, ScreenshotOptions};
 use thumbwire_core::app_tools::{AppToolOptions, TrustRules};
 use thumbwire_core::providers::{
-    AdbDirectProvider, DeviceProviders, VIRTUAL, VirtualPhoneProvider,
+    AdbServerProvider, DeviceProviders, VIRTUAL, VirtualPhoneProvider,
 };
 use thumbwire_core::session::Session;
 use thumbwire_core::toolset::mobile::{self, TreeForm};
@@ -61,8 +62,10 @@ fn main() {
             tool: of("--app").zip(of("--tool")).map(|(app, tool)| (app, tool, json!({}))),
             rounds,
         };
-        let phones =
-            |mode| DeviceProviders::default().with(AdbDirectProvider::default().with_helper(mode));
+        let phones = |mode| {
+            let server = AdbServerProvider::new(AdbServer::new("127.0.0.1:5037"));
+            DeviceProviders::default().with(server.with_helper(mode))
+        };
         runtime.block_on(measure(&format!("phone {id}"), &id, phones, &plan));
         return;
     }

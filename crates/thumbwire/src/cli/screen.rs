@@ -55,8 +55,12 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
         let phones = phones(config, device.as_deref());
         let (id, _) = doctor::chosen(device, &phones).await?;
         let limits = screenshot_size.and_then(ScreenshotSize::limits);
+        let phones = match limits {
+            Some(limits) => phones.with_screenshot_limits(limits),
+            None => phones,
+        };
         let time = arguments.seconds.map(Duration::from_secs);
-        watch_screen::run(&phones, &id, folder, limits, time).await?;
+        watch_screen::run(&phones, &id, folder, limits.is_some(), time).await?;
         return Ok(0);
     }
     let snapshot = match &arguments.file {

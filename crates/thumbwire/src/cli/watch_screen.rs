@@ -4,8 +4,9 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use thumbwire_core::providers::DeviceProviders;
-use thumbwire_device::image::{FormatPreference, PixelLimits};
-use thumbwire_device::{Device, Error, Format, ScreenStream, Screenshot, StreamOptions};
+use thumbwire_device::{
+    Device, Error, Format, FormatPreference, ScreenStream, Screenshot, StreamOptions,
+};
 use tokio::fs;
 use tokio::time::{sleep, timeout};
 
@@ -18,12 +19,12 @@ const GAP: Duration = Duration::from_millis(200);
 /// The pause between two screenshots of a phone that does not stream.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Writes pictures to `folder` for `time`, or until Ctrl-C. Prints a line for each.
+/// Writes pictures to `folder` for `time`, or until Ctrl-C. Prints a line for each. `is_scaled`: whether `phones` scale them.
 pub(super) async fn run(
     phones: &DeviceProviders,
     id: &str,
     folder: &Path,
-    limits: Option<PixelLimits>,
+    is_scaled: bool,
     time: Option<Duration>,
 ) -> Result<(), CliError> {
     let mut shutdown = ShutdownSignal::new();
@@ -34,7 +35,7 @@ pub(super) async fn run(
         .map_err(failed(format!("cannot create {}", folder.display())))?;
     let device = phones.open(id).await?;
     let watching = async {
-        let mut pictures = Pictures::begin(&*device, limits).await?;
+        let mut pictures = Pictures::begin(&*device, is_scaled).await?;
         let began = Instant::now();
         let mut number = 0;
         while let Some(picture) = pictures.next().await? {
@@ -68,15 +69,16 @@ struct Pictures<'a> {
 }
 
 impl<'a> Pictures<'a> {
-    async fn begin(device: &'a dyn Device, limits: Option<PixelLimits>) -> Result<Self, CliError> {
+    async fn begin(device: &'a dyn Device, is_scaled: bool) -> Result<Self, CliError> {
         let stream = match device.facets().screen_streaming {
             Some(streaming) => {
-                let max_side = match limits {
-                    Some(limits) => {
-                        let size = limits.target(device.screen_size().await.map_err(told)?);
+                // A device that is scaled tells the size that was asked for.
+                let max_side = match is_scaled {
+                    true => {
+                        let size = device.screen_size().await.map_err(told)?;
                         u32::try_from(size.width.max(size.height)).ok()
                     }
-                    None => None,
+                    false => None,
                 };
                 let options = StreamOptions { max_side, gap: GAP };
                 streaming.stream_screen(options).await.map_err(told)?
