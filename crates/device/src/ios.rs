@@ -1,6 +1,11 @@
-//! iOS: so far only reading saved page sources.
+//! iOS: the driver, [`Ios`], and the page sources that WebDriverAgent writes.
 //!
-//! `source` reads WebDriverAgent's page source of a screen. There is no driver yet; nothing in this folder talks to a
-//! phone.
+//! `wda` drives a phone through a WebDriverAgent; `source` gives page sources their meaning, for live phones and saved files
+//! alike. Without the feature `ios` only saved sources are read.
 
 pub(crate) mod source;
+#[cfg(feature = "ios")]
+mod wda;
+
+#[cfg(feature = "ios")]
+pub use wda::Ios;

@@ -40,7 +40,7 @@ mod error;
 mod facets;
 pub mod find;
 pub mod image;
-mod ios;
+pub mod ios;
 mod keys;
 mod markup;
 pub mod phone_time;

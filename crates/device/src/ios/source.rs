@@ -2,7 +2,8 @@
 //!
 //! An element's name is its type. Its attributes are those that WebDriverAgent's `FBXPath` writes. The meaning of
 //! `value` depends on the type (`wdValue`): a switch's `1` or `0`, `1` for a selected button, the placeholder of an
-//! empty field. `markup` handles nesting.
+//! empty field. `markup` handles nesting. Saved files are read as far as they go (`saved_tree`); the source of a live phone
+//! must be complete (`read_live`).
 //!
 //! A page source does not say what accepts taps, gets the focus or scrolls; we infer it from the type. Positions and
 //! sizes are in points, not screenshot pixels, and a page source does not contain the scale factor.
@@ -29,6 +30,27 @@ pub(crate) fn locate(text: &str) -> Option<TreeLocation> {
         TagEnd::Closed => (start..tag.next, true),
         _ => (start..text.len(), false),
     })
+}
+
+/// Reads a page source from a live phone, which must be complete.
+///
+/// # Errors
+/// What is wrong with it.
+#[cfg(feature = "ios")]
+pub(in crate::ios) fn read_live(xml: String) -> Result<crate::Tree, String> {
+    let text = ByteString::from(xml);
+    let Some((part, true)) = locate(&text) else {
+        return Err(format!("there is no complete tree: {}", crate::error::excerpt(&*text)));
+    };
+    let mut faults = crate::markup::ParseWarnings::of(&text);
+    let tree = crate::markup::read(&text, part, read_node, &mut faults);
+    for fault in faults.take() {
+        if fault.kind.loses_nodes() {
+            return Err(fault.to_string());
+        }
+        tracing::warn!("problem in the page source: {fault}");
+    }
+    Ok(tree)
 }
 
 /// Offset at which a tree, or what is left of one, begins.

@@ -85,7 +85,7 @@ const LAYERS: [(&str, &[&str]); 14] = [
     ("apk", &[]),
     ("mobile-mcp", &["base"]),
     ("webdriver", &["base"]),
-    ("device", &["adb", "base"]),
+    ("device", &["adb", "base", "webdriver"]),
     // The virtual phone shares only the wires with the product, so that it cannot share its bugs: it reads APKs with
     // its own code.
     ("virtual-phone", &["base", "mobile-mcp"]),

@@ -1,0 +1,190 @@
+//! iOS through a WebDriverAgent that runs on the phone. One file per subject, with each command next to the reader of its
+//! response.
+//!
+//! Start with [`Ios`]. `client` is the conversation: it keeps the session, maps errors, and repeats what only reads; `http`
+//! sends requests. The operations are in `screen` (pictures and trees), `gesture`, `text`, `keys`, `apps`, `orientation`,
+//! `alerts`, `mjpeg`, and `state` for the rest. The messages are those of `thumbwire_webdriver`. Nothing here waits,
+//! retries an act or remembers a screen.
+//!
+//! Installing and starting WebDriverAgent, and forwarding its port from USB, is the operator's business.
+
+mod alerts;
+mod apps;
+mod client;
+mod gesture;
+mod http;
+mod keys;
+mod mjpeg;
+mod orientation;
+mod screen;
+mod state;
+mod text;
+
+use std::sync::Mutex;
+
+use async_trait::async_trait;
+use thumbwire_webdriver::SourceFormat;
+use tokio::sync::OnceCell;
+
+use crate::{
+    App, AppId, Device, DeviceInfo, Error, Facets, Front, Gesture, Identity, Key, Platform,
+    Screenshot, SideEffect, Size, Tree, TreeDetail, TypingMethod,
+};
+use client::WdaClient;
+use http::HttpClient;
+
+/// An iPhone or iPad behind a WebDriverAgent.
+pub struct Ios {
+    wda: WdaClient,
+    identity: Identity,
+    /// Where the screen is streamed.
+    mjpeg: Option<HttpClient>,
+    /// The form in which sources are asked for.
+    source_format: SourceFormat,
+    /// Pixels per point, once they are measured.
+    scale: OnceCell<f64>,
+    pace: text::Pace,
+    /// Who turned the screen, and how it was before.
+    rotation: Mutex<Option<orientation::Rotation>>,
+}
+
+impl Ios {
+    /// A handle on the phone whose WebDriverAgent serves at `url`, such as `http://127.0.0.1:8100`. Asks for its status;
+    /// the session is created by the first command that needs one.
+    ///
+    /// `id` is the name by which clients select this phone.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] if `url` is not one, [`Error::NotConnected`] if no WebDriverAgent answers there.
+    pub async fn attach(id: &str, url: &str) -> Result<Self, Error> {
+        let identity =
+            Identity { id: id.to_owned(), platform: Platform::Ios, model: String::new() };
+        let mut ios = Self {
+            wda: WdaClient::new(url)?,
+            identity,
+            mjpeg: None,
+            source_format: SourceFormat::Xml,
+            scale: OnceCell::new(),
+            pace: text::Pace::default(),
+            rotation: Mutex::default(),
+        };
+        let status = ios.read_status().await.map_err(|error| not_wda(error, url))?;
+        ios.identity.model = match status.device.as_deref() {
+            Some("ipad") => "iPad".into(),
+            Some("iphone") => "iPhone".into(),
+            other => other.unwrap_or_default().to_owned(),
+        };
+        Ok(ios)
+    }
+
+    /// The same handle, which streams the screen from WebDriverAgent's MJPEG server, such as `http://127.0.0.1:9100`.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] if `url` is not one.
+    pub fn with_mjpeg(mut self, url: &str) -> Result<Self, Error> {
+        self.mjpeg = Some(HttpClient::new(url)?);
+        Ok(self)
+    }
+
+    /// The same handle, which asks for sources as JSON instead of XML. The elements are the same.
+    #[must_use]
+    pub fn with_json_source(mut self) -> Self {
+        self.source_format = SourceFormat::Json;
+        self
+    }
+}
+
+/// The error if something other than a WebDriverAgent answers at an address.
+fn not_wda(error: Error, url: &str) -> Error {
+    match error {
+        Error::Unreadable { text, .. } => Error::NotConnected {
+            reason: format!("what answers at {} is not WebDriverAgent: {text}", url.trim()),
+            acted: SideEffect::None,
+        },
+        Error::Unsupported { .. } | Error::NotReady { .. } => Error::NotConnected {
+            reason: format!(
+                "what answers at {} is not WebDriverAgent, or not ready: {error}",
+                url.trim()
+            ),
+            acted: SideEffect::None,
+        },
+        error => error,
+    }
+}
+
+#[async_trait]
+impl Device for Ios {
+    fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    fn facets(&self) -> Facets<'_> {
+        Facets {
+            text_editing: Some(self),
+            orientation_control: Some(self),
+            screen_lock: Some(self),
+            links: Some(self),
+            clipboard: Some(self),
+            health_checks: Some(self),
+            screen_streaming: self.mjpeg.as_ref().map(|_| self as _),
+            ..Facets::default()
+        }
+    }
+
+    async fn probe(&self) -> Result<(), Error> {
+        self.read_status().await.map(drop)
+    }
+
+    async fn screen_size(&self) -> Result<Size, Error> {
+        self.read_size().await
+    }
+
+    async fn screenshot(&self) -> Result<Screenshot, Error> {
+        self.take_screenshot().await
+    }
+
+    /// The detail makes no difference: WebDriverAgent has no compressed trees.
+    async fn tree(&self, _detail: TreeDetail) -> Result<Tree, Error> {
+        self.read_tree().await
+    }
+
+    async fn touch(&self, gesture: Gesture) -> Result<(), Error> {
+        self.perform(gesture).await
+    }
+
+    async fn type_text(&self, text: &str) -> Result<TypingMethod, Error> {
+        self.type_keys(text).await
+    }
+
+    async fn press(&self, key: Key) -> Result<(), Error> {
+        self.press_key(key).await
+    }
+
+    /// The active apps only: WebDriverAgent cannot list installed ones.
+    async fn apps(&self) -> Result<Vec<App>, Error> {
+        self.active_apps().await
+    }
+
+    async fn launch(&self, app: &AppId) -> Result<String, Error> {
+        self.start(app).await
+    }
+
+    async fn stop(&self, app: &AppId) -> Result<(), Error> {
+        self.terminate(app).await
+    }
+
+    async fn foreground(&self) -> Result<Front, Error> {
+        self.read_front().await
+    }
+
+    async fn info(&self) -> Result<DeviceInfo, Error> {
+        self.read_info().await
+    }
+
+    /// Nothing: a call that is dropped leaves nothing behind.
+    async fn restore_borrowed(&self) {}
+
+    async fn disconnect(&self) {
+        self.wda.end_session().await;
+    }
+}

@@ -1,0 +1,347 @@
+//! What the screen shows: pictures, sizes and trees, in pixels of the screenshot.
+//!
+//! WebDriverAgent counts in points. Pixels per point are measured once, by a screenshot and the size of the screen in
+//! points, because the screen's scale is wrong on phones that draw at another one (the Plus models, Display Zoom).
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use thumbwire_base::truncate;
+use thumbwire_webdriver::{
+    Command, ElementCommand, ElementId, ScreenCommand, ScreenInfo, SourceFormat, SourceOptions,
+    parse_json_source, write_xml_source,
+};
+
+use super::super::source;
+use super::client::{Effect, Operation, parse, unreadable};
+use super::{Ios, apps};
+use crate::error::excerpt;
+use crate::{
+    AppId, Error, Format, Front, Image, Rect, Screenshot, Size, Tree, WindowKind, text_field,
+};
+
+const SCREENSHOT: Operation = Operation::new("take a screenshot", "taking a screenshot");
+const SIZE: Operation = Operation::new("tell the screen's size", "reading the screen's size");
+const SOURCE: Operation = Operation::new("dump the screen", "dumping the screen");
+const FOCUS: Operation = Operation::new("tell the focus", "reading the focus");
+
+/// Time limit of a source: above WebDriverAgent's own (`customSnapshotTimeout`).
+const SOURCE_LIMIT: Duration = Duration::from_secs(30);
+
+/// The screen in points, as it is turned.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Points {
+    width: f64,
+    height: f64,
+}
+
+impl Ios {
+    /// Screen size in pixels, as the screen is turned.
+    pub(super) async fn read_size(&self) -> Result<Size, Error> {
+        let scale = self.scale().await?;
+        let (points, _) = self.read_points().await?;
+        Ok(Size { width: pixel(points.width, scale), height: pixel(points.height, scale) })
+    }
+
+    /// Pixels per point.
+    pub(super) async fn scale(&self) -> Result<f64, Error> {
+        self.scale.get_or_try_init(|| self.measure_scale()).await.copied()
+    }
+
+    async fn measure_scale(&self) -> Result<f64, Error> {
+        let (points, scale) = self.read_points().await?;
+        let picture = match self.take_screenshot().await {
+            Ok(picture) => picture,
+            Err(error @ Error::NotConnected { .. }) => return Err(error),
+            Err(error) => {
+                tracing::debug!("the screen's scale is not measured: {error}");
+                return scale.ok_or(error);
+            }
+        };
+        let longer = f64::from(picture.size.width.max(picture.size.height));
+        let measured = longer / points.width.max(points.height);
+        if let Some(scale) = scale.filter(|scale| (scale - measured).abs() > 0.01) {
+            tracing::info!(
+                "the screen's scale is {scale}, but screenshots have {measured} pixels per point"
+            );
+        }
+        Ok(measured)
+    }
+
+    /// The screen's size, and its scale if the server tells it.
+    async fn read_points(&self) -> Result<(Points, Option<f64>), Error> {
+        let command = ScreenCommand::Screen.into();
+        let info = match self.wda.read(SIZE, ScreenCommand::Screen).await {
+            Ok(response) => Some(
+                ScreenInfo::from_response(&response)
+                    .map_err(|error| unreadable(&command, &error))?,
+            ),
+            Err(Error::Unsupported { .. }) => None,
+            Err(error) => return Err(error),
+        };
+        let scale = info.map(|info| info.scale).filter(|scale| *scale >= 0.5 && *scale <= 10.0);
+        let size = match info.and_then(|info| info.screen) {
+            Some(size) => size,
+            None => {
+                let command = ScreenCommand::WindowSize.into();
+                let response = self.wda.read(SIZE, ScreenCommand::WindowSize).await?;
+                response.size().map_err(|error| unreadable(&command, &error))?
+            }
+        };
+        let is_side = |side: f64| (1.0..=100_000.0).contains(&side);
+        if !is_side(size.width) || !is_side(size.height) {
+            let text = format!("a screen of {} by {} points", size.width, size.height);
+            return Err(Error::Unreadable { command: command.route().name.into(), text });
+        }
+        Ok((Points { width: size.width, height: size.height }, scale))
+    }
+
+    pub(super) async fn take_screenshot(&self) -> Result<Screenshot, Error> {
+        let command = ScreenCommand::Screenshot.into();
+        let response = self.wda.read(SCREENSHOT, ScreenCommand::Screenshot).await?;
+        let bytes = response.bytes().map_err(|error| unreadable(&command, &error))?;
+        read_picture(bytes.into())
+    }
+
+    /// The tree, with what is in front and the focus.
+    pub(super) async fn read_tree(&self) -> Result<Tree, Error> {
+        let scale = self.scale().await?;
+        let is_locked = self.is_locked().await?;
+        let mut tree = self.read_source().await?;
+        for node in &mut tree.nodes {
+            node.bounds = pixels(node.bounds, scale);
+        }
+        let root = tree.nodes.first();
+        let turned = root.is_some_and(|root| {
+            root.bounds.right - root.bounds.left > root.bounds.bottom - root.bounds.top
+        });
+        tree.rotation = u8::from(turned);
+        let package = root.map(|root| root.package.clone()).filter(|package| !package.is_empty());
+        let package = match package {
+            Some(package) => Some(package),
+            // Sources name the app since 2024.
+            None => self.active_app().await?.map(|app| app.0.into()),
+        };
+        if let Some(package) = &package {
+            for node in tree.nodes.iter_mut().filter(|node| node.package.is_empty()) {
+                node.package = package.clone();
+            }
+        }
+        tree.front = match package {
+            _ if is_locked => Front::Keyguard,
+            Some(package) => apps::front(AppId(package.to_string())),
+            None => Front::Unknown,
+        };
+        let is_dialog = |class: &str| {
+            matches!(
+                class,
+                "XCUIElementTypeAlert" | "XCUIElementTypeSheet" | "XCUIElementTypeDialog"
+            )
+        };
+        if tree.nodes.iter().any(|node| is_dialog(&node.class) && node.displayed != Some(false)) {
+            tree.window = WindowKind::Dialog;
+        }
+        self.mark_focus(&mut tree, scale).await?;
+        Ok(tree)
+    }
+
+    /// Sources of iOS do not say which field has the focus (`focused` is tvOS's); the server does.
+    async fn mark_focus(&self, tree: &mut Tree, scale: f64) -> Result<(), Error> {
+        let is_known = tree.nodes.iter().any(|node| node.flags.focused);
+        if is_known || !tree.nodes.iter().any(text_field::is_text_field) {
+            return Ok(());
+        }
+        let Some(element) = self.active_element().await? else { return Ok(()) };
+        let command = ElementCommand::Rect { element };
+        let rect = match self.wda.read(FOCUS, command.clone()).await {
+            Ok(response) => response.rect().map_err(|error| unreadable(&command.into(), &error))?,
+            // It has gone meanwhile.
+            Err(Error::Refused { .. } | Error::NotReady { .. }) => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        let [left, top] = [rect.x, rect.y].map(f64::floor);
+        let [right, bottom] = [rect.x + rect.width, rect.y + rect.height].map(f64::ceil);
+        #[expect(clippy::cast_possible_truncation, reason = "it saturates")]
+        let [left, top, right, bottom] = [left, top, right, bottom].map(|edge| edge as i32);
+        let bounds = pixels(Rect { left, top, right, bottom }, scale);
+        let field = tree
+            .nodes
+            .iter_mut()
+            .rfind(|node| node.bounds == bounds && text_field::is_text_field(node));
+        if let Some(field) = field {
+            field.flags.focused = true;
+        }
+        Ok(())
+    }
+
+    /// The element that has the keyboard.
+    pub(super) async fn active_element(&self) -> Result<Option<ElementId>, Error> {
+        match self.wda.read(FOCUS, ElementCommand::Active).await {
+            Ok(response) => {
+                let element = response.element();
+                element
+                    .map(Some)
+                    .map_err(|error| unreadable(&ElementCommand::Active.into(), &error))
+            }
+            // `no such element`, and `unknown error` of old servers.
+            Err(Error::Refused { .. } | Error::NotReady { .. } | Error::Unsupported { .. }) => {
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn read_source(&self) -> Result<Tree, Error> {
+        match self.read_source_once().await {
+            // XCTest's error for snapshots that are too deep for the app in front.
+            Err(Error::NotReady { text, .. })
+                if text.contains("kAXErrorIllegalArgument")
+                    || text.contains("kAXErrorServerNotFound") =>
+            {
+                tracing::info!("the page source is too deep, so it is cut off: {text}");
+                self.wda.limit_depth().await?;
+                self.read_source_once().await
+            }
+            read => read,
+        }
+    }
+
+    async fn read_source_once(&self) -> Result<Tree, Error> {
+        let command: Command = ScreenCommand::Source {
+            format: Some(self.source_format),
+            excluded_attributes: None,
+            scope: None,
+        }
+        .into();
+        let (status, body) = self.wda.read_raw(SOURCE, &command, SOURCE_LIMIT).await?;
+        // JSON may be nested more deeply than `parse` reads; old servers send it whatever is asked for.
+        let json = match (status, self.source_format) {
+            (200, SourceFormat::Json) => Some(read_json(&body)),
+            _ => None,
+        };
+        let xml = match json {
+            Some(Ok(xml)) => xml,
+            json => {
+                let response = match (parse(SOURCE, &command, Effect::Read, status, &body), json) {
+                    (Ok(_), Some(Err(text))) => {
+                        return Err(Error::Unreadable {
+                            command: command.route().name.into(),
+                            text,
+                        });
+                    }
+                    (response, _) => response?,
+                };
+                match response.text() {
+                    Ok(xml) => xml,
+                    Err(error) => read_json(&body).map_err(|_| unreadable(&command, &error))?,
+                }
+            }
+        };
+        source::read_live(xml)
+            .map_err(|text| Error::Unreadable { command: command.route().name.into(), text })
+    }
+}
+
+/// Reads a JSON source as XML, so that one reader gives both their meaning.
+fn read_json(body: &[u8]) -> Result<String, String> {
+    let text = String::from_utf8_lossy(body);
+    let root = parse_json_source(&text).map_err(|error| error.to_string())?;
+    Ok(write_xml_source(&root, &SourceOptions::default()))
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "it saturates")]
+fn pixel(points: f64, scale: f64) -> i32 {
+    (points * scale).round() as i32
+}
+
+fn pixels(points: Rect, scale: f64) -> Rect {
+    let edge = |points: i32| pixel(f64::from(points), scale);
+    Rect {
+        left: edge(points.left),
+        top: edge(points.top),
+        right: edge(points.right),
+        bottom: edge(points.bottom),
+    }
+}
+
+/// Reads a complete PNG or JPEG; WebDriverAgent writes JPEG with the setting `screenshotQuality` above 0.
+pub(super) fn read_picture(bytes: Bytes) -> Result<Screenshot, Error> {
+    let (format, size) = match (png_size(&bytes), jpeg_size(&bytes)) {
+        (Some(size), _) => (Format::Png, size),
+        (None, Some(size)) => (Format::Jpeg, size),
+        (None, None) => {
+            let text = match bytes.len() {
+                0 => "no picture".into(),
+                length => format!("{length} bytes that are not a complete PNG or JPEG: {}", {
+                    truncate(&excerpt(&bytes[..bytes.len().min(40)]), 40)
+                }),
+            };
+            return Err(SCREENSHOT.not_ready(text));
+        }
+    };
+    Ok(Screenshot { image: Image { format, bytes }, size, blank: None })
+}
+
+fn png_size(png: &[u8]) -> Option<Size> {
+    let rest = png.strip_prefix(b"\x89PNG\r\n\x1a\n")?;
+    if rest.get(4..8)? != b"IHDR" || !png.ends_with(b"IEND\xae\x42\x60\x82") {
+        return None;
+    }
+    let side = |from: usize| {
+        let bytes: [u8; 4] = rest.get(from..from + 4)?.try_into().ok()?;
+        i32::try_from(u32::from_be_bytes(bytes)).ok().filter(|side| *side > 0)
+    };
+    Some(Size { width: side(8)?, height: side(12)? })
+}
+
+/// The size in the frame header (`SOF`), if the file begins and ends as a JPEG does.
+pub(super) fn jpeg_size(jpeg: &[u8]) -> Option<Size> {
+    let complete = jpeg.starts_with(&[0xFF, 0xD8]) && jpeg.ends_with(&[0xFF, 0xD9]);
+    let mut at = complete.then_some(2)?;
+    loop {
+        let [0xFF, marker, high, low] = *jpeg.get(at..at + 4)? else { return None };
+        let length = usize::from(u16::from_be_bytes([high, low]));
+        // C4, C8 and CC are tables and extensions.
+        if (0xC0..=0xCF).contains(&marker) && ![0xC4, 0xC8, 0xCC].contains(&marker) {
+            let side = |from: usize| {
+                let bytes: [u8; 2] = jpeg.get(at + from..at + from + 2)?.try_into().ok()?;
+                Some(i32::from(u16::from_be_bytes(bytes))).filter(|side| *side > 0)
+            };
+            return Some(Size { width: side(7)?, height: side(5)? });
+        }
+        at += 2 + length.max(2);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_in_the_pictures_headers() {
+        let mut png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x06\0\0\x01\0".to_vec();
+        assert!(png_size(&png).is_none(), "it is cut off");
+        png.extend(b"....IEND\xae\x42\x60\x82");
+        assert_eq!(png_size(&png), Some(Size { width: 6, height: 256 }));
+        // A comment, then the frame.
+        let jpeg = [
+            0xFF, 0xD8, 0xFF, 0xFE, 0, 4, 0, 0, 0xFF, 0xC0, 0, 11, 8, 1, 0, 0, 6, 1, 0, 0, 0, 0xFF,
+            0xD9,
+        ];
+        assert_eq!(jpeg_size(&jpeg), Some(Size { width: 6, height: 256 }));
+        for end in 0..jpeg.len() {
+            assert_eq!(jpeg_size(&jpeg[..end]), None);
+        }
+        assert!(read_picture(Bytes::from_static(b"<html>")).is_err());
+        assert!(read_picture(Bytes::new()).is_err());
+    }
+
+    #[test]
+    fn rectangles_are_scaled_edge_by_edge() {
+        let points = Rect { left: -5, top: 20, right: 95, bottom: 64 };
+        let at_3 = Rect { left: -15, top: 60, right: 285, bottom: 192 };
+        assert_eq!(pixels(points, 3.0), at_3);
+        // A Plus model: 414 points are 1080 pixels.
+        assert_eq!(pixels(points, 1080.0 / 414.0).right, 248);
+    }
+}

@@ -1,0 +1,256 @@
+//! Typing, clearing and deleting in the field that has the keyboard.
+//!
+//! `/wda/keys` types any text, emoji too (FBCustomCommands.m, `XCUIApplication+FBHelpers.m`). Large texts go in pieces, so
+//! that each request has a limit of time that fits it.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use thumbwire_webdriver::{ElementCommand, ElementId, GestureCommand, TypedText};
+use tokio::time::Instant;
+
+use super::Ios;
+use super::client::{Operation, USUAL, unreadable};
+use crate::{Editor, EditorSize, Error, SideEffect, TextEditing, TypingMethod, UntypableText};
+
+const TYPE: Operation = Operation::new("type the text", "typing");
+const CLEAR: Operation = Operation::new("clear the field", "clearing the field");
+const DELETE: Operation = Operation::new("delete the text", "deleting text");
+const MOVE: Operation = Operation::new("move the cursor", "moving the cursor");
+const VALUE: Operation = Operation::new("read the field", "reading the field");
+
+/// Characters in one request.
+const PIECE: usize = 200;
+
+/// How long a character takes at most: WebDriverAgent types up to 60 a second (`maxTypingFrequency`), old phones some 5.
+const SLOWEST: Duration = Duration::from_millis(300);
+
+/// How long a character takes before anything was typed.
+const GUESS: Duration = Duration::from_millis(60);
+
+/// How fast the phone types: microseconds per character; 0 if unknown.
+#[derive(Default)]
+pub(super) struct Pace(AtomicU64);
+
+impl Pace {
+    fn per_character(&self) -> Duration {
+        match self.0.load(Ordering::Relaxed) {
+            0 => GUESS,
+            micros => Duration::from_micros(micros),
+        }
+    }
+
+    /// Remembers how long a text took. Short ones tell more about the request than about typing.
+    fn learn(&self, characters: usize, took: Duration) {
+        const FEWEST: usize = 20;
+        if characters >= FEWEST
+            && let Ok(micros) = u64::try_from(took.as_micros() / characters as u128)
+        {
+            self.0.store(micros.max(1), Ordering::Relaxed);
+        }
+    }
+}
+
+impl Ios {
+    /// Types a text where the keyboard is.
+    pub(super) async fn type_keys(&self, text: &str) -> Result<TypingMethod, Error> {
+        check(text)?;
+        let mut typed = 0;
+        for piece in pieces(text) {
+            let begun = Instant::now();
+            let characters = piece.chars().count();
+            self.send_keys(TYPE, piece).await.map_err(|error| after_typing(typed, error))?;
+            self.pace.learn(characters, begun.elapsed());
+            typed += characters;
+        }
+        Ok(TypingMethod::Keys)
+    }
+
+    async fn send_keys(&self, what: Operation, text: &str) -> Result<(), Error> {
+        let characters = u32::try_from(text.chars().count()).unwrap_or(u32::MAX);
+        let limit = USUAL + SLOWEST.saturating_mul(characters);
+        let command = GestureCommand::Keys { text: TypedText(text.into()), frequency: None };
+        match self.wda.act_within(what, command, limit).await {
+            // FBKeyboard and XCUIElement+FBTyping look for the focus before the first key.
+            Err(Error::Failed { text, .. } | Error::Refused { reason: text, .. })
+                if text.to_ascii_lowercase().contains("keyboard") =>
+            {
+                Err(what.refused(format!("no text field has the focus; tap one first ({text})")))
+            }
+            done => done.map(drop),
+        }
+    }
+
+    /// Deletes so many characters before the cursor.
+    async fn backspace(&self, characters: usize) -> Result<(), Error> {
+        let mut left = characters;
+        while left > 0 {
+            let now = left.min(PIECE);
+            let deleted = characters - left;
+            let done = self.send_keys(DELETE, &"\u{8}".repeat(now)).await;
+            done.map_err(|error| after_typing(deleted, error))?;
+            left -= now;
+        }
+        Ok(())
+    }
+
+    async fn clear(&self, element: ElementId) -> Result<(), Error> {
+        self.wda.act(CLEAR, ElementCommand::Clear { element }).await.map(drop)
+    }
+
+    /// How many characters the field has; for a placeholder its length.
+    async fn length(&self, element: ElementId) -> Result<usize, Error> {
+        let command = ElementCommand::Attribute { element, name: "value".into() };
+        let response = self.wda.read(VALUE, command.clone()).await?;
+        if response.value.is_null() {
+            return Ok(0);
+        }
+        let text = response.text().map_err(|error| unreadable(&command.into(), &error))?;
+        Ok(text.chars().count())
+    }
+}
+
+#[async_trait]
+impl TextEditing for Ios {
+    async fn check_text(&self, text: &str) -> Result<(), Error> {
+        check(text)
+    }
+
+    async fn typing_time(&self, text: &str) -> Result<Duration, Error> {
+        let characters = u32::try_from(text.chars().count()).unwrap_or(u32::MAX);
+        Ok(self.pace.per_character().saturating_mul(characters))
+    }
+
+    /// `None`: WebDriverAgent does not know the cursor, and needs as long for the rest as for a tree.
+    async fn editor(&self) -> Result<Option<Editor>, Error> {
+        Ok(None)
+    }
+
+    async fn replace_text(&self, text: &str) -> Result<Option<TypingMethod>, Error> {
+        check(text)?;
+        let Some(element) = self.active_element().await? else { return Ok(None) };
+        match self.clear(element).await {
+            Ok(()) => {}
+            // A web page's editor, for example, cannot be cleared.
+            Err(error) if error.acted() == SideEffect::None => {
+                return match error {
+                    Error::Refused { .. } | Error::Unsupported { .. } => Ok(None),
+                    error => Err(error),
+                };
+            }
+            Err(error) => return Err(error),
+        }
+        match text {
+            "" => Ok(Some(TypingMethod::Keys)),
+            text => {
+                let typed = self.type_keys(text).await.map_err(|error| after_typing(1, error));
+                typed.map(Some)
+            }
+        }
+    }
+
+    /// The cursor moves by the arrow keys of a hardware keyboard: Down on the last line moves it to the end.
+    async fn delete_at_end(&self, field: EditorSize, characters: usize) -> Result<(), Error> {
+        /// "Keyboard DownArrow" of the HID usage tables.
+        const DOWN_ARROW: u64 = 0x51;
+        /// More lines take longer than a caller waits.
+        const MOST_LINES: usize = 50;
+        /// Fewer characters than this are on no line of a phone, other than the last of a paragraph.
+        const SHORTEST_LINE: usize = 15;
+        let lines = match field {
+            EditorSize::OneLine => 1,
+            EditorSize::Lines(most) => (most / SHORTEST_LINE + 2).min(MOST_LINES),
+        };
+        for _ in 0..lines {
+            self.press_on_keyboard(MOVE, DOWN_ARROW).await?;
+        }
+        self.backspace(characters).await
+    }
+
+    /// WebDriverAgent clears a whole field. Of a text that is longer, what is before the cursor is deleted.
+    async fn delete_around_cursor(&self, characters: usize) -> Result<(), Error> {
+        let Some(element) = self.active_element().await? else {
+            return Err(DELETE.refused("no text field has the focus; tap one first"));
+        };
+        match self.length(element.clone()).await? <= characters {
+            true => self.clear(element).await,
+            false => self.backspace(characters).await,
+        }
+    }
+}
+
+/// Refuses control characters other than the line break, which no keyboard types.
+fn check(text: &str) -> Result<(), Error> {
+    let mut control: Vec<char> = Vec::new();
+    for odd in text.chars().filter(|char| char.is_control() && *char != '\n') {
+        if !control.contains(&odd) {
+            control.push(odd);
+        }
+    }
+    match control.is_empty() {
+        true => Ok(()),
+        false => Err(Error::Untypable(UntypableText::Control(control))),
+    }
+}
+
+/// The error of a later part: an earlier one was typed, so that something happened in any case.
+fn after_typing(typed: usize, error: Error) -> Error {
+    match error {
+        error if typed == 0 => error,
+        Error::NotConnected { reason, .. } => {
+            Error::NotConnected { reason, acted: SideEffect::Possible }
+        }
+        error => TYPE.failed(format!("only a part was done: {error}")),
+    }
+}
+
+/// Splits a text behind spaces or between other ASCII characters, so that no emoji of several characters is split.
+fn pieces(text: &str) -> Vec<&str> {
+    let mut pieces = Vec::new();
+    let mut rest = text;
+    while let Some((end, _)) = rest.char_indices().nth(PIECE) {
+        let bytes = rest.as_bytes();
+        let may_split = |at: &usize| bytes[*at - 1].is_ascii() && bytes[*at].is_ascii();
+        let space = (end / 2..end).rev().find(|at| bytes[*at - 1] == b' ' && bytes[*at].is_ascii());
+        let at = space.or_else(|| (1..=end).rev().find(may_split));
+        let at = at.or_else(|| (end..bytes.len()).find(may_split)).unwrap_or(rest.len());
+        let (piece, after) = rest.split_at(at);
+        pieces.push(piece);
+        rest = after;
+    }
+    if !rest.is_empty() {
+        pieces.push(rest);
+    }
+    pieces
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn large_text_is_split_where_no_character_has_several_parts() {
+        assert_eq!(pieces(""), [""; 0]);
+        assert_eq!(pieces("abc"), ["abc"]);
+        let words = "word ".repeat(100);
+        let split = pieces(&words);
+        assert_eq!(split.concat(), words);
+        assert!(split.len() == 3 && split.iter().all(|piece| piece.ends_with(' ')), "{split:?}");
+        let family = "👨‍👩‍👧‍👦".repeat(100);
+        assert_eq!(pieces(&family), [family.as_str()]);
+        let mixed = format!("ab{family}cd{}", "x".repeat(300));
+        let split = pieces(&mixed);
+        assert_eq!(split.concat(), mixed);
+        assert!(split.iter().all(|piece| !piece.starts_with('\u{200d}')));
+    }
+
+    #[test]
+    fn pace_is_learned_from_large_texts() {
+        let pace = Pace::default();
+        pace.learn(3, Duration::from_secs(3));
+        assert_eq!(pace.per_character(), GUESS);
+        pace.learn(100, Duration::from_secs(2));
+        assert_eq!(pace.per_character(), Duration::from_millis(20));
+    }
+}
