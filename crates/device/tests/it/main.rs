@@ -12,7 +12,15 @@ mod displays;
 mod helped;
 mod helper;
 mod helper_jar;
+#[cfg(feature = "ios")]
+mod ios_acts;
+#[cfg(feature = "ios")]
+mod ios_screen;
+#[cfg(feature = "ios")]
+mod ios_session;
 mod logs;
 mod pictures;
 mod recorded;
 mod turning;
+#[cfg(feature = "ios")]
+mod wda;

@@ -1,0 +1,232 @@
+//! What an iPhone shows: pictures, sizes and trees in pixels of the screenshot.
+
+use thumbwire_device::find::elements;
+use thumbwire_device::ios::Ios;
+use thumbwire_device::saved_tree::read_saved;
+use thumbwire_device::{
+    Device, Error, Format, Front, Node, Orientation, Rect, Size, Tree, TreeDetail, WindowKind,
+    text_field,
+};
+use thumbwire_webdriver::{SourceNode, parse_xml_source};
+
+use crate::common::capture;
+use crate::wda::{Fault, StandIn, element};
+
+async fn tree(ios: &Ios) -> Tree {
+    ios.tree(TreeDetail::Full).await.unwrap()
+}
+
+fn named<'t>(tree: &'t Tree, id: &str) -> &'t Node {
+    tree.nodes.iter().find(|node| *node.id == *id).unwrap()
+}
+
+#[tokio::test]
+async fn rectangles_are_in_pixels_of_the_screenshot() {
+    // Scale, pixels per point, the screen in points and pixels, the button's rectangle.
+    for (scale, pixels, points, size, button) in [
+        (Some(2.0), 2.0, (375.0, 667.0), (750, 1334), [20, 100, 220, 188]),
+        (Some(3.0), 3.0, (390.0, 844.0), (1170, 2532), [30, 150, 330, 282]),
+        // A Plus model says 3 and draws at 2.6.
+        (Some(3.0), 1080.0 / 414.0, (414.0, 736.0), (1080, 1920), [26, 130, 287, 245]),
+        // Old servers do not say.
+        (None, 2.0, (375.0, 667.0), (750, 1334), [20, 100, 220, 188]),
+    ] {
+        let (wda, ios) = StandIn::attach().await;
+        {
+            let mut state = wda.state();
+            (state.scale, state.pixels, state.points) = (scale, pixels, points);
+        }
+        let size = Size { width: size.0, height: size.1 };
+        assert_eq!(ios.screen_size().await.unwrap(), size);
+        let picture = ios.screenshot().await.unwrap();
+        assert_eq!((picture.size, picture.image.format), (size, Format::Png));
+        let tree = tree(&ios).await;
+        let [left, top, right, bottom] = button;
+        assert_eq!(named(&tree, "Save").bounds, Rect { left, top, right, bottom }, "{pixels}");
+        assert_eq!(wda.count("GET /screenshot"), 2, "the scale is measured once");
+    }
+}
+
+#[tokio::test]
+async fn scale_of_the_server_is_used_without_a_screenshot() {
+    let (wda, ios) = StandIn::attach().await;
+    let body = r#"{"value":{"error":"unable to capture screen","message":"no","traceback":""}}"#;
+    wda.fail("GET /screenshot", Fault::Answer(500, body.into()));
+    assert_eq!(ios.screen_size().await.unwrap(), Size { width: 1170, height: 2532 });
+    let (wda, ios) = StandIn::attach().await;
+    wda.state().scale = None;
+    wda.fail("GET /screenshot", Fault::Answer(500, body.into()));
+    assert!(matches!(ios.screen_size().await, Err(Error::NotReady { .. })));
+}
+
+#[tokio::test]
+async fn turned_screen_has_turned_sizes() {
+    let (wda, ios) = StandIn::attach().await;
+    assert_eq!(tree(&ios).await.rotation, 0);
+    wda.state().landscape = true;
+    wda.state().tree.rect = element("Application", "", [0.0, 0.0, 844.0, 390.0]).rect;
+    assert_eq!(ios.screen_size().await.unwrap(), Size { width: 2532, height: 1170 });
+    let tree = tree(&ios).await;
+    assert_eq!((tree.rotation, tree.nodes[0].bounds.right), (1, 2532));
+    let info = ios.info().await.unwrap();
+    assert_eq!(info.orientation, Orientation::Landscape);
+    assert_eq!(info.panel.size, Size { width: 1170, height: 2532 });
+}
+
+#[tokio::test]
+async fn tree_says_what_is_in_front() {
+    let (wda, ios) = StandIn::attach().await;
+    let shown = tree(&ios).await;
+    assert_eq!(&*shown.front.app().unwrap().app.0, "com.example.forms");
+    assert!(shown.nodes.iter().all(|node| *node.package == *"com.example.forms"));
+    assert!(shown.source.starts_with("<?xml") && shown.source.contains("XCUIElementTypeButton"));
+    assert_eq!(shown.window, WindowKind::Main);
+    assert_eq!(wda.count("activeAppInfo"), 1);
+    // Newer sources name the app themselves.
+    wda.state().tree.bundle_id = Some("com.example.other".into());
+    assert_eq!(&*tree(&ios).await.front.app().unwrap().app.0, "com.example.other");
+    assert_eq!(wda.count("activeAppInfo"), 1);
+    let alert = element("Alert", "Allow?", [60.0, 300.0, 270.0, 180.0]);
+    wda.state().tree.children[0].children.push(alert);
+    assert_eq!(tree(&ios).await.window, WindowKind::Dialog);
+    wda.state().locked = true;
+    assert_eq!(tree(&ios).await.front, Front::Keyguard);
+    assert_eq!(ios.foreground().await.unwrap(), Front::Keyguard);
+}
+
+#[tokio::test]
+async fn focused_field_is_marked() {
+    let (wda, ios) = StandIn::attach().await;
+    assert_eq!(text_field::focused(&tree(&ios).await), None);
+    wda.state().field = Some(("Ada".into(), [10.0, 100.0, 300.0, 40.0]));
+    let shown = tree(&ios).await;
+    let field = &shown.nodes[text_field::focused(&shown).unwrap()];
+    assert_eq!((&*field.id, &*field.text, &*field.hint), ("name-field", "Ada", "Name"));
+    // A field that is not in the tree.
+    wda.state().field = Some(("Ada".into(), [0.0, 0.0, 3.0, 4.0]));
+    assert_eq!(text_field::focused(&tree(&ios).await), None);
+    // A screen without fields needs no question.
+    let asked = wda.count("GET /element/active");
+    wda.state().tree.children[0].children.pop();
+    tree(&ios).await;
+    assert_eq!(wda.count("GET /element/active"), asked);
+}
+
+#[tokio::test]
+async fn json_and_xml_give_the_same_elements() {
+    let (wda, ios) = StandIn::attach().await;
+    let by_json = Ios::attach("phone", wda.url()).await.unwrap().with_json_source();
+    let label = SourceNode {
+        label: Some("A & B \"<\u{1F600}>\"".into()),
+        value: Some("line\nbreak".into()),
+        visible: Some(false),
+        enabled: Some(false),
+        ..element("StaticText", "id", [-5.0, 20.0, 100.0, 44.0])
+    };
+    let switch = SourceNode { value: Some("1".into()), ..element("Switch", "Wi-Fi", [0.0; 4]) };
+    wda.state().tree.children[0].children.extend([label, switch]);
+    let (xml, json) = (tree(&ios).await, tree(&by_json).await);
+    assert_eq!(xml.nodes, json.nodes);
+    assert_eq!(wda.count("GET /source?format=json"), 1);
+    assert_eq!(&*named(&xml, "id").text, "line\nbreak");
+    assert!(named(&xml, "Wi-Fi").flags.checked);
+}
+
+#[tokio::test]
+async fn large_and_deep_trees_are_read() {
+    let (wda, ios) = StandIn::attach().await;
+    let cells = (0..10_000).map(|n| element("Cell", &format!("cell-{n}"), [0.0, 0.0, 390.0, 44.0]));
+    wda.state().tree.children[0].children.extend(cells);
+    let mut deep = element("Button", "deepest", [1.0, 1.0, 9.0, 9.0]);
+    for _ in 0..150 {
+        deep =
+            SourceNode { children: vec![deep], ..element("Other", "", [0.0, 0.0, 390.0, 844.0]) };
+    }
+    wda.state().tree.children[0].children.push(deep);
+    for ios in [ios, Ios::attach("phone", wda.url()).await.unwrap().with_json_source()] {
+        let tree = tree(&ios).await;
+        assert_eq!(tree.nodes.len(), 4 + 10_000 + 151);
+        assert_eq!(named(&tree, "deepest").depth, 152);
+    }
+}
+
+#[tokio::test]
+async fn snapshot_that_is_too_deep_is_taken_less_deep() {
+    let (wda, ios) = StandIn::attach().await;
+    let message = "Error kAXErrorIllegalArgument getting snapshot for element";
+    let body =
+        format!(r#"{{"value":{{"error":"unknown error","message":"{message}","traceback":""}}}}"#);
+    wda.fail("GET /source", Fault::Answer(500, body.clone()));
+    tree(&ios).await;
+    assert_eq!(wda.state().settings["snapshotMaxDepth"], 40);
+    for _ in 0..2 {
+        wda.fail("GET /source", Fault::Answer(500, body.clone()));
+    }
+    let error = ios.tree(TreeDetail::Full).await.unwrap_err();
+    assert!(matches!(error, Error::NotReady { .. }), "{error:?}");
+}
+
+#[tokio::test]
+async fn broken_sources_are_refused() {
+    let (wda, ios) = StandIn::attach().await;
+    for source in [
+        "",
+        "no tree",
+        "<XCUIElementTypeWindow><XCUIElementTypeButton/>",
+        "<XCUIElementTypeWindow><XCUIElementTypeButton></XCUIElementTypeWindow>",
+    ] {
+        let body = format!(r#"{{"value":{source:?},"sessionId":"S"}}"#);
+        wda.fail("GET /source", Fault::Answer(200, body));
+        let error = ios.tree(TreeDetail::Full).await.unwrap_err();
+        assert!(matches!(error, Error::Unreadable { .. }), "{source}: {error:?}");
+    }
+    let by_json = Ios::attach("phone", wda.url()).await.unwrap().with_json_source();
+    for body in [r#"{"value":{"type":"Other","children":["#, r#"{"value":{}}"#, r#"{"value":null}"#]
+    {
+        wda.fail("GET /source", Fault::Answer(200, body.into()));
+        let error = by_json.tree(TreeDetail::Full).await.unwrap_err();
+        assert!(matches!(error, Error::Unreadable { .. }), "{body}: {error:?}");
+    }
+    wda.fail("GET /screenshot", Fault::Answer(200, r#"{"value":"aGVsbG8="}"#.into()));
+    let error = ios.screenshot().await.unwrap_err();
+    assert!(error.to_string().contains("not a complete PNG or JPEG"), "{error}");
+}
+
+/// A live phone's source and a saved file of it give the same nodes, up to the scale.
+#[tokio::test]
+async fn captured_sources_are_read_as_saved_ones() {
+    for name in ["DateAndTime_ja.xml", "KeyboardScreen.xml", "SettingsTopScreen.xml", "iOS1.xml"] {
+        let Some(file) = capture(&format!("ios/source/shirates_{name}")) else { return };
+        let (wda, ios) = StandIn::attach().await;
+        let text = String::from_utf8(file.clone()).unwrap();
+        let body = serde_json::json!({ "value": text, "sessionId": "S" });
+        wda.fail("GET /source", Fault::Answer(200, body.to_string()));
+        let live = tree(&ios).await;
+        let saved = read_saved(&file).unwrap();
+        assert_eq!(live.nodes.len(), saved.tree.nodes.len(), "{name}");
+        for (live, saved) in live.nodes.iter().zip(&saved.tree.nodes) {
+            assert_eq!((&live.class, &live.id, &live.text), (&saved.class, &saved.id, &saved.text));
+            assert_eq!(
+                (live.bounds.left, live.bounds.bottom),
+                (saved.bounds.left * 3, saved.bounds.bottom * 3)
+            );
+        }
+        assert!(!elements(&live).is_empty(), "{name}");
+        // The other reader finds the same.
+        wda.state().tree = parse_xml_source(&text).unwrap();
+        let by_json = Ios::attach("phone", wda.url()).await.unwrap().with_json_source();
+        let nodes = tree(&by_json).await.nodes;
+        assert_eq!(nodes.len(), live.nodes.len(), "{name}");
+    }
+}
+
+#[tokio::test]
+async fn captured_json_of_2015_is_read() {
+    let Some(file) = capture("ios/source/springboard_old-wda_tree.json") else { return };
+    let (wda, ios) = StandIn::attach().await;
+    // It answers so, although XML is asked for.
+    wda.fail("GET /source", Fault::Answer(200, String::from_utf8(file).unwrap()));
+    let shown = tree(&ios).await;
+    assert!(shown.nodes.len() > 10, "{}", shown.nodes.len());
+    assert_eq!(&*shown.nodes[0].class, "XCUIElementTypeApplication");
+}
