@@ -65,9 +65,14 @@ async fn turned_screen_has_turned_sizes() {
     assert_eq!(tree(&ios).await.rotation, 0);
     wda.state().landscape = true;
     wda.state().tree.rect = element("Application", "", [0.0, 0.0, 844.0, 390.0]).rect;
+    wda.state().tree.children[0].rect = element("Window", "", [0.0, 0.0, 844.0, 390.0]).rect;
     assert_eq!(ios.screen_size().await.unwrap(), Size { width: 2532, height: 1170 });
     let tree = tree(&ios).await;
     assert_eq!((tree.rotation, tree.nodes[0].bounds.right), (1, 2532));
+    // XCTest exchanges the sides of a turned app, not those of its windows.
+    wda.state().tree.rect = element("Application", "", [0.0, 0.0, 390.0, 844.0]).rect;
+    let exchanged = ios.tree(TreeDetail::Full).await.unwrap();
+    assert_eq!((exchanged.rotation, exchanged.nodes[0].bounds), (1, tree.nodes[0].bounds));
     let info = ios.info().await.unwrap();
     assert_eq!(info.orientation, Orientation::Landscape);
     assert_eq!(info.panel.size, Size { width: 1170, height: 2532 });

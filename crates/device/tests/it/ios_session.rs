@@ -22,10 +22,7 @@ async fn session_is_created_once_and_gets_its_settings() {
         (&settings["customSnapshotTimeout"], &settings["snapshotTimeout"]),
         (&20.into(), &20.into())
     );
-    assert_eq!(
-        (&settings["waitForIdleTimeout"], &settings["respectSystemAlerts"]),
-        (&2.into(), &1.into())
-    );
+    assert_eq!(settings["waitForIdleTimeout"], 2);
     ios.disconnect().await;
     assert_eq!(wda.state().session, None);
     ios.touch(TAP).await.unwrap();

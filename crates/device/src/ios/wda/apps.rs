@@ -115,17 +115,12 @@ fn check_bundle_id(app: &AppId) -> Result<(), Error> {
     })
 }
 
-/// Whether XCTest or SpringBoard says that there is no such app.
+/// Whether XCTest or SpringBoard says that there is no such app: code 4 of its error domains (real phones with iOS 16), or
+/// words (simulators, earlier WebDriverAgents).
 fn is_missing(text: &str) -> bool {
     let text = text.to_ascii_lowercase();
-    [
-        "not installed",
-        "isn't installed",
-        "unknown to frontboard",
-        "failed to get matching snapshot for application",
-    ]
-    .iter()
-    .any(|part| text.contains(part))
+    text.contains("fbsopenapplication") && text.contains("code=4")
+        || ["not installed", "unknown to frontboard"].iter().any(|part| text.contains(part))
 }
 
 #[cfg(test)]

@@ -30,8 +30,9 @@ const DEPTH: u64 = 60;
 /// The depth after XCTest has refused the other one.
 const SAFE_DEPTH: u64 = 40;
 
-/// How long a snapshot may take (`customSnapshotTimeout`, before 8.0 `snapshotTimeout`), in seconds: shorter than our own
-/// limit for a source, so that WebDriverAgent is free again when we give up.
+/// How long a snapshot may take (`customSnapshotTimeout`, earlier `snapshotTimeout`), in seconds: shorter than our own limit
+/// for a source, so that WebDriverAgent is free again when we give up. WebDriverAgent 9.0 has removed both, and ignores them
+/// as any setting that it does not know.
 const SNAPSHOT_S: u64 = 20;
 
 /// How long an action waits until the app is idle (`waitForIdleTimeout`), in seconds. The default of 10 s makes each tap
@@ -246,8 +247,6 @@ impl WdaClient {
             ("customSnapshotTimeout", SNAPSHOT_S),
             ("snapshotTimeout", SNAPSHOT_S),
             ("waitForIdleTimeout", IDLE_S),
-            // Alerts of the system, such as questions for permission, belong to no app: show them in sources.
-            ("respectSystemAlerts", 1),
         ]);
         let (status, body) = self.send(&settings, Some(&session), Effect::Read, USUAL).await?;
         if let Err(error) = parse(SESSION, &settings, Effect::Read, status, &body) {

@@ -55,7 +55,7 @@ fn press_for(key: Key) -> Press {
             92 => Press::Keyboard(0x4B),
             93 => Press::Keyboard(0x4E),
             111 => Press::Keyboard(0x29),
-            112 => Press::Keyboard(0x4C),
+            112 => Press::Text("\u{7f}"),
             122 => Press::Keyboard(0x4A),
             123 => Press::Keyboard(0x4D),
             187 | 312 => Press::Missing("the key for recent apps"),

@@ -24,6 +24,12 @@ pub(super) struct Rotation {
 impl Ios {
     pub(super) async fn read_orientation(&self) -> Result<Orientation, Error> {
         let response = self.wda.read(READ, ScreenCommand::GetOrientation).await?;
+        if response.value.is_null() {
+            // XCTest does not know it while the app starts.
+            let size = self.read_size().await?;
+            let is_wide = size.width > size.height;
+            return Ok(if is_wide { Orientation::Landscape } else { Orientation::Portrait });
+        }
         match response.orientation() {
             Ok(Turn::Portrait | Turn::PortraitUpsideDown) => Ok(Orientation::Portrait),
             Ok(Turn::Landscape | Turn::LandscapeRight) => Ok(Orientation::Landscape),

@@ -17,7 +17,7 @@ use super::client::{Effect, Operation, parse, unreadable};
 use super::{Ios, apps};
 use crate::error::excerpt;
 use crate::{
-    AppId, Error, Format, Front, Image, Rect, Screenshot, Size, Tree, WindowKind, text_field,
+    AppId, Error, Format, Front, Image, Node, Rect, Screenshot, Size, Tree, WindowKind, text_field,
 };
 
 const SCREENSHOT: Operation = Operation::new("take a screenshot", "taking a screenshot");
@@ -108,6 +108,7 @@ impl Ios {
         let scale = self.scale().await?;
         let is_locked = self.is_locked().await?;
         let mut tree = self.read_source().await?;
+        turn_root(&mut tree);
         for node in &mut tree.nodes {
             node.bounds = pixels(node.bounds, scale);
         }
@@ -239,6 +240,20 @@ impl Ios {
         };
         source::read_live(xml)
             .map_err(|text| Error::Unreadable { command: command.route().name.into(), text })
+    }
+}
+
+/// XCTest gives a turned app the size of the upright screen (see `FBAdjustDimensionsForApplication` in FBMathUtils.m). The
+/// app's windows have the right one.
+fn turn_root(tree: &mut Tree) {
+    let Some(root) = tree.nodes.first() else { return };
+    let Rect { left, top, right, bottom } = root.bounds;
+    let turned = Rect { left, top, right: left + (bottom - top), bottom: top + (right - left) };
+    let is_window =
+        |node: &&Node| node.parent == Some(0) && *node.class == *"XCUIElementTypeWindow";
+    let windows = || tree.nodes.iter().filter(is_window).map(|node| node.bounds);
+    if windows().any(|bounds| bounds == turned) && windows().all(|bounds| bounds != root.bounds) {
+        tree.nodes[0].bounds = turned;
     }
 }
 

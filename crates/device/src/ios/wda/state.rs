@@ -1,5 +1,7 @@
 //! The phone around the apps: lock, pasteboard, addresses, information, health (FBCustomCommands.m).
 
+use std::fmt::Write as _;
+
 use async_trait::async_trait;
 use thumbwire_base::truncate;
 use thumbwire_webdriver::{
@@ -107,7 +109,13 @@ impl Ios {
 impl ScreenLock for Ios {
     async fn unlock(&self) -> Result<Front, Error> {
         if self.is_locked().await? {
-            self.wda.act(UNLOCK, DeviceCommand::Unlock).await?;
+            // It presses the home button and waits: with a passcode that fails after some seconds.
+            let unlocked = self.wda.act(UNLOCK, DeviceCommand::Unlock).await;
+            if let Err(error) = unlocked
+                && !matches!(error, Error::Failed { .. })
+            {
+                return Err(error);
+            }
             if self.is_locked().await? {
                 return Err(UNLOCK.refused("a passcode is needed: only a person can unlock it"));
             }
@@ -141,12 +149,14 @@ impl Clipboard for Ios {
 impl Links for Ios {
     /// `None`: iOS does not say which app it opened.
     async fn open_link(&self, address: &str) -> Result<Option<AppId>, Error> {
-        let url = checked_address(address)?.to_owned();
+        let url = encoded(address)?;
         let command = AppCommand::OpenUrl { url, bundle_id: None, idle_timeout_ms: None };
         match self.wda.act(OPEN, command).await {
-            // XCTest opens nothing if no app has the scheme.
+            // XCUIDevice+FBHelpers.m and LaunchServices, before anything is opened.
             Err(Error::Failed { text, .. })
-                if text.to_ascii_lowercase().contains("cannot be opened") =>
+                if ["LSApplicationWorkspaceErrorDomain", "is not a valid URL", "Cannot open"]
+                    .iter()
+                    .any(|part| text.contains(part)) =>
             {
                 Err(OPEN.refused(format!("no app opens it ({text})")))
             }
@@ -155,8 +165,11 @@ impl Links for Ios {
     }
 }
 
-/// Checks that a link could have this address.
-fn checked_address(address: &str) -> Result<&str, Error> {
+/// The address as URIs are written: a space and what is not ASCII as `%20`, because `NSURL` refuses them before iOS 17.
+///
+/// # Errors
+/// [`Error::Refused`] if a link could not have it.
+fn encoded(address: &str) -> Result<String, Error> {
     /// Schemes that name a file or a program instead of a place.
     const NOT_LINKS: [&str; 3] = ["data", "file", "javascript"];
     const LONGEST: usize = 2_000;
@@ -174,10 +187,18 @@ fn checked_address(address: &str) -> Result<&str, Error> {
     if address.chars().any(char::is_control) {
         return Err(OPEN.refused("it contains a control character; remove it"));
     }
-    if address.len() > LONGEST {
+    let mut out = String::with_capacity(address.len());
+    for byte in address.bytes() {
+        match byte {
+            b'!'..=b'~' => out.push(char::from(byte)),
+            // Writing to a string cannot fail.
+            _ => drop(write!(out, "%{byte:02X}")),
+        }
+    }
+    if out.len() > LONGEST {
         return Err(OPEN.refused(format!("it has more than {LONGEST} bytes; use a shorter one")));
     }
-    Ok(address)
+    Ok(out)
 }
 
 #[async_trait]

@@ -11,14 +11,13 @@ use thumbwire_webdriver::{ElementCommand, ElementId, GestureCommand, TypedText};
 use tokio::time::Instant;
 
 use super::Ios;
-use super::client::{Operation, USUAL, unreadable};
+use super::client::{Operation, USUAL};
 use crate::{Editor, EditorSize, Error, SideEffect, TextEditing, TypingMethod, UntypableText};
 
 const TYPE: Operation = Operation::new("type the text", "typing");
 const CLEAR: Operation = Operation::new("clear the field", "clearing the field");
 const DELETE: Operation = Operation::new("delete the text", "deleting text");
 const MOVE: Operation = Operation::new("move the cursor", "moving the cursor");
-const VALUE: Operation = Operation::new("read the field", "reading the field");
 
 /// Characters in one request.
 const PIECE: usize = 200;
@@ -82,14 +81,14 @@ impl Ios {
         }
     }
 
-    /// Deletes so many characters before the cursor.
-    async fn backspace(&self, characters: usize) -> Result<(), Error> {
-        let mut left = characters;
+    /// Presses the keys that delete one character so often. Backspace is `\u{8}` and forward delete `\u{7f}`, as in
+    /// XCUIElement+FBTyping.m.
+    async fn delete(&self, keys: &str, times: usize) -> Result<(), Error> {
+        let mut left = times;
         while left > 0 {
             let now = left.min(PIECE);
-            let deleted = characters - left;
-            let done = self.send_keys(DELETE, &"\u{8}".repeat(now)).await;
-            done.map_err(|error| after_typing(deleted, error))?;
+            let done = self.send_keys(DELETE, &keys.repeat(now)).await;
+            done.map_err(|error| after_typing(times - left, error))?;
             left -= now;
         }
         Ok(())
@@ -97,17 +96,6 @@ impl Ios {
 
     async fn clear(&self, element: ElementId) -> Result<(), Error> {
         self.wda.act(CLEAR, ElementCommand::Clear { element }).await.map(drop)
-    }
-
-    /// How many characters the field has; for a placeholder its length.
-    async fn length(&self, element: ElementId) -> Result<usize, Error> {
-        let command = ElementCommand::Attribute { element, name: "value".into() };
-        let response = self.wda.read(VALUE, command.clone()).await?;
-        if response.value.is_null() {
-            return Ok(0);
-        }
-        let text = response.text().map_err(|error| unreadable(&command.into(), &error))?;
-        Ok(text.chars().count())
     }
 }
 
@@ -132,12 +120,10 @@ impl TextEditing for Ios {
         let Some(element) = self.active_element().await? else { return Ok(None) };
         match self.clear(element).await {
             Ok(()) => {}
-            // A web page's editor, for example, cannot be cleared.
-            Err(error) if error.acted() == SideEffect::None => {
-                return match error {
-                    Error::Refused { .. } | Error::Unsupported { .. } => Ok(None),
-                    error => Err(error),
-                };
+            // A web page's editor, for example, has no text of its own: nothing was done.
+            Err(Error::Refused { .. } | Error::Unsupported { .. }) => return Ok(None),
+            Err(Error::Failed { text, .. }) if text.contains("cannot be edited") => {
+                return Ok(None);
             }
             Err(error) => return Err(error),
         }
@@ -165,18 +151,14 @@ impl TextEditing for Ios {
         for _ in 0..lines {
             self.press_on_keyboard(MOVE, DOWN_ARROW).await?;
         }
-        self.backspace(characters).await
+        self.delete("\u{8}", characters).await
     }
 
-    /// WebDriverAgent clears a whole field. Of a text that is longer, what is before the cursor is deleted.
     async fn delete_around_cursor(&self, characters: usize) -> Result<(), Error> {
-        let Some(element) = self.active_element().await? else {
+        if self.active_element().await?.is_none() {
             return Err(DELETE.refused("no text field has the focus; tap one first"));
-        };
-        match self.length(element.clone()).await? <= characters {
-            true => self.clear(element).await,
-            false => self.backspace(characters).await,
         }
+        self.delete("\u{8}\u{7f}", characters).await
     }
 }
 

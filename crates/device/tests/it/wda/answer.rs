@@ -240,6 +240,8 @@ impl State {
         for key in keys.chars() {
             match key {
                 '\u{8}' => _ = text.pop(),
+                // The cursor is at the end.
+                '\u{7f}' => {}
                 key => text.push(key),
             }
         }
@@ -250,9 +252,11 @@ impl State {
         match command {
             AppCommand::Launch { bundle_id, .. } | AppCommand::Activate { bundle_id } => {
                 if !self.apps.contains_key(&bundle_id) {
-                    let message =
-                        format!("App with bundle identifier '{bundle_id}' is not installed");
-                    return refuse(ErrorCode::UnknownError, &message);
+                    // As a phone with iOS 16 says it.
+                    let message = format!(
+                        "Error Domain=FBSOpenApplicationServiceErrorDomain Code=4 \"The request to open \"{bundle_id}\" failed.\""
+                    );
+                    return refuse(ErrorCode::InvalidArgument, &message);
                 }
                 self.apps.insert(self.front.clone(), AppState::Background);
                 self.apps.insert(bundle_id.clone(), AppState::Foreground);
@@ -279,10 +283,8 @@ impl State {
             }
             AppCommand::OpenUrl { url, .. } => {
                 if url.starts_with("nobody:") {
-                    return refuse(
-                        ErrorCode::UnknownError,
-                        &format!("The URL {url} cannot be opened"),
-                    );
+                    let message = "The operation couldn’t be completed. (LSApplicationWorkspaceErrorDomain error 115.)";
+                    return refuse(ErrorCode::UnknownError, message);
                 }
                 self.urls.push(url);
                 Ok(Value::Null)
@@ -294,7 +296,11 @@ impl State {
     fn device_command(&mut self, command: DeviceCommand) -> Reply {
         match command {
             DeviceCommand::Lock => self.locked = true,
-            DeviceCommand::Unlock => self.locked &= self.passcode,
+            DeviceCommand::Unlock if self.locked && self.passcode => {
+                let message = "Timed out while waiting until the screen gets unlocked";
+                return refuse(ErrorCode::UnknownError, message);
+            }
+            DeviceCommand::Unlock => self.locked = false,
             DeviceCommand::IsLocked => return Ok(self.locked.into()),
             DeviceCommand::PressButton { name, .. } => self.buttons.push(name),
             DeviceCommand::PerformHidEvent { page, usage, .. } => self.hid.push((page, usage)),
