@@ -43,8 +43,8 @@ pub enum TraceRecord {
         /// The action.
         action: StoredAction,
         /// How the phone's operations were done: `{"tree":"helper","tap":"shell"}`.
-        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-        rungs: BTreeMap<String, String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        rungs: Option<Box<BTreeMap<String, String>>>,
         /// Its result.
         #[serde(flatten)]
         end: ActionResult,

@@ -188,7 +188,10 @@ impl Recorder {
             duration_ms: millis(took),
             device: call.device.map(str::to_owned),
             action: StoredAction::from(call.action),
-            rungs: rungs.iter().map(|(op, rung)| ((*op).to_owned(), rung.to_string())).collect(),
+            rungs: (!rungs.is_empty()).then(|| {
+                let told = rungs.iter().map(|(op, rung)| ((*op).to_owned(), rung.to_string()));
+                Box::new(told.collect())
+            }),
             end,
         };
         self.write_record(&line)
