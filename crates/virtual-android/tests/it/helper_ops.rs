@@ -255,7 +255,7 @@ async fn events_come_until_they_are_cancelled() {
 async fn stream_sends_a_picture_of_each_change() {
     let wired = Wired::new();
     let (_held, mut talk) = helped(&wired).await;
-    let id = talk.send(json!({"op": "stream", "max_side": 100, "gap_ms": 0})).await;
+    let id = talk.send(json!({"op": "stream", "max_side": 100, "gap_ms": 0, "for_ms": null})).await;
     let mut pictures = Vec::new();
     for app in [None, Some(NOTES), Some("com.android.settings")] {
         if let Some(app) = app {

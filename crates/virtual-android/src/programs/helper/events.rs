@@ -3,7 +3,7 @@
 
 use super::super::dump;
 use super::error::HelperError;
-use super::fields::millis;
+use super::fields::{millis, time_limit};
 use super::wire::Header;
 use super::{Answer, Helper};
 use crate::phone::{State, VirtualPhone};
@@ -82,8 +82,7 @@ pub(super) async fn watch(
     tell: &mpsc::Sender<Answer>,
 ) -> Result<Answer, HelperError> {
     let kinds = kinds(header)?;
-    let limit = header.get("limit_ms").map(|_| millis(header, "limit_ms", u64::MAX, 0));
-    let limit = limit.transpose()?;
+    let limit = time_limit(header, "limit_ms")?;
     let _using = helper.use_automation(Duration::from_secs(3)).await?;
     let phone = &helper.phone;
     let _ = tell.send(Answer::of(json!({ "listening": true }))).await;

@@ -44,6 +44,11 @@ pub(super) fn millis(
     Ok(Duration::from_millis(millis.min(most)))
 }
 
+/// A time limit in milliseconds; `None` if there is none.
+pub(super) fn time_limit(header: &Header, name: &str) -> Result<Option<Duration>, HelperError> {
+    get(header, name).map(|_| millis(header, name, u64::MAX, 0)).transpose()
+}
+
 /// A text.
 pub(super) fn text<'a>(header: &'a Header, name: &str) -> Result<&'a str, HelperError> {
     let text = get(header, name).and_then(Value::as_str);

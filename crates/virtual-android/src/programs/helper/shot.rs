@@ -2,7 +2,7 @@
 //! whenever the screen shows something else.
 
 use super::error::HelperError;
-use super::fields::{millis, number, word};
+use super::fields::{millis, number, time_limit, word};
 use super::wire::Header;
 use super::{Answer, Helper};
 use crate::latency::Work;
@@ -48,7 +48,7 @@ pub(super) async fn stream(
 ) -> Result<Answer, HelperError> {
     let options = Options::of(header)?;
     let gap = millis(header, "gap_ms", 10_000, 200)?;
-    let time = header.get("for_ms").map(|_| millis(header, "for_ms", u64::MAX, 0)).transpose()?;
+    let time = time_limit(header, "for_ms")?;
     let _using = helper.use_automation(options.limit).await?;
     let phone = &helper.phone;
     let over = phone.sleep_real(time);
