@@ -34,8 +34,8 @@ pub(super) struct Arguments {
     /// Print every node as JSON
     #[arg(long)]
     json: bool,
-    /// Save a picture to this folder now and whenever the screen changes, until Ctrl-C. The helper on the phone sends them; without
-    /// it, a screenshot is taken each second
+    /// Save a picture to this empty folder now and whenever the screen changes, until Ctrl-C. The helper on the phone sends them;
+    /// without it, a screenshot is taken each second
     #[arg(long, value_name = "FOLDER", conflicts_with_all = ["file", "full", "xml", "json"])]
     watch: Option<PathBuf>,
     /// With `--watch`, end after this long

@@ -19,7 +19,8 @@ const GAP: Duration = Duration::from_millis(200);
 /// The pause between two screenshots of a phone that does not stream.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Writes pictures to `folder` for `time`, or until Ctrl-C. Prints a line for each. `is_scaled`: whether `phones` scale them.
+/// Writes pictures to `folder`, which must be empty, for `time` or until Ctrl-C. Prints a line for each. `is_scaled`: whether
+/// `phones` scale them.
 pub(super) async fn run(
     phones: &DeviceProviders,
     id: &str,
@@ -33,6 +34,12 @@ pub(super) async fn run(
     fs::create_dir_all(folder)
         .await
         .map_err(failed(format!("cannot create {}", folder.display())))?;
+    let mut entries =
+        fs::read_dir(folder).await.map_err(failed(format!("cannot read {}", folder.display())))?;
+    if matches!(entries.next_entry().await, Ok(Some(_))) {
+        let text = format!("{} is not empty: name another folder", folder.display());
+        return Err(CliError::usage(text));
+    }
     let device = phones.open(id).await?;
     let watching = async {
         let mut pictures = Pictures::begin(&*device, is_scaled).await?;
@@ -57,6 +64,7 @@ pub(super) async fn run(
         result = timeout(time.unwrap_or(Duration::MAX), watching) => result.unwrap_or(Ok(())),
         () = shutdown.ending() => Ok(()),
     };
+    device.restore_borrowed().await;
     device.disconnect().await;
     result
 }
@@ -75,13 +83,13 @@ impl<'a> Pictures<'a> {
                 // A device that is scaled tells the size that was asked for.
                 let max_side = match is_scaled {
                     true => {
-                        let size = device.screen_size().await.map_err(told)?;
+                        let size = device.screen_size().await.map_err(device_error)?;
                         u32::try_from(size.width.max(size.height)).ok()
                     }
                     false => None,
                 };
                 let options = StreamOptions { max_side, gap: GAP };
-                streaming.stream_screen(options).await.map_err(told)?
+                streaming.stream_screen(options).await.map_err(device_error)?
             }
             None => None,
         };
@@ -101,7 +109,7 @@ impl<'a> Pictures<'a> {
                 sleep(PAUSE).await;
             }
             let jpeg = FormatPreference::Only(Format::Jpeg);
-            let picture = self.device.screenshot_as(jpeg).await.map_err(told)?;
+            let picture = self.device.screenshot_as(jpeg).await.map_err(device_error)?;
             let is_same =
                 self.last.as_ref().is_some_and(|last| last.image.bytes == picture.image.bytes);
             self.last = Some(picture.clone());
@@ -112,6 +120,6 @@ impl<'a> Pictures<'a> {
     }
 }
 
-fn told(error: Error) -> CliError {
+fn device_error(error: Error) -> CliError {
     CliError::failed(error.to_string())
 }

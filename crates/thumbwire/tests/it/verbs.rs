@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::Write as _;
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::process::{Output, Stdio};
 
@@ -175,6 +175,26 @@ fn saved_dump_prints_as_snapshot() {
     assert!(err.contains("no node tree found in"), "{err}");
     let (out, _, _) = said(&run(&["screen", "--device", "virtual"]));
     assert!(out.contains("\"Maps\" e"), "{out}");
+}
+
+#[test]
+fn watched_screen_is_saved_to_an_empty_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let pictures = folder.path().join("pictures");
+    let pictures = pictures.to_str().unwrap();
+    let watch = ["screen", "--device", "virtual", "--screenshot-size", "200", "--watch", pictures];
+    let mut child = thumbwire().args(watch).stdout(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    // It goes on until it is told to end.
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(line.contains("00001.jpeg  90x200"), "{line}");
+    let picture = fs::read(Path::new(pictures).join("00001.jpeg")).unwrap();
+    assert!(picture.starts_with(&[0xff, 0xd8]) && picture.ends_with(&[0xff, 0xd9]));
+    let (out, err, code) = said(&run(&watch));
+    assert_eq!((out.as_str(), code), ("", Some(2)), "{err}");
+    assert!(err.contains("pictures is not empty: name another folder"), "{err}");
 }
 
 /// Runs `thumbwire screen --file -` with `dump` on standard input.
