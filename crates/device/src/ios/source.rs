@@ -40,7 +40,10 @@ pub(crate) fn locate(text: &str) -> Option<TreeLocation> {
 pub(in crate::ios) fn read_live(xml: String) -> Result<crate::Tree, String> {
     let text = ByteString::from(xml);
     let Some((part, true)) = locate(&text) else {
-        return Err(format!("there is no complete tree: {}", crate::error::excerpt(&*text)));
+        return Err(format!(
+            "the page source is not a complete tree: {}",
+            crate::error::excerpt(&*text)
+        ));
     };
     let mut faults = crate::markup::ParseWarnings::of(&text);
     let tree = crate::markup::read(&text, part, read_node, &mut faults);

@@ -95,7 +95,7 @@ async fn act_whose_reply_was_lost_is_not_repeated() {
 
 /// Each act of the driver, with the request that does it.
 #[tokio::test]
-async fn no_act_is_repeated_whatever_it_is() {
+async fn no_act_is_sent_twice() {
     for request in [
         "POST /actions",
         "POST /wda/keys",
@@ -213,7 +213,7 @@ async fn recorded_session_is_used() {
     assert_eq!(wda.state().touches.len(), 1);
 }
 
-/// The clock stops once the request has arrived, so that it goes on to the deadline at once.
+/// Time is paused once the request has arrived, and then jumps to the deadline.
 #[tokio::test]
 async fn request_that_hangs_ends_at_its_deadline() {
     let (wda, ios) = StandIn::attach().await;

@@ -115,8 +115,8 @@ fn check_bundle_id(app: &AppId) -> Result<(), Error> {
     })
 }
 
-/// Whether XCTest or SpringBoard says that there is no such app: code 4 of its error domains (real phones with iOS 16), or
-/// words (simulators, earlier WebDriverAgents).
+/// Whether the error says that the app is not installed: code 4 of FBSOpenApplication's error domains on real phones (iOS 16),
+/// a text on simulators and from earlier WebDriverAgents.
 fn is_missing(text: &str) -> bool {
     let text = text.to_ascii_lowercase();
     text.contains("fbsopenapplication") && text.contains("code=4")

@@ -111,9 +111,7 @@ impl WdaClient {
         what: Operation,
         command: impl Into<Command>,
     ) -> Result<Response, Error> {
-        let command = command.into();
-        let (status, body) = self.exchange(what, &command, Effect::Read, USUAL).await?;
-        parse(what, &command, Effect::Read, status, &body)
+        self.ask(what, &command.into(), Effect::Read, USUAL).await
     }
 
     /// Does something.
@@ -132,9 +130,18 @@ impl WdaClient {
         command: impl Into<Command>,
         limit: Duration,
     ) -> Result<Response, Error> {
-        let command = command.into();
-        let (status, body) = self.exchange(what, &command, Effect::Act, limit).await?;
-        parse(what, &command, Effect::Act, status, &body)
+        self.ask(what, &command.into(), Effect::Act, limit).await
+    }
+
+    async fn ask(
+        &self,
+        what: Operation,
+        command: &Command,
+        effect: Effect,
+        limit: Duration,
+    ) -> Result<Response, Error> {
+        let (status, body) = self.exchange(what, command, effect, limit).await?;
+        parse(what, command, effect, status, &body)
     }
 
     /// Asks for something large and returns the body of a response that is not `invalid session id`, with its HTTP status.

@@ -27,7 +27,7 @@ pub(super) struct HttpClient {
     base: Url,
 }
 
-/// Why there is no response.
+/// Why a request failed.
 #[derive(Debug)]
 pub(super) enum HttpError {
     /// No connection: the request was not sent.

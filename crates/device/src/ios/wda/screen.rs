@@ -215,7 +215,7 @@ impl Ios {
         }
         .into();
         let (status, body) = self.wda.read_raw(SOURCE, &command, SOURCE_LIMIT).await?;
-        // JSON may be nested more deeply than `parse` reads; old servers send it whatever is asked for.
+        // `parse` stops at 128 levels, so JSON has a reader of its own. Old servers send JSON even if XML was asked for.
         let json = match (status, self.source_format) {
             (200, SourceFormat::Json) => Some(read_json(&body)),
             _ => None,
