@@ -38,7 +38,7 @@ pub enum Event<'a> {
         took: Duration,
         /// Its result.
         result: CallResult<'a>,
-        /// How the phone's operations were done; empty for an abandoned call.
+        /// Whether the helper or shell commands did the phone's operations; empty for an abandoned call.
         rungs: &'a Rungs,
     },
     /// A phone is ready: it was plugged in, or connected by its address.

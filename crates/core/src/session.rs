@@ -53,7 +53,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::StreamExt as _;
-use thumbwire_device::{Device, SideEffect, TreeDetail, with_rungs};
+use thumbwire_device::{Device, SideEffect, TreeDetail};
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use crate::action::{Action, CacheKind, Call, Cause, Failure, Outcome, Perform};
@@ -418,12 +418,9 @@ impl Perform for Session {
         let done = tokio::select! {
             biased;
             () = call.cancelled.cancelled() => Err(given_up(Cause::Cancelled)),
-            (done, rungs) = with_rungs(work) => {
-                call.state.did(rungs);
-                match done {
-                    Ok(done) => done,
-                    Err(_) => Err(given_up(Self::out_of_time(call, &course, what, given).await)),
-                }
+            done = work => match done {
+                Ok(done) => done,
+                Err(_) => Err(given_up(Self::out_of_time(call, &course, what, given).await)),
             }
         };
         let mut failure = match done {

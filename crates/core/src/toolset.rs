@@ -25,7 +25,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 use thumbwire_base::truncate;
-use thumbwire_device::SideEffect;
+use thumbwire_device::{SideEffect, with_rungs};
 use tokio::time::Instant;
 
 use crate::action::{Action, TypeResult};
@@ -65,7 +65,7 @@ pub struct Toolset {
     pub refuses_unknown: bool,
     /// Whether clients choose their device. If not, all clients of a server have the same one.
     pub chooses_device: bool,
-    /// Whether replies tell how the phone's operations were done. Those of an original server do not.
+    /// Whether replies have [`Reply::rungs`]. Those of an original server do not.
     pub tells_rungs: bool,
     /// Tools that the operator has not allowed, each with what allows it: `--allow data`.
     pub withheld: Vec<(&'static str, String)>,
@@ -123,6 +123,21 @@ impl Toolset {
     pub async fn answer(
         &self,
         tool: &Tool,
+        arguments: Map<String, Value>,
+        call: Call,
+        perform: &dyn Perform,
+    ) -> Reply {
+        let answering = self.answer_without_rungs(tool, arguments, call, perform);
+        let (mut reply, rungs) = with_rungs(answering).await;
+        if self.tells_rungs {
+            reply.rungs = rungs;
+        }
+        reply
+    }
+
+    async fn answer_without_rungs(
+        &self,
+        tool: &Tool,
         mut arguments: Map<String, Value>,
         call: Call,
         perform: &dyn Perform,
@@ -134,7 +149,6 @@ impl Toolset {
         }
         let began = Instant::now();
         let client = Arc::clone(&call.client);
-        let state = Arc::clone(&call.state);
         let mark = self.resources.as_ref().map_or(0, |resources| resources.mark());
         let mode = tool.take_observe(&mut arguments);
         // The action leaves time to look at what it did.
@@ -191,9 +205,6 @@ impl Toolset {
             }
             let added = resources.added_since(mark, &client);
             reply.content.extend(added.into_iter().map(Content::Link));
-        }
-        if self.tells_rungs {
-            reply.rungs = state.rungs();
         }
         let reply = reply.made_visible();
         // Only in tests: a user is better served by a result than by a panic.

@@ -58,7 +58,7 @@ pub use error::{Error, Remedy, SideEffect};
 pub use facets::*;
 pub use image::{BlackReason, Format, FormatPreference, Image, Screenshot};
 pub use keys::{Key, KeyCode};
-pub use rungs::{Rung, Rungs, with_rungs};
+pub use rungs::{Rung, Rungs, rung_names, with_rungs};
 pub use scaled_device::ScaledDevice;
 pub use untypable::UntypableText;
 pub use values::*;

@@ -1,7 +1,7 @@
-//! Which way a driver went for each operation of a call: some can be done in several, of which one is faster or better.
+//! By what means a driver did each operation: some can be done in several ways, of which one is the best.
 //!
-//! A driver notes it where it decides, without knowing who asks; [`with_rungs`] collects what is noted while some work is
-//! done. It is bound to the task: work that is spawned is not seen.
+//! A driver notes the rung where it chooses it, and does not know who asks. [`with_rungs`] collects what is noted during
+//! some work. The collector belongs to the task, so work in spawned tasks is not collected.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -34,8 +34,13 @@ impl fmt::Display for Rung {
     }
 }
 
-/// Does some work, and tells how its operations were done: the last rung that one of them was on. What is told here is told
-/// to those around it, too.
+/// The same as texts, for JSON: `{"tree": "helper", "tap": "shell"}`.
+pub fn rung_names(rungs: &Rungs) -> BTreeMap<String, String> {
+    rungs.iter().map(|(operation, rung)| ((*operation).to_owned(), rung.to_string())).collect()
+}
+
+/// Does some work and collects the rungs of its operations: of each the worst, if it was done several times. Enclosing
+/// calls of this function collect them too.
 pub async fn with_rungs<F: Future>(work: F) -> (F::Output, Rungs) {
     let noted = Arc::<Mutex<Rungs>>::default();
     let output = RUNGS.scope(Arc::clone(&noted), work).await;
@@ -60,7 +65,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn worst_rung_is_told_to_all_around() {
+    async fn worst_rung_reaches_every_enclosing_collector() {
         note("tap", Rung::Helper);
         let outer = with_rungs(async {
             note("tree", Rung::Helper);

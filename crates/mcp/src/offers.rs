@@ -15,7 +15,7 @@ use thumbwire_core::toolset::resources::{
     ResourceContents, ResourceData, ResourceError, ResourceInfo, ResourceProvider, ResourceTemplate,
 };
 use thumbwire_core::toolset::{Content, Reply};
-use thumbwire_device::Image;
+use thumbwire_device::{Image, rung_names};
 
 /// A block of a result or a prompt.
 pub(super) fn content(content: Content) -> ContentBlock {
@@ -141,7 +141,7 @@ pub(super) fn completion(mut values: Vec<String>) -> CompleteResult {
     CompleteResult::new(info)
 }
 
-/// Where a result tells how the phone's operations were done: `{"tree":"helper","tap":"shell"}`.
+/// The key of `_meta` for [`Reply::rungs`]: `{"tree":"helper","tap":"shell"}`.
 const RUNGS: &str = "thumbwire/rungs";
 
 /// A reply as a call's result.
@@ -151,10 +151,8 @@ pub(super) fn result(reply: Reply) -> CallToolResult {
     result.is_error = Some(reply.is_error);
     result.structured_content = reply.structured;
     if !reply.rungs.is_empty() {
-        let rungs =
-            reply.rungs.iter().map(|(op, rung)| ((*op).to_owned(), rung.to_string().into()));
-        let rungs: Map<String, Value> = rungs.collect();
-        result.meta = Some(MetaObject(Map::from_iter([(RUNGS.to_owned(), rungs.into())])));
+        let rungs = json!(rung_names(&reply.rungs));
+        result.meta = Some(MetaObject(Map::from_iter([(RUNGS.to_owned(), rungs)])));
     }
     result
 }

@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use thumbwire_base::lock;
-use thumbwire_device::Rungs;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -99,7 +98,6 @@ pub struct CallState {
     phone: OnceLock<String>,
     held: Mutex<BTreeMap<String, Box<dyn Any + Send>>>,
     under_way: Mutex<Option<String>>,
-    rungs: Mutex<Rungs>,
 }
 
 impl CallState {
@@ -122,16 +120,6 @@ impl CallState {
     /// Notes which phone the call is for.
     pub(crate) fn found(&self, phone: &str) {
         let _ = self.phone.set(phone.to_owned());
-    }
-
-    /// How the phone's operations were done so far.
-    pub fn rungs(&self) -> Rungs {
-        lock(&self.rungs).clone()
-    }
-
-    /// Notes how the phone's operations were done.
-    pub(crate) fn did(&self, rungs: Rungs) {
-        lock(&self.rungs).extend(rungs);
     }
 
     /// Whether something is held for this phone until the call ends.

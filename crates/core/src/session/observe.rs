@@ -83,7 +83,7 @@ impl AttachedDevice {
         deadline: Instant,
     ) -> Result<(Arc<Snapshot>, bool), Failure> {
         let mut last: Option<Arc<Snapshot>> = None;
-        // Not before the first look, which may be enough. Two looks that are the same need no change in between.
+        // The watch begins after the first look, which may be enough. Idle is two looks that are the same: no change to wait for.
         let mut may_watch = *condition != WaitCondition::Idle;
         let mut watch = None;
         loop {
@@ -106,7 +106,7 @@ impl AttachedDevice {
             if std::mem::take(&mut may_watch) {
                 watch = self.watch_screen().await;
                 if watch.is_some() {
-                    // What changed before the watch began is not told.
+                    // The watch reports nothing that changed before it began.
                     continue;
                 }
             }

@@ -25,7 +25,9 @@ pub struct Reply {
     pub cause: Option<Cause>,
     /// Files on this computer that the client may read from now on. Those that an action's outcome names need not be here.
     pub files: Vec<PathBuf>,
-    /// How the phone's operations were done, if this toolset's clients are told.
+    /// Whether the helper or shell commands did the phone's operations. Empty unless [`Toolset::tells_rungs`] is set.
+    ///
+    /// [`Toolset::tells_rungs`]: super::Toolset::tells_rungs
     pub rungs: Rungs,
 }
 

@@ -42,7 +42,7 @@ pub enum TraceRecord {
         device: Option<String>,
         /// The action.
         action: StoredAction,
-        /// How the phone's operations were done: `{"tree":"helper","tap":"shell"}`.
+        /// Whether the helper or shell commands did the phone's operations: `{"tree":"helper","tap":"shell"}`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         rungs: Option<Box<BTreeMap<String, String>>>,
         /// Its result.

@@ -14,7 +14,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use serde::Serialize;
 use thumbwire_base::lock;
-use thumbwire_device::{Rungs, Screenshot};
+use thumbwire_device::{Rungs, Screenshot, rung_names};
 use tokio::time::Instant;
 
 use super::format::{
@@ -188,10 +188,7 @@ impl Recorder {
             duration_ms: millis(took),
             device: call.device.map(str::to_owned),
             action: StoredAction::from(call.action),
-            rungs: (!rungs.is_empty()).then(|| {
-                let told = rungs.iter().map(|(op, rung)| ((*op).to_owned(), rung.to_string()));
-                Box::new(told.collect())
-            }),
+            rungs: (!rungs.is_empty()).then(|| Box::new(rung_names(rungs))),
             end,
         };
         self.write_record(&line)

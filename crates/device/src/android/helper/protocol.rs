@@ -254,7 +254,7 @@ mod tests {
 
         /// A byte of a conversation is changed on its way, and it comes in pieces.
         #[test]
-        fn changed_bytes_give_no_reply_to_another_request(
+        fn changed_bytes_give_each_request_one_reply_at_most(
             at in any::<prop::sample::Index>(), by in 1..=255_u8, size in 1..64_usize,
         ) {
             let mut talk = HelperProtocol::default();
