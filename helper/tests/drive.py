@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Starts the helper on a phone as Thumbwire does, by adb, and talks to it: a library for trials, and `drive.py SERIAL OP JSON`."""
-import json, os, secrets, socket, struct, subprocess, sys, threading, time
+import json, os, secrets, socket, struct, subprocess, sys, threading, time, zlib
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 JAR = os.path.join(HERE, "..", "thumbwire-helper.jar")
@@ -38,6 +38,8 @@ class Wire:
                 header, body = struct.unpack(">II", self.take(8))
                 header = json.loads(self.take(header))
                 body = self.take(body)
+                if "inflated" in header:
+                    body = zlib.decompress(body)
                 with self.arrived:
                     self.came.setdefault(header["id"], []).append((header, body))
                     self.arrived.notify_all()

@@ -37,7 +37,7 @@ def main():
         shell("am force-stop com.android.calculator2; am start -W -n com.android.calculator2/.Calculator")
         helper.do("quiet", idle_ms=500, limit_ms=10000)
         reports = [["power"], ["window", "-a"]]
-        in_turns("look", helper, ("tree", lambda: helper.do("tree"), ready), ("tree, newly connected", lambda: helper.do("tree"), free),
+        in_turns("look", helper, ("tree", lambda: helper.do("tree", deflate=True), ready), ("tree, not compressed", lambda: helper.do("tree"), ready), ("tree, newly connected", lambda: helper.do("tree"), free),
                  ("tree and reports of windows", lambda: helper.do("tree", reports=reports), ready),
                  ("uiautomator dump", lambda: shell("uiautomator dump /dev/tty"), free),
                  ("uiautomator dump and dumpsys of windows", lambda: shell("uiautomator dump /dev/tty; dumpsys power; dumpsys window -a"), free))

@@ -24,6 +24,7 @@ mod clipboard;
 mod connection;
 mod events;
 mod frame;
+mod inflate;
 mod jar;
 mod process;
 mod protocol;

@@ -46,10 +46,13 @@ use crate::phone::VirtualPhone;
 use crate::release::sdk;
 use courier::SHELL;
 use error::HelperError;
+use flate2::Compression;
+use flate2::read::ZlibEncoder;
 use futures::future::{AbortHandle, Abortable, BoxFuture, FutureExt};
 use futures::stream::{FuturesUnordered, StreamExt};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::io::Read as _;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, MutexGuard};
 use std::time::Duration;
@@ -222,6 +225,7 @@ impl Helper {
         tell: &mpsc::Sender<Answer>,
     ) -> Result<Answer, HelperError> {
         let phone = &self.phone;
+        let deflate = fields::flag(header, "deflate")?;
         match op {
             "courier" => {
                 return courier::courier(phone, self.pid, header).await.map(Answer::of);
@@ -264,7 +268,7 @@ impl Helper {
             self.acted();
         }
         phone.inject_after(&command);
-        result
+        result.map(|answer| if deflate { answer.deflated() } else { answer })
     }
 
     /// The last tree.
@@ -362,6 +366,17 @@ struct Answer {
 impl Answer {
     fn of(fields: Value) -> Self {
         Self { fields, body: Vec::new() }
+    }
+
+    /// The body in zlib's format, if that makes it smaller; `inflated` then has its former length.
+    fn deflated(mut self) -> Self {
+        let mut encoder = ZlibEncoder::new(&self.body[..], Compression::fast());
+        let mut smaller = Vec::new();
+        if encoder.read_to_end(&mut smaller).is_ok() && smaller.len() < self.body.len() {
+            self.fields["inflated"] = self.body.len().into();
+            self.body = smaller;
+        }
+        self
     }
 }
 

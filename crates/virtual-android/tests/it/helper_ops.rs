@@ -6,6 +6,7 @@ use crate::common::helper::{RunningHelper, TOKEN, Talk, in_a_terminal};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
+use std::io::Read as _;
 use std::time::Duration;
 use thumbwire_adb::Stream;
 use thumbwire_virtual_android::Setup;
@@ -54,6 +55,9 @@ async fn transcript(release: &str) -> String {
         json!({"op": "ping"}),
         json!({"op": "tree", "reports": [["power"], ["window", "-a"]], "idle_ms": 200}),
         json!({"op": "tree", "windows": true, "max_nodes": null}),
+        json!({"op": "ping", "deflate": true}),
+        json!({"op": "clip_get", "deflate": true}),
+        json!({"op": "clip_get", "deflate": 1}),
         json!({"op": "tree"}),
         act(first, "click"),
         json!({"op": "act", "rev": 4, "node": first, "action": "set_text", "text": "x"}),
@@ -118,6 +122,21 @@ async fn every_operation_answers_as_the_wire_says() {
     for release in ["4.4", "9", "14"] {
         insta::assert_snapshot!(format!("helper-ops-of-{release}"), transcript(release).await);
     }
+}
+
+#[tokio::test]
+async fn body_is_compressed_on_request() {
+    let wired = Wired::new();
+    wired.phone.world(|world| world.start(NOTES, None).is_ok());
+    let (_held, mut talk) = helped(&wired).await;
+    let (plain, tree) = whole(&mut talk, json!({"op": "tree"})).await;
+    let (answer, body) = whole(&mut talk, json!({"op": "tree", "deflate": true})).await;
+    assert_eq!((&plain["inflated"], &answer["inflated"]), (&Value::Null, &json!(tree.len())));
+    assert_eq!(answer["tree_bytes"], tree.len());
+    assert!(body.len() * 4 < tree.len(), "{} of {} bytes", body.len(), tree.len());
+    let mut inflated = Vec::new();
+    flate2::read::ZlibDecoder::new(&body[..]).read_to_end(&mut inflated).expect("zlib");
+    assert!(inflated == tree);
 }
 
 #[tokio::test]

@@ -28,6 +28,8 @@ pub(super) enum FrameError {
     NoId(String),
     #[error("a reply with neither `ok` nor `error`: {0}")]
     NoAnswer(String),
+    #[error("a compressed body that cannot be read: {0}")]
+    Compressed(String),
 }
 
 /// Encodes a frame without a body; none of our requests has one.

@@ -9,6 +9,7 @@ use bytes::{Bytes, BytesMut};
 use serde_json::Value;
 
 use super::frame::{self, FrameError, Header};
+use super::inflate::inflate;
 use crate::error::excerpt;
 
 /// Maximum number of pending requests.
@@ -25,7 +26,7 @@ pub(super) struct HelperProtocol {
 /// The helper's reply to a request.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Reply {
-    /// Success, with the result and the frame's body.
+    /// Success, with the result and the frame's body, which is not compressed any more.
     Done(Header, Bytes),
     /// The same, and further replies to this request follow.
     More(Header, Bytes),
@@ -122,10 +123,13 @@ fn read_reply((header, body): (Header, Bytes)) -> Result<(u64, Reply), FrameErro
             text: word("says").unwrap_or_default(),
             advice: word("try").unwrap_or_default(),
         }),
-        (None, Some(Value::Bool(true))) => match header.get("more") {
-            Some(Value::Bool(true)) => Reply::More(header, body),
-            _ => Reply::Done(header, body),
-        },
+        (None, Some(Value::Bool(true))) => {
+            let body = inflate(&header, body)?;
+            match header.get("more") {
+                Some(Value::Bool(true)) => Reply::More(header, body),
+                _ => Reply::Done(header, body),
+            }
+        }
         _ => return Err(FrameError::NoAnswer(shown())),
     };
     Ok((id, reply))
@@ -208,6 +212,16 @@ mod tests {
         let kinds: Vec<bool> =
             replies.iter().map(|(_, reply)| matches!(reply, Reply::More(..))).collect();
         assert_eq!(kinds, [true, true, false]);
+    }
+
+    #[test]
+    fn compressed_body_that_is_not_whole_ends_the_connection() {
+        let mut talk = HelperProtocol::default();
+        let (id, _) = talk.ask("tree", Header::new()).unwrap();
+        let (replies, malformed) =
+            talk.receive(&frame(json!({ "id": id, "ok": true, "inflated": 7 })));
+        assert_eq!(replies, []);
+        assert!(matches!(malformed, Some(FrameError::Compressed(_))), "{malformed:?}");
     }
 
     #[test]

@@ -50,6 +50,7 @@ impl Android {
             "idle_ms": millis(IDLE),
             "idle_limit_ms": millis(MOVING),
             "limit_ms": millis(AUTOMATION),
+            "deflate": true,
         }));
         let Some((output, body)) = self.try_helper(TREE, fields).await? else { return Ok(None) };
         read(&output, body).map(Some)

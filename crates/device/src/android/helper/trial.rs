@@ -100,7 +100,7 @@ impl Trial<'_> {
         self.simple("ping", json!({}), |_| Ok("it answers".into())).await?;
         let reports = json!([["power"], ["window", "-a"]]);
         let tree = self
-            .simple("tree", json!({ "reports": reports }), |(output, body)| {
+            .simple("tree", json!({ "reports": reports, "deflate": true }), |(output, body)| {
                 let length = output.get("tree_bytes").and_then(Value::as_u64).unwrap_or(0);
                 let xml = body.get(..usize::try_from(length).unwrap_or(usize::MAX));
                 let tree = ui::read_dump(xml.ok_or("no tree")?).map_err(|why| why.to_string())?;

@@ -98,6 +98,15 @@ final class Automation {
         }
     }
 
+    /**
+     * Android keeps nodes in our process until an event says that they changed, and some apps change without one. Setting the
+     * service's info empties that cache.
+     */
+    static void forgetNodes(UiAutomation held) {
+        AccessibilityServiceInfo info = held.getServiceInfo();
+        if (info != null) held.setServiceInfo(info);
+    }
+
     private UiAutomation connect() throws Exception {
         if (thread == null) {
             thread = new HandlerThread("ui automation");

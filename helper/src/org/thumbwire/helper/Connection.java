@@ -153,7 +153,9 @@ final class Connection extends Thread {
         task.begin();
         try {
             task.check();
+            boolean deflate = request.flag("deflate", false);
             reply = operation.run(request, task);
+            if (deflate) reply.deflate();
         } catch (Throwable why) {
             failed = Fault.of(why);
         }

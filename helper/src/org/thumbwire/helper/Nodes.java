@@ -41,6 +41,7 @@ final class Nodes {
             Dump dump;
             try {
                 if (idle > 0) reply.with("still", events.waitForIdle(idle, moving, task));
+                Automation.forgetNodes(held);
                 dump = take(held, windows, most, limit, task, reply);
             } finally {
                 automation.done();
