@@ -2,7 +2,8 @@
 //!
 //! Begin with [`DeviceProvider`], one source of phones. [`DeviceProviders`] combines several in order, so the layers above
 //! do not know how a phone is reached: [`AdbServerProvider`] for the phones of a running adb server, [`AdbDirectProvider`]
-//! for an adbd with an address, and `VirtualPhoneProvider` for the built-in virtual phone.
+//! for an adbd with an address, `WdaProvider` for iPhones behind a WebDriverAgent, and `VirtualPhoneProvider` for the
+//! built-in virtual phone.
 //!
 //! To add a provider, add a file here that implements [`DeviceProvider`], and its line in `phones()` of the command line.
 
@@ -13,6 +14,8 @@ mod allowed;
 mod tests;
 #[cfg(feature = "virtual-phone")]
 mod virtual_phone;
+#[cfg(feature = "ios")]
+mod wda;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -28,6 +31,8 @@ pub use adb_server::AdbServerProvider;
 pub use allowed::AllowedDevices;
 #[cfg(feature = "virtual-phone")]
 pub use virtual_phone::VirtualPhoneProvider;
+#[cfg(feature = "ios")]
+pub use wda::{WdaAddress, WdaProvider};
 
 /// The id of the built-in virtual phone.
 pub const VIRTUAL: &str = "virtual";

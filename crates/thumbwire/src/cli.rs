@@ -14,6 +14,8 @@ mod eval;
 #[cfg(feature = "agent")]
 mod flow;
 mod helper_flag;
+#[cfg(feature = "ios")]
+mod ios_flags;
 #[cfg(feature = "agent")]
 mod live;
 #[cfg(feature = "agent")]
@@ -73,6 +75,9 @@ use screenshot_size::ScreenshotSize;
 #[derive(Parser)]
 #[command(name = "thumbwire", version, max_term_width = 100)]
 struct Cli {
+    #[cfg(feature = "ios")]
+    #[command(flatten)]
+    ios: ios_flags::IosFlags,
     #[command(subcommand)]
     verb: CliCommand,
 }
@@ -121,7 +126,8 @@ enum CliCommand {
 /// The phone that a verb uses.
 #[derive(Clone, clap::Args)]
 struct DeviceFlags {
-    /// Phone to use: an adb serial, HOST:PORT of an adbd, or `virtual` [default: the only one connected]
+    /// Phone to use: an adb serial, HOST:PORT of an adbd, the URL of an iPhone's WebDriverAgent, or `virtual` [default: the
+    /// only one connected]
     #[arg(long, value_name = "ID")]
     device: Option<String>,
     /// Size of screenshots: `full`, the pixels of the longer side, or `auto` for what vision models look at. All coordinates
@@ -264,7 +270,10 @@ fn start() -> Result<(Cli, Config), CliError> {
         }
         error.exit()
     });
-    Ok((arguments, Config::load(file).map_err(CliError::usage)?))
+    let config = Config::load(file).map_err(CliError::usage)?;
+    #[cfg(feature = "ios")]
+    let config = arguments.ios.added_to(config);
+    Ok((arguments, config))
 }
 
 /// Nobody else may read what is written: traces, screenshots, recordings, logs and reports show a phone's screen.
@@ -313,20 +322,27 @@ fn log_to_stderr(config: &Config) -> Result<(), CliError> {
 /// Timeout for the phone's owner to accept our key. Shorter than any tool's own timeout.
 const CONSENT: Duration = Duration::from_secs(7);
 
-/// All phones that can be reached from here; the providers are asked in this order. If `device` is the built-in virtual
-/// phone, it is in the device list from the start.
-fn phones(config: &Config, device: Option<&str>) -> DeviceProviders {
-    phones_with(config, device == Some(VIRTUAL), HelperMode::default())
+/// All phones that can be reached from here; the providers are asked in this order. The operator named some of them: if the
+/// built-in virtual phone or a WebDriverAgent is one, it is in the device list from the start.
+fn phones<'a>(config: &Config, named: impl IntoIterator<Item = &'a str>) -> DeviceProviders {
+    phones_with(config, named, HelperMode::default())
 }
 
-/// The same, with their helpers used in this way. `has_virtual`: whether the built-in virtual phone was named.
-fn phones_with(config: &Config, has_virtual: bool, helper: HelperMode) -> DeviceProviders {
+/// The same, with their helpers used in this way.
+fn phones_with<'a>(
+    config: &Config,
+    named: impl IntoIterator<Item = &'a str>,
+    helper: HelperMode,
+) -> DeviceProviders {
+    let named: Vec<&str> = named.into_iter().collect();
     let key = host_key(config);
     let server = AdbServer::new(&config.adb_server);
     let phones = DeviceProviders::default()
         .with(AdbServerProvider::new(server).with_helper(helper))
         .with(AdbDirectProvider::default().with_key(key.clone()).with_helper(helper));
-    with_virtual(phones, has_virtual, key, helper)
+    #[cfg(feature = "ios")]
+    let phones = phones.with(ios_flags::provider(config, &named));
+    with_virtual(phones, named.contains(&VIRTUAL), key, helper)
 }
 
 /// The user's adb key, if the environment names its file.

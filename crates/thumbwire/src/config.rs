@@ -11,6 +11,7 @@
 //! | `ANDROID_ADB_SERVER_ADDRESS`, `ANDROID_ADB_SERVER_PORT` | host and port of the adb server, if `ADB_SERVER_SOCKET` is not set; default `localhost` and 5037 |
 //! | `OPENAI_API_KEY`, `ANTHROPIC_API_KEY`, or the one that `--api-key-env` names | API key of a model's endpoint |
 //! | `OPENAI_BASE_URL`, `ANTHROPIC_BASE_URL` | base URL of a model's endpoint, unless `--base-url` is given; the vendors' own clients read the same variables |
+//! | `THUMBWIRE_WDA` | an iPhone by the URL of its WebDriverAgent, unless `--wda` is given |
 //! | `THUMBWIRE_SECRET_NAME` | value of the secret NAME of `--secret NAME` |
 //! | `HTTPS_PROXY` or `ALL_PROXY`, and `NO_PROXY`, in upper or lower case | proxy for a model's endpoint, and the hosts that bypass it |
 //! | `NO_COLOR`, `TERM` | no colours if `NO_COLOR` is set or `TERM` is `dumb` |
@@ -27,6 +28,8 @@ use std::fmt;
 use std::path::PathBuf;
 
 use file::{ConfigFile, GENERAL};
+#[cfg(feature = "ios")]
+use thumbwire_core::providers::WdaAddress;
 
 /// Settings from the environment and the configuration file.
 #[derive(Debug, Clone, PartialEq)]
@@ -49,6 +52,9 @@ pub struct Config {
     pub key_name: String,
     /// The proxy for models' endpoints.
     pub proxy: Option<Proxy>,
+    /// iPhones by their WebDriverAgents.
+    #[cfg(feature = "ios")]
+    pub wda: Vec<WdaAddress>,
     /// Whether to use colours on a terminal.
     pub colours: bool,
 }
@@ -148,6 +154,8 @@ impl Config {
             ),
             key_name: format!("{user}@{host}"),
             proxy: proxy(&var),
+            #[cfg(feature = "ios")]
+            wda: wda(&var)?,
             // https://no-color.org: any non-empty value.
             colours: var("NO_COLOR").is_none() && var("TERM").as_deref() != Some("dumb"),
         })
@@ -170,6 +178,14 @@ fn of_file(
         "ADB_SERVER_SOCKET" if !value.starts_with("tcp:") => Some(format!("tcp:{value}")),
         _ => Some(value.to_owned()),
     }
+}
+
+/// The iPhone of the environment.
+#[cfg(feature = "ios")]
+fn wda(var: &impl Fn(&str) -> Option<String>) -> Result<Vec<WdaAddress>, String> {
+    let named = var("THUMBWIRE_WDA").map(|text| text.parse());
+    let named = named.transpose().map_err(|why| format!("invalid THUMBWIRE_WDA: {why}"))?;
+    Ok(Vec::from_iter(named))
 }
 
 /// The items of a comma-separated list.

@@ -40,6 +40,9 @@ impl ListedDevice {
     /// The state of a selected phone with an address, before it is connected.
     pub const NOT_YET: &'static str = "not connected; the next call connects";
 
+    /// The state of an iPhone whose WebDriverAgent does not answer.
+    pub const NO_WDA: &'static str = "no WebDriverAgent answers";
+
     /// Whether it can be controlled now.
     pub fn is_ready(&self) -> bool {
         self.state == Self::READY
@@ -47,7 +50,11 @@ impl ListedDevice {
 
     /// How to get it ready, as one sentence; `None` if it is ready.
     pub fn next_move(&self) -> Option<&'static str> {
-        (!self.is_ready()).then(|| next_move(&self.state))
+        match &*self.state {
+            Self::READY => None,
+            Self::NO_WDA => Some(START_WDA),
+            state => Some(next_move(state)),
+        }
     }
 }
 
@@ -80,6 +87,9 @@ pub(super) fn next_move(state: &str) -> &'static str {
 /// The next move for a phone that has not authorized this computer.
 pub(super) const UNAUTHORIZED: &str =
     "accept the USB debugging prompt on the phone's screen, then call again";
+
+/// The next move for an iPhone whose WebDriverAgent does not answer.
+const START_WDA: &str = "start WebDriverAgent on the iPhone, forward its port (`iproxy 8100 8100`), and check the URL of `--wda`";
 
 #[cfg(test)]
 mod tests {

@@ -102,11 +102,11 @@ impl Session {
         platform: Option<Platform>,
         course: &CallProgress,
     ) -> Result<Outcome, Failure> {
-        if platform == Some(Platform::Ios) {
-            let what = format!("selecting {id}");
-            return Err(Cause::PlatformNotSupported { what, platform: Platform::Ios }.into());
-        }
         let attached = self.attach(id, course).await?;
+        if let Some(platform) = platform.filter(|it| *it != attached.identity().platform) {
+            let what = format!("selecting {id}");
+            return Err(Cause::PlatformNotSupported { what, platform }.into());
+        }
         attached.answers().await?;
         self.selection(call).set(id).await?;
         Ok(Outcome::DeviceSelected(attached.identity().clone()))

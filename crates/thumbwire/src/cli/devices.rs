@@ -15,7 +15,7 @@ pub(super) struct Arguments {
 
 pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, CliError> {
     // Named, the built-in virtual phone is in the list, if this program has one.
-    let there = phones(config, Some(VIRTUAL)).list().await?;
+    let there = phones(config, [VIRTUAL]).list().await?;
     if arguments.json {
         let rows = there.iter().map(row);
         print(&format!("{}\n", serde_json::Value::from_iter(rows)))?;

@@ -236,7 +236,7 @@ fn providers(arguments: &Arguments, config: &Config) -> Result<DeviceProviders, 
     let device = arguments.device.as_deref();
     let helper = arguments.helper_mode();
     let Some(name) = &arguments.android else {
-        return Ok(phones_with(config, device == Some(VIRTUAL), helper));
+        return Ok(phones_with(config, device, helper));
     };
     if device != Some(VIRTUAL) {
         return Err(CliError::usage("--android is for the virtual phone: add `--device virtual`"));
@@ -254,8 +254,7 @@ fn providers(arguments: &Arguments, config: &Config) -> Result<DeviceProviders, 
 /// The phones that may be checked.
 #[cfg(not(feature = "virtual-phone"))]
 fn providers(arguments: &Arguments, config: &Config) -> Result<DeviceProviders, CliError> {
-    let has_virtual = arguments.device.as_deref() == Some(VIRTUAL);
-    Ok(phones_with(config, has_virtual, arguments.helper_mode()))
+    Ok(phones_with(config, arguments.device.as_deref(), arguments.helper_mode()))
 }
 
 /// The id of the phone, and how it is reached.

@@ -381,8 +381,8 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     let task = arguments.task.open(config, is_mobile(&arguments))?;
     let mut surface = arguments.toolset();
     let allowed = AllowedDevices::new(named.clone(), arguments.allow_device.clone());
-    let has_virtual = named.iter().any(|id| id == VIRTUAL);
-    let phones = phones_with(config, has_virtual, arguments.helper.mode()).with_allowed(allowed);
+    let ids = named.iter().map(String::as_str);
+    let phones = phones_with(config, ids, arguments.helper.mode()).with_allowed(allowed);
     let session = session_with(phones, named.clone(), screenshot_size);
     let allows = |group| arguments.allowed.iter().any(|it| [group, GroupName::All].contains(it));
     let apps = AllowedApps::matching(arguments.allow_app.clone())

@@ -4,11 +4,11 @@
 
 use std::time::Duration;
 
-use thumbwire_base::truncate;
 use thumbwire_webdriver::{ActiveApp, AppCommand, AppState};
 
 use super::Ios;
 use super::client::{Operation, unreadable};
+use crate::app_name::check_bundle_id;
 use crate::{App, AppId, Error, Foreground, Front};
 
 const LAUNCH: Operation = Operation::new("start the app", "starting the app");
@@ -103,38 +103,10 @@ pub(super) fn front(app: AppId) -> Front {
     Front::App(Foreground { app, screen: String::new() })
 }
 
-/// Checks that this can be a bundle identifier (`CFBundleIdentifier`).
-fn check_bundle_id(app: &AppId) -> Result<(), Error> {
-    let is_letter = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
-    if !app.0.is_empty() && app.0.len() <= 255 && app.0.chars().all(is_letter) {
-        return Ok(());
-    }
-    Err(Error::InvalidAppId {
-        app: truncate(&app.0, 200),
-        reason: "a bundle identifier has letters, digits, hyphens and dots, such as com.example.app",
-    })
-}
-
 /// Whether the error says that the app is not installed: code 4 of FBSOpenApplication's error domains on real phones (iOS 16),
 /// a text on simulators and from earlier WebDriverAgents.
 fn is_missing(text: &str) -> bool {
     let text = text.to_ascii_lowercase();
     text.contains("fbsopenapplication") && text.contains("code=4")
         || ["not installed", "unknown to frontboard"].iter().any(|part| text.contains(part))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn bundle_ids_follow_apples_grammar() {
-        for id in ["com.apple.Preferences", "com.my-company.app2", "x", "a_b.c"] {
-            assert!(check_bundle_id(&AppId(id.into())).is_ok(), "{id}");
-        }
-        for id in ["", "com.x/../y", "com x", "café"] {
-            let error = check_bundle_id(&AppId(id.into())).unwrap_err();
-            assert!(matches!(error, Error::InvalidAppId { .. }), "{id}");
-        }
-    }
 }
