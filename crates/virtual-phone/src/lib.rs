@@ -20,6 +20,7 @@ mod notices;
 mod overlays;
 pub mod packages;
 mod permissions;
+mod platform;
 mod render;
 pub mod rng;
 mod scene;
@@ -47,6 +48,7 @@ pub use packages::{
     MetaData, MetaValue, ParsedPackage, StartError, StartResult,
 };
 pub use permissions::{PermissionError, RuntimePermission};
+pub use platform::{Platform, Role};
 pub use render::Frame;
 pub use scene::{Flags, Node, Scene, Window, WindowKind};
 pub use services::{CallbackKeys, CallbackReply, Caller, ServiceName, StartServiceResult};

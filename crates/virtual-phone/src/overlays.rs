@@ -29,6 +29,7 @@ use crate::notices::Notification;
 use crate::packages::Component;
 use crate::packages::Intent;
 use crate::permissions::PermissionAnswer;
+use crate::platform::Platform;
 use crate::scene::WindowKind;
 use crate::settings::Settings;
 use crate::view::{Tag, View};
@@ -113,6 +114,9 @@ pub(crate) struct OverlayEntry {
 pub(crate) struct OverlayContext<'a> {
     /// Major Android release.
     pub(crate) android: u32,
+    /// Whose manner the phone has.
+    #[expect(dead_code, reason = "the iOS look is to come")]
+    pub(crate) platform: Platform,
     /// Time since the first boot.
     pub(crate) now: Duration,
     /// The battery state.

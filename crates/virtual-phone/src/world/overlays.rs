@@ -65,6 +65,7 @@ impl World {
     pub(crate) fn overlay_context(&self) -> OverlayContext<'_> {
         OverlayContext {
             android: self.android(),
+            platform: self.platform(),
             now: self.clock.now(),
             battery: self.device.battery(),
             settings: &self.settings,

@@ -95,6 +95,7 @@ impl World {
             settings: &self.settings,
             about: self.device.about(),
             android: self.device.android(),
+            platform: self.platform(),
             battery: self.device.battery(),
             storage: self.storage.entries(),
             clock: Clock::at(now),
