@@ -24,12 +24,16 @@ pub(crate) use self::springboard::springboard;
 pub(crate) use self::system::{home_indicator, status};
 
 use crate::geometry::Display;
+use crate::graphics::icons::Icon;
 use crate::graphics::theme;
 use crate::platform::Role;
 use crate::view::{Content, View, class, frame, spacer};
 
 /// Width of an alert's card, in points.
 pub(crate) const ALERT_WIDTH: f32 = 270.0;
+
+/// Thickness of separators, in points: at least one pixel from one and a half pixels to the point on.
+const HAIR: f32 = 0.67;
 
 /// Heights of the status bar and of the home indicator's area, in points, as on an iPhone 11. On its side an iPhone
 /// has no status bar.
@@ -71,12 +75,35 @@ pub(crate) fn restyle(mut view: View) -> View {
     if view.class == class::BUTTON && view.look.radius > 14.0 {
         view.look.radius = 12.0;
     }
-    // Icons on a coloured background are rounded squares.
-    let sign = |child: &View| matches!(child.content, Content::Icon(..));
-    if view.class == class::IMAGE && view.look.radius > 0.0 && view.children.iter().any(sign) {
+    // Round icons on a coloured background are rounded squares, except people.
+    let sign = |child: &View| match child.content {
+        Content::Icon(icon, ..) => !matches!(icon, Icon::Person | Icon::AccountCircle),
+        _ => false,
+    };
+    let round = view.look.radius > 0.0
+        && view.style.size.width == taffy::Dimension::length(view.look.radius * 2.0);
+    if view.class == class::IMAGE && round && view.children.iter().any(sign) {
         view.look.radius *= 0.45;
     }
+    if view.class == class::IMAGE_BUTTON {
+        if view.look.depth > 0.0 && view.look.radius > 0.0 {
+            view.look.radius = 28.0;
+        }
+        view.children.iter_mut().for_each(tinted);
+    }
+    // Frames of fields.
+    if let Some((_, line @ theme::OUTLINE)) = &mut view.look.border {
+        *line = colours::SEPARATOR;
+        view.look.fill = view.look.fill.or(Some(theme::WHITE));
+    }
     view
+}
+
+/// Gives the icon of a button the tint, unless it has a colour of its own.
+fn tinted(view: &mut View) {
+    if let Content::Icon(_, _, colour @ theme::ON_SURFACE_VARIANT) = &mut view.content {
+        *colour = colours::TINT;
+    }
 }
 
 /// A switch: a white thumb on a green or grey track.

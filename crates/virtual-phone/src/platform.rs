@@ -10,6 +10,11 @@ pub enum Platform {
     Ios,
 }
 
+impl Platform {
+    /// The version of iOS whose manner a virtual iPhone has.
+    pub const IOS_VERSION: &str = "18.0";
+}
+
 /// What a node is, where its Android class does not say so. `None` on a node means that its class says enough
 /// (a button, a text, an image, a field), or that it is just a group. Android's dumps do not tell it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -137,6 +137,10 @@ impl World {
             storage: SharedStorage::default(),
             overlays: Overlays::default(),
         };
+        if setup.platform == Platform::Ios {
+            let name = world.device.about().model.clone();
+            world.settings.put("global", "device_name", &name);
+        }
         world.go_home();
         world
     }

@@ -131,6 +131,12 @@ const IOS: &[Page] = &[
     Page("bank", "Bank", BANK, &[]),
     Page("members", "Members", MEMBERS, &[]),
     Page("locked", "Lock screen", "", &[LOCKS]),
+    Page(
+        "shade",
+        "Notification of a reply",
+        MESSAGES,
+        &["Emma Hughes", "compose_message_text", "=On my way", "Send SMS", SHADE],
+    ),
 ];
 
 const IOS_TURNED: &[Page] = &[

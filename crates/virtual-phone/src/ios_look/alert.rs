@@ -3,10 +3,10 @@
 //! Two buttons stand side by side if both are short (Apple's Human Interface Guidelines, "Alerts").
 
 use crate::graphics::theme::{self, Colour, TextAppearance};
-use crate::ios_look::ALERT_WIDTH;
 use crate::ios_look::bars::{BODY, TITLE};
 use crate::ios_look::colours::{BLACK, RED, SEPARATOR, TINT};
 use crate::ios_look::restyle;
+use crate::ios_look::{ALERT_WIDTH, HAIR};
 use crate::platform::Role;
 use crate::view::{Content, Tag, View, class, column, row, text};
 
@@ -80,15 +80,15 @@ fn card(title: &str, body: Option<View>, buttons: Vec<View>) -> View {
     let mut inside = Vec::new();
     for (at, button) in buttons.into_iter().enumerate() {
         if !beside {
-            inside.push(line().height(0.5).fill_width());
+            inside.push(line().height(HAIR).fill_width());
         } else if at > 0 {
-            inside.push(line().width(0.5).height(44.0));
+            inside.push(line().width(HAIR).height(44.0));
         }
         // The one that cancels, at the left of two, is set in bold.
         inside.push(drawn(button, beside && at == 0));
     }
     let foot = if beside {
-        column([line().height(0.5).fill_width(), row(inside).fill_width()])
+        column([line().height(HAIR).fill_width(), row(inside).fill_width()])
     } else {
         column(inside)
     };

@@ -2,8 +2,8 @@
 
 use crate::graphics::icons::Icon;
 use crate::graphics::theme::{self, Colour, TextAppearance};
-use crate::ios_look::at_end;
 use crate::ios_look::colours::{BAR, BLACK, FIELD, GREY, SEPARATOR, TINT};
+use crate::ios_look::{HAIR, at_end};
 use crate::platform::Role;
 use crate::view::{Content, Tag, View, class, icon, row, text};
 
@@ -34,6 +34,9 @@ pub(super) fn navigation_bar(view: View) -> View {
             _ if is_title && middle.is_none() => middle = Some(part),
             // Spacers; the bar has its own.
             _ if !part.listed && part.children.is_empty() && part.text.is_empty() => {}
+            _ if part.class == class::BUTTON && !part.text.is_empty() => {
+                right.push(text_button(part));
+            }
             _ => right.push(part),
         }
     }
@@ -74,6 +77,15 @@ fn back_button(view: &View) -> View {
     button(parts, label, view.tap.clone()).role(Role::BackButton)
 }
 
+/// A button of a bar: just its words, in the tint.
+fn text_button(view: View) -> View {
+    let ink = if view.enabled { TINT } else { GREY };
+    let words = text(&view.text, TITLE.colour(ink).lines(1)).hide_from_accessibility();
+    let mut drawn = button(vec![words], &view.text, view.tap).enabled(view.enabled);
+    drawn.id = view.id;
+    drawn.dump_text(view.text)
+}
+
 fn button(parts: Vec<View>, label: &str, tap: Option<Tag>) -> View {
     let mut button = row(parts).class(class::BUTTON).height(HEIGHT).min_width(HEIGHT);
     button.tap = tap;
@@ -92,6 +104,7 @@ pub(super) fn search_row(view: View) -> View {
         if matches!(part.content, Content::Field(_)) {
             part = part.role(Role::SearchField).min_height(40.0);
         } else if part.class == class::IMAGE_BUTTON {
+            paint(&mut part, GREY);
             part = part.size(40.0, 40.0);
         }
         inside.push(part);
@@ -107,7 +120,7 @@ pub(super) fn search_row(view: View) -> View {
 /// The tabs of an app: the selected one in the tint, the others grey.
 pub(super) fn tab_bar(mut view: View) -> View {
     let bottom = view.style.padding.bottom;
-    let line = View::new(class::VIEW, []).height(0.5).fill(SEPARATOR).hide_from_accessibility();
+    let line = View::new(class::VIEW, []).height(HAIR).fill(SEPARATOR).hide_from_accessibility();
     for tab in &mut view.children {
         let ink = if tab.selected { TINT } else { GREY };
         tab.style.size.height = taffy::Dimension::length(50.0);
@@ -138,19 +151,35 @@ pub(super) fn add_title(view: &mut View, label: &str, wide: bool) {
     if has_bar(page) {
         return;
     }
-    let large = |content: &Content| matches!(content, Content::Text(style) if style.size >= theme::TITLE_LARGE.size);
-    let first = page.children.first().filter(|first| large(&first.content));
-    let name = first.map_or_else(|| label.to_owned(), |first| first.text.clone());
-    let id = first.and_then(|first| first.id.clone());
-    if first.is_some() {
-        page.children.remove(0);
+    // A browser's address is its bar.
+    if let Some(first) = page.children.first_mut().filter(|it| it.id.as_deref() == Some("toolbar"))
+    {
+        first.role = Some(Role::NavigationBar);
+        return;
     }
+    let heading = take_heading(page);
+    let name = heading.as_ref().map_or_else(|| label.to_owned(), |it| it.text.clone());
+    let id = heading.and_then(|heading| heading.id);
     let style = if wide { TITLE.centered() } else { LARGE_TITLE };
     let mut title = text(&name, style.colour(BLACK).lines(1)).grow();
     title.id = id;
     let bar = bar(vec![title], &name);
     let bar = if wide { bar } else { bar.height(52.0).pad_xy(16.0, 0.0) };
     page.children.insert(0, bar);
+}
+
+/// Takes out the heading at the top of a page, or of the list at its top.
+fn take_heading(page: &mut View) -> Option<View> {
+    let first = page.children.first_mut()?;
+    let is_heading = |it: &View| match it.content {
+        Content::Text(style) => style.size >= theme::TITLE_LARGE.size,
+        _ => false,
+    };
+    if is_heading(first) {
+        return Some(page.children.remove(0));
+    }
+    let inner = first.role == Some(Role::Table) && first.children.first().is_some_and(is_heading);
+    inner.then(|| first.children.remove(0))
 }
 
 /// The page of a screen: a column from the status bar down.

@@ -2,6 +2,7 @@
 
 use crate::graphics::icons::Icon;
 use crate::graphics::theme;
+use crate::ios_look::HAIR;
 use crate::ios_look::bars;
 use crate::ios_look::colours::{CHEVRON, GROUPED, SEPARATOR};
 use crate::platform::Role;
@@ -48,7 +49,8 @@ fn cell(mut view: View, last: bool) -> View {
         view.children.push(icon(Icon::ChevronRight, 22.0, CHEVRON).hide_from_accessibility());
     }
     if !last {
-        let line = View::new(class::VIEW, []).height(0.5).fill(SEPARATOR).hide_from_accessibility();
+        let line =
+            View::new(class::VIEW, []).height(HAIR).fill(SEPARATOR).hide_from_accessibility();
         view.children.push(line.absolute([Some(16.0), None, Some(0.0), Some(0.0)]));
     }
     view.role(Role::Cell)
@@ -72,6 +74,15 @@ pub(super) fn ground(view: &mut View) {
         list.role == Some(Role::Table) && list.children.iter().any(card)
     };
     if page.children.iter().any(cards) {
+        whiten(page);
         page.look.fill = Some(GROUPED);
     }
+}
+
+/// Makes cards and fields white whose grey is that of the ground.
+fn whiten(view: &mut View) {
+    if view.look.fill == Some(theme::SURFACE_CONTAINER) {
+        view.look.fill = Some(theme::WHITE);
+    }
+    view.children.iter_mut().for_each(whiten);
 }

@@ -47,7 +47,7 @@ pub(crate) fn springboard(env: &DrawContext<'_>, apps: Vec<&Manifest>, page: usi
         .id("dock");
     let mut home = column([grid, spacer(), dots(page, pages), dock])
         .gap(12.0)
-        .pad_each(16.0, top, 16.0, 12.0)
+        .pad_each(16.0, top, 16.0, env.insets.1 - 4.0)
         .id("home_screen");
     if page + 1 < pages {
         home = home.on_swipe_left(("page", page + 1));
