@@ -115,7 +115,6 @@ const IOS: &[Page] = &[
     Page("notes", "Notes", NOTES, &[]),
     Page("notes-new", "A note and the keyboard", NOTES, &["New note", "=Call the plumber"]),
     Page("notes-delete", "Alert", NOTES, &["browse_note", "Delete note"]),
-    Page("maps", "Maps", MAPS, &[]),
     Page("maps-permission", "Permission alert", MAPS, &["mylocation_button"]),
     Page("contacts", "Contacts", CONTACTS, &[]),
     Page("contacts-one", "A contact", CONTACTS, &["cliv_name_textview"]),
@@ -129,7 +128,6 @@ const IOS: &[Page] = &[
     Page("browser", "Browser", BROWSER, &[]),
     Page("shop", "Shop", SHOP, &[]),
     Page("bank", "Bank", BANK, &[]),
-    Page("members", "Members", MEMBERS, &[]),
     Page("locked", "Lock screen", "", &[LOCKS]),
     Page(
         "shade",

@@ -151,10 +151,11 @@ pub(super) fn add_title(view: &mut View, label: &str, wide: bool) {
     if has_bar(page) {
         return;
     }
-    // A browser's address is its bar.
+    // A browser's address, or a shop's search, is its bar.
     if let Some(first) = page.children.first_mut().filter(|it| it.id.as_deref() == Some("toolbar"))
     {
         first.role = Some(Role::NavigationBar);
+        label.clone_into(&mut first.description);
         return;
     }
     let heading = take_heading(page);
