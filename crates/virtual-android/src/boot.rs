@@ -20,6 +20,7 @@ impl VirtualPhone {
             seed: setup.seed,
             display: setup.display,
             android: setup.android,
+            platform: thumbwire_virtual_phone::Platform::Android,
         });
         packages::built_in::packages().for_each(|package| world.set_built_in(package));
         world.set_cold_start(setup.profile.cost(Work::ColdStart));

@@ -17,6 +17,7 @@ use crate::device::{About, Battery};
 use crate::functions::{AppFunction, FunctionArgs};
 use crate::layout::Scrolls;
 use crate::packages::{Intent, Manifest};
+use crate::platform::Platform;
 use crate::services::{ServiceOutcome, ServiceStart};
 use crate::settings::Settings;
 use crate::storage::{StorageEntry, StorageRequest};
@@ -149,6 +150,8 @@ pub(crate) struct DrawContext<'a> {
     pub(crate) about: &'a About,
     /// Major Android release.
     pub(crate) android: u32,
+    /// Whose manner the phone has.
+    pub(crate) platform: Platform,
     /// The battery state.
     pub(crate) battery: Battery,
     /// The contents of shared storage.

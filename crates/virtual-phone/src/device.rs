@@ -1,5 +1,6 @@
 //! The device: seed, release, model, battery, and clipboard.
 
+use crate::platform::Platform;
 use crate::rng::SplitMix64;
 
 /// The device and its clipboard.
@@ -7,6 +8,7 @@ use crate::rng::SplitMix64;
 pub(crate) struct Device {
     seed: u64,
     android: u32,
+    platform: Platform,
     about: About,
     battery: Battery,
     clipboard: Option<String>,
@@ -26,12 +28,12 @@ pub enum ScreenLock {
 }
 
 impl Device {
-    /// A phone with that seed and major Android release.
-    pub(crate) fn new(seed: u64, android: u32) -> Self {
+    /// A phone with that seed, major Android release and platform.
+    pub(crate) fn new(seed: u64, android: u32, platform: Platform) -> Self {
         let level = 62 + (SplitMix64::new(seed, "battery").below(34) as u8);
         let battery = Battery { level, charging: true, temperature: 270, voltage: 4210 };
-        let (about, screen_lock) = (About::default(), ScreenLock::default());
-        Self { seed, android, about, battery, clipboard: None, screen_lock }
+        let (about, screen_lock) = (About::of(platform), ScreenLock::default());
+        Self { seed, android, platform, about, battery, clipboard: None, screen_lock }
     }
 
     /// The seed it was made from.
@@ -42,6 +44,11 @@ impl Device {
     /// Major Android release.
     pub(crate) fn android(&self) -> u32 {
         self.android
+    }
+
+    /// The platform.
+    pub(crate) fn platform(&self) -> Platform {
+        self.platform
     }
 
     /// The device information.
@@ -102,6 +109,19 @@ pub struct About {
     pub build: String,
     /// The date of the security patch, e.g. `2023-10-05`.
     pub security_patch: String,
+}
+
+impl About {
+    fn of(platform: Platform) -> Self {
+        match platform {
+            Platform::Android => Self::default(),
+            Platform::Ios => Self {
+                model: "Virtual iPhone".to_owned(),
+                build: "22A3354".to_owned(),
+                security_patch: "2024-09-16".to_owned(),
+            },
+        }
+    }
 }
 
 impl Default for About {

@@ -314,6 +314,7 @@ impl PlacementPass<'_, '_, '_> {
             text: if password { mask_password(&view.text) } else { view.text.clone() },
             description: view.description.clone(),
             hint: field.map(|field| field.hint.clone()).unwrap_or_default(),
+            role: view.role,
             flags: Flags {
                 checkable: view.checked.is_some(),
                 checked: view.checked == Some(true),

@@ -14,12 +14,14 @@ pub mod functions;
 mod geometry;
 mod graphics;
 mod input;
+mod ios_look;
 mod layout;
 mod log;
 mod notices;
 mod overlays;
 pub mod packages;
 mod permissions;
+mod platform;
 mod render;
 pub mod rng;
 mod scene;
@@ -47,6 +49,7 @@ pub use packages::{
     MetaData, MetaValue, ParsedPackage, StartError, StartResult,
 };
 pub use permissions::{PermissionError, RuntimePermission};
+pub use platform::{Platform, Role};
 pub use render::Frame;
 pub use scene::{Flags, Node, Scene, Window, WindowKind};
 pub use services::{CallbackKeys, CallbackReply, Caller, ServiceName, StartServiceResult};

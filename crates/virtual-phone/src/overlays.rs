@@ -29,6 +29,7 @@ use crate::notices::Notification;
 use crate::packages::Component;
 use crate::packages::Intent;
 use crate::permissions::PermissionAnswer;
+use crate::platform::Platform;
 use crate::scene::WindowKind;
 use crate::settings::Settings;
 use crate::view::{Tag, View};
@@ -113,6 +114,8 @@ pub(crate) struct OverlayEntry {
 pub(crate) struct OverlayContext<'a> {
     /// Major Android release.
     pub(crate) android: u32,
+    /// Whose manner the phone has.
+    pub(crate) platform: Platform,
     /// Time since the first boot.
     pub(crate) now: Duration,
     /// The battery state.
@@ -129,6 +132,8 @@ pub(crate) struct OverlayContext<'a> {
 pub(crate) struct OverlayReach<'a> {
     /// Major Android release.
     pub(crate) android: u32,
+    /// Whose manner the phone has.
+    pub(crate) platform: Platform,
     /// The phone's settings.
     pub(crate) settings: &'a Settings,
     /// Its requests, in order.

@@ -10,6 +10,7 @@ use crate::geometry::{Display, Rect};
 use crate::graphics::picture::Picture;
 use crate::graphics::text::ShapedText;
 use crate::graphics::theme::Colour;
+use crate::platform::Role;
 use crate::view::{FieldTraits, Tag};
 
 /// Everything visible at one moment.
@@ -90,6 +91,8 @@ pub struct Node {
     pub description: String,
     /// The hint of an empty field.
     pub hint: String,
+    /// What it is, beyond its class.
+    pub role: Option<Role>,
     /// Its flags.
     pub flags: Flags,
     /// The visible part: clipped by its ancestors and the screen, never empty.

@@ -14,6 +14,7 @@ mod files;
 mod fling;
 mod gestures;
 mod hostile;
+mod ios;
 mod members;
 mod messages;
 mod notes;

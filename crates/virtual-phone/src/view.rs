@@ -15,6 +15,7 @@ use crate::geometry::Axis;
 use crate::graphics::icons::Icon;
 use crate::graphics::picture::Picture;
 use crate::graphics::theme::{Colour, TextAppearance};
+use crate::platform::Role;
 
 /// A message to the app when something is touched: a name and a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,6 +40,8 @@ impl<T: ToString> From<(&'static str, T)> for Tag {
 #[derive(Debug, Clone)]
 pub(crate) struct View {
     pub(crate) class: &'static str,
+    /// What it is, beyond its class.
+    pub(crate) role: Option<Role>,
     /// Short resource name (the package is added), or a full one if it contains a colon.
     pub(crate) id: Option<Cow<'static, str>>,
     /// Whether dumps show `id` unchanged.
@@ -212,6 +215,7 @@ impl View {
     pub(crate) fn new(class: &'static str, children: impl IntoIterator<Item = View>) -> Self {
         Self {
             class,
+            role: None,
             id: None,
             bare_id: false,
             text: String::new(),
@@ -248,6 +252,11 @@ impl View {
 
     pub(crate) fn class(mut self, class: &'static str) -> Self {
         self.class = class;
+        self
+    }
+
+    pub(crate) fn role(mut self, role: Role) -> Self {
+        self.role = Some(role);
         self
     }
 

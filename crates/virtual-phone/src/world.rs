@@ -54,6 +54,7 @@ use crate::log::{Buffer, Log, SYSTEM_PID};
 use crate::notices::Notices;
 use crate::overlays::Overlays;
 use crate::permissions::Permissions;
+use crate::platform::Platform;
 use crate::render::{Frame, Renderer};
 use crate::scene::Scene;
 use crate::screen::Screen;
@@ -72,11 +73,13 @@ pub struct Setup {
     pub display: Display,
     /// Major Android release, e.g. 14.
     pub android: u32,
+    /// Whose manner it has. On iOS use [`Display::IPHONE`]; `android` then only decides what apps can do.
+    pub platform: Platform,
 }
 
 impl Default for Setup {
     fn default() -> Self {
-        Self { seed: 1, display: Display::default(), android: 14 }
+        Self { seed: 1, display: Display::default(), android: 14, platform: Platform::Android }
     }
 }
 
@@ -119,7 +122,7 @@ impl World {
     /// A phone that has just booted and shows its home screen.
     pub fn new(setup: Setup) -> World {
         let mut world = World {
-            device: Device::new(setup.seed, setup.android),
+            device: Device::new(setup.seed, setup.android, setup.platform),
             clock: PhoneClock::default(),
             settings: Settings::default(),
             log: Log::default(),
@@ -134,6 +137,10 @@ impl World {
             storage: SharedStorage::default(),
             overlays: Overlays::default(),
         };
+        if setup.platform == Platform::Ios {
+            let name = world.device.about().model.clone();
+            world.settings.put("global", "device_name", &name);
+        }
         world.go_home();
         world
     }
@@ -189,6 +196,23 @@ impl World {
     /// Major Android release.
     pub fn android(&self) -> u32 {
         self.device.android()
+    }
+
+    /// The platform whose manner it has.
+    pub fn platform(&self) -> Platform {
+        self.device.platform()
+    }
+
+    /// The bundle id of a package (`com.android.settings` is `com.apple.Preferences`); the package's own name if it
+    /// did not come with the phone.
+    pub fn bundle_id_of<'a>(&self, package: &'a str) -> &'a str {
+        self.apps.get(package).and_then(|app| app.bundle_id).unwrap_or(package)
+    }
+
+    /// The package with a bundle id, for [`World::start`] and its neighbours; `None` if no such app is installed.
+    pub fn package_of(&self, bundle_id: &str) -> Option<String> {
+        let mut installed = self.apps.iter().map(|app| &app.manifest.package);
+        installed.find(|package| self.bundle_id_of(package) == bundle_id).cloned()
     }
 
     /// Everything on the screen, laid out. Cached until something changes.

@@ -99,7 +99,7 @@ fn nearest(palette: &[[u8; 3]], colour: [u8; 3]) -> u8 {
 fn document() -> String {
     let mut text = String::from(
         "# Gallery of the virtual phone\n\n\
-         The screens of the [virtual phone](virtual-phone.md), to see which apps and states your tests can use. The phone draws each picture itself, from a fresh start with taps and typing, and a test compares them. There is one theme, a light one, for all releases.\n\n\
+         The screens of the [virtual phone](virtual-phone.md), to see which apps and states your tests can use. The phone draws each picture itself, from a fresh start with taps and typing, and a test compares them. There is one theme, a light one, for all releases of Android, and one for the iPhone.\n\n\
          ```sh\njust gallery     # draw them again\n```\n\n\
          The pages are listed in `crates/virtual-android/examples/screens/pages.rs`.\n",
     );

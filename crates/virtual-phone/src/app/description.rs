@@ -16,8 +16,6 @@ pub(crate) struct AppDescription {
     /// Preinstalled: it cannot be uninstalled.
     pub(crate) system: bool,
     pub(crate) android: AndroidIdentity,
-    /// For a virtual iPhone, which does not exist yet.
-    #[expect(dead_code, reason = "no virtual iPhone reads it yet")]
     pub(crate) ios: IosIdentity,
 }
 
@@ -38,10 +36,8 @@ pub(crate) struct AndroidIdentity {
 
 /// The iOS part of a description.
 #[derive(Debug)]
-#[allow(dead_code, reason = "an iOS face of the phone reads it")]
 pub(crate) struct IosIdentity {
     /// E.g. `com.apple.Preferences`.
-    #[cfg_attr(not(test), expect(dead_code, reason = "no virtual iPhone reads it yet"))]
     pub(crate) bundle_id: &'static str,
 }
 

@@ -11,6 +11,8 @@ use std::sync::Arc;
 /// An installed package.
 pub(crate) struct InstalledApp {
     pub(crate) manifest: Manifest,
+    /// Its name on iOS, if it came with the phone.
+    pub(crate) bundle_id: Option<&'static str>,
     pub(crate) app: Box<dyn App>,
     /// Creates its process, on a phone with that seed.
     pub(crate) make: Box<dyn Fn(u64) -> Box<dyn App> + Send>,
@@ -24,6 +26,7 @@ impl InstalledApp {
     pub(crate) fn of<A: BuiltInApp>(seed: u64) -> InstalledApp {
         InstalledApp {
             manifest: A::DESCRIPTION.android_manifest(),
+            bundle_id: Some(A::DESCRIPTION.ios.bundle_id),
             app: Box::new(A::new(seed)),
             make: Box::new(|seed| Box::new(A::new(seed))),
             store: Preferences::default(),

@@ -23,7 +23,7 @@ impl World {
         self.write_installed(&manifest);
         let make = apps::factory(&manifest);
         let (app, store) = (make(self.seed()), Preferences::default());
-        self.apps.put(InstalledApp { manifest, app, make, store, pid: None });
+        self.apps.put(InstalledApp { manifest, bundle_id: None, app, make, store, pid: None });
         self.rebuild();
     }
 

@@ -13,6 +13,7 @@ use crate::apps::settings::rows::{
 use crate::graphics::icons::Icon;
 use crate::graphics::theme;
 use crate::graphics::theme::Colour;
+use crate::platform::Platform;
 use crate::settings::Settings;
 use crate::view::{FieldTraits, ImeAction, View, class, column, row, text};
 use crate::widgets::{
@@ -419,14 +420,20 @@ fn display(env: &DrawContext<'_>) -> Vec<View> {
 fn about(env: &DrawContext<'_>) -> Vec<View> {
     let about = env.about;
     let developer = if env.settings.on("global", DEVELOPER) { "developer" } else { "" };
-    vec![
-        info_row("Device name", device_name(env.settings)),
-        info_row("Model", &about.model),
-        info_row("Android version", &env.android.to_string()),
-        info_row("Android security update", &about.security_patch),
+    let mut rows =
+        vec![info_row("Device name", device_name(env.settings)), info_row("Model", &about.model)];
+    match env.platform {
+        Platform::Android => rows.extend([
+            info_row("Android version", &env.android.to_string()),
+            info_row("Android security update", &about.security_patch),
+        ]),
+        Platform::Ios => rows.push(info_row("iOS version", Platform::IOS_VERSION)),
+    }
+    rows.extend([
         info_row("IP address", if env.settings.wifi() { "10.0.2.15" } else { "Unavailable" }),
         link("Build number", &about.build, ("build", developer)),
-    ]
+    ]);
+    rows
 }
 
 fn device_name(settings: &Settings) -> &str {
