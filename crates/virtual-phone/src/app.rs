@@ -151,7 +151,6 @@ pub(crate) struct DrawContext<'a> {
     /// Major Android release.
     pub(crate) android: u32,
     /// Whose manner the phone has.
-    #[expect(dead_code, reason = "the iOS look is to come")]
     pub(crate) platform: Platform,
     /// The battery state.
     pub(crate) battery: Battery,

@@ -14,6 +14,7 @@ pub mod functions;
 mod geometry;
 mod graphics;
 mod input;
+mod ios_look;
 mod layout;
 mod log;
 mod notices;

@@ -115,7 +115,6 @@ pub(crate) struct OverlayContext<'a> {
     /// Major Android release.
     pub(crate) android: u32,
     /// Whose manner the phone has.
-    #[expect(dead_code, reason = "the iOS look is to come")]
     pub(crate) platform: Platform,
     /// Time since the first boot.
     pub(crate) now: Duration,
@@ -133,6 +132,8 @@ pub(crate) struct OverlayContext<'a> {
 pub(crate) struct OverlayReach<'a> {
     /// Major Android release.
     pub(crate) android: u32,
+    /// Whose manner the phone has.
+    pub(crate) platform: Platform,
     /// The phone's settings.
     pub(crate) settings: &'a Settings,
     /// Its requests, in order.

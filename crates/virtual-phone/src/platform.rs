@@ -10,8 +10,8 @@ pub enum Platform {
     Ios,
 }
 
-/// What a node is on iOS, where its Android class does not say so. `None` on a node means that its class says enough
-/// (a button, a text, an image, a switch, a field), or that it is just a group.
+/// What a node is, where its Android class does not say so. `None` on a node means that its class says enough
+/// (a button, a text, an image, a field), or that it is just a group. Android's dumps do not tell it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Role {
     /// The bar at the top of a screen, with its title and the back button (`XCUIElementTypeNavigationBar`).

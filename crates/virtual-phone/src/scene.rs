@@ -91,7 +91,7 @@ pub struct Node {
     pub description: String,
     /// The hint of an empty field.
     pub hint: String,
-    /// What it is on iOS, beyond its class; `None` on Android.
+    /// What it is, beyond its class.
     pub role: Option<Role>,
     /// Its flags.
     pub flags: Flags,

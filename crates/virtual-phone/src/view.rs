@@ -40,7 +40,7 @@ impl<T: ToString> From<(&'static str, T)> for Tag {
 #[derive(Debug, Clone)]
 pub(crate) struct View {
     pub(crate) class: &'static str,
-    /// What it is on iOS; set by `ios_look` only.
+    /// What it is, beyond its class.
     pub(crate) role: Option<Role>,
     /// Short resource name (the package is added), or a full one if it contains a colon.
     pub(crate) id: Option<Cow<'static, str>>,
@@ -255,7 +255,6 @@ impl View {
         self
     }
 
-    #[expect(dead_code, reason = "the iOS look is to come")]
     pub(crate) fn role(mut self, role: Role) -> Self {
         self.role = Some(role);
         self

@@ -7,18 +7,22 @@ use crate::app::DrawContext;
 use crate::graphics::icons::Icon;
 use crate::graphics::theme;
 use crate::graphics::theme::{Colour, TOUCH, TextAppearance};
+use crate::platform::Role;
 use crate::view::{
     Content, Field, FieldTraits, Tag, View, class, column, frame, icon, row, spacer, text,
 };
 
 /// A round icon button; `description` is its content description.
 pub(crate) fn icon_button(symbol: Icon, description: &str, tag: impl Into<Tag>) -> View {
-    row([icon(symbol, 24.0, theme::ON_SURFACE_VARIANT).hide_from_accessibility()])
+    let tag = tag.into();
+    let leads_back = tag.name == "back";
+    let button = row([icon(symbol, 24.0, theme::ON_SURFACE_VARIANT).hide_from_accessibility()])
         .class(class::IMAGE_BUTTON)
         .size(TOUCH, TOUCH)
         .justify_center()
         .content_description(description)
-        .on_tap(tag)
+        .on_tap(tag);
+    if leads_back { button.role(Role::BackButton) } else { button }
 }
 
 /// A pill with an icon and a label, painted 36 dp high within its 48 dp target.
@@ -145,6 +149,7 @@ pub(crate) fn tabs(
         .fill(theme::SURFACE_CONTAINER)
         .pad_each(8.0, 0.0, 8.0, env.insets.1)
         .id("bottom_navigation")
+        .role(Role::TabBar)
 }
 
 /// A list of `count` rows, all `height` dp high. Only those near the screen are built; the others only take up space.
@@ -178,6 +183,7 @@ pub(crate) fn list_row(symbol: Icon, title: &str, below: &str) -> View {
         .pad_xy(20.0, 8.0)
         .min_height(56.0)
         .fill_width()
+        .role(Role::Cell)
 }
 
 /// A bar that looks like a field and opens a search when tapped.
@@ -192,6 +198,7 @@ pub(crate) fn search_bar(words: &str) -> View {
     .fill(theme::SURFACE_CONTAINER)
     .radius(27.0)
     .dump_text(words)
+    .role(Role::SearchField)
 }
 
 /// The bar of an active search: back, the field, and the clear button.
@@ -250,7 +257,7 @@ pub(crate) fn switch(on: bool) -> View {
     if !on {
         track = track.border(2.0, theme::OUTLINE);
     }
-    track.checked(on).id("android:id/switch_widget")
+    track.checked(on).id("android:id/switch_widget").role(Role::Switch)
 }
 
 /// A slider filled to `part` (0 to 1) of its width; a finger anywhere on it sets it.
@@ -295,6 +302,7 @@ pub(crate) fn dialog(title: &str, body: View, buttons: impl IntoIterator<Item = 
         .fill(theme::SURFACE_CONTAINER)
         .radius(28.0)
         .id("android:id/parentPanel")
+        .role(Role::Alert)
 }
 
 /// The body of a message dialog.
@@ -307,7 +315,13 @@ pub(crate) fn toolbar(title: &str, buttons: impl IntoIterator<Item = View>) -> V
     let back = icon_button(Icon::ArrowBack, "Navigate up", "back");
     let title = text(title, theme::TITLE_LARGE.lines(1)).id("toolbar_title").grow();
     let parts = [back, title].into_iter().chain(buttons);
-    row(parts).gap(4.0).pad_xy(4.0, 4.0).height(64.0).fill_width().id("toolbar")
+    row(parts)
+        .gap(4.0)
+        .pad_xy(4.0, 4.0)
+        .height(64.0)
+        .fill_width()
+        .id("toolbar")
+        .role(Role::NavigationBar)
 }
 
 /// A page below the status bar, down to the screen's edge.
@@ -327,6 +341,7 @@ pub(crate) fn list(
         .id(id)
         .pad_each(0.0, 0.0, 0.0, env.insets.1 + 8.0)
         .grow()
+        .role(Role::Table)
 }
 
 /// An empty state: an icon, a title, and what to do.

@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use thumbwire_virtual_phone::{
-    Display, KeyCode, Node, Point, Setup, StorageEntry, TouchPhase, World,
+    Display, KeyCode, Node, Platform, Point, Setup, StorageEntry, TouchPhase, World,
 };
 
 /// A chapter of the gallery: phones of one kind.
@@ -16,6 +16,7 @@ pub(crate) struct Chapter {
     pub(crate) prefix: &'static str,
     display: Display,
     android: u32,
+    platform: Platform,
     pages: &'static [Page],
 }
 
@@ -30,18 +31,29 @@ pub(crate) struct Page(
 );
 
 /// All chapters.
-pub(crate) fn chapters() -> [Chapter; 3] {
+pub(crate) fn chapters() -> [Chapter; 5] {
     // Half the pixels and half the density of a phone with 1080 × 2400: the same layout in a quarter of the bytes.
     let portrait = Display { width: 540, height: 1200, density: 210, rotation: 0 };
     let landscape = Display { width: 1200, height: 540, density: 210, rotation: 1 };
+    // An iPhone 11 at one and a half pixels to the point.
+    let iphone = Display { width: 621, height: 1344, density: 240, rotation: 0 };
+    let iphone_turned = Display { width: 1344, height: 621, density: 240, rotation: 1 };
     let small = Display { width: 480, height: 800, density: 240, rotation: 0 };
     [
-        Chapter { title: "Portrait", prefix: "", display: portrait, android: 14, pages: PORTRAIT },
+        Chapter {
+            title: "Portrait",
+            prefix: "",
+            display: portrait,
+            android: 14,
+            platform: Platform::Android,
+            pages: PORTRAIT,
+        },
         Chapter {
             title: "Landscape",
             prefix: "turned-",
             display: landscape,
             android: 14,
+            platform: Platform::Android,
             pages: LANDSCAPE,
         },
         Chapter {
@@ -49,7 +61,24 @@ pub(crate) fn chapters() -> [Chapter; 3] {
             prefix: "small-",
             display: small,
             android: 4,
+            platform: Platform::Android,
             pages: SMALL,
+        },
+        Chapter {
+            title: "An iPhone",
+            prefix: "ios-",
+            display: iphone,
+            android: 14,
+            platform: Platform::Ios,
+            pages: IOS,
+        },
+        Chapter {
+            title: "An iPhone on its side",
+            prefix: "ios-turned-",
+            display: iphone_turned,
+            android: 14,
+            platform: Platform::Ios,
+            pages: IOS_TURNED,
         },
     ]
 }
@@ -72,8 +101,44 @@ const FILES: &str = "com.android.documentsui";
 const CRASHES: &str = "*crashes";
 /// At home, a minute later, a finger opens the notification shade.
 const SHADE: &str = "*shade";
+/// The screen is turned off and on.
+const LOCKS: &str = "*locks";
 /// The app stops responding.
 const HANGS: &str = "*hangs";
+
+const IOS: &[Page] = &[
+    Page("home", "The home screen", "", &[]),
+    Page("settings", "Settings", SETTINGS, &[]),
+    Page("settings-network", "Network", SETTINGS, &["Network & internet"]),
+    Page("settings-find", "Searching for a setting", SETTINGS, &["Search settings", "=bri"]),
+    Page("settings-timeout", "Choice", SETTINGS, &["Display", "Screen timeout"]),
+    Page("notes", "Notes", NOTES, &[]),
+    Page("notes-new", "A note and the keyboard", NOTES, &["New note", "=Call the plumber"]),
+    Page("notes-delete", "Alert", NOTES, &["browse_note", "Delete note"]),
+    Page("maps", "Maps", MAPS, &[]),
+    Page("maps-permission", "Permission alert", MAPS, &["mylocation_button"]),
+    Page("contacts", "Contacts", CONTACTS, &[]),
+    Page("contacts-one", "A contact", CONTACTS, &["cliv_name_textview"]),
+    Page("contacts-create", "New contact", CONTACTS, &["Create contact"]),
+    Page("messages", "Messages", MESSAGES, &[]),
+    Page("messages-talk", "A conversation", MESSAGES, &["Emma Hughes"]),
+    Page("clock", "Clock", CLOCK, &[]),
+    Page("calendar", "Calendar", CALENDAR, &[]),
+    Page("files", "Files", FILES, &[]),
+    Page("files-new", "Alert with a field", FILES, &["Documents", "New folder"]),
+    Page("browser", "Browser", BROWSER, &[]),
+    Page("shop", "Shop", SHOP, &[]),
+    Page("bank", "Bank", BANK, &[]),
+    Page("members", "Members", MEMBERS, &[]),
+    Page("locked", "Lock screen", "", &[LOCKS]),
+];
+
+const IOS_TURNED: &[Page] = &[
+    Page("home", "The home screen", "", &[]),
+    Page("settings", "Settings", SETTINGS, &[]),
+    Page("notes", "Notes", NOTES, &[]),
+    Page("messages-write", "Writing a message", MESSAGES, &["Book club", "compose_message_text"]),
+];
 
 const PORTRAIT: &[Page] = &[
     Page("home", "The home screen", "", &[]),
@@ -272,8 +337,8 @@ impl Chapter {
     /// # Errors
     /// A message if a step fails.
     pub(crate) fn shown(&self, page: &Page) -> Result<World, String> {
-        let (display, android) = (self.display, self.android);
-        let mut world = World::new(Setup { display, android, ..Setup::default() });
+        let Self { display, android, platform, .. } = *self;
+        let mut world = World::new(Setup { display, android, platform, ..Setup::default() });
         store_files(&mut world);
         if !page.2.is_empty() {
             world.start(page.2, None).map_err(|error| format!("{error:?}"))?;
@@ -289,6 +354,10 @@ impl Chapter {
                 }
                 ("<", _) => world.key(KeyCode::BACK),
                 ("!", _) => return Ok(world),
+                (LOCKS, _) => {
+                    world.key(KeyCode::POWER);
+                    world.key(KeyCode::POWER);
+                }
                 (HANGS, _) => {
                     world.stop_responding(page.2);
                 }

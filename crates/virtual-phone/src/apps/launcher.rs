@@ -10,7 +10,9 @@ use crate::graphics::icons::Icon;
 use crate::graphics::picture::{Mark, Picture};
 use crate::graphics::theme;
 use crate::graphics::theme::{Colour, TextAppearance};
+use crate::ios_look::springboard;
 use crate::packages::{AppIcon, Manifest};
+use crate::platform::Platform;
 use crate::tasks::HOME;
 use crate::view::{
     FieldTraits, ImeAction, View, class, column, frame, icon, picture, row, spacer, text,
@@ -66,7 +68,11 @@ impl BuiltInApp for Launcher {
 impl App for Launcher {
     fn view(&self, env: &DrawContext<'_>) -> View {
         let (width, height) = env.size;
-        let front = if self.drawer { self.all_apps(env) } else { home(env, self.page) };
+        let front = match (env.platform, self.drawer) {
+            (Platform::Ios, _) => springboard(env, launchable(env), self.page),
+            (Platform::Android, true) => self.all_apps(env),
+            (Platform::Android, false) => home(env, self.page),
+        };
         let view = frame([
             picture(wallpaper(width, height)).fill_parent().hide_from_accessibility(),
             front.fill_parent(),

@@ -20,8 +20,9 @@ pub(crate) struct Keyboard {
     shift: Shift,
 }
 
+/// A page of the keyboard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum Page {
+pub(crate) enum Page {
     #[default]
     Letters,
     Symbols,
@@ -75,6 +76,16 @@ impl Keyboard {
         }
     }
 
+    /// The page that shows.
+    pub(crate) fn page(&self) -> Page {
+        self.page
+    }
+
+    /// Whether its letters are capitals now.
+    pub(crate) fn types_capitals(&self) -> bool {
+        self.shift != Shift::Off && self.page == Page::Letters
+    }
+
     fn turn(&mut self, page: Page) -> KeyEffect {
         self.page = page;
         KeyEffect::Nothing
@@ -118,7 +129,7 @@ const LETTER: TextAppearance = theme::TITLE_LARGE.centered();
 pub(crate) fn view(keyboard: &Keyboard, display: &Display, traits: FieldTraits) -> View {
     let high = row_height(display);
     let [first, second, third] = keyboard.rows();
-    let upper = keyboard.shift != Shift::Off && keyboard.page == Page::Letters;
+    let upper = keyboard.types_capitals();
     let typing = |ch: char| {
         let ch = if upper { ch.to_ascii_uppercase() } else { ch };
         key(high, 1.0, KEY, text(ch, LETTER), &ch.to_string(), ("type", ch))

@@ -10,7 +10,9 @@ use crate::app::Event;
 use crate::clock::Clock;
 use crate::graphics::icons::Icon;
 use crate::graphics::theme;
+use crate::ios_look::{lock_screen, passcode_page};
 use crate::overlays::{Overlay, OverlayContext, OverlayOutcome, OverlayReach, OverlaySize};
+use crate::platform::Platform;
 use crate::scene::WindowKind;
 use crate::system_ui;
 use crate::view::{
@@ -111,13 +113,27 @@ impl Overlay for Keyguard {
 
     fn view(&self, context: &OverlayContext<'_>) -> View {
         let clock = Clock::at(context.now);
+        if context.platform == Platform::Ios {
+            return match &self.pin {
+                Some(pin) if self.asks => passcode_page(self.typed.len(), pin.len(), self.wrong),
+                _ => lock_screen(&clock),
+            };
+        }
         if self.is_old() { self.old_view(&clock) } else { self.new_view(&clock) }
     }
 
-    fn on(&mut self, event: Event, _: &mut OverlayReach<'_>) -> OverlayOutcome {
+    fn on(&mut self, event: Event, context: &mut OverlayReach<'_>) -> OverlayOutcome {
         match event {
             Event::Tap(Tag { name: "unlock", .. }) => self.unlock(),
-            Event::Tap(Tag { name: "key", value }) if self.asks => self.type_key(&value),
+            Event::Tap(Tag { name: "key", value }) if self.asks => {
+                let outcome = self.type_key(&value);
+                // iOS knows the passcode's length and needs no enter key.
+                let complete = self.pin.as_ref().is_some_and(|pin| pin.len() == self.typed.len());
+                match context.platform {
+                    Platform::Ios if complete && value != "delete" => self.type_key("enter"),
+                    _ => outcome,
+                }
+            }
             // Back leaves the page that asks for the PIN, but not the keyguard.
             Event::Back if !self.is_old() => {
                 (self.asks, self.wrong) = (false, false);

@@ -7,9 +7,11 @@
 use crate::app::Event;
 use crate::graphics::icons::Icon;
 use crate::graphics::theme;
+use crate::ios_look::{alert, alert_button};
 use crate::overlays::{Overlay, OverlayContext, OverlayOutcome, OverlayReach, OverlayRequest};
 use crate::packages::Component;
 use crate::permissions::{PermissionAnswer, PermissionGroup};
+use crate::platform::Platform;
 use crate::scene::WindowKind;
 use crate::view::{View, class, column, icon, row, spacer, text};
 use crate::widgets::text_button;
@@ -76,6 +78,9 @@ impl Overlay for Prompt {
     }
 
     fn view(&self, context: &OverlayContext<'_>) -> View {
+        if context.platform == Platform::Ios {
+            return self.alert();
+        }
         if self.old {
             return self.plain();
         }
@@ -174,6 +179,24 @@ impl Prompt {
             "SEND_SMS" | "READ_SMS" | "RECEIVE_SMS" => Icon::Message,
             _ => Icon::Lock,
         }
+    }
+
+    /// iOS: an alert; location can be allowed once, as Core Location asks for it.
+    fn alert(&self) -> View {
+        let title = match self.sign() {
+            Icon::Place => format!("Allow “{}” to use your location?", self.label),
+            Icon::Notifications => format!("“{}” Would Like to Send You Notifications", self.label),
+            _ => format!("“{}” would like to {}", self.label, self.group.wants),
+        };
+        let buttons = match self.group.in_use_only {
+            true => vec![
+                alert_button("Allow Once", "once"),
+                alert_button("Allow While Using App", "allow"),
+                alert_button("Don’t Allow", "deny"),
+            ],
+            false => vec![alert_button("Don’t Allow", "deny"), alert_button("Allow", "allow")],
+        };
+        alert(&title, "You can change this later in Settings.", buttons)
     }
 
     /// Android 6 to 9: a message, two buttons and the "Don't ask again" checkbox (`grant_permissions.xml`,

@@ -10,6 +10,7 @@ use crate::log::Buffer;
 use crate::log::SYSTEM_PID;
 use crate::overlays::{AnrDialog, CrashDialog};
 use crate::overlays::{LISTS_FROM, title_of_crash};
+use crate::platform::Platform;
 use crate::world::World;
 
 /// `ApplicationInfo.flags` of an arbitrary app, as `am_anr` prints them.
@@ -75,7 +76,10 @@ impl World {
         drop(self.input.take_fling());
         if self.tasks.freeze(package, self.clock.now()) {
             let (package, label) = (package.to_owned(), self.apps.label_of(package));
-            self.push_overlay(AnrDialog { package, label });
+            // iOS says nothing about an app that hangs.
+            if self.platform() == Platform::Android {
+                self.push_overlay(AnrDialog { package, label });
+            }
         }
         true
     }
@@ -113,6 +117,10 @@ impl World {
         let title = title_of_crash(package);
         let shown = self.overlays.any(|overlay| overlay.title() == title);
         if shown || !(again || first || self.android() < LISTS_FROM) {
+            return;
+        }
+        // On iOS an app that crashed is just gone.
+        if self.platform() == Platform::Ios {
             return;
         }
         let line = format!("Showing crash dialog for package {package} u0");

@@ -19,7 +19,9 @@ impl World {
     pub(crate) fn send_to_overlay(&mut self, id: u32, event: Event) {
         let Some((at, mut taken)) = self.overlays.take(id) else { return };
         let android = self.android();
-        let mut reach = OverlayReach { android, settings: &self.settings, asked: Vec::new() };
+        let platform = self.platform();
+        let settings = &self.settings;
+        let mut reach = OverlayReach { android, platform, settings, asked: Vec::new() };
         let mut outcome = taken.overlay.on(event, &mut reach);
         let mut afterwards = Vec::new();
         for request in reach.asked {

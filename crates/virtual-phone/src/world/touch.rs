@@ -17,6 +17,7 @@ use crate::input::{
     DragMode, Fling, Gesture, Pinch, PinchStep, Target, TouchedWindow, VelocityTracker, hit,
 };
 use crate::log::SYSTEM_PID;
+use crate::platform::Platform;
 use crate::scene::{Node, WindowKind};
 use crate::view::Tag;
 use crate::world::World;
@@ -402,7 +403,9 @@ impl World {
         }
         let edge = (EDGE * scale) as i32;
         let inward = (gesture.start.x < edge && dx >= far)
-            || (gesture.start.x >= self.screen.display().width - edge && -dx >= far);
+            || (self.platform() == Platform::Android
+                && gesture.start.x >= self.screen.display().width - edge
+                && -dx >= far);
         if inward
             && dx.abs() > dy.abs()
             && !matches!(gesture.grip, Some(DragMode::Drag(_) | DragMode::Slide { .. }))

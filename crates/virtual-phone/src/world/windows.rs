@@ -8,10 +8,12 @@ use crate::clock::Clock;
 use crate::geometry::Rect;
 use crate::graphics::theme;
 use crate::input::keyboard;
+use crate::ios_look;
 use crate::layout::{FocusMark, fields, visit};
 use crate::notices::BANNER;
 use crate::overlays::{Overlay, OverlaySize};
 use crate::packages::Manifest;
+use crate::platform::Platform;
 use crate::scene::{ClippedOp, Node, PaintOp, Scene, Window, WindowKind};
 use crate::system_ui;
 use crate::view::{BoxStyle, Content, View, column, frame};
@@ -41,7 +43,11 @@ impl World {
     /// The bounds of the soft keyboard, down to the edge of the screen.
     fn keyboard_bounds(&self) -> Rect {
         let display = *self.screen.display();
-        let height = keyboard::height(&display) + system_ui::NAVIGATION;
+        let keys = match self.platform() {
+            Platform::Android => keyboard::height(&display),
+            Platform::Ios => ios_look::keyboard_height(&display),
+        };
+        let height = keys + self.insets().1;
         let top = display.height - (height * display.scale()).round() as i32;
         Rect::new(0, top.max(display.height / 3), display.width, display.height)
     }
@@ -55,6 +61,14 @@ impl World {
         bounds
     }
 
+    /// Heights of the status bar at the top and of the gesture bar at the bottom, in dp.
+    fn insets(&self) -> (f32, f32) {
+        match self.platform() {
+            Platform::Android => (system_ui::STATUS, system_ui::NAVIGATION),
+            Platform::Ios => ios_look::insets(self.screen.display()),
+        }
+    }
+
     /// The focused view: the overlay, else the app's dialog, else the app's view.
     fn draw_front(&self) -> View {
         if let Some(front) = self.front_overlay() {
@@ -66,11 +80,15 @@ impl World {
 
     /// An overlay's view with its decoration.
     fn draw_overlay(&self, overlay: &dyn Overlay) -> View {
-        let insets = (system_ui::STATUS, system_ui::NAVIGATION);
+        let view = overlay.view(&self.overlay_context());
+        let view = match self.platform() {
+            Platform::Android => view,
+            Platform::Ios => ios_look::restyle(view),
+        };
         match overlay.place() {
-            OverlaySize::Card => decorated(overlay.view(&self.overlay_context()), insets),
-            OverlaySize::Popup => frame([overlay.view(&self.overlay_context())]),
-            OverlaySize::Keyguard | OverlaySize::Cover => overlay.view(&self.overlay_context()),
+            OverlaySize::Card => decorated(view, self.insets()),
+            OverlaySize::Popup => frame([view]),
+            OverlaySize::Keyguard | OverlaySize::Cover => view,
         }
     }
 
@@ -79,8 +97,8 @@ impl World {
         let front = self.foreground();
         let bounds = self.app_bounds();
         let scale = self.screen.display().scale();
-        let bottom = if self.keyboard_shown() { 0.0 } else { system_ui::NAVIGATION };
-        let insets = (system_ui::STATUS, bottom);
+        let (top, bottom) = self.insets();
+        let insets = (top, if self.keyboard_shown() { 0.0 } else { bottom });
         let packages: Vec<&Manifest> = self.packages();
         let owner = self.scroll_owner();
         let Some(at) = self.apps.position(&front.package) else { return (frame([]), None) };
@@ -104,6 +122,9 @@ impl World {
             scale,
         };
         let mut view = self.apps[at].app.view(&env);
+        if self.platform() == Platform::Ios {
+            view = ios_look::restyle_screen(view, &self.apps[at].manifest.label, env.wide());
+        }
         let dialog = view.dialog.take().map(|dialog| {
             let mut around = decorated(*dialog, insets);
             around.mirrored = view.mirrored;
@@ -192,7 +213,10 @@ impl World {
         }
         if self.keyboard_shown() {
             let action = self.input.focus().and_then(|focus| focus.field).unwrap_or_default();
-            let view = keyboard::view(self.input.keyboard(), &display, action);
+            let view = match self.platform() {
+                Platform::Android => keyboard::view(self.input.keyboard(), &display, action),
+                Platform::Ios => ios_look::keyboard(self.input.keyboard(), &display, action),
+            };
             let root =
                 self.screen.place(&view, self.keyboard_bounds(), (keyboard::PACKAGE, ""), None);
             windows.push(window(WindowKind::InputMethod, "InputMethod", keyboard::PACKAGE, root));
@@ -207,31 +231,47 @@ impl World {
                 windows.push(window(WindowKind::Toast, "Toast", &front.package, root));
             }
         }
-        let signs = self.notification_signs();
-        let status = system_ui::status(
-            &Clock::at(self.clock.now()),
-            &self.device.battery(),
-            &self.settings,
-            &signs,
-            light,
-        );
-        let navigation =
-            system_ui::navigation(light && !self.keyboard_shown() && !self.shade_shown());
+        let (status, navigation) = self.draw_bars(light);
+        let (top, bottom) = self.insets();
         let scale = display.scale();
         let mut area = display.bounds();
-        area.bottom = (system_ui::STATUS * scale).round() as i32;
+        area.bottom = (top * scale).round() as i32;
         let root = self.screen.place(&status, area, (system_ui::PACKAGE, ""), None);
         let status = window(WindowKind::StatusBar, "StatusBar", system_ui::PACKAGE, root);
+        // An iPhone on its side has none.
+        let status = (top > 0.0).then_some(status);
         // Cards are behind the status bar (`shell/window/aad_windows_android11.txt`), the shade is in front of it.
         self.place_overlays(&mut windows, mark.as_ref());
         let shade = windows.pop_if(|_| self.shade_shown());
-        windows.push(status);
+        windows.extend(status);
         windows.extend(shade);
         let mut area = display.bounds();
-        area.top = area.bottom - (system_ui::NAVIGATION * scale).round() as i32;
+        area.top = area.bottom - (bottom * scale).round() as i32;
         let root = self.screen.place(&navigation, area, (system_ui::PACKAGE, ""), None);
         windows.push(window(WindowKind::NavigationBar, "NavigationBar0", system_ui::PACKAGE, root));
+        if self.platform() == Platform::Ios {
+            windows.iter_mut().for_each(|window| ios_look::recolour(&mut window.root));
+        }
         Scene { display, windows }
+    }
+
+    /// The status bar and the gesture bar; `light` is for dark backgrounds.
+    fn draw_bars(&self, light: bool) -> (View, View) {
+        let (clock, battery) = (Clock::at(self.clock.now()), self.device.battery());
+        let light_below = light && !self.keyboard_shown() && !self.shade_shown();
+        match self.platform() {
+            Platform::Android => {
+                let signs = self.notification_signs();
+                let status = system_ui::status(&clock, &battery, &self.settings, &signs, light);
+                (status, system_ui::navigation(light_below))
+            }
+            Platform::Ios => {
+                // The lock screen is dark.
+                let locked = self.keyguard_shown();
+                let status = ios_look::status(&clock, &battery, &self.settings, light || locked);
+                (status, ios_look::home_indicator(light_below || locked))
+            }
+        }
     }
 
     /// Adds the overlays' windows; the last one has the focus.
@@ -273,6 +313,7 @@ impl World {
 /// A dialog's card, centred between the bars; a higher one scrolls as a whole, unless a part of it scrolls.
 fn decorated(mut dialog: View, insets: (f32, f32)) -> View {
     let whole = !scrolls(&dialog);
+    let is_ios_alert = ios_look::is_alert(&dialog);
     // The card's background stays while its content scrolls.
     let ground = if whole { std::mem::take(&mut dialog.look) } else { BoxStyle::default() };
     let mut card = column([dialog.shrinks()]);
@@ -280,7 +321,8 @@ fn decorated(mut dialog: View, insets: (f32, f32)) -> View {
         card = card.scrolls();
     }
     card.look = ground;
-    let card = card.class(crate::layout::DECOR).max_width(WIDEST_DIALOG).fits();
+    let widest = if is_ios_alert { ios_look::ALERT_WIDTH } else { WIDEST_DIALOG };
+    let card = card.class(crate::layout::DECOR).max_width(widest).fits();
     let (above, below) = (insets.0 + 8.0, insets.1 + 8.0);
     frame([card.grow()]).justify_center().align_center().pad_each(28.0, above, 28.0, below)
 }

@@ -4,6 +4,7 @@ use crate::app::DrawContext;
 use crate::graphics::icons::Icon;
 use crate::graphics::theme;
 use crate::graphics::theme::Colour;
+use crate::platform::Role;
 use crate::view::{Tag, View, class, column, icon, row, text};
 use crate::widgets::{badge, slider, switch};
 
@@ -23,6 +24,7 @@ pub(super) fn info_row(title: &str, below: &str) -> View {
         .pad_xy(24.0, 12.0)
         .min_height(72.0)
         .fill_width()
+        .role(Role::Cell)
 }
 
 /// A row that opens something.

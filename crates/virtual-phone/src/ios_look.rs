@@ -1,0 +1,106 @@
+//! The look of iOS: redraws the views of apps and of the system in iOS's manner.
+//!
+//! Begin with [`restyle`]. Apps describe their screens once, with the widgets of `widgets`, which mark what they are
+//! ([`Role`]); here a toolbar becomes a navigation bar, a list of rows an inset group, a dialog an alert. Colours are
+//! exchanged last, in what is painted ([`recolour`]), so that the caret and hints have iOS's too. What Android lacks
+//! or has otherwise is drawn here in full: status bar and home indicator, home screen, keyboard, lock screen.
+//!
+//! Text is set in Roboto, as on Android: Apple's San Francisco may not be shipped with other products.
+
+mod alert;
+mod bars;
+mod colours;
+mod keyboard;
+mod lists;
+mod lock_screen;
+mod springboard;
+mod system;
+
+pub(crate) use self::alert::{alert, alert_button, is_alert};
+pub(crate) use self::colours::recolour;
+pub(crate) use self::keyboard::{height as keyboard_height, view as keyboard};
+pub(crate) use self::lock_screen::{lock_screen, passcode_page};
+pub(crate) use self::springboard::springboard;
+pub(crate) use self::system::{home_indicator, status};
+
+use crate::geometry::Display;
+use crate::graphics::theme;
+use crate::platform::Role;
+use crate::view::{Content, View, class, frame, spacer};
+
+/// Width of an alert's card, in points.
+pub(crate) const ALERT_WIDTH: f32 = 270.0;
+
+/// Heights of the status bar and of the home indicator's area, in points, as on an iPhone 11. On its side an iPhone
+/// has no status bar.
+pub(crate) fn insets(display: &Display) -> (f32, f32) {
+    if display.width > display.height { (0.0, 21.0) } else { (48.0, 34.0) }
+}
+
+/// An app's screen in iOS's manner; `label` is the app's name, the title of a screen that has none.
+pub(crate) fn restyle_screen(view: View, label: &str, wide: bool) -> View {
+    let mut view = restyle(view);
+    bars::add_title(&mut view, label, wide);
+    lists::ground(&mut view);
+    view
+}
+
+/// A view in iOS's manner.
+pub(crate) fn restyle(mut view: View) -> View {
+    match view.role {
+        Some(Role::Switch) => return switch(view),
+        Some(Role::Alert) if is_alert(&view) => return view,
+        Some(Role::Alert) => return alert::of_dialog(view),
+        Some(Role::TabBar) => return bars::tab_bar(view),
+        _ => {}
+    }
+    view.children = view.children.into_iter().map(restyle).collect();
+    view.dialog = view.dialog.map(|dialog| Box::new(restyle(*dialog)));
+    let has_back = view.children.iter().any(|child| child.role == Some(Role::BackButton));
+    match view.role {
+        _ if has_back && bars::has_field(&view) => return bars::search_row(view),
+        _ if has_back => return bars::navigation_bar(view),
+        Some(Role::NavigationBar) => return bars::navigation_bar(view),
+        Some(Role::Table) => return lists::table(view),
+        Some(Role::SearchField) => {
+            view.look.radius = 10.0;
+            return view.height(40.0).pad_xy(10.0, 0.0).fill(colours::FIELD);
+        }
+        _ => {}
+    }
+    if view.class == class::BUTTON && view.look.radius > 14.0 {
+        view.look.radius = 12.0;
+    }
+    // Icons on a coloured background are rounded squares.
+    let sign = |child: &View| matches!(child.content, Content::Icon(..));
+    if view.class == class::IMAGE && view.look.radius > 0.0 && view.children.iter().any(sign) {
+        view.look.radius *= 0.45;
+    }
+    view
+}
+
+/// A switch: a white thumb on a green or grey track.
+fn switch(view: View) -> View {
+    let on = view.checked == Some(true);
+    let thumb = View::new(class::VIEW, [])
+        .size(27.0, 27.0)
+        .radius(13.5)
+        .fill(theme::WHITE)
+        .elevation(1.0)
+        .absolute([Some(if on { 22.0 } else { 2.0 }), Some(2.0), None, None]);
+    let mut track = frame([thumb.hide_from_accessibility()])
+        .class(class::SWITCH)
+        .size(51.0, 31.0)
+        .radius(15.5)
+        .fill(if on { colours::GREEN } else { colours::TRACK })
+        .checked(on)
+        .role(Role::Switch);
+    track.id = view.id;
+    track.enabled = view.enabled;
+    track
+}
+
+/// A view that takes a share of the free space, with `inside` at its end.
+fn at_end(inside: Vec<View>) -> View {
+    crate::view::row(std::iter::once(spacer()).chain(inside)).grow()
+}
