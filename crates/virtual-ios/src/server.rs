@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use axum::body::{Body, Bytes, to_bytes};
 use axum::http::{Request, Response, StatusCode, header};
-use hyper::body::Incoming;
+use hyper::body::{Body as _, Incoming};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -91,9 +91,11 @@ impl VirtualIphone {
         let method = request.method().as_str().to_owned();
         let target =
             request.uri().path_and_query().map_or("/", |target| target.as_str()).to_owned();
+        let is_long = request.body().size_hint().lower() > MAX_BODY as u64;
         let arrives =
             tokio::time::timeout(ARRIVAL, to_bytes(Body::new(request.into_body()), MAX_BODY));
-        let Ok(Ok(body)) = arrives.await else {
+        let body = if is_long { None } else { arrives.await.ok().and_then(Result::ok) };
+        let Some(body) = body else {
             let error = WebDriverError::new(
                 ErrorCode::InvalidArgument,
                 "the request's body is too long or too slow",
@@ -138,7 +140,8 @@ impl VirtualIphone {
             Ok(value) => {
                 let session =
                     self.with(|phone| phone.session.as_ref().map(|session| session.id.clone()));
-                let body = FORMAT.success(session.as_ref(), value);
+                let mut body = FORMAT.success(session.as_ref(), value);
+                write_whole_numbers(&mut body);
                 (200, respond(200, &body, cut))
             }
             Err(error) => (FORMAT.http_status(&error.code), self.failure(&error)),
@@ -150,6 +153,23 @@ impl VirtualIphone {
     fn failure(&self, error: &WebDriverError) -> Response<Body> {
         let session = self.with(|phone| phone.session.as_ref().map(|session| session.id.clone()));
         respond(FORMAT.http_status(&error.code), &FORMAT.failure(session.as_ref(), error), false)
+    }
+}
+
+/// Writes numbers such as 2.0 without a fraction, as `NSJSONSerialization` does: clients in Python tell the two apart.
+fn write_whole_numbers(value: &mut Value) {
+    match value {
+        Value::Array(list) => list.iter_mut().for_each(write_whole_numbers),
+        Value::Object(fields) => fields.values_mut().for_each(write_whole_numbers),
+        Value::Number(number) => {
+            let whole = number.as_f64().filter(|it| it.fract() == 0.0 && it.abs() < 1e15);
+            if let (false, Some(whole)) = (number.is_i64() || number.is_u64(), whole) {
+                #[expect(clippy::cast_possible_truncation, reason = "it is whole and below 2^53")]
+                let whole = whole as i64;
+                *value = whole.into();
+            }
+        }
+        _ => {}
     }
 }
 
@@ -184,13 +204,14 @@ mod cut {
     use hyper::body::{Body, Frame, SizeHint};
 
     pub(super) struct CutBody {
-        left: Option<Bytes>,
+        sent: Bytes,
         length: u64,
+        polls: u8,
     }
 
     impl CutBody {
         pub(super) fn new(sent: Bytes, length: usize) -> Self {
-            Self { left: Some(sent), length: length as u64 }
+            Self { sent, length: length as u64, polls: 0 }
         }
     }
 
@@ -200,12 +221,18 @@ mod cut {
 
         fn poll_frame(
             mut self: Pin<&mut Self>,
-            _: &mut Context<'_>,
+            context: &mut Context<'_>,
         ) -> Poll<Option<Result<Frame<Bytes>, io::Error>>> {
-            Poll::Ready(Some(match self.left.take() {
-                Some(bytes) => Ok(Frame::data(bytes)),
-                None => Err(io::Error::other("cut on request")),
-            }))
+            self.polls = self.polls.saturating_add(1);
+            match self.polls {
+                1 => Poll::Ready(Some(Ok(Frame::data(self.sent.clone())))),
+                // Meanwhile, what is there is sent; an error drops it.
+                2 => {
+                    context.waker().wake_by_ref();
+                    Poll::Pending
+                }
+                _ => Poll::Ready(Some(Err(io::Error::other("cut on request")))),
+            }
         }
 
         fn size_hint(&self) -> SizeHint {

@@ -8,7 +8,7 @@ mod roles;
 use thumbwire_virtual_phone::{Node, Rect, Window, WindowKind, World};
 use thumbwire_webdriver::SourceNode;
 
-use crate::phone::State;
+use crate::phone::{SPRINGBOARD, State};
 use roles::Role;
 
 /// The elements on the screen at one moment, parents before their children.
@@ -112,7 +112,11 @@ impl Snapshot {
         let bundle_id = phone.front_bundle();
         let package = phone.world.foreground().package;
         let process_id = phone.world.pid_of(&package).map(u64::from);
-        let name = app_name(&phone.world, &package);
+        let name = match bundle_id.as_str() {
+            // The home screen's application has a blank for a name.
+            SPRINGBOARD => " ".to_owned(),
+            _ => app_name(&phone.world, &package),
+        };
         let keyguard = phone.world.keyguard_shown();
         let is_on = phone.world.screen_on();
         let scene = phone.world.scene();
@@ -158,17 +162,28 @@ impl Snapshot {
             WindowKind::Panel => Some("Menu"),
             _ => None,
         };
+        // On iOS the view itself may say what it is.
+        let says = |kind| window.root.walk().any(|node| roles::named(node) == Some(kind));
         let at = match container {
-            Some(kind) => self.add(at, Element { kind, ..shell }),
-            None => at,
+            Some(kind) if !says(kind) => self.add(at, Element { kind, ..shell }),
+            _ => at,
         };
-        if container == Some("Alert") {
-            // The title is the first text; a screen reader speaks it for the alert.
-            let title = window.root.walk().find(|node| !node.text.is_empty());
-            self.elements[at].label = title.map(|node| node.text.clone());
-        }
         let context = roles::Context::new(window.kind);
         self.add_node(at, window, &window.root, context);
+        self.label_alert();
+    }
+
+    /// Gives the alert in front its title: the first text, which a screen reader speaks for it.
+    fn label_alert(&mut self) {
+        let Some(alert) = self.alert().filter(|at| self.elements[*at].label.is_none()) else {
+            return;
+        };
+        let inside = self.descendants(alert).into_iter().map(|at| &self.elements[at]);
+        let title = inside
+            .filter(|element| element.kind == "StaticText")
+            .find_map(|text| text.label.clone());
+        self.elements[alert].identifier = None;
+        self.elements[alert].label = title;
     }
 
     fn add_node(
@@ -178,7 +193,15 @@ impl Snapshot {
         node: &Node,
         context: roles::Context<'_>,
     ) {
-        let Role { kind, label, identifier, value, placeholder } = roles::role(node, context);
+        let role = roles::role(node, context);
+        if context.drops(&role) {
+            let inside = context.inside(node, role.kind);
+            for child in &node.children {
+                self.add_node(parent, window, child, inside);
+            }
+            return;
+        }
+        let Role { kind, label, identifier, value, placeholder } = role;
         let flags = node.flags;
         let selected = flags.selected || (kind == "Button" && flags.checked);
         let is_control = !matches!(

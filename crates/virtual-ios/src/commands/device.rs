@@ -31,6 +31,7 @@ impl VirtualIphone {
             DeviceCommand::PerformHidEvent { page, usage, .. } => {
                 return self.hid_event(page, usage);
             }
+            DeviceCommand::ActivateSiri { text } => self.ask_siri(&text),
             DeviceCommand::BatteryInfo => {
                 let battery = self.with(|phone| phone.world.battery());
                 let state = match (battery.charging, battery.level) {
@@ -67,6 +68,20 @@ impl VirtualIphone {
             other => return Err(unknown(other)),
         }
         Ok(Value::Null)
+    }
+
+    /// Siri opens apps by name, and reports no failure.
+    fn ask_siri(&self, text: &str) {
+        let Some(name) = text.strip_prefix("open ") else { return };
+        self.with(|phone| {
+            let packages = phone.world.packages();
+            let named = packages.iter().find(|app| app.label.eq_ignore_ascii_case(name));
+            let package = named.map(|app| app.package.clone());
+            if let Some(package) = package {
+                // An app without an icon cannot be opened; Siri says so to the user only.
+                let _ = phone.world.start(&package, None);
+            }
+        });
     }
 
     fn unlock(&self) -> Reply {

@@ -99,7 +99,9 @@ impl VirtualIphone {
             // An element that was found is on the screen already: what is scrolled away is not in this phone's tree.
             GestureCommand::ScrollTo { element } => drop(self.element(&element)?),
             GestureCommand::Pinch { element, scale, velocity } => {
-                if !(scale.is_finite() && scale > 0.0) || !velocity.is_finite() || velocity == 0.0 {
+                let valid =
+                    scale.is_finite() && scale > 0.0 && velocity.is_finite() && velocity != 0.0;
+                if !valid {
                     return Err(refuse(
                         ErrorCode::InvalidArgument,
                         "`scale` must be positive and `velocity` not zero",

@@ -12,6 +12,8 @@ pub(super) struct Context<'a> {
     /// Whether it is inside a table or collection, and not inside one of its cells.
     in_list: bool,
     in_web: bool,
+    /// Whether it is inside a bar, list or cell, whose groups are not in XCUITest's tree.
+    drops_groups: bool,
     /// The view around it.
     row: Option<&'a Node>,
 }
@@ -19,7 +21,12 @@ pub(super) struct Context<'a> {
 impl<'a> Context<'a> {
     /// At the root of a window.
     pub(super) fn new(window: WindowKind) -> Self {
-        Self { window, in_list: false, in_web: false, row: None }
+        Self { window, in_list: false, in_web: false, drops_groups: false, row: None }
+    }
+
+    /// Whether a view of this role is left out; its children are in its place.
+    pub(super) fn drops(self, role: &Role) -> bool {
+        self.drops_groups && role.kind == "Other" && role.label.is_none()
     }
 
     /// For the children of a view that is of this type.
@@ -30,7 +37,12 @@ impl<'a> Context<'a> {
             _ => self.in_list,
         };
         let in_web = self.in_web || kind == "WebView";
-        Self { in_list, in_web, row: Some(node), ..self }
+        let drops_groups = match kind {
+            "NavigationBar" | "TabBar" | "Toolbar" | "Table" | "Cell" => true,
+            "Other" => self.drops_groups,
+            _ => false,
+        };
+        Self { in_list, in_web, drops_groups, row: Some(node), ..self }
     }
 }
 
@@ -53,8 +65,12 @@ pub(super) fn role(node: &Node, context: Context<'_>) -> Role {
         "Switch" | "Slider" => {
             own.or_else(|| context.row.and_then(|row| texts(row).into_iter().next()))
         }
-        "TextField" | "SecureTextField" | "SearchField" | "TextView" => {
+        "TextField" | "SecureTextField" | "TextView" => {
             Some(node.description.clone()).filter(|text| !text.is_empty())
+        }
+        "SearchField" => {
+            let hint = Some(node.hint.clone()).filter(|text| !text.is_empty());
+            Some(node.description.clone()).filter(|text| !text.is_empty()).or(hint).or(own)
         }
         "NavigationBar" => None,
         _ => own,
@@ -95,22 +111,8 @@ fn kind(node: &Node, context: Context<'_>) -> &'static str {
     let taps = node.flags.clickable || node.flags.long_clickable;
     let class = node.class.rsplit('.').next().unwrap_or(node.class);
     let id = node.id.as_deref().map_or("", |id| id.rsplit_once('/').map_or(id, |(_, short)| short));
-    if let Some(role) = node.role {
-        return match role {
-            IosRole::NavigationBar => "NavigationBar",
-            IosRole::BackButton => "Button",
-            IosRole::TabBar => "TabBar",
-            IosRole::Toolbar => "Toolbar",
-            IosRole::Table => "Table",
-            IosRole::Cell => "Cell",
-            IosRole::Switch => "Switch",
-            IosRole::SearchField => "SearchField",
-            IosRole::Alert => "Alert",
-            IosRole::Icon => "Icon",
-            IosRole::PageIndicator => "PageIndicator",
-            IosRole::Keyboard => "Keyboard",
-            IosRole::Key => "Key",
-        };
+    if let Some(kind) = named(node) {
+        return kind;
     }
     match class {
         _ if context.window == WindowKind::InputMethod => match taps {
@@ -145,6 +147,25 @@ fn kind(node: &Node, context: Context<'_>) -> &'static str {
         _ if !node.text.is_empty() => "StaticText",
         _ => "Other",
     }
+}
+
+/// The type that the view itself names.
+pub(super) fn named(node: &Node) -> Option<&'static str> {
+    Some(match node.role? {
+        IosRole::NavigationBar => "NavigationBar",
+        IosRole::BackButton => "Button",
+        IosRole::TabBar => "TabBar",
+        IosRole::Toolbar => "Toolbar",
+        IosRole::Table => "Table",
+        IosRole::Cell => "Cell",
+        IosRole::Switch => "Switch",
+        IosRole::SearchField => "SearchField",
+        IosRole::Alert => "Alert",
+        IosRole::Icon => "Icon",
+        IosRole::PageIndicator => "PageIndicator",
+        IosRole::Keyboard => "Keyboard",
+        IosRole::Key => "Key",
+    })
 }
 
 fn own_label(node: &Node) -> Option<String> {
