@@ -25,11 +25,13 @@ impl Attribute {
         }
     }
 
-    /// As WebDriverAgent sends it: all but texts as texts too (`FBElementCommands.m` since 2020).
+    /// As WebDriverAgent sends it.
     pub(crate) fn to_json(&self) -> Value {
         match self {
+            Self::Text(text) => Value::from(text.as_str()),
+            Self::Flag(flag) => Value::from(*flag),
+            Self::Number(number) => Value::from(*number),
             Self::Object(value) => value.clone(),
-            other => Value::from(other.to_text()),
         }
     }
 }

@@ -43,7 +43,7 @@ async fn driver_starts_apps_reads_trees_taps_and_types() {
         x: (field.bounds.left + field.bounds.right) / 2,
         y: (field.bounds.top + field.bounds.bottom) / 2,
     };
-    ios.touch(Gesture::Tap { at: at }).await.unwrap();
+    ios.touch(Gesture::Tap { at }).await.unwrap();
     ios.type_text("4711 😀").await.unwrap();
     assert_eq!(served.phone.world(|world| world.focused_text()).as_deref(), Some("4711 😀"));
     ios.press(Key::Home).await.unwrap();
