@@ -9,4 +9,5 @@ mod driver;
 mod facebook_wda;
 mod faults;
 mod locators;
+mod mjpeg;
 mod source;
