@@ -1,5 +1,7 @@
 //! `thumbwire phone`: serves one or many virtual phones to other programs.
 
+mod ios;
+
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
@@ -18,9 +20,16 @@ const STRIDE: u16 = 2;
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// Address of its adbd; adb servers find phones on odd ports from 5555 to 5585 by themselves
-    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:6555")]
-    listen: String,
+    /// Address of its adbd, or of an iPhone's WebDriverAgent [default: 127.0.0.1:6555; 127.0.0.1:8100 with `--ios`]; adb servers
+    /// find phones on odd ports from 5555 to 5585 by themselves
+    #[arg(long, value_name = "HOST:PORT")]
+    listen: Option<String>,
+    /// Run iPhones, which serve WebDriverAgent, instead of Android phones
+    #[arg(long, conflicts_with_all = ["android", "guarded", "pin"])]
+    ios: bool,
+    /// Address at which an iPhone streams its screen as MJPEG, as WebDriverAgent does on port 9100
+    #[arg(long, value_name = "HOST:PORT", requires = "ios", conflicts_with = "count")]
+    mjpeg: Option<String>,
     /// Allow an address that other computers can reach. Without `--require-auth` an adbd gives its shell to everyone who
     /// connects
     #[arg(long)]
@@ -48,6 +57,12 @@ pub(super) struct Arguments {
 }
 
 impl Arguments {
+    /// Where the first phone listens.
+    fn listen(&self) -> &str {
+        let usual = if self.ios { "127.0.0.1:8100" } else { "127.0.0.1:6555" };
+        self.listen.as_deref().unwrap_or(usual)
+    }
+
     /// Starts the phones and their listeners.
     async fn start_phone(&self) -> Result<Vec<RunningPhone>, CliError> {
         let Some(setup) = Setup::of_release(&self.android) else {
@@ -60,15 +75,16 @@ impl Arguments {
         };
         let (mut setup, rules) = (self.manner.setup(setup), self.manner.rules()?);
         setup.screen_lock = self.pin.clone().map_or(setup.screen_lock, ScreenLock::Pin);
-        if !self.allow_remote && !is_local(&self.listen).await {
+        let listen = self.listen();
+        if !self.allow_remote && !is_local(listen).await {
             return Err(CliError::usage(format!(
                 "other computers could connect to --listen {}; listen on 127.0.0.1, or add --allow-remote",
-                self.listen
+                listen
             )));
         }
         let mut phones = Vec::new();
         for nth in 0..self.count {
-            let wanted = place(&self.listen, nth)?;
+            let wanted = place(listen, nth)?;
             let unheard = |error| CliError::failed(format!("cannot listen on {wanted}: {error}"));
             let listener = TcpListener::bind(&wanted).await.map_err(unheard)?;
             let address = listener.local_addr().map_err(unheard)?.to_string();
@@ -143,6 +159,9 @@ async fn is_local(address: &str) -> bool {
 }
 
 pub(super) async fn run(arguments: Arguments) -> Result<u8, CliError> {
+    if arguments.ios {
+        return ios::run(arguments).await;
+    }
     if let Some(faults) = arguments.manner.listed() {
         print(&faults)?;
         return Ok(0);

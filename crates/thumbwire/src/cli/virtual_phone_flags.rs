@@ -65,6 +65,21 @@ impl VirtualPhoneFlags {
         Setup { profile: profile.unwrap_or(setup.profile), clock, ..setup }
     }
 
+    /// The profile and the clock by name, for a phone of another platform.
+    pub(super) fn speed(&self) -> (Option<&str>, &str) {
+        (self.profile.as_deref(), &self.clock)
+    }
+
+    /// The fault rules as they were given.
+    pub(super) fn fault_rules(&self) -> &[String] {
+        &self.fault
+    }
+
+    /// The app data: package, key and value.
+    pub(super) fn app_data(&self) -> impl Iterator<Item = (&str, &str, &str)> {
+        self.keep.iter().map(|it| (it.package.as_str(), it.key.as_str(), it.value.as_str()))
+    }
+
     /// Writes the app data to a phone.
     pub(super) fn apply(&self, phone: &VirtualPhone) -> Result<(), CliError> {
         for AppPref { package, key, value } in &self.keep {

@@ -1,0 +1,76 @@
+//! Lets time pass on the phone.
+
+use std::time::Duration;
+
+use tokio::time::{Instant, sleep_until};
+
+use crate::latency::{ClockMode, LATEST, Profile, Work};
+use crate::phone::VirtualIphone;
+
+/// The phone's clock while it follows real time.
+#[derive(Debug)]
+pub(crate) struct RealTimeClock {
+    since: Instant,
+    /// Time that was skipped instead of waited for.
+    ahead: Duration,
+}
+
+impl RealTimeClock {
+    /// Resolution of the phone's clock in nanoseconds: laying out a moving screen more often costs too much.
+    const STEP: u128 = 10_000_000;
+
+    pub(crate) fn begin() -> Self {
+        Self { since: Instant::now(), ahead: Duration::ZERO }
+    }
+
+    /// The phone's uptime.
+    pub(crate) fn uptime(&self) -> Duration {
+        let now = self.since.elapsed().saturating_add(self.ahead);
+        let beyond = u64::try_from(now.as_nanos() % Self::STEP).unwrap_or_default();
+        now - Duration::from_nanos(beyond)
+    }
+
+    /// Lets time pass without waiting.
+    pub(crate) fn skip(&mut self, time: Duration) {
+        self.ahead = self.ahead.saturating_add(time);
+    }
+}
+
+/// How long the phone waits until nothing moves, like WebDriverAgent's `waitForIdleTimeout`, but shorter.
+const IDLE_LIMIT: Duration = Duration::from_secs(2);
+const IDLE_STEP: Duration = Duration::from_millis(100);
+
+impl VirtualIphone {
+    /// Lets the time pass that this work takes on the phone.
+    pub(crate) async fn run_work(&self, work: Work) {
+        self.wait(self.setup().profile.cost(work)).await;
+    }
+
+    /// Lets that much time pass on the phone. In virtual time, and with [`Profile::Instant`], the world's clock moves
+    /// forward and nobody waits; otherwise real time passes too.
+    pub(crate) async fn wait(&self, time: Duration) {
+        if time.is_zero() {
+            return;
+        }
+        if self.setup().clock == ClockMode::Real && self.setup().profile != Profile::Instant {
+            sleep_until(Instant::now() + time.min(LATEST)).await;
+            self.with(|_| {});
+        } else {
+            self.with(|phone| phone.advance(time));
+        }
+    }
+
+    /// Waits until nothing moves, for a while at most, as XCTest does before and after it acts.
+    pub(crate) async fn wait_until_idle(&self) {
+        let mut waited = Duration::ZERO;
+        while waited < IDLE_LIMIT && self.with(|phone| phone.world.keeps_moving()) {
+            self.wait(IDLE_STEP).await;
+            waited += IDLE_STEP;
+        }
+    }
+
+    /// Waits that long in real time, whatever the phone's clock does; for what happens outside the phone.
+    pub(crate) async fn wait_outside(&self, time: Duration) {
+        sleep_until(Instant::now() + time.min(LATEST)).await;
+    }
+}

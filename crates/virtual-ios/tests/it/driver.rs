@@ -1,0 +1,67 @@
+//! The product's iOS driver on the virtual iPhone.
+
+use thumbwire_device::ios::Ios;
+use thumbwire_device::{AppId, Device, Front, Gesture, Key, Point};
+
+use crate::client::Served;
+
+async fn attach(served: &Served) -> Ios {
+    Ios::attach("iphone", &served.url()).await.unwrap()
+}
+
+fn app(front: &Front) -> &str {
+    match front {
+        Front::App(front) => &front.app.0,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// The middle of what has this description, in pixels.
+async fn middle(ios: &Ios, description: &str) -> Point {
+    let tree = ios.tree(thumbwire_device::TreeDetail::default()).await.unwrap();
+    let node = tree.nodes.iter().find(|node| *node.description == *description);
+    let node = node.unwrap_or_else(|| panic!("no {description:?} on the screen"));
+    Point {
+        x: (node.bounds.left + node.bounds.right) / 2,
+        y: (node.bounds.top + node.bounds.bottom) / 2,
+    }
+}
+
+#[tokio::test]
+async fn driver_starts_apps_reads_trees_taps_and_types() {
+    let served = Served::new().await;
+    let ios = attach(&served).await;
+    let picture = ios.screenshot().await.unwrap();
+    assert_eq!((picture.size.width, picture.size.height), (828, 1792));
+    assert_eq!(ios.screen_size().await.unwrap(), picture.size);
+    ios.launch(&AppId("com.example.bank".to_owned())).await.unwrap();
+    assert_eq!(app(&ios.foreground().await.unwrap()), "com.example.bank");
+    let tree = ios.tree(thumbwire_device::TreeDetail::default()).await.unwrap();
+    assert_eq!(app(&tree.front), "com.example.bank");
+    let field = tree.nodes.iter().find(|node| *node.class == *"XCUIElementTypeTextField").unwrap();
+    let at = Point {
+        x: (field.bounds.left + field.bounds.right) / 2,
+        y: (field.bounds.top + field.bounds.bottom) / 2,
+    };
+    ios.touch(Gesture::Tap { at }).await.unwrap();
+    ios.type_text("4711 😀").await.unwrap();
+    assert_eq!(served.phone.world(|world| world.focused_text()).as_deref(), Some("4711 😀"));
+    ios.press(Key::Home).await.unwrap();
+    assert_eq!(app(&ios.foreground().await.unwrap()), "com.apple.springboard");
+    let notes = middle(&ios, "Notes").await;
+    ios.touch(Gesture::Tap { at: notes }).await.unwrap();
+    assert_eq!(app(&ios.foreground().await.unwrap()), "com.apple.mobilenotes");
+    let missing = ios.launch(&AppId("com.example.nothing".to_owned())).await.unwrap_err();
+    assert!(matches!(missing, thumbwire_device::Error::NoSuchApp { .. }), "{missing}");
+}
+
+#[tokio::test]
+async fn driver_survives_a_lost_session() {
+    let served = Served::new().await;
+    let ios = attach(&served).await;
+    ios.launch(&AppId("com.apple.Preferences".to_owned())).await.unwrap();
+    served.phone.add_fault("session-lost:on=/source,nth=1".parse().unwrap());
+    let tree = ios.tree(thumbwire_device::TreeDetail::default()).await.unwrap();
+    assert!(tree.nodes.iter().any(|node| *node.description == *"Apps"));
+    assert!(served.phone.commands().iter().any(|it| it.status == 404), "the fault struck");
+}
