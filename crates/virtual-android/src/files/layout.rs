@@ -72,6 +72,12 @@ const TEXTS: &[(&str, &str)] = &[
         "/proc/meminfo",
         "MemTotal:        8046640 kB\nMemFree:         4012344 kB\nMemAvailable:    5630212 kB\n",
     ),
+    (
+        "/proc/net/unix",
+        "Num       RefCount Protocol Flags    Type St Inode Path\n\
+         0000000000000000: 00000002 00000000 00010000 0001 01 11223 /dev/socket/adbd\n\
+         0000000000000000: 00000002 00000000 00010000 0001 01 11245 /dev/socket/logd\n",
+    ),
     ("/system/etc/hosts", "127.0.0.1       localhost\n::1             ip6-localhost\n"),
 ];
 
