@@ -19,6 +19,7 @@ const DIRECTORIES: &[(&str, u32, u32, u32, bool)] = &[
     ("/apex", 0o755, 0, 0, true),
     ("/dev", 0o755, 0, 0, true),
     ("/proc", 0o555, 0, 0, true),
+    ("/proc/net", 0o555, 0, 0, true),
     ("/proc/self", 0o555, SHELL, SHELL, true),
     ("/proc/self/fd", 0o500, SHELL, SHELL, true),
     ("/mnt", 0o755, 0, 1000, true),

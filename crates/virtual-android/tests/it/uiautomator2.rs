@@ -260,6 +260,13 @@ async fn appium_server_dies_with_its_process() {
 }
 
 #[tokio::test]
+async fn appium_finds_no_web_view_among_the_sockets() {
+    let sockets = Wired::new().stdout("cat /proc/net/unix").await;
+    assert!(sockets.contains("/dev/socket/adbd"), "{sockets}");
+    assert!(!sockets.contains("devtools"), "{sockets}");
+}
+
+#[tokio::test]
 async fn other_instrumentations_say_that_no_code_runs() {
     let wired = Wired::new();
     install(&wired, "org.x", vec![("org.x.Runner".to_owned(), "org.x".to_owned())]);
