@@ -11,12 +11,14 @@
 mod am;
 mod app_function;
 mod app_process;
+mod appium_settings;
 mod appops;
 mod archive;
 mod atrace;
 mod awk;
 mod bmgr;
 mod bytes;
+mod class_path;
 mod clock;
 mod cmd;
 mod columns;
@@ -74,6 +76,7 @@ mod system;
 mod text;
 mod top;
 mod tr;
+mod uiautomator2;
 
 use crate::fingerprint::fingerprint;
 use crate::io::Status;

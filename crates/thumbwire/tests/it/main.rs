@@ -14,6 +14,7 @@ mod app_labels;
 mod app_services;
 mod app_tools;
 mod app_tools_real;
+mod appium_android;
 mod arguments;
 mod asking;
 mod asking_rounds;

@@ -89,7 +89,7 @@ const LAYERS: [(&str, &[&str]); 15] = [
     // The virtual phone shares only the wires with the product, so that it cannot share its bugs: it reads APKs with
     // its own code.
     ("virtual-phone", &["base", "mobile-mcp"]),
-    ("virtual-android", &["adb", "base", "mobile-mcp", "virtual-phone"]),
+    ("virtual-android", &["adb", "base", "mobile-mcp", "virtual-phone", "webdriver"]),
     ("virtual-ios", &["base", "virtual-phone", "webdriver"]),
     ("core", &["adb", "apk", "base", "device", "mobile-mcp", "virtual-android"]),
     ("mcp", &["base", "core", "device"]),

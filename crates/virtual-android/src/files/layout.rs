@@ -19,6 +19,7 @@ const DIRECTORIES: &[(&str, u32, u32, u32, bool)] = &[
     ("/apex", 0o755, 0, 0, true),
     ("/dev", 0o755, 0, 0, true),
     ("/proc", 0o555, 0, 0, true),
+    ("/proc/net", 0o555, 0, 0, true),
     ("/proc/self", 0o555, SHELL, SHELL, true),
     ("/proc/self/fd", 0o500, SHELL, SHELL, true),
     ("/mnt", 0o755, 0, 1000, true),
@@ -71,6 +72,12 @@ const TEXTS: &[(&str, &str)] = &[
     (
         "/proc/meminfo",
         "MemTotal:        8046640 kB\nMemFree:         4012344 kB\nMemAvailable:    5630212 kB\n",
+    ),
+    (
+        "/proc/net/unix",
+        "Num       RefCount Protocol Flags    Type St Inode Path\n\
+         0000000000000000: 00000002 00000000 00010000 0001 01 11223 /dev/socket/adbd\n\
+         0000000000000000: 00000002 00000000 00010000 0001 01 11245 /dev/socket/logd\n",
     ),
     ("/system/etc/hosts", "127.0.0.1       localhost\n::1             ip6-localhost\n"),
 ];

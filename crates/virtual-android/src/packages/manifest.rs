@@ -19,6 +19,7 @@ mod id {
     pub(super) const EXPORTED: u32 = 0x0101_0010;
     pub(super) const AUTHORITIES: u32 = 0x0101_0018;
     pub(super) const PRIORITY: u32 = 0x0101_001c;
+    pub(super) const TARGET_PACKAGE: u32 = 0x0101_0021;
     pub(super) const VALUE: u32 = 0x0101_0024;
     pub(super) const RESOURCE: u32 = 0x0101_0025;
     pub(super) const MIME_TYPE: u32 = 0x0101_0026;
@@ -97,6 +98,13 @@ pub(super) fn read(
             }
         }
     }
+    for element in root.all("instrumentation").take(MOST) {
+        let name = reader.text(element, id::NAME).unwrap_or_default();
+        let target = reader.text(element, id::TARGET_PACKAGE);
+        if let (false, Some(target)) = (name.is_empty(), target) {
+            declared.instrumentations.push((full_class(&declared.package, name), target));
+        }
+    }
     for element in application.into_iter().flat_map(|it| &it.children).take(MOST) {
         let class = match element.name.as_str() {
             "activity" | "activity-alias" => ComponentKind::Activity,
@@ -118,6 +126,15 @@ pub(super) fn read(
         declared.components.push(component);
     }
     Ok(declared)
+}
+
+/// The full name of a class, which may be given without its package.
+fn full_class(package: &str, name: String) -> String {
+    match name.strip_prefix('.') {
+        Some(_) => format!("{package}{name}"),
+        None if !name.contains('.') => format!("{package}.{name}"),
+        None => name,
+    }
 }
 
 /// The parser's message about an element.
@@ -190,11 +207,7 @@ impl Reader<'_> {
         class: ComponentKind,
         package: &str,
     ) -> Option<DeclaredComponent> {
-        let full = |name: String| match name.strip_prefix('.') {
-            Some(_) => format!("{package}{name}"),
-            None if !name.contains('.') => format!("{package}.{name}"),
-            None => name,
-        };
+        let full = |name: String| full_class(package, name);
         let name = self.text(element, id::NAME).filter(|name| !name.is_empty())?;
         let filters: Vec<IntentFilter> =
             element.all("intent-filter").take(MOST).map(|filter| self.filter(filter)).collect();

@@ -4,14 +4,15 @@
 mod old;
 mod services;
 
-use super::Invocation;
 use super::dumpsys::configuration;
 use super::intent::{self, ParsedIntent};
+use super::uiautomator2::appium;
+use super::{Invocation, appium_settings};
 use crate::io::Status;
 use crate::latency::Work;
 use crate::release::ToolKind;
 use crate::release::formats::DumpsysFormat;
-use thumbwire_virtual_phone::{StartError, StartResult};
+use thumbwire_virtual_phone::{Component, StartError, StartResult, World};
 
 /// The exception that `am crash` throws in the app on Android 12 and later.
 const SHELL_CRASH: &str =
@@ -64,7 +65,10 @@ pub(super) async fn am(call: Invocation) -> Status {
             Ok(parsed) => {
                 let shown = intent::shown(&parsed, parsed.flags | FROM_SHELL);
                 let package = parsed.package.as_deref();
-                let got = call.phone.with(|phone| phone.world.broadcast(&parsed.intent, package));
+                let got = call.phone.with(|phone| {
+                    let answer = appium_settings::broadcast(phone, &parsed.intent);
+                    answer.unwrap_or_else(|| phone.world.broadcast(&parsed.intent, package))
+                });
                 let data = got.data.map_or(String::new(), |data| format!(", data=\"{data}\""));
                 let result = got.result;
                 call.out(format!(
@@ -109,7 +113,8 @@ pub(super) async fn am(call: Invocation) -> Status {
     }
 }
 
-/// `am instrument [-r] [-w] [-e NAME VALUE] COMPONENT`: no app of this phone has an instrumentation.
+/// `am instrument [-r] [-w] [-e NAME VALUE] COMPONENT`. The code of installed packages does not run here: only Appium's server
+/// does something, because the phone implements it.
 async fn instrument(call: &Invocation, args: &[String]) -> Status {
     let (mut wait, mut name) = (false, None);
     let mut args = args.iter().map(String::as_str);
@@ -135,6 +140,17 @@ async fn instrument(call: &Invocation, args: &[String]) -> Status {
         return Ok(1);
     };
     let full = format!("{}/{}", component.package, component.activity);
+    if let Some(tested) = call.phone.with(|phone| tested_package(&phone.world, &component)) {
+        if tested == appium::PACKAGE {
+            return appium::run(call, wait).await;
+        }
+        if wait {
+            let why = "none of this app's code runs on the virtual phone";
+            call.out(format!("INSTRUMENTATION_RESULT: shortMsg={why}\nINSTRUMENTATION_CODE: 0\n"))
+                .await?;
+        }
+        return Ok(0);
+    }
     if wait {
         call.out(format!(
             "INSTRUMENTATION_STATUS: Error=Unable to find instrumentation info for: ComponentInfo{{{full}}}\n\
@@ -146,6 +162,15 @@ async fn instrument(call: &Invocation, args: &[String]) -> Status {
     call.err(format!("android.util.AndroidException: INSTRUMENTATION_FAILED: {full}\n{frames}"))
         .await;
     Ok(1)
+}
+
+/// The package that an instrumentation tests; `None` if no installed package has the instrumentation.
+fn tested_package(world: &World, component: &Component) -> Option<String> {
+    let packages = world.packages();
+    let manifest = packages.iter().find(|manifest| manifest.package == component.package)?;
+    let known = &manifest.declared()?.instrumentations;
+    let found = known.iter().find(|(class, _)| *class == component.activity);
+    found.map(|(_, tested)| tested.clone())
 }
 
 /// Where `am` throws when an instrumentation cannot start, as public transcripts of those releases show it.
@@ -204,6 +229,9 @@ async fn start(call: &Invocation, command: &str, args: &[String]) -> Status {
         call.phone.with(|phone| phone.world.force_stop(package));
     }
     call.out(format!("Starting: {}\n", intent::shown(&parsed, parsed.flags))).await?;
+    if call.phone.with(|phone| appium_settings::start(phone, &parsed.intent)) {
+        return Ok(0);
+    }
     let before = call.phone.with(|phone| phone.world.foreground());
     let started = launch(call, &parsed);
     // `ActivityStarter.recycleTask`: a task that was already in front only receives the intent.

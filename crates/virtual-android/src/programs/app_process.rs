@@ -1,7 +1,9 @@
 //! `app_process`: starts a Java class by name, as the scripts of `/system/bin` do on old phones. Only the classes of
-//! programs that exist here can be started, and Thumbwire's helper (`helper`); this phone has no Java.
+//! programs that exist here can be started, Thumbwire's helper (`helper`), and the server of Python's `uiautomator2`; this phone
+//! has no Java.
 
-use super::{Invocation, helper};
+use super::uiautomator2::python;
+use super::{Invocation, class_path, helper};
 use crate::io::{Abort, Status};
 use crate::processes::Signal;
 use crate::release::ToolKind;
@@ -31,6 +33,10 @@ pub(super) async fn app_process(mut call: Invocation) -> Status {
             Some(status) => status,
             None => no_class(&call, &class),
         };
+    }
+    if class == python::CLASS && class_path::has_class(&call, &class) {
+        call.args.drain(..2);
+        return python::run(&call).await;
     }
     let path = call.env.iter().find(|(name, _)| name == "CLASSPATH");
     let path = path.map(|(_, value)| value.clone()).unwrap_or_default();

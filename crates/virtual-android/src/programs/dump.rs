@@ -245,20 +245,25 @@ fn beyond_the_basic_plane(scene: &Scene) -> bool {
     })
 }
 
-fn node(xml: &mut String, node: &Node, index: usize, order: usize, shape: &DumpFormat) {
-    let Some(left) = shape.most.get().checked_sub(1) else { return };
-    shape.most.set(left);
-    let flags = &node.flags;
-    let text = if flags.password && !shape.dots {
+/// The text of a node's `AccessibilityNodeInfo`. With `dots`, a password has one dot per character.
+pub(super) fn accessibility_text(node: &Node, dots: bool) -> String {
+    if node.flags.password && !dots {
         String::new()
     } else if node.text.is_empty() {
         // The accessibility node of an empty field has its hint as its text.
         node.hint.clone()
-    } else if flags.password {
+    } else if node.flags.password {
         "•".repeat(node.text.chars().count())
     } else {
         node.text.clone()
-    };
+    }
+}
+
+fn node(xml: &mut String, node: &Node, index: usize, order: usize, shape: &DumpFormat) {
+    let Some(left) = shape.most.get().checked_sub(1) else { return };
+    shape.most.set(left);
+    let flags = &node.flags;
+    let text = accessibility_text(node, shape.dots);
     xml.push_str("<node");
     if shape.marks_unfriendly && is_not_accessibility_friendly(node) {
         attribute(xml, "NAF", "true");
@@ -351,7 +356,7 @@ fn is_not_accessibility_friendly(node: &Node) -> bool {
 
 /// ` name="value"`, escaped as KXml does: single quotes around a value with double ones, whitespace and characters
 /// outside the BMP as numeric references, characters that XML forbids as a dot.
-fn attribute(xml: &mut String, name: &str, value: &str) {
+pub(super) fn attribute(xml: &mut String, name: &str, value: &str) {
     let quote = if value.contains('"') { '\'' } else { '"' };
     xml.push(' ');
     xml.push_str(name);

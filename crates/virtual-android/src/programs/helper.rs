@@ -30,9 +30,9 @@ mod events;
 mod fields;
 mod jar;
 mod keys;
-mod shot;
+pub(super) mod shot;
 mod text;
-mod touch;
+pub(super) mod touch;
 mod tree;
 mod wire;
 

@@ -3,7 +3,7 @@
 //! Sources: `NotificationShellCmd.java` and `StatusBarShellCommand.java` of Android 10 to 14, `NotificationRecord.dump` of
 //! Android 4.4 to 14 for the report, `IStatusBarService.aidl` for the transaction numbers. The report has only what tools read.
 
-use super::{Invocation, fingerprint};
+use super::{Invocation, fingerprint, intent};
 use crate::io::Status;
 use crate::phone::State;
 use thumbwire_virtual_phone::Notification;
@@ -19,10 +19,33 @@ pub(super) async fn notification(call: Invocation) -> Status {
             });
             call.out(keys).await.map(|()| 0)
         }
+        Some(command @ ("allow_listener" | "disallow_listener")) => listener(&call, command).await,
         Some("help" | "-h") => call.out(USAGE).await.map(|()| 0),
         None => call.out(USAGE).await.map(|()| 255),
         Some(other) => call.out(format!("Unknown command: {other}\n")).await.map(|()| 255),
     }
+}
+
+/// The setting with the services that may read notifications, separated by colons.
+const LISTENERS: &str = "enabled_notification_listeners";
+
+/// `cmd notification allow_listener COMPONENT [USER]` and `disallow_listener`
+async fn listener(call: &Invocation, command: &str) -> Status {
+    let Ok(component) = intent::component(call.arg(1).unwrap_or_default()) else {
+        return call.out("Invalid listener - must be a ComponentName\n").await.map(|()| 255);
+    };
+    let name = format!("{}/{}", component.package, component.activity);
+    call.phone.with(|phone| {
+        let now = phone.world.setting("secure", LISTENERS).unwrap_or_default();
+        let mut names: Vec<&str> =
+            now.split(':').filter(|it| !it.is_empty() && *it != name).collect();
+        if command == "allow_listener" {
+            names.push(&name);
+        }
+        let names = names.join(":");
+        phone.world.put_setting("secure", LISTENERS, &names);
+    });
+    Ok(0)
 }
 
 async fn post(call: &Invocation) -> Status {

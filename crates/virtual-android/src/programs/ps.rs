@@ -110,7 +110,7 @@ pub(super) async fn ps(call: Invocation) -> Status {
         call.err(format!("ps: bad -o field '{bad}'\n")).await;
         return Ok(1);
     }
-    let mut text = if untitled { String::new() } else { line(&fields, fields.clone()) };
+    let mut text = if untitled { String::new() } else { line(&fields, fields.clone(), true) };
     for row in rows(&call) {
         let shown = match &wanted {
             Some(pids) => pids.contains(&row.pid),
@@ -118,19 +118,23 @@ pub(super) async fn ps(call: Invocation) -> Status {
         };
         if shown {
             let asks = row.pid == call.running.pid;
-            text += &line(&fields, fields.iter().map(|field| cell(field, &row, asks)).collect());
+            let cells = fields.iter().map(|field| cell(field, &row, asks)).collect();
+            text += &line(&fields, cells, false);
         }
     }
     call.out(text).await.map(|()| 0)
 }
 
-/// A line of cells for these fields.
-fn line(fields: &[String], cells: Vec<String>) -> String {
-    let cells = fields.iter().zip(cells).map(|(field, cell)| match width(field) {
-        Some((width, true)) => format!("{cell:>width$}"),
-        Some((width, false)) => format!("{cell:<width$}"),
-        None => cell,
-    });
+/// A line of cells for these fields. Nothing follows the last one of a process; the titles are padded (toybox 0.8).
+fn line(fields: &[String], cells: Vec<String>, titles: bool) -> String {
+    let last = fields.len().saturating_sub(1);
+    let cells =
+        fields.iter().zip(cells).enumerate().map(|(at, (field, cell))| match width(field) {
+            Some((_, false)) if at == last && !titles => cell,
+            Some((width, true)) => format!("{cell:>width$}"),
+            Some((width, false)) => format!("{cell:<width$}"),
+            None => cell,
+        });
     format!("{}\n", cells.collect::<Vec<_>>().join(" "))
 }
 

@@ -38,5 +38,6 @@ mod system_programs;
 mod time;
 mod tools;
 mod toybox;
+mod uiautomator2;
 mod windows;
 mod wire_by_adb;

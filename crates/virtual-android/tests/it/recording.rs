@@ -358,8 +358,8 @@ async fn processes_are_listed_and_foreign_ones_not_signalled() {
         ("killall nobody", 1, "", "killall: nobody: No such process\n"),
         ("pidof system_server", 0, "1432\n", ""),
         ("pgrep -l '^logd$'", 0, "212 logd\n", ""),
-        ("ps -A -o PID,NAME | grep zygote", 0, "  402 zygote64                   \n", ""),
-        ("ps | grep -c ' ps '", 0, "1\n", ""),
+        ("ps -A -o PID,NAME | grep zygote", 0, "  402 zygote64\n", ""),
+        ("ps | grep -c ' ps$'", 0, "1\n", ""),
         ("pkill system_server", 1, "", "pkill: kill 15 1432: Operation not permitted\n"),
     ] {
         let ended = wired.all(command).await;

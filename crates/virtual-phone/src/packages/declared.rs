@@ -34,6 +34,8 @@ pub struct ParsedPackage {
     pub permissions: Vec<String>,
     /// Activities, services, receivers and providers, in order.
     pub components: Vec<DeclaredComponent>,
+    /// `instrumentation`: the class that runs it, and the package that it tests.
+    pub instrumentations: Vec<(String, String)>,
     /// The first component (with its line) that has filters but no `exported` attribute.
     pub silent_export: Option<(String, u32)>,
 }

@@ -43,6 +43,23 @@ impl World {
         self.begin_service(by, to, extras, callback, true)
     }
 
+    /// Starts a service of an app by the app itself, which puts it into the foreground; none of the app's code runs. `false` if
+    /// there is no such service.
+    pub fn start_own_service(&mut self, to: &ServiceName) -> bool {
+        let Some((at, _)) = self.service(to) else { return false };
+        self.process_for_service(at, to);
+        self.enter_service(to, true, true);
+        true
+    }
+
+    /// Starts the process of an installed app without any component, as an instrumentation does, and returns its id. `None` if
+    /// there is no such package.
+    pub fn start_process(&mut self, package: &str) -> Option<u32> {
+        let at = self.apps.position(package)?;
+        let to = ServiceName { package: package.to_owned(), class: String::new() };
+        Some(self.process_for_service(at, &to).0)
+    }
+
     /// Whether a process runs; an app that does not run sends no reply.
     pub fn runs(&self, pid: u32) -> bool {
         self.apps.iter().any(|app| app.pid == Some(pid))

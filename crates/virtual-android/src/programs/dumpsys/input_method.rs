@@ -39,9 +39,18 @@ pub(super) fn report(phone: &mut State, _: &[&str]) -> String {
         ),
     };
     let screen_on = phone.world.screen_on();
-    let client = client(phone, &id);
+    let has_field = phone.world.served_field().is_some() && bound;
+    let (client, service) = (client(phone, &id), service(&id, shown, has_field));
     format!(
-        "{head}  mCurId={id} {held}\n{showing}  mInFullscreenMode=false\n  mSystemReady=true mInteractive={screen_on}\n \n{client}"
+        "{head}  mCurId={id} {held}\n{showing}  mInFullscreenMode=false\n  mSystemReady=true mInteractive={screen_on}\n \n{client}{service}"
+    )
+}
+
+/// The keyboard's part (`InputMethodService.dump`), reduced to its flags.
+fn service(method: &str, shown: bool, has_field: bool) -> String {
+    let at = fingerprint(method) as u32 & 0xfff_ffff;
+    format!(
+        "Input method service state for android.inputmethodservice.InputMethodService@{at:x}:\n  mViewsCreated=true\n  mDecorViewVisible={shown} mDecorViewWasVisible={shown} mWindowVisible={shown} mInShowWindow=false\n  mInputStarted={has_field} mInputViewStarted={shown} mCandidatesViewStarted=false\n  mShowInputRequested={shown} mLastShowInputRequested={shown} mShowInputFlags=0x0\n  mIsInputViewShown={shown} mStatusIcon=0\n"
     )
 }
 

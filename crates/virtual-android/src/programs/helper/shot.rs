@@ -101,7 +101,7 @@ fn compress(frame: Frame, rotation: u8, options: &Options) -> Result<Answer, Hel
 }
 
 /// The frame with its longer side cut to the maximum; each pixel is the mean of those that it covers.
-fn scaled(frame: Frame, side: u32) -> Frame {
+pub(in crate::programs) fn scaled(frame: Frame, side: u32) -> Frame {
     let longest = frame.width.max(frame.height);
     if longest <= side {
         return frame;
@@ -133,7 +133,7 @@ fn scaled(frame: Frame, side: u32) -> Frame {
     Frame { width, height, rgba }
 }
 
-fn compressed(frame: &Frame, format: &str, quality: u8) -> Option<Vec<u8>> {
+pub(in crate::programs) fn compressed(frame: &Frame, format: &str, quality: u8) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     let rgb: Vec<u8> = frame.rgba.chunks_exact(4).flat_map(|pixel| pixel[..3].to_vec()).collect();
     match format {

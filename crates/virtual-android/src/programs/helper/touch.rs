@@ -59,7 +59,7 @@ fn wrong() -> HelperError {
 
 /// A finger's points, of which there is at least one.
 #[derive(Debug, PartialEq)]
-struct FingerPath(Vec<(u64, f64, f64)>);
+pub(in crate::programs) struct FingerPath(pub(in crate::programs) Vec<(u64, f64, f64)>);
 
 impl FingerPath {
     fn read(value: &Value) -> Option<Self> {
@@ -128,7 +128,8 @@ impl Drop for Fingers<'_> {
     }
 }
 
-async fn play(phone: &VirtualPhone, paths: &[FingerPath]) {
+/// Plays all paths at the same time; the nth one is finger n.
+pub(in crate::programs) async fn play(phone: &VirtualPhone, paths: &[FingerPath]) {
     let mut fingers = Fingers { phone, down: vec![false; paths.len()] };
     let mut done = vec![false; paths.len()];
     let mut now = 0;

@@ -4,7 +4,7 @@ use super::super::Invocation;
 use crate::io::Status;
 use crate::packages::base_path;
 use crate::release::ToolKind;
-use thumbwire_virtual_phone::Manifest;
+use thumbwire_virtual_phone::{Manifest, World};
 
 /// `pm list packages|users|features|…`
 pub(super) async fn list(call: &Invocation, args: &[&str]) -> Status {
@@ -17,7 +17,12 @@ pub(super) async fn list(call: &Invocation, args: &[&str]) -> Status {
             let features = "feature:reqGlEsVersion=0x30002\nfeature:android.hardware.touchscreen\nfeature:android.software.input_methods\n";
             return call.out(features).await.map(|()| 0);
         }
-        Some("libraries" | "instrumentation" | "permission-groups" | "permissions") => {
+        Some("instrumentation") => {
+            let target = args.iter().skip(1).find(|arg| !arg.starts_with('-')).copied();
+            let listed = call.phone.with(|phone| instrumentations(&phone.world, target));
+            return call.out(listed).await.map(|()| 0);
+        }
+        Some("libraries" | "permission-groups" | "permissions") => {
             return Ok(0);
         }
         Some(other) => {
@@ -36,6 +41,22 @@ pub(super) async fn list(call: &Invocation, args: &[&str]) -> Status {
             Ok(255)
         }
     }
+}
+
+/// `pm list instrumentation [TARGET-PACKAGE]`
+pub(super) fn instrumentations(world: &World, target: Option<&str>) -> String {
+    let mut lines = Vec::new();
+    for manifest in world.packages() {
+        let declared = manifest.declared().map(|declared| declared.instrumentations.as_slice());
+        for (class, tested) in declared.unwrap_or_default() {
+            if target.is_none_or(|target| target == tested) {
+                let package = &manifest.package;
+                lines.push(format!("instrumentation:{package}/{class} (target={tested})\n"));
+            }
+        }
+    }
+    lines.sort();
+    lines.concat()
 }
 
 /// `pm list packages` with these options; the error is an unknown option.

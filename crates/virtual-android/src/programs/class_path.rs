@@ -1,0 +1,97 @@
+//! Whether a file of `CLASSPATH` has a class: the name in the `classes*.dex` of an archive.
+
+use super::Invocation;
+use flate2::read::DeflateDecoder;
+use rawzip::{CompressionMethod, ZipArchive};
+use std::io::Read as _;
+
+/// Maximum bytes of the classes that are searched.
+const LARGEST_DEX: u64 = 16 << 20;
+
+/// Whether one of the files has the class.
+pub(super) fn has_class(call: &Invocation, class: &str) -> bool {
+    let path = call.env.iter().find(|(name, _)| name == "CLASSPATH").map(|(_, path)| path.as_str());
+    let files = path.unwrap_or_default().split(':').filter(|file| !file.is_empty());
+    files.into_iter().any(|file| {
+        let contents = call.phone.with(|phone| phone.files.read(&call.path(file)));
+        contents.is_ok_and(|bytes| archive_has_class(bytes.as_ref(), class))
+    })
+}
+
+/// The class as a dex file names it: its length in UTF-16 units, then the descriptor and NUL (AOSP's "Dalvik executable
+/// format", `string_data_item`). Names of up to 125 characters have a length of one byte.
+fn descriptor(class: &str) -> Vec<u8> {
+    let name = format!("L{};", class.replace('.', "/"));
+    [&[name.len().min(127) as u8], name.as_bytes(), &[0]].concat()
+}
+
+fn archive_has_class(bytes: &[u8], class: &str) -> bool {
+    let Ok(archive) = ZipArchive::from_slice(bytes) else { return false };
+    let (mut entries, mut found) = (archive.entries(), Vec::new());
+    while let Ok(Some(entry)) = entries.next_entry() {
+        let path = entry.file_path();
+        let name = path.as_ref();
+        if name.starts_with(b"classes") && name.ends_with(b".dex") {
+            let size = entry.uncompressed_size_hint();
+            found.push((size, entry.compression_method(), entry.wayfinder()));
+        }
+    }
+    // The program's own classes are usually in a small file beside its libraries'.
+    found.sort_by_key(|(size, ..)| *size);
+    let wanted = descriptor(class);
+    found.into_iter().filter(|(size, ..)| *size <= LARGEST_DEX).any(|(_, method, at)| {
+        let Ok(entry) = archive.get_entry(at) else { return false };
+        let mut dex = Vec::new();
+        let read = match method {
+            CompressionMethod::STORE => entry.data().take(LARGEST_DEX).read_to_end(&mut dex),
+            _ => DeflateDecoder::new(entry.data()).take(LARGEST_DEX).read_to_end(&mut dex),
+        };
+        read.is_ok() && dex.starts_with(b"dex\n") && contains(&dex, &wanted)
+    })
+}
+
+fn contains(bytes: &[u8], wanted: &[u8]) -> bool {
+    let first = |byte: &u8| Some(byte) == wanted.first();
+    let mut rest = bytes;
+    while let Some(at) = rest.iter().position(first) {
+        if rest[at..].starts_with(wanted) {
+            return true;
+        }
+        rest = &rest[at + 1..];
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::archive_has_class;
+    use flate2::Compression;
+    use flate2::write::DeflateEncoder;
+    use rawzip::{CompressionMethod, ZipArchiveWriter};
+    use std::io::Write as _;
+
+    fn archive(name: &str, dex: &[u8]) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let mut archive = ZipArchiveWriter::new(&mut bytes);
+        let method = CompressionMethod::DEFLATE;
+        let (mut entry, config) =
+            archive.new_file(name).compression_method(method).start().expect("an entry");
+        let mut writer = config.wrap(DeflateEncoder::new(&mut entry, Compression::fast()));
+        writer.write_all(dex).expect("it is memory");
+        let (encoder, descriptor) = writer.finish().expect("it is memory");
+        encoder.finish().expect("it is memory");
+        entry.finish(descriptor).expect("it is memory");
+        archive.finish().expect("it is memory");
+        bytes
+    }
+
+    #[test]
+    fn class_is_found_by_its_descriptor_in_compressed_dex_files() {
+        let dex = b"dex\n035\0..\x07La/b/C;\0..";
+        assert!(archive_has_class(&archive("classes2.dex", dex), "a.b.C"));
+        assert!(!archive_has_class(&archive("classes2.dex", dex), "b.C"));
+        assert!(!archive_has_class(&archive("assets/classes2.dex", dex), "a.b.C"));
+        assert!(!archive_has_class(&archive("classes.dex", &dex[1..]), "a.b.C"), "it is no dex");
+        assert!(!archive_has_class(b"no archive", "a.b.C"));
+    }
+}
