@@ -23,7 +23,7 @@ use thumbwire_core::artifacts::ArtifactStore;
 use thumbwire_core::event::ObservedPerform;
 use thumbwire_core::input_files::InputFolder;
 use thumbwire_core::kept_files::KeptFiles;
-use thumbwire_core::providers::{AllowedDevices, VIRTUAL};
+use thumbwire_core::providers::AllowedDevices;
 use thumbwire_core::toolset::mobile::{self, MobileResources, ToolGroup, TreeForm};
 use thumbwire_core::toolset::{ObserveMode, Toolset};
 use thumbwire_core::trace::Recorder;
