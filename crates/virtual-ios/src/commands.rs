@@ -47,13 +47,13 @@ impl VirtualIphone {
     /// A tree, which takes its time.
     async fn snapshot(&self) -> Snapshot {
         self.run_work(Work::Tree).await;
-        self.with(Snapshot::take)
+        self.world(Snapshot::take)
     }
 
     /// An element that the client found before, as it is now.
     fn element(&self, id: &ElementId) -> Result<Element, WebDriverError> {
         self.with(|phone| {
-            let snapshot = Snapshot::take(phone);
+            let snapshot = Snapshot::take(&mut phone.world);
             let at = resolve(phone, &snapshot, id)?;
             Ok(snapshot.elements[at].clone())
         })

@@ -25,6 +25,7 @@ mod locate;
 mod mjpeg;
 mod phone;
 mod picture;
+mod real_time;
 mod server;
 mod session;
 mod setup;

@@ -12,9 +12,10 @@ use thumbwire_webdriver::Orientation;
 
 use crate::faults::{FaultRule, Faults};
 use crate::latency::{ClockMode, LATEST};
+use crate::real_time::RealTimeClock;
 use crate::session::Session;
 use crate::setup::Setup;
-use crate::time::RealTimeClock;
+use crate::tree;
 
 /// Limit on the remembered commands.
 const MAX_RECORDS: usize = 4_096;
@@ -77,20 +78,14 @@ impl State {
 
     /// Pixels of a point.
     pub(crate) fn scale(&self) -> f64 {
-        f64::from(self.world.display().density) / 160.0
+        tree::scale(&self.world)
     }
 
     /// The bundle identifier of the app in front, which is SpringBoard on the home and lock screens.
     pub(crate) fn front_bundle(&self) -> String {
-        if self.world.keyguard_shown() || !self.world.screen_on() {
-            return SPRINGBOARD.to_owned();
-        }
-        self.world.bundle_id_of(&self.world.foreground().package).to_owned()
+        tree::front_bundle(&self.world)
     }
 }
-
-/// The home screen's bundle identifier.
-pub(crate) const SPRINGBOARD: &str = "com.apple.springboard";
 
 impl std::fmt::Debug for VirtualIphone {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -8,7 +8,6 @@ mod roles;
 use thumbwire_virtual_phone::{Node, Rect, Window, WindowKind, World};
 use thumbwire_webdriver::SourceNode;
 
-use crate::phone::{SPRINGBOARD, State};
 use roles::Role;
 
 /// The elements on the screen at one moment, parents before their children.
@@ -105,21 +104,37 @@ impl Element {
     }
 }
 
+/// The home screen's bundle identifier.
+pub(crate) const SPRINGBOARD: &str = "com.apple.springboard";
+
+/// Pixels of a point.
+pub(crate) fn scale(world: &World) -> f64 {
+    f64::from(world.display().density) / 160.0
+}
+
+/// The bundle identifier of the app in front, which is SpringBoard on the home and lock screens.
+pub(crate) fn front_bundle(world: &World) -> String {
+    match world.keyguard_shown() || !world.screen_on() {
+        true => SPRINGBOARD.to_owned(),
+        false => world.bundle_id_of(&world.foreground().package).to_owned(),
+    }
+}
+
 impl Snapshot {
     /// What the phone shows now.
-    pub(crate) fn take(phone: &mut State) -> Self {
-        let scale = phone.scale();
-        let bundle_id = phone.front_bundle();
-        let package = phone.world.foreground().package;
-        let process_id = phone.world.pid_of(&package).map(u64::from);
+    pub(crate) fn take(world: &mut World) -> Self {
+        let scale = scale(world);
+        let bundle_id = front_bundle(world);
+        let package = world.foreground().package;
+        let process_id = world.pid_of(&package).map(u64::from);
         let name = match bundle_id.as_str() {
             // The home screen's application has a blank for a name.
             SPRINGBOARD => " ".to_owned(),
-            _ => app_name(&phone.world, &package),
+            _ => app_name(world, &package),
         };
-        let keyguard = phone.world.keyguard_shown();
-        let is_on = phone.world.screen_on();
-        let scene = phone.world.scene();
+        let keyguard = world.keyguard_shown();
+        let is_on = world.screen_on();
+        let scene = world.scene();
         let application = Element {
             kind: "Application",
             label: Some(name),

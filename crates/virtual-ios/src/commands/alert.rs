@@ -86,7 +86,7 @@ impl VirtualIphone {
     }
 
     fn open_alert(&self) -> Result<(Snapshot, usize), WebDriverError> {
-        let snapshot = self.with(Snapshot::take);
+        let snapshot = self.world(Snapshot::take);
         let alert = snapshot.alert();
         let alert = alert.ok_or_else(|| {
             refuse(

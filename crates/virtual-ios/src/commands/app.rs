@@ -8,8 +8,8 @@ use thumbwire_webdriver::{ActiveApp, AppCommand, AppState, ErrorCode, WebDriverE
 
 use super::{Reply, refuse, unknown};
 use crate::latency::Work;
-use crate::phone::{SPRINGBOARD, State, VirtualIphone};
-use crate::tree::app_name;
+use crate::phone::{State, VirtualIphone};
+use crate::tree::{SPRINGBOARD, app_name};
 
 impl VirtualIphone {
     pub(super) async fn app_command(&self, command: AppCommand) -> Reply {

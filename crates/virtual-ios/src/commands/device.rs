@@ -169,7 +169,7 @@ impl VirtualIphone {
         }
         // On iOS, an app's own way or a key hides the keyboard; this one has such a key.
         let key = self.with(|phone| {
-            let snapshot = Snapshot::take(phone);
+            let snapshot = Snapshot::take(&mut phone.world);
             let keyboard = snapshot.first("Keyboard")?;
             let keys = snapshot.descendants(keyboard).into_iter().map(|at| &snapshot.elements[at]);
             let mut hides = keys.filter(|key| {

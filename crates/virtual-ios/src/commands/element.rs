@@ -29,14 +29,14 @@ impl VirtualIphone {
                 self.find(Some(&element), &locator).await.map(Value::Array)
             }
             ElementCommand::VisibleCells { element } => self.with(|phone| {
-                let snapshot = Snapshot::take(phone);
+                let snapshot = Snapshot::take(&mut phone.world);
                 let at = resolve(phone, &snapshot, &element)?;
                 let cells = snapshot.descendants(at).into_iter();
                 let cells = cells.filter(|at| snapshot.elements[*at].kind == "Cell");
                 cells.map(|at| reference(phone, &snapshot, at)).collect()
             }),
             ElementCommand::Active => self.with(|phone| {
-                let snapshot = Snapshot::take(phone);
+                let snapshot = Snapshot::take(&mut phone.world);
                 let at = snapshot.focused_field();
                 let at = at.ok_or_else(|| {
                     refuse(
@@ -109,7 +109,7 @@ impl VirtualIphone {
 
     fn ask(&self, element: &ElementId, ask: impl FnOnce(&Snapshot, usize) -> Value) -> Reply {
         self.with(|phone| {
-            let snapshot = Snapshot::take(phone);
+            let snapshot = Snapshot::take(&mut phone.world);
             let at = resolve(phone, &snapshot, element)?;
             Ok(ask(&snapshot, at))
         })

@@ -168,7 +168,7 @@ impl VirtualIphone {
                 let before = self.with(|phone| phone.world.scene().clone());
                 self.run_work(Work::Tree).await;
                 let found = self.with(|phone| {
-                    let snapshot = Snapshot::take(phone);
+                    let snapshot = Snapshot::take(&mut phone.world);
                     let root =
                         element.map(|id| resolve(phone, &snapshot, id)).transpose()?.unwrap_or(0);
                     find_all(&snapshot, root, &locator).map(|found| !found.is_empty())
