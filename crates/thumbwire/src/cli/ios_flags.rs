@@ -7,9 +7,8 @@ use crate::config::Config;
 /// Where iPhones are.
 #[derive(clap::Args)]
 pub(super) struct IosFlags {
-    /// An iPhone by the URL of its WebDriverAgent, such as `http://127.0.0.1:8100`, which is its id; after a comma, the URL of
-    /// its MJPEG stream (repeatable) [default: $THUMBWIRE_WDA]
-    #[arg(long, value_name = "URL[,MJPEG]", global = true)]
+    /// iPhone, by the URL of its WebDriverAgent (repeatable) [default: $THUMBWIRE_WDA]
+    #[arg(long, value_name = "URL", global = true)]
     wda: Vec<WdaAddress>,
 }
 

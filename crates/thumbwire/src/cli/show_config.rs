@@ -52,6 +52,7 @@ fn shown(command: Option<&str>, config: &Config) -> Result<String, CliError> {
     for (name, variables) in GENERAL {
         let value = match name {
             "adb-server" => config.adb_server.clone(),
+            "wda" => iphones(config),
             _ => config.log.clone().unwrap_or_else(|| "warn".into()),
         };
         let set = variables.iter().find(|variable| config::option(variable).is_some());
@@ -99,6 +100,17 @@ fn shown(command: Option<&str>, config: &Config) -> Result<String, CliError> {
         let _ = writeln!(text, "{name:names$}  {value:values$}  {source}");
     }
     Ok(text)
+}
+
+#[cfg(feature = "ios")]
+fn iphones(config: &Config) -> String {
+    let urls: Vec<&str> = config.wda.iter().map(|phone| &*phone.url).collect();
+    if urls.is_empty() { "-".into() } else { urls.join(", ") }
+}
+
+#[cfg(not(feature = "ios"))]
+fn iphones(_: &Config) -> String {
+    "-".into()
 }
 
 fn default(arg: &Arg) -> String {

@@ -44,6 +44,8 @@ mod http_support;
 mod http_tls;
 mod injection;
 mod installing;
+#[cfg(feature = "ios")]
+mod iphone;
 mod leases;
 mod many;
 mod marks;

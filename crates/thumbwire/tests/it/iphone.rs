@@ -1,0 +1,91 @@
+//! The `mobile` tools on a virtual iPhone, reached through its WebDriverAgent: what a caller is told.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+use thumbwire_core::action::Call;
+use thumbwire_core::providers::{DeviceProviders, WdaProvider};
+use thumbwire_core::session::Session;
+use thumbwire_core::toolset::{Content, mobile};
+use thumbwire_virtual_ios::{Setup, VirtualIphone};
+use tokio::net::TcpListener;
+
+/// Its address differs from run to run.
+const ID: &str = "http://IPHONE";
+
+struct Iphone {
+    phone: VirtualIphone,
+    url: String,
+    session: Session,
+}
+
+impl Iphone {
+    async fn new() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let phone = VirtualIphone::new(Setup::default());
+        let served = phone.clone();
+        tokio::spawn(async move { served.serve(listener).await });
+        let phones = DeviceProviders::default().with(WdaProvider::new([url.parse().unwrap()]));
+        Self { phone, session: Session::new(phones, None), url }
+    }
+
+    /// What a tool says, with pictures as their formats.
+    async fn ask(&self, tool: &str, arguments: Value) -> String {
+        let arguments = arguments.to_string().replace(ID, &self.url);
+        let arguments: Value = serde_json::from_str(&arguments).unwrap();
+        let surface = mobile::toolset();
+        let tool = surface.tool(tool).unwrap();
+        let call = Call::with_timeout(tool.budget);
+        let arguments = arguments.as_object().cloned().unwrap();
+        let reply = surface.answer(tool, arguments, call, &self.session).await;
+        let words = reply.content.iter().map(|content| match content {
+            Content::Text(text) => text.clone(),
+            Content::Image(image) => format!("a picture, {:?}\n", image.format),
+            other => panic!("{other:?}"),
+        });
+        let error = if reply.is_error { "error: " } else { "" };
+        format!("{error}{}", words.collect::<String>()).replace(&self.url, ID)
+    }
+}
+
+#[tokio::test]
+async fn mobile_tools_work_on_an_iphone() {
+    let iphone = Iphone::new().await;
+    let mut transcript = String::new();
+    for (tool, arguments) in [
+        ("mobile_list_devices", json!({ "platform": "ios" })),
+        ("mobile_list_devices", json!({ "platform": "android" })),
+        ("mobile_use_device", json!({ "device_id": ID, "platform": "android" })),
+        ("mobile_use_device", json!({ "device_id": ID, "platform": "ios" })),
+        ("mobile_use_device", json!({ "device_id": "http://127.0.0.1:9", "platform": "ios" })),
+        ("mobile_get_device_info", json!({})),
+        ("mobile_launch_app", json!({ "bundle_id": "com.apple.mobilenotes" })),
+        ("mobile_get_current_app", json!({})),
+        ("mobile_snapshot", json!({})),
+        ("mobile_take_screenshot", json!({})),
+        ("mobile_tap_element", json!({ "text": "New note" })),
+        ("mobile_type_keys", json!({ "text": "K\u{e4}se \u{1f600}" })),
+        ("mobile_snapshot", json!({})),
+        ("mobile_press_key", json!({ "key": "back" })),
+        ("mobile_press_key", json!({ "key": "volume_up" })),
+        ("mobile_press_key", json!({ "key": "home" })),
+        ("mobile_snapshot", json!({})),
+        ("mobile_swipe", json!({ "start_x": 700, "start_y": 900, "end_x": 100, "end_y": 900 })),
+        ("mobile_set_orientation", json!({ "orientation": "landscape" })),
+        ("mobile_get_device_info", json!({})),
+        ("mobile_set_orientation", json!({ "orientation": "portrait" })),
+        ("mobile_open_url", json!({ "url": "https://example.com/" })),
+        ("mobile_get_current_app", json!({})),
+        ("mobile_launch_app", json!({ "bundle_id": "com.example.nothing" })),
+        ("mobile_launch_app", json!({ "bundle_id": "com.apple.x; reboot" })),
+        ("mobile_close_app", json!({ "bundle_id": "com.apple.mobilesafari" })),
+        ("mobile_list_apps", json!({})),
+    ] {
+        let shown = arguments.to_string();
+        let text = iphone.ask(tool, arguments).await;
+        writeln!(transcript, "{tool} {shown}\n{}\n", text.trim_end()).unwrap();
+    }
+    insta::assert_snapshot!(transcript);
+    assert!(iphone.phone.commands().len() > 20);
+}
