@@ -101,7 +101,9 @@ impl<'a> Pictures<'a> {
         if let Some(stream) = &mut self.stream {
             return match stream.next().await {
                 Some(picture) => Ok(Some(picture)),
-                None => Err(CliError::failed("the stream of the screen ended: the helper is gone")),
+                None => Err(CliError::failed(
+                    "the phone ended the stream of its screen; run the command again",
+                )),
             };
         }
         loop {

@@ -65,3 +65,23 @@ async fn driver_survives_a_lost_session() {
     assert!(tree.nodes.iter().any(|node| *node.description == *"Apps"));
     assert!(served.phone.commands().iter().any(|it| it.status == 404), "the fault struck");
 }
+
+#[tokio::test]
+async fn driver_gets_a_picture_for_each_change() {
+    let served = Served::new().await;
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let mjpeg = format!("http://{}", listener.local_addr().unwrap());
+    let phone = served.phone.clone();
+    tokio::spawn(async move { phone.serve_mjpeg(listener).await });
+    let ios = attach(&served).await.with_mjpeg(&mjpeg).unwrap();
+    let options = thumbwire_device::StreamOptions {
+        max_side: None,
+        gap: std::time::Duration::from_millis(1),
+    };
+    let streaming = ios.facets().screen_streaming.unwrap();
+    let mut stream = streaming.stream_screen(options).await.unwrap().unwrap();
+    let home = stream.next().await.unwrap();
+    assert_eq!((home.size.width, home.size.height), (828, 1792));
+    ios.launch(&AppId("com.example.bank".to_owned())).await.unwrap();
+    assert_ne!(stream.next().await.unwrap(), home);
+}

@@ -83,6 +83,10 @@ impl Parts {
         self.0.extend_from_slice(chunk);
         let mut pictures = Vec::new();
         loop {
+            // WebDriverAgent ends a part with two line ends, others with one.
+            while self.0.first().is_some_and(|byte| matches!(byte, b'\r' | b'\n')) {
+                self.0.advance(1);
+            }
             let Some(end) = self.0.windows(4).position(|window| window == HEAD_END) else {
                 return if self.0.len() > LONGEST_HEAD { Err(()) } else { Ok(pictures) };
             };
@@ -113,21 +117,23 @@ mod tests {
         0xD9,
     ];
 
-    fn part() -> Vec<u8> {
+    fn part(end: &str) -> Vec<u8> {
         let mut part = format!(
             "--BoundaryString\r\nContent-type: image/jpeg\r\nContent-Length: {}\r\n\r\n",
             JPEG.len()
         )
         .into_bytes();
         part.extend(JPEG);
-        part.extend(b"\r\n");
+        part.extend(end.as_bytes());
         part
     }
 
     #[test]
     fn pictures_are_found_however_the_stream_is_cut() {
-        let stream = [part(), part(), part()].concat();
-        for length in [1, 7, 60, 1000] {
+        for (end, length) in
+            [("\r\n", 1), ("\r\n\r\n", 1), ("\r\n\r\n", 7), ("\r\n", 60), ("", 1000)]
+        {
+            let stream = part(end).repeat(3);
             let mut parts = Parts::default();
             let pictures: Vec<Screenshot> =
                 stream.chunks(length).flat_map(|chunk| parts.push(chunk).unwrap()).collect();
