@@ -25,7 +25,7 @@ use thumbwire_core::input_files::InputFolder;
 use thumbwire_core::providers::{DeviceProviders, VIRTUAL};
 use thumbwire_core::session::Session;
 use thumbwire_device::android::HelperMode;
-use thumbwire_device::{AppId, Key};
+use thumbwire_device::{AppId, Key, Platform};
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
@@ -272,11 +272,19 @@ pub(super) async fn chosen(
         .collect();
     match (device, ready.as_slice()) {
         (Some(id), _) => {
-            let is_listed = listed.iter().any(|phone| phone.id == id);
-            Ok((id, if is_listed { "adb server" } else { "adbd over TCP" }))
+            let phone = listed.iter().find(|phone| phone.id == id);
+            Ok((id, phone.map_or("adbd over TCP", way)))
         }
-        (None, [only]) => Ok((only.id.clone(), "adb server")),
+        (None, [only]) => Ok((only.id.clone(), way(only))),
         (None, _) => Err(Cause::NoDeviceChosen { there: listed }.into()),
+    }
+}
+
+/// How a listed phone is reached.
+fn way(phone: &ListedDevice) -> &'static str {
+    match phone.platform {
+        Platform::Android => "adb server",
+        Platform::Ios => "WebDriverAgent",
     }
 }
 

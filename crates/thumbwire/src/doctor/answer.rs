@@ -90,7 +90,13 @@ impl Refusal {
 
 impl From<Refusal> for Problem {
     fn from(refusal: Refusal) -> Self {
-        Self::Failed(format!("the tool replies: {}", refusal.text))
+        match refusal.cause {
+            // Nothing is wrong with the phone or the tool.
+            Some(Cause::PlatformNotSupported { what, platform }) => {
+                Self::Skipped(format!("{what} is not supported on {platform}"))
+            }
+            _ => Self::Failed(format!("the tool replies: {}", refusal.text)),
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use thumbwire_core::action::{Action, Call, Cause, Failure, Outcome, Perform};
 use thumbwire_core::toolset::mobile::{self, ToolGroup, TreeForm};
 use thumbwire_core::toolset::{ObserveMode, Tool, Toolset, android, ufo};
-use thumbwire_device::{AppId, DeviceInfo, Key};
+use thumbwire_device::{AppId, DeviceInfo, Key, Platform};
 use tokio::time::Instant;
 
 use super::answer::{Answer, Found, Problem, Refusal, failed, read};
@@ -23,6 +23,8 @@ pub struct Exam<'a> {
     pub(super) scenes: Scenes,
     /// What the phone says about itself, asked at the start.
     pub(super) info: DeviceInfo,
+    /// Its platform.
+    pub(super) platform: Platform,
     /// Id of the phone.
     pub(super) device: String,
     /// The app behind the home key; empty in an examination that changes nothing.
@@ -79,7 +81,7 @@ impl<'a> Exam<'a> {
             }
         }
         let asked = Action::DeviceInfo { max_age: Duration::ZERO };
-        let Outcome::Info { info, .. } = session.perform(&call(), asked).await? else {
+        let Outcome::Info { identity, info, .. } = session.perform(&call(), asked).await? else {
             return Err(
                 Cause::DeviceError { text: "the phone does not say what it is".into() }.into()
             );
@@ -100,6 +102,7 @@ impl<'a> Exam<'a> {
             eye,
             scenes: Scenes::default(),
             info,
+            platform: identity.platform,
             device: options.device,
             home,
             apps,
@@ -236,6 +239,7 @@ impl<'a> Exam<'a> {
             phone: PhoneSummary {
                 manufacturer,
                 model: self.mask.apply(&model),
+                platform: self.platform.to_string(),
                 os_version,
                 api_level,
                 screen: format!("{}x{}", screen.width, screen.height),

@@ -26,14 +26,22 @@ pub struct PhoneSummary {
     pub manufacturer: String,
     /// Model.
     pub model: String,
+    /// `Android` or `iOS`.
+    #[serde(default = "android")]
+    pub platform: String,
     /// Version of the system, such as `4.4.4`.
     pub os_version: String,
     /// Android API level.
     pub api_level: Option<u32>,
     /// Screen size in pixels, such as `480x800`.
     pub screen: String,
-    /// How it is reached: `adb server`, `adbd over TCP`, `built-in virtual phone`.
+    /// How it is reached: `adb server`, `adbd over TCP`, `WebDriverAgent`, `built-in virtual phone`.
     pub transport: String,
+}
+
+/// The platform of reports that do not tell it.
+fn android() -> String {
+    "Android".to_owned()
 }
 
 /// The result of one check.

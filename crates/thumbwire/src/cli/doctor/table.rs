@@ -64,9 +64,9 @@ fn header(report: &Report) -> Vec<String> {
 }
 
 fn phone(phone: &PhoneSummary) -> String {
-    let PhoneSummary { manufacturer, model, os_version, api_level, screen, .. } = phone;
+    let PhoneSummary { manufacturer, model, platform, os_version, api_level, screen, .. } = phone;
     let api = api_level.map_or(String::new(), |level| format!(" (API {level})"));
-    sanitize(&format!("{manufacturer} {model}, Android {os_version}{api}, {screen} pixels"))
+    sanitize(&format!("{manufacturer} {model}, {platform} {os_version}{api}, {screen} pixels"))
 }
 
 /// How long the call took, and the tool's timeout.
@@ -145,8 +145,8 @@ fn is_same(one: &CheckResult, other: &CheckResult) -> bool {
 }
 
 fn column(report: &Report) -> String {
-    let PhoneSummary { model, os_version, transport, .. } = &report.phone;
-    sanitize(&format!("{model}, Android {os_version}, {transport}"))
+    let PhoneSummary { model, platform, os_version, transport, .. } = &report.phone;
+    sanitize(&format!("{model}, {platform} {os_version}, {transport}"))
 }
 
 fn outcome(result: &CheckResult) -> String {
@@ -182,6 +182,7 @@ mod tests {
         let phone = PhoneSummary {
             manufacturer: "Acme".into(),
             model: model.into(),
+            platform: "Android".into(),
             os_version: "14".into(),
             api_level: Some(34),
             screen: "1080x2400".into(),

@@ -10,7 +10,7 @@ use crate::doctor::answer::{AS_EXPECTED, Found, Problem, ensure, failed};
 use crate::doctor::exam::Exam;
 
 pub(super) async fn mobile_list(exam: &mut Exam<'_>) -> Found {
-    let answer = exam.call(json!({ "platform": "android" })).await?;
+    let answer = exam.call(json!({ "platform": exam.platform.name() })).await?;
     is_listed(answer.list("devices")?, &exam.device, "state")
 }
 
@@ -28,7 +28,7 @@ fn is_listed(devices: &[Value], id: &str, state: &str) -> Found {
 }
 
 pub(super) async fn mobile_select(exam: &mut Exam<'_>) -> Found {
-    let arguments = json!({ "device_id": exam.device, "platform": "android" });
+    let arguments = json!({ "device_id": exam.device, "platform": exam.platform.name() });
     let answer = exam.call(arguments).await?;
     ensure(answer.value["device_id"] == *exam.device, || "another phone is selected".to_owned())?;
     answers(exam).await

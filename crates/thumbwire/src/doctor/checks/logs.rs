@@ -1,7 +1,7 @@
 //! Tools that read and follow the log. The line to find is the one that the phone writes when an app starts.
 
 use serde_json::json;
-use thumbwire_core::action::{Action, Outcome};
+use thumbwire_core::action::{Action, Cause, Failure, Outcome};
 use thumbwire_core::crash;
 use thumbwire_device::{LogEntry, LogFilter, Priority};
 
@@ -118,6 +118,9 @@ async fn log(exam: &Exam<'_>, filter: LogFilter, max: usize) -> Result<Vec<LogEn
     match exam.eye.act(Action::ReadLog { filter, max, clear: false }).await {
         Ok(Outcome::Log(entries)) => Ok(entries),
         Ok(other) => failed(format!("bug: the log is {other:?}")),
+        Err(Failure { cause: Cause::PlatformNotSupported { what, platform }, .. }) => {
+            skipped(format!("{what} is not supported on {platform}"))
+        }
         Err(failure) => failed(format!("cannot read the log: {}", failure.cause)),
     }
 }

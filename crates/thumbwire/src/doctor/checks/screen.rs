@@ -63,7 +63,10 @@ pub(super) async fn layout(exam: &mut Exam<'_>) -> Found {
 }
 
 fn is_complete(dump: &str) -> Result<(), crate::doctor::answer::Problem> {
-    ensure(dump.trim_end().ends_with("</hierarchy>"), || "the dump is cut off".to_owned())
+    let ends = ["</hierarchy>", "</XCUIElementTypeApplication>"];
+    ensure(ends.iter().any(|end| dump.trim_end().ends_with(end)), || {
+        "the dump is cut off".to_owned()
+    })
 }
 
 pub(super) async fn elements(exam: &mut Exam<'_>) -> Found {
