@@ -121,7 +121,9 @@ async fn what_cannot_be_the_id_of_an_app_reaches_no_command() {
         ] {
             let caller = caller(surface);
             let (is_error, text) = caller.call(tool, arguments).await;
-            assert!(failed(is_error, &text), "{tool} {id:?}: {text}");
+            // An iPhone's app can have these ids. No app of this phone has crashed by that name.
+            let is_filter = tool == "mobile_crashes" && ["com.1x", "com.x-y"].contains(&id);
+            assert!(is_filter || failed(is_error, &text), "{tool} {id:?}: {text}");
             let commands = caller.phone.commands();
             assert!(
                 !commands.iter().any(|it| it.argv.iter().any(|word| word.contains(id))),
