@@ -118,10 +118,8 @@ async fn alert_is_read_and_answered_by_its_buttons() {
 #[tokio::test]
 async fn actions_of_w3c_tap_and_drag() {
     let served = Served::new().await;
-    let session = served.session("com.apple.Preferences").await;
-    let cell = served.find(&session, "xpath", "//XCUIElementTypeCell[@label='Apps']").await;
-    let id = cell.rsplit('/').next().unwrap();
-    let origin = json!({ "element-6066-11e4-a52e-4f735466cecf": id });
+    let session = served.session("com.apple.MobileAddressBook").await;
+    let cell = served.find(&session, "xpath", "(//XCUIElementTypeCell)[5]").await;
     let finger = |items: Value| json!({ "actions": [{ "type": "pointer", "id": "f", "parameters": { "pointerType": "touch" }, "actions": items }] });
     let y = |rect: Value| rect["y"].as_i64().unwrap();
     let before = y(served.value("GET", &format!("{cell}/rect"), Value::Null).await);
@@ -138,6 +136,10 @@ async fn actions_of_w3c_tap_and_drag() {
         (60..=100).contains(&(before - after)),
         "the list followed the finger: {before} {after}"
     );
+    let session = served.session("com.apple.Preferences").await;
+    let cell = served.find(&session, "xpath", "//XCUIElementTypeCell[@label='Apps']").await;
+    let id = cell.rsplit('/').next().unwrap();
+    let origin = json!({ "element-6066-11e4-a52e-4f735466cecf": id });
     let tap = finger(json!([
         { "type": "pointerMove", "origin": origin, "x": 0, "y": 0 },
         { "type": "pointerDown" },
