@@ -272,7 +272,7 @@ fn start() -> Result<(Cli, Config), CliError> {
     });
     let config = Config::load(file).map_err(CliError::usage)?;
     #[cfg(feature = "ios")]
-    let config = arguments.ios.added_to(config);
+    let config = arguments.ios.applied_to(config);
     Ok((arguments, config))
 }
 

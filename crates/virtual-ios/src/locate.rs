@@ -6,20 +6,18 @@
 mod attribute;
 mod class_chain;
 mod predicate;
-mod xpath;
+mod source;
 
-use thumbwire_webdriver::{ErrorCode, Locator, Strategy, WebDriverError};
+use thumbwire_webdriver::{ErrorCode, Locator, Strategy, WebDriverError, find_by_xpath};
 
 pub(crate) use attribute::attribute;
 
 use crate::tree::Snapshot;
 use predicate::Predicate;
+use source::PageSource;
 
 /// Limit on the length of a locator's value in bytes.
 const MAX_VALUE: usize = 16 * 1024;
-
-/// Limit on the nesting of a locator's expressions.
-const MAX_NESTING: usize = 48;
 
 /// The elements below `root` that a locator finds.
 ///
@@ -63,7 +61,8 @@ pub(crate) fn find_all(
         Strategy::WdaClassChain => {
             class_chain::find(snapshot, root, value).map_err(|problem| invalid(&problem))
         }
-        Strategy::Xpath => xpath::find(snapshot, root, value).map_err(|problem| invalid(&problem)),
+        Strategy::Xpath => find_by_xpath(&PageSource { snapshot, root }, value, Some(root))
+            .map_err(|problem| invalid(&format!("{problem} in the XPath {value:?}"))),
         other => Err(invalid(&format!("the strategy {:?} is unknown", other.as_str()))),
     }
 }

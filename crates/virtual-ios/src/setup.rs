@@ -13,8 +13,6 @@ pub struct Setup {
     pub display: Display,
     /// What its owner calls it.
     pub name: String,
-    /// The iOS release, such as `18.5`.
-    pub os_version: String,
     /// How fast it is.
     pub profile: Profile,
     /// Whether the phone runs in virtual or real time.
@@ -29,7 +27,6 @@ impl Default for Setup {
             seed: 1,
             display: Display::IPHONE,
             name: "Virtual iPhone".to_owned(),
-            os_version: "18.5".to_owned(),
             profile: Profile::default(),
             clock: ClockMode::default(),
             screen_lock: ScreenLock::default(),

@@ -7,6 +7,7 @@
 //! | reads responses: [`parse_response`], [`Response`] | writes them: [`ResponseFormat`] |
 //! | asks for [`Capabilities`]: [`NewSession`] | selects them: [`NewSession::select`] |
 //! | reads sources: [`parse_xml_source`], [`parse_json_source`], [`parse_android_source`] | writes them: [`write_xml_source`], [`write_json_source`] |
+//! | | finds elements in sources: [`find_by_xpath`] |
 //! | | both: [`ErrorCode`], [`WebDriverError`], [`ElementId`], [`SessionId`] |
 //!
 //! ```
@@ -46,6 +47,7 @@ mod response;
 mod source;
 mod timeouts;
 mod values;
+mod xpath;
 
 pub use actions::{InputItems, InputSource, KeyItem, Origin, PointerItem, PointerType, finger_tap};
 pub use capabilities::{Capabilities, CapabilityRules, NewSession, RequestedCapabilities};
@@ -68,3 +70,4 @@ pub use source::{
 };
 pub use timeouts::{TimeLimit, Timeouts};
 pub use values::{Base64, Direction, NameList, Orientation, Point, Rect, Size, SourceFormat};
+pub use xpath::{XPathDocument, find_by_xpath};

@@ -1,39 +1,103 @@
-//! XPath 1.0 over a [`Tree`], with the functions of XPath 2.0 that testers use: `ends-with`, `matches`, `lower-case` and
-//! `upper-case`. Elements are named by their class, as in a page source of Appium.
+//! XPath 1.0 over page sources, the locator strategy `xpath`, with the functions of XPath 2.0 that testers use: `ends-with`,
+//! `matches`, `lower-case` and `upper-case`.
 //!
-//! Begin at [`find`]; `parse` makes an [`parse::Expr`] of the text, `eval` its value. No variables, no namespaces.
+//! Begin at [`find_by_xpath`]; `parse` makes an expression of the text, `evaluate` its value. No variables, no namespaces.
 
-mod eval;
+mod evaluate;
 mod parse;
 
-use super::tree::{Index, Tree};
+use std::borrow::Cow;
 
-/// The elements that an XPath selects, in the order of the document, without the root.
+/// A page source: elements with attributes, without text between their tags. They are numbered in the order of the document.
+pub trait XPathDocument {
+    /// The outermost element.
+    fn root(&self) -> usize;
+
+    /// The element around one; `None` for the root.
+    fn parent(&self, of: usize) -> Option<usize>;
+
+    /// The elements directly inside one, in order.
+    fn children(&self, of: usize) -> &[usize];
+
+    /// The name of an element's tag.
+    fn name(&self, of: usize) -> Cow<'_, str>;
+
+    /// The names that attributes can have.
+    fn attribute_names(&self) -> &'static [&'static str];
+
+    /// An attribute by one of these names, if the element has it.
+    fn attribute(&self, of: usize, name: &str) -> Option<String>;
+}
+
+/// The elements that an XPath selects, in the order of the document. A relative path begins at the element `from`, or outside
+/// of the root.
 ///
 /// # Errors
-/// What is wrong with it.
-pub(super) fn find(tree: &Tree, text: &str, from: Index) -> Result<Vec<Index>, String> {
+/// What is wrong with the XPath: its syntax, an unknown function, values instead of elements, or more work than is allowed.
+pub fn find_by_xpath(
+    document: &impl XPathDocument,
+    text: &str,
+    from: Option<usize>,
+) -> Result<Vec<usize>, String> {
     let expression = parse::parse(text)?;
-    eval::select(tree, &expression, from)
+    evaluate::select(document, &expression, from)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::tree::{Element, Tree};
-    use super::find;
+    use super::{XPathDocument, find_by_xpath};
+    use std::borrow::Cow;
+
+    const NAMES: [&str; 5] = ["index", "class", "text", "resource-id", "checked"];
+
+    #[derive(Default)]
+    struct Element {
+        parent: Option<usize>,
+        children: Vec<usize>,
+        attributes: [String; 5],
+    }
+
+    struct Tree(Vec<Element>);
+
+    impl XPathDocument for Tree {
+        fn root(&self) -> usize {
+            0
+        }
+
+        fn parent(&self, of: usize) -> Option<usize> {
+            self.0[of].parent
+        }
+
+        fn children(&self, of: usize) -> &[usize] {
+            &self.0[of].children
+        }
+
+        fn name(&self, of: usize) -> Cow<'_, str> {
+            Cow::Borrowed(&self.0[of].attributes[1])
+        }
+
+        fn attribute_names(&self) -> &'static [&'static str] {
+            &NAMES
+        }
+
+        fn attribute(&self, of: usize, name: &str) -> Option<String> {
+            let at = NAMES.iter().position(|known| *known == name)?;
+            Some(self.0[of].attributes[at].clone()).filter(|value| !value.is_empty())
+        }
+    }
 
     /// A window with a list of three rows; a row has a label and a switch.
     fn tree() -> Tree {
-        let mut tree = Tree { elements: Vec::new(), rotation: 0, width: 100, height: 200 };
+        let mut tree = Tree(Vec::new());
         let mut add = |parent: Option<usize>, class: &str, text: &str, id: &str, checked: bool| {
-            let at = tree.elements.len();
+            let at = tree.0.len();
             let index = parent.map_or(0, |parent| {
-                tree.elements[parent].children.push(at);
-                tree.elements[parent].children.len() - 1
+                tree.0[parent].children.push(at);
+                tree.0[parent].children.len() - 1
             });
-            let (class, text, id) = (class.to_owned(), text.to_owned(), id.to_owned());
-            tree.elements.push(Element { parent, index, class, text, id, ..Element::default() });
-            tree.elements[at].flags.checked = checked;
+            let checked = checked.to_string();
+            let attributes = [&index.to_string(), class, text, id, &checked].map(str::to_owned);
+            tree.0.push(Element { parent, attributes, ..Element::default() });
             at
         };
         let root = add(None, "hierarchy", "", "", false);
@@ -46,9 +110,13 @@ mod tests {
         tree
     }
 
+    fn find(xpath: &str, from: Option<usize>) -> Result<Vec<usize>, String> {
+        find_by_xpath(&tree(), xpath, from)
+    }
+
     #[track_caller]
     fn check(xpath: &str, expected: &[usize]) {
-        assert_eq!(find(&tree(), xpath, 0).as_deref(), Ok(expected), "{xpath}");
+        assert_eq!(find(xpath, None).as_deref(), Ok(expected), "{xpath}");
     }
 
     #[test]
@@ -72,7 +140,7 @@ mod tests {
         );
         check("//*[position() > 1 and string-length(@text) > 3]", &[]);
         check("//android.widget.LinearLayout[count(*) = 2][position() mod 2 = 1]", &[2, 8]);
-        check("//*[concat(normalize-space(' a  b '), '!') = 'a b!'][1]/self::hierarchy", &[]);
+        check("//*[concat(normalize-space(' a  b '), '!') = 'a b!'][1]/self::hierarchy", &[0]);
         check("//android.widget.TextView[@index=0][@text]", &[3, 6, 9]);
         check("//*[@class='android.widget.ListView']/descendant::*[@text='Wi-Fi']", &[3]);
         check("//*[@nothing]", &[]);
@@ -80,9 +148,9 @@ mod tests {
 
     #[test]
     fn search_below_an_element_is_relative() {
-        assert_eq!(find(&tree(), ".//android.widget.TextView", 5), Ok(vec![6]));
-        assert_eq!(find(&tree(), "./*", 5), Ok(vec![6, 7]));
-        assert_eq!(find(&tree(), "//android.widget.TextView", 5), Ok(vec![3, 6, 9]));
+        assert_eq!(find(".//android.widget.TextView", Some(5)), Ok(vec![6]));
+        assert_eq!(find("./*", Some(5)), Ok(vec![6, 7]));
+        assert_eq!(find("//android.widget.TextView", Some(5)), Ok(vec![3, 6, 9]));
     }
 
     #[test]
@@ -98,11 +166,11 @@ mod tests {
             ("'text'", "not elements"),
             ("//*/@text", "not elements"),
         ] {
-            let error = find(&tree(), xpath, 0).expect_err(xpath);
+            let error = find(xpath, None).expect_err(xpath);
             assert!(error.contains(part), "{xpath}: {error}");
         }
-        assert!(find(&tree(), &"(".repeat(5000), 0).is_err());
+        assert!(find(&"(".repeat(5000), None).is_err());
         let nested = (0..7).fold("//*".to_owned(), |inner, _| format!("//*[count({inner}) > 0]"));
-        assert!(find(&tree(), &nested, 0).expect_err("it is costly").contains("more than"));
+        assert!(find(&nested, None).expect_err("it is costly").contains("more than"));
     }
 }

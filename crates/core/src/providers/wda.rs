@@ -95,7 +95,11 @@ impl DeviceProvider for WdaProvider {
 async fn listed(url: &str) -> ListedDevice {
     let (model, state) = match timeout(LISTING, Ios::attach(url, url)).await {
         Ok(Ok(device)) => (device.identity().model.clone(), ListedDevice::READY.into()),
-        Ok(Err(_)) | Err(_) => (String::new(), ListedDevice::NO_WDA.into()),
+        Ok(Err(why)) => {
+            tracing::debug!("{url}: {why}");
+            (String::new(), ListedDevice::NO_WDA.into())
+        }
+        Err(_) => (String::new(), ListedDevice::NO_WDA.into()),
     };
     ListedDevice {
         id: url.to_owned(),

@@ -14,7 +14,7 @@ pub(super) struct IosFlags {
 
 impl IosFlags {
     /// The settings, with these phones instead of those of the environment.
-    pub(super) fn added_to(&self, config: Config) -> Config {
+    pub(super) fn applied_to(&self, config: Config) -> Config {
         match self.wda.is_empty() {
             true => config,
             false => Config { wda: self.wda.clone(), ..config },

@@ -7,7 +7,7 @@ use thumbwire_webdriver::{
 };
 
 use super::screen::encoded;
-use super::{Reply, refuse, resolve, unknown};
+use super::{Reply, refuse, resolve};
 use crate::latency::Work;
 use crate::locate::{attribute, find_all};
 use crate::phone::{State, VirtualIphone};
@@ -102,8 +102,6 @@ impl VirtualIphone {
                         .map_or(Value::Null, |value| Value::from(value.to_text() == "true"))
                 })
             }
-            #[allow(unreachable_patterns, reason = "commands may be added")]
-            other => Err(unknown(other)),
         }
     }
 

@@ -9,7 +9,7 @@ use thumbwire_webdriver::{
 };
 
 use super::alert::Answer;
-use super::{Reply, refuse, unknown};
+use super::{Reply, refuse};
 use crate::latency::Work;
 use crate::phone::{State, VirtualIphone};
 use crate::picture;
@@ -108,8 +108,6 @@ impl VirtualIphone {
                 self.answer_alert(Answer::Dismiss, button.as_deref()).await
             }
             ScreenCommand::AlertButtons => self.alert_buttons(),
-            #[allow(unreachable_patterns, reason = "commands may be added")]
-            other => Err(unknown(other)),
         }
     }
 

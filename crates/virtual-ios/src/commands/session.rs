@@ -1,6 +1,7 @@
 //! Sessions, settings and the server itself.
 
 use serde_json::{Value, json};
+use thumbwire_virtual_phone::Platform;
 use thumbwire_webdriver::{
     Capabilities, CapabilityRules, ErrorCode, NewSession, NewSessionResponse, ServerStatus,
     SessionCommand,
@@ -52,8 +53,8 @@ impl VirtualIphone {
             message: text("WebDriverAgent is ready to accept commands"),
             state: text("success"),
             os_name: text("iOS"),
-            os_version: Some(self.setup().os_version.clone()),
-            sdk_version: Some(self.setup().os_version.clone()),
+            os_version: text(Platform::IOS_VERSION),
+            sdk_version: text(Platform::IOS_VERSION),
             ip: text("127.0.0.1"),
             build_version: text(WDA_VERSION),
             build_time: text("Jun  2 2025 10:00:00"),
@@ -90,8 +91,6 @@ impl VirtualIphone {
     }
 
     fn session_value(&self) -> Reply {
-        let (os_version, scale) =
-            (self.setup().os_version.clone(), self.with(|phone| phone.scale()));
         self.with(|phone| {
             let front = phone.front_bundle();
             let session = phone.session.as_ref();
@@ -102,9 +101,9 @@ impl VirtualIphone {
             let own = json!({
                 "device": "iphone",
                 "browserName": bundle_id,
-                "sdkVersion": os_version,
+                "sdkVersion": Platform::IOS_VERSION,
                 "CFBundleIdentifier": bundle_id,
-                "pixelRatio": scale,
+                "pixelRatio": phone.scale(),
             });
             capabilities.extend(own.as_object().cloned().unwrap_or_default());
             let response = NewSessionResponse {

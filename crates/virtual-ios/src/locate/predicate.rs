@@ -1,9 +1,11 @@
 //! `NSPredicate` format strings, as far as tests of apps use them: comparisons of attributes with literals, joined by
 //! `AND`, `OR` and `NOT` (Apple, "Predicate Format String Syntax").
 
-use crate::locate::MAX_NESTING;
 use crate::locate::attribute::{self, Attribute, attribute};
 use crate::tree::Snapshot;
+
+/// Limit on the nesting of a predicate.
+const MAX_NESTING: usize = 48;
 
 /// A predicate over an element.
 #[derive(Debug, Clone, PartialEq)]

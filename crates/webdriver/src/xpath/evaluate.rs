@@ -1,18 +1,20 @@
 //! The value of an expression.
 
-use super::super::tree::{ATTRIBUTES, Index, Tree};
-use super::parse::{Expr, PathStep};
-use regex_lite::RegexBuilder;
 use std::cell::Cell;
+
+use regex_lite::RegexBuilder;
+
+use super::XPathDocument;
+use super::parse::{Expr, PathStep};
 
 /// A node of the document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Item {
     /// The parent of the root element.
     Document,
-    Element(Index),
-    /// An element's attribute, by its place in [`ATTRIBUTES`].
-    Attribute(Index, usize),
+    Element(usize),
+    /// An element's attribute, by its place in [`XPathDocument::attribute_names`].
+    Attribute(usize, usize),
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -27,10 +29,13 @@ enum Value {
 const MAX_WORK: usize = 4_000_000;
 
 /// The elements that the expression selects.
-pub(super) fn select(tree: &Tree, expression: &Expr, from: Index) -> Result<Vec<Index>, String> {
-    let evaluator = Evaluator { tree, work: Cell::new(0) };
-    // A search of the whole screen begins outside of its root.
-    let item = if from == 0 { Item::Document } else { Item::Element(from) };
+pub(super) fn select(
+    document: &impl XPathDocument,
+    expression: &Expr,
+    from: Option<usize>,
+) -> Result<Vec<usize>, String> {
+    let evaluator = Evaluator { document, work: Cell::new(0) };
+    let item = from.map_or(Item::Document, Item::Element);
     let wrong = || "the XPath selects values, not elements".to_owned();
     let Value::Items(items) =
         evaluator.value(expression, &Context { item, position: 1, size: 1 })?
@@ -38,7 +43,7 @@ pub(super) fn select(tree: &Tree, expression: &Expr, from: Index) -> Result<Vec<
         return Err(wrong());
     };
     let element = |item| match item {
-        Item::Element(0) | Item::Document => None,
+        Item::Document => None,
         Item::Element(at) => Some(Ok(at)),
         Item::Attribute(..) => Some(Err(wrong())),
     };
@@ -51,12 +56,12 @@ struct Context {
     size: usize,
 }
 
-struct Evaluator<'a> {
-    tree: &'a Tree,
+struct Evaluator<'a, D> {
+    document: &'a D,
     work: Cell<usize>,
 }
 
-impl Evaluator<'_> {
+impl<D: XPathDocument> Evaluator<'_, D> {
     fn spend(&self, work: usize) -> Result<(), String> {
         self.work.set(self.work.get() + work + 1);
         match self.work.get() > MAX_WORK {
@@ -94,7 +99,7 @@ impl Evaluator<'_> {
         for step in steps {
             let mut next = Vec::new();
             for item in items {
-                let mut found = self.along(item, step.axis);
+                let mut found = self.along(item, step);
                 self.spend(found.len())?;
                 found.retain(|item| self.passes(*item, &step.test));
                 for predicate in &step.predicates {
@@ -131,76 +136,86 @@ impl Evaluator<'_> {
             (_, "node()") => true,
             (Item::Document, _) => false,
             (Item::Element(_) | Item::Attribute(..), "*") => true,
-            (Item::Element(at), name) => self.tree.elements[at].class == name,
-            (Item::Attribute(_, which), name) => ATTRIBUTES[which] == name,
+            (Item::Element(at), name) => self.document.name(at) == name,
+            (Item::Attribute(_, which), name) => self.document.attribute_names()[which] == name,
         }
     }
 
-    /// The nodes along an axis, nearest first.
-    fn along(&self, item: Item, axis: &str) -> Vec<Item> {
-        let elements = &self.tree.elements;
-        let below = |item| match item {
-            Item::Document => vec![0],
-            Item::Element(at) => elements[at].children.clone(),
-            Item::Attribute(..) => Vec::new(),
-        };
-        let parent = |item| match item {
+    /// The elements inside one, in order.
+    fn descendants(&self, of: usize) -> Vec<usize> {
+        let mut found = Vec::new();
+        let mut open: Vec<usize> = self.document.children(of).iter().rev().copied().collect();
+        while let Some(at) = open.pop() {
+            found.push(at);
+            open.extend(self.document.children(at).iter().rev());
+        }
+        found
+    }
+
+    fn parent(&self, of: Item) -> Option<Item> {
+        match of {
             Item::Document => None,
             Item::Attribute(at, _) => Some(Item::Element(at)),
-            Item::Element(at) => Some(elements[at].parent.map_or(Item::Document, Item::Element)),
+            Item::Element(at) => {
+                Some(self.document.parent(at).map_or(Item::Document, Item::Element))
+            }
+        }
+    }
+
+    /// The nodes along a step's axis, nearest first.
+    fn along(&self, item: Item, step: &PathStep) -> Vec<Item> {
+        let document = self.document;
+        let everything = || {
+            let root = document.root();
+            std::iter::once(root).chain(self.descendants(root)).collect::<Vec<_>>()
         };
-        let ancestors = |item| std::iter::successors(parent(item), |item| parent(*item));
-        let descendants = |item| match item {
-            Item::Document => std::iter::once(0).chain(self.tree.descendants(0)).collect(),
-            Item::Element(at) => self.tree.descendants(at),
+        let descendants = || match item {
+            Item::Document => everything(),
+            Item::Element(at) => self.descendants(at),
             Item::Attribute(..) => Vec::new(),
         };
-        let as_items = |list: Vec<Index>| list.into_iter().map(Item::Element);
-        // An element that has siblings, and their parent's children.
-        let siblings = || match item {
-            Item::Element(at) => elements[at].parent.map(|parent| (at, &elements[parent].children)),
-            _ => None,
-        };
-        let own = std::iter::once(item);
-        match axis {
-            "child" => as_items(below(item)).collect(),
-            "descendant" => as_items(descendants(item)).collect(),
-            "descendant-or-self" => own.chain(as_items(descendants(item))).collect(),
-            "parent" => parent(item).into_iter().collect(),
-            "ancestor" => ancestors(item).collect(),
-            "ancestor-or-self" => own.chain(ancestors(item)).collect(),
-            "self" => vec![item],
-            "following-sibling" => siblings().map_or_else(Vec::new, |(at, all)| {
-                as_items(all.iter().copied().filter(|other| *other > at).collect()).collect()
-            }),
-            "preceding-sibling" => siblings().map_or_else(Vec::new, |(at, all)| {
-                as_items(all.iter().rev().copied().filter(|other| *other < at).collect()).collect()
-            }),
-            "following" | "preceding" => {
-                let Item::Element(at) = item else { return Vec::new() };
-                let inside = self.tree.descendants(at);
-                let above: Vec<Item> = ancestors(item).collect();
-                let others = 0..elements.len();
-                let follows = axis == "following";
-                let mut found: Vec<Item> = others
-                    .filter(|other| if follows { *other > at } else { *other < at })
-                    .filter(|other| !inside.contains(other))
-                    .map(Item::Element)
-                    .filter(|other| !above.contains(other))
-                    .collect();
-                if !follows {
-                    found.reverse();
-                }
-                found
+        let ancestors = || std::iter::successors(self.parent(item), |item| self.parent(*item));
+        let siblings = |at: usize| document.parent(at).map_or(&[][..], |it| document.children(it));
+        let found: Vec<usize> = match (step.axis, item) {
+            ("self", _) => return vec![item],
+            ("parent", _) => return self.parent(item).into_iter().collect(),
+            ("ancestor", _) => return ancestors().collect(),
+            ("ancestor-or-self", _) => return std::iter::once(item).chain(ancestors()).collect(),
+            ("descendant-or-self", _) => {
+                let inside = descendants().into_iter().map(Item::Element);
+                return std::iter::once(item).chain(inside).collect();
             }
-            "attribute" => {
-                let Item::Element(at) = item else { return Vec::new() };
-                let has = |which: &usize| elements[at].attribute(ATTRIBUTES[*which]).is_some();
-                let all = (0..ATTRIBUTES.len()).filter(has);
-                all.map(|which| Item::Attribute(at, which)).collect()
+            ("attribute", Item::Element(at)) => return self.attributes(at, &step.test),
+            ("child", Item::Document) => vec![document.root()],
+            ("child", Item::Element(at)) => document.children(at).to_vec(),
+            ("descendant", _) => descendants(),
+            ("following-sibling", Item::Element(at)) => {
+                siblings(at).iter().copied().filter(|other| *other > at).collect()
+            }
+            ("preceding-sibling", Item::Element(at)) => {
+                siblings(at).iter().rev().copied().filter(|other| *other < at).collect()
+            }
+            ("following", Item::Element(at)) => {
+                let inside = self.descendants(at);
+                let after = everything().into_iter().filter(|other| *other > at);
+                after.filter(|other| !inside.contains(other)).collect()
+            }
+            ("preceding", Item::Element(at)) => {
+                let around: Vec<Item> = ancestors().collect();
+                let before = everything().into_iter().rev().filter(|other| *other < at);
+                before.filter(|other| !around.contains(&Item::Element(*other))).collect()
             }
             _ => Vec::new(),
-        }
+        };
+        found.into_iter().map(Item::Element).collect()
+    }
+
+    /// An element's attributes that may pass a test.
+    fn attributes(&self, of: usize, test: &str) -> Vec<Item> {
+        let names = self.document.attribute_names().iter().enumerate();
+        let wanted = names.filter(|(_, name)| matches!(test, "*" | "node()") || **name == test);
+        let there = wanted.filter(|(_, name)| self.document.attribute(of, name).is_some());
+        there.map(|(which, _)| Item::Attribute(of, which)).collect()
     }
 
     fn binary(
@@ -291,7 +306,7 @@ impl Evaluator<'_> {
             arguments.get(at).map_or_else(|| Err(wrong()), |argument| self.value(argument, context))
         };
         let text = |at: usize| value(at).map(|value| self.text(&value));
-        // The context's own text if there is no argument.
+        // Without an argument, the text of the node at which it is called.
         let own = || match arguments.is_empty() {
             true => Ok(self.text_of(context.item)),
             false => text(0),
@@ -370,8 +385,8 @@ impl Evaluator<'_> {
     fn name_of(&self, item: Item) -> String {
         match item {
             Item::Document => String::new(),
-            Item::Element(at) => self.tree.elements[at].class.clone(),
-            Item::Attribute(_, which) => ATTRIBUTES[which].to_owned(),
+            Item::Element(at) => self.document.name(at).into_owned(),
+            Item::Attribute(_, which) => self.document.attribute_names()[which].to_owned(),
         }
     }
 
@@ -379,7 +394,8 @@ impl Evaluator<'_> {
     fn text_of(&self, item: Item) -> String {
         match item {
             Item::Attribute(at, which) => {
-                self.tree.elements[at].attribute(ATTRIBUTES[which]).unwrap_or_default()
+                let name = self.document.attribute_names()[which];
+                self.document.attribute(at, name).unwrap_or_default()
             }
             Item::Document | Item::Element(_) => String::new(),
         }

@@ -211,7 +211,7 @@ impl<'a> Parser<'a> {
         let name = self.peek_name();
         if self.text[self.at + name.len()..].trim_start().starts_with("::") {
             let known = AXES.into_iter().find(|known| *known == name);
-            axis = known.ok_or_else(|| format!("there is no axis {name:?}"))?;
+            axis = known.ok_or_else(|| format!("unknown axis {name:?}"))?;
             self.at += name.len();
             self.expect("::")?;
         }
@@ -260,7 +260,7 @@ impl<'a> Parser<'a> {
         rest[..end]
             .parse()
             .map(Expr::Number)
-            .map_err(|_| format!("{:?} is no number", &rest[..end]))
+            .map_err(|_| format!("{:?} is not a number", &rest[..end]))
     }
 
     fn call(&mut self, name: &str) -> Result<Expr, String> {

@@ -4,7 +4,9 @@
 
 use super::super::dump::accessibility_text;
 use crate::phone::State;
+use std::borrow::Cow;
 use thumbwire_virtual_phone::{Node, NodeAction, Rect, Window, WindowKind};
+use thumbwire_webdriver::XPathDocument;
 
 /// The place of an element in [`Tree::elements`].
 pub(super) type Index = usize;
@@ -140,6 +142,33 @@ impl Tree {
     /// All elements but the root.
     pub(super) fn all(&self) -> impl Iterator<Item = Index> + use<> {
         1..self.elements.len()
+    }
+}
+
+impl XPathDocument for Tree {
+    fn root(&self) -> Index {
+        0
+    }
+
+    fn parent(&self, of: Index) -> Option<Index> {
+        self.elements[of].parent
+    }
+
+    fn children(&self, of: Index) -> &[Index] {
+        &self.elements[of].children
+    }
+
+    /// The class, as in a page source of Appium.
+    fn name(&self, of: Index) -> Cow<'_, str> {
+        Cow::Borrowed(&self.elements[of].class)
+    }
+
+    fn attribute_names(&self) -> &'static [&'static str] {
+        &ATTRIBUTES
+    }
+
+    fn attribute(&self, of: Index, name: &str) -> Option<String> {
+        self.elements[of].attribute(name)
     }
 }
 

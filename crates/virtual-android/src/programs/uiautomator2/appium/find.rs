@@ -3,14 +3,13 @@
 use super::super::java::{self, Expression, ScrollSearch};
 use super::super::selector::{Criterion, Selector, TextField, TextMatch};
 use super::super::tree::{Element, Index, Tree};
-use super::super::xpath;
 use super::{Outcome, Server, invalid};
 use crate::latency::Work;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use thumbwire_base::lock;
 use thumbwire_virtual_phone::NodeAction;
-use thumbwire_webdriver::{ElementId, ErrorCode, WebDriverError};
+use thumbwire_webdriver::{ElementId, ErrorCode, WebDriverError, find_by_xpath};
 
 /// Maximum elements that are remembered; the oldest is forgotten.
 const MAX_KNOWN: usize = 10_000;
@@ -233,7 +232,13 @@ fn matches(tree: &Tree, locator: &Locator, from: Index) -> Result<Vec<Index>, We
         ..Selector::default()
     };
     let selector = match locator.strategy.as_str() {
-        "xpath" => return xpath::find(tree, wanted, from).map_err(|why| bad_selector(&why)),
+        "xpath" => {
+            // A search of the whole screen begins outside of its root, and does not find that.
+            let found = find_by_xpath(tree, wanted, Some(from).filter(|from| *from != 0));
+            let mut found = found.map_err(|why| bad_selector(&why))?;
+            found.retain(|at| *at != 0);
+            return Ok(found);
+        }
         "id" => {
             let mut found = is(TextField::ResourceId, wanted).find_all(tree, from);
             if found.is_empty() && !wanted.contains(":id/") {
