@@ -9,7 +9,7 @@ pub(crate) enum FaultKind {
     SessionLost,
     /// The response comes later.
     Slow(Duration),
-    /// There is no response.
+    /// The server does not respond.
     Hang,
     /// WebDriverAgent ends before it answers, and a new one has no session.
     Restart,
@@ -54,7 +54,7 @@ impl FaultRule {
     pub const NAMES: [(&'static str, &'static str); 6] = [
         ("session-lost", "WebDriverAgent forgets its session"),
         ("slow", "the response comes ms=1000 milliseconds later"),
-        ("hang", "there is no response"),
+        ("hang", "the server does not respond"),
         ("restart", "the connection ends without a response, and the session is gone"),
         ("error", "the request fails with `unknown error`"),
         ("cut", "the response ends in the middle"),

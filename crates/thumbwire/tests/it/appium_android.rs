@@ -54,7 +54,7 @@ impl Server {
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let started = lines.any(|line| line.unwrap().contains("listener started"));
         assert!(started, "Appium does not start");
-        // Drain its output, so that it never blocks on writing.
+        // A full pipe would block the server.
         std::thread::spawn(move || lines.for_each(drop));
         Self { child, url: format!("http://127.0.0.1:{port}") }
     }

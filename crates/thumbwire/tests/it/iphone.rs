@@ -1,4 +1,4 @@
-//! The `mobile` tools on a virtual iPhone, reached through its WebDriverAgent: what a caller is told.
+//! The replies of the `mobile` tools for a virtual iPhone behind its WebDriverAgent.
 
 use std::fmt::Write as _;
 

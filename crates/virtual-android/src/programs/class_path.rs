@@ -91,7 +91,10 @@ mod tests {
         assert!(archive_has_class(&archive("classes2.dex", dex), "a.b.C"));
         assert!(!archive_has_class(&archive("classes2.dex", dex), "b.C"));
         assert!(!archive_has_class(&archive("assets/classes2.dex", dex), "a.b.C"));
-        assert!(!archive_has_class(&archive("classes.dex", &dex[1..]), "a.b.C"), "it is no dex");
+        assert!(
+            !archive_has_class(&archive("classes.dex", &dex[1..]), "a.b.C"),
+            "without the magic number of a dex file"
+        );
         assert!(!archive_has_class(b"no archive", "a.b.C"));
     }
 }

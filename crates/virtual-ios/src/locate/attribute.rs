@@ -44,7 +44,7 @@ fn own_name(name: &str) -> &str {
     bare.unwrap_or(name)
 }
 
-/// Fails with the reason if there is no such attribute.
+/// Checks that an attribute has this name.
 pub(super) fn check_name(name: &str) -> Result<(), String> {
     let own = own_name(name).to_ascii_lowercase();
     match NAMES.contains(&own.as_str()) {

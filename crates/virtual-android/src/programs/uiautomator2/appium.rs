@@ -206,7 +206,7 @@ impl Server {
             (_, ["session", id, rest @ ..]) => {
                 if lock(&self.session).as_ref().is_none_or(|session| session.id != *id) {
                     let message = format!(
-                        "there is no session {:?}",
+                        "unknown session {:?}",
                         thumbwire_base::truncate(id, 80).to_string()
                     );
                     return Err(WebDriverError::new(ErrorCode::InvalidSessionId, message));

@@ -29,7 +29,7 @@ struct Locator {
 struct Known {
     element: Element,
     locator: Locator,
-    /// Whether it was asked for alone, so that it may be found again.
+    /// Whether the client searched for one element, not a list: then a stale one is searched for again.
     is_single: bool,
 }
 

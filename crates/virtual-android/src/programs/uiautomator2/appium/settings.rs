@@ -56,7 +56,7 @@ impl Settings {
     fn check(&self, name: &str, value: &Value) -> Outcome {
         let Some(now) = self.0.get(name) else {
             let name = thumbwire_base::truncate(name, 80).to_string();
-            return Err(invalid(&format!("there is no setting {name:?}")));
+            return Err(invalid(&format!("unknown setting {name:?}")));
         };
         let is_same_kind = now.is_boolean() == value.is_boolean()
             && now.is_number() == value.is_number()

@@ -112,7 +112,7 @@ async fn swipe(phone: &VirtualPhone, method: &str, params: &Params) -> Result<Va
         let points = (0..list.0.len().min(2 * MAX_POINTS) / 2).map(|nth| list.point(2 * nth));
         let points: Vec<Point> = points.collect::<Result<_, _>>()?;
         if points.is_empty() {
-            return Err(RpcError::new(-32602, "invalid params: there are no points"));
+            return Err(RpcError::new(-32602, "invalid params: the list of points is empty"));
         }
         gestures::swipe_points(phone, &points, steps(params.number(1, None)?)).await;
         return Ok(true.into());
