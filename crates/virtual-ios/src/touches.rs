@@ -72,6 +72,43 @@ impl Touches {
         touches
     }
 
+    /// A tap with two fingers beside a rectangle's middle.
+    pub(crate) fn two_finger_tap(inside: Rect) -> Self {
+        let center = inside.center();
+        let aside = inside.width().min(inside.height()) / 6;
+        let fingers = [(0, -aside), (1, aside)];
+        let mut touches = Self::default();
+        for (after, phase) in [(Duration::ZERO, TouchPhase::Down), (TAP, TouchPhase::Up)] {
+            for (finger, aside) in fingers {
+                let after = if finger == 0 { after } else { Duration::ZERO };
+                touches.push(after, finger, phase, Point { x: center.x + aside, y: center.y });
+            }
+        }
+        touches
+    }
+
+    /// Two fingers that turn around a rectangle's middle, by an angle in radians.
+    pub(crate) fn rotation(inside: Rect, angle: f64, travel: Duration) -> Self {
+        let center = inside.center();
+        let radius = f64::from(inside.width().min(inside.height())) * 0.3;
+        let at = |turned: f64| {
+            let (x, y) = (round(turned.cos() * radius), round(turned.sin() * radius));
+            [Point { x: center.x + x, y: center.y + y }, Point { x: center.x - x, y: center.y - y }]
+        };
+        let mut touches = Self::default();
+        let mut push = |after: Duration, phase: TouchPhase, [first, second]: [Point; 2]| {
+            touches.push(after, 0, phase, first);
+            touches.push(Duration::ZERO, 1, phase, second);
+        };
+        push(Duration::ZERO, TouchPhase::Down, at(0.0));
+        let steps = steps(travel);
+        for step in 1..=steps {
+            push(FRAME, TouchPhase::Move, at(angle * f64::from(step) / f64::from(steps)));
+        }
+        push(FRAME, TouchPhase::Up, at(angle));
+        touches
+    }
+
     /// Two fingers that move apart or together by a factor around a rectangle's middle.
     pub(crate) fn pinch(inside: Rect, scale: f64, travel: Duration) -> Self {
         let center = inside.center();

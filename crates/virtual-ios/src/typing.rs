@@ -1,7 +1,7 @@
 //! Typing into the field that has the keyboard.
 
 use thumbwire_virtual_phone::KeyCode;
-use thumbwire_webdriver::{ErrorCode, WebDriverError};
+use thumbwire_webdriver::{ErrorCode, KeyPress, WebDriverError};
 
 use crate::latency::Work;
 use crate::phone::VirtualIphone;
@@ -26,6 +26,37 @@ impl VirtualIphone {
             ));
         }
         for character in text.chars() {
+            self.run_work(Work::Key).await;
+            self.type_key(character);
+        }
+        self.wait_until_idle().await;
+        Ok(())
+    }
+
+    /// Presses keys of a hardware keyboard: characters and names of `XCUIKeyboardKey`. Shift makes a capital letter; the other
+    /// modifiers are shortcuts, which this phone has none of.
+    ///
+    /// # Errors
+    /// `invalid argument` for a name that is none, with nothing pressed.
+    pub(crate) async fn press_keys(&self, keys: &[KeyPress]) -> Result<(), WebDriverError> {
+        const SHIFT: u64 = 1 << 1;
+        let characters = keys.iter().map(|press| {
+            let character = named_key(&press.key).or_else(|| {
+                let mut characters = press.key.chars();
+                characters.next().filter(|_| characters.next().is_none())
+            });
+            let character = character.ok_or_else(|| {
+                let message = format!("{:?} is no character and no XCUIKeyboardKey", press.key);
+                WebDriverError::new(ErrorCode::InvalidArgument, message)
+            })?;
+            Ok(match press.modifier_flags.unwrap_or(0) {
+                0 => Some(character),
+                SHIFT => character.to_uppercase().next(),
+                _ => None,
+            })
+        });
+        let characters: Vec<Option<char>> = characters.collect::<Result<_, WebDriverError>>()?;
+        for character in characters.into_iter().flatten() {
             self.run_work(Work::Key).await;
             self.type_key(character);
         }
@@ -84,4 +115,23 @@ impl VirtualIphone {
         self.type_key(key);
         true
     }
+}
+
+/// The character of one of XCTest's `XCUIKeyboardKey`; W3C WebDriver's private one for a key that has none.
+fn named_key(name: &str) -> Option<char> {
+    Some(match name.strip_prefix("XCUIKeyboardKey")? {
+        "Delete" => '\u{8}',
+        "ForwardDelete" => '\u{7f}',
+        "Return" | "Enter" => '\n',
+        "Tab" => '\t',
+        "Space" => ' ',
+        "Escape" => '\u{E00C}',
+        "End" => '\u{E010}',
+        "Home" => '\u{E011}',
+        "LeftArrow" => '\u{E012}',
+        "UpArrow" => '\u{E013}',
+        "RightArrow" => '\u{E014}',
+        "DownArrow" => '\u{E015}',
+        _ => return None,
+    })
 }

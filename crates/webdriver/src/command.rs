@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 pub use app::{AppCommand, AppName};
 pub use device::{Appearance, DeviceCommand};
 pub use element::ElementCommand;
-pub use gesture::{GestureCommand, PickerOrder, Scroll};
+pub use gesture::{GestureCommand, KeyPress, PickerOrder, Scroll};
 pub use route::{Method, Route, SessionScope};
 pub use screen::ScreenCommand;
 pub use session::SessionCommand;

@@ -53,8 +53,8 @@ pub use actions::{InputItems, InputSource, KeyItem, Origin, PointerItem, Pointer
 pub use capabilities::{Capabilities, CapabilityRules, NewSession, RequestedCapabilities};
 pub use command::{
     AppCommand, AppName, Appearance, Command, DeviceCommand, ElementCommand, GestureCommand,
-    IncomingCommand, Method, PickerOrder, Request, Route, ScreenCommand, Scroll, SessionCommand,
-    SessionScope,
+    IncomingCommand, KeyPress, Method, PickerOrder, Request, Route, ScreenCommand, Scroll,
+    SessionCommand, SessionScope,
 };
 pub use error::{ErrorCode, WebDriverError};
 pub use id::{ELEMENT_KEY, ElementId, OLD_ELEMENT_KEY, SessionId};

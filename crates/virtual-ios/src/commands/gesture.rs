@@ -37,6 +37,10 @@ impl VirtualIphone {
                 let at = self.place(element.as_ref(), at)?;
                 self.play(Touches::taps(at, 2)).await;
             }
+            GestureCommand::TwoFingerTap { element } => {
+                let bounds = self.bounds_of(element.as_ref())?;
+                self.play(Touches::two_finger_tap(bounds)).await;
+            }
             GestureCommand::TapTimes { element, taps, touches } => {
                 if touches != 1 || taps == 0 || taps > 100 {
                     return Err(refuse(
@@ -110,6 +114,24 @@ impl VirtualIphone {
                 let bounds = self.bounds_of(element.as_ref())?;
                 let travel = seconds(((scale - 1.0) / velocity).abs().clamp(0.1, 10.0))?;
                 self.play(Touches::pinch(bounds, scale.clamp(0.05, 20.0), travel)).await;
+            }
+            GestureCommand::Rotate { element, rotation, velocity } => {
+                let valid = rotation.is_finite() && velocity.is_finite() && velocity != 0.0;
+                if !valid || rotation.signum() != velocity.signum() {
+                    return Err(refuse(
+                        ErrorCode::InvalidArgument,
+                        "`rotation` and `velocity` must be numbers with the same sign",
+                    ));
+                }
+                let bounds = self.bounds_of(element.as_ref())?;
+                let travel = seconds((rotation / velocity).clamp(0.1, 10.0))?;
+                self.play(Touches::rotation(bounds, rotation, travel)).await;
+            }
+            GestureCommand::KeyboardInput { element, keys } => {
+                if let Some(element) = &element {
+                    self.element(element)?;
+                }
+                self.press_keys(&keys).await?;
             }
             GestureCommand::Keys { text, .. } => self.type_text(&text.0).await?,
             other => return Err(unknown(other)),

@@ -90,6 +90,42 @@ async fn text_is_typed_into_the_field_with_the_keyboard() {
 }
 
 #[tokio::test]
+async fn keys_of_a_hardware_keyboard_have_names_and_modifiers() {
+    let served = Served::new().await;
+    let session = served.session("com.example.bank").await;
+    let field = served.find(&session, "class name", "XCUIElementTypeTextField").await;
+    served.value("POST", &format!("{field}/click"), Value::Null).await;
+    let keyboard = format!("{session}/wda/element/0/keyboardInput");
+    let keys = json!(["a", "b", "XCUIKeyboardKeyDelete", { "key": "c", "modifierFlags": 2 }]);
+    served.value("POST", &keyboard, json!({ "keys": keys })).await;
+    assert_eq!(served.value("GET", &format!("{field}/text"), Value::Null).await, "aC");
+    let unknown = json!({ "keys": ["d", "XCUIKeyboardKeyNone"] });
+    let (_, error) = served.error("POST", &keyboard, unknown).await;
+    assert_eq!(error, "invalid argument");
+    assert_eq!(served.value("GET", &format!("{field}/text"), Value::Null).await, "aC");
+}
+
+#[tokio::test]
+async fn two_fingers_pinch_tap_and_turn() {
+    let served = Served::new().await;
+    let session = served.session("com.apple.Maps").await;
+    // The map of this phone zooms, and does not turn.
+    for (gesture, body, changes) in [
+        ("pinch", json!({ "scale": 2.0, "velocity": 1.0 }), true),
+        ("twoFingerTap", json!({}), false),
+        ("rotate", json!({ "rotation": 1.0, "velocity": 1.0 }), false),
+    ] {
+        let before = served.phone.world(|world| world.scene().clone());
+        served.value("POST", &format!("{session}/wda/{gesture}"), body).await;
+        let after = served.phone.world(|world| world.scene().clone());
+        assert_eq!(before != after, changes, "{gesture}");
+    }
+    let opposite = json!({ "rotation": 1.0, "velocity": -1.0 });
+    let (_, error) = served.error("POST", &format!("{session}/wda/rotate"), opposite).await;
+    assert_eq!(error, "invalid argument");
+}
+
+#[tokio::test]
 async fn alert_is_read_and_answered_by_its_buttons() {
     let served = Served::new().await;
     let session = served.session("com.apple.Preferences").await;

@@ -175,6 +175,44 @@ commands! {
             /// Keys per minute, where WebDriverAgent should not use its own.
             frequency: Option<u64> = field("frequency"),
         } => Post Required "/wda/keys" | "/keys";
+        /// Presses keys of a hardware keyboard, with modifiers. WebDriverAgent since Xcode 15.
+        KeyboardInput {
+            /// Where.
+            element: Option<ElementId> = path,
+            /// One after the other.
+            keys: Vec<KeyPress> = field("keys"),
+        } => Post Required "/wda/element/:element|0/keyboardInput";
+    }
+}
+
+/// A key of a hardware keyboard.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeyPress {
+    /// A character, or the name of one of XCTest's `XCUIKeyboardKey`, such as `XCUIKeyboardKeyDelete`.
+    pub key: String,
+    /// The bits of XCTest's `XCUIKeyModifierFlags`: 2 is shift, 16 is command.
+    pub modifier_flags: Option<u64>,
+}
+
+impl Field for KeyPress {
+    fn to_json(&self) -> Option<Value> {
+        if self.modifier_flags.is_none() {
+            return self.key.to_json();
+        }
+        let mut fields = Map::new();
+        put(&mut fields, "key", &self.key);
+        put(&mut fields, "modifierFlags", &self.modifier_flags);
+        Some(Value::Object(fields))
+    }
+
+    fn from_json(value: &Value) -> Result<Self, FieldError> {
+        match value {
+            Value::String(key) => Ok(Self { key: key.clone(), modifier_flags: None }),
+            Value::Object(fields) => {
+                Ok(Self { key: get(fields, "key")?, modifier_flags: get(fields, "modifierFlags")? })
+            }
+            _ => Err(FieldError::new("must be a text or an object")),
+        }
     }
 }
 

@@ -3,8 +3,8 @@
 use serde_json::{Map, Value, json};
 use thumbwire_webdriver::{
     AppCommand, AppName, Appearance, Base64, Command, DeviceCommand, Direction, ElementCommand,
-    ElementId, GestureCommand, InputItems, InputSource, KeyItem, Locator, MobileCommand, NameList,
-    NewSession, Orientation, Origin, PickerOrder, Point, PointerItem, PointerType,
+    ElementId, GestureCommand, InputItems, InputSource, KeyItem, KeyPress, Locator, MobileCommand,
+    NameList, NewSession, Orientation, Origin, PickerOrder, Point, PointerItem, PointerType,
     RequestedCapabilities, ScreenCommand, Script, Scroll, SessionCommand, SourceFormat, Strategy,
     TimeLimit, Timeouts, TypedText, finger_tap,
 };
@@ -36,6 +36,10 @@ fn id() -> ElementId {
 
 fn typed(text: &str) -> TypedText {
     TypedText(text.to_owned())
+}
+
+fn key_press(key: &str, modifier_flags: Option<u64>) -> KeyPress {
+    KeyPress { key: key.to_owned(), modifier_flags }
 }
 
 fn session() -> Vec<SessionCommand> {
@@ -243,6 +247,11 @@ fn gesture() -> Vec<GestureCommand> {
         },
         GestureCommand::Keys { text: typed("a\u{8}"), frequency: Some(30) },
         GestureCommand::Keys { text: typed("a"), frequency: None },
+        GestureCommand::KeyboardInput { element: None, keys: vec![key_press("a", None)] },
+        GestureCommand::KeyboardInput {
+            element: Some(id()),
+            keys: vec![key_press("XCUIKeyboardKeyDelete", None), key_press("a", Some(2))],
+        },
     ];
     for element in [None, Some(id())] {
         commands.extend([
