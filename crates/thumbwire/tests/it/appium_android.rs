@@ -1,81 +1,9 @@
 //! The field's own clients of Android at `thumbwire phone`: the real Appium server with its UiAutomator2 driver, which installs
 //! and instruments its server there, and Python's `uiautomator2`, which starts its `u2.jar`.
-//!
-//! `.ci/appium` installs them: `THUMBWIRE_APPIUM` is a folder with npm's `appium`, `appium-uiautomator2-driver` and `node`,
-//! `THUMBWIRE_PYTHON_APPIUM` a Python with `Appium-Python-Client` and `uiautomator2`.
 
-use std::io::{BufRead as _, BufReader};
-use std::net::TcpListener;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-
+use crate::appium_server::{Server, appium, run};
 use crate::python::python;
 use crate::stock_adb::{Phone, Stock};
-
-/// The Android SDK of Debian's package `adb`, as Appium wants it.
-const SDK: &str = "/usr/lib/android-sdk";
-
-/// The folder with Appium, if it is installed.
-fn appium() -> Option<PathBuf> {
-    let folder = PathBuf::from(std::env::var("THUMBWIRE_APPIUM").unwrap_or_default());
-    let driver = folder.join("node_modules/appium-uiautomator2-driver").is_dir();
-    let is_there = driver && Path::new(SDK).join("platform-tools/adb").exists();
-    let required = std::env::var_os("THUMBWIRE_REQUIRE_REAL").is_some_and(|value| value == "1");
-    assert!(is_there || !required, "THUMBWIRE_APPIUM names no Appium, or {SDK} has no adb");
-    if !is_there {
-        println!("skipped: no Appium with its UiAutomator2 driver (THUMBWIRE_APPIUM)");
-    }
-    is_there.then_some(folder)
-}
-
-/// An Appium server; it ends with the test.
-struct Server {
-    child: Child,
-    url: String,
-}
-
-impl Server {
-    fn start(folder: &Path) -> Self {
-        let free = TcpListener::bind("127.0.0.1:0").unwrap();
-        let port = free.local_addr().unwrap().port();
-        drop(free);
-        let bin = folder.join("node_modules/.bin");
-        let path = std::env::var("PATH").unwrap_or_default();
-        let mut child = Command::new(bin.join("appium"))
-            .args(["server", "--address", "127.0.0.1", "--port", &port.to_string()])
-            .env("PATH", format!("{}:{path}", bin.display()))
-            .env("APPIUM_HOME", folder)
-            .env("ANDROID_HOME", SDK)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        let started = lines.any(|line| line.unwrap().contains("listener started"));
-        assert!(started, "Appium does not start");
-        // A full pipe would block the server.
-        std::thread::spawn(move || lines.for_each(drop));
-        Self { child, url: format!("http://127.0.0.1:{port}") }
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-/// Runs a script of `tests/python`; returns what it printed.
-fn run(python: &str, script: &str, arguments: &[&str]) -> String {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/python").join(script);
-    let output = Command::new(python).arg(script).args(arguments).output().unwrap();
-    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{printed}{errors}");
-    printed
-}
 
 #[test]
 fn real_appium_server_drives_the_virtual_android_phone() {
@@ -85,7 +13,7 @@ fn real_appium_server_drives_the_virtual_android_phone() {
     let phone = Phone::start("1");
     stock.adb(&["connect", &phone.address]);
     let server = Server::start(&folder);
-    let table = run(&python, "appium_calls.py", &[&server.url, &phone.address, &stock.port]);
+    let table = run(&python, "appium_uiautomator2.py", &[&server.url, &phone.address, &stock.port]);
     println!("{table}");
     let passed = table.lines().filter(|line| line.starts_with("passed")).count();
     assert!(passed >= 60, "{table}");

@@ -1,7 +1,6 @@
-"""Calls a real Appium server, at a virtual Android phone, by Appium's Python client; prints a table of the calls.
+"""Calls a real Appium server with its UiAutomator2 driver, at a virtual Android phone; prints a table of the calls.
 
-Arguments: the URL of the Appium server, the phone's serial number, the port of its ADB server. Each line of the table has a
-result (passed, failed, not applicable), the call, and a reason. Exit status 1 if fewer than 95 % of the applicable calls pass.
+Arguments: the URL of the Appium server, the phone's serial number, the port of its ADB server.
 """
 
 import base64
@@ -21,44 +20,15 @@ from selenium.webdriver.common.actions import interaction
 from selenium.webdriver.common.actions.action_builder import ActionBuilder
 from selenium.webdriver.common.actions.pointer_input import PointerInput
 
+from appium_calls import Calls, is_png
+
 SERVER, SERIAL, ADB_PORT = sys.argv[1], sys.argv[2], int(sys.argv[3])
 SETTINGS, NOTES, CONTACTS = "com.android.settings", "com.android.notes", "com.google.android.contacts"
 XPATH, ID, DESCRIPTION = AppiumBy.XPATH, AppiumBy.ID, AppiumBy.ACCESSIBILITY_ID
 CLASS, SELECTOR = AppiumBy.CLASS_NAME, AppiumBy.ANDROID_UIAUTOMATOR
 
-rows = []
-
-
-def call(name, do, expected=None):
-    """Makes a call; `expected` is a value, a predicate, or nothing."""
-    try:
-        got = do()
-        good = expected is None or (expected(got) if callable(expected) else got == expected)
-        rows.append(("passed" if good else "failed", name, "" if good else f"got {got!r}"[:160]))
-        return got
-    except Exception as error:  # noqa: BLE001: each failure is a row
-        rows.append(("failed", name, f"{type(error).__name__}: {error}".splitlines()[0][:160]))
-        return None
-
-
-def raises(name, do, kind):
-    """Makes a call that must fail with an error of WebDriver."""
-    try:
-        got = do()
-        rows.append(("failed", name, f"got {got!r}, not {kind.__name__}"[:160]))
-    except kind:
-        rows.append(("passed", name, ""))
-    except Exception as error:  # noqa: BLE001
-        rows.append(("failed", name, f"{type(error).__name__}: {error}".splitlines()[0][:160]))
-
-
-def not_applicable(name, reason):
-    rows.append(("not applicable", name, reason))
-
-
-def is_png(data):
-    return base64.b64decode(data).startswith(b"\x89PNG")
-
+calls = Calls()
+call, raises, not_applicable = calls.call, calls.raises, calls.not_applicable
 
 options = UiAutomator2Options().load_capabilities({
     "platformName": "Android", "appium:automationName": "UiAutomator2", "appium:udid": SERIAL,
@@ -66,7 +36,7 @@ options = UiAutomator2Options().load_capabilities({
     "appium:appActivity": ".Settings", "appium:newCommandTimeout": 300,
 })
 d = webdriver.Remote(SERVER, options=options)
-rows.append(("passed", "new session: installs and starts the server", ""))
+calls.passed("new session: installs and starts the server")
 
 try:
     find, finds = d.find_element, d.find_elements
@@ -210,8 +180,4 @@ try:
 finally:
     call("delete session", d.quit)
 
-for result, name, reason in rows:
-    print(f"{result:<15} {name}{': ' if reason else ''}{reason}")
-count = {kind: sum(row[0] == kind for row in rows) for kind in ("passed", "failed", "not applicable")}
-print(f"{len(rows)} calls: " + ", ".join(f"{number} {kind}" for kind, number in count.items()))
-sys.exit(count["passed"] < 0.95 * (count["passed"] + count["failed"]))
+calls.finish()
