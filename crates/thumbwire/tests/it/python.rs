@@ -12,6 +12,7 @@ use std::process::{Child, Command, Stdio};
 use serde_json::{Value, json};
 use thumbwire_core::toolset::{android, mobile, ufo};
 use thumbwire_virtual_android::{Setup, VirtualPhone};
+use thumbwire_virtual_ios::VirtualIphone;
 use tokio::net::TcpListener;
 
 use crate::support::thumbwire;
@@ -234,26 +235,40 @@ fn langchain_accepts_the_tools_of_each_toolset() {
 
 /// The adapters start a server for each call, so the phone has to outlive it.
 #[tokio::test(flavor = "multi_thread")]
-async fn langgraph_agent_of_the_specification_drives_a_phone() {
-    let modules = "langchain_mcp_adapters, langgraph.prebuilt";
-    let Some(python) = python("THUMBWIRE_PYTHON_LANGCHAIN", modules) else { return };
+async fn langgraph_agent_of_the_specification_drives_an_android_phone() {
     let phone = VirtualPhone::new(Setup::default());
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap().to_string();
-    let served = phone.clone();
-    tokio::spawn(async move { served.listen(listener).await });
+    tokio::spawn(async move { phone.listen(listener).await });
+    langgraph_agent("com.android.chrome", "com.android.chrome:id/url_bar", &address);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn langgraph_agent_of_the_specification_drives_an_iphone() {
+    let phone = VirtualIphone::new(thumbwire_virtual_ios::Setup::default());
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    tokio::spawn(async move { phone.serve(listener).await });
+    langgraph_agent("com.google.chrome.ios", "url_bar", &url);
+}
+
+/// Runs the specification's example on a phone, whose browser and address field have these ids.
+fn langgraph_agent(browser: &str, address_field: &str, device: &str) {
+    let modules = "langchain_mcp_adapters, langgraph.prebuilt";
+    let Some(python) = python("THUMBWIRE_PYTHON_LANGCHAIN", modules) else { return };
     let output = Command::new(&python)
         .env("PYTHONDONTWRITEBYTECODE", "1")
         .arg(script("langchain_agent.py"))
+        .args([browser, address_field])
         .arg(thumbwire().get_program())
-        .args(["serve", "--device", &address])
+        .args(["serve", "--device", device])
         .output()
         .unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let seen: Value = serde_json::from_slice(&output.stdout).expect("the script prints JSON");
     assert_eq!(seen["tools"], mobile::toolset().tools.len());
     let out = |i: usize| seen["told"][i][2].as_str().unwrap_or_default();
-    assert_eq!(out(0).lines().next(), Some("Launched com.android.chrome"), "{seen}");
+    assert_eq!(out(0).lines().next(), Some(&*format!("Launched {browser}")), "{seen}");
     assert!(out(1).ends_with("pressed Enter") || out(1).contains("pressed Enter\n"), "{seen}");
     assert!(out(2).contains("yahoo.co.jp"), "{seen}");
     assert!(out(3).starts_with("App not found: com.example.nope\n"), "{seen}");

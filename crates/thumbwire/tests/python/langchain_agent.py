@@ -1,5 +1,7 @@
 """The example of the Mobile MCP server specification with another command and model: an agent by `langgraph` over the
 tools of a server on stdio. The model is a script: it calls the tools in order, then answers with what it read last.
+
+Arguments: the browser's id and the id of its address field on this phone, then the server's command.
 """
 
 import asyncio
@@ -24,7 +26,7 @@ def asks(number, tool, **arguments):
     return AIMessage(content="", tool_calls=[call])
 
 
-async def main(command, *args):
+async def main(browser, address_field, command, *args):
     client = MultiServerMCPClient(
         {
             "mobile": {
@@ -38,12 +40,12 @@ async def main(command, *args):
 
     tools = await client.get_tools()
     script = [
-        asks(1, "mobile_launch_app", bundle_id="com.android.chrome"),
+        asks(1, "mobile_launch_app", bundle_id=browser),
         asks(
             2,
             "mobile_type",
             text="yahoo.co.jp",
-            element_id="com.android.chrome:id/url_bar",
+            element_id=address_field,
             clear=True,
             submit=True,
         ),
@@ -54,7 +56,7 @@ async def main(command, *args):
     agent = create_react_agent(Scripted(messages=iter(script)), tools)
 
     response = await agent.ainvoke(
-        {"messages": ["AndroidデバイスでChromeを起動してyahoo.co.jpを開いてください"]}
+        {"messages": ["デバイスでChromeを起動してyahoo.co.jpを開いてください"]}
     )
     said = [message for message in response["messages"] if message.type == "tool"]
     told = [[one.name, one.status, one.content[0]["text"] if one.content else ""] for one in said]
