@@ -3,8 +3,9 @@
 //! `wda` drives a phone through a WebDriverAgent; `source` gives page sources their meaning, for live phones and saved files
 //! alike. Without the feature `ios` only saved sources are read.
 //!
-//! Phones on USB and Wi-Fi are found by `usbmux`, described by `lockdown`, and judged by `iphone`, which names what is
-//! [`Missing`]; `simctl` reads Xcode's list of simulators.
+//! Phones on USB and Wi-Fi are listed by `usbmux` and described by `lockdown`; `iphone` finds out what a phone lacks, which
+//! `missing` names with the step that provides it. `property_list` has the messages of all of them, `installed_apps` the list
+//! of apps.
 
 #[cfg(feature = "ios")]
 mod installed_apps;

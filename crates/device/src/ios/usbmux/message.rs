@@ -104,9 +104,9 @@ mod tests {
     #[test]
     fn header_tells_length_version_type_and_tag() {
         let bytes = encode(7, request("ListDevices"));
-        let length = u8::try_from(bytes.len() - 512).unwrap();
-        // Little-endian: the length (two bytes here), version 1, type 8, tag 7.
-        assert_eq!(bytes[..HEADER], [length, 2, 0, 0, 1, 0, 0, 0, 8, 0, 0, 0, 7, 0, 0, 0]);
+        let [low, high] = u16::try_from(bytes.len()).unwrap().to_le_bytes();
+        // Little-endian: the length, version 1, type 8, tag 7.
+        assert_eq!(bytes[..HEADER], [low, high, 0, 0, 1, 0, 0, 0, 8, 0, 0, 0, 7, 0, 0, 0]);
         let body = body_length(bytes[..HEADER].try_into().unwrap()).unwrap();
         assert_eq!(body, bytes.len() - HEADER);
         let read = property_list::parse(&bytes[HEADER..]).unwrap();
