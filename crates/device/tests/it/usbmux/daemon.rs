@@ -275,7 +275,7 @@ impl Connection {
 }
 
 /// An entry of the list, and the event that a phone is there. libusbmuxd reads no list in which a phone on Wi-Fi lacks
-/// `EscapedFullServiceName` or `NetworkAddress`.
+/// `EscapedFullServiceName`.
 fn attached(id: u64, phone: &Phone) -> Dictionary {
     let mut properties = dictionary([
         ("ConnectionType", Value::String(phone.connection.into())),
