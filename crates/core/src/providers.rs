@@ -2,16 +2,21 @@
 //!
 //! Begin with [`DeviceProvider`], one source of phones. [`DeviceProviders`] combines several in order, so the layers above
 //! do not know how a phone is reached: [`AdbServerProvider`] for the phones of a running adb server, [`AdbDirectProvider`]
-//! for an adbd with an address, `WdaProvider` for iPhones behind a WebDriverAgent, and `VirtualPhoneProvider` for the
-//! built-in virtual phone.
+//! for an adbd with an address, `WdaProvider` for iPhones behind a WebDriverAgent with an address, `UsbmuxProvider` for
+//! iPhones on USB and Wi-Fi, `SimulatorProvider` for Xcode's simulators, and `VirtualPhoneProvider` for the built-in virtual
+//! phone.
 //!
 //! To add a provider, add a file here that implements [`DeviceProvider`], and its line in `phones()` of the command line.
 
 mod adb_direct;
 mod adb_server;
 mod allowed;
+#[cfg(feature = "ios")]
+mod simulators;
 #[cfg(test)]
 mod tests;
+#[cfg(feature = "ios")]
+mod usbmux;
 #[cfg(feature = "virtual-phone")]
 mod virtual_phone;
 #[cfg(feature = "ios")]
@@ -29,6 +34,12 @@ use crate::action::{Cause, Failure, ListedDevice};
 pub use adb_direct::{AdbDirectProvider, HostKey};
 pub use adb_server::AdbServerProvider;
 pub use allowed::AllowedDevices;
+#[cfg(feature = "ios")]
+pub use simulators::SimulatorProvider;
+#[cfg(feature = "ios")]
+pub use thumbwire_device::ios::UsbmuxAddress;
+#[cfg(feature = "ios")]
+pub use usbmux::UsbmuxProvider;
 #[cfg(feature = "virtual-phone")]
 pub use virtual_phone::VirtualPhoneProvider;
 #[cfg(feature = "ios")]

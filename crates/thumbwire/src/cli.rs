@@ -341,7 +341,7 @@ fn phones_with<'a>(
         .with(AdbServerProvider::new(server).with_helper(helper))
         .with(AdbDirectProvider::default().with_key(key.clone()).with_helper(helper));
     #[cfg(feature = "ios")]
-    let phones = phones.with(ios_flags::provider(config, &named));
+    let phones = ios_flags::with_iphones(phones, config, &named);
     with_virtual(phones, named.contains(&VIRTUAL), key, helper)
 }
 

@@ -12,6 +12,7 @@
 //! | `OPENAI_API_KEY`, `ANTHROPIC_API_KEY`, or the one that `--api-key-env` names | API key of a model's endpoint |
 //! | `OPENAI_BASE_URL`, `ANTHROPIC_BASE_URL` | base URL of a model's endpoint, unless `--base-url` is given; the vendors' own clients read the same variables |
 //! | `THUMBWIRE_WDA` | an iPhone by the URL of its WebDriverAgent, unless `--wda` is given |
+//! | `USBMUXD_SOCKET_ADDRESS` | where usbmuxd listens, `UNIX:/PATH` or `HOST:PORT`, as libusbmuxd reads it; default `/var/run/usbmuxd` |
 //! | `THUMBWIRE_SECRET_NAME` | value of the secret NAME of `--secret NAME` |
 //! | `HTTPS_PROXY` or `ALL_PROXY`, and `NO_PROXY`, in upper or lower case | proxy for a model's endpoint, and the hosts that bypass it |
 //! | `NO_COLOR`, `TERM` | no colours if `NO_COLOR` is set or `TERM` is `dumb` |
@@ -29,7 +30,7 @@ use std::path::PathBuf;
 
 use file::{ConfigFile, GENERAL};
 #[cfg(feature = "ios")]
-use thumbwire_core::providers::WdaAddress;
+use thumbwire_core::providers::{UsbmuxAddress, WdaAddress};
 
 /// Settings from the environment and the configuration file.
 #[derive(Debug, Clone, PartialEq)]
@@ -55,6 +56,9 @@ pub struct Config {
     /// iPhones by their WebDriverAgents.
     #[cfg(feature = "ios")]
     pub wda: Vec<WdaAddress>,
+    /// Where the daemon that knows iPhones on USB and Wi-Fi listens.
+    #[cfg(feature = "ios")]
+    pub usbmuxd: UsbmuxAddress,
     /// Whether to use colours on a terminal.
     pub colours: bool,
 }
@@ -156,6 +160,8 @@ impl Config {
             proxy: proxy(&var),
             #[cfg(feature = "ios")]
             wda: wda(&var)?,
+            #[cfg(feature = "ios")]
+            usbmuxd: usbmuxd(&var)?,
             // https://no-color.org: any non-empty value.
             colours: var("NO_COLOR").is_none() && var("TERM").as_deref() != Some("dumb"),
         })
@@ -186,6 +192,13 @@ fn wda(var: &impl Fn(&str) -> Option<String>) -> Result<Vec<WdaAddress>, String>
     let named = var("THUMBWIRE_WDA").map(|text| text.parse());
     let named = named.transpose().map_err(|why| format!("invalid THUMBWIRE_WDA: {why}"))?;
     Ok(Vec::from_iter(named))
+}
+
+/// Where usbmuxd listens.
+#[cfg(feature = "ios")]
+fn usbmuxd(var: &impl Fn(&str) -> Option<String>) -> Result<UsbmuxAddress, String> {
+    let Some(address) = var("USBMUXD_SOCKET_ADDRESS") else { return Ok(UsbmuxAddress::default()) };
+    address.parse().map_err(|why| format!("invalid USBMUXD_SOCKET_ADDRESS {address:?}: {why}"))
 }
 
 /// The items of a comma-separated list.

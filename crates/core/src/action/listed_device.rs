@@ -1,7 +1,8 @@
 //! A phone in the device list, and what a caller can do if it is not ready, by its state.
 //!
 //! States are those of adb's `ConnectionState` (`adb.h` and `to_string` in AOSP's packages/modules/adb); after
-//! "no permissions" comes what this computer lacks (`diagnose_usb.cpp`).
+//! "no permissions" comes what this computer lacks (`diagnose_usb.cpp`). The states of iPhones say what is missing
+//! (`Missing` of `thumbwire_device::ios`).
 
 use thumbwire_device::Platform;
 
@@ -60,6 +61,10 @@ impl ListedDevice {
 
 /// How to get a phone in this state ready, as a sentence that fits after "Next: ".
 pub(super) fn next_move(state: &str) -> &'static str {
+    #[cfg(feature = "ios")]
+    if let Some(missing) = thumbwire_device::ios::Missing::of_state(state) {
+        return missing.next_move();
+    }
     match state.split_whitespace().next().unwrap_or_default() {
         "offline" => {
             "replug the phone, or run `adb reconnect offline`; restart the phone if it stays offline"

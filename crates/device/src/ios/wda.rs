@@ -6,7 +6,8 @@
 //! `alerts`, `mjpeg`, and `state` for the rest. The messages are those of `thumbwire_webdriver`. Nothing here waits,
 //! retries an act or remembers a screen.
 //!
-//! Installing and starting WebDriverAgent, and forwarding its port from USB, is the operator's business.
+//! Installing and starting WebDriverAgent is the operator's business. Its port is reached at an address, or on the phone
+//! itself through usbmuxd ([`Ios::attach_usbmux`]).
 
 mod alerts;
 mod apps;
@@ -31,7 +32,14 @@ use crate::{
     Screenshot, SideEffect, Size, Tree, TreeDetail, TypingMethod,
 };
 use client::WdaClient;
-use http::HttpClient;
+use http::{HttpClient, UsbmuxPort};
+
+use super::installed_apps;
+use super::usbmux::UsbmuxClient;
+
+/// The ports of WebDriverAgent and of its MJPEG stream on the phone (`FBConfiguration.m`).
+const WDA_PORT: u16 = 8100;
+const MJPEG_PORT: u16 = 9100;
 
 /// An iPhone or iPad behind a WebDriverAgent.
 pub struct Ios {
@@ -39,6 +47,8 @@ pub struct Ios {
     identity: Identity,
     /// Where the screen is streamed.
     mjpeg: Option<HttpClient>,
+    /// The daemon and the UDID by which the phone was found; `None` if its WebDriverAgent has an address.
+    usbmux: Option<(UsbmuxClient, String)>,
     /// The form in which sources are asked for.
     source_format: SourceFormat,
     /// Pixels per point, once they are measured.
@@ -57,18 +67,39 @@ impl Ios {
     /// # Errors
     /// [`Error::Refused`] if `url` is not one, [`Error::NotConnected`] if no WebDriverAgent answers there.
     pub async fn attach(id: &str, url: &str) -> Result<Self, Error> {
+        Self::attach_wda(id, WdaClient::new(url)?).await
+    }
+
+    /// A handle on the phone with this UDID, whose WebDriverAgent serves on port 8100 of the phone. It is reached through
+    /// usbmuxd, as is its MJPEG stream.
+    ///
+    /// `id` is the name by which clients select this phone.
+    ///
+    /// # Errors
+    /// [`Error::NotConnected`] if the phone is not connected, or no WebDriverAgent answers there.
+    pub async fn attach_usbmux(id: &str, client: &UsbmuxClient, udid: &str) -> Result<Self, Error> {
+        let http = |port| HttpClient::over_usbmux(usbmux_port(client, udid, port));
+        let mut ios = Self::attach_wda(id, WdaClient::over(http(WDA_PORT)?)).await?;
+        ios.mjpeg = Some(http(MJPEG_PORT)?);
+        ios.usbmux = Some((client.clone(), udid.to_owned()));
+        Ok(ios)
+    }
+
+    async fn attach_wda(id: &str, wda: WdaClient) -> Result<Self, Error> {
+        let url = wda.address().to_owned();
         let identity =
             Identity { id: id.to_owned(), platform: Platform::Ios, model: String::new() };
         let mut ios = Self {
-            wda: WdaClient::new(url)?,
+            wda,
             identity,
             mjpeg: None,
+            usbmux: None,
             source_format: SourceFormat::Xml,
             scale: OnceCell::new(),
             pace: text::Pace::default(),
             rotation: Mutex::default(),
         };
-        let status = ios.read_status().await.map_err(|error| not_wda(error, url))?;
+        let status = ios.read_status().await.map_err(|error| not_wda(error, &url))?;
         ios.identity.model = match status.device.as_deref() {
             Some("ipad") => "iPad".into(),
             Some("iphone") => "iPhone".into(),
@@ -92,6 +123,19 @@ impl Ios {
         self.source_format = SourceFormat::Json;
         self
     }
+}
+
+/// Whether a WebDriverAgent answers on port 8100 of the phone with this UDID.
+pub(super) async fn answers(client: &UsbmuxClient, udid: &str) -> bool {
+    let attached = Ios::attach_usbmux(udid, client, udid).await;
+    if let Err(error) = &attached {
+        tracing::debug!("{udid}: {error}");
+    }
+    attached.is_ok()
+}
+
+fn usbmux_port(client: &UsbmuxClient, udid: &str, port: u16) -> UsbmuxPort {
+    UsbmuxPort { client: client.clone(), udid: udid.to_owned(), port }
 }
 
 /// The error if something other than a WebDriverAgent answers at an address.
@@ -160,8 +204,14 @@ impl Device for Ios {
         self.press_key(key).await
     }
 
-    /// The active apps only: WebDriverAgent cannot list installed ones.
+    /// The installed apps, if the phone was found by usbmuxd and tells them. WebDriverAgent knows only the active ones.
     async fn apps(&self) -> Result<Vec<App>, Error> {
+        if let Some((client, udid)) = &self.usbmux {
+            match installed_apps::list(client, udid).await {
+                Ok(apps) => return Ok(apps),
+                Err(error) => tracing::warn!("{udid}: only active apps are listed: {error}"),
+            }
+        }
         self.active_apps().await
     }
 

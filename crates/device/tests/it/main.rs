@@ -23,4 +23,6 @@ mod pictures;
 mod recorded;
 mod turning;
 #[cfg(feature = "ios")]
+mod usbmux;
+#[cfg(feature = "ios")]
 mod wda;

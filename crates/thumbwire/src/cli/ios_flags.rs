@@ -1,6 +1,8 @@
-//! `--wda`: iPhones behind a WebDriverAgent.
+//! `--wda`: iPhones behind a WebDriverAgent; and those that this computer knows, on USB, on Wi-Fi, and as simulators.
 
-use thumbwire_core::providers::{WdaAddress, WdaProvider};
+use thumbwire_core::providers::{
+    DeviceProviders, SimulatorProvider, UsbmuxProvider, WdaAddress, WdaProvider,
+};
 
 use crate::config::Config;
 
@@ -22,8 +24,20 @@ impl IosFlags {
     }
 }
 
+/// Adds the iPhones: those that the settings name, then those of this computer.
+pub(super) fn with_iphones(
+    phones: DeviceProviders,
+    config: &Config,
+    named: &[&str],
+) -> DeviceProviders {
+    phones
+        .with(provider(config, named))
+        .with(UsbmuxProvider::new(config.usbmuxd.clone()))
+        .with(SimulatorProvider::default())
+}
+
 /// The phones that the settings name, and those of these ids that are URLs.
-pub(super) fn provider(config: &Config, named: &[&str]) -> WdaProvider {
+fn provider(config: &Config, named: &[&str]) -> WdaProvider {
     let mut phones = config.wda.clone();
     let urls = named.iter().filter(|id| WdaAddress::is_url(id));
     let urls = urls.map(|url| WdaAddress { url: (*url).to_owned(), mjpeg: None });

@@ -97,6 +97,8 @@ mod ufo;
 mod ufo_http;
 mod ufo_recorded;
 mod unlocking;
+#[cfg(feature = "ios")]
+mod usbmux;
 mod verbs;
 mod walks;
 mod wire;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-/// The binary under test, isolated from any adb server on this machine.
+/// The binary under test, isolated from any adb server and usbmuxd on this machine.
 pub(crate) fn thumbwire() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_thumbwire"));
     command.env_remove("LOG_LEVEL").env_remove("ADB_SERVER_SOCKET");
@@ -16,6 +16,7 @@ pub(crate) fn thumbwire() -> Command {
     command.env_remove("THUMBWIRE_CONFIG").env("XDG_CONFIG_HOME", env!("CARGO_TARGET_TMPDIR"));
     // A port outside the dynamic range on which nothing listens.
     command.env("ANDROID_ADB_SERVER_ADDRESS", "127.0.0.1").env("ANDROID_ADB_SERVER_PORT", "9");
+    command.env("USBMUXD_SOCKET_ADDRESS", "UNIX:/nonexistent/usbmuxd");
     command
 }
 

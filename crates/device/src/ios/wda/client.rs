@@ -97,7 +97,12 @@ pub(super) enum Effect {
 impl WdaClient {
     /// See [`HttpClient::new`].
     pub(super) fn new(url: &str) -> Result<Self, Error> {
-        Ok(Self { http: HttpClient::new(url)?, session: Mutex::default() })
+        Ok(Self::over(HttpClient::new(url)?))
+    }
+
+    /// One that is reached by this client.
+    pub(super) fn over(http: HttpClient) -> Self {
+        Self { http, session: Mutex::default() }
     }
 
     /// Its address, for messages.

@@ -4,13 +4,18 @@
 //! Connections are not kept: over USB or loopback a new one costs about a millisecond, and on a kept one nobody could tell
 //! whether a restarted server had received the request.
 
+mod over_usbmux;
+
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use reqwest::header::CONTENT_TYPE;
-use reqwest::{Client, Response, Url};
+use reqwest::{Client, Url};
 use thumbwire_webdriver::{Method, Request};
 use tokio::time::timeout;
+
+pub(super) use over_usbmux::UsbmuxPort;
+use over_usbmux::UsbmuxResponse;
 
 use crate::{Error, SideEffect};
 
@@ -22,9 +27,40 @@ const CONNECT: Duration = Duration::from_secs(5);
 
 /// A client for one server.
 pub(super) struct HttpClient {
-    client: Client,
+    sender: Sender,
     /// Without a slash at the end.
     base: Url,
+}
+
+/// How requests reach the server.
+enum Sender {
+    /// At an address.
+    Address(Client),
+    /// At a port of an iPhone.
+    Usbmux(UsbmuxPort),
+}
+
+/// A response whose body is still coming.
+pub(super) enum HttpResponse {
+    Address(reqwest::Response),
+    Usbmux(UsbmuxResponse),
+}
+
+impl HttpResponse {
+    pub(super) fn status(&self) -> u16 {
+        match self {
+            Self::Address(response) => response.status().as_u16(),
+            Self::Usbmux(response) => response.status,
+        }
+    }
+
+    /// The next part of the body; `None` at its end.
+    pub(super) async fn chunk(&mut self) -> Result<Option<Bytes>, HttpError> {
+        match self {
+            Self::Address(response) => response.chunk().await.map_err(|error| lost(&error)),
+            Self::Usbmux(response) => response.chunk().await,
+        }
+    }
 }
 
 /// Why a request failed.
@@ -70,7 +106,20 @@ impl HttpClient {
             builder = builder.tls_certs_only([]);
         }
         let client = builder.build().map_err(|error| refused(root_cause(&error)))?;
-        Ok(Self { client, base })
+        Ok(Self { sender: Sender::Address(client), base })
+    }
+
+    /// A client for the server at a port of an iPhone.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] if its UDID cannot be one.
+    pub(super) fn over_usbmux(port: UsbmuxPort) -> Result<Self, Error> {
+        let base = Url::parse(&format!("usbmux://{}:{}", port.udid, port.port));
+        let base = base.map_err(|error| Error::Refused {
+            what: "the UDID of an iPhone",
+            reason: error.to_string(),
+        })?;
+        Ok(Self { sender: Sender::Usbmux(port), base })
     }
 
     /// The server's address, for messages.
@@ -86,9 +135,9 @@ impl HttpClient {
     ) -> Result<(u16, Bytes), HttpError> {
         let exchange = async {
             let mut response = self.open(request).await?;
-            let status = response.status().as_u16();
+            let status = response.status();
             let mut body = BytesMut::new();
-            while let Some(chunk) = response.chunk().await.map_err(|error| lost(&error))? {
+            while let Some(chunk) = response.chunk().await? {
                 if body.len() + chunk.len() > LONGEST {
                     return Err(HttpError::TooLarge);
                 }
@@ -100,25 +149,30 @@ impl HttpClient {
     }
 
     /// Sends a request and returns the response without its body.
-    async fn open(&self, request: &Request) -> Result<Response, HttpError> {
+    async fn open(&self, request: &Request) -> Result<HttpResponse, HttpError> {
+        let client = match &self.sender {
+            Sender::Address(client) => client,
+            Sender::Usbmux(port) => return port.open(request).await.map(HttpResponse::Usbmux),
+        };
         let url = format!("{}{}", self.address(), request.path);
         let method = match request.method {
             Method::Get => reqwest::Method::GET,
             Method::Post => reqwest::Method::POST,
             Method::Delete => reqwest::Method::DELETE,
         };
-        let mut sending = self.client.request(method, url);
+        let mut sending = client.request(method, url);
         if let Some(body) = &request.body {
             sending = sending.header(CONTENT_TYPE, "application/json").body(body.to_string());
         }
-        sending.send().await.map_err(|error| match error.is_connect() || error.is_builder() {
+        let sent = sending.send().await.map(HttpResponse::Address);
+        sent.map_err(|error| match error.is_connect() || error.is_builder() {
             true => HttpError::NotSent(root_cause(&error)),
             false => lost(&error),
         })
     }
 
     /// Opens a response without an end, such as the MJPEG stream at the server's root.
-    pub(super) async fn open_stream(&self, limit: Duration) -> Result<Response, HttpError> {
+    pub(super) async fn open_stream(&self, limit: Duration) -> Result<HttpResponse, HttpError> {
         let request = Request { method: Method::Get, path: "/".into(), body: None };
         timeout(limit, self.open(&request)).await.unwrap_or(Err(HttpError::TimedOut(limit)))
     }
@@ -129,6 +183,12 @@ impl HttpError {
     pub(super) fn into_error(self, address: &str, acts: bool) -> Error {
         let acted = if acts { SideEffect::Possible } else { SideEffect::None };
         match self {
+            Self::NotSent(cause) if address.starts_with("usbmux:") => Error::NotConnected {
+                reason: format!(
+                    "cannot connect to WebDriverAgent at {address}: {cause}. List the devices to see what is missing"
+                ),
+                acted: SideEffect::None,
+            },
             Self::NotSent(cause) => Error::NotConnected {
                 reason: format!(
                     "cannot connect to WebDriverAgent at {address}: {cause}. Start WebDriverAgent on the phone; over USB, \

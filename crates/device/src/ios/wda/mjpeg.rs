@@ -34,7 +34,7 @@ impl ScreenStreaming for Ios {
         self.wda.set(&settings).await?;
         let response = mjpeg.open_stream(SILENCE).await;
         let mut response = response.map_err(|error| error.into_error(mjpeg.address(), false))?;
-        if !response.status().is_success() {
+        if !(200..300).contains(&response.status()) {
             tracing::info!("{} has no stream: HTTP status {}", mjpeg.address(), response.status());
             return Ok(None);
         }

@@ -1,0 +1,300 @@
+//! iPhones found by usbmuxd: the client and the driver against a daemon in the test's own process (`daemon`), and that daemon
+//! against libimobiledevice's own tools.
+
+mod daemon;
+mod pairing;
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use thumbwire_device::ios::{
+    Connection, Ios, Iphone, Lockdown, LockdownError, Missing, UsbmuxClient, UsbmuxDevice,
+    UsbmuxError,
+};
+use thumbwire_device::{AppId, Device as _, Error, Front, SideEffect, StreamOptions};
+use thumbwire_virtual_ios::{Profile, Setup, VirtualIphone};
+use tokio::net::TcpListener;
+use tokio::task::JoinSet;
+
+use daemon::{Daemon, Fault, Phone, Trust, UDID};
+use pairing::Pairing;
+
+/// A virtual iPhone whose WebDriverAgent and stream are on ports of a phone.
+struct Served {
+    virtual_phone: VirtualIphone,
+    ports: BTreeMap<u16, SocketAddr>,
+    _servers: JoinSet<()>,
+}
+
+impl Served {
+    async fn new() -> Self {
+        let virtual_phone =
+            VirtualIphone::new(Setup { profile: Profile::Instant, ..Setup::default() });
+        let mut ports = BTreeMap::new();
+        let mut servers = JoinSet::new();
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        ports.insert(8100, listener.local_addr().unwrap());
+        let phone = virtual_phone.clone();
+        servers.spawn(async move { phone.serve(listener).await.unwrap() });
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        ports.insert(9100, listener.local_addr().unwrap());
+        let phone = virtual_phone.clone();
+        servers.spawn(async move { phone.serve_mjpeg(listener).await.unwrap() });
+        Self { virtual_phone, ports, _servers: servers }
+    }
+
+    fn phone(&self) -> Phone {
+        Phone { ports: self.ports.clone(), ..Phone::new(UDID) }
+    }
+}
+
+async fn examine(client: &UsbmuxClient) -> Iphone {
+    Iphone::examine(client, &client.list().await.unwrap()[0]).await
+}
+
+/// What this phone lacks.
+async fn missing(phone: Phone) -> Option<Missing> {
+    let daemon = Daemon::start([phone]).await;
+    examine(&daemon.client()).await.missing
+}
+
+#[tokio::test]
+async fn phones_are_listed_once_and_by_cable_if_there_is_one() {
+    let network = Phone { connection: "Network", ..Phone::new(UDID) };
+    let old = "0123456789abcdef0123456789abcdef01234567";
+    let phones = [
+        network.clone(),
+        // As older daemons write it.
+        Phone { udid: UDID.replace('-', ""), ..Phone::new(UDID) },
+        Phone { udid: old.into(), ..network },
+    ];
+    let daemon = Daemon::start(phones).await;
+    let device = |id, udid: &str, connection| UsbmuxDevice { id, udid: udid.into(), connection };
+    let expected = [device(2, UDID, Connection::Usb), device(3, old, Connection::Network)];
+    assert_eq!(daemon.client().list().await.unwrap(), expected);
+}
+
+#[tokio::test]
+async fn phone_says_what_it_is_and_lacks_only_a_web_driver_agent() {
+    let daemon = Daemon::start([Phone::new(UDID)]).await;
+    let iphone = examine(&daemon.client()).await;
+    let values = &iphone.values;
+    assert_eq!(
+        [&*values.name, &*values.product_type, &*values.product_version],
+        ["Ana’s iPhone", "iPhone12,8", "16.7.10"]
+    );
+    assert_eq!(iphone.missing, Some(Missing::WebDriverAgent));
+    // Before iOS 16 there was no developer mode.
+    let old = Phone { version: "15.8", developer_mode: None, ..Phone::new(UDID) };
+    assert_eq!(missing(old).await, Some(Missing::WebDriverAgent));
+    let new = Phone { version: "18.1", ..Phone::new(UDID) };
+    assert_eq!(missing(new).await, Some(Missing::Tunnel));
+}
+
+#[tokio::test]
+async fn what_is_missing_is_named() {
+    let with = |trust| Phone { trust, ..Phone::new(UDID) };
+    for (phone, expected) in [
+        (with(Trust::Unpaired), Missing::Pairing),
+        (with(Trust::Refuses("InvalidHostID")), Missing::Pairing),
+        (with(Trust::Refuses("UserDeniedPairing")), Missing::Pairing),
+        (with(Trust::Refuses("PairingDialogResponsePending")), Missing::Trust),
+        (with(Trust::Refuses("PasswordProtected")), Missing::Unlocking),
+        (with(Trust::Refuses("SomethingNew")), Missing::Answer),
+        (Phone { developer_mode: Some(false), ..Phone::new(UDID) }, Missing::DeveloperMode),
+        (Phone { is_huge: true, ..Phone::new(UDID) }, Missing::Answer),
+    ] {
+        assert_eq!(missing(phone).await, Some(expected));
+    }
+    // It says what it is to every computer.
+    let daemon = Daemon::start([with(Trust::Unpaired)]).await;
+    assert_eq!(examine(&daemon.client()).await.values.product_type, "iPhone12,8");
+}
+
+#[tokio::test]
+async fn phone_with_another_certificate_than_the_paired_one_is_refused() {
+    let phone = Phone { shown: Pairing::other(), ..Phone::new(UDID) };
+    let daemon = Daemon::start([phone]).await;
+    let mut lockdown = Lockdown::connect(&daemon.client(), UDID).await.unwrap();
+    let error = lockdown.start_session().await.unwrap_err();
+    assert!(matches!(error, LockdownError::Tls(_)), "{error}");
+    assert!(error.to_string().contains("invalid peer certificate"), "{error}");
+    assert_eq!(examine(&daemon.client()).await.missing, Some(Missing::ValidPairRecord));
+}
+
+#[tokio::test]
+async fn phone_that_refuses_the_certificate_of_this_computer_needs_another_pairing() {
+    let shown = Pairing::shared().of_another_computer();
+    let phone = Phone { shown, ..Phone::new(UDID) };
+    assert_eq!(missing(phone).await, Some(Missing::ValidPairRecord));
+}
+
+#[tokio::test]
+async fn messages_that_are_too_long_or_none_are_refused() {
+    let daemon = Daemon::start([Phone::new(UDID)]).await;
+    for fault in [Fault::Huge, Fault::Garbage, Fault::Deep] {
+        daemon.set_fault(Some(fault));
+        let error = daemon.client().list().await.unwrap_err();
+        assert!(matches!(error, UsbmuxError::Protocol(_)), "{fault:?}: {error}");
+    }
+    daemon.set_fault(Some(Fault::Close));
+    let error = daemon.client().list().await.unwrap_err();
+    assert!(matches!(error, UsbmuxError::Lost(_)), "{error}");
+}
+
+#[tokio::test]
+async fn daemon_or_phone_that_hangs_is_given_up() {
+    let daemon = Daemon::start([Phone { is_silent: true, ..Phone::new(UDID) }]).await;
+    let limit = Duration::from_millis(50);
+    assert_eq!(examine(&daemon.client()).await.missing, Some(Missing::Answer));
+    daemon.set_fault(Some(Fault::Hang));
+    let error = daemon.client().with_limit(limit).list().await.unwrap_err();
+    assert!(matches!(error, UsbmuxError::TimedOut(_)), "{error}");
+}
+
+#[tokio::test]
+async fn computer_without_a_daemon_says_so() {
+    let client = UsbmuxClient::new("UNIX:/nonexistent/usbmuxd".parse().unwrap());
+    let error = client.list().await.unwrap_err();
+    assert!(matches!(error, UsbmuxError::NoDaemon { .. }), "{error}");
+    assert!(error.to_string().starts_with("no usbmuxd at UNIX:/nonexistent/usbmuxd"), "{error}");
+}
+
+#[tokio::test]
+async fn phone_is_driven_through_the_daemon() {
+    let served = Served::new().await;
+    let daemon = Daemon::start([served.phone()]).await;
+    assert_eq!(examine(&daemon.client()).await.missing, None);
+    let ios = Ios::attach_usbmux(UDID, &daemon.client(), UDID).await.unwrap();
+    assert_eq!(ios.identity().id, UDID);
+    assert_eq!(ios.screenshot().await.unwrap().size, ios.screen_size().await.unwrap());
+    ios.launch(&AppId("com.example.bank".into())).await.unwrap();
+    let Front::App(front) = ios.foreground().await.unwrap() else { panic!("no app in front") };
+    assert_eq!(front.app.0, "com.example.bank");
+    let taps = served.virtual_phone.commands().len();
+    assert!(taps > 3, "{taps} commands reached WebDriverAgent");
+    // The stream is on another port.
+    let options = StreamOptions { max_side: None, gap: Duration::from_millis(1) };
+    let streaming = ios.facets().screen_streaming.unwrap();
+    let mut stream = streaming.stream_screen(options).await.unwrap().unwrap();
+    assert_eq!(stream.next().await.unwrap().size, ios.screen_size().await.unwrap());
+    // The apps are the phone's, not only the active ones.
+    let apps: Vec<_> =
+        ios.apps().await.unwrap().into_iter().map(|app| (app.id.0, app.system)).collect();
+    let app = |id: &str, system| (id.to_owned(), system);
+    let expected = [
+        app("com.apple.Preferences", true),
+        app("com.example.a-b", false),
+        app("com.example.bank", false),
+    ];
+    assert_eq!(apps, expected);
+}
+
+#[tokio::test]
+async fn apps_of_an_unpaired_phone_are_the_active_ones() {
+    let served = Served::new().await;
+    let daemon = Daemon::start([Phone { trust: Trust::Unpaired, ..served.phone() }]).await;
+    let ios = Ios::attach_usbmux(UDID, &daemon.client(), UDID).await.unwrap();
+    ios.launch(&AppId("com.example.bank".into())).await.unwrap();
+    let apps = ios.apps().await.unwrap();
+    assert!(apps.iter().any(|app| app.id.0 == "com.example.bank"));
+    assert!(apps.iter().all(|app| app.id.0 != "com.example.a-b"));
+}
+
+#[tokio::test]
+async fn phone_that_is_unplugged_is_lost_and_found_again_under_its_new_number() {
+    let served = Served::new().await;
+    let daemon = Daemon::start([]).await;
+    let id = daemon.plug(served.phone());
+    let ios = Ios::attach_usbmux(UDID, &daemon.client(), UDID).await.unwrap();
+    daemon.unplug(id);
+    let error = ios.probe().await.unwrap_err();
+    let Error::NotConnected { reason, acted } = &error else { panic!("{error}") };
+    assert!(reason.contains("usbmuxd does not have this iPhone"), "{reason}");
+    assert_eq!(*acted, SideEffect::None);
+    daemon.plug(served.phone());
+    ios.probe().await.unwrap();
+}
+
+/// A server that takes a request, has the phone unplugged, and never answers.
+#[tokio::test]
+async fn phone_that_is_unplugged_during_an_act_leaves_it_open_whether_it_happened() {
+    let served = Served::new().await;
+    let daemon = Daemon::start([]).await;
+    let id = daemon.plug(served.phone());
+    let ios = Ios::attach_usbmux(UDID, &daemon.client(), UDID).await.unwrap();
+    ios.screen_size().await.unwrap();
+    let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = silent.local_addr().unwrap();
+    daemon.change(id, |phone| _ = phone.ports.insert(8100, address));
+    let unplugging = Arc::clone(&daemon);
+    tokio::spawn(async move {
+        let (stream, _) = silent.accept().await.unwrap();
+        stream.readable().await.unwrap();
+        unplugging.unplug(id);
+        drop(stream);
+    });
+    let error = ios.stop(&AppId("com.example.bank".into())).await.unwrap_err();
+    assert!(matches!(error, Error::NotConnected { .. }), "{error}");
+    assert_eq!(error.acted(), SideEffect::Possible);
+}
+
+#[tokio::test]
+async fn phones_that_come_and_go_are_reported() {
+    let daemon = Daemon::start([Phone::new(UDID)]).await;
+    let mut events = daemon.client().listen().await.unwrap();
+    events.next().await.unwrap();
+    daemon.unplug(1);
+    events.next().await.unwrap();
+    assert_eq!(daemon.client().list().await.unwrap(), []);
+    daemon.plug(Phone::new(UDID));
+    events.next().await.unwrap();
+    assert_eq!(daemon.client().list().await.unwrap()[0].id, 2);
+}
+
+/// What one of libimobiledevice's tools prints when it asks the daemon; `None` if it is not installed.
+async fn run_tool(daemon: &Daemon, program: &str, arguments: &[&str]) -> Option<String> {
+    let output = tokio::process::Command::new(program)
+        .args(arguments)
+        .env("USBMUXD_SOCKET_ADDRESS", daemon.address.to_string())
+        .output()
+        .await;
+    let required = std::env::var_os("THUMBWIRE_REQUIRE_REAL").is_some_and(|value| value == "1");
+    let output = match output {
+        Ok(output) => output,
+        Err(error) if required => panic!("{program}: {error}"),
+        Err(_) => {
+            println!("skipped: {program} is not installed (Debian package libimobiledevice-utils)");
+            return None;
+        }
+    };
+    let (out, errors) = (&output.stdout, &output.stderr);
+    assert!(
+        output.status.success(),
+        "{program} {arguments:?}: {}",
+        String::from_utf8_lossy(errors)
+    );
+    Some(String::from_utf8_lossy(out).trim_end().to_owned())
+}
+
+/// So that both ends of the protocol are judged by somebody else's program.
+#[tokio::test]
+async fn libimobiledevice_reads_what_the_daemon_of_these_tests_says() {
+    let network = Phone { connection: "Network", ..Phone::new("00008110-000A11112222801E") };
+    let daemon = Daemon::start([Phone::new(UDID), network]).await;
+    let Some(listed) = run_tool(&daemon, "idevice_id", &["-l"]).await else { return };
+    assert_eq!(listed, UDID);
+    let network = run_tool(&daemon, "idevice_id", &["-n"]).await.unwrap();
+    assert_eq!(network.split(' ').next(), Some("00008110-000A11112222801E"));
+    // Over TLS, with the keys of the pair record.
+    let info = ["-u", UDID, "-k", "ProductType"];
+    assert_eq!(run_tool(&daemon, "ideviceinfo", &info).await.unwrap(), "iPhone12,8");
+    let mode = ["-u", UDID, "-q", "com.apple.security.mac.amfi", "-k", "DeveloperModeStatus"];
+    assert_eq!(run_tool(&daemon, "ideviceinfo", &mode).await.unwrap(), "true");
+    let asked = daemon.requests();
+    for kind in ["ListDevices", "ReadPairRecord", "Connect"] {
+        assert!(asked.iter().any(|it| it == kind), "{kind} is not in {asked:?}");
+    }
+}
