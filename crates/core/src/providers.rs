@@ -2,8 +2,8 @@
 //!
 //! Begin with [`DeviceProvider`], one source of phones. [`DeviceProviders`] combines several in order, so the layers above
 //! do not know how a phone is reached: [`AdbServerProvider`] for the phones of a running adb server, [`AdbDirectProvider`]
-//! for an adbd with an address, `WdaProvider` for iPhones behind a WebDriverAgent, and `VirtualPhoneProvider` for the
-//! built-in virtual phone.
+//! for an adbd with an address, `WdaProvider` for iPhones behind a WebDriverAgent, `VirtualPhoneProvider` for the built-in
+//! virtual phone and `VirtualIphoneProvider` for the built-in virtual iPhone.
 //!
 //! To add a provider, add a file here that implements [`DeviceProvider`], and its line in `phones()` of the command line.
 
@@ -12,6 +12,8 @@ mod adb_server;
 mod allowed;
 #[cfg(test)]
 mod tests;
+#[cfg(all(feature = "ios", feature = "virtual-phone"))]
+mod virtual_iphone;
 #[cfg(feature = "virtual-phone")]
 mod virtual_phone;
 #[cfg(feature = "ios")]
@@ -29,6 +31,8 @@ use crate::action::{Cause, Failure, ListedDevice};
 pub use adb_direct::{AdbDirectProvider, HostKey};
 pub use adb_server::AdbServerProvider;
 pub use allowed::AllowedDevices;
+#[cfg(all(feature = "ios", feature = "virtual-phone"))]
+pub use virtual_iphone::VirtualIphoneProvider;
 #[cfg(feature = "virtual-phone")]
 pub use virtual_phone::VirtualPhoneProvider;
 #[cfg(feature = "ios")]
@@ -36,6 +40,12 @@ pub use wda::{WdaAddress, WdaProvider};
 
 /// The id of the built-in virtual phone.
 pub const VIRTUAL: &str = "virtual";
+
+/// The id of the built-in virtual iPhone.
+pub const VIRTUAL_IOS: &str = "virtual-ios";
+
+/// The ids of the built-in virtual phones. They are used only by name.
+pub const BUILT_IN: [&str; 2] = [VIRTUAL, VIRTUAL_IOS];
 
 /// A source of phones.
 #[async_trait]
