@@ -48,6 +48,8 @@ eval seeds='0..20':
     cargo build --release -p thumbwire
     target/release/thumbwire eval --policy oracle --seeds {{seeds}} --min-success 1
     target/release/thumbwire eval --policy scripted --seeds {{seeds}} --min-success 0.95
+    target/release/thumbwire eval --platform ios --policy oracle --seeds 0..3 --min-success 1
+    target/release/thumbwire eval --platform ios --policy scripted --seeds 0..3 --min-success 0.95
     target/release/thumbwire eval --fault-kinds all --seeds {{seeds}} --min-success 0.95
     target/release/thumbwire eval --fault-kinds all --seeds 0..3 --ablate
 

@@ -42,6 +42,14 @@ impl ScreenState {
         self.controls.iter().flat_map(|controls| controls.iter())
     }
 
+    /// What goes back from it, after "go back with": a key on Android, a button on iOS.
+    pub(crate) fn way_back(&self) -> &'static str {
+        match self.nodes().any(|(_, node)| node.class.starts_with("XCUIElementType")) {
+            true => "the button at the top left",
+            false => "KEYCODE_BACK",
+        }
+    }
+
     /// Its text.
     pub fn texts(&self) -> ScreenText {
         let mut seen: HashMap<u64, u32> = HashMap::new();

@@ -229,7 +229,8 @@ impl Check<'_> {
             )
         } else {
             format!(
-                "{is} is in front now instead of {was}. If you did not intend that, go back with KEYCODE_BACK."
+                "{is} is in front now instead of {was}. If you did not intend that, go back with {}.",
+                self.after.way_back()
             )
         };
         Some(Anomaly { kind: AnomalyKind::LeftApp, text: says, repairs: vec![] })
@@ -416,10 +417,11 @@ pub(super) fn is_of_system(package: &str) -> bool {
         || package.ends_with(".packageinstaller")
 }
 
-/// Names that launchers use (AOSP's Launcher3 and Quickstep, the Pixel's, Samsung's, Nova).
+/// Names that launchers use (AOSP's Launcher3 and Quickstep, the Pixel's, Samsung's, Nova), and iOS's home screen.
 fn is_home(package: &str) -> bool {
     ["launcher", "quickstep", "trebuchet"].iter().any(|word| package.contains(word))
         || package.ends_with(".home")
+        || package == "com.apple.springboard"
 }
 
 fn doing(function: &str, arguments: Value) -> FunctionCall {

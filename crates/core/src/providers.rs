@@ -3,8 +3,8 @@
 //! Begin with [`DeviceProvider`], one source of phones. [`DeviceProviders`] combines several in order, so the layers above
 //! do not know how a phone is reached: [`AdbServerProvider`] for the phones of a running adb server, [`AdbDirectProvider`]
 //! for an adbd with an address, `WdaProvider` for iPhones behind a WebDriverAgent with an address, `UsbmuxProvider` for
-//! iPhones on USB and Wi-Fi, `SimulatorProvider` for Xcode's simulators, and `VirtualPhoneProvider` for the built-in virtual
-//! phone.
+//! iPhones on USB and Wi-Fi, `SimulatorProvider` for Xcode's simulators, `VirtualPhoneProvider` for the built-in virtual
+//! phone and `VirtualIphoneProvider` for the built-in virtual iPhone.
 //!
 //! To add a provider, add a file here that implements [`DeviceProvider`], and its line in `phones()` of the command line.
 
@@ -17,6 +17,8 @@ mod simulators;
 mod tests;
 #[cfg(feature = "ios")]
 mod usbmux;
+#[cfg(all(feature = "ios", feature = "virtual-phone"))]
+mod virtual_iphone;
 #[cfg(feature = "virtual-phone")]
 mod virtual_phone;
 #[cfg(feature = "ios")]
@@ -40,6 +42,8 @@ pub use simulators::SimulatorProvider;
 pub use thumbwire_device::ios::UsbmuxAddress;
 #[cfg(feature = "ios")]
 pub use usbmux::UsbmuxProvider;
+#[cfg(all(feature = "ios", feature = "virtual-phone"))]
+pub use virtual_iphone::VirtualIphoneProvider;
 #[cfg(feature = "virtual-phone")]
 pub use virtual_phone::VirtualPhoneProvider;
 #[cfg(feature = "ios")]
@@ -47,6 +51,12 @@ pub use wda::{WdaAddress, WdaProvider};
 
 /// The id of the built-in virtual phone.
 pub const VIRTUAL: &str = "virtual";
+
+/// The id of the built-in virtual iPhone.
+pub const VIRTUAL_IOS: &str = "virtual-ios";
+
+/// The ids of the built-in virtual phones. They are used only by name.
+pub const BUILT_IN: [&str; 2] = [VIRTUAL, VIRTUAL_IOS];
 
 /// A source of phones.
 #[async_trait]

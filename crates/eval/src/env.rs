@@ -10,23 +10,25 @@ use std::time::Duration;
 use async_trait::async_trait;
 use thumbwire_adb::Key;
 use thumbwire_device::{Format, Image, Screenshot, Size};
-use thumbwire_virtual_android::{Rule, Setup, VirtualPhone};
-use thumbwire_virtual_phone::BroadcastKeyboard;
+use thumbwire_virtual_android::{Rule, VirtualPhone};
 use tokio::task::JoinHandle;
 
+use super::phone::EvalPhone;
 use super::task::{InitialState, TaskInstance};
 use thumbwire_core::action::{
     Action, AskUser, Call, Failure, Outcome, Perform, Question, UserAnswer,
 };
-use thumbwire_core::providers::{DeviceProviders, HostKey, VIRTUAL, VirtualPhoneProvider};
+use thumbwire_core::providers::{
+    DeviceProviders, HostKey, VirtualIphoneProvider, VirtualPhoneProvider,
+};
 use thumbwire_core::session::Session;
 
 /// The environment of a task. Requires a tokio runtime.
 pub struct TaskEnv {
     /// The phone, for the judge.
-    pub phone: VirtualPhone,
+    pub phone: EvalPhone,
     perform: Arc<EnvPerform>,
-    owner: JoinHandle<()>,
+    owner: Option<JoinHandle<()>>,
 }
 
 /// Which clock passes while a policy waits.
@@ -42,33 +44,23 @@ pub enum TimeMode {
 const CONSENT: Duration = Duration::from_secs(7);
 
 impl TaskEnv {
-    /// A phone just switched on, with these fault rules. Without `pictures`, screenshots are blank and never reach the
-    /// phone.
-    pub fn new(seed: u64, faults: &[Rule], time: TimeMode, pictures: bool) -> Self {
-        let phone = Self::phone_of(seed);
-        faults.iter().for_each(|rule| phone.add_fault(rule.clone()));
-        let key =
-            HostKey { source: Box::new(key), name: "thumbwire@eval".into(), consent: CONSENT };
-        let built_in = VirtualPhoneProvider::new(phone.clone()).with_key(Arc::new(key));
-        let phones = DeviceProviders::default().with(built_in);
-        let session = Session::new(phones, Some(VIRTUAL.into()));
-        let perform = Arc::new(EnvPerform { phone: phone.clone(), inner: session, time, pictures });
-        let asked = phone.clone();
-        let owner = tokio::spawn(async move {
-            loop {
-                asked.wait_for_key().await;
-                asked.answer_key(true);
-                tokio::task::yield_now().await;
+    /// The environment of this phone, with these fault rules, which an iPhone ignores. Without `pictures`, screenshots are
+    /// blank and never reach the phone.
+    pub fn new(phone: EvalPhone, faults: &[Rule], time: TimeMode, pictures: bool) -> Self {
+        let phones = DeviceProviders::default();
+        let (phones, owner) = match &phone {
+            EvalPhone::Android(phone) => {
+                faults.iter().for_each(|rule| phone.add_fault(rule.clone()));
+                let (source, name) = (Box::new(key), "thumbwire@eval".into());
+                let key = Arc::new(HostKey { source, name, consent: CONSENT });
+                let owner = tokio::spawn(accept_keys(phone.clone()));
+                (phones.with(VirtualPhoneProvider::new(phone.clone()).with_key(key)), Some(owner))
             }
-        });
+            EvalPhone::Ios(phone) => (phones.with(VirtualIphoneProvider::new(phone.clone())), None),
+        };
+        let session = Session::new(phones, Some(phone.id().into()));
+        let perform = Arc::new(EnvPerform { phone: phone.clone(), inner: session, time, pictures });
         Self { phone, perform, owner }
-    }
-
-    /// The phone for a seed, just switched on.
-    pub fn phone_of(seed: u64) -> VirtualPhone {
-        // Non-ASCII letters have no key (`docs/sharp-edges.md`).
-        let keyboards = vec![BroadcastKeyboard::AdbKeyboard];
-        VirtualPhone::new(Setup { seed, keyboards, ..Setup::default() })
     }
 
     /// Sets up the phone's initial state.
@@ -82,8 +74,7 @@ impl TaskEnv {
                     self.phone.world(|world| world.put_setting(table, name, value));
                 }
                 InitialState::File(path, bytes) => {
-                    // A case that names a missing folder fails its oracle.
-                    let _ = self.phone.files(|files| files.write(path, &vec![b'x'; *bytes], 0o660));
+                    self.phone.write_file(path, *bytes);
                 }
                 InitialState::Notification(package, title, text) => self.phone.world(|world| {
                     let _ = world.grant(package, "android.permission.POST_NOTIFICATIONS");
@@ -101,7 +92,18 @@ impl TaskEnv {
 
 impl Drop for TaskEnv {
     fn drop(&mut self) {
-        self.owner.abort();
+        if let Some(owner) = &self.owner {
+            owner.abort();
+        }
+    }
+}
+
+/// The owner, who accepts each key that the phone asks about.
+async fn accept_keys(phone: VirtualPhone) {
+    loop {
+        phone.wait_for_key().await;
+        phone.answer_key(true);
+        tokio::task::yield_now().await;
     }
 }
 
@@ -113,7 +115,7 @@ fn key() -> Result<Arc<Key>, String> {
 
 /// A session that skips what is slow, and reports nothing.
 struct EnvPerform {
-    phone: VirtualPhone,
+    phone: EvalPhone,
     inner: Session,
     time: TimeMode,
     pictures: bool,

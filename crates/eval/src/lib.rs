@@ -1,4 +1,4 @@
-//! A task suite on the virtual phone, modeled on AndroidWorld (Rawles et al., 2024), to measure agents.
+//! A task suite on the virtual phones, modeled on AndroidWorld (Rawles et al., 2024), to measure agents.
 //!
 //! Start with [`Task`] and its [`TaskInstance`]: a goal in natural language, parameters from a seed, the phone's initial state,
 //! and success conditions. The tasks are in [`tasks`], one file per family. Success is read from the phone itself
@@ -9,6 +9,7 @@
 mod env;
 pub mod faults;
 pub mod oracle;
+mod phone;
 pub mod policy;
 mod runner;
 pub mod script;
@@ -22,6 +23,8 @@ mod trial;
 
 pub use env::{TaskEnv, TimeMode, YesUser};
 pub use faults::Study;
+pub use phone::EvalPhone;
 pub use runner::Plan;
-pub use task::{InitialState, ParamSource, SuccessCondition, Task, TaskInstance};
+pub use task::{InitialState, Need, ParamSource, SuccessCondition, Task, TaskInstance};
+pub use thumbwire_virtual_phone::Platform;
 pub use trial::{PolicyChoice, Score, Trial, TrialOptions};

@@ -9,6 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use thumbwire_base::lock;
+use thumbwire_virtual_phone::Platform;
 
 use super::task::Task;
 use super::trial::{PolicyChoice, Score, Trial, TrialOptions};
@@ -50,8 +51,9 @@ impl Plan {
                 }
                 let (manner, task, seed) = self.attempt(place);
                 let trial = |oracle| Trial { task, seed, manner: &self.manners[manner], oracle };
-                let score =
-                    yardsticks.of(task, seed).and_then(|oracle| run_isolated(&trial(oracle)));
+                let score = yardsticks
+                    .of(task, seed, self.manners[manner].platform)
+                    .and_then(|oracle| run_isolated(&trial(oracle)));
                 match score {
                     Ok(score) => {
                         told(manner, &score);
@@ -86,17 +88,17 @@ impl Plan {
     }
 }
 
-/// How many actions the oracle takes, by task and seed; cached.
+/// How many actions the oracle takes, by task, seed and platform; cached.
 #[derive(Default)]
-struct OracleCosts(Mutex<HashMap<(&'static str, u64), u32>>);
+struct OracleCosts(Mutex<HashMap<(&'static str, u64, Platform), u32>>);
 
 impl OracleCosts {
-    fn of(&self, task: Task, seed: u64) -> Result<u32, String> {
-        let key = (task.name, seed);
+    fn of(&self, task: Task, seed: u64, platform: Platform) -> Result<u32, String> {
+        let key = (task.name, seed, platform);
         if let Some(known) = lock(&self.0).get(&key) {
             return Ok(*known);
         }
-        let manner = TrialOptions::of(PolicyChoice::Oracle);
+        let manner = TrialOptions { platform, ..TrialOptions::of(PolicyChoice::Oracle) };
         let score = run_isolated(&Trial { task, seed, manner: &manner, oracle: 0 })?;
         if !score.success {
             return Err(format!(

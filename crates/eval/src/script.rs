@@ -1,15 +1,15 @@
 //! The script of a task: steps that name what a person reads on the screen, never its position.
 //!
 //! A [`ScriptStep`] says what to do and an [`ScriptTarget`] what to do it to, found among the [`VisibleControl`] controls. The oracle runs a
-//! script literally; the scripted policy uses it as hints and finds its own way (`policy`). Nothing here accesses a
-//! phone.
+//! script literally; the scripted policy uses it as hints and finds its own way (`policy`). Scripts are written for Android;
+//! [`ScriptStep::on_ios`] says the same for an iPhone. Nothing here accesses a phone.
 
 use regex_lite::Regex;
 
 /// A step of a script.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ScriptStep {
-    /// Brings an app to the front, by package.
+    /// Brings an app to the front, by package or bundle id.
     Launch(&'static str),
     /// Taps it.
     Tap(ScriptTarget),
@@ -42,6 +42,17 @@ pub enum ScriptStep {
     SkipIfVisible(ScriptTarget),
     /// Answers the user's question.
     Answer(String),
+}
+
+impl ScriptStep {
+    /// The same step on an iPhone: apps have bundle ids, and instead of a back key there is a button at the top left.
+    pub fn on_ios(self, bundle_id: impl FnOnce(&'static str) -> &'static str) -> Self {
+        match self {
+            Self::Launch(package) => Self::Launch(bundle_id(package)),
+            Self::Press("BACK") => Self::Tap(up_button()),
+            step => step,
+        }
+    }
 }
 
 /// Direction of a swipe.
@@ -97,6 +108,16 @@ pub fn field(place: usize) -> ScriptTarget {
     ScriptTarget::Field(place)
 }
 
+/// The button at the top left of a page that leads to the one before it.
+pub fn up_button() -> ScriptTarget {
+    with_text("Navigate up").or(with_text("Back")).or(with_text("Cancel"))
+}
+
+/// What leads to a search, with this text on it: a bar that looks like a field on Android, a field on iOS.
+pub fn search_field(text: &str) -> ScriptTarget {
+    like(format!("^{}$", regex_lite::escape(text)))
+}
+
 impl ScriptTarget {
     /// See [`ScriptTarget::SameRow`].
     pub fn beside(self, other: ScriptTarget) -> Self {
@@ -119,6 +140,15 @@ impl ScriptTarget {
             Self::Field(place) => Self::Field(*place),
             Self::SameRow(one, other) => one.filled(read).beside(other.filled(read)),
             Self::Or(one, other) => one.filled(read).or(other.filled(read)),
+        }
+    }
+
+    /// The texts that it may have, as far as it names them.
+    pub(crate) fn texts(&self) -> Vec<&str> {
+        match self {
+            Self::Text(text) => vec![text],
+            Self::Or(one, other) => [one.texts(), other.texts()].concat(),
+            Self::Pattern(_) | Self::Field(_) | Self::SameRow(..) => Vec::new(),
         }
     }
 
@@ -167,12 +197,15 @@ impl ScriptTarget {
     }
 }
 
+/// What the names of XCUITest's types begin with.
+const XCUI: &str = "XCUIElementType";
+
 /// A visible control, as listed in an observation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VisibleControl {
     /// Its text.
     pub name: String,
-    /// The last part of its class.
+    /// The last part of its class, or its XCUITest type.
     pub kind: String,
     /// Left, top, right, bottom, in screenshot pixels.
     pub rect: [i32; 4],
@@ -187,14 +220,24 @@ impl VisibleControl {
         ((left + right) / 2, (top + bottom) / 2)
     }
 
+    /// Whether it is on an iPhone.
+    pub(crate) fn is_of_ios(&self) -> bool {
+        self.kind.starts_with(XCUI)
+    }
+
     /// Whether it accepts text.
     pub fn is_field(&self) -> bool {
-        self.kind.contains("EditText")
+        const IOS: [&str; 4] = ["TextField", "SecureTextField", "SearchField", "TextView"];
+        match self.kind.strip_prefix(XCUI) {
+            Some(kind) => IOS.contains(&kind),
+            None => self.kind.contains("EditText"),
+        }
     }
 
     /// Whether it is a switch or checkbox.
     pub fn is_switch(&self) -> bool {
-        ["Switch", "CheckBox", "RadioButton", "ToggleButton"].contains(&self.kind.as_str())
+        let kind = self.kind.strip_prefix(XCUI).unwrap_or(&self.kind);
+        ["Switch", "CheckBox", "RadioButton", "ToggleButton"].contains(&kind)
     }
 }
 

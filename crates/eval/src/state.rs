@@ -7,8 +7,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use regex_lite::Regex;
-use thumbwire_virtual_android::{FileType, VirtualPhone};
 
+use super::phone::EvalPhone;
 use super::task::SuccessCondition;
 
 /// What a phone stores at one moment: location (a package, `settings`, `files`), key, value.
@@ -53,7 +53,7 @@ const SETTINGS: [(&str, &str); 24] = [
 
 impl PhoneState {
     /// The phone's current state.
-    pub fn of(phone: &VirtualPhone) -> Self {
+    pub fn of(phone: &EvalPhone) -> Self {
         let mut all = BTreeMap::new();
         phone.world(|world| {
             let packages: Vec<String> =
@@ -69,7 +69,7 @@ impl PhoneState {
                 }
             }
         });
-        for (path, what) in files(phone) {
+        for (path, what) in phone.files() {
             all.insert(("files".into(), path), what);
         }
         Self(all)
@@ -83,35 +83,13 @@ impl PhoneState {
     }
 }
 
-/// Everything in shared storage, up to a maximum depth and number.
-fn files(phone: &VirtualPhone) -> BTreeMap<String, String> {
-    const DEEPEST: usize = 8;
-    const MOST: usize = 1_000;
-    phone.files(|files| {
-        let mut found = BTreeMap::new();
-        let mut open = vec![("/sdcard".to_owned(), 0)];
-        while let Some((folder, depth)) = open.pop() {
-            for (name, stat) in files.list(&folder).unwrap_or_default() {
-                let path = format!("{folder}/{name}");
-                let is_folder = stat.kind == FileType::Directory;
-                if is_folder && depth < DEEPEST && found.len() < MOST {
-                    open.push((path.clone(), depth + 1));
-                }
-                let what = if is_folder { "folder".into() } else { format!("{} B", stat.size) };
-                found.insert(path, what);
-            }
-        }
-        found
-    })
-}
-
 /// Checks that the success conditions hold and nothing else changed.
 ///
 /// # Errors
 /// The reason why the task failed.
 pub fn judge(
     before: &PhoneState,
-    phone: &VirtualPhone,
+    phone: &EvalPhone,
     answer: &str,
     wants: &[SuccessCondition],
 ) -> Result<(), String> {
@@ -139,7 +117,7 @@ type Changes = BTreeMap<(String, String), Option<String>>;
 fn check_all(
     want: &SuccessCondition,
     changes: &mut Changes,
-    phone: &VirtualPhone,
+    phone: &EvalPhone,
     answer: &str,
 ) -> Result<(), String> {
     let missing = |yes: bool, words: &str| if yes { Ok(()) } else { Err(words.to_owned()) };
@@ -266,20 +244,20 @@ fn bind(
 
 #[cfg(test)]
 mod tests {
-    use thumbwire_virtual_android::Setup;
+    use thumbwire_virtual_phone::Platform;
 
     use super::*;
 
     const NOTES: &str = "com.android.notes";
 
-    fn after(change: impl FnOnce(&VirtualPhone), wants: &[SuccessCondition]) -> Result<(), String> {
-        let phone = VirtualPhone::new(Setup::default());
+    fn after(change: impl FnOnce(&EvalPhone), wants: &[SuccessCondition]) -> Result<(), String> {
+        let phone = EvalPhone::new(Platform::Android, 1);
         let before = PhoneState::of(&phone);
         change(&phone);
         judge(&before, &phone, "It takes 25 minutes.", wants)
     }
 
-    fn keep(phone: &VirtualPhone, key: &str, value: &str) {
+    fn keep(phone: &EvalPhone, key: &str, value: &str) {
         phone.world(|world| assert!(world.set_preference(NOTES, key, Some(value))));
     }
 
@@ -293,7 +271,7 @@ mod tests {
 
     #[test]
     fn exact_result_without_other_changes_succeeds() {
-        let write = |phone: &VirtualPhone| {
+        let write = |phone: &EvalPhone| {
             keep(phone, "note/9/title", "Milk");
             keep(phone, "note/9/body", "two");
         };
@@ -312,7 +290,7 @@ mod tests {
 
     #[test]
     fn title_and_body_must_belong_to_one_note() {
-        let torn = |phone: &VirtualPhone| {
+        let torn = |phone: &EvalPhone| {
             keep(phone, "note/8/title", "Milk");
             keep(phone, "note/9/body", "two");
         };

@@ -4,7 +4,7 @@
 //! language, the oracle's script, and the success conditions ([`SuccessCondition`], checked by `state`). So the judge knows no
 //! policy, and conditions can be printed.
 
-use thumbwire_virtual_phone::World;
+use thumbwire_virtual_phone::{Platform, World};
 
 use super::script::ScriptStep;
 
@@ -15,18 +15,46 @@ pub struct Task {
     pub name: &'static str,
     /// The apps it needs, by launcher label. More than one makes it a cross-app task.
     pub apps: &'static [&'static str],
+    /// What it needs that not every platform has.
+    pub needs: &'static [Need],
     /// Makes a case from random parameters.
     pub make: fn(&mut ParamSource<'_>) -> TaskInstance,
 }
 
+/// Something that a task needs and that iOS, or the virtual iPhone, does not have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Need {
+    /// Files that all apps share, as in `/sdcard`.
+    SharedStorage,
+    /// A list of notifications, pulled down from the top edge.
+    NotificationShade,
+    /// A list of all apps besides the home screen.
+    AppDrawer,
+    /// The developer options of Settings.
+    DeveloperOptions,
+}
+
 impl Task {
+    /// Whether a phone of this platform has what it needs.
+    pub fn runs_on(&self, platform: Platform) -> bool {
+        platform == Platform::Android || self.needs.is_empty()
+    }
+
     /// The case for a seed on this phone. The same seed and phone give the same case.
     pub fn case(&self, seed: u64, world: &World) -> TaskInstance {
         // Mix the name in, so that tasks differ with the same seed.
         let name = self.name.bytes().fold(seed, |mixed, byte| {
             (mixed ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3).rotate_left(7)
         });
-        (self.make)(&mut ParamSource { random: fastrand::Rng::with_seed(name), world })
+        let case = (self.make)(&mut ParamSource { random: fastrand::Rng::with_seed(name), world });
+        match world.platform() {
+            Platform::Android => case,
+            Platform::Ios => {
+                let steps = case.script.into_iter();
+                let script = steps.map(|step| step.on_ios(|package| world.bundle_id_of(package)));
+                TaskInstance { script: script.collect(), ..case }
+            }
+        }
     }
 }
 

@@ -11,19 +11,21 @@ use super::policy::ScriptedPolicy;
 use super::script::{ScriptStep, with_text};
 use super::state::{PhoneState, judge};
 use super::tasks::all;
-use super::{Plan, PolicyChoice, Task, TaskEnv, TaskInstance, TimeMode, TrialOptions};
+use super::{EvalPhone, Plan, PolicyChoice, Task, TaskEnv, TaskInstance, TimeMode, TrialOptions};
 use thumbwire_agent::{
     AgentStatus, ControlRow, Decision, Observation, Policy, PolicyError, PolicyOutput,
 };
 use thumbwire_core::action::Call;
 use thumbwire_core::event::{EventSink, NoEvents};
 use thumbwire_core::snapshot::NumberedLine;
+use thumbwire_virtual_phone::Platform;
 
 const SEEDS: std::ops::Range<u64> = 0..5;
 
 /// Runs the script of one case and judges by the success conditions of the same or another case.
 async fn tried(seed: u64, done: &TaskInstance, wanted: &TaskInstance) -> Result<u32, String> {
-    let bench = TaskEnv::new(seed, &[], TimeMode::Paused, false);
+    let phone = EvalPhone::new(Platform::Android, seed);
+    let bench = TaskEnv::new(phone, &[], TimeMode::Paused, false);
     bench.apply(done);
     let before = PhoneState::of(&bench.phone);
     let went = run_script(&*bench.perform(), &done.script).await?;
@@ -32,7 +34,7 @@ async fn tried(seed: u64, done: &TaskInstance, wanted: &TaskInstance) -> Result<
 }
 
 fn case(task: &Task, seed: u64) -> TaskInstance {
-    TaskEnv::phone_of(seed).world(|world| task.case(seed, world))
+    EvalPhone::new(Platform::Android, seed).world(|world| task.case(seed, world))
 }
 
 fn attempts(
@@ -71,6 +73,32 @@ fn suite_has_forty_tasks_in_twelve_apps_with_a_fifth_across() {
     assert!(across * 5 >= tasks.len(), "{across} of {}", tasks.len());
 }
 
+/// Through the driver for iPhones and the virtual iPhone's WebDriverAgent.
+#[test]
+fn oracle_of_each_task_for_an_iphone_succeeds_there() {
+    let tasks: Vec<Task> = all().into_iter().filter(|task| task.runs_on(Platform::Ios)).collect();
+    assert!(tasks.len() >= 60, "{}", tasks.len());
+    // A failed oracle fails the plan.
+    let manner =
+        TrialOptions { platform: Platform::Ios, ..TrialOptions::of(PolicyChoice::AlwaysFinish) };
+    let plan = Plan { tasks, seeds: vec![1], manners: vec![manner], jobs: 2 };
+    let scores = plan.run(&|_, _| {}).unwrap().concat();
+    assert!(scores.iter().all(|score| !score.success));
+}
+
+#[test]
+fn scripted_policy_succeeds_on_an_iphone() {
+    let some =
+        ["notes-retitle", "calendar-move", "contacts-delete", "shop-order", "clock-alarm-add"];
+    let tasks = all().into_iter().filter(|task| some.contains(&task.name)).collect();
+    let manner =
+        TrialOptions { platform: Platform::Ios, ..TrialOptions::of(PolicyChoice::Scripted) };
+    let plan = Plan { tasks, seeds: vec![3], manners: vec![manner], jobs: 2 };
+    let scores = plan.run(&|_, _| {}).unwrap().concat();
+    let failed: Vec<_> = scores.iter().filter(|score| !score.success).collect();
+    assert!(failed.is_empty() && scores.len() == some.len(), "{failed:?}");
+}
+
 #[test]
 fn parameters_depend_only_on_the_seed() {
     for task in all() {
@@ -88,7 +116,8 @@ fn initial_state_is_not_a_success() {
             let case = case(&task, seed);
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
             runtime.unwrap().block_on(async {
-                let bench = TaskEnv::new(seed, &[], TimeMode::Paused, false);
+                let phone = EvalPhone::new(Platform::Android, seed);
+                let bench = TaskEnv::new(phone, &[], TimeMode::Paused, false);
                 bench.apply(&case);
                 let before = PhoneState::of(&bench.phone);
                 let judged = judge(&before, &bench.phone, "", &case.wants);

@@ -8,10 +8,12 @@ use std::time::Duration;
 
 use serde::Serialize;
 use thumbwire_virtual_android::Rule;
+use thumbwire_virtual_phone::Platform;
 use tokio::time::Instant;
 
 use super::env::{TaskEnv, TimeMode, YesUser};
 use super::oracle;
+use super::phone::EvalPhone;
 use super::policy::{AlwaysFinishPolicy, IdlePolicy, ScriptedPolicy};
 use super::state::{PhoneState, judge};
 use super::task::{Task, TaskInstance};
@@ -43,7 +45,9 @@ pub enum PolicyChoice {
 pub struct TrialOptions {
     /// Who attempts the tasks.
     pub who: PolicyChoice,
-    /// Fault rules as in `thumbwire phone --fault`. A rule without a seed gets one from the attempt's seed and the
+    /// Platform of the phone.
+    pub platform: Platform,
+    /// Fault rules as in `thumbwire phone --fault`, for Android phones. A rule without a seed gets one from the attempt's seed and the
     /// task.
     pub faults: Vec<String>,
     /// Safeguards that are on.
@@ -57,15 +61,17 @@ pub struct TrialOptions {
 }
 
 impl TrialOptions {
-    /// This policy without faults or screenshots and with all safeguards.
+    /// This policy on an Android phone, without faults or screenshots and with all safeguards.
     pub fn of(who: PolicyChoice) -> Self {
         let (faults, safeguards) = (Vec::new(), Safeguards::default());
-        Self { who, faults, safeguards, pictures: None, rounds: 3, out: None }
+        let platform = Platform::Android;
+        Self { who, platform, faults, safeguards, pictures: None, rounds: 3, out: None }
     }
 
-    /// Whether the clock can be paused: only if nothing waits for another computer.
+    /// Whether the clock can be paused: only if nothing waits for another computer, or for a socket as WebDriverAgent's
+    /// client does.
     pub fn holds_time(&self) -> bool {
-        !matches!(self.who, PolicyChoice::Other(_))
+        self.platform == Platform::Android && !matches!(self.who, PolicyChoice::Other(_))
     }
 }
 
@@ -124,7 +130,8 @@ impl Trial<'_> {
         let rules = self.rules()?;
         let TrialOptions { who, pictures, .. } = self.manner;
         let time = if self.manner.holds_time() { TimeMode::Paused } else { TimeMode::Real };
-        let bench = TaskEnv::new(self.seed, &rules, time, pictures.is_some());
+        let phone = EvalPhone::new(self.manner.platform, self.seed);
+        let bench = TaskEnv::new(phone, &rules, time, pictures.is_some());
         let case = bench.phone.world(|world| self.task.case(self.seed, world));
         bench.apply(&case);
         let before = PhoneState::of(&bench.phone);
@@ -166,7 +173,7 @@ impl Trial<'_> {
             oracle: self.oracle,
             usage: went.spent,
             phone_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
-            injected_faults: bench.phone.injections().len(),
+            injected_faults: bench.phone.injected_faults(),
         })
     }
 

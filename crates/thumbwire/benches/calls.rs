@@ -22,7 +22,9 @@ use thumbwire_adb::{AdbServer, DirectTransport};
 use thumbwire_core::action::{Action, AppToolCall, Call, Perform as _};
 use thumbwire_core::annotate::{self, Mark};
 use thumbwire_core::app_tools::{AppToolOptions, TrustRules};
-use thumbwire_core::providers::{DeviceProviders, VIRTUAL, VirtualPhoneProvider};
+use thumbwire_core::providers::{
+    DeviceProviders, VIRTUAL, VIRTUAL_IOS, VirtualIphoneProvider, VirtualPhoneProvider,
+};
 use thumbwire_core::session::Session;
 use thumbwire_core::snapshot::Snapshot;
 use thumbwire_core::toolset::mobile::{self, TreeForm};
@@ -31,11 +33,14 @@ use thumbwire_core::trace::format::StoredSnapshot;
 use thumbwire_device::android::HelperMode;
 use thumbwire_device::android::ui::read_dump;
 use thumbwire_device::image::{PixelLimits, Pixels};
-use thumbwire_device::{AppId, Format, FormatPreference, Image};
+use thumbwire_device::{
+    AppId, Device, Format, FormatPreference, Gesture, Image, Point, TreeDetail,
+};
 use thumbwire_mcp::http::{self, Access, ServedToolset};
 use thumbwire_mcp::http_token::Token;
 use thumbwire_mcp::{Client, RemoteClient};
 use thumbwire_virtual_android::{Setup, VirtualPhone};
+use thumbwire_virtual_ios::VirtualIphone;
 use tokio_util::sync::CancellationToken;
 
 const ROUNDS: usize = 200;
@@ -43,9 +48,10 @@ const ROUNDS: usize = 200;
 fn main() {
     // Cargo adds `--bench`.
     let wanted: Vec<String> = std::env::args().skip(1).filter(|it| !it.starts_with('-')).collect();
-    let parts: [(&str, Part); 9] = [
+    let parts: [(&str, Part); 10] = [
         ("tools", || tools().boxed_local()),
         ("observed", || observed().boxed_local()),
+        ("iphone", || iphone().boxed_local()),
         ("apps", || apps().boxed_local()),
         ("doors", || doors().boxed_local()),
         ("pictures", || pictures().boxed_local()),
@@ -159,6 +165,81 @@ async fn tools() {
     }
     println!("{:<32}{:>22}", "(snapshot without MCP)", both(&mut bare));
 }
+
+/// The virtual iPhone over WebDriverAgent: tools through MCP, next to the driver alone for the same operation.
+async fn iphone() {
+    let profile = thumbwire_virtual_ios::Profile::Instant;
+    let phone = VirtualIphone::new(thumbwire_virtual_ios::Setup { profile, ..<_>::default() });
+    let phones = DeviceProviders::default().with(VirtualIphoneProvider::new(phone.clone()));
+    let device = phones.open(VIRTUAL_IOS).await.expect("the virtual iPhone");
+    let session = Arc::new(Session::new(phones, Some(VIRTUAL_IOS.into())));
+    let client = Client::connect(Arc::new(mobile::toolset()), session).await;
+    let client = client.expect("a server in this process");
+    let call = async |tool: &str, arguments: Value| {
+        let arguments = arguments.as_object().cloned().unwrap_or_default();
+        let reply = client.call(tool, arguments).await.expect("an answer");
+        assert!(!reply.is_error, "{reply:?}");
+    };
+    call("mobile_launch_app", json!({ "bundle_id": "com.apple.mobilenotes" })).await;
+    call("mobile_tap_element", json!({ "text": "New note" })).await;
+    println!(
+        "\n{:<32}{:>22}{:>22}{:>10}",
+        "on the virtual iPhone", "MCP p50 / p95", "driver p50 / p95", "requests"
+    );
+    let rows: [(&str, Value, Option<Operation>); 7] = [
+        (
+            "mobile_get_accessibility_tree",
+            json!({}),
+            Some(|it| async { drop(it.tree(TreeDetail::Full).await) }.boxed_local()),
+        ),
+        ("mobile_snapshot", json!({}), None),
+        (
+            "mobile_take_screenshot",
+            json!({}),
+            Some(|it| async { drop(it.screenshot().await) }.boxed_local()),
+        ),
+        (
+            "mobile_tap",
+            json!({ "x": 400, "y": 300 }),
+            Some(|it| {
+                let at = Point { x: 400, y: 300 };
+                async move { drop(it.touch(Gesture::Tap { at }).await) }.boxed_local()
+            }),
+        ),
+        ("mobile_tap_element", json!({ "text": "Note" }), None),
+        (
+            "mobile_type_keys",
+            json!({ "text": "two words" }),
+            Some(|it| async { drop(it.type_text("two words").await) }.boxed_local()),
+        ),
+        ("mobile_list_apps", json!({}), Some(|it| async { drop(it.apps().await) }.boxed_local())),
+    ];
+    for (tool, arguments, operation) in rows {
+        let (mut all, mut alone, mut requests) = (Vec::new(), Vec::new(), 0);
+        // The phone remembers a few thousand requests.
+        let rounds = ROUNDS / 4;
+        for _ in 0..rounds {
+            // Recent answers are cached until an action, so perform one.
+            call("mobile_press_key", json!({ "key": "volume_up" })).await;
+            let before = phone.commands().len();
+            let began = Instant::now();
+            call(tool, arguments.clone()).await;
+            all.push(began.elapsed());
+            requests += phone.commands().len().saturating_sub(before);
+            if let Some(operation) = operation {
+                let began = Instant::now();
+                operation(&*device).await;
+                alone.push(began.elapsed());
+            }
+        }
+        let alone = if alone.is_empty() { String::new() } else { both(&mut alone) };
+        let requests = requests as f64 / rounds as f64;
+        println!("{tool:<32}{:>22}{alone:>22}{requests:>10}", both(&mut all));
+    }
+}
+
+/// One operation of a driver.
+type Operation = for<'a> fn(&'a dyn Device) -> LocalBoxFuture<'a, ()>;
 
 /// An act whose reply has the screen that it led to, next to a bare tap and a bare dump over the same kind of
 /// connection. All else that the tool does, also commands of its own, counts as ours.

@@ -53,18 +53,20 @@ use std::time::Duration;
 use clap::{CommandFactory as _, Parser, Subcommand, ValueEnum};
 use thumbwire_adb::AdbServer;
 #[cfg(feature = "virtual-phone")]
-use thumbwire_core::providers::VirtualPhoneProvider;
+use thumbwire_core::providers::{VIRTUAL, VirtualPhoneProvider};
+#[cfg(all(feature = "ios", feature = "virtual-phone"))]
+use thumbwire_core::providers::{VIRTUAL_IOS, VirtualIphoneProvider};
 #[cfg(feature = "virtual-phone")]
 use thumbwire_virtual_android::{Setup, VirtualPhone};
+#[cfg(all(feature = "ios", feature = "virtual-phone"))]
+use thumbwire_virtual_ios::VirtualIphone;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
 use crate::config::{self, Config};
 use thumbwire_core::action::{Cause, Failure};
 use thumbwire_core::adb_key;
-use thumbwire_core::providers::{
-    AdbDirectProvider, AdbServerProvider, DeviceProviders, HostKey, VIRTUAL,
-};
+use thumbwire_core::providers::{AdbDirectProvider, AdbServerProvider, DeviceProviders, HostKey};
 use thumbwire_core::session::Session;
 use thumbwire_core::toolset::{self, Toolset, android, mobile};
 use thumbwire_device::android::HelperMode;
@@ -126,8 +128,8 @@ enum CliCommand {
 /// The phone that a verb uses.
 #[derive(Clone, clap::Args)]
 struct DeviceFlags {
-    /// Phone to use: an adb serial, HOST:PORT of an adbd, the URL of an iPhone's WebDriverAgent, or `virtual` [default: the
-    /// only one connected]
+    /// Phone to use: an adb serial, HOST:PORT of an adbd, the URL of an iPhone's WebDriverAgent, `virtual`, or `virtual-ios`
+    /// [default: the only one connected]
     #[arg(long, value_name = "ID")]
     device: Option<String>,
     /// Size of screenshots: `full`, the pixels of the longer side, or `auto` for what vision models look at. All coordinates
@@ -322,7 +324,7 @@ fn log_to_stderr(config: &Config) -> Result<(), CliError> {
 /// Timeout for the phone's owner to accept our key. Shorter than any tool's own timeout.
 const CONSENT: Duration = Duration::from_secs(7);
 
-/// All phones that can be reached from here; the providers are asked in this order. The operator named some of them: if the
+/// All phones that can be reached from here; the providers are asked in this order. The operator named some of them: if a
 /// built-in virtual phone or a WebDriverAgent is one, it is in the device list from the start.
 fn phones<'a>(config: &Config, named: impl IntoIterator<Item = &'a str>) -> DeviceProviders {
     phones_with(config, named, HelperMode::default())
@@ -342,7 +344,7 @@ fn phones_with<'a>(
         .with(AdbDirectProvider::default().with_key(key.clone()).with_helper(helper));
     #[cfg(feature = "ios")]
     let phones = ios_flags::with_iphones(phones, config, &named);
-    with_virtual(phones, named.contains(&VIRTUAL), key, helper)
+    with_virtual(phones, &named, key, helper)
 }
 
 /// The user's adb key, if the environment names its file.
@@ -355,21 +357,29 @@ fn host_key(config: &Config) -> Option<Arc<HostKey>> {
 #[cfg(feature = "virtual-phone")]
 fn with_virtual(
     phones: DeviceProviders,
-    is_named: bool,
+    named: &[&str],
     key: Option<Arc<HostKey>>,
     helper: HelperMode,
 ) -> DeviceProviders {
-    let provider = match is_named {
+    let provider = match named.contains(&VIRTUAL) {
         true => VirtualPhoneProvider::new(VirtualPhone::new(Setup::default())),
         false => VirtualPhoneProvider::default(),
     };
-    phones.with(provider.with_key(key).with_helper(helper))
+    let phones = phones.with(provider.with_key(key).with_helper(helper));
+    #[cfg(feature = "ios")]
+    let phones = phones.with(match named.contains(&VIRTUAL_IOS) {
+        true => {
+            VirtualIphoneProvider::new(VirtualIphone::new(thumbwire_virtual_ios::Setup::default()))
+        }
+        false => VirtualIphoneProvider::default(),
+    });
+    phones
 }
 
 #[cfg(not(feature = "virtual-phone"))]
 fn with_virtual(
     phones: DeviceProviders,
-    _: bool,
+    _: &[&str],
     _: Option<Arc<HostKey>>,
     _: HelperMode,
 ) -> DeviceProviders {

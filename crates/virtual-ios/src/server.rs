@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 use std::io;
 use std::pin::pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::{Body, Bytes, to_bytes};
@@ -44,6 +45,15 @@ impl VirtualIphone {
     /// # Errors
     /// When the listener fails permanently.
     pub async fn serve(&self, listener: TcpListener) -> io::Result<()> {
+        self.serve_below("", listener).await
+    }
+
+    /// The same, below a path such as `/wd/hub`: requests to other paths end their connection.
+    ///
+    /// # Errors
+    /// When the listener fails permanently.
+    pub async fn serve_below(&self, path: &str, listener: TcpListener) -> io::Result<()> {
+        let path: Arc<str> = path.into();
         // Dropping the set ends the connections with it.
         let mut connections = JoinSet::new();
         loop {
@@ -53,8 +63,8 @@ impl VirtualIphone {
                     if connections.len() < MAX_CONNECTIONS {
                         // Requests are small and go back and forth; without the option it still works.
                         let _ = stream.set_nodelay(true);
-                        let phone = self.clone();
-                        connections.spawn(async move { phone.serve_connection(stream).await });
+                        let (phone, path) = (self.clone(), Arc::clone(&path));
+                        connections.spawn(async move { phone.serve_connection(&path, stream).await });
                     }
                 },
                 Some(_) = connections.join_next() => {},
@@ -62,12 +72,12 @@ impl VirtualIphone {
         }
     }
 
-    async fn serve_connection(self, stream: TcpStream) {
+    async fn serve_connection(self, path: &str, stream: TcpStream) {
         let (hang_up, mut hung_up) = watch::channel(false);
         let service = service_fn(|request| {
             let (phone, hang_up) = (self.clone(), hang_up.clone());
             async move {
-                let outcome = phone.respond(request).await;
+                let outcome = phone.respond(path, request).await;
                 Ok::<_, Infallible>(match outcome {
                     Outcome::Respond(response) => response,
                     Outcome::HangUp => {
@@ -87,10 +97,11 @@ impl VirtualIphone {
         }
     }
 
-    async fn respond(self, request: Request<Incoming>) -> Outcome {
+    async fn respond(self, path: &str, request: Request<Incoming>) -> Outcome {
         let method = request.method().as_str().to_owned();
-        let target =
-            request.uri().path_and_query().map_or("/", |target| target.as_str()).to_owned();
+        let target = request.uri().path_and_query().map_or("/", |target| target.as_str());
+        let target = target.strip_prefix(path).filter(|below| below.starts_with('/'));
+        let Some(target) = target.map(str::to_owned) else { return Outcome::HangUp };
         let is_long = request.body().size_hint().lower() > MAX_BODY as u64;
         let arrives =
             tokio::time::timeout(ARRIVAL, to_bytes(Body::new(request.into_body()), MAX_BODY));

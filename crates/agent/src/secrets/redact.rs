@@ -261,13 +261,13 @@ impl<P: Perform> RedactedPerform<P> {
                 Outcome::Notifications(all)
             }
             // An app chooses its label.
-            Outcome::LabelledApps { mut apps, has_labels } => {
+            Outcome::LabelledApps { mut apps, has_labels, is_complete } => {
                 for (_, label) in &mut apps {
                     if let Some(Label::Text(text)) = label {
                         *text = self.text(text);
                     }
                 }
-                Outcome::LabelledApps { apps, has_labels }
+                Outcome::LabelledApps { apps, has_labels, is_complete }
             }
             // These describe phones, apps and positions; apps cannot write into them.
             other @ (Outcome::Devices(_)

@@ -75,9 +75,10 @@ impl Check<'_> {
         let other = kin[other];
         let says = format!(
             "The screen shows {} but not {}: the tap may have gone to the control beside it. If this is the wrong page, go back with \
-             KEYCODE_BACK and tap again.",
+             {} and tap again.",
             quoted([other.name()]),
             quoted([aimed_at.name()]),
+            self.after.way_back(),
         );
         Some(Anomaly { kind: AnomalyKind::TargetMoved, text: says, repairs: Vec::new() })
     }

@@ -80,6 +80,21 @@ fn leaving_an_app_unasked_is_reported() {
     assert_eq!(found(&app, &key("KEYCODE_ENTER"), &home), [AnomalyKind::LeftApp]);
 }
 
+/// iOS has no back key, and its home screen is an app like any other.
+#[test]
+fn way_back_is_the_platforms() {
+    let text = |app: &str, class: &str| {
+        let before = scene("com.app", vec![node("Button", "Go", 0)]);
+        let after = scene(app, vec![Node { class: class.into(), ..node("Button", "Reload", 0) }]);
+        findings(&before, &click_on("1"), json!({ "success": true }), &after)[0].text.clone()
+    };
+    assert!(text("com.browser", "android.widget.Button").ends_with("go back with KEYCODE_BACK."));
+    let ios = text("com.apple.mobilesafari", "XCUIElementTypeButton");
+    assert!(ios.ends_with("go back with the button at the top left."), "{ios}");
+    let home = text("com.apple.springboard", "XCUIElementTypeIcon");
+    assert!(home.starts_with("The home screen is in front"), "{home}");
+}
+
 fn field(text: &str) -> Node {
     let mut field = node("EditText", text, 0);
     field.id = "app:id/name".into();

@@ -42,6 +42,8 @@ pub enum Outcome {
         apps: Vec<(App, Option<Label>)>,
         /// Whether the phone lists what its launcher shows. If it does not, or not in time, no app has a label.
         has_labels: bool,
+        /// Whether these are all installed apps. WebDriverAgent knows only those that are active.
+        is_complete: bool,
     },
     /// Of [`super::Action::CurrentApp`]; `None` while no app has the focus.
     Foreground(Front),

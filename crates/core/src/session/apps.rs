@@ -6,7 +6,7 @@
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
-use thumbwire_device::{App, AppId, Key, LauncherApps, SideEffect};
+use thumbwire_device::{App, AppId, Key, LauncherApps, Platform, SideEffect};
 use tokio::time::Instant;
 
 use super::app_names;
@@ -177,7 +177,9 @@ impl AttachedDevice {
             let label = labels.remove(&app.id);
             (app, label)
         };
-        Ok(Outcome::LabelledApps { apps: apps.into_iter().map(with_label).collect(), has_labels })
+        let apps = apps.into_iter().map(with_label).collect();
+        let is_complete = self.identity().platform != Platform::Ios;
+        Ok(Outcome::LabelledApps { apps, has_labels, is_complete })
     }
 
     /// The labels of the apps that are `wanted`; `None` if the phone did not list them.

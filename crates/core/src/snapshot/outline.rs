@@ -13,7 +13,7 @@ use std::fmt::{self, Write as _};
 use thumbwire_base::truncate;
 use thumbwire_base::visible::{self, name};
 use thumbwire_device::find::{HiddenReason, Visibility};
-use thumbwire_device::{Front, Rect, WindowKind};
+use thumbwire_device::{Front, Node, Rect, WindowKind};
 
 use super::{ElementRef, Snapshot};
 use lines::{Line, labelled_by, lines};
@@ -150,7 +150,8 @@ fn header(snapshot: &Snapshot) -> String {
     if tree.rotation % 2 == 1 {
         out.push_str(" [landscape]");
     }
-    if tree.keyboard.is_some() {
+    let is_keyboard = |node: &Node| &*node.class == "XCUIElementTypeKeyboard";
+    if tree.keyboard.is_some() || tree.nodes.iter().any(is_keyboard) {
         out.push_str(" [keyboard shown]");
     }
     out

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::super::script::{
-    ScriptStep, ScriptSwipe, ScriptTarget, VisibleControl, fill, switch_of,
+    ScriptStep, ScriptSwipe, ScriptTarget, VisibleControl, fill, switch_of, up_button,
 };
 use super::stepper::ScriptStepper;
 use super::{act, back, call, launch, wait};
@@ -18,12 +18,14 @@ impl ScriptStepper<'_> {
     /// Whether the number next to `tap` moves away from the target. The number is read from text in the format of
     /// `shows`: `10:45` if that is `10:15`.
     pub(super) fn overshot(&mut self, tap: &ScriptTarget, shows: &ScriptTarget) -> bool {
-        let ScriptTarget::Text(wanted) = shows else { return false };
+        let shows = shows.texts();
+        let Some(wanted) = shows.first() else { return false };
         let Some(tap) = self.seen.find(tap) else { return self.state.turned };
         let (x, y) = self.seen.rows[tap].middle();
         let form = |text: &str| text.chars().filter(|c| !c.is_alphanumeric()).collect::<String>();
         let alike = self.seen.rows.iter().filter(|row| {
-            row.name.chars().any(|c| c.is_ascii_digit()) && form(&row.name) == form(wanted)
+            row.name.chars().any(|c| c.is_ascii_digit())
+                && shows.iter().any(|text| form(&row.name) == form(text))
         });
         let near = |row: &&VisibleControl| {
             let (other_x, other_y) = row.middle();
@@ -88,13 +90,24 @@ impl ScriptStepper<'_> {
             return act("It seems to be done.", wait(0.5));
         }
         match lost {
-            ..=5 => act("This is the wrong page; go back.", back()),
+            ..=5 => self.go_back("This is the wrong page; go back."),
             6..=12 => self.launch_again(),
             _ => Decision {
                 status: AgentStatus::Fail,
                 comment: "I cannot find the way to the next step.".into(),
                 ..Decision::default()
             },
+        }
+    }
+
+    /// Goes to the page before this one, on an iPhone by the button at its top left.
+    pub(super) fn go_back(&mut self, reason: &str) -> Decision {
+        if !self.seen.rows.iter().any(VisibleControl::is_of_ios) {
+            return act(reason, back());
+        }
+        match self.seen.find(&up_button()) {
+            Some(row) => act(reason, self.click(row)),
+            None => self.launch_again(),
         }
     }
 

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::super::script::{ScriptStep, ScriptSwipe, like, switch_of, with_text};
 use super::parsed_observation::ParsedObservation;
-use super::{act, back, call, launch, wait};
+use super::{act, call, launch, wait};
 use thumbwire_agent::{Decision, FunctionCall, Observation};
 
 /// Progress through the script.
@@ -133,7 +133,7 @@ impl<'a> ScriptStepper<'a> {
         if self.seen.strayed && self.state.strayed < MOST_STRAYED {
             self.state.strayed += 1;
             self.state.at = self.state.at.min(step);
-            return Some(act("The wrong page opened; go back.", back()));
+            return Some(self.go_back("The wrong page opened; go back."));
         }
         // An action reported as failed may have worked anyway: then the next step's target is visible.
         let shows = |step| self.target_of(step).is_some_and(|aim| self.seen.shows(&aim));

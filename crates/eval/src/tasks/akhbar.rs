@@ -5,9 +5,9 @@ use super::super::task::{ParamSource, SuccessCondition, Task, TaskInstance};
 use super::{AKHBAR, given, stored};
 
 pub(super) const TASKS: &[Task] = &[
-    Task { name: "akhbar-save", apps: &["Akhbar"], make: save },
-    Task { name: "akhbar-forget", apps: &["Akhbar"], make: forget },
-    Task { name: "akhbar-find", apps: &["Akhbar"], make: find },
+    Task { name: "akhbar-save", apps: &["Akhbar"], needs: &[], make: save },
+    Task { name: "akhbar-forget", apps: &["Akhbar"], needs: &[], make: forget },
+    Task { name: "akhbar-find", apps: &["Akhbar"], needs: &[], make: find },
 ];
 
 /// The stories by number: topics and titles.

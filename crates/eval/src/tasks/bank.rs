@@ -5,8 +5,8 @@ use super::super::task::{ParamSource, SuccessCondition, Task, TaskInstance};
 use super::{BANK, FIRST, given, stored};
 
 pub(super) const TASKS: &[Task] = &[
-    Task { name: "bank-transfer", apps: &["Bank"], make: transfer },
-    Task { name: "bank-balance", apps: &["Bank"], make: balance },
+    Task { name: "bank-transfer", apps: &["Bank"], needs: &[], make: transfer },
+    Task { name: "bank-balance", apps: &["Bank"], needs: &[], make: balance },
 ];
 
 /// The login that every customer of the bank uses.

@@ -5,9 +5,9 @@ use super::super::task::{ParamSource, SuccessCondition, Task, TaskInstance};
 use super::{BROWSER, FIRST, stored};
 
 pub(super) const TASKS: &[Task] = &[
-    Task { name: "browser-height", apps: &["Chrome"], make: height },
-    Task { name: "browser-form", apps: &["Chrome"], make: form },
-    Task { name: "browser-open", apps: &["Chrome"], make: open },
+    Task { name: "browser-height", apps: &["Chrome"], needs: &[], make: height },
+    Task { name: "browser-form", apps: &["Chrome"], needs: &[], make: form },
+    Task { name: "browser-open", apps: &["Chrome"], needs: &[], make: open },
 ];
 
 /// The towers on the page "Heights of lighthouses".

@@ -1,15 +1,15 @@
 //! Tasks in Calendar. Today is Tuesday, 5 March 2024.
 
-use super::super::script::{ScriptStep, field, like, with_text};
+use super::super::script::{ScriptStep, ScriptTarget, field, like, with_text};
 use super::super::task::{InitialState, ParamSource, SuccessCondition, Task, TaskInstance};
 use super::{CALENDAR, PLACES, given, stored};
 
 pub(super) const TASKS: &[Task] = &[
-    Task { name: "calendar-add", apps: &["Calendar"], make: add },
-    Task { name: "calendar-all-day", apps: &["Calendar"], make: all_day },
-    Task { name: "calendar-move", apps: &["Calendar"], make: put_off },
-    Task { name: "calendar-delete", apps: &["Calendar"], make: delete },
-    Task { name: "calendar-where", apps: &["Calendar"], make: place_of },
+    Task { name: "calendar-add", apps: &["Calendar"], needs: &[], make: add },
+    Task { name: "calendar-all-day", apps: &["Calendar"], needs: &[], make: all_day },
+    Task { name: "calendar-move", apps: &["Calendar"], needs: &[], make: put_off },
+    Task { name: "calendar-delete", apps: &["Calendar"], needs: &[], make: delete },
+    Task { name: "calendar-where", apps: &["Calendar"], needs: &[], make: place_of },
 ];
 
 const TITLES: [&str; 6] = ["Choir", "Rehearsal", "Haircut", "Oil change", "Chess", "Guided tour"];
@@ -24,11 +24,16 @@ fn day_name(day: u32) -> String {
     format!("{}, {day} March", WEEKDAYS[(day as usize + 3) % 7])
 }
 
+/// A day in the month's grid. It shows its number, and is called `7 March, 2 events`, which is what iOS lists.
+pub(super) fn day_of_month(day: u32) -> ScriptTarget {
+    with_text(day.to_string()).or(like(format!("^{day} March(,|$)")))
+}
+
 /// Creates an event on a day of this month; `quarters` counts quarters of an hour from nine o'clock.
 pub(super) fn write(day: u32, title: &str, place: &str, quarters: u32) -> Vec<ScriptStep> {
     vec![
         ScriptStep::Launch(CALENDAR),
-        ScriptStep::Tap(with_text(day.to_string())),
+        ScriptStep::Tap(day_of_month(day)),
         ScriptStep::SkipIfVisible(with_text(title)),
         ScriptStep::Tap(with_text("Create new event")),
         ScriptStep::Type(field(0), title.into()),
@@ -85,7 +90,8 @@ pub(super) fn event(number: usize, day: u32, title: &str, place: &str) -> Vec<In
 
 fn add(draw: &mut ParamSource<'_>) -> TaskInstance {
     let (day, title, place) = (draw.pick(&FREE), draw.pick(&TITLES), draw.pick(&PLACES));
-    let quarters = draw.number(1, 6) as u32;
+    // Without 10:00: the status bar shows that time, and an iPhone lists its status bar.
+    let quarters = draw.pick(&[1, 2, 3, 5, 6]);
     let at = time(quarters);
     TaskInstance {
         goal: format!(
@@ -105,7 +111,7 @@ fn all_day(draw: &mut ParamSource<'_>) -> TaskInstance {
         given: Vec::new(),
         script: vec![
             ScriptStep::Launch(CALENDAR),
-            ScriptStep::Tap(with_text(day.to_string())),
+            ScriptStep::Tap(day_of_month(day)),
             ScriptStep::SkipIfVisible(with_text(title)),
             ScriptStep::Tap(with_text("Create new event")),
             ScriptStep::Type(field(0), title.into()),
@@ -130,7 +136,7 @@ fn put_off(draw: &mut ParamSource<'_>) -> TaskInstance {
         given: event(40, day, title, "Hall 2"),
         script: vec![
             ScriptStep::Launch(CALENDAR),
-            ScriptStep::Tap(with_text(day.to_string())),
+            ScriptStep::Tap(day_of_month(day)),
             ScriptStep::SkipIfVisible(with_text("Nothing planned")),
             ScriptStep::Tap(with_text(title)),
             ScriptStep::Tap(with_text("Edit event")),
@@ -157,7 +163,7 @@ fn delete(draw: &mut ParamSource<'_>) -> TaskInstance {
         given,
         script: vec![
             ScriptStep::Launch(CALENDAR),
-            ScriptStep::Tap(with_text(day.to_string())),
+            ScriptStep::Tap(day_of_month(day)),
             ScriptStep::Tap(with_text(titles[at])),
             ScriptStep::Tap(with_text("Delete event")),
             ScriptStep::Tap(with_text("Delete")),
@@ -176,7 +182,7 @@ fn place_of(draw: &mut ParamSource<'_>) -> TaskInstance {
         given: event(40, day, title, place),
         script: vec![
             ScriptStep::Launch(CALENDAR),
-            ScriptStep::Tap(with_text(day.to_string())),
+            ScriptStep::Tap(day_of_month(day)),
             ScriptStep::Read(like(r"^\d+:\d\d, (.+)$").beside(with_text(title))),
             ScriptStep::Answer("{0}".into()),
         ],

@@ -1,15 +1,15 @@
 //! Tasks in Clock.
 
-use super::super::script::{ScriptStep, field, like, with_text};
+use super::super::script::{ScriptStep, ScriptTarget, field, like, with_text};
 use super::super::task::{ParamSource, SuccessCondition, Task, TaskInstance};
 use super::{CLOCK, given, stored};
 
 pub(super) const TASKS: &[Task] = &[
-    Task { name: "clock-alarm-add", apps: &["Clock"], make: add },
-    Task { name: "clock-alarm-on", apps: &["Clock"], make: on },
-    Task { name: "clock-alarm-delete", apps: &["Clock"], make: delete },
-    Task { name: "clock-timer", apps: &["Clock"], make: timer },
-    Task { name: "clock-stopwatch-read", apps: &["Clock"], make: stopwatch },
+    Task { name: "clock-alarm-add", apps: &["Clock"], needs: &[], make: add },
+    Task { name: "clock-alarm-on", apps: &["Clock"], needs: &[], make: on },
+    Task { name: "clock-alarm-delete", apps: &["Clock"], needs: &[], make: delete },
+    Task { name: "clock-timer", apps: &["Clock"], needs: &[], make: timer },
+    Task { name: "clock-stopwatch-read", apps: &["Clock"], needs: &[], make: stopwatch },
 ];
 
 fn add(draw: &mut ParamSource<'_>) -> TaskInstance {
@@ -37,19 +37,24 @@ pub(super) fn set(hour: u32, minute: u32, label: &str) -> Vec<ScriptStep> {
         ScriptStep::TapUntil {
             tap: with_text(turn),
             back: Some(with_text(back)),
-            shows: with_text(format!("{hour:02}")),
+            shows: setting(hour, "hour"),
             max: 12,
         },
         ScriptStep::TapUntil {
             tap: with_text("Increase minute"),
             back: Some(with_text("Decrease minute")),
-            shows: with_text(format!("{minute:02}")),
+            shows: setting(minute, "minute"),
             max: 12,
         },
         ScriptStep::Type(field(0), label.into()),
         ScriptStep::Tap(with_text("Save")),
         ScriptStep::Read(with_text(label)),
     ]
+}
+
+/// What a number picker is set to. It shows `07`, and is called `7 hour`, which is what iOS lists.
+fn setting(number: u32, unit: &str) -> ScriptTarget {
+    with_text(format!("{number:02}")).or(with_text(format!("{number} {unit}")))
 }
 
 /// The alarm a task must create.

@@ -1,14 +1,16 @@
 //! Tasks in Contacts.
 
-use super::super::script::{ScriptStep, ScriptSwipe, field, like, with_text};
+use super::super::script::{
+    ScriptStep, ScriptSwipe, field, like, search_field, up_button, with_text,
+};
 use super::super::task::{ParamSource, SuccessCondition, Task, TaskInstance};
 use super::{CONTACTS, FIRST, LAST, person, phone, stored};
 
 pub(super) const TASKS: &[Task] = &[
-    Task { name: "contacts-add", apps: &["Contacts"], make: add },
-    Task { name: "contacts-change-number", apps: &["Contacts"], make: change },
-    Task { name: "contacts-delete", apps: &["Contacts"], make: delete },
-    Task { name: "contacts-number", apps: &["Contacts"], make: number },
+    Task { name: "contacts-add", apps: &["Contacts"], needs: &[], make: add },
+    Task { name: "contacts-change-number", apps: &["Contacts"], needs: &[], make: change },
+    Task { name: "contacts-delete", apps: &["Contacts"], needs: &[], make: delete },
+    Task { name: "contacts-number", apps: &["Contacts"], needs: &[], make: number },
 ];
 
 fn add(draw: &mut ParamSource<'_>) -> TaskInstance {
@@ -32,7 +34,7 @@ pub(super) fn create(first: &str, last: &str, number: &str) -> Vec<ScriptStep> {
         ScriptStep::Type(field(1), last.into()),
         ScriptStep::Type(field(2), number.into()),
         ScriptStep::Tap(with_text("Save")),
-        ScriptStep::Tap(with_text("Navigate up")),
+        ScriptStep::Tap(up_button()),
     ]
 }
 
@@ -53,7 +55,7 @@ pub(super) fn added(first: &str, last: &str, number: &str) -> SuccessCondition {
 pub(super) fn open(first: &str, last: &str) -> Vec<ScriptStep> {
     vec![
         ScriptStep::Launch(CONTACTS),
-        ScriptStep::Tap(with_text("Search contacts")),
+        ScriptStep::Tap(search_field("Search contacts")),
         ScriptStep::Type(field(0), first.into()),
         ScriptStep::Tap(with_text(format!("{first} {last}"))),
     ]

@@ -8,14 +8,54 @@ use super::{
 };
 
 pub(super) const TASKS: &[Task] = &[
-    Task { name: "across-number-to-note", apps: &["Contacts", "Notes"], make: number_to_note },
-    Task { name: "across-message-to-event", apps: &["Messages", "Calendar"], make: to_event },
-    Task { name: "across-price-to-message", apps: &["Shop", "Messages"], make: price_to_message },
-    Task { name: "across-place-to-contact", apps: &["Maps", "Contacts"], make: place_to_contact },
-    Task { name: "across-height-to-note", apps: &["Chrome", "Notes"], make: height_to_note },
-    Task { name: "across-balance-to-message", apps: &["Bank", "Messages"], make: balance },
-    Task { name: "across-event-to-message", apps: &["Calendar", "Messages"], make: event },
-    Task { name: "across-news-to-note", apps: &["Akhbar", "Notes"], make: news_to_note },
+    Task {
+        name: "across-number-to-note",
+        apps: &["Contacts", "Notes"],
+        needs: &[],
+        make: number_to_note,
+    },
+    Task {
+        name: "across-message-to-event",
+        apps: &["Messages", "Calendar"],
+        needs: &[],
+        make: to_event,
+    },
+    Task {
+        name: "across-price-to-message",
+        apps: &["Shop", "Messages"],
+        needs: &[],
+        make: price_to_message,
+    },
+    Task {
+        name: "across-place-to-contact",
+        apps: &["Maps", "Contacts"],
+        needs: &[],
+        make: place_to_contact,
+    },
+    Task {
+        name: "across-height-to-note",
+        apps: &["Chrome", "Notes"],
+        needs: &[],
+        make: height_to_note,
+    },
+    Task {
+        name: "across-balance-to-message",
+        apps: &["Bank", "Messages"],
+        needs: &[],
+        make: balance,
+    },
+    Task {
+        name: "across-event-to-message",
+        apps: &["Calendar", "Messages"],
+        needs: &[],
+        make: event,
+    },
+    Task {
+        name: "across-news-to-note",
+        apps: &["Akhbar", "Notes"],
+        needs: &[],
+        make: news_to_note,
+    },
 ];
 
 fn then(mut first: Vec<ScriptStep>, second: Vec<ScriptStep>) -> Vec<ScriptStep> {
@@ -121,7 +161,7 @@ fn event(draw: &mut ParamSource<'_>) -> TaskInstance {
     given.extend(thread(26, name, &["Where is the rehearsal?"]));
     let read = vec![
         ScriptStep::Launch(super::CALENDAR),
-        ScriptStep::Tap(with_text("19")),
+        ScriptStep::Tap(calendar::day_of_month(19)),
         ScriptStep::Read(like(r"^\d+:\d\d, (.+)$").beside(with_text("Rehearsal"))),
     ];
     TaskInstance {

@@ -1,13 +1,13 @@
 //! Tasks in Files.
 
 use super::super::script::{ScriptStep, field, like, with_text};
-use super::super::task::{InitialState, ParamSource, SuccessCondition, Task, TaskInstance};
+use super::super::task::{InitialState, Need, ParamSource, SuccessCondition, Task, TaskInstance};
 use super::FILES;
 
 pub(super) const TASKS: &[Task] = &[
-    Task { name: "files-folder", apps: &["Files"], make: folder },
-    Task { name: "files-delete", apps: &["Files"], make: delete },
-    Task { name: "files-size", apps: &["Files"], make: size },
+    Task { name: "files-folder", apps: &["Files"], needs: &[Need::SharedStorage], make: folder },
+    Task { name: "files-delete", apps: &["Files"], needs: &[Need::SharedStorage], make: delete },
+    Task { name: "files-size", apps: &["Files"], needs: &[Need::SharedStorage], make: size },
 ];
 
 const NAMES: [&str; 6] = ["bill", "letter", "map", "ticket", "draft", "invoice"];

@@ -1,12 +1,17 @@
 //! Tasks on the home screen and in system windows.
 
 use super::super::script::{ScriptStep, ScriptSwipe, like, with_text};
-use super::super::task::{InitialState, ParamSource, SuccessCondition, Task, TaskInstance};
+use super::super::task::{InitialState, Need, ParamSource, SuccessCondition, Task, TaskInstance};
 use super::{MEMBERS, NOTES, SHOP};
 
 pub(super) const TASKS: &[Task] = &[
-    Task { name: "launcher-open", apps: &["Launcher"], make: open },
-    Task { name: "launcher-notice", apps: &["Launcher"], make: notice },
+    Task { name: "launcher-open", apps: &["Launcher"], needs: &[Need::AppDrawer], make: open },
+    Task {
+        name: "launcher-notice",
+        apps: &["Launcher"],
+        needs: &[Need::NotificationShade],
+        make: notice,
+    },
 ];
 
 fn open(draw: &mut ParamSource<'_>) -> TaskInstance {

@@ -7,10 +7,10 @@ use super::super::task::{ParamSource, SuccessCondition, Task, TaskInstance};
 use super::{MAPS, given, stored};
 
 pub(super) const TASKS: &[Task] = &[
-    Task { name: "maps-save", apps: &["Maps"], make: save },
-    Task { name: "maps-forget", apps: &["Maps"], make: forget },
-    Task { name: "maps-phone", apps: &["Maps"], make: phone_of },
-    Task { name: "maps-locate", apps: &["Maps"], make: locate },
+    Task { name: "maps-save", apps: &["Maps"], needs: &[], make: save },
+    Task { name: "maps-forget", apps: &["Maps"], needs: &[], make: forget },
+    Task { name: "maps-phone", apps: &["Maps"], needs: &[], make: phone_of },
+    Task { name: "maps-locate", apps: &["Maps"], needs: &[], make: locate },
 ];
 
 /// Picks a place that Maps knows.
@@ -84,9 +84,9 @@ pub(super) fn read_phone(name: &str) -> Vec<ScriptStep> {
 }
 
 fn locate(draw: &mut ParamSource<'_>) -> TaskInstance {
-    let (answer, words) = draw.pick(&[
-        ("While using the app", "only while I use the app"),
-        ("Only this time", "only this time"),
+    let (android, ios, words) = draw.pick(&[
+        ("While using the app", "Allow While Using App", "only while I use the app"),
+        ("Only this time", "Allow Once", "only this time"),
     ]);
     TaskInstance {
         goal: format!("Let Maps find my location, and allow it {words}."),
@@ -94,7 +94,7 @@ fn locate(draw: &mut ParamSource<'_>) -> TaskInstance {
         script: vec![
             ScriptStep::Launch(MAPS),
             ScriptStep::Tap(with_text("Re-center map to your location")),
-            ScriptStep::Tap(with_text(answer)),
+            ScriptStep::Tap(with_text(android).or(with_text(ios))),
         ],
         wants: vec![SuccessCondition::Granted(MAPS, "android.permission.ACCESS_FINE_LOCATION")],
     }

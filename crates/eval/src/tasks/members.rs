@@ -5,9 +5,9 @@ use super::super::task::{ParamSource, SuccessCondition, Task, TaskInstance};
 use super::{FIRST, MEMBERS, given, stored};
 
 pub(super) const TASKS: &[Task] = &[
-    Task { name: "members-sign-in", apps: &["Members"], make: sign_in },
-    Task { name: "members-join", apps: &["Members"], make: join },
-    Task { name: "members-sign-out", apps: &["Members"], make: sign_out },
+    Task { name: "members-sign-in", apps: &["Members"], needs: &[], make: sign_in },
+    Task { name: "members-join", apps: &["Members"], needs: &[], make: join },
+    Task { name: "members-sign-out", apps: &["Members"], needs: &[], make: sign_out },
 ];
 
 /// Signs a member in.

@@ -5,11 +5,11 @@ use super::super::task::{ParamSource, SuccessCondition, Task, TaskInstance};
 use super::{FIRST, MESSAGES, THINGS, phone, sent, stored, thread};
 
 pub(super) const TASKS: &[Task] = &[
-    Task { name: "messages-send", apps: &["Messages"], make: send_one },
-    Task { name: "messages-begin", apps: &["Messages"], make: begin },
-    Task { name: "messages-delete", apps: &["Messages"], make: delete },
-    Task { name: "messages-copy", apps: &["Messages"], make: copy },
-    Task { name: "messages-code", apps: &["Messages"], make: code },
+    Task { name: "messages-send", apps: &["Messages"], needs: &[], make: send_one },
+    Task { name: "messages-begin", apps: &["Messages"], needs: &[], make: begin },
+    Task { name: "messages-delete", apps: &["Messages"], needs: &[], make: delete },
+    Task { name: "messages-copy", apps: &["Messages"], needs: &[], make: copy },
+    Task { name: "messages-code", apps: &["Messages"], needs: &[], make: code },
 ];
 
 /// Sends a text in an existing conversation.

@@ -5,12 +5,12 @@ use super::super::task::{ParamSource, SuccessCondition, Task, TaskInstance};
 use super::{NOTES, THINGS, new_note, note, stored};
 
 pub(super) const TASKS: &[Task] = &[
-    Task { name: "notes-add", apps: &["Notes"], make: add },
-    Task { name: "notes-add-umlauts", apps: &["Notes"], make: umlauts },
-    Task { name: "notes-delete", apps: &["Notes"], make: delete },
-    Task { name: "notes-append", apps: &["Notes"], make: append },
-    Task { name: "notes-retitle", apps: &["Notes"], make: retitle },
-    Task { name: "notes-find", apps: &["Notes"], make: find },
+    Task { name: "notes-add", apps: &["Notes"], needs: &[], make: add },
+    Task { name: "notes-add-umlauts", apps: &["Notes"], needs: &[], make: umlauts },
+    Task { name: "notes-delete", apps: &["Notes"], needs: &[], make: delete },
+    Task { name: "notes-append", apps: &["Notes"], needs: &[], make: append },
+    Task { name: "notes-retitle", apps: &["Notes"], needs: &[], make: retitle },
+    Task { name: "notes-find", apps: &["Notes"], needs: &[], make: find },
 ];
 
 const TITLES: [&str; 8] = [

@@ -1,7 +1,7 @@
 //! Tasks in which one app says what to do in another.
 
 use super::super::script::{ScriptStep, like, with_text};
-use super::super::task::{InitialState, ParamSource, Task, TaskInstance};
+use super::super::task::{InitialState, Need, ParamSource, Task, TaskInstance};
 use super::cross_app::read_note;
 use super::{
     FIRST, MEMBERS, MESSAGES, clock, given, members, new_note, note, notes, sent, shop, stored,
@@ -9,12 +9,22 @@ use super::{
 };
 
 pub(super) const TASKS: &[Task] = &[
-    Task { name: "errands-password", apps: &["Notes", "Members"], make: password },
-    Task { name: "errands-shopping", apps: &["Notes", "Shop"], make: shopping },
-    Task { name: "errands-alarm", apps: &["Messages", "Clock"], make: alarm },
-    Task { name: "errands-file-size", apps: &["Files", "Notes"], make: file_size },
-    Task { name: "errands-phone-name", apps: &["Settings", "Messages"], make: phone_name },
-    Task { name: "errands-code", apps: &["Messages", "Notes"], make: code },
+    Task { name: "errands-password", apps: &["Notes", "Members"], needs: &[], make: password },
+    Task { name: "errands-shopping", apps: &["Notes", "Shop"], needs: &[], make: shopping },
+    Task { name: "errands-alarm", apps: &["Messages", "Clock"], needs: &[], make: alarm },
+    Task {
+        name: "errands-file-size",
+        apps: &["Files", "Notes"],
+        needs: &[Need::SharedStorage],
+        make: file_size,
+    },
+    Task {
+        name: "errands-phone-name",
+        apps: &["Settings", "Messages"],
+        needs: &[],
+        make: phone_name,
+    },
+    Task { name: "errands-code", apps: &["Messages", "Notes"], needs: &[], make: code },
 ];
 
 fn then(mut first: Vec<ScriptStep>, second: Vec<ScriptStep>) -> Vec<ScriptStep> {

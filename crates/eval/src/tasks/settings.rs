@@ -1,15 +1,20 @@
 //! Tasks in Settings.
 
-use super::super::script::{ScriptStep, ScriptSwipe, field, like, with_text};
-use super::super::task::{InitialState, ParamSource, SuccessCondition, Task, TaskInstance};
+use super::super::script::{ScriptStep, ScriptSwipe, field, like, search_field, with_text};
+use super::super::task::{InitialState, Need, ParamSource, SuccessCondition, Task, TaskInstance};
 use super::SETTINGS;
 
 pub(super) const TASKS: &[Task] = &[
-    Task { name: "settings-bluetooth", apps: &["Settings"], make: bluetooth },
-    Task { name: "settings-timeout", apps: &["Settings"], make: timeout },
-    Task { name: "settings-search", apps: &["Settings"], make: search },
-    Task { name: "settings-developer", apps: &["Settings"], make: developer },
-    Task { name: "settings-name", apps: &["Settings"], make: name },
+    Task { name: "settings-bluetooth", apps: &["Settings"], needs: &[], make: bluetooth },
+    Task { name: "settings-timeout", apps: &["Settings"], needs: &[], make: timeout },
+    Task { name: "settings-search", apps: &["Settings"], needs: &[], make: search },
+    Task {
+        name: "settings-developer",
+        apps: &["Settings"],
+        needs: &[Need::DeveloperOptions],
+        make: developer,
+    },
+    Task { name: "settings-name", apps: &["Settings"], needs: &[], make: name },
 ];
 
 fn bluetooth(draw: &mut ParamSource<'_>) -> TaskInstance {
@@ -66,7 +71,7 @@ fn search(draw: &mut ParamSource<'_>) -> TaskInstance {
         given: Vec::new(),
         script: vec![
             ScriptStep::Launch(SETTINGS),
-            ScriptStep::Tap(with_text("Search settings")),
+            ScriptStep::Tap(search_field("Search settings")),
             ScriptStep::Type(field(0), words.into()),
             ScriptStep::Tap(with_text(title)),
             ScriptStep::SetSwitch(with_text(title), on),

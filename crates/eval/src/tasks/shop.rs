@@ -7,11 +7,11 @@ use super::super::task::{InitialState, ParamSource, SuccessCondition, Task, Task
 use super::{FIRST, LAST, SHOP, given, stored};
 
 pub(super) const TASKS: &[Task] = &[
-    Task { name: "shop-cart", apps: &["Shop"], make: cart },
-    Task { name: "shop-remove", apps: &["Shop"], make: remove },
-    Task { name: "shop-order", apps: &["Shop"], make: order },
-    Task { name: "shop-order-tell", apps: &["Shop"], make: tell_total },
-    Task { name: "shop-price", apps: &["Shop"], make: price_of },
+    Task { name: "shop-cart", apps: &["Shop"], needs: &[], make: cart },
+    Task { name: "shop-remove", apps: &["Shop"], needs: &[], make: remove },
+    Task { name: "shop-order", apps: &["Shop"], needs: &[], make: order },
+    Task { name: "shop-order-tell", apps: &["Shop"], needs: &[], make: tell_total },
+    Task { name: "shop-price", apps: &["Shop"], needs: &[], make: price_of },
 ];
 
 /// Picks a product whose name is not part of another one's.

@@ -1,10 +1,12 @@
-//! `thumbwire demo`: first drives the virtual phone as an MCP client, then runs the agent towards a goal, then compares an app's own tool
-//! with tapping ([`apps`]).
+//! `thumbwire demo`: first drives the virtual phone as an MCP client, then the virtual iPhone with the same tools ([`iphone`]), then runs the
+//! agent towards a goal, then compares an app's own tool with tapping ([`apps`]).
 //!
 //! The demo uses only tools and the text on the screen; it never accesses the phone's internals. `demo/maps.jsonl` holds the scripted
 //! model responses, each with what it expects on the screen.
 
 mod apps;
+#[cfg(feature = "ios")]
+mod iphone;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -37,29 +39,18 @@ pub(super) struct Arguments {
 }
 
 pub(super) async fn run(arguments: Arguments) -> Result<u8, CliError> {
-    let now = jiff::Timestamp::now();
     let out = arguments.out.unwrap_or_else(|| {
+        let now = jiff::Timestamp::now();
         Path::new("thumbwire-runs").join(now.strftime("demo-%Y%m%d-%H%M%S").to_string())
     });
-    let recorder = Recorder::begin(&out, now.to_string()).map_err(|error| {
-        CliError::failed(format!("cannot record the run in {}: {error}", out.display()))
-    })?;
-    // The demo uses only the built-in phone, so it contacts no adb server.
-    let session = Session::new(
-        DeviceProviders::default().with(VirtualPhoneProvider::default()),
-        Some(VIRTUAL.into()),
-    );
-    let perform = Arc::new(ObservedPerform::new(session, recorder));
-    let client = Client::connect(Arc::new(mobile::toolset()), perform).await;
-    let client = client.map_err(|error| CliError::failed(error.to_string()))?;
-    let mut story =
-        DemoScript { client, out: out.clone(), steps: 0, calls: 0, began: Instant::now() };
+    // The demo uses only built-in phones, so it contacts no adb server.
+    let phones = DeviceProviders::default().with(VirtualPhoneProvider::default());
+    let mut story = DemoScript::begin(phones, VIRTUAL, &out).await?;
     story.run().await?;
-    print(&format!(
-        "\n{} tool calls in {:.1} s. Next, the agent with scripted model responses:\n\n",
-        story.calls,
-        story.began.elapsed().as_secs_f64(),
-    ))?;
+    story.end().await?;
+    #[cfg(feature = "ios")]
+    iphone::drive(&out.join("iphone")).await?;
+    print("Next, the agent with scripted model responses:\n\n")?;
     let folder = pursue_a_goal(&out).await?;
     let page = Path::new(&folder).join(trace::PAGE);
     trace::report(Path::new(&folder), &page)?;
@@ -116,6 +107,7 @@ const MAPS: &str = "com.google.android.apps.maps";
 
 struct DemoScript {
     client: Client,
+    session: Arc<Session>,
     out: PathBuf,
     steps: u32,
     calls: u32,
@@ -123,6 +115,27 @@ struct DemoScript {
 }
 
 impl DemoScript {
+    /// Connects a client to a server with this phone, and records its calls in this new directory.
+    async fn begin(phones: DeviceProviders, id: &str, out: &Path) -> Result<Self, CliError> {
+        let now = jiff::Timestamp::now().to_string();
+        let recorder = Recorder::begin(out, now).map_err(|error| {
+            CliError::failed(format!("cannot record the run in {}: {error}", out.display()))
+        })?;
+        let session = Arc::new(Session::new(phones, Some(id.into())));
+        let perform = Arc::new(ObservedPerform::new(Arc::clone(&session), recorder));
+        let client = Client::connect(Arc::new(mobile::toolset()), perform).await;
+        let client = client.map_err(|error| CliError::failed(error.to_string()))?;
+        let began = Instant::now();
+        Ok(Self { client, session, out: out.to_owned(), steps: 0, calls: 0, began })
+    }
+
+    /// Prints how long it took, and disconnects.
+    async fn end(self) -> Result<(), CliError> {
+        let seconds = self.began.elapsed().as_secs_f64();
+        self.session.end().await;
+        print(&format!("\n{} tool calls in {seconds:.1} s. ", self.calls))
+    }
+
     async fn run(&mut self) -> Result<(), CliError> {
         let used = json!({ "device_id": VIRTUAL, "platform": "android" });
         let used = self.call("mobile_use_device", used).await?.0.structured.unwrap_or_default();

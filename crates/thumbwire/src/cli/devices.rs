@@ -3,7 +3,7 @@
 use super::{CliError, phones, print};
 use crate::config::Config;
 use thumbwire_core::action::{DeviceKind, ListedDevice};
-use thumbwire_core::providers::VIRTUAL;
+use thumbwire_core::providers::BUILT_IN;
 use thumbwire_core::toolset::mobile;
 
 #[derive(clap::Args)]
@@ -14,8 +14,8 @@ pub(super) struct Arguments {
 }
 
 pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, CliError> {
-    // Named, the built-in virtual phone is in the list, if this program has one.
-    let there = phones(config, [VIRTUAL]).list().await?;
+    // Named, the built-in virtual phones are in the list, if this program has them.
+    let there = phones(config, BUILT_IN).list().await?;
     if arguments.json {
         let rows = there.iter().map(row);
         print(&format!("{}\n", serde_json::Value::from_iter(rows)))?;
@@ -31,7 +31,10 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     for phone in &there {
         let model = if phone.model.is_empty() { "-" } else { &phone.model };
         let platform = phone.platform;
-        let used = if is_built_in(phone) { "  built in, used with `--device virtual`" } else { "" };
+        let used = match is_built_in(phone) {
+            true => format!("  built in, used with `--device {}`", phone.id),
+            false => String::new(),
+        };
         print(&format!("{:width$}  {platform}  {model}  {}{used}\n", phone.id, phone.state))?;
         if let Some(next) = phone.next_move() {
             print(&format!("{:width$}  Next: {next}\n", ""))?;
@@ -44,7 +47,7 @@ fn is_built_in(phone: &ListedDevice) -> bool {
     phone.kind == DeviceKind::BuiltIn
 }
 
-/// The row of `mobile_list_devices`, and whether the phone is the built-in one, which is used only by name.
+/// The row of `mobile_list_devices`, and whether the phone is a built-in one, which is used only by name.
 fn row(phone: &ListedDevice) -> serde_json::Value {
     let mut row = mobile::listed(phone);
     row["built_in"] = is_built_in(phone).into();

@@ -22,14 +22,15 @@ use thumbwire_core::action::{
 };
 use thumbwire_core::artifacts::ArtifactStore;
 use thumbwire_core::input_files::InputFolder;
-use thumbwire_core::providers::{DeviceProviders, VIRTUAL};
+use thumbwire_core::providers::{BUILT_IN, DeviceProviders, VIRTUAL, VIRTUAL_IOS};
 use thumbwire_core::session::Session;
 use thumbwire_device::android::HelperMode;
 use thumbwire_device::{AppId, Key, Platform};
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// Phone to check: an adb serial, HOST:PORT of an adbd, or `virtual` [default: the only one connected]
+    /// Phone to check: an adb serial, HOST:PORT of an adbd, the URL of an iPhone's WebDriverAgent, `virtual`, or
+    /// `virtual-ios` [default: the only one connected]
     #[arg(long, value_name = "ID")]
     device: Option<String>,
     /// Android release of the built-in virtual phone, such as 4.4, at the speed of real phones
@@ -129,7 +130,7 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
             return Err(failure.into());
         }
     };
-    if arguments.full && device != VIRTUAL && !arguments.yes {
+    if arguments.full && !BUILT_IN.contains(&device.as_str()) && !arguments.yes {
         consent(&device, arguments.apk.as_deref()).await?;
     }
     let folder = || {
@@ -262,8 +263,10 @@ pub(super) async fn chosen(
     device: Option<String>,
     phones: &DeviceProviders,
 ) -> Result<(String, &'static str), Failure> {
-    if device.as_deref() == Some(VIRTUAL) {
-        return Ok((VIRTUAL.to_owned(), "built-in virtual phone"));
+    match device.as_deref() {
+        Some(id @ VIRTUAL) => return Ok((id.to_owned(), "built-in virtual phone")),
+        Some(id @ VIRTUAL_IOS) => return Ok((id.to_owned(), "built-in virtual iPhone")),
+        _ => {}
     }
     let listed = phones.list().await?;
     let ready: Vec<&ListedDevice> = listed

@@ -3,19 +3,19 @@
 use std::sync::Arc;
 
 use thumbwire_core::action::Perform;
-use thumbwire_core::providers::VIRTUAL;
+use thumbwire_core::providers::BUILT_IN;
 use thumbwire_core::session::Session;
 use thumbwire_core::toolset::Toolset;
 use thumbwire_core::toolset::app_tools::{AppToolSource, DeviceFilter};
 
-/// The toolset; `mobile` includes the tools of apps on the server's phones or, without `--device`, on all connected phones. The built-in
-/// phone counts only if it was named.
+/// The toolset; `mobile` includes the tools of apps on the server's phones or, without `--device`, on all connected phones. Built-in
+/// phones count only if they were named.
 pub(super) fn with_apps(surface: Toolset, session: &Arc<Session>, named: &[String]) -> Toolset {
     if surface.name != "mobile" || !session.may_call_apps() {
         return surface;
     }
     let which = match named {
-        [] => DeviceFilter::AllReadyExcept(vec![VIRTUAL.to_owned()]),
+        [] => DeviceFilter::AllReadyExcept(BUILT_IN.map(str::to_owned).into()),
         named => DeviceFilter::Named(named.to_vec()),
     };
     let source = AppToolSource::new(Arc::clone(session) as Arc<dyn Perform>, which);

@@ -11,7 +11,8 @@ use super::model_flags::{ModelFlags, ModelSetup};
 use super::{CliError, print};
 use crate::config::Config;
 use thumbwire_eval::{
-    Plan, PolicyChoice, Score, Study, Task, TrialOptions, faults, summary, tasks,
+    EvalPhone, Plan, Platform, PolicyChoice, Score, Study, Task, TrialOptions, faults, summary,
+    tasks,
 };
 
 #[derive(clap::Args)]
@@ -28,6 +29,9 @@ pub(super) struct Arguments {
     mind: PolicyName,
     #[command(flatten)]
     model: ModelFlags,
+    /// Platform of the virtual phones; `ios` omits the tasks that need what an iPhone lacks
+    #[arg(long, value_name = "PLATFORM", value_enum, default_value = "android")]
+    platform: PlatformName,
     /// Tasks to run, comma-separated; `*` matches anything
     #[arg(long, value_name = "GLOB", default_value = "*", value_delimiter = ',')]
     tasks: Vec<String>,
@@ -85,6 +89,23 @@ enum PolicyName {
     Claims,
 }
 
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum PlatformName {
+    /// The virtual Android phone
+    Android,
+    /// The virtual iPhone
+    Ios,
+}
+
+impl From<PlatformName> for Platform {
+    fn from(name: PlatformName) -> Self {
+        match name {
+            PlatformName::Android => Self::Android,
+            PlatformName::Ios => Self::Ios,
+        }
+    }
+}
+
 #[derive(Clone)]
 struct Seeds(Vec<u64>);
 
@@ -109,15 +130,22 @@ fn share(text: &str) -> Result<f64, String> {
 }
 
 pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, CliError> {
+    let injects = !(arguments.fault.is_empty() && arguments.faults.is_empty());
+    if injects && arguments.platform == PlatformName::Ios {
+        return Err(CliError::usage(
+            "--fault and --fault-kinds are for Android phones: omit `--platform ios`",
+        ));
+    }
     let chosen: Vec<Task> = tasks::all()
         .into_iter()
         .filter(|task| arguments.tasks.iter().any(|glob| fits(glob, task.name)))
+        .filter(|task| task.runs_on(arguments.platform.into()))
         .collect();
     if chosen.is_empty() {
         return Err(CliError::usage("no such task. Run `thumbwire eval --list` to list them"));
     }
     if arguments.list {
-        return list(&chosen, arguments.seeds.0[0]);
+        return list(&chosen, arguments.platform.into(), arguments.seeds.0[0]);
     }
     let thinker = match arguments.model.is_there() {
         true => Some(arguments.model.open(config)?),
@@ -142,6 +170,7 @@ fn attempt(
         (None, PolicyName::Claims) => PolicyChoice::AlwaysFinish,
     };
     let manner = TrialOptions {
+        platform: arguments.platform.into(),
         faults: arguments.fault.clone(),
         pictures,
         rounds: arguments.rounds.unwrap_or(if arguments.faults.is_empty() { 3 } else { 12 }),
@@ -186,8 +215,8 @@ fn attempt(
     Ok(u8::from(least < arguments.least))
 }
 
-fn list(chosen: &[Task], seed: u64) -> Result<u8, CliError> {
-    let phone = thumbwire_eval::TaskEnv::phone_of(seed);
+fn list(chosen: &[Task], platform: Platform, seed: u64) -> Result<u8, CliError> {
+    let phone = EvalPhone::new(platform, seed);
     for task in chosen {
         let case = phone.world(|world| task.case(seed, world));
         print(&format!("{} ({})\n    {}\n", task.name, task.apps.join(", "), case.goal))?;

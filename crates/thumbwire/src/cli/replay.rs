@@ -21,8 +21,8 @@ pub(super) struct Arguments {
     /// Directory of the run
     #[arg(value_name = "RUN")]
     run: PathBuf,
-    /// Phone to use: an adb serial, HOST:PORT of an adbd, or `virtual` [default: the phone that the run named, else the only one
-    /// connected]
+    /// Phone to use: an adb serial, HOST:PORT of an adbd, the URL of an iPhone's WebDriverAgent, `virtual`, or `virtual-ios`
+    /// [default: the phone that the run named, else the only one connected]
     #[arg(long, value_name = "ID")]
     device: Option<String>,
     #[command(flatten)]

@@ -15,7 +15,6 @@ use crate::shell_quote::shell_quote;
 use thumbwire_agent::{self, Budgets, RedactedPerform};
 use thumbwire_core::action::NoUser;
 use thumbwire_core::artifacts::ArtifactStore;
-use thumbwire_core::providers::VIRTUAL;
 use thumbwire_core::session::Session;
 use thumbwire_flow::RunGoal;
 
@@ -24,8 +23,8 @@ pub(super) struct Arguments {
     /// Goal in plain words, or flow files and directories (see docs/flows.md)
     #[arg(value_name = "GOAL|FLOW.yaml", required_unless_present_any = ["resume", "explain"])]
     goal: Vec<String>,
-    /// Phone to use: an adb serial, HOST:PORT of an adbd, or `virtual`; repeat to spread flows over several phones [default:
-    /// the only one connected]
+    /// Phone to use: an adb serial, HOST:PORT of an adbd, the URL of an iPhone's WebDriverAgent, `virtual`, or `virtual-ios`;
+    /// repeat to spread flows over several phones [default: the only one connected]
     #[arg(long, value_name = "ID")]
     device: Vec<String>,
     #[command(flatten)]
@@ -111,9 +110,9 @@ async fn try_flows(arguments: Arguments, config: &Config) -> Result<u8, CliError
         false => None,
     };
     let vault = run_setup::secrets(&conduct.secret)?;
-    // The session includes the built-in phone if one of the names is `virtual`.
-    let named = arguments.device.iter().find(|id| *id == VIRTUAL).or(arguments.device.first());
-    let session = self::session(config, named.cloned(), conduct.screenshot_size);
+    let phones = super::phones(config, arguments.device.iter().map(String::as_str));
+    let named = arguments.device.first().cloned();
+    let session = super::session_with(phones, named, conduct.screenshot_size);
     let session = session.with_app_tool_host(conduct.allow.options(config)?);
     let session = Arc::new(session.with_files(ArtifactStore::new(&arguments.out)));
     let perform = Arc::new(RedactedPerform::new(Arc::clone(&session), Arc::clone(&vault)));

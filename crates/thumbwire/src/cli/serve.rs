@@ -73,8 +73,8 @@ pub(super) struct Arguments {
     /// Directory whose files may be sent to the phone by the tools of `--allow install` and `--allow files`; without it, none
     #[arg(long, value_name = "DIR")]
     input: Option<PathBuf>,
-    /// Phone that callers may use: an adb serial, HOST:PORT of an adbd, or `virtual` (repeatable; with several, callers
-    /// select one) [default: the only one connected]
+    /// Phone that callers may use: an adb serial, HOST:PORT of an adbd, the URL of an iPhone's WebDriverAgent, `virtual`, or
+    /// `virtual-ios` (repeatable; with several, callers select one) [default: the only one connected]
     #[arg(long, value_name = "ID")]
     device: Vec<String>,
     /// Size of screenshots: `full`, the pixels of the longer side, or `auto` for what vision models look at. All coordinates
@@ -84,7 +84,8 @@ pub(super) struct Arguments {
     #[command(flatten)]
     helper: HelperFlag,
     /// Let callers use the phones whose ids match PATTERN, in which `*` stands for any characters (repeatable). An address
-    /// needs a pattern with a colon: `192.168.1.*:5555` [default: those of `--device`, else those that an adb server lists, and `virtual`]
+    /// needs a pattern with a colon: `192.168.1.*:5555` [default: those of `--device`, else those that an adb server lists, `virtual` and
+    /// `virtual-ios`]
     #[arg(long, value_name = "PATTERN")]
     allow_device: Vec<String>,
     /// Let callers use the apps whose ids match PATTERN, in which `*` stands for any characters, and no other (repeatable):

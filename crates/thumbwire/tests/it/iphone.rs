@@ -1,14 +1,21 @@
-//! The replies of the `mobile` tools for a virtual iPhone behind its WebDriverAgent.
+//! The replies of the `mobile` tools for a virtual iPhone behind its WebDriverAgent, and the agent and flows on the
+//! built-in one.
 
 use std::fmt::Write as _;
+use std::fs;
+use std::sync::Arc;
 
 use serde_json::{Value, json};
+use thumbwire_agent::{Agent, AgentStatus, Memory};
 use thumbwire_core::action::Call;
-use thumbwire_core::providers::{DeviceProviders, WdaProvider};
+use thumbwire_core::providers::{DeviceProviders, VIRTUAL_IOS, VirtualIphoneProvider, WdaProvider};
 use thumbwire_core::session::Session;
 use thumbwire_core::toolset::{Content, mobile};
 use thumbwire_virtual_ios::{Setup, VirtualIphone};
 use tokio::net::TcpListener;
+
+use crate::agent::{Script, an_hour, clicks, does, id_of, options, says, step};
+use crate::support::thumbwire;
 
 /// Its address differs from run to run.
 const ID: &str = "http://IPHONE";
@@ -88,4 +95,48 @@ async fn mobile_tools_work_on_an_iphone() {
     }
     insta::assert_snapshot!(transcript);
     assert!(iphone.phone.commands().len() > 20);
+}
+
+#[tokio::test]
+async fn agent_reaches_a_goal_on_the_virtual_iphone() {
+    let phone = VirtualIphone::new(Setup::default());
+    let phones = DeviceProviders::default().with(VirtualIphoneProvider::new(phone.clone()));
+    let session = Arc::new(Session::new(phones, Some(VIRTUAL_IOS.into())));
+    let policy = Script::of(vec![
+        step("launch_app", json!({ "package_name": "com.apple.mobilenotes" })),
+        clicks("New note"),
+        Box::new(|observation| {
+            let id = id_of(observation, |row| row.kind == "XCUIElementTypeTextField");
+            let named = json!({ "text": "Ferry", "control_id": id, "control_name": "Title" });
+            Ok(does("type_text", named))
+        }),
+        clicks("Back"),
+        says(AgentStatus::Finish, "The note is there"),
+    ]);
+    let agent = Agent::new(policy.clone(), session.clone(), options());
+    let ended = agent.run(&an_hour(), "Add a note: Ferry", Memory::default()).await;
+    assert_eq!((ended.status, ended.rounds), (AgentStatus::Finish, 5), "{ended:?}");
+    let last = policy.seen().pop().unwrap();
+    assert_eq!((last.app.as_deref(), &*last.feedback), (Some("com.apple.mobilenotes"), &[][..]));
+    let titles = phone.world(|world| {
+        let stored = world.preferences("com.android.notes").into_iter();
+        stored.filter(|(_, value)| *value == "Ferry").map(|(key, _)| key.to_owned()).collect()
+    });
+    let titles: Vec<String> = titles;
+    assert!(matches!(&titles[..], [title] if title.ends_with("/title")), "{titles:?}");
+    session.end().await;
+}
+
+#[test]
+fn flow_passes_on_the_virtual_iphone() {
+    let folder = tempfile::tempdir().unwrap();
+    let flow = "app: com.apple.mobilenotes\nsteps:\n- launch\n- tap: New note\n- type: Ferry\n- tap: Back\n\
+                - expect: Ferry\n- press: home\n- expect: Maps\n";
+    fs::write(folder.path().join("note.yaml"), flow).unwrap();
+    let mut command = thumbwire();
+    command.current_dir(folder.path()).args(["run", "note.yaml", "--device", "virtual-ios"]);
+    let output = command.output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(text.contains("1 of 1 cases passed"), "{text}");
 }

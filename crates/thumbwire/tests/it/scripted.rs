@@ -12,7 +12,7 @@ use thumbwire_core::toolset::mobile::{self, TreeForm};
 use thumbwire_core::toolset::{Content, ObserveMode, Toolset};
 use thumbwire_eval::script::{ScriptStep, ScriptSwipe, ScriptTarget, fill};
 use thumbwire_eval::state::{PhoneState, judge};
-use thumbwire_eval::{Task, TaskEnv, TimeMode, oracle, tasks};
+use thumbwire_eval::{EvalPhone, Platform, Task, TaskEnv, TimeMode, oracle, tasks};
 
 use crate::scripted_screen::Screen;
 
@@ -235,7 +235,8 @@ fn text_of(aim: &ScriptTarget, texts: &[String]) -> String {
 }
 
 async fn attempt(task: &Task, form: TreeForm, observe: ObserveMode) -> Cost {
-    let env = TaskEnv::new(SEED, &[], TimeMode::Paused, false);
+    let phone = EvalPhone::new(Platform::Android, SEED);
+    let env = TaskEnv::new(phone, &[], TimeMode::Paused, false);
     let case = env.phone.world(|world| task.case(SEED, world));
     env.apply(&case);
     let before = PhoneState::of(&env.phone);
@@ -251,7 +252,8 @@ async fn attempt(task: &Task, form: TreeForm, observe: ObserveMode) -> Cost {
 
 /// The number of actions that the suite's oracle needs.
 async fn needed(task: &Task) -> u32 {
-    let env = TaskEnv::new(SEED, &[], TimeMode::Paused, false);
+    let phone = EvalPhone::new(Platform::Android, SEED);
+    let env = TaskEnv::new(phone, &[], TimeMode::Paused, false);
     let case = env.phone.world(|world| task.case(SEED, world));
     env.apply(&case);
     oracle::run_script(&*env.perform(), &case.script).await.unwrap().acts

@@ -91,11 +91,23 @@ const LAYERS: [(&str, &[&str]); 15] = [
     ("virtual-phone", &["base", "mobile-mcp"]),
     ("virtual-android", &["adb", "base", "mobile-mcp", "virtual-phone", "webdriver"]),
     ("virtual-ios", &["base", "virtual-phone", "webdriver"]),
-    ("core", &["adb", "apk", "base", "device", "mobile-mcp", "virtual-android"]),
+    ("core", &["adb", "apk", "base", "device", "mobile-mcp", "virtual-android", "virtual-ios"]),
     ("mcp", &["base", "core", "device"]),
     ("agent", &["base", "core", "device"]),
     ("flow", &["base", "core", "device"]),
-    ("eval", &["adb", "agent", "base", "core", "device", "virtual-android", "virtual-phone"]),
+    (
+        "eval",
+        &[
+            "adb",
+            "agent",
+            "base",
+            "core",
+            "device",
+            "virtual-android",
+            "virtual-ios",
+            "virtual-phone",
+        ],
+    ),
     (
         "thumbwire",
         &[

@@ -60,13 +60,20 @@ fn devices_without_a_phone_says_what_to_do() {
     let (out, _, code) = said(&run(&["devices"]));
     assert_eq!(code, Some(0));
     assert!(out.contains("No phone is connected") && out.contains("--device virtual"), "{out}");
-    let built_in = out.lines().last().unwrap();
-    assert!(built_in.starts_with("virtual  Android  ") && built_in.contains("built in"), "{out}");
+    let built_in: Vec<&str> = out.lines().rev().take(2).collect();
+    let [ios, android] = built_in[..] else { panic!("{out}") };
+    assert!(
+        android.starts_with("virtual      Android  ") && android.ends_with("--device virtual`")
+    );
+    assert!(
+        ios.starts_with("virtual-ios  iOS  ") && ios.ends_with("--device virtual-ios`"),
+        "{out}"
+    );
     let rows: serde_json::Value =
         serde_json::from_str(&said(&run(&["devices", "--json"])).0).unwrap();
-    let only = &rows[0];
-    assert_eq!((&only["id"], &only["built_in"]), (&"virtual".into(), &true.into()), "{rows}");
-    assert_eq!(rows.as_array().unwrap().len(), 1);
+    let rows = rows.as_array().unwrap().iter();
+    let rows: Vec<_> = rows.map(|row| (row["id"].as_str().unwrap(), &row["built_in"])).collect();
+    assert_eq!(rows, [("virtual", &true.into()), ("virtual-ios", &true.into())]);
 }
 
 #[test]

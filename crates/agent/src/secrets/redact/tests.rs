@@ -259,7 +259,7 @@ async fn notifications_crashes_and_labels_are_redacted() {
     assert_eq!((&*crashes[0].what, &*crashes[0].excerpt[0]), (name, name));
 
     let apps = vec![(App { id: app(), system: false }, Some(Label::Text(secret)))];
-    let labelled = Outcome::LabelledApps { apps, has_labels: true };
+    let labelled = Outcome::LabelledApps { apps, has_labels: true, is_complete: true };
     let list = Action::ListLabelledApps { which: AppFilter::All };
     let (done, _) = asked(Phone::answering(Ok(labelled)), list).await;
     let Ok(Outcome::LabelledApps { apps, .. }) = &done else { panic!("{done:?}") };

@@ -239,10 +239,12 @@ impl<'a> Plan<'a> {
                     |line: &Line, text| line.texts.iter().any(|said| is_same_text(said, text));
                 above.is_some_and(|line| own_texts(node).all(|text| says(line, text)))
             };
-            let is_line = self.target[at]
-                || !self.taken[at].is_empty()
-                || self.shown[at] && self.roles[at] == "progress"
-                || self.is_free_text(at) && !repeats();
+            // On iOS the keys are in the tree: thirty lines that a screen with a field has anyway, and text is typed without.
+            let is_line = !types_a_character(node)
+                && (self.target[at]
+                    || !self.taken[at].is_empty()
+                    || self.shown[at] && self.roles[at] == "progress"
+                    || self.is_free_text(at) && !repeats());
             if !is_line {
                 inside.push(outer);
                 continue;
@@ -368,6 +370,11 @@ fn own_texts(node: &Node) -> impl Iterator<Item = &str> {
 
 fn has_text(node: &Node) -> bool {
     own_texts(node).next().is_some()
+}
+
+/// Whether it is a key of iOS's keyboard for a letter, digit or sign.
+fn types_a_character(node: &Node) -> bool {
+    &*node.class == "XCUIElementTypeKey" && node.text.chars().count() == 1
 }
 
 /// Whether a person can act on it.

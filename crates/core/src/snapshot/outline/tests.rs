@@ -55,6 +55,28 @@ fn list(specs: &[Spec]) -> String {
     text.strip_prefix("com.app .Main\n").unwrap_or(&text).to_owned()
 }
 
+/// Text is typed without them, and they would be most of the list.
+#[test]
+fn keys_of_an_ios_keyboard_for_characters_have_no_lines() {
+    let screen = [
+        Spec(0, "XCUIElementTypeTextField", "", "click hint=Name"),
+        Spec(0, "XCUIElementTypeKeyboard", "", ""),
+        Spec(1, "XCUIElementTypeKey", "q", "click"),
+        Spec(1, "XCUIElementTypeButton", "shift", "click"),
+        Spec(1, "XCUIElementTypeKey", "space", "click"),
+        Spec(1, "XCUIElementTypeButton", "return", "click"),
+        Spec(0, "XCUIElementTypeButton", "X", "click"),
+    ];
+    let snapshot = Snapshot::number(tree(&screen), None, &AtomicU32::new(1));
+    let text = outline(&snapshot, OutlineDetail::Compact);
+    let (header, text) = text.split_once('\n').unwrap();
+    assert_eq!(header, "com.app .Main [keyboard shown]");
+    assert_eq!(
+        text,
+        "field placeholder \"Name\" e1\nbutton \"shift\" e3\n\"space\" e4\nbutton \"return\" e5\nbutton \"X\" e6"
+    );
+}
+
 #[test]
 fn row_is_one_line_with_its_texts() {
     let row = [

@@ -23,7 +23,7 @@ pub(super) fn parse_list_apps(wanted: &ListAppsArgs) -> Result<Action, String> {
 
 /// Labels are the apps' own words; ids cannot be chosen freely. Apps that the launcher does not show have none.
 pub(super) fn render_list_apps(_: &ListAppsArgs, outcome: Outcome) -> Reply {
-    let Outcome::LabelledApps { apps, has_labels } = outcome else {
+    let Outcome::LabelledApps { apps, has_labels, is_complete } = outcome else {
         return unexpected_outcome(&outcome);
     };
     let row = |(app, label): &(App, Option<Label>)| {
@@ -35,11 +35,19 @@ pub(super) fn render_list_apps(_: &ListAppsArgs, outcome: Outcome) -> Reply {
         row
     };
     let mut reply = json!({ "apps": apps.iter().map(row).collect::<Vec<_>>() });
-    if let Some(note) = missing_labels(&apps, has_labels) {
+    let note = match is_complete {
+        true => missing_labels(&apps, has_labels),
+        false => Some(ACTIVE_ONLY.to_owned()),
+    };
+    if let Some(note) = note {
         reply["note"] = note.into();
     }
     Reply::json(reply)
 }
+
+/// What the list of an iPhone lacks.
+const ACTIVE_ONLY: &str = "only the active apps, without labels: WebDriverAgent cannot list installed ones. Launch an app by its \
+                           bundle id, such as com.apple.Preferences, or tap its icon on the home screen";
 
 /// Tells which labels are missing, apart from those of apps that the launcher does not show.
 fn missing_labels(apps: &[(App, Option<Label>)], has_labels: bool) -> Option<String> {
