@@ -50,6 +50,8 @@ mod scaled_device;
 pub mod text_field;
 mod untypable;
 mod values;
+#[cfg(feature = "ios")]
+mod webdriver;
 
 use async_trait::async_trait;
 

@@ -1,8 +1,7 @@
 //! iOS through a WebDriverAgent that runs on the phone. One file per subject, with each command next to the reader of its
 //! response.
 //!
-//! Start with [`Ios`]. `client` is the conversation: it keeps the session, maps errors, and repeats what only reads; `http`
-//! sends requests. The operations are in `screen` (pictures and trees), `gesture`, `text`, `keys`, `apps`, `orientation`,
+//! Start with [`Ios`]. The conversation is `crate::webdriver`, with the session that `client` asks for. The operations are in `screen` (pictures and trees), `gesture`, `text`, `keys`, `apps`, `orientation`,
 //! `alerts`, `mjpeg`, and `state` for the rest. The messages are those of `thumbwire_webdriver`. Nothing here waits,
 //! retries an act or remembers a screen.
 //!
@@ -12,7 +11,6 @@ mod alerts;
 mod apps;
 mod client;
 mod gesture;
-mod http;
 mod keys;
 mod mjpeg;
 mod orientation;
@@ -26,16 +24,15 @@ use async_trait::async_trait;
 use thumbwire_webdriver::SourceFormat;
 use tokio::sync::OnceCell;
 
+use crate::webdriver::{HttpClient, Pace, WebDriverClient};
 use crate::{
     App, AppId, Device, DeviceInfo, Error, Facets, Front, Gesture, Identity, Key, Platform,
     Screenshot, SideEffect, Size, Tree, TreeDetail, TypingMethod,
 };
-use client::WdaClient;
-use http::HttpClient;
 
 /// An iPhone or iPad behind a WebDriverAgent.
 pub struct Ios {
-    wda: WdaClient,
+    wda: WebDriverClient,
     identity: Identity,
     /// Where the screen is streamed.
     mjpeg: Option<HttpClient>,
@@ -43,7 +40,7 @@ pub struct Ios {
     source_format: SourceFormat,
     /// Pixels per point, once they are measured.
     scale: OnceCell<f64>,
-    pace: text::Pace,
+    pace: Pace,
     /// Who turned the screen, and how it was before.
     rotation: Mutex<Option<orientation::Rotation>>,
 }
@@ -60,12 +57,12 @@ impl Ios {
         let identity =
             Identity { id: id.to_owned(), platform: Platform::Ios, model: String::new() };
         let mut ios = Self {
-            wda: WdaClient::new(url)?,
+            wda: client::client(url)?,
             identity,
             mjpeg: None,
             source_format: SourceFormat::Xml,
             scale: OnceCell::new(),
-            pace: text::Pace::default(),
+            pace: Pace::default(),
             rotation: Mutex::default(),
         };
         let status = ios.read_status().await.map_err(|error| not_wda(error, url))?;
@@ -82,7 +79,7 @@ impl Ios {
     /// # Errors
     /// [`Error::Refused`] if `url` is not one.
     pub fn with_mjpeg(mut self, url: &str) -> Result<Self, Error> {
-        self.mjpeg = Some(HttpClient::new(url)?);
+        self.mjpeg = Some(HttpClient::new(client::WDA, url)?);
         Ok(self)
     }
 

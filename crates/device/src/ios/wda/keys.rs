@@ -5,8 +5,8 @@ use std::time::Duration;
 use thumbwire_webdriver::{DeviceCommand, GestureCommand, TypedText};
 
 use super::Ios;
-use super::client::{Operation, USUAL};
-use crate::{Error, Key};
+use crate::webdriver::{Operation, USUAL};
+use crate::{Error, Key, Platform};
 
 const PRESS: Operation = Operation::new("press the key", "this key");
 
@@ -83,7 +83,9 @@ impl Ios {
                 self.wda.act(PRESS, GestureCommand::Keys { text, frequency: None }).await.map(drop)
             }
             Press::Keyboard(usage) => self.press_on_keyboard(PRESS, usage).await,
-            Press::Missing(name) => Err(Operation::new("press the key", name).unsupported()),
+            Press::Missing(name) => {
+                Err(Operation::new("press the key", name).unsupported(Platform::Ios))
+            }
         }
     }
 

@@ -5,20 +5,16 @@
 
 use std::time::Duration;
 
-use bytes::Bytes;
-use thumbwire_base::truncate;
 use thumbwire_webdriver::{
     Command, ElementCommand, ElementId, ScreenCommand, ScreenInfo, SourceFormat, SourceOptions,
     parse_json_source, write_xml_source,
 };
 
 use super::super::source;
-use super::client::{Effect, Operation, parse, unreadable};
+use super::client::limit_depth;
 use super::{Ios, apps};
-use crate::error::excerpt;
-use crate::{
-    AppId, Error, Format, Front, Image, Node, Rect, Screenshot, Size, Tree, WindowKind, text_field,
-};
+use crate::webdriver::{Effect, Operation, read_picture, unreadable};
+use crate::{AppId, Error, Front, Node, Rect, Screenshot, Size, Tree, WindowKind, text_field};
 
 const SCREENSHOT: Operation = Operation::new("take a screenshot", "taking a screenshot");
 const SIZE: Operation = Operation::new("tell the screen's size", "reading the screen's size");
@@ -200,7 +196,7 @@ impl Ios {
                     || text.contains("kAXErrorServerNotFound") =>
             {
                 tracing::info!("the page source is too deep, so it is cut off: {text}");
-                self.wda.limit_depth().await?;
+                limit_depth(&self.wda).await?;
                 self.read_source_once().await
             }
             read => read,
@@ -223,15 +219,16 @@ impl Ios {
         let xml = match json {
             Some(Ok(xml)) => xml,
             json => {
-                let response = match (parse(SOURCE, &command, Effect::Read, status, &body), json) {
-                    (Ok(_), Some(Err(text))) => {
-                        return Err(Error::Unreadable {
-                            command: command.route().name.into(),
-                            text,
-                        });
-                    }
-                    (response, _) => response?,
-                };
+                let response =
+                    match (self.wda.parse(SOURCE, &command, Effect::Read, status, &body), json) {
+                        (Ok(_), Some(Err(text))) => {
+                            return Err(Error::Unreadable {
+                                command: command.route().name.into(),
+                                text,
+                            });
+                        }
+                        (response, _) => response?,
+                    };
                 match response.text() {
                     Ok(xml) => xml,
                     Err(error) => read_json(&body).map_err(|_| unreadable(&command, &error))?,
@@ -279,77 +276,9 @@ fn pixels(points: Rect, scale: f64) -> Rect {
     }
 }
 
-/// Reads a complete PNG or JPEG; WebDriverAgent writes JPEG with the setting `screenshotQuality` above 0.
-pub(super) fn read_picture(bytes: Bytes) -> Result<Screenshot, Error> {
-    let (format, size) = match (png_size(&bytes), jpeg_size(&bytes)) {
-        (Some(size), _) => (Format::Png, size),
-        (None, Some(size)) => (Format::Jpeg, size),
-        (None, None) => {
-            let text = match bytes.len() {
-                0 => "no picture".into(),
-                length => format!("{length} bytes that are not a complete PNG or JPEG: {}", {
-                    truncate(&excerpt(&bytes[..bytes.len().min(40)]), 40)
-                }),
-            };
-            return Err(SCREENSHOT.not_ready(text));
-        }
-    };
-    Ok(Screenshot { image: Image { format, bytes }, size, blank: None })
-}
-
-fn png_size(png: &[u8]) -> Option<Size> {
-    let rest = png.strip_prefix(b"\x89PNG\r\n\x1a\n")?;
-    if rest.get(4..8)? != b"IHDR" || !png.ends_with(b"IEND\xae\x42\x60\x82") {
-        return None;
-    }
-    let side = |from: usize| {
-        let bytes: [u8; 4] = rest.get(from..from + 4)?.try_into().ok()?;
-        i32::try_from(u32::from_be_bytes(bytes)).ok().filter(|side| *side > 0)
-    };
-    Some(Size { width: side(8)?, height: side(12)? })
-}
-
-/// The size in the frame header (`SOF`), if the file begins and ends as a JPEG does.
-pub(super) fn jpeg_size(jpeg: &[u8]) -> Option<Size> {
-    let complete = jpeg.starts_with(&[0xFF, 0xD8]) && jpeg.ends_with(&[0xFF, 0xD9]);
-    let mut at = complete.then_some(2)?;
-    loop {
-        let [0xFF, marker, high, low] = *jpeg.get(at..at + 4)? else { return None };
-        let length = usize::from(u16::from_be_bytes([high, low]));
-        // C4, C8 and CC are tables and extensions.
-        if (0xC0..=0xCF).contains(&marker) && ![0xC4, 0xC8, 0xCC].contains(&marker) {
-            let side = |from: usize| {
-                let bytes: [u8; 2] = jpeg.get(at + from..at + from + 2)?.try_into().ok()?;
-                Some(i32::from(u16::from_be_bytes(bytes))).filter(|side| *side > 0)
-            };
-            return Some(Size { width: side(7)?, height: side(5)? });
-        }
-        at += 2 + length.max(2);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn sizes_are_in_the_pictures_headers() {
-        let mut png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x06\0\0\x01\0".to_vec();
-        assert!(png_size(&png).is_none(), "it is cut off");
-        png.extend(b"....IEND\xae\x42\x60\x82");
-        assert_eq!(png_size(&png), Some(Size { width: 6, height: 256 }));
-        // A comment, then the frame.
-        let jpeg = [
-            0xFF, 0xD8, 0xFF, 0xFE, 0, 4, 0, 0, 0xFF, 0xC0, 0, 11, 8, 1, 0, 0, 6, 1, 0, 0, 0, 0xFF,
-            0xD9,
-        ];
-        assert_eq!(jpeg_size(&jpeg), Some(Size { width: 6, height: 256 }));
-        for end in 0..jpeg.len() {
-            assert_eq!(jpeg_size(&jpeg[..end]), None);
-        }
-        assert!(read_picture(Bytes::from_static(b"<html>")).is_err());
-        assert!(read_picture(Bytes::new()).is_err());
-    }
 
     #[test]
     fn rectangles_are_scaled_edge_by_edge() {

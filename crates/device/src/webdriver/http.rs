@@ -1,4 +1,4 @@
-//! HTTP to one WebDriverAgent: one request per connection, limits on time and size, and errors that tell whether the
+//! HTTP to one server: one request per connection, limits on time and size, and errors that tell whether the
 //! request was sent.
 //!
 //! Connections are not kept: over USB or loopback a new one costs about a millisecond, and on a kept one nobody could tell
@@ -12,24 +12,46 @@ use reqwest::{Client, Response, Url};
 use thumbwire_webdriver::{Method, Request};
 use tokio::time::timeout;
 
-use crate::{Error, SideEffect};
+use crate::{Error, Platform, SideEffect};
+
+/// What a driver knows about its server, for messages.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ServerProfile {
+    /// Such as `WebDriverAgent`.
+    pub(crate) name: &'static str,
+    /// After "refused": `the address of WebDriverAgent`.
+    pub(crate) address: &'static str,
+    /// Such as `http://127.0.0.1:8100`.
+    pub(crate) example: &'static str,
+    /// What to do if nothing answers, as a sentence without its end.
+    pub(crate) start: &'static str,
+    /// Why a session that has just been renewed is lost again.
+    pub(crate) lost_again: &'static str,
+    /// Whether its URL may have a user name and a password.
+    pub(crate) takes_credentials: bool,
+    /// The platform of its phone.
+    pub(crate) platform: Platform,
+}
 
 /// Limit on the size of a response: a screenshot of a large iPad has about 20 MB in Base64.
-pub(super) const LONGEST: usize = 64 << 20;
+pub(crate) const LONGEST: usize = 64 << 20;
 
 /// Time limit for connecting.
 const CONNECT: Duration = Duration::from_secs(5);
 
 /// A client for one server.
-pub(super) struct HttpClient {
+pub(crate) struct HttpClient {
     client: Client,
-    /// Without a slash at the end.
+    server: ServerProfile,
+    /// The URL with its credentials, which `reqwest` sends as basic authentication.
     base: Url,
+    /// Without credentials, and without a slash at the end.
+    address: String,
 }
 
 /// Why a request failed.
 #[derive(Debug)]
-pub(super) enum HttpError {
+pub(crate) enum HttpError {
     /// No connection: the request was not sent.
     NotSent(String),
     /// The connection ended before the response was complete.
@@ -45,14 +67,13 @@ impl HttpClient {
     ///
     /// # Errors
     /// [`Error::Refused`] if this is not the URL of a server.
-    pub(super) fn new(url: &str) -> Result<Self, Error> {
-        let refused =
-            |reason: String| Error::Refused { what: "the address of WebDriverAgent", reason };
-        let wrong =
-            || refused("write it as http://HOST:PORT, such as http://127.0.0.1:8100".into());
+    pub(crate) fn new(server: ServerProfile, url: &str) -> Result<Self, Error> {
+        let refused = |reason: String| Error::Refused { what: server.address, reason };
+        let wrong = || refused(format!("write it as http://HOST:PORT, such as {}", server.example));
         let mut base = Url::parse(url.trim()).map_err(|_| wrong())?;
         let is_http = matches!(base.scheme(), "http" | "https") && base.host_str().is_some();
-        if !is_http || !base.username().is_empty() || base.password().is_some() {
+        let has_credentials = !base.username().is_empty() || base.password().is_some();
+        if !is_http || has_credentials && !server.takes_credentials {
             return Err(wrong());
         }
         base.set_query(None);
@@ -70,16 +91,26 @@ impl HttpClient {
             builder = builder.tls_certs_only([]);
         }
         let client = builder.build().map_err(|error| refused(root_cause(&error)))?;
-        Ok(Self { client, base })
+        let mut shown = base.clone();
+        // They cannot be removed from URLs without a host, which were refused above.
+        let _ = shown.set_username("");
+        let _ = shown.set_password(None);
+        let address = shown.as_str().trim_end_matches('/').to_owned();
+        Ok(Self { client, server, base, address })
     }
 
-    /// The server's address, for messages.
-    pub(super) fn address(&self) -> &str {
-        self.base.as_str().trim_end_matches('/')
+    /// The server's address, for messages: it has no credentials.
+    pub(crate) fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// Whose server it is.
+    pub(crate) fn server(&self) -> &ServerProfile {
+        &self.server
     }
 
     /// Sends a request. Returns the HTTP status and the body.
-    pub(super) async fn send(
+    pub(crate) async fn send(
         &self,
         request: &Request,
         limit: Duration,
@@ -101,7 +132,7 @@ impl HttpClient {
 
     /// Sends a request and returns the response without its body.
     async fn open(&self, request: &Request) -> Result<Response, HttpError> {
-        let url = format!("{}{}", self.address(), request.path);
+        let url = format!("{}{}", self.base.as_str().trim_end_matches('/'), request.path);
         let method = match request.method {
             Method::Get => reqwest::Method::GET,
             Method::Post => reqwest::Method::POST,
@@ -118,7 +149,7 @@ impl HttpClient {
     }
 
     /// Opens a response without an end, such as the MJPEG stream at the server's root.
-    pub(super) async fn open_stream(&self, limit: Duration) -> Result<Response, HttpError> {
+    pub(crate) async fn open_stream(&self, limit: Duration) -> Result<Response, HttpError> {
         let request = Request { method: Method::Get, path: "/".into(), body: None };
         timeout(limit, self.open(&request)).await.unwrap_or(Err(HttpError::TimedOut(limit)))
     }
@@ -126,22 +157,21 @@ impl HttpClient {
 
 impl HttpError {
     /// The same as an error of ours; `acts` is whether the request was to do something on the phone.
-    pub(super) fn into_error(self, address: &str, acts: bool) -> Error {
+    pub(crate) fn into_error(self, http: &HttpClient, acts: bool) -> Error {
+        let ServerProfile { name, start, .. } = http.server();
+        let address = http.address();
         let acted = if acts { SideEffect::Possible } else { SideEffect::None };
         match self {
             Self::NotSent(cause) => Error::NotConnected {
-                reason: format!(
-                    "cannot connect to WebDriverAgent at {address}: {cause}. Start WebDriverAgent on the phone; over USB, \
-                     forward its port with `iproxy 8100 8100`"
-                ),
+                reason: format!("cannot connect to {name} at {address}: {cause}. {start}"),
                 acted: SideEffect::None,
             },
             Self::Lost(cause) => Error::NotConnected {
-                reason: format!("the connection to WebDriverAgent at {address} was lost: {cause}"),
+                reason: format!("the connection to {name} at {address} was lost: {cause}"),
                 acted,
             },
             Self::TimedOut(after) => Error::NotConnected {
-                reason: format!("no answer from WebDriverAgent at {address} within {after:?}"),
+                reason: format!("no answer from {name} at {address} within {after:?}"),
                 acted,
             },
             Self::TooLarge => {
@@ -170,17 +200,35 @@ fn root_cause(error: &reqwest::Error) -> String {
 mod tests {
     use super::*;
 
+    const SERVER: ServerProfile = ServerProfile {
+        name: "the server",
+        address: "the address of the server",
+        example: "http://127.0.0.1:8100",
+        start: "Start it",
+        lost_again: "it is lost",
+        takes_credentials: false,
+        platform: Platform::Ios,
+    };
+
     #[test]
     fn only_addresses_of_servers_are_accepted() {
         for url in ["http://127.0.0.1:8100", " http://phone.local:8100/ ", "https://[::1]/wd/hub/"]
         {
-            let client = HttpClient::new(url).unwrap();
+            let client = HttpClient::new(SERVER, url).unwrap();
             assert_eq!(client.address(), url.trim().trim_end_matches('/'));
         }
         for url in ["", "127.0.0.1:8100", "ftp://h", "http://me:secret@h:1", "/source"] {
-            let error = HttpClient::new(url).err().unwrap();
+            let error = HttpClient::new(SERVER, url).err().unwrap();
             assert!(matches!(error, Error::Refused { .. }), "{url}");
             assert!(!error.to_string().contains("secret"), "{error}");
         }
+    }
+    #[test]
+    fn credentials_are_not_in_the_address() {
+        let server = ServerProfile { takes_credentials: true, ..SERVER };
+        let client = HttpClient::new(server, "https://me:secret@h:1/wd/hub/").unwrap();
+        assert_eq!(client.address(), "https://h:1/wd/hub");
+        let lost = HttpError::Lost("reset".into()).into_error(&client, true).to_string();
+        assert!(lost.contains("https://h:1/wd/hub") && !lost.contains("secret"), "{lost}");
     }
 }
