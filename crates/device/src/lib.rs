@@ -36,6 +36,8 @@
 
 pub mod android;
 mod app_name;
+#[cfg(feature = "appium")]
+pub mod appium;
 mod error;
 mod facets;
 pub mod find;

@@ -233,6 +233,12 @@ impl WebDriverClient {
         created.unwrap_or_else(|error| Err(SESSION.not_ready(error.to_string())))
     }
 
+    /// Whether there is a session.
+    #[cfg(feature = "appium")]
+    pub(crate) async fn has_session(&self) -> bool {
+        self.0.session.lock().await.is_some()
+    }
+
     /// Forgets this session, unless there is a newer one.
     async fn forget(&self, session: &SessionId) {
         let mut kept = self.0.session.lock().await;
