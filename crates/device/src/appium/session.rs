@@ -44,6 +44,8 @@ pub(super) fn client(
         example: "http://127.0.0.1:4723",
         start: "Start it with `appium`, or correct the URL of `--appium`",
         lost_again: "the Appium server ends the session each time; another client may be using the phone",
+        // `proxyCommand` of appium-uiautomator2-driver, before it passes the command on.
+        dead_session: Some("because the instrumentation process is not running"),
         takes_credentials: true,
         platform,
     };

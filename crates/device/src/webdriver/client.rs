@@ -212,10 +212,9 @@ impl WebDriverClient {
             let repeat = effect == Effect::Read;
             let (status, body) =
                 shared.send(command, session.as_ref(), repeat, effect, limit).await?;
-            let Some(lost) = session.filter(|_| is_unknown_session(status, &body)) else {
-                return Ok((status, body));
-            };
-            self.forget(&lost).await;
+            let end = failure(status, &body).and_then(|error| self.end_of_session(&error));
+            let (Some(lost), Some(end)) = (session, end) else { return Ok((status, body)) };
+            self.forget(&lost, end).await;
             if is_renewed {
                 return Err(what.not_ready(self.server().lost_again));
             }
@@ -239,13 +238,40 @@ impl WebDriverClient {
         self.0.session.lock().await.is_some()
     }
 
-    /// Forgets this session, unless there is a newer one.
-    async fn forget(&self, session: &SessionId) {
-        let mut kept = self.0.session.lock().await;
-        if kept.as_ref().is_some_and(|kept| kept.id == *session) {
-            *kept = None;
+    /// Whether this failure says that the session is over, and that nothing was done.
+    fn end_of_session(&self, error: &WebDriverError) -> Option<SessionEnd> {
+        match (&error.code, self.server().dead_session) {
+            (ErrorCode::InvalidSessionId, _) => Some(SessionEnd::Unknown),
+            (_, Some(said)) if error.message.contains(said) => Some(SessionEnd::Dead),
+            _ => None,
         }
     }
+
+    /// Forgets this session, unless there is a newer one.
+    async fn forget(&self, session: &SessionId, end: SessionEnd) {
+        let Shared { http, plan, session: kept } = &*self.0;
+        let mut kept = kept.lock().await;
+        if kept.as_ref().is_none_or(|kept| kept.id != *session) {
+            return;
+        }
+        *kept = None;
+        if end == SessionEnd::Dead {
+            // Otherwise it would hold the phone.
+            let request = Command::from(SessionCommand::Delete).request(session);
+            if let Err(error) = http.send(&request, plan.ending).await {
+                tracing::debug!("cannot end the dead session of {}: {error:?}", http.server().name);
+            }
+        }
+    }
+}
+
+/// Why a session is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum SessionEnd {
+    /// The server does not know it.
+    Unknown,
+    /// The server has it, and has lost the phone's end of it.
+    Dead,
 }
 
 impl Shared {
@@ -324,10 +350,6 @@ fn failure(status: u16, body: &[u8]) -> Option<WebDriverError> {
         Err(ResponseError::Failed(error)) => Some(error),
         Err(ResponseError::Malformed(_)) | Ok(_) => None,
     }
-}
-
-fn is_unknown_session(status: u16, body: &[u8]) -> bool {
-    failure(status, body).is_some_and(|error| error.code == ErrorCode::InvalidSessionId)
 }
 
 fn is_unknown_command(status: u16, body: &[u8]) -> bool {

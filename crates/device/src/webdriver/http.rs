@@ -27,6 +27,8 @@ pub(crate) struct ServerProfile {
     pub(crate) start: &'static str,
     /// Why a session that has just been renewed is lost again.
     pub(crate) lost_again: &'static str,
+    /// What a failure contains if the session is there, but its end on the phone is not, and nothing was done.
+    pub(crate) dead_session: Option<&'static str>,
     /// Whether its URL may have a user name and a password.
     pub(crate) takes_credentials: bool,
     /// The platform of its phone.
@@ -206,6 +208,7 @@ mod tests {
         example: "http://127.0.0.1:8100",
         start: "Start it",
         lost_again: "it is lost",
+        dead_session: None,
         takes_credentials: false,
         platform: Platform::Ios,
     };

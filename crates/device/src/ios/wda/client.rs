@@ -16,6 +16,7 @@ pub(super) const WDA: ServerProfile = ServerProfile {
     example: "http://127.0.0.1:8100",
     start: "Start WebDriverAgent on the phone; over USB, forward its port with `iproxy 8100 8100`",
     lost_again: "another client takes WebDriverAgent's session each time",
+    dead_session: None,
     takes_credentials: false,
     platform: Platform::Ios,
 };
