@@ -2,14 +2,16 @@
 //!
 //! Begin with [`DeviceProvider`], one source of phones. [`DeviceProviders`] combines several in order, so the layers above
 //! do not know how a phone is reached: [`AdbServerProvider`] for the phones of a running adb server, [`AdbDirectProvider`]
-//! for an adbd with an address, `WdaProvider` for iPhones behind a WebDriverAgent, and `VirtualPhoneProvider` for the
-//! built-in virtual phone.
+//! for an adbd with an address, `WdaProvider` for iPhones behind a WebDriverAgent, `AppiumProvider` for phones behind an Appium
+//! server, and `VirtualPhoneProvider` for the built-in virtual phone.
 //!
 //! To add a provider, add a file here that implements [`DeviceProvider`], and its line in `phones()` of the command line.
 
 mod adb_direct;
 mod adb_server;
 mod allowed;
+#[cfg(feature = "appium")]
+mod appium;
 #[cfg(test)]
 mod tests;
 #[cfg(feature = "virtual-phone")]
@@ -29,6 +31,8 @@ use crate::action::{Cause, Failure, ListedDevice};
 pub use adb_direct::{AdbDirectProvider, HostKey};
 pub use adb_server::AdbServerProvider;
 pub use allowed::AllowedDevices;
+#[cfg(feature = "appium")]
+pub use appium::{AppiumDevice, AppiumProvider, AppiumServer};
 #[cfg(feature = "virtual-phone")]
 pub use virtual_phone::VirtualPhoneProvider;
 #[cfg(feature = "ios")]

@@ -12,6 +12,8 @@
 //! | `OPENAI_API_KEY`, `ANTHROPIC_API_KEY`, or the one that `--api-key-env` names | API key of a model's endpoint |
 //! | `OPENAI_BASE_URL`, `ANTHROPIC_BASE_URL` | base URL of a model's endpoint, unless `--base-url` is given; the vendors' own clients read the same variables |
 //! | `THUMBWIRE_WDA` | an iPhone by the URL of its WebDriverAgent, unless `--wda` is given |
+//! | `APPIUM_SERVER` | an Appium server or a Selenium Grid by its URL, unless `--appium` is given |
+//! | `THUMBWIRE_APPIUM_DEVICE` | the phones of that server: JSON capabilities, or `@FILE`, unless `--appium-device` is given |
 //! | `THUMBWIRE_SECRET_NAME` | value of the secret NAME of `--secret NAME` |
 //! | `HTTPS_PROXY` or `ALL_PROXY`, and `NO_PROXY`, in upper or lower case | proxy for a model's endpoint, and the hosts that bypass it |
 //! | `NO_COLOR`, `TERM` | no colours if `NO_COLOR` is set or `TERM` is `dumb` |
@@ -30,6 +32,8 @@ use std::path::PathBuf;
 use file::{ConfigFile, GENERAL};
 #[cfg(feature = "ios")]
 use thumbwire_core::providers::WdaAddress;
+#[cfg(feature = "appium")]
+use thumbwire_core::providers::{AppiumDevice, AppiumServer};
 
 /// Settings from the environment and the configuration file.
 #[derive(Debug, Clone, PartialEq)]
@@ -55,6 +59,12 @@ pub struct Config {
     /// iPhones by their WebDriverAgents.
     #[cfg(feature = "ios")]
     pub wda: Vec<WdaAddress>,
+    /// The Appium server.
+    #[cfg(feature = "appium")]
+    pub appium: Option<AppiumServer>,
+    /// Its phones; empty for the one that it chooses.
+    #[cfg(feature = "appium")]
+    pub appium_devices: Vec<AppiumDevice>,
     /// Whether to use colours on a terminal.
     pub colours: bool,
 }
@@ -156,6 +166,17 @@ impl Config {
             proxy: proxy(&var),
             #[cfg(feature = "ios")]
             wda: wda(&var)?,
+            #[cfg(feature = "appium")]
+            appium: appium_server(&var)?,
+            #[cfg(feature = "appium")]
+            appium_devices: match var("THUMBWIRE_APPIUM_DEVICE") {
+                Some(text) => {
+                    appium_devices(&text)
+                        .map_err(|why| format!("invalid THUMBWIRE_APPIUM_DEVICE: {why}"))?
+                        .0
+                }
+                None => Vec::new(),
+            },
             // https://no-color.org: any non-empty value.
             colours: var("NO_COLOR").is_none() && var("TERM").as_deref() != Some("dumb"),
         })
@@ -186,6 +207,34 @@ fn wda(var: &impl Fn(&str) -> Option<String>) -> Result<Vec<WdaAddress>, String>
     let named = var("THUMBWIRE_WDA").map(|text| text.parse());
     let named = named.transpose().map_err(|why| format!("invalid THUMBWIRE_WDA: {why}"))?;
     Ok(Vec::from_iter(named))
+}
+
+/// The Appium server of the environment.
+#[cfg(feature = "appium")]
+fn appium_server(var: &impl Fn(&str) -> Option<String>) -> Result<Option<AppiumServer>, String> {
+    let named = var("APPIUM_SERVER").map(|text| text.parse());
+    named.transpose().map_err(|why| format!("invalid APPIUM_SERVER: {why}"))
+}
+
+/// Phones of an Appium server that one flag or variable names.
+#[cfg(feature = "appium")]
+#[derive(Debug, Clone)]
+pub struct AppiumDevices(pub Vec<AppiumDevice>);
+
+/// Reads phones of an Appium server: JSON, or `@` and a file with it.
+///
+/// # Errors
+/// What is wrong, without the values.
+#[cfg(feature = "appium")]
+pub fn appium_devices(text: &str) -> Result<AppiumDevices, String> {
+    let devices = match text.strip_prefix('@') {
+        Some(file) => std::fs::read_to_string(file)
+            .map_err(|error| error.to_string())
+            .and_then(|json| AppiumDevice::parse_all(&json))
+            .map_err(|why| format!("{file}: {why}")),
+        None => AppiumDevice::parse_all(text),
+    };
+    devices.map(AppiumDevices)
 }
 
 /// The items of a comma-separated list.
