@@ -61,7 +61,8 @@ impl Appium {
         }
     }
 
-    /// The installed apps. UiAutomator2 does not say which are the system's.
+    /// The installed apps. UiAutomator2 does not say which are the system's; an iPhone that is not on the server's own USB
+    /// tells only which one is in front.
     pub(super) async fn installed_apps(&self) -> Result<Vec<App>, Error> {
         if self.is_android() {
             let apps = self.list_apps(MobileCommand::new("listApps")).await?;
@@ -70,7 +71,18 @@ impl Appium {
         let mut all = Vec::new();
         for (kind, system) in [("User", false), ("System", true)] {
             let command = MobileCommand::new("listApps").arg("applicationType", kind);
-            let apps = self.list_apps(command).await?;
+            let apps = match self.list_apps(command).await {
+                Err(Error::NotReady { text, .. }) => {
+                    tracing::info!("the installed apps are not told: {text}");
+                    let front = self.active_app().await?;
+                    let is_system = |app: &AppId| app.0.starts_with("com.apple.");
+                    return Ok(front
+                        .map(|id| App { system: is_system(&id), id })
+                        .into_iter()
+                        .collect());
+                }
+                apps => apps?,
+            };
             all.extend(apps.into_iter().map(|id| App { id, system }));
         }
         Ok(all)
@@ -92,16 +104,23 @@ impl Appium {
             let app = self.active_app().await?;
             return Ok(app.map_or(Front::Unknown, |app| front(app, String::new())));
         }
-        let text = async |name: &str| {
-            let response = self.ask(FRONT, MobileCommand::new(name)).await?;
-            Ok::<_, Error>(response.value.as_str().unwrap_or_default().to_owned())
-        };
-        let package = text("getCurrentPackage").await?;
-        if package.is_empty() {
-            return Ok(Front::Unknown);
+        let response = self.ask(FRONT, MobileCommand::new("getCurrentPackage")).await?;
+        match response.value.as_str().filter(|package| !package.is_empty()) {
+            Some(package) => {
+                let screen = self.read_activity(package).await?;
+                Ok(front(AppId(package.to_owned()), screen))
+            }
+            None => Ok(Front::Unknown),
         }
-        let activity = text("getCurrentActivity").await?;
-        Ok(front(AppId(package.clone()), whole_class(&package, &activity)))
+    }
+
+    /// The class of the activity in front, which is this app's; empty if the phone does not tell.
+    pub(super) async fn read_activity(&self, package: &str) -> Result<String, Error> {
+        match self.ask(FRONT, MobileCommand::new("getCurrentActivity")).await {
+            Ok(response) => Ok(whole_class(package, response.value.as_str().unwrap_or_default())),
+            Err(Error::Unsupported { .. } | Error::NotReady { .. }) => Ok(String::new()),
+            Err(error) => Err(error),
+        }
     }
 
     /// The app in front on iOS; `None` if the server does not tell.

@@ -55,7 +55,10 @@ impl Appium {
                     .map_err(|error| unreadable("mobile: deviceInfo", error.to_string()))?;
                 Ok(info.model.unwrap_or_default())
             }
-            Err(Error::Unsupported { .. } | Error::NotReady { .. }) => Ok(String::new()),
+            // For an iPhone that is not on the server's USB.
+            Err(Error::Unsupported { .. } | Error::NotReady { .. }) => {
+                Ok(self.identity.model.clone())
+            }
             Err(error) => Err(error),
         }
     }
@@ -69,7 +72,9 @@ impl Appium {
         let unreadable = |text: String| unreadable("mobile: batteryInfo", text);
         let (level, state) = match self.identity.platform {
             Platform::Android => {
-                let status = response.value.get("status").and_then(|it| it.as_u64());
+                // The driver renames `status` to `state`; their numbers are `BatteryManager`'s.
+                let status = ["state", "status"].iter().find_map(|name| response.value.get(*name));
+                let status = status.and_then(|status| status.as_u64());
                 let level = response.value.get("level").and_then(|it| it.as_f64());
                 let level = level.ok_or_else(|| unreadable(response.value.to_string()))?;
                 (level, status.unwrap_or(1))

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use thumbwire_webdriver::{MobileCommand, SessionCommand};
+use tokio::time::{Interval, MissedTickBehavior, interval};
 
 use super::{Appium, unreadable};
 use crate::android::{LogLines, filter_takes};
@@ -103,11 +104,14 @@ impl Logs for Appium {
         let old =
             from.map_or_else(VecDeque::new, |from| log.0.range(from + 1..).cloned().collect());
         let pending = old.into_iter().filter(|entry| filter_takes(filter, entry)).collect();
+        let mut pace = interval(PAUSE);
+        pace.set_missed_tick_behavior(MissedTickBehavior::Delay);
         Ok(Box::new(Following {
             server: self.server.clone(),
             lines,
             filter: filter.clone(),
             pending,
+            pace,
         }))
     }
 }
@@ -118,6 +122,7 @@ struct Following {
     lines: LogLines,
     filter: LogFilter,
     pending: VecDeque<LogEntry>,
+    pace: Interval,
 }
 
 #[async_trait]
@@ -127,7 +132,7 @@ impl LogStream for Following {
             if let Some(entry) = self.pending.pop_front() {
                 return Ok(Some(entry));
             }
-            tokio::time::sleep(PAUSE).await;
+            self.pace.tick().await;
             let new = read_new(&self.server, &self.lines).await?;
             self.pending.extend(new.into_iter().filter(|entry| filter_takes(&self.filter, entry)));
         }

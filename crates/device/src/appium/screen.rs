@@ -109,8 +109,12 @@ impl Appium {
             }
             Platform::Ios => self.read_ios_tree().await?,
         };
-        if is_locked {
-            tree.front = Front::Keyguard;
+        match &mut tree.front {
+            front if is_locked => *front = Front::Keyguard,
+            Front::App(front) if self.is_android() => {
+                front.screen = self.read_activity(&front.app.0).await?;
+            }
+            _ => {}
         }
         Ok(tree)
     }

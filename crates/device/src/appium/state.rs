@@ -91,12 +91,12 @@ impl Links for Appium {
             }
             opened => opened,
         };
-        read_opened(opened)
+        read_opened(address, opened)
     }
 }
 
 /// Nothing was opened if the phone says that no app takes the address: `am` on Android, LaunchServices on iOS.
-fn read_opened(opened: Result<Response, Error>) -> Result<Option<AppId>, Error> {
+fn read_opened(address: &str, opened: Result<Response, Error>) -> Result<Option<AppId>, Error> {
     const NONE: [&str; 5] = [
         "unable to resolve Intent",
         "Unable to resolve intent",
@@ -106,7 +106,10 @@ fn read_opened(opened: Result<Response, Error>) -> Result<Option<AppId>, Error> 
     ];
     match opened {
         Err(Error::Failed { text, .. }) if NONE.iter().any(|part| text.contains(part)) => {
-            Err(OPEN.refused(format!("no app opens it ({text})")))
+            let scheme = address.split(':').next().unwrap_or_default().to_ascii_lowercase();
+            Err(OPEN.refused(format!(
+                "no app on this phone opens `{scheme}:` addresses; install one, or look for it in an app"
+            )))
         }
         done => done.map(|_| None),
     }

@@ -365,8 +365,14 @@ async fn android_is_asked_by_its_own_commands() {
     assert_eq!(server.state().settings["waitForIdleTimeout"], 100);
     let xml = "<hierarchy rotation='0'><a.View class='a.View' package='a.b' bounds='[0,0][9,9]'/></hierarchy>";
     server.fail("GET /source", answer(&json!(xml)));
+    server.fail("mobile: getCurrentActivity", answer(&json!("c.d.Other")));
     let tree = appium.tree(TreeDetail::Full).await.unwrap();
     assert_eq!((tree.nodes.len(), &*tree.nodes[0].class), (1, "a.View"));
+    assert_eq!(tree.front.app().unwrap().screen, "c.d.Other");
+    server.fail("mobile: deviceInfo", answer(&json!({ "realDisplaySize": "1080x2400" })));
+    server.fail("mobile: batteryInfo", answer(&json!({ "level": 0.5, "state": 2 })));
+    let battery = appium.info().await.unwrap().battery.unwrap();
+    assert_eq!((battery.percent, battery.charging), (50, true));
     // The window leaves out the bars of the system, and is turned.
     let window = json!({ "x": 0, "y": 0, "width": 2300, "height": 1080 });
     server.fail("GET /window/rect", answer(&window));
@@ -408,4 +414,9 @@ async fn log_of_android_is_kept_and_filtered() {
     server.fail("POST /se/log", answer(&json!([])));
     logs.clear_logs().await.unwrap();
     assert_eq!(read(vec![], None).await, [""; 0]);
+    server.fail("mobile: getDeviceTime", answer(&json!("2024-09-01T12:13:15")));
+    server.fail("POST /se/log", answer(&json!([line("A", "old")])));
+    let mut followed = logs.follow_logs(&filter(Some("A")), None).await.unwrap();
+    server.fail("POST /se/log", answer(&json!([line("B", "other"), line("A", "new")])));
+    assert_eq!(followed.next().await.unwrap().unwrap().message, "new");
 }

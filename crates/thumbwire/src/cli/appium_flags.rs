@@ -8,11 +8,10 @@ use crate::config::{self, Config};
 /// The server, and its phones.
 #[derive(clap::Args)]
 pub(super) struct AppiumFlags {
-    /// Appium server or Selenium Grid whose phones can be used, with its base path [default: $APPIUM_SERVER]
+    /// Appium server or Selenium Grid [default: $APPIUM_SERVER]
     #[arg(long, value_name = "URL", global = true)]
     appium: Option<AppiumServer>,
-    /// Phone of the Appium server, by the W3C capabilities of its session, or @FILE with one or a list (repeatable)
-    /// [default: $THUMBWIRE_APPIUM_DEVICE, else the Android phone that the server chooses]
+    /// Phone of the Appium server, by its W3C capabilities, or @FILE (repeatable) [default: $THUMBWIRE_APPIUM_DEVICE]
     #[arg(long, value_name = "JSON", global = true, value_parser = config::appium_devices, alias = "appium-capabilities")]
     appium_device: Vec<Devices>,
 }

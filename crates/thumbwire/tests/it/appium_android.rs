@@ -16,7 +16,7 @@ use crate::stock_adb::{Phone, Stock};
 const SDK: &str = "/usr/lib/android-sdk";
 
 /// The folder with Appium, if it is installed.
-fn appium() -> Option<PathBuf> {
+pub(crate) fn appium() -> Option<PathBuf> {
     let folder = PathBuf::from(std::env::var("THUMBWIRE_APPIUM").unwrap_or_default());
     let driver = folder.join("node_modules/appium-uiautomator2-driver").is_dir();
     let is_there = driver && Path::new(SDK).join("platform-tools/adb").exists();
@@ -29,13 +29,13 @@ fn appium() -> Option<PathBuf> {
 }
 
 /// An Appium server; it ends with the test.
-struct Server {
+pub(crate) struct Server {
     child: Child,
-    url: String,
+    pub(crate) url: String,
 }
 
 impl Server {
-    fn start(folder: &Path) -> Self {
+    pub(crate) fn start(folder: &Path) -> Self {
         let free = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = free.local_addr().unwrap().port();
         drop(free);
