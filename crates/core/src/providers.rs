@@ -3,14 +3,16 @@
 //! Begin with [`DeviceProvider`], one source of phones. [`DeviceProviders`] combines several in order, so the layers above
 //! do not know how a phone is reached: [`AdbServerProvider`] for the phones of a running adb server, [`AdbDirectProvider`]
 //! for an adbd with an address, `WdaProvider` for iPhones behind a WebDriverAgent with an address, `UsbmuxProvider` for
-//! iPhones on USB and Wi-Fi, `SimulatorProvider` for Xcode's simulators, `VirtualPhoneProvider` for the built-in virtual
-//! phone and `VirtualIphoneProvider` for the built-in virtual iPhone.
+//! iPhones on USB and Wi-Fi, `SimulatorProvider` for Xcode's simulators, `AppiumProvider` for phones behind an Appium server,
+//! `VirtualPhoneProvider` for the built-in virtual phone and `VirtualIphoneProvider` for the built-in virtual iPhone.
 //!
 //! To add a provider, add a file here that implements [`DeviceProvider`], and its line in `phones()` of the command line.
 
 mod adb_direct;
 mod adb_server;
 mod allowed;
+#[cfg(feature = "appium")]
+mod appium;
 #[cfg(feature = "ios")]
 mod simulators;
 #[cfg(test)]
@@ -36,6 +38,8 @@ use crate::action::{Cause, Failure, ListedDevice};
 pub use adb_direct::{AdbDirectProvider, HostKey};
 pub use adb_server::AdbServerProvider;
 pub use allowed::AllowedDevices;
+#[cfg(feature = "appium")]
+pub use appium::{AppiumDevice, AppiumProvider, AppiumServer};
 #[cfg(feature = "ios")]
 pub use simulators::SimulatorProvider;
 #[cfg(feature = "ios")]

@@ -55,7 +55,15 @@ use crate::{
     TypingMethod,
 };
 pub use helper::HelperMode;
+#[cfg(feature = "appium")]
+pub(crate) use input::key_code;
+#[cfg(feature = "appium")]
+pub(crate) use links::encoded as encoded_link;
+#[cfg(feature = "appium")]
+pub(crate) use logs::{LogLines, filter_takes};
 use shell_command::ShellCommand;
+#[cfg(feature = "appium")]
+pub(crate) use ui::read_page_source;
 
 /// Maximum output size; a raw screenshot of a large screen has about 20 MB.
 const LONGEST: usize = 64 << 20;

@@ -36,6 +36,8 @@
 
 pub mod android;
 mod app_name;
+#[cfg(feature = "appium")]
+pub mod appium;
 mod error;
 mod facets;
 pub mod find;
@@ -50,6 +52,8 @@ mod scaled_device;
 pub mod text_field;
 mod untypable;
 mod values;
+#[cfg(feature = "ios")]
+mod webdriver;
 
 use async_trait::async_trait;
 

@@ -3,6 +3,8 @@
 //! Exit codes: 0 done, 1 failed or refused, 2 wrong usage, 3 no such element, app or device, 4 timeout, 5 refused by policy.
 
 mod app_tools;
+#[cfg(feature = "appium")]
+mod appium_flags;
 mod call;
 #[cfg(all(feature = "agent", feature = "virtual-phone"))]
 mod demo;
@@ -80,6 +82,9 @@ struct Cli {
     #[cfg(feature = "ios")]
     #[command(flatten)]
     ios: ios_flags::IosFlags,
+    #[cfg(feature = "appium")]
+    #[command(flatten)]
+    appium: appium_flags::AppiumFlags,
     #[command(subcommand)]
     verb: CliCommand,
 }
@@ -128,8 +133,8 @@ enum CliCommand {
 /// The phone that a verb uses.
 #[derive(Clone, clap::Args)]
 struct DeviceFlags {
-    /// Phone to use: an adb serial, HOST:PORT of an adbd, the URL of an iPhone's WebDriverAgent, `virtual`, or `virtual-ios`
-    /// [default: the only one connected]
+    /// Phone to use: an adb serial, HOST:PORT of an adbd, the URL of an iPhone's WebDriverAgent, `appium` or `appium:NAME` of
+    /// a phone behind `--appium`, `virtual`, or `virtual-ios` [default: the only one connected]
     #[arg(long, value_name = "ID")]
     device: Option<String>,
     /// Size of screenshots: `full`, the pixels of the longer side, or `auto` for what vision models look at. All coordinates
@@ -275,6 +280,8 @@ fn start() -> Result<(Cli, Config), CliError> {
     let config = Config::load(file).map_err(CliError::usage)?;
     #[cfg(feature = "ios")]
     let config = arguments.ios.applied_to(config);
+    #[cfg(feature = "appium")]
+    let config = arguments.appium.applied_to(config)?;
     Ok((arguments, config))
 }
 
@@ -344,6 +351,11 @@ fn phones_with<'a>(
         .with(AdbDirectProvider::default().with_key(key.clone()).with_helper(helper));
     #[cfg(feature = "ios")]
     let phones = ios_flags::with_iphones(phones, config, &named);
+    #[cfg(feature = "appium")]
+    let phones = match appium_flags::provider(config) {
+        Some(appium) => phones.with(appium),
+        None => phones,
+    };
     with_virtual(phones, &named, key, helper)
 }
 

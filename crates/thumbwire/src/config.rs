@@ -13,6 +13,8 @@
 //! | `OPENAI_BASE_URL`, `ANTHROPIC_BASE_URL` | base URL of a model's endpoint, unless `--base-url` is given; the vendors' own clients read the same variables |
 //! | `THUMBWIRE_WDA` | an iPhone by the URL of its WebDriverAgent, unless `--wda` is given |
 //! | `USBMUXD_SOCKET_ADDRESS` | where usbmuxd listens, `UNIX:/PATH` or `HOST:PORT`, as libusbmuxd reads it; default `/var/run/usbmuxd` |
+//! | `APPIUM_SERVER` | an Appium server or a Selenium Grid by its URL, unless `--appium` is given |
+//! | `THUMBWIRE_APPIUM_DEVICE` | the phones of that server: JSON capabilities, or `@FILE`, unless `--appium-device` is given |
 //! | `THUMBWIRE_SECRET_NAME` | value of the secret NAME of `--secret NAME` |
 //! | `HTTPS_PROXY` or `ALL_PROXY`, and `NO_PROXY`, in upper or lower case | proxy for a model's endpoint, and the hosts that bypass it |
 //! | `NO_COLOR`, `TERM` | no colours if `NO_COLOR` is set or `TERM` is `dumb` |
@@ -29,6 +31,8 @@ use std::fmt;
 use std::path::PathBuf;
 
 use file::{ConfigFile, GENERAL};
+#[cfg(feature = "appium")]
+use thumbwire_core::providers::{AppiumDevice, AppiumServer};
 #[cfg(feature = "ios")]
 use thumbwire_core::providers::{UsbmuxAddress, WdaAddress};
 
@@ -59,6 +63,12 @@ pub struct Config {
     /// Where the daemon that knows iPhones on USB and Wi-Fi listens.
     #[cfg(feature = "ios")]
     pub usbmuxd: UsbmuxAddress,
+    /// The Appium server.
+    #[cfg(feature = "appium")]
+    pub appium: Option<AppiumServer>,
+    /// Its phones; empty for the one that it chooses.
+    #[cfg(feature = "appium")]
+    pub appium_devices: Vec<AppiumDevice>,
     /// Whether to use colours on a terminal.
     pub colours: bool,
 }
@@ -162,6 +172,17 @@ impl Config {
             wda: wda(&var)?,
             #[cfg(feature = "ios")]
             usbmuxd: usbmuxd(&var)?,
+            #[cfg(feature = "appium")]
+            appium: appium_server(&var)?,
+            #[cfg(feature = "appium")]
+            appium_devices: match var("THUMBWIRE_APPIUM_DEVICE") {
+                Some(text) => {
+                    appium_devices(&text)
+                        .map_err(|why| format!("invalid THUMBWIRE_APPIUM_DEVICE: {why}"))?
+                        .0
+                }
+                None => Vec::new(),
+            },
             // https://no-color.org: any non-empty value.
             colours: var("NO_COLOR").is_none() && var("TERM").as_deref() != Some("dumb"),
         })
@@ -199,6 +220,34 @@ fn wda(var: &impl Fn(&str) -> Option<String>) -> Result<Vec<WdaAddress>, String>
 fn usbmuxd(var: &impl Fn(&str) -> Option<String>) -> Result<UsbmuxAddress, String> {
     let Some(address) = var("USBMUXD_SOCKET_ADDRESS") else { return Ok(UsbmuxAddress::default()) };
     address.parse().map_err(|why| format!("invalid USBMUXD_SOCKET_ADDRESS {address:?}: {why}"))
+}
+
+/// The Appium server of the environment.
+#[cfg(feature = "appium")]
+fn appium_server(var: &impl Fn(&str) -> Option<String>) -> Result<Option<AppiumServer>, String> {
+    let named = var("APPIUM_SERVER").map(|text| text.parse());
+    named.transpose().map_err(|why| format!("invalid APPIUM_SERVER: {why}"))
+}
+
+/// Phones of an Appium server that one flag or variable names.
+#[cfg(feature = "appium")]
+#[derive(Debug, Clone)]
+pub struct AppiumDevices(pub Vec<AppiumDevice>);
+
+/// Reads phones of an Appium server: JSON, or `@` and a file with it.
+///
+/// # Errors
+/// What is wrong, without the values.
+#[cfg(feature = "appium")]
+pub fn appium_devices(text: &str) -> Result<AppiumDevices, String> {
+    let devices = match text.strip_prefix('@') {
+        Some(file) => std::fs::read_to_string(file)
+            .map_err(|error| error.to_string())
+            .and_then(|json| AppiumDevice::parse_all(&json))
+            .map_err(|why| format!("{file}: {why}")),
+        None => AppiumDevice::parse_all(text),
+    };
+    devices.map(AppiumDevices)
 }
 
 /// The items of a comma-separated list.

@@ -43,6 +43,35 @@ impl Capabilities {
         self.get(name)?.as_str()
     }
 
+    /// Reads a JSON object of capabilities, by W3C's rules.
+    ///
+    /// # Errors
+    /// `invalid argument`: it is not JSON or not an object, a name needs a prefix, a value has the wrong type. The message has
+    /// no values.
+    pub fn parse(json: &str) -> Result<Self, WebDriverError> {
+        let refused = |message: String| WebDriverError::new(ErrorCode::InvalidArgument, message);
+        let value: Value = serde_json::from_str(json).map_err(|error| {
+            refused(format!(
+                "the capabilities are not JSON: line {}, column {}",
+                error.line(),
+                error.column()
+            ))
+        })?;
+        let Value::Object(all) = value else {
+            return Err(refused("the capabilities must be a JSON object".into()));
+        };
+        let all = checked(&all, CapabilityRules::W3c).map_err(|error| refused(error.message()))?;
+        Ok(Self(all))
+    }
+
+    /// Sets a capability that is not there, under this name with its prefix.
+    pub fn set_default(&mut self, name: &str, value: impl Into<Value>) {
+        let bare = name.strip_prefix("appium:").unwrap_or(name);
+        if self.get(bare).is_none() {
+            self.0.insert(name.to_owned(), value.into());
+        }
+    }
+
     /// Whether a session that has `offered` fulfils them. Standard capabilities that the offer has must be equal, whatever the
     /// case of `platformName`; `browserName`, `browserVersion`, `platformName`, `proxy` and a true `acceptInsecureCerts` or
     /// `webSocketUrl` must be offered. Those with a prefix are for the driver to judge, and match here.

@@ -151,10 +151,17 @@ named_values! {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Base64(pub Vec<u8>);
 
+impl Base64 {
+    /// As it is sent.
+    pub fn to_text(&self) -> String {
+        use base64::Engine as _;
+        base64::engine::general_purpose::STANDARD.encode(&self.0)
+    }
+}
+
 impl Field for Base64 {
     fn to_json(&self) -> Option<Value> {
-        use base64::Engine as _;
-        Some(Value::from(base64::engine::general_purpose::STANDARD.encode(&self.0)))
+        Some(Value::from(self.to_text()))
     }
 
     /// White space is skipped, because Android's encoder breaks lines.

@@ -44,6 +44,9 @@ impl ListedDevice {
     /// The state of an iPhone whose WebDriverAgent does not answer.
     pub const NO_WDA: &'static str = "no WebDriverAgent answers";
 
+    /// The state of a phone whose Appium server does not answer, or takes no sessions.
+    pub const NO_APPIUM: &'static str = "no Appium server answers";
+
     /// Whether it can be controlled now.
     pub fn is_ready(&self) -> bool {
         self.state == Self::READY
@@ -54,6 +57,7 @@ impl ListedDevice {
         match &*self.state {
             Self::READY => None,
             Self::NO_WDA => Some(START_WDA),
+            Self::NO_APPIUM => Some(START_APPIUM),
             state => Some(next_move(state)),
         }
     }
@@ -95,6 +99,10 @@ pub(super) const UNAUTHORIZED: &str =
 
 /// The next move for an iPhone whose WebDriverAgent does not answer.
 const START_WDA: &str = "start WebDriverAgent on the iPhone, forward its port (`iproxy 8100 8100`), and check the URL of `--wda`";
+
+/// The next move for a phone whose Appium server does not answer.
+const START_APPIUM: &str =
+    "start the Appium server, and check the URL of `--appium`, with its base path if it has one";
 
 #[cfg(test)]
 mod tests {

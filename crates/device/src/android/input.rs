@@ -71,7 +71,7 @@ pub(super) fn key_command(key: Key) -> ShellCommand {
 }
 
 /// Numbers, not names: phones before Android 4 know no names. Source: `android.view.KeyEvent`.
-pub(super) fn key_code(key: Key) -> i64 {
+pub(crate) fn key_code(key: Key) -> i64 {
     match key {
         Key::Home => 3,
         Key::Back => 4,

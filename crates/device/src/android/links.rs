@@ -40,7 +40,7 @@ fn scheme(address: &str) -> String {
 ///
 /// # Errors
 /// [`Error::Refused`] if it is not one to open.
-fn encoded(address: &str) -> Result<String, Error> {
+pub(crate) fn encoded(address: &str) -> Result<String, Error> {
     let refuse = |reason: String| Err(Error::Refused { what: WHAT, reason });
     let scheme = scheme(address);
     if scheme.is_empty() {

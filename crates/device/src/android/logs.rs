@@ -118,6 +118,43 @@ impl LogFilter {
     }
 }
 
+/// Reads lines of `logcat` in the format `threadtime`, for logs that come another way.
+#[cfg(feature = "appium")]
+pub(crate) struct LogLines(Reader);
+
+#[cfg(feature = "appium")]
+impl LogLines {
+    /// For lines written until that day, the date in `2024-09-01T12:13:14`; `None` if it is not one.
+    pub(crate) fn until(today: &str) -> Option<Self> {
+        read_date(today).map(|today| Self(Reader::until(today)))
+    }
+
+    /// Parses one line; `None` if it is not an entry.
+    pub(crate) fn read(&self, line: &str) -> Option<LogEntry> {
+        self.0.read(line)
+    }
+}
+
+/// Whether an entry passes a filter that no `logcat` has applied before. Of several rules for a tag the last counts, and `*`
+/// is for the tags without a rule (`filterPriForTag` in AOSP's `logprint.cpp`).
+#[cfg(feature = "appium")]
+pub(crate) fn filter_takes(filter: &LogFilter, entry: &LogEntry) -> bool {
+    let rules = filter.arguments();
+    if rules.is_empty() {
+        let wanted = filter.name().is_none_or(|name| entry.tag == name.trim());
+        return wanted && entry.priority >= filter.priority;
+    }
+    let split = |rule: &str| {
+        let (tag, letter) = rule.rsplit_once(':')?;
+        let priority = letter.chars().next().and_then(Priority::from_letter);
+        Some((tag.to_owned(), priority.unwrap_or(Priority::Verbose)))
+    };
+    let rules: Vec<(String, Priority)> = rules.into_iter().filter_map(split).collect();
+    let of = |name: &str| rules.iter().rev().find(|(tag, _)| tag == name);
+    let least = of(&entry.tag).or_else(|| of("*")).map_or(Priority::Verbose, |rule| rule.1);
+    entry.priority >= least.max(filter.priority)
+}
+
 /// Maximum bytes of a line. An entry has at most 4,068 (`LOGGER_ENTRY_MAX_PAYLOAD`), and an invalid byte becomes three.
 const LONGEST: usize = 16 * 1024;
 

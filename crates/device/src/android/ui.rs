@@ -169,6 +169,26 @@ fn read_output(output: Bytes) -> Result<Tree, Error> {
     Ok(tree)
 }
 
+/// Reads the page source of a live phone by UiAutomator2, which must be complete.
+///
+/// # Errors
+/// What is wrong with it.
+#[cfg(feature = "appium")]
+pub(crate) fn read_page_source(text: ByteString) -> Result<Tree, String> {
+    let Some((part, true)) = locate(&text) else {
+        return Err(format!("the page source is not a complete hierarchy: {}", excerpt(&*text)));
+    };
+    let mut faults = ParseWarnings::of(&text);
+    let tree = read(&text, part, read_node, &mut faults);
+    for fault in faults.take() {
+        if fault.kind.loses_nodes() {
+            return Err(fault.to_string());
+        }
+        tracing::warn!("problem in the page source: {fault}");
+    }
+    Ok(tree)
+}
+
 /// The phone's output if there is no dump, with the likely cause.
 fn dump_error(text: &str) -> String {
     let reasons = [

@@ -37,7 +37,7 @@ pub(crate) fn locate(text: &str) -> Option<TreeLocation> {
 /// # Errors
 /// What is wrong with it.
 #[cfg(feature = "ios")]
-pub(in crate::ios) fn read_live(xml: String) -> Result<crate::Tree, String> {
+pub(crate) fn read_live(xml: String) -> Result<crate::Tree, String> {
     let text = ByteString::from(xml);
     let Some((part, true)) = locate(&text) else {
         return Err(format!(

@@ -1,22 +1,21 @@
 //! iOS through a WebDriverAgent that runs on the phone. One file per subject, with each command next to the reader of its
 //! response.
 //!
-//! Start with [`Ios`]. `client` is the conversation: it keeps the session, maps errors, and repeats what only reads; `http`
-//! sends requests. The operations are in `screen` (pictures and trees), `gesture`, `text`, `keys`, `apps`, `orientation`,
+//! Start with [`Ios`]. The conversation is `crate::webdriver`, with the session that `client` asks for, by HTTP or
+//! `over_usbmux`. The operations are in `screen` (pictures and trees), `gesture`, `text`, `keys`, `apps`, `orientation`,
 //! `alerts`, `mjpeg`, and `state` for the rest. The messages are those of `thumbwire_webdriver`. Nothing here waits,
 //! retries an act or remembers a screen.
 //!
-//! Installing and starting WebDriverAgent is the operator's business. Its port is reached at an address, or on the phone
-//! itself through usbmuxd ([`Ios::attach_usbmux`]).
+//! Installing and starting WebDriverAgent is the operator's business.
 
 mod alerts;
 mod apps;
 mod client;
 mod gesture;
-mod http;
 mod keys;
 mod mjpeg;
 mod orientation;
+mod over_usbmux;
 mod screen;
 mod state;
 mod text;
@@ -27,23 +26,19 @@ use async_trait::async_trait;
 use thumbwire_webdriver::SourceFormat;
 use tokio::sync::OnceCell;
 
+use crate::webdriver::{HttpClient, Pace, WebDriverClient};
 use crate::{
     App, AppId, Device, DeviceInfo, Error, Facets, Front, Gesture, Identity, Key, Platform,
     Screenshot, SideEffect, Size, Tree, TreeDetail, TypingMethod,
 };
-use client::WdaClient;
-use http::{HttpClient, UsbmuxPort};
+use over_usbmux::{MJPEG_PORT, WDA_PORT};
 
 use super::installed_apps;
 use super::usbmux::UsbmuxClient;
 
-/// The ports of WebDriverAgent and of its MJPEG stream on the phone (`FBConfiguration.m`).
-const WDA_PORT: u16 = 8100;
-const MJPEG_PORT: u16 = 9100;
-
 /// An iPhone or iPad behind a WebDriverAgent.
 pub struct Ios {
-    wda: WdaClient,
+    wda: WebDriverClient,
     identity: Identity,
     /// Where the screen is streamed.
     mjpeg: Option<HttpClient>,
@@ -53,7 +48,7 @@ pub struct Ios {
     source_format: SourceFormat,
     /// Pixels per point, once they are measured.
     scale: OnceCell<f64>,
-    pace: text::Pace,
+    pace: Pace,
     /// Who turned the screen, and how it was before.
     rotation: Mutex<Option<orientation::Rotation>>,
 }
@@ -67,7 +62,7 @@ impl Ios {
     /// # Errors
     /// [`Error::Refused`] if `url` is not one, [`Error::NotConnected`] if no WebDriverAgent answers there.
     pub async fn attach(id: &str, url: &str) -> Result<Self, Error> {
-        Self::attach_wda(id, WdaClient::new(url)?).await
+        Self::attach_wda(id, HttpClient::new(client::WDA, url)?).await
     }
 
     /// A handle on the phone with this UDID, whose WebDriverAgent serves on port 8100 of the phone. It is reached through
@@ -78,25 +73,24 @@ impl Ios {
     /// # Errors
     /// [`Error::NotConnected`] if the phone is not connected, or no WebDriverAgent answers there.
     pub async fn attach_usbmux(id: &str, client: &UsbmuxClient, udid: &str) -> Result<Self, Error> {
-        let http = |port| HttpClient::over_usbmux(usbmux_port(client, udid, port));
-        let mut ios = Self::attach_wda(id, WdaClient::over(http(WDA_PORT)?)).await?;
-        ios.mjpeg = Some(http(MJPEG_PORT)?);
+        let mut ios = Self::attach_wda(id, over_usbmux::http(client, udid, WDA_PORT)).await?;
+        ios.mjpeg = Some(over_usbmux::http(client, udid, MJPEG_PORT));
         ios.usbmux = Some((client.clone(), udid.to_owned()));
         Ok(ios)
     }
 
-    async fn attach_wda(id: &str, wda: WdaClient) -> Result<Self, Error> {
-        let url = wda.address().to_owned();
+    async fn attach_wda(id: &str, http: HttpClient) -> Result<Self, Error> {
+        let url = http.address().to_owned();
         let identity =
             Identity { id: id.to_owned(), platform: Platform::Ios, model: String::new() };
         let mut ios = Self {
-            wda,
+            wda: client::client(http),
             identity,
             mjpeg: None,
             usbmux: None,
             source_format: SourceFormat::Xml,
             scale: OnceCell::new(),
-            pace: text::Pace::default(),
+            pace: Pace::default(),
             rotation: Mutex::default(),
         };
         let status = ios.read_status().await.map_err(|error| not_wda(error, &url))?;
@@ -113,7 +107,7 @@ impl Ios {
     /// # Errors
     /// [`Error::Refused`] if `url` is not one.
     pub fn with_mjpeg(mut self, url: &str) -> Result<Self, Error> {
-        self.mjpeg = Some(HttpClient::new(url)?);
+        self.mjpeg = Some(HttpClient::new(client::WDA, url)?);
         Ok(self)
     }
 
@@ -132,10 +126,6 @@ pub(super) async fn answers(client: &UsbmuxClient, udid: &str) -> bool {
         tracing::debug!("{udid}: {error}");
     }
     attached.is_ok()
-}
-
-fn usbmux_port(client: &UsbmuxClient, udid: &str, port: u16) -> UsbmuxPort {
-    UsbmuxPort { client: client.clone(), udid: udid.to_owned(), port }
 }
 
 /// The error if something other than a WebDriverAgent answers at an address.

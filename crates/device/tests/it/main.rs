@@ -4,6 +4,8 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::print_stdout, reason = "a skipped test reports it")]
 
+#[cfg(feature = "appium")]
+mod appium;
 mod apps_recorded;
 mod captures;
 mod common;

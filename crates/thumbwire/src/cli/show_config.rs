@@ -53,6 +53,8 @@ fn shown(command: Option<&str>, config: &Config) -> Result<String, CliError> {
         let value = match name {
             "adb-server" => config.adb_server.clone(),
             "wda" => iphones(config),
+            "appium" => appium_server(config),
+            "appium-device" => appium_devices(config),
             _ => config.log.clone().unwrap_or_else(|| "warn".into()),
         };
         let set = variables.iter().find(|variable| config::option(variable).is_some());
@@ -110,6 +112,29 @@ fn iphones(config: &Config) -> String {
 
 #[cfg(not(feature = "ios"))]
 fn iphones(_: &Config) -> String {
+    "-".into()
+}
+
+/// The server's URL, without credentials.
+#[cfg(feature = "appium")]
+fn appium_server(config: &Config) -> String {
+    config.appium.as_ref().map_or_else(|| "-".into(), ToString::to_string)
+}
+
+#[cfg(not(feature = "appium"))]
+fn appium_server(_: &Config) -> String {
+    "-".into()
+}
+
+/// The ids of the phones: their capabilities may have passwords.
+#[cfg(feature = "appium")]
+fn appium_devices(config: &Config) -> String {
+    let ids: Vec<&str> = config.appium_devices.iter().map(|device| &*device.id).collect();
+    if ids.is_empty() { "-".into() } else { ids.join(", ") }
+}
+
+#[cfg(not(feature = "appium"))]
+fn appium_devices(_: &Config) -> String {
     "-".into()
 }
 

@@ -20,10 +20,12 @@ use toml::{Table, Value};
 const MOST: u64 = 1 << 20;
 
 /// Settings outside of commands, and the variables of the environment that also set them; the file stands for the first.
-pub const GENERAL: [(&str, &[&str]); 3] = [
+pub const GENERAL: [(&str, &[&str]); 5] = [
     ("log-level", &["LOG_LEVEL"]),
     ("adb-server", &["ADB_SERVER_SOCKET", "ANDROID_ADB_SERVER_ADDRESS", "ANDROID_ADB_SERVER_PORT"]),
     ("wda", &["THUMBWIRE_WDA"]),
+    ("appium", &["APPIUM_SERVER"]),
+    ("appium-device", &["THUMBWIRE_APPIUM_DEVICE"]),
 ];
 
 /// A configuration file as read.
@@ -70,8 +72,8 @@ impl ConfigFile {
                 }
                 _ => {
                     return Err(format!(
-                        "unknown key `{key}`; outside of tables there are `log-level`, `adb-server` and `wda`, and an option belongs \
-                         to the table of its command, such as `[serve]`"
+                        "unknown key `{key}`; outside of tables there are `log-level`, `adb-server`, `wda`, `appium` and \
+                         `appium-device`, and an option belongs to the table of its command, such as `[serve]`"
                     ));
                 }
             }

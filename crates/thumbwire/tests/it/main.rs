@@ -15,6 +15,8 @@ mod app_services;
 mod app_tools;
 mod app_tools_real;
 mod appium_android;
+#[cfg(feature = "appium")]
+mod appium_driver;
 mod appium_ios;
 mod appium_server;
 mod arguments;

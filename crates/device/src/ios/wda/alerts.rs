@@ -4,8 +4,8 @@
 use thumbwire_webdriver::ScreenCommand;
 
 use super::Ios;
-use super::client::{Operation, unreadable};
 use crate::Error;
+use crate::webdriver::{Operation, unreadable};
 
 const READ: Operation = Operation::new("read the alert", "reading the alert");
 const ANSWER: Operation = Operation::new("answer the alert", "answering the alert");

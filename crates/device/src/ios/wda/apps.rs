@@ -7,8 +7,8 @@ use std::time::Duration;
 use thumbwire_webdriver::{ActiveApp, AppCommand, AppState};
 
 use super::Ios;
-use super::client::{Operation, unreadable};
 use crate::app_name::check_bundle_id;
+use crate::webdriver::{Operation, unreadable};
 use crate::{App, AppId, Error, Foreground, Front};
 
 const LAUNCH: Operation = Operation::new("start the app", "starting the app");

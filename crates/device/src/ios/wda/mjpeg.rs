@@ -8,8 +8,8 @@ use tokio::sync::watch;
 use tokio::time::{Instant, timeout};
 
 use super::Ios;
-use super::http::LONGEST;
-use super::screen::read_picture;
+use super::client::set;
+use crate::webdriver::{LONGEST, read_picture};
 use crate::{Error, ScreenStream, ScreenStreaming, Screenshot, StreamOptions};
 
 /// How long the server may send nothing. It repeats the picture of a screen that does not change.
@@ -31,9 +31,9 @@ impl ScreenStreaming for Ios {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "1 to 30")]
         let settings =
             [("mjpegScalingFactor", scale), ("mjpegServerFramerate", per_second.round() as u64)];
-        self.wda.set(&settings).await?;
+        set(&self.wda, &settings).await?;
         let response = mjpeg.open_stream(SILENCE).await;
-        let mut response = response.map_err(|error| error.into_error(mjpeg.address(), false))?;
+        let mut response = response.map_err(|error| error.into_error(mjpeg, false))?;
         if !(200..300).contains(&response.status()) {
             tracing::info!("{} has no stream: HTTP status {}", mjpeg.address(), response.status());
             return Ok(None);

@@ -8,7 +8,7 @@ use thumbwire_base::lock;
 use thumbwire_webdriver::{Orientation as Turn, ScreenCommand};
 
 use super::Ios;
-use super::client::{Operation, unreadable};
+use crate::webdriver::{Operation, unreadable};
 use crate::{Error, Orientation, OrientationControl, RotationOwner};
 
 const READ: Operation = Operation::new("tell the orientation", "reading the orientation");

@@ -5,20 +5,17 @@
 
 use std::time::Duration;
 
-use bytes::Bytes;
-use thumbwire_base::truncate;
 use thumbwire_webdriver::{
     Command, ElementCommand, ElementId, ScreenCommand, ScreenInfo, SourceFormat, SourceOptions,
     parse_json_source, write_xml_source,
 };
 
+use super::super::points::{self, pixel};
 use super::super::source;
-use super::client::{Effect, Operation, parse, unreadable};
+use super::client::limit_depth;
 use super::{Ios, apps};
-use crate::error::excerpt;
-use crate::{
-    AppId, Error, Format, Front, Image, Node, Rect, Screenshot, Size, Tree, WindowKind, text_field,
-};
+use crate::webdriver::{Effect, Operation, read_picture, unreadable};
+use crate::{AppId, Error, Front, Screenshot, Size, Tree};
 
 const SCREENSHOT: Operation = Operation::new("take a screenshot", "taking a screenshot");
 const SIZE: Operation = Operation::new("tell the screen's size", "reading the screen's size");
@@ -108,15 +105,8 @@ impl Ios {
         let scale = self.scale().await?;
         let is_locked = self.is_locked().await?;
         let mut tree = self.read_source().await?;
-        turn_root(&mut tree);
-        for node in &mut tree.nodes {
-            node.bounds = pixels(node.bounds, scale);
-        }
+        points::finish_tree(&mut tree, scale);
         let root = tree.nodes.first();
-        let turned = root.is_some_and(|root| {
-            root.bounds.right - root.bounds.left > root.bounds.bottom - root.bounds.top
-        });
-        tree.rotation = u8::from(turned);
         let package = root.map(|root| root.package.clone()).filter(|package| !package.is_empty());
         let package = match package {
             Some(package) => Some(package),
@@ -124,32 +114,20 @@ impl Ios {
             None => self.active_app().await?.map(|app| app.0.into()),
         };
         if let Some(package) = &package {
-            for node in tree.nodes.iter_mut().filter(|node| node.package.is_empty()) {
-                node.package = package.clone();
-            }
+            points::name_app(&mut tree, package);
         }
         tree.front = match package {
             _ if is_locked => Front::Keyguard,
             Some(package) => apps::front(AppId(package.to_string())),
             None => Front::Unknown,
         };
-        let is_dialog = |class: &str| {
-            matches!(
-                class,
-                "XCUIElementTypeAlert" | "XCUIElementTypeSheet" | "XCUIElementTypeDialog"
-            )
-        };
-        if tree.nodes.iter().any(|node| is_dialog(&node.class) && node.displayed != Some(false)) {
-            tree.window = WindowKind::Dialog;
-        }
         self.mark_focus(&mut tree, scale).await?;
         Ok(tree)
     }
 
     /// Sources of iOS do not say which field has the focus (`focused` is tvOS's); the server does.
     async fn mark_focus(&self, tree: &mut Tree, scale: f64) -> Result<(), Error> {
-        let is_known = tree.nodes.iter().any(|node| node.flags.focused);
-        if is_known || !tree.nodes.iter().any(text_field::is_text_field) {
+        if !points::may_have_focus(tree) {
             return Ok(());
         }
         let Some(element) = self.active_element().await? else { return Ok(()) };
@@ -160,18 +138,7 @@ impl Ios {
             Err(Error::Refused { .. } | Error::NotReady { .. }) => return Ok(()),
             Err(error) => return Err(error),
         };
-        let [left, top] = [rect.x, rect.y].map(f64::floor);
-        let [right, bottom] = [rect.x + rect.width, rect.y + rect.height].map(f64::ceil);
-        #[expect(clippy::cast_possible_truncation, reason = "it saturates")]
-        let [left, top, right, bottom] = [left, top, right, bottom].map(|edge| edge as i32);
-        let bounds = pixels(Rect { left, top, right, bottom }, scale);
-        let field = tree
-            .nodes
-            .iter_mut()
-            .rfind(|node| node.bounds == bounds && text_field::is_text_field(node));
-        if let Some(field) = field {
-            field.flags.focused = true;
-        }
+        points::mark_focus(tree, rect, scale);
         Ok(())
     }
 
@@ -200,7 +167,7 @@ impl Ios {
                     || text.contains("kAXErrorServerNotFound") =>
             {
                 tracing::info!("the page source is too deep, so it is cut off: {text}");
-                self.wda.limit_depth().await?;
+                limit_depth(&self.wda).await?;
                 self.read_source_once().await
             }
             read => read,
@@ -223,15 +190,16 @@ impl Ios {
         let xml = match json {
             Some(Ok(xml)) => xml,
             json => {
-                let response = match (parse(SOURCE, &command, Effect::Read, status, &body), json) {
-                    (Ok(_), Some(Err(text))) => {
-                        return Err(Error::Unreadable {
-                            command: command.route().name.into(),
-                            text,
-                        });
-                    }
-                    (response, _) => response?,
-                };
+                let response =
+                    match (self.wda.parse(SOURCE, &command, Effect::Read, status, &body), json) {
+                        (Ok(_), Some(Err(text))) => {
+                            return Err(Error::Unreadable {
+                                command: command.route().name.into(),
+                                text,
+                            });
+                        }
+                        (response, _) => response?,
+                    };
                 match response.text() {
                     Ok(xml) => xml,
                     Err(error) => read_json(&body).map_err(|_| unreadable(&command, &error))?,
@@ -243,120 +211,9 @@ impl Ios {
     }
 }
 
-/// XCTest gives a turned app the size of the upright screen (see `FBAdjustDimensionsForApplication` in FBMathUtils.m). The
-/// app's windows have the right one.
-fn turn_root(tree: &mut Tree) {
-    let Some(root) = tree.nodes.first() else { return };
-    let Rect { left, top, right, bottom } = root.bounds;
-    let turned = Rect { left, top, right: left + (bottom - top), bottom: top + (right - left) };
-    let is_window =
-        |node: &&Node| node.parent == Some(0) && *node.class == *"XCUIElementTypeWindow";
-    let windows = || tree.nodes.iter().filter(is_window).map(|node| node.bounds);
-    if windows().any(|bounds| bounds == turned) && windows().all(|bounds| bounds != root.bounds) {
-        tree.nodes[0].bounds = turned;
-    }
-}
-
 /// Reads a JSON source as XML, so that one reader gives both their meaning.
 fn read_json(body: &[u8]) -> Result<String, String> {
     let text = String::from_utf8_lossy(body);
     let root = parse_json_source(&text).map_err(|error| error.to_string())?;
     Ok(write_xml_source(&root, &SourceOptions::default()))
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "it saturates")]
-fn pixel(points: f64, scale: f64) -> i32 {
-    (points * scale).round() as i32
-}
-
-fn pixels(points: Rect, scale: f64) -> Rect {
-    let edge = |points: i32| pixel(f64::from(points), scale);
-    Rect {
-        left: edge(points.left),
-        top: edge(points.top),
-        right: edge(points.right),
-        bottom: edge(points.bottom),
-    }
-}
-
-/// Reads a complete PNG or JPEG; WebDriverAgent writes JPEG with the setting `screenshotQuality` above 0.
-pub(super) fn read_picture(bytes: Bytes) -> Result<Screenshot, Error> {
-    let (format, size) = match (png_size(&bytes), jpeg_size(&bytes)) {
-        (Some(size), _) => (Format::Png, size),
-        (None, Some(size)) => (Format::Jpeg, size),
-        (None, None) => {
-            let text = match bytes.len() {
-                0 => "no picture".into(),
-                length => format!("{length} bytes that are not a complete PNG or JPEG: {}", {
-                    truncate(&excerpt(&bytes[..bytes.len().min(40)]), 40)
-                }),
-            };
-            return Err(SCREENSHOT.not_ready(text));
-        }
-    };
-    Ok(Screenshot { image: Image { format, bytes }, size, blank: None })
-}
-
-fn png_size(png: &[u8]) -> Option<Size> {
-    let rest = png.strip_prefix(b"\x89PNG\r\n\x1a\n")?;
-    if rest.get(4..8)? != b"IHDR" || !png.ends_with(b"IEND\xae\x42\x60\x82") {
-        return None;
-    }
-    let side = |from: usize| {
-        let bytes: [u8; 4] = rest.get(from..from + 4)?.try_into().ok()?;
-        i32::try_from(u32::from_be_bytes(bytes)).ok().filter(|side| *side > 0)
-    };
-    Some(Size { width: side(8)?, height: side(12)? })
-}
-
-/// The size in the frame header (`SOF`), if the file begins and ends as a JPEG does.
-pub(super) fn jpeg_size(jpeg: &[u8]) -> Option<Size> {
-    let complete = jpeg.starts_with(&[0xFF, 0xD8]) && jpeg.ends_with(&[0xFF, 0xD9]);
-    let mut at = complete.then_some(2)?;
-    loop {
-        let [0xFF, marker, high, low] = *jpeg.get(at..at + 4)? else { return None };
-        let length = usize::from(u16::from_be_bytes([high, low]));
-        // C4, C8 and CC are tables and extensions.
-        if (0xC0..=0xCF).contains(&marker) && ![0xC4, 0xC8, 0xCC].contains(&marker) {
-            let side = |from: usize| {
-                let bytes: [u8; 2] = jpeg.get(at + from..at + from + 2)?.try_into().ok()?;
-                Some(i32::from(u16::from_be_bytes(bytes))).filter(|side| *side > 0)
-            };
-            return Some(Size { width: side(7)?, height: side(5)? });
-        }
-        at += 2 + length.max(2);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sizes_are_in_the_pictures_headers() {
-        let mut png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x06\0\0\x01\0".to_vec();
-        assert!(png_size(&png).is_none(), "it is cut off");
-        png.extend(b"....IEND\xae\x42\x60\x82");
-        assert_eq!(png_size(&png), Some(Size { width: 6, height: 256 }));
-        // A comment, then the frame.
-        let jpeg = [
-            0xFF, 0xD8, 0xFF, 0xFE, 0, 4, 0, 0, 0xFF, 0xC0, 0, 11, 8, 1, 0, 0, 6, 1, 0, 0, 0, 0xFF,
-            0xD9,
-        ];
-        assert_eq!(jpeg_size(&jpeg), Some(Size { width: 6, height: 256 }));
-        for end in 0..jpeg.len() {
-            assert_eq!(jpeg_size(&jpeg[..end]), None);
-        }
-        assert!(read_picture(Bytes::from_static(b"<html>")).is_err());
-        assert!(read_picture(Bytes::new()).is_err());
-    }
-
-    #[test]
-    fn rectangles_are_scaled_edge_by_edge() {
-        let points = Rect { left: -5, top: 20, right: 95, bottom: 64 };
-        let at_3 = Rect { left: -15, top: 60, right: 285, bottom: 192 };
-        assert_eq!(pixels(points, 3.0), at_3);
-        // A Plus model: 414 points are 1080 pixels.
-        assert_eq!(pixels(points, 1080.0 / 414.0).right, 248);
-    }
 }

@@ -10,10 +10,10 @@ use thumbwire_webdriver::{
 };
 
 use super::Ios;
-use super::client::{Operation, unreadable};
+use crate::webdriver::{Operation, unreadable};
 use crate::{
     AppId, Battery, Check, Clipboard, DeviceInfo, Error, Front, Health, HealthChecks, HelperStatus,
-    HelperTrial, Links, Orientation, Panel, ScreenLock, Size,
+    HelperTrial, Links, Orientation, Panel, Platform, ScreenLock, Size,
 };
 
 const STATUS: Operation = Operation::new("tell its state", "reading the state");
@@ -232,10 +232,10 @@ impl HealthChecks for Ios {
     }
 
     async fn check_helper(&self) -> Result<HelperStatus, Error> {
-        Err(HELPER.unsupported())
+        Err(HELPER.unsupported(Platform::Ios))
     }
 
     async fn try_helper(&self) -> Result<HelperTrial, Error> {
-        Err(HELPER.unsupported())
+        Err(HELPER.unsupported(Platform::Ios))
     }
 }

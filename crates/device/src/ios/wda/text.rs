@@ -3,7 +3,6 @@
 //! `/wda/keys` types any text, emoji too (FBCustomCommands.m, `XCUIApplication+FBHelpers.m`). Large texts go in pieces, so
 //! that each request has a limit of time that fits it.
 
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -11,50 +10,18 @@ use thumbwire_webdriver::{ElementCommand, ElementId, GestureCommand, TypedText};
 use tokio::time::Instant;
 
 use super::Ios;
-use super::client::{Operation, USUAL};
-use crate::{Editor, EditorSize, Error, SideEffect, TextEditing, TypingMethod, UntypableText};
+use crate::webdriver::{Operation, PIECE, SLOWEST, USUAL, after_typing, check_text, pieces};
+use crate::{Editor, EditorSize, Error, TextEditing, TypingMethod};
 
 const TYPE: Operation = Operation::new("type the text", "typing");
 const CLEAR: Operation = Operation::new("clear the field", "clearing the field");
 const DELETE: Operation = Operation::new("delete the text", "deleting text");
 const MOVE: Operation = Operation::new("move the cursor", "moving the cursor");
 
-/// Characters in one request.
-const PIECE: usize = 200;
-
-/// How long a character takes at most: WebDriverAgent types up to 60 a second (`maxTypingFrequency`), old phones some 5.
-const SLOWEST: Duration = Duration::from_millis(300);
-
-/// How long a character takes before anything was typed.
-const GUESS: Duration = Duration::from_millis(60);
-
-/// How fast the phone types: microseconds per character; 0 if unknown.
-#[derive(Default)]
-pub(super) struct Pace(AtomicU64);
-
-impl Pace {
-    fn per_character(&self) -> Duration {
-        match self.0.load(Ordering::Relaxed) {
-            0 => GUESS,
-            micros => Duration::from_micros(micros),
-        }
-    }
-
-    /// Remembers how long a text took. Short ones tell more about the request than about typing.
-    fn learn(&self, characters: usize, took: Duration) {
-        const FEWEST: usize = 20;
-        if characters >= FEWEST
-            && let Ok(micros) = u64::try_from(took.as_micros() / characters as u128)
-        {
-            self.0.store(micros.max(1), Ordering::Relaxed);
-        }
-    }
-}
-
 impl Ios {
     /// Types a text where the keyboard is.
     pub(super) async fn type_keys(&self, text: &str) -> Result<TypingMethod, Error> {
-        check(text)?;
+        check_text(text)?;
         let mut typed = 0;
         for piece in pieces(text) {
             let begun = Instant::now();
@@ -102,7 +69,7 @@ impl Ios {
 #[async_trait]
 impl TextEditing for Ios {
     async fn check_text(&self, text: &str) -> Result<(), Error> {
-        check(text)
+        check_text(text)
     }
 
     async fn typing_time(&self, text: &str) -> Result<Duration, Error> {
@@ -116,7 +83,7 @@ impl TextEditing for Ios {
     }
 
     async fn replace_text(&self, text: &str) -> Result<Option<TypingMethod>, Error> {
-        check(text)?;
+        check_text(text)?;
         let Some(element) = self.active_element().await? else { return Ok(None) };
         match self.clear(element).await {
             Ok(()) => {}
@@ -159,80 +126,5 @@ impl TextEditing for Ios {
             return Err(DELETE.refused("no text field has the focus; tap one first"));
         }
         self.delete("\u{8}\u{7f}", characters).await
-    }
-}
-
-/// Refuses control characters other than the line break, which no keyboard types.
-fn check(text: &str) -> Result<(), Error> {
-    let mut control: Vec<char> = Vec::new();
-    for odd in text.chars().filter(|char| char.is_control() && *char != '\n') {
-        if !control.contains(&odd) {
-            control.push(odd);
-        }
-    }
-    match control.is_empty() {
-        true => Ok(()),
-        false => Err(Error::Untypable(UntypableText::Control(control))),
-    }
-}
-
-/// The error of a later part: an earlier one was typed, so that something happened in any case.
-fn after_typing(typed: usize, error: Error) -> Error {
-    match error {
-        error if typed == 0 => error,
-        Error::NotConnected { reason, .. } => {
-            Error::NotConnected { reason, acted: SideEffect::Possible }
-        }
-        error => TYPE.failed(format!("only a part was done: {error}")),
-    }
-}
-
-/// Splits a text behind spaces or between other ASCII characters, so that no emoji of several characters is split.
-fn pieces(text: &str) -> Vec<&str> {
-    let mut pieces = Vec::new();
-    let mut rest = text;
-    while let Some((end, _)) = rest.char_indices().nth(PIECE) {
-        let bytes = rest.as_bytes();
-        let may_split = |at: &usize| bytes[*at - 1].is_ascii() && bytes[*at].is_ascii();
-        let space = (end / 2..end).rev().find(|at| bytes[*at - 1] == b' ' && bytes[*at].is_ascii());
-        let at = space.or_else(|| (1..=end).rev().find(may_split));
-        let at = at.or_else(|| (end..bytes.len()).find(may_split)).unwrap_or(rest.len());
-        let (piece, after) = rest.split_at(at);
-        pieces.push(piece);
-        rest = after;
-    }
-    if !rest.is_empty() {
-        pieces.push(rest);
-    }
-    pieces
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn large_text_is_split_where_no_character_has_several_parts() {
-        assert_eq!(pieces(""), [""; 0]);
-        assert_eq!(pieces("abc"), ["abc"]);
-        let words = "word ".repeat(100);
-        let split = pieces(&words);
-        assert_eq!(split.concat(), words);
-        assert!(split.len() == 3 && split.iter().all(|piece| piece.ends_with(' ')), "{split:?}");
-        let family = "👨‍👩‍👧‍👦".repeat(100);
-        assert_eq!(pieces(&family), [family.as_str()]);
-        let mixed = format!("ab{family}cd{}", "x".repeat(300));
-        let split = pieces(&mixed);
-        assert_eq!(split.concat(), mixed);
-        assert!(split.iter().all(|piece| !piece.starts_with('\u{200d}')));
-    }
-
-    #[test]
-    fn pace_is_learned_from_large_texts() {
-        let pace = Pace::default();
-        pace.learn(3, Duration::from_secs(3));
-        assert_eq!(pace.per_character(), GUESS);
-        pace.learn(100, Duration::from_secs(2));
-        assert_eq!(pace.per_character(), Duration::from_millis(20));
     }
 }

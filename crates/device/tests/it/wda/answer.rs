@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, VecDeque};
 use serde_json::{Value, json};
 use thumbwire_webdriver::{
     ActiveApp, AppCommand, AppState, Base64, BatteryInfo, Command, DeviceCommand, DeviceInfo,
-    ElementCommand, ElementId, ErrorCode, GestureCommand, NewSessionResponse, Orientation, Rect,
-    ResponseFormat, ScreenCommand, ScreenInfo, ServerStatus, SessionCommand, SessionId, Size,
-    SourceFormat, SourceNode, SourceOptions, WebDriverError, write_json_source, write_xml_source,
+    ElementCommand, ElementId, ErrorCode, GestureCommand, MobileCommand, NewSessionResponse,
+    Orientation, Rect, ResponseFormat, ScreenCommand, ScreenInfo, ServerStatus, SessionCommand,
+    SessionId, Size, SourceFormat, SourceNode, SourceOptions, WebDriverError, write_json_source,
+    write_xml_source,
 };
 
 use super::State;
@@ -42,6 +43,8 @@ pub(super) fn fresh() -> State {
         session: None,
         sessions: 0,
         settings: serde_json::Map::new(),
+        capabilities: serde_json::Map::new(),
+        authorizations: Vec::new(),
         requests: Vec::new(),
         tree: root,
         points: (390.0, 844.0),
@@ -130,7 +133,8 @@ impl State {
                 };
                 Ok(status.to_value())
             }
-            SessionCommand::New { .. } => {
+            SessionCommand::New { request } => {
+                self.capabilities = request.capabilities.unwrap_or_default().always_match;
                 self.sessions += 1;
                 let id = format!("S-{}", self.sessions);
                 self.session = Some(id.clone());
@@ -138,6 +142,10 @@ impl State {
                 let capabilities = thumbwire_webdriver::Capabilities(serde_json::Map::new());
                 Ok(NewSessionResponse { session, capabilities }.to_value())
             }
+            SessionCommand::Execute { script } => match MobileCommand::from_script(&script) {
+                Some(command) => self.mobile_command(&command),
+                None => refuse(ErrorCode::UnknownMethod, "unknown script"),
+            },
             SessionCommand::Delete => {
                 self.session = None;
                 Ok(Value::Null)
@@ -147,6 +155,55 @@ impl State {
                 Ok(Value::Object(self.settings.clone()))
             }
             _ => refuse(ErrorCode::UnknownCommand, "unhandled"),
+        }
+    }
+
+    /// Appium's extension commands, as its XCUITest driver passes them on to a WebDriverAgent.
+    fn mobile_command(&mut self, command: &MobileCommand) -> Reply {
+        let text = |name: &str| command.args.get(name).and_then(Value::as_str).unwrap_or_default();
+        let bundle_id = text("bundleId").to_owned();
+        match command.name.as_str() {
+            "isLocked" => self.device_command(DeviceCommand::IsLocked),
+            "lock" => self.device_command(DeviceCommand::Lock),
+            "unlock" => self.device_command(DeviceCommand::Unlock),
+            "batteryInfo" => self.device_command(DeviceCommand::BatteryInfo),
+            "deviceInfo" => self.device_command(DeviceCommand::DeviceInfo),
+            "pressButton" => {
+                let name = text("name").to_owned();
+                self.device_command(DeviceCommand::PressButton { name, duration_s: None })
+            }
+            "performIoHidEvent" => {
+                let number = |name: &str| command.args[name].as_u64().unwrap();
+                self.hid.push((number("page"), number("usage")));
+                Ok(Value::Null)
+            }
+            "getClipboard" => Ok(base64(&self.pasteboard).into()),
+            "setClipboard" => {
+                let content = Value::from(text("content"));
+                let response = thumbwire_webdriver::Response { value: content, session: None };
+                self.pasteboard = response.bytes().unwrap();
+                Ok(Value::Null)
+            }
+            "activeAppInfo" => self.app_command(AppCommand::ActiveInfo),
+            "queryAppState" => self.app_command(AppCommand::State { bundle_id }),
+            "activateApp" => self.app_command(AppCommand::Activate { bundle_id }),
+            "terminateApp" => self.app_command(AppCommand::Terminate { bundle_id }),
+            "listApps" => {
+                let system = text("applicationType") == "System";
+                let apps = self.apps.keys().filter(|id| id.starts_with("com.apple.") == system);
+                Ok(Value::Object(apps.map(|id| (id.clone(), json!({}))).collect()))
+            }
+            "deepLink" => {
+                let url = text("url").to_owned();
+                self.app_command(AppCommand::OpenUrl {
+                    url,
+                    bundle_id: None,
+                    idle_timeout_ms: None,
+                })
+            }
+            name => {
+                refuse(ErrorCode::UnknownMethod, &format!("Unsupported execute method '{name}'"))
+            }
         }
     }
 
@@ -160,6 +217,7 @@ impl State {
                 let [x, y, width, height] = *rect;
                 Ok(json!({ "x": x, "y": y, "width": width, "height": height }))
             }
+            ElementCommand::SetValue { text, .. } => self.type_keys(&text.0),
             ElementCommand::Attribute { name, .. } if name == "value" => Ok(json!(text)),
             ElementCommand::Clear { .. } => {
                 text.clear();
@@ -185,6 +243,9 @@ impl State {
             ScreenCommand::Screenshot => {
                 let picture = png((width * self.pixels).round(), (height * self.pixels).round());
                 Ok(base64(&picture).into())
+            }
+            ScreenCommand::WindowRect => {
+                Ok(json!({ "x": 0, "y": 0, "width": width, "height": height }))
             }
             ScreenCommand::WindowSize => Ok(json!({ "width": width, "height": height })),
             ScreenCommand::Screen => match self.scale {

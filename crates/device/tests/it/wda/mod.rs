@@ -1,6 +1,6 @@
 //! A WebDriverAgent in the test's own process: an HTTP server on loopback over a small state, which can misbehave.
 //!
-//! It reads requests by the server end of `thumbwire_webdriver`. Begin with [`StandIn::start`]; the state is public to the
+//! It answers Appium's commands for XCUITest too, with the same state. It reads requests by the server end of `thumbwire_webdriver`. Begin with [`StandIn::start`]; the state is public to the
 //! tests, and [`Fault`] tells what the server can do wrong.
 
 mod answer;
@@ -43,7 +43,11 @@ pub(crate) struct State {
     /// Sessions that were created.
     pub(crate) sessions: usize,
     pub(crate) settings: serde_json::Map<String, serde_json::Value>,
-    /// Method and path of every request, without the session.
+    /// The capabilities of the last session that was asked for.
+    pub(crate) capabilities: serde_json::Map<String, serde_json::Value>,
+    /// The headers `authorization` that came.
+    pub(crate) authorizations: Vec<String>,
+    /// Method and path of every request, without the session; behind the path the name of an extension command.
     pub(crate) requests: Vec<String>,
     pub(crate) tree: SourceNode,
     /// The screen in points, upright.
@@ -146,8 +150,15 @@ impl StandIn {
     }
 
     async fn serve(&self, mut stream: TcpStream) -> std::io::Result<()> {
-        let Some((method, target, body)) = read_request(&mut stream).await? else { return Ok(()) };
-        let shown = format!("{method} {}", without_session(&target));
+        let Some(request) = read_request(&mut stream).await? else { return Ok(()) };
+        let Request { method, target, authorization, body } = request;
+        // Where Appium 1 and grids have it.
+        let target = target.strip_prefix("/wd/hub").unwrap_or(&target).to_owned();
+        let mut shown = format!("{method} {}", without_session(&target));
+        if let Some(script) = script(&body) {
+            shown = format!("{shown} {script}");
+        }
+        self.state().authorizations.extend(authorization);
         let fault = {
             let mut state = self.state();
             state.requests.push(shown.clone());
@@ -204,10 +215,15 @@ impl StandIn {
     }
 }
 
-/// Method, target and body; `None` if the client left.
-async fn read_request(
-    stream: &mut TcpStream,
-) -> std::io::Result<Option<(String, String, Vec<u8>)>> {
+struct Request {
+    method: String,
+    target: String,
+    authorization: Option<String>,
+    body: Vec<u8>,
+}
+
+/// `None` if the client left.
+async fn read_request(stream: &mut TcpStream) -> std::io::Result<Option<Request>> {
     let mut received = Vec::new();
     let head = loop {
         if let Some(end) = received.windows(4).position(|window| window == b"\r\n\r\n") {
@@ -217,18 +233,27 @@ async fn read_request(
             return Ok(None);
         }
     };
-    let text = String::from_utf8_lossy(&received[..head]).to_ascii_lowercase();
-    let length = text.lines().find_map(|line| line.strip_prefix("content-length:"));
-    let length = length.map_or(0, |length| length.trim().parse().unwrap());
+    let text = String::from_utf8_lossy(&received[..head]).into_owned();
+    let header = |name: &str| {
+        let mut pairs = text.lines().filter_map(|line| line.split_once(':'));
+        pairs.find(|pair| pair.0.eq_ignore_ascii_case(name)).map(|pair| pair.1.trim().to_owned())
+    };
+    let length = header("content-length").map_or(0, |length| length.parse().unwrap());
     while received.len() < head + length {
         if stream.read_buf(&mut received).await? == 0 {
             return Ok(None);
         }
     }
-    let first = String::from_utf8_lossy(&received[..head]);
-    let mut words = first.split(' ');
-    let (method, target) = (words.next().unwrap().to_owned(), words.next().unwrap().to_owned());
-    Ok(Some((method, target, received[head..head + length].to_vec())))
+    let mut words = text.split(' ').map(str::to_owned);
+    let (method, target) = (words.next().unwrap(), words.next().unwrap());
+    let body = received[head..head + length].to_vec();
+    Ok(Some(Request { method, target, authorization: header("authorization"), body }))
+}
+
+/// The script of `POST /execute/sync`.
+fn script(body: &[u8]) -> Option<String> {
+    let body: serde_json::Value = serde_json::from_slice(body).ok()?;
+    body.get("script")?.as_str().map(str::to_owned)
 }
 
 /// `/session/ID/source` as `/source`.

@@ -1,71 +1,104 @@
-//! HTTP to one WebDriverAgent: one request per connection, limits on time and size, and errors that tell whether the
+//! HTTP to one server: one request per connection, limits on time and size, and errors that tell whether the
 //! request was sent.
 //!
 //! Connections are not kept: over USB or loopback a new one costs about a millisecond, and on a kept one nobody could tell
 //! whether a restarted server had received the request.
 
-mod over_usbmux;
+mod over_stream;
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use async_trait::async_trait;
 use bytes::{Bytes, BytesMut};
 use reqwest::header::CONTENT_TYPE;
 use reqwest::{Client, Url};
+use thumbwire_adb::transport::Io;
 use thumbwire_webdriver::{Method, Request};
 use tokio::time::timeout;
 
-pub(super) use over_usbmux::UsbmuxPort;
-use over_usbmux::UsbmuxResponse;
+use crate::{Error, Platform, SideEffect};
+use over_stream::StreamResponse;
 
-use crate::{Error, SideEffect};
+/// What a driver knows about its server, for messages.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ServerProfile {
+    /// Such as `WebDriverAgent`.
+    pub(crate) name: &'static str,
+    /// After "refused": `the address of WebDriverAgent`.
+    pub(crate) address: &'static str,
+    /// Such as `http://127.0.0.1:8100`.
+    pub(crate) example: &'static str,
+    /// What to do if nothing answers, as a sentence without its end.
+    pub(crate) start: &'static str,
+    /// Why a session that has just been renewed is lost again.
+    pub(crate) lost_again: &'static str,
+    /// What a failure contains if the session is there, but its end on the phone is not, and nothing was done.
+    pub(crate) dead_session: Option<&'static str>,
+    /// Whether its URL may have a user name and a password.
+    pub(crate) takes_credentials: bool,
+    /// The platform of its phone.
+    pub(crate) platform: Platform,
+}
 
 /// Limit on the size of a response: a screenshot of a large iPad has about 20 MB in Base64.
-pub(super) const LONGEST: usize = 64 << 20;
+pub(crate) const LONGEST: usize = 64 << 20;
 
 /// Time limit for connecting.
 const CONNECT: Duration = Duration::from_secs(5);
 
 /// A client for one server.
-pub(super) struct HttpClient {
+pub(crate) struct HttpClient {
     sender: Sender,
-    /// Without a slash at the end.
-    base: Url,
+    server: ServerProfile,
+    /// Without credentials, and without a slash at the end.
+    address: String,
 }
 
 /// How requests reach the server.
 enum Sender {
-    /// At an address.
-    Address(Client),
-    /// At a port of an iPhone.
-    Usbmux(UsbmuxPort),
+    /// At a URL, whose credentials `reqwest` sends as basic authentication.
+    Url(Client, Url),
+    /// On connections of a driver's own.
+    Stream(Arc<dyn Connect>),
+}
+
+/// Opens connections with a server that has no address.
+#[async_trait]
+pub(crate) trait Connect: Send + Sync {
+    /// Opens one.
+    ///
+    /// # Errors
+    /// The cause, if there is no connection.
+    async fn connect(&self) -> Result<Box<dyn Io>, String>;
 }
 
 /// A response whose body is still coming.
-pub(super) enum HttpResponse {
-    Address(reqwest::Response),
-    Usbmux(UsbmuxResponse),
+pub(crate) enum HttpResponse {
+    Url(reqwest::Response),
+    Stream(StreamResponse),
 }
 
 impl HttpResponse {
-    pub(super) fn status(&self) -> u16 {
+    pub(crate) fn status(&self) -> u16 {
         match self {
-            Self::Address(response) => response.status().as_u16(),
-            Self::Usbmux(response) => response.status,
+            Self::Url(response) => response.status().as_u16(),
+            Self::Stream(response) => response.status,
         }
     }
 
     /// The next part of the body; `None` at its end.
-    pub(super) async fn chunk(&mut self) -> Result<Option<Bytes>, HttpError> {
+    pub(crate) async fn chunk(&mut self) -> Result<Option<Bytes>, HttpError> {
         match self {
-            Self::Address(response) => response.chunk().await.map_err(|error| lost(&error)),
-            Self::Usbmux(response) => response.chunk().await,
+            Self::Url(response) => response.chunk().await.map_err(|error| lost(&error)),
+            Self::Stream(response) => response.chunk().await,
         }
     }
 }
 
 /// Why a request failed.
 #[derive(Debug)]
-pub(super) enum HttpError {
+pub(crate) enum HttpError {
     /// No connection: the request was not sent.
     NotSent(String),
     /// The connection ended before the response was complete.
@@ -81,14 +114,13 @@ impl HttpClient {
     ///
     /// # Errors
     /// [`Error::Refused`] if this is not the URL of a server.
-    pub(super) fn new(url: &str) -> Result<Self, Error> {
-        let refused =
-            |reason: String| Error::Refused { what: "the address of WebDriverAgent", reason };
-        let wrong =
-            || refused("write it as http://HOST:PORT, such as http://127.0.0.1:8100".into());
+    pub(crate) fn new(server: ServerProfile, url: &str) -> Result<Self, Error> {
+        let refused = |reason: String| Error::Refused { what: server.address, reason };
+        let wrong = || refused(format!("write it as http://HOST:PORT, such as {}", server.example));
         let mut base = Url::parse(url.trim()).map_err(|_| wrong())?;
         let is_http = matches!(base.scheme(), "http" | "https") && base.host_str().is_some();
-        if !is_http || !base.username().is_empty() || base.password().is_some() {
+        let has_credentials = !base.username().is_empty() || base.password().is_some();
+        if !is_http || has_credentials && !server.takes_credentials {
             return Err(wrong());
         }
         base.set_query(None);
@@ -106,29 +138,35 @@ impl HttpClient {
             builder = builder.tls_certs_only([]);
         }
         let client = builder.build().map_err(|error| refused(root_cause(&error)))?;
-        Ok(Self { sender: Sender::Address(client), base })
+        let mut shown = base.clone();
+        // They cannot be removed from URLs without a host, which were refused above.
+        let _ = shown.set_username("");
+        let _ = shown.set_password(None);
+        let address = shown.as_str().trim_end_matches('/').to_owned();
+        Ok(Self { sender: Sender::Url(client, base), server, address })
     }
 
-    /// A client for the server at a port of an iPhone.
-    ///
-    /// # Errors
-    /// [`Error::Refused`] if its UDID cannot be one.
-    pub(super) fn over_usbmux(port: UsbmuxPort) -> Result<Self, Error> {
-        let base = Url::parse(&format!("usbmux://{}:{}", port.udid, port.port));
-        let base = base.map_err(|error| Error::Refused {
-            what: "the UDID of an iPhone",
-            reason: error.to_string(),
-        })?;
-        Ok(Self { sender: Sender::Usbmux(port), base })
+    /// A client for a server that is reached by these connections. The address is for messages.
+    pub(crate) fn over(
+        server: ServerProfile,
+        address: String,
+        connect: impl Connect + 'static,
+    ) -> Self {
+        Self { sender: Sender::Stream(Arc::new(connect)), server, address }
     }
 
-    /// The server's address, for messages.
-    pub(super) fn address(&self) -> &str {
-        self.base.as_str().trim_end_matches('/')
+    /// The server's address, for messages: it has no credentials.
+    pub(crate) fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// Whose server it is.
+    pub(crate) fn server(&self) -> &ServerProfile {
+        &self.server
     }
 
     /// Sends a request. Returns the HTTP status and the body.
-    pub(super) async fn send(
+    pub(crate) async fn send(
         &self,
         request: &Request,
         limit: Duration,
@@ -150,11 +188,13 @@ impl HttpClient {
 
     /// Sends a request and returns the response without its body.
     async fn open(&self, request: &Request) -> Result<HttpResponse, HttpError> {
-        let client = match &self.sender {
-            Sender::Address(client) => client,
-            Sender::Usbmux(port) => return port.open(request).await.map(HttpResponse::Usbmux),
+        let (client, base) = match &self.sender {
+            Sender::Url(client, base) => (client, base),
+            Sender::Stream(connect) => {
+                return over_stream::open(&**connect, request).await.map(HttpResponse::Stream);
+            }
         };
-        let url = format!("{}{}", self.address(), request.path);
+        let url = format!("{}{}", base.as_str().trim_end_matches('/'), request.path);
         let method = match request.method {
             Method::Get => reqwest::Method::GET,
             Method::Post => reqwest::Method::POST,
@@ -164,7 +204,7 @@ impl HttpClient {
         if let Some(body) = &request.body {
             sending = sending.header(CONTENT_TYPE, "application/json").body(body.to_string());
         }
-        let sent = sending.send().await.map(HttpResponse::Address);
+        let sent = sending.send().await.map(HttpResponse::Url);
         sent.map_err(|error| match error.is_connect() || error.is_builder() {
             true => HttpError::NotSent(root_cause(&error)),
             false => lost(&error),
@@ -172,7 +212,7 @@ impl HttpClient {
     }
 
     /// Opens a response without an end, such as the MJPEG stream at the server's root.
-    pub(super) async fn open_stream(&self, limit: Duration) -> Result<HttpResponse, HttpError> {
+    pub(crate) async fn open_stream(&self, limit: Duration) -> Result<HttpResponse, HttpError> {
         let request = Request { method: Method::Get, path: "/".into(), body: None };
         timeout(limit, self.open(&request)).await.unwrap_or(Err(HttpError::TimedOut(limit)))
     }
@@ -180,28 +220,21 @@ impl HttpClient {
 
 impl HttpError {
     /// The same as an error of ours; `acts` is whether the request was to do something on the phone.
-    pub(super) fn into_error(self, address: &str, acts: bool) -> Error {
+    pub(crate) fn into_error(self, http: &HttpClient, acts: bool) -> Error {
+        let ServerProfile { name, start, .. } = http.server();
+        let address = http.address();
         let acted = if acts { SideEffect::Possible } else { SideEffect::None };
         match self {
-            Self::NotSent(cause) if address.starts_with("usbmux:") => Error::NotConnected {
-                reason: format!(
-                    "cannot connect to WebDriverAgent at {address}: {cause}. List the devices to see what is missing"
-                ),
-                acted: SideEffect::None,
-            },
             Self::NotSent(cause) => Error::NotConnected {
-                reason: format!(
-                    "cannot connect to WebDriverAgent at {address}: {cause}. Start WebDriverAgent on the phone; over USB, \
-                     forward its port with `iproxy 8100 8100`"
-                ),
+                reason: format!("cannot connect to {name} at {address}: {cause}. {start}"),
                 acted: SideEffect::None,
             },
             Self::Lost(cause) => Error::NotConnected {
-                reason: format!("the connection to WebDriverAgent at {address} was lost: {cause}"),
+                reason: format!("the connection to {name} at {address} was lost: {cause}"),
                 acted,
             },
             Self::TimedOut(after) => Error::NotConnected {
-                reason: format!("no answer from WebDriverAgent at {address} within {after:?}"),
+                reason: format!("no answer from {name} at {address} within {after:?}"),
                 acted,
             },
             Self::TooLarge => {
@@ -230,17 +263,36 @@ fn root_cause(error: &reqwest::Error) -> String {
 mod tests {
     use super::*;
 
+    const SERVER: ServerProfile = ServerProfile {
+        name: "the server",
+        address: "the address of the server",
+        example: "http://127.0.0.1:8100",
+        start: "Start it",
+        lost_again: "it is lost",
+        dead_session: None,
+        takes_credentials: false,
+        platform: Platform::Ios,
+    };
+
     #[test]
     fn only_addresses_of_servers_are_accepted() {
         for url in ["http://127.0.0.1:8100", " http://phone.local:8100/ ", "https://[::1]/wd/hub/"]
         {
-            let client = HttpClient::new(url).unwrap();
+            let client = HttpClient::new(SERVER, url).unwrap();
             assert_eq!(client.address(), url.trim().trim_end_matches('/'));
         }
         for url in ["", "127.0.0.1:8100", "ftp://h", "http://me:secret@h:1", "/source"] {
-            let error = HttpClient::new(url).err().unwrap();
+            let error = HttpClient::new(SERVER, url).err().unwrap();
             assert!(matches!(error, Error::Refused { .. }), "{url}");
             assert!(!error.to_string().contains("secret"), "{error}");
         }
+    }
+    #[test]
+    fn credentials_are_not_in_the_address() {
+        let server = ServerProfile { takes_credentials: true, ..SERVER };
+        let client = HttpClient::new(server, "https://me:secret@h:1/wd/hub/").unwrap();
+        assert_eq!(client.address(), "https://h:1/wd/hub");
+        let lost = HttpError::Lost("reset".into()).into_error(&client, true).to_string();
+        assert!(lost.contains("https://h:1/wd/hub") && !lost.contains("secret"), "{lost}");
     }
 }
