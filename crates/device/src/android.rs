@@ -50,7 +50,7 @@ use thumbwire_adb::{self as adb, Stream, Transport};
 
 use crate::error::{excerpt, without_returns};
 use crate::{
-    App, AppId, Device, DeviceInfo, Error, Facets, Format, FormatPreference, Front, Gesture,
+    AppId, AppList, Device, DeviceInfo, Error, Facets, Format, FormatPreference, Front, Gesture,
     Identity, Key, Platform, Screenshot, SideEffect, Size, Tree, TreeDetail, TreeMethod,
     TypingMethod,
 };
@@ -362,8 +362,8 @@ impl Device for Android {
         self.run_input("press the key", input::key_command(key)).await
     }
 
-    async fn apps(&self) -> Result<Vec<App>, Error> {
-        self.read_apps().await
+    async fn apps(&self) -> Result<AppList, Error> {
+        self.read_apps().await.map(AppList::from)
     }
 
     async fn launch(&self, app: &AppId) -> Result<String, Error> {

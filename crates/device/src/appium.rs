@@ -28,7 +28,7 @@ use tokio::sync::OnceCell;
 
 use crate::webdriver::{Operation, Pace, WebDriverClient};
 use crate::{
-    App, AppId, Device, DeviceInfo, Error, Facets, Front, Gesture, Identity, Key, Platform,
+    AppId, AppList, Device, DeviceInfo, Error, Facets, Front, Gesture, Identity, Key, Platform,
     Screenshot, SideEffect, Size, Tree, TreeDetail, TypingMethod,
 };
 pub use capabilities::AppiumCapabilities;
@@ -159,7 +159,7 @@ impl Device for Appium {
         self.press_key(key).await
     }
 
-    async fn apps(&self) -> Result<Vec<App>, Error> {
+    async fn apps(&self) -> Result<AppList, Error> {
         self.installed_apps().await
     }
 

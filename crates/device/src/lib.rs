@@ -110,8 +110,8 @@ pub trait Device: Send + Sync {
     /// Presses and releases a key.
     async fn press(&self, key: Key) -> Result<(), Error>;
 
-    /// Installed apps, in the phone's order.
-    async fn apps(&self) -> Result<Vec<App>, Error>;
+    /// Installed apps, or those that the phone tells.
+    async fn apps(&self) -> Result<AppList, Error>;
 
     /// Starts an app at its launcher entry, or brings it to the front. Returns the phone's output.
     async fn launch(&self, app: &AppId) -> Result<String, Error>;

@@ -15,7 +15,7 @@ use thumbwire_base::lock;
 
 use crate::image::{Error as PictureError, PixelLimits, Pixels};
 use crate::{
-    App, AppId, Device, DeviceInfo, Error, Facets, Format, FormatPreference, Front, Gesture,
+    AppId, AppList, Device, DeviceInfo, Error, Facets, Format, FormatPreference, Front, Gesture,
     Identity, Key, Orientation, OrientationControl, Point, Rect, RotationOwner, Screenshot, Size,
     Tree, TreeDetail, TypingMethod,
 };
@@ -234,7 +234,7 @@ impl<D: Device + ?Sized> Device for ScaledDevice<D> {
         self.inner.press(key).await
     }
 
-    async fn apps(&self) -> Result<Vec<App>, Error> {
+    async fn apps(&self) -> Result<AppList, Error> {
         self.inner.apps().await
     }
 

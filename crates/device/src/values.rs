@@ -262,6 +262,22 @@ pub struct App {
     pub system: bool,
 }
 
+/// The apps that a phone tells.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AppList {
+    /// The apps, in the phone's order.
+    pub apps: Vec<App>,
+    /// Whether these are all installed apps. A WebDriverAgent alone knows only those that are active.
+    pub is_complete: bool,
+}
+
+impl From<Vec<App>> for AppList {
+    /// All installed apps.
+    fn from(apps: Vec<App>) -> Self {
+        Self { apps, is_complete: true }
+    }
+}
+
 /// The app and screen with the focus.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Foreground {

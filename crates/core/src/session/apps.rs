@@ -6,7 +6,7 @@
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
-use thumbwire_device::{App, AppId, Key, LauncherApps, Platform, SideEffect};
+use thumbwire_device::{App, AppId, AppList, Key, LauncherApps, SideEffect};
 use tokio::time::Instant;
 
 use super::app_names;
@@ -49,7 +49,7 @@ impl AttachedDevice {
         containing: &str,
         no_older_than: Duration,
     ) -> Result<Outcome, Failure> {
-        self.filtered(which, containing, no_older_than).await.map(Outcome::Apps)
+        self.filtered(which, containing, no_older_than).await.map(|list| Outcome::Apps(list.apps))
     }
 
     /// The same, as a list.
@@ -58,8 +58,8 @@ impl AttachedDevice {
         which: AppFilter,
         containing: &str,
         no_older_than: Duration,
-    ) -> Result<Vec<App>, Failure> {
-        let installed = self.installed(no_older_than).await?;
+    ) -> Result<AppList, Failure> {
+        let InstalledApps { apps, is_complete, at } = self.installed(no_older_than).await?;
         let is_wanted = |app: &&App| {
             let of_kind = match which {
                 AppFilter::User => !app.system,
@@ -68,11 +68,11 @@ impl AttachedDevice {
             };
             of_kind && app.id.0.contains(containing)
         };
-        let apps: Vec<App> = installed.apps.iter().filter(is_wanted).cloned().collect();
+        let apps: Vec<App> = apps.iter().filter(is_wanted).cloned().collect();
         let numbered = &self.screen.memory.numbered;
-        let out = InstalledApps { apps: apps.clone().into(), at: installed.at };
+        let out = InstalledApps { apps: apps.clone().into(), is_complete, at };
         numbered.keep(numbered.ask(&self.screen.generation), out);
-        Ok(apps)
+        Ok(AppList { apps, is_complete })
     }
 
     /// All apps, from the phone or from a cached list no older than that.
@@ -81,17 +81,15 @@ impl AttachedDevice {
         no_older_than: Duration,
     ) -> Result<InstalledApps, Failure> {
         let known = &self.screen.memory.apps;
-        if let Some((apps, age)) = known.recent(no_older_than).await {
+        if let Some((AppList { apps, is_complete }, age)) = known.recent(no_older_than).await {
             let now = Instant::now();
-            return Ok(InstalledApps {
-                apps: apps.into(),
-                at: now.checked_sub(age).unwrap_or(now),
-            });
+            let at = now.checked_sub(age).unwrap_or(now);
+            return Ok(InstalledApps { apps: apps.into(), is_complete, at });
         }
         let (asked, at) = (known.ask().await, Instant::now());
-        let apps = self.device.apps().await.map_err(|error| self.failed(&error))?;
-        known.keep(asked, &apps).await;
-        Ok(InstalledApps { apps: apps.into(), at })
+        let list = self.device.apps().await.map_err(|error| self.failed(&error))?;
+        known.keep(asked, &list).await;
+        Ok(InstalledApps { apps: list.apps.into(), is_complete: list.is_complete, at })
     }
 
     /// Starts the selected app.
@@ -167,7 +165,7 @@ impl AttachedDevice {
     pub(super) async fn labelled_apps(&self, which: AppFilter) -> Result<Outcome, Failure> {
         let (apps, there) =
             tokio::join!(self.filtered(which, "", Duration::ZERO), self.launcher_apps());
-        let apps = apps?;
+        let AppList { apps, is_complete } = apps?;
         let listed: HashSet<&AppId> = apps.iter().map(|app| &app.id).collect();
         let labels = self.labelled(there, LISTING, |app| listed.contains(app)).await?;
         let has_labels = labels.is_some();
@@ -178,7 +176,6 @@ impl AttachedDevice {
             (app, label)
         };
         let apps = apps.into_iter().map(with_label).collect();
-        let is_complete = self.identity().platform != Platform::Ios;
         Ok(Outcome::LabelledApps { apps, has_labels, is_complete })
     }
 

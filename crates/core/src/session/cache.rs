@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use thumbwire_base::lock;
-use thumbwire_device::{App, DeviceInfo, TreeDetail};
+use thumbwire_device::{App, AppList, DeviceInfo, TreeDetail};
 use tokio::time::Instant;
 
 use super::seen_screens::SeenScreens;
@@ -31,7 +31,7 @@ pub(super) struct DeviceCache {
     pub(super) controls: Cached<Arc<Controls>>,
     pub(super) info: SharedCache<DeviceInfo>,
     /// All apps, user and system.
-    pub(super) apps: SharedCache<Vec<App>>,
+    pub(super) apps: SharedCache<AppList>,
     /// The labels read from packages, which a package keeps: they outlive a connection.
     pub(super) labels: SharedCache<Vec<CachedLabel>>,
     /// The app listing returned last, which gives app numbers their meaning.
@@ -104,6 +104,8 @@ impl DeviceCache {
 #[derive(Clone)]
 pub(super) struct InstalledApps {
     pub(super) apps: Arc<[App]>,
+    /// See [`AppList::is_complete`].
+    pub(super) is_complete: bool,
     pub(super) at: Instant,
 }
 

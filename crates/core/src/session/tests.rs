@@ -21,7 +21,7 @@ use thumbwire_adb::AdbServer;
 use thumbwire_base::lock;
 use thumbwire_device::image::Pixels;
 use thumbwire_device::{
-    App, AppId, Check, DeviceInfo, Error, Facets, Flags, Format, Front, Gesture, Health,
+    App, AppId, AppList, Check, DeviceInfo, Error, Facets, Flags, Format, Front, Gesture, Health,
     HealthChecks, HelperStatus, HelperTrial, Identity, Image, Key, Node, Orientation,
     OrientationControl, Panel, Platform, Point, Rect, RotationOwner, Screenshot, Size, Tree,
     TreeDetail, TypingMethod,
@@ -121,9 +121,9 @@ impl Device for Fake {
         let _ = self.keys.acquire().await;
         Ok(())
     }
-    async fn apps(&self) -> Result<Vec<App>, Error> {
+    async fn apps(&self) -> Result<AppList, Error> {
         self.listed.fetch_add(1, Ordering::SeqCst);
-        Ok(lock(&self.apps).clone())
+        Ok(lock(&self.apps).clone().into())
     }
     async fn launch(&self, app: &AppId) -> Result<String, Error> {
         lock(&self.launched).push(app.0.clone());

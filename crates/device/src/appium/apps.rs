@@ -8,7 +8,7 @@ use thumbwire_webdriver::{ActiveApp, AppOperation, AppState, MobileCommand};
 use super::{Appium, script, unreadable};
 use crate::app_name::{check_bundle_id, check_name};
 use crate::webdriver::Operation;
-use crate::{App, AppData, AppId, Error, Foreground, Front, Platform};
+use crate::{App, AppData, AppId, AppList, Error, Foreground, Front, Platform};
 
 const LAUNCH: Operation = Operation::new("start the app", "starting the app");
 const STOP: Operation = Operation::new("stop the app", "stopping the app");
@@ -63,10 +63,11 @@ impl Appium {
 
     /// The installed apps. UiAutomator2 does not say which are the system's; an iPhone that is not on the server's own USB
     /// tells only which one is in front.
-    pub(super) async fn installed_apps(&self) -> Result<Vec<App>, Error> {
+    pub(super) async fn installed_apps(&self) -> Result<AppList, Error> {
         if self.is_android() {
             let apps = self.list_apps(MobileCommand::new("listApps")).await?;
-            return Ok(apps.into_iter().map(|id| App { id, system: false }).collect());
+            let apps = apps.into_iter().map(|id| App { id, system: false });
+            return Ok(apps.collect::<Vec<_>>().into());
         }
         let mut all = Vec::new();
         for (kind, system) in [("User", false), ("System", true)] {
@@ -76,16 +77,15 @@ impl Appium {
                     tracing::info!("the installed apps are not told: {text}");
                     let front = self.active_app().await?;
                     let is_system = |app: &AppId| app.0.starts_with("com.apple.");
-                    return Ok(front
-                        .map(|id| App { system: is_system(&id), id })
-                        .into_iter()
-                        .collect());
+                    let apps =
+                        front.map(|id| App { system: is_system(&id), id }).into_iter().collect();
+                    return Ok(AppList { apps, is_complete: false });
                 }
                 apps => apps?,
             };
             all.extend(apps.into_iter().map(|id| App { id, system }));
         }
-        Ok(all)
+        Ok(all.into())
     }
 
     /// Reads `mobile: listApps`: an object by the app's id.

@@ -28,7 +28,7 @@ use tokio::sync::OnceCell;
 
 use crate::webdriver::{HttpClient, Pace, WebDriverClient};
 use crate::{
-    App, AppId, Device, DeviceInfo, Error, Facets, Front, Gesture, Identity, Key, Platform,
+    AppId, AppList, Device, DeviceInfo, Error, Facets, Front, Gesture, Identity, Key, Platform,
     Screenshot, SideEffect, Size, Tree, TreeDetail, TypingMethod,
 };
 use over_usbmux::{MJPEG_PORT, WDA_PORT};
@@ -195,14 +195,14 @@ impl Device for Ios {
     }
 
     /// The installed apps, if the phone was found by usbmuxd and tells them. WebDriverAgent knows only the active ones.
-    async fn apps(&self) -> Result<Vec<App>, Error> {
+    async fn apps(&self) -> Result<AppList, Error> {
         if let Some((client, udid)) = &self.usbmux {
             match installed_apps::list(client, udid).await {
-                Ok(apps) => return Ok(apps),
+                Ok(apps) => return Ok(apps.into()),
                 Err(error) => tracing::warn!("{udid}: only active apps are listed: {error}"),
             }
         }
-        self.active_apps().await
+        Ok(AppList { apps: self.active_apps().await?, is_complete: false })
     }
 
     async fn launch(&self, app: &AppId) -> Result<String, Error> {

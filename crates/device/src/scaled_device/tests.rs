@@ -82,8 +82,8 @@ impl Device for Phone {
     async fn press(&self, _: Key) -> Result<(), Error> {
         Ok(())
     }
-    async fn apps(&self) -> Result<Vec<App>, Error> {
-        Ok(Vec::new())
+    async fn apps(&self) -> Result<AppList, Error> {
+        Ok(Vec::new().into())
     }
     async fn launch(&self, _: &AppId) -> Result<String, Error> {
         Ok(String::new())

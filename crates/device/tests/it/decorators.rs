@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use thumbwire_device::image::PixelLimits;
 use thumbwire_device::{
-    App, AppData, AppFunctions, AppId, AppInstallation, AppPages, AppPermissions, AppServices,
+    AppData, AppFunctions, AppId, AppInstallation, AppList, AppPages, AppPermissions, AppServices,
     Clipboard, Component, Device, DeviceFiles, DeviceInfo, Editor, EditorSize, Error, Facets,
     FileDetails, Front, Gesture, Health, HealthChecks, HelperStatus, HelperTrial, Identity,
     InstallOptions, Key, Launcher, LauncherApps, Links, LogEntry, LogFilter, LogStream, Logs,
@@ -188,7 +188,7 @@ impl Device for Phone {
     async fn press(&self, _: Key) -> Result<(), Error> {
         self.nothing()
     }
-    async fn apps(&self) -> Result<Vec<App>, Error> {
+    async fn apps(&self) -> Result<AppList, Error> {
         self.nothing()
     }
     async fn launch(&self, _: &AppId) -> Result<String, Error> {

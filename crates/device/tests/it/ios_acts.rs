@@ -220,7 +220,8 @@ async fn apps_are_started_brought_to_the_front_and_ended() {
     let (wda, ios) = StandIn::attach().await;
     let listed = ios.apps().await.unwrap();
     let expected = [("com.apple.Preferences", true), ("com.example.forms", false)];
-    assert_eq!(listed, expected.map(|(id, system)| App { id: app(id), system }));
+    assert_eq!(listed.apps, expected.map(|(id, system)| App { id: app(id), system }));
+    assert!(!listed.is_complete);
     for (id, request) in [
         ("com.example.off", "POST /wda/apps/launch"),
         ("com.apple.Preferences", "POST /wda/apps/activate"),

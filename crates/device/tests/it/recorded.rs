@@ -11,7 +11,7 @@ use std::sync::Arc;
 use thumbwire_adb::daemon::{self, Handler, ServiceRefused, Services, handler};
 use thumbwire_adb::{Banner, DirectTransport, Features};
 use thumbwire_device::android::Android;
-use thumbwire_device::{AppId, Device as _, Front, Gesture, Point, SystemProperties as _};
+use thumbwire_device::{AppId, AppList, Device as _, Front, Gesture, Point, SystemProperties as _};
 use tokio::io::AsyncWriteExt as _;
 
 /// The command for a tree.
@@ -132,7 +132,7 @@ async fn apps_are_read_out_of_every_recorded_list() {
         let text = String::from_utf8_lossy(&said).into_owned();
         let answers = [("pm list packages", said), ("pm list packages -3", Vec::new())];
         match phone(answers).await.apps().await {
-            Ok(apps) => {
+            Ok(AppList { apps, .. }) => {
                 assert_eq!(apps.len(), text.matches("package:").count(), "{name}");
                 assert!(
                     apps.iter().all(|app| app.system && !app.id.0.contains(char::is_whitespace))

@@ -17,6 +17,7 @@ use thumbwire_core::session::Session;
 use thumbwire_core::toolset::mobile::{self, ToolGroup, TreeForm};
 use thumbwire_core::toolset::{Content, ObserveMode};
 use thumbwire_virtual_ios::{Setup, VirtualIphone};
+use thumbwire_virtual_phone::Platform;
 use tokio::net::TcpListener;
 
 use crate::appium_server::{Server, appium};

@@ -226,7 +226,7 @@ impl Device for Phone {
         Err(self.unsupported("here"))
     }
 
-    async fn apps(&self) -> Result<Vec<device::App>, Error> {
+    async fn apps(&self) -> Result<device::AppList, Error> {
         Err(self.unsupported("here"))
     }
 

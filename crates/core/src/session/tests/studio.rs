@@ -230,7 +230,7 @@ impl Device for Handle {
     async fn press(&self, _key: Key) -> Result<(), Error> {
         Err(self.unsupported("keys"))
     }
-    async fn apps(&self) -> Result<Vec<App>, Error> {
+    async fn apps(&self) -> Result<AppList, Error> {
         Err(self.unsupported("apps"))
     }
     async fn launch(&self, _app: &AppId) -> Result<String, Error> {

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use thumbwire_adb::AdbServer;
 use thumbwire_base::lock;
 use thumbwire_device::{
-    App, AppId, ByteString, Device, DeviceInfo, Error, Facets, Flags, Front, Gesture, Identity,
+    AppId, AppList, ByteString, Device, DeviceInfo, Error, Facets, Flags, Front, Gesture, Identity,
     Key, Platform, Rect, Screenshot, Size, TextEditing, Tree, TreeDetail,
 };
 
@@ -117,8 +117,8 @@ impl Device for OneField {
     async fn press(&self, _key: Key) -> Result<(), Error> {
         Ok(())
     }
-    async fn apps(&self) -> Result<Vec<App>, Error> {
-        Ok(Vec::new())
+    async fn apps(&self) -> Result<AppList, Error> {
+        Ok(Vec::new().into())
     }
     async fn launch(&self, _app: &AppId) -> Result<String, Error> {
         Ok(String::new())

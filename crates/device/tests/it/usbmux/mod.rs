@@ -13,7 +13,7 @@ use thumbwire_device::ios::{
     Connection, Ios, Iphone, Lockdown, LockdownError, Missing, UsbmuxClient, UsbmuxDevice,
     UsbmuxError,
 };
-use thumbwire_device::{AppId, Device as _, Error, Front, SideEffect, StreamOptions};
+use thumbwire_device::{AppId, AppList, Device as _, Error, Front, SideEffect, StreamOptions};
 use thumbwire_virtual_ios::{Profile, Setup, VirtualIphone};
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
@@ -181,8 +181,9 @@ async fn phone_is_driven_through_the_daemon() {
     let mut stream = streaming.stream_screen(options).await.unwrap().unwrap();
     assert_eq!(stream.next().await.unwrap().size, ios.screen_size().await.unwrap());
     // The apps are the phone's, not only the active ones.
-    let apps: Vec<_> =
-        ios.apps().await.unwrap().into_iter().map(|app| (app.id.0, app.system)).collect();
+    let list = ios.apps().await.unwrap();
+    assert!(list.is_complete);
+    let apps: Vec<_> = list.apps.into_iter().map(|app| (app.id.0, app.system)).collect();
     let app = |id: &str, system| (id.to_owned(), system);
     let expected = [
         app("com.apple.Preferences", true),
@@ -198,7 +199,8 @@ async fn apps_of_an_unpaired_phone_are_the_active_ones() {
     let daemon = Daemon::start([Phone { trust: Trust::Unpaired, ..served.phone() }]).await;
     let ios = Ios::attach_usbmux(UDID, &daemon.client(), UDID).await.unwrap();
     ios.launch(&AppId("com.example.bank".into())).await.unwrap();
-    let apps = ios.apps().await.unwrap();
+    let AppList { apps, is_complete } = ios.apps().await.unwrap();
+    assert!(!is_complete);
     assert!(apps.iter().any(|app| app.id.0 == "com.example.bank"));
     assert!(apps.iter().all(|app| app.id.0 != "com.example.a-b"));
 }
