@@ -20,6 +20,7 @@ mod orientation;
 mod screen;
 mod state;
 mod text;
+mod usbmux_port;
 
 use std::sync::Mutex;
 
@@ -32,7 +33,7 @@ use crate::{
     Screenshot, SideEffect, Size, Tree, TreeDetail, TypingMethod,
 };
 use client::WdaClient;
-use http::{HttpClient, UsbmuxPort};
+use http::HttpClient;
 
 use super::installed_apps;
 use super::usbmux::UsbmuxClient;
@@ -78,7 +79,7 @@ impl Ios {
     /// # Errors
     /// [`Error::NotConnected`] if the phone is not connected, or no WebDriverAgent answers there.
     pub async fn attach_usbmux(id: &str, client: &UsbmuxClient, udid: &str) -> Result<Self, Error> {
-        let http = |port| HttpClient::over_usbmux(usbmux_port(client, udid, port));
+        let http = |port| usbmux_port::http(client, udid, port);
         let mut ios = Self::attach_wda(id, WdaClient::over(http(WDA_PORT)?)).await?;
         ios.mjpeg = Some(http(MJPEG_PORT)?);
         ios.usbmux = Some((client.clone(), udid.to_owned()));
@@ -132,10 +133,6 @@ pub(super) async fn answers(client: &UsbmuxClient, udid: &str) -> bool {
         tracing::debug!("{udid}: {error}");
     }
     attached.is_ok()
-}
-
-fn usbmux_port(client: &UsbmuxClient, udid: &str, port: u16) -> UsbmuxPort {
-    UsbmuxPort { client: client.clone(), udid: udid.to_owned(), port }
 }
 
 /// The error if something other than a WebDriverAgent answers at an address.

@@ -4,7 +4,7 @@
 //! Connections are not kept: over USB or loopback a new one costs about a millisecond, and on a kept one nobody could tell
 //! whether a restarted server had received the request.
 
-mod over_usbmux;
+mod over_stream;
 
 use std::time::Duration;
 
@@ -14,8 +14,8 @@ use reqwest::{Client, Url};
 use thumbwire_webdriver::{Method, Request};
 use tokio::time::timeout;
 
-pub(super) use over_usbmux::UsbmuxPort;
-use over_usbmux::UsbmuxResponse;
+pub(super) use over_stream::Connect;
+use over_stream::StreamResponse;
 
 use crate::{Error, SideEffect};
 
@@ -36,21 +36,21 @@ pub(super) struct HttpClient {
 enum Sender {
     /// At an address.
     Address(Client),
-    /// At a port of an iPhone.
-    Usbmux(UsbmuxPort),
+    /// By connections that are made elsewhere.
+    Stream(Box<dyn Connect>),
 }
 
 /// A response whose body is still coming.
 pub(super) enum HttpResponse {
     Address(reqwest::Response),
-    Usbmux(UsbmuxResponse),
+    Stream(StreamResponse),
 }
 
 impl HttpResponse {
     pub(super) fn status(&self) -> u16 {
         match self {
             Self::Address(response) => response.status().as_u16(),
-            Self::Usbmux(response) => response.status,
+            Self::Stream(response) => response.status,
         }
     }
 
@@ -58,7 +58,7 @@ impl HttpResponse {
     pub(super) async fn chunk(&mut self) -> Result<Option<Bytes>, HttpError> {
         match self {
             Self::Address(response) => response.chunk().await.map_err(|error| lost(&error)),
-            Self::Usbmux(response) => response.chunk().await,
+            Self::Stream(response) => response.chunk().await,
         }
     }
 }
@@ -109,17 +109,16 @@ impl HttpClient {
         Ok(Self { sender: Sender::Address(client), base })
     }
 
-    /// A client for the server at a port of an iPhone.
+    /// A client for the server that this connects to. `address` is for messages, and has the form of a URL.
     ///
     /// # Errors
-    /// [`Error::Refused`] if its UDID cannot be one.
-    pub(super) fn over_usbmux(port: UsbmuxPort) -> Result<Self, Error> {
-        let base = Url::parse(&format!("usbmux://{}:{}", port.udid, port.port));
-        let base = base.map_err(|error| Error::Refused {
-            what: "the UDID of an iPhone",
+    /// [`Error::Refused`] if the address has another form.
+    pub(super) fn over_streams(address: &str, connector: Box<dyn Connect>) -> Result<Self, Error> {
+        let base = Url::parse(address).map_err(|error| Error::Refused {
+            what: "the address of WebDriverAgent",
             reason: error.to_string(),
         })?;
-        Ok(Self { sender: Sender::Usbmux(port), base })
+        Ok(Self { sender: Sender::Stream(connector), base })
     }
 
     /// The server's address, for messages.
@@ -152,7 +151,10 @@ impl HttpClient {
     async fn open(&self, request: &Request) -> Result<HttpResponse, HttpError> {
         let client = match &self.sender {
             Sender::Address(client) => client,
-            Sender::Usbmux(port) => return port.open(request).await.map(HttpResponse::Usbmux),
+            Sender::Stream(connector) => {
+                let opened = StreamResponse::open(&**connector, request).await;
+                return opened.map(HttpResponse::Stream);
+            }
         };
         let url = format!("{}{}", self.address(), request.path);
         let method = match request.method {

@@ -1,55 +1,53 @@
-//! HTTP to a port of an iPhone through usbmuxd: hyper on a connection that is not a socket of this computer. reqwest, which
+//! HTTP over connections that are not sockets of this computer, such as those to a port of an iPhone: hyper. reqwest, which
 //! sends all other requests, only connects to addresses.
 
 use std::future::poll_fn;
 use std::pin::Pin;
 
+use async_trait::async_trait;
 use bytes::Bytes;
 use hyper::body::{Body as _, Incoming};
 use hyper::client::conn::http1;
 use hyper::header::{CONTENT_TYPE, HOST, USER_AGENT};
 use hyper_util::rt::TokioIo;
+use thumbwire_adb::transport::Io;
 use thumbwire_webdriver::{Method, Request};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use super::{CONNECT, HttpError};
-use crate::ios::usbmux::UsbmuxClient;
 
-/// A port of an iPhone.
-#[derive(Debug, Clone)]
-pub(crate) struct UsbmuxPort {
-    pub(crate) client: UsbmuxClient,
-    /// The phone. Its number at the daemon is looked up for each connection: a number that is used again after a restart of
-    /// the daemon could be another phone's.
-    pub(crate) udid: String,
-    pub(crate) port: u16,
+/// Makes connections to a server that has no address here.
+#[async_trait]
+pub(crate) trait Connect: Send + Sync {
+    /// A new connection, or why there is none.
+    async fn connect(&self) -> Result<Box<dyn Io>, String>;
 }
 
 /// A response whose body is still coming. The connection ends with it.
-pub(in crate::ios::wda) struct UsbmuxResponse {
+pub(crate) struct StreamResponse {
     pub(super) status: u16,
     body: Incoming,
     _connection: JoinSet<()>,
 }
 
-impl UsbmuxPort {
-    pub(super) async fn open(&self, request: &Request) -> Result<UsbmuxResponse, HttpError> {
+impl StreamResponse {
+    /// Sends a request on a new connection.
+    pub(super) async fn open(
+        connector: &dyn Connect,
+        request: &Request,
+    ) -> Result<Self, HttpError> {
         let not_sent = |error: &dyn std::fmt::Display| HttpError::NotSent(error.to_string());
-        let connecting = async {
-            let device = self.client.find(&self.udid).await?;
-            self.client.connect(device.id, self.port).await
-        };
-        let stream = timeout(CONNECT, connecting).await;
-        let stream =
-            stream.map_err(|_| HttpError::NotSent(format!("no answer within {CONNECT:?}")))?;
-        let stream = stream.map_err(|error| not_sent(&error))?;
+        let connected = timeout(CONNECT, connector.connect()).await;
+        let stream = connected
+            .unwrap_or_else(|_| Err(format!("no answer within {CONNECT:?}")))
+            .map_err(HttpError::NotSent)?;
         let handshake = http1::handshake(TokioIo::new(stream)).await;
         let (mut sender, connection) = handshake.map_err(|error| not_sent(&error))?;
         let mut running = JoinSet::new();
         running.spawn(async move {
             if let Err(error) = connection.await {
-                tracing::debug!("HTTP over usbmux: {error}");
+                tracing::debug!("HTTP over a stream: {error}");
             }
         });
         let method = match request.method {
@@ -68,15 +66,13 @@ impl UsbmuxPort {
         let body = request.body.as_ref().map(ToString::to_string).unwrap_or_default();
         let built = builder.body(body).map_err(|error| not_sent(&error))?;
         let response = sender.send_request(built).await.map_err(|error| lost(&error))?;
-        Ok(UsbmuxResponse {
+        Ok(Self {
             status: response.status().as_u16(),
             body: response.into_body(),
             _connection: running,
         })
     }
-}
 
-impl UsbmuxResponse {
     /// The next part of the body; `None` at its end.
     pub(super) async fn chunk(&mut self) -> Result<Option<Bytes>, HttpError> {
         loop {
