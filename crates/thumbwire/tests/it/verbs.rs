@@ -100,6 +100,8 @@ fn exit_codes_distinguish_failures() {
         3,
         "Device not connected",
     );
+    check(&["call", "--device", "virtual-ios", "mobile_press_key", r#"{"key":"home"}"#], 0, "");
+    check(&["eval", "--platform", "ios", "--fault", "slow"], 2, "are for Android phones");
     check(&["phone", "--android", "3"], 2, "available: 4.4, 9, 11");
     check(&["phone", "--fault", "slwo"], 2, "unknown fault \"slwo\"; expected one of: offline, ");
     check(&["phone", "--app-pref", "com.android.notes=x"], 2, "expected PACKAGE:KEY=VALUE");
@@ -284,16 +286,14 @@ fn kept(folder: &Path) -> BTreeMap<String, Vec<u8>> {
         let name = path.file_name().unwrap().to_str().unwrap().to_owned();
         if path.is_dir() {
             // The folder name of the agent's run contains the time.
-            kept.extend(inside(&path));
+            let inside = if name.starts_with("run-") { "run" } else { &*name };
+            let files = self::kept(&path).into_iter();
+            kept.extend(files.map(|(name, bytes)| (format!("{inside}/{name}"), bytes)));
         } else if name.ends_with(".png") || name.contains("snapshot") {
             kept.insert(name, fs::read(&path).unwrap());
         }
     }
     kept
-}
-
-fn inside(folder: &Path) -> impl Iterator<Item = (String, Vec<u8>)> {
-    kept(folder).into_iter().map(|(name, bytes)| (format!("run/{name}"), bytes))
 }
 
 #[test]
