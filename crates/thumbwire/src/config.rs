@@ -176,11 +176,8 @@ impl Config {
             appium: appium_server(&var)?,
             #[cfg(feature = "appium")]
             appium_devices: match var("THUMBWIRE_APPIUM_DEVICE") {
-                Some(text) => {
-                    appium_devices(&text)
-                        .map_err(|why| format!("invalid THUMBWIRE_APPIUM_DEVICE: {why}"))?
-                        .0
-                }
+                Some(text) => appium_devices(&text)
+                    .map_err(|why| format!("invalid THUMBWIRE_APPIUM_DEVICE: {why}"))?,
                 None => Vec::new(),
             },
             // https://no-color.org: any non-empty value.
@@ -229,25 +226,19 @@ fn appium_server(var: &impl Fn(&str) -> Option<String>) -> Result<Option<AppiumS
     named.transpose().map_err(|why| format!("invalid APPIUM_SERVER: {why}"))
 }
 
-/// Phones of an Appium server that one flag or variable names.
-#[cfg(feature = "appium")]
-#[derive(Debug, Clone)]
-pub struct AppiumDevices(pub Vec<AppiumDevice>);
-
 /// Reads phones of an Appium server: JSON, or `@` and a file with it.
 ///
 /// # Errors
 /// What is wrong, without the values.
 #[cfg(feature = "appium")]
-pub fn appium_devices(text: &str) -> Result<AppiumDevices, String> {
-    let devices = match text.strip_prefix('@') {
+pub fn appium_devices(text: &str) -> Result<Vec<AppiumDevice>, String> {
+    match text.strip_prefix('@') {
         Some(file) => std::fs::read_to_string(file)
             .map_err(|error| error.to_string())
             .and_then(|json| AppiumDevice::parse_all(&json))
             .map_err(|why| format!("{file}: {why}")),
         None => AppiumDevice::parse_all(text),
-    };
-    devices.map(AppiumDevices)
+    }
 }
 
 /// The items of a comma-separated list.

@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn window_of_the_system_is_no_app() {
+    fn window_of_the_system_is_not_an_app() {
         assert_eq!(front(AppId("com.android.systemui".into()), String::new()).app(), None);
         assert!(front(AppId("a.b".into()), String::new()).app().is_some());
     }

@@ -71,7 +71,7 @@ impl Appium {
     /// Asks the server whether it takes sessions.
     ///
     /// # Errors
-    /// [`Error::NotConnected`] if it is no Appium server, [`Error::NotReady`] with its reason if it takes none.
+    /// [`Error::NotConnected`] if it is not an Appium server, [`Error::NotReady`] with its reason if it takes none.
     pub(super) async fn check_server(&self) -> Result<(), Error> {
         let address = self.server.address();
         let response = self.server.read(STATUS, SessionCommand::Status).await;

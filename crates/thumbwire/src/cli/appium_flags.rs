@@ -1,35 +1,40 @@
 //! `--appium` and `--appium-device`: phones behind an Appium server or a Selenium Grid.
 
-use thumbwire_core::providers::{AppiumDevice, AppiumProvider, AppiumServer};
+use thumbwire_core::providers::{AppiumDevice, AppiumProvider};
 
 use super::CliError;
 use crate::config::{self, Config};
 
-/// The server, and its phones.
+/// The server, and its phones. Both are read by [`AppiumFlags::applied_to`], because clap's errors would print passwords.
 #[derive(clap::Args)]
 pub(super) struct AppiumFlags {
     /// Appium server or Selenium Grid [default: $APPIUM_SERVER]
     #[arg(long, value_name = "URL", global = true)]
-    appium: Option<AppiumServer>,
+    appium: Option<String>,
     /// Phone of the Appium server, by its W3C capabilities, or @FILE (repeatable) [default: $THUMBWIRE_APPIUM_DEVICE]
-    #[arg(long, value_name = "JSON", global = true, value_parser = config::appium_devices, alias = "appium-capabilities")]
-    appium_device: Vec<Devices>,
+    #[arg(long, value_name = "JSON", global = true, alias = "appium-capabilities")]
+    appium_device: Vec<String>,
 }
-
-/// The phones of one flag.
-type Devices = config::AppiumDevices;
 
 impl AppiumFlags {
     /// The settings, with this server and these phones instead of those of the environment.
     ///
     /// # Errors
-    /// There are phones without a server, or two with one id.
+    /// A value is not what it should be, there are phones without a server, or two with one id.
     pub(super) fn applied_to(&self, config: Config) -> Result<Config, CliError> {
-        let appium = self.appium.clone().or(config.appium);
-        let appium_devices: Vec<AppiumDevice> = match self.appium_device.is_empty() {
-            true => config.appium_devices,
-            false => self.appium_device.iter().flat_map(|flag| flag.0.clone()).collect(),
+        let invalid = |flag: &str, why: String| CliError::usage(format!("invalid {flag}: {why}"));
+        let appium = match &self.appium {
+            Some(url) => Some(url.parse().map_err(|why| invalid("--appium", why))?),
+            None => config.appium,
         };
+        let mut appium_devices: Vec<AppiumDevice> = Vec::new();
+        for text in &self.appium_device {
+            let devices = config::appium_devices(text);
+            appium_devices.extend(devices.map_err(|why| invalid("--appium-device", why))?);
+        }
+        if appium_devices.is_empty() {
+            appium_devices = config.appium_devices;
+        }
         let config = Config { appium, appium_devices, ..config };
         match &config.appium {
             Some(server) => AppiumProvider::new(server.clone(), config.appium_devices.clone())

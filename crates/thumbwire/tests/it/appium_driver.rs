@@ -22,6 +22,7 @@ use tokio::net::TcpListener;
 
 use crate::appium_server::{Server, appium};
 use crate::stock_adb::{Phone, Stock};
+use crate::support::thumbwire;
 
 /// Calls whose replies differ, by their number in the story, and why.
 const ANDROID_DIFFERENCES: &[(usize, &str)] = &[
@@ -200,6 +201,24 @@ impl Ways {
         assert!(unexpected.is_empty(), "{unexpected}");
         table
     }
+}
+
+#[test]
+fn wrong_flags_are_refused_without_their_values() {
+    let check = |flags: &[&str], says: &str| {
+        let output = thumbwire().arg("devices").args(flags).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{flags:?}: {text}");
+        assert!(text.contains(says) && !text.contains("secret"), "{flags:?}: {text}");
+    };
+    let server = "http://me:secret@127.0.0.1:1";
+    check(&["--appium", "me:secret@127.0.0.1:1"], "invalid --appium: expected the URL");
+    check(&["--appium-device", "{}"], "needs a server");
+    check(&["--appium", server, "--appium-device", r#"{"key":"secret"}"#], "write `appium:key`");
+    check(&["--appium", server, "--appium-device", "{secret"], "not JSON");
+    check(&["--appium", server, "--appium-device", "@/nowhere"], "/nowhere: ");
+    let twice = ["--appium-device", r#"[{"appium:udid":"U"},{"appium:udid":"U"}]"#];
+    check(&[&["--appium", server], &twice[..]].concat(), "have the id appium:U");
 }
 
 fn is_in_docs(table: &str) {

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::print_stdout, reason = "a skipped test reports it")]
 
+mod capabilities;
 mod captures;
 mod clients;
 mod fuzz;
