@@ -86,7 +86,7 @@ impl<'a> Exam<'a> {
                 Cause::DeviceError { text: "the phone does not say what it is".into() }.into()
             );
         };
-        let apps = eye.apps().await.map(|list| list.apps).unwrap_or_default();
+        let apps = eye.apps().await.unwrap_or_default();
         let home = match options.full {
             true => home(eye, &apps).await,
             false => AppId(String::new()),
