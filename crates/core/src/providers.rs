@@ -184,6 +184,12 @@ impl DeviceProviders {
         self.providers.iter().any(|provider| provider.owns(id) && may_open(provider))
     }
 
+    /// The name of the provider whose phones have ids of this form; `None` if several providers' may.
+    pub fn owner(&self, id: &str) -> Option<&'static str> {
+        let mut owners = self.providers.iter().filter(|provider| provider.owns(id));
+        owners.next().map(|provider| provider.name())
+    }
+
     /// The list entry for a phone that no list announces; `None` if phones with such an id are announced.
     pub fn unlisted(&self, id: &str) -> Option<ListedDevice> {
         let unlisted = self.providers.iter().find_map(|provider| provider.unlisted(id));

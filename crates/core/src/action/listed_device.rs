@@ -30,8 +30,20 @@ pub enum DeviceKind {
     Physical,
     /// The platform's emulator.
     Emulator,
-    /// The built-in virtual phone. It is only selected by name.
+    /// A built-in virtual phone. It is only selected by name.
     BuiltIn,
+    /// The phone that an Appium server chooses. It may be another one of the list.
+    ServerChoice,
+}
+
+impl DeviceKind {
+    /// The phones of which one may be meant by a caller who names none: not the built-in ones, and what a server chooses only
+    /// if there is no other.
+    pub fn candidates(listed: &[ListedDevice]) -> Vec<&ListedDevice> {
+        let all = || listed.iter().filter(|phone| phone.kind != Self::BuiltIn);
+        let named: Vec<_> = all().filter(|phone| phone.kind != Self::ServerChoice).collect();
+        if named.is_empty() { all().collect() } else { named }
+    }
 }
 
 impl ListedDevice {
@@ -126,5 +138,26 @@ mod tests {
         assert_eq!(moves.len(), states.len());
         assert_eq!(next_move("rescue"), next_move("sideload"));
         assert_eq!(next_move(""), next_move("something new"));
+    }
+
+    #[test]
+    fn phone_that_a_server_chooses_is_meant_only_if_there_is_no_other() {
+        let phone = |id: &str, kind| ListedDevice {
+            id: id.to_owned(),
+            platform: Platform::Android,
+            model: String::new(),
+            state: ListedDevice::READY.into(),
+            kind,
+            properties: Vec::new(),
+        };
+        let built_in = phone("virtual", DeviceKind::BuiltIn);
+        let chosen = phone("appium", DeviceKind::ServerChoice);
+        let usb = phone("R58M1", DeviceKind::Physical);
+        let ids = |listed: &[ListedDevice]| {
+            let candidates = DeviceKind::candidates(listed).into_iter();
+            candidates.map(|phone| phone.id.clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(ids(&[built_in.clone(), chosen.clone(), usb]), ["R58M1"]);
+        assert_eq!(ids(&[built_in, chosen]), ["appium"]);
     }
 }

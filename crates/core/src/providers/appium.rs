@@ -171,7 +171,7 @@ async fn listed(url: &str, device: &AppiumDevice) -> ListedDevice {
         platform: capabilities.platform(),
         model: String::new(),
         state: state.into(),
-        kind: DeviceKind::Physical,
+        kind: if id == PREFIX { DeviceKind::ServerChoice } else { DeviceKind::Physical },
         properties: Vec::new(),
     }
 }

@@ -31,8 +31,7 @@ impl Session {
             return Err(Cause::NoDeviceChosen { there: self.list_devices(call).await? }.into());
         }
         let there = self.connections.phones.list().await?;
-        let attached: Vec<_> =
-            there.iter().filter(|phone| phone.kind != DeviceKind::BuiltIn).collect();
+        let attached = DeviceKind::candidates(&there);
         let ready = attached.iter().filter(|phone| phone.is_ready());
         let none = || Cause::NoDeviceChosen { there: there.clone() }.into();
         match (ready.collect::<Vec<_>>().as_slice(), attached.as_slice()) {
@@ -149,13 +148,15 @@ impl Session {
 }
 
 /// The first physical phone that is ready, else the first emulator.
-fn first(mut there: Vec<ListedDevice>) -> Result<(String, SelectionReason), Failure> {
-    there.retain(|phone| phone.kind != DeviceKind::BuiltIn);
-    let ready = |kind: DeviceKind| {
-        let mut ready = there.iter().filter(|phone| phone.is_ready());
-        ready.find(|phone| phone.kind == kind).map(|phone| phone.id.clone())
+fn first(there: Vec<ListedDevice>) -> Result<(String, SelectionReason), Failure> {
+    let candidates = DeviceKind::candidates(&there);
+    let ready = |is_emulator: bool| {
+        let mut ready = candidates.iter().filter(|phone| phone.is_ready());
+        ready
+            .find(|phone| (phone.kind == DeviceKind::Emulator) == is_emulator)
+            .map(|phone| phone.id.clone())
     };
-    match (ready(DeviceKind::Physical), ready(DeviceKind::Emulator)) {
+    match (ready(false), ready(true)) {
         (Some(id), _) => Ok((id, SelectionReason::FirstPhysical)),
         (None, Some(id)) => Ok((id, SelectionReason::FirstEmulator)),
         (None, None) => Err(Cause::NoDeviceChosen { there }.into()),

@@ -344,7 +344,8 @@ async fn iphone_is_seen_and_touched_in_pixels() {
     server.state().locked = true;
     assert_eq!(appium.foreground().await.unwrap(), Front::Keyguard);
     let list = appium.apps().await.unwrap();
-    let system: Vec<&str> = list.apps.iter().filter(|app| app.system).map(|app| &*app.id.0).collect();
+    let system: Vec<&str> =
+        list.apps.iter().filter(|app| app.system).map(|app| &*app.id.0).collect();
     assert_eq!(system, ["com.apple.Preferences"]);
     let device: &dyn Device = &appium;
     device.clipboard().unwrap().set_clipboard("clip").await.unwrap();

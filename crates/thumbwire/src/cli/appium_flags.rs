@@ -12,7 +12,7 @@ pub(super) struct AppiumFlags {
     #[arg(long, value_name = "URL", global = true)]
     appium: Option<String>,
     /// Phone of the Appium server, by its W3C capabilities, or @FILE (repeatable) [default: $THUMBWIRE_APPIUM_DEVICE]
-    #[arg(long, value_name = "JSON", global = true, alias = "appium-capabilities")]
+    #[arg(long, value_name = "JSON", global = true)]
     appium_device: Vec<String>,
 }
 

@@ -269,25 +269,23 @@ pub(super) async fn chosen(
         _ => {}
     }
     let listed = phones.list().await?;
-    let ready: Vec<&ListedDevice> = listed
-        .iter()
-        .filter(|phone| phone.is_ready() && phone.kind != DeviceKind::BuiltIn)
-        .collect();
+    let mut ready = DeviceKind::candidates(&listed);
+    ready.retain(|phone| phone.is_ready());
+    // How a listed phone is reached.
+    let way = |phone: &ListedDevice| {
+        phones.owner(&phone.id).unwrap_or(match phone.platform {
+            Platform::Android => "adb server",
+            Platform::Ios => "WebDriverAgent",
+        })
+    };
     match (device, ready.as_slice()) {
         (Some(id), _) => {
             let phone = listed.iter().find(|phone| phone.id == id);
-            Ok((id, phone.map_or("adbd over TCP", way)))
+            let way = phone.map_or("adbd over TCP", way);
+            Ok((id, way))
         }
         (None, [only]) => Ok((only.id.clone(), way(only))),
         (None, _) => Err(Cause::NoDeviceChosen { there: listed }.into()),
-    }
-}
-
-/// How a listed phone is reached.
-fn way(phone: &ListedDevice) -> &'static str {
-    match phone.platform {
-        Platform::Android => "adb server",
-        Platform::Ios => "WebDriverAgent",
     }
 }
 

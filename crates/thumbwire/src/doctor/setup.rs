@@ -13,7 +13,7 @@ use thumbwire_core::action::{DeviceKind, Failure, ListedDevice};
 use thumbwire_core::adb_key;
 use thumbwire_core::app_tools::{FileStore, TrustStore as _};
 use thumbwire_core::providers::DeviceProviders;
-use thumbwire_device::{Check, Device, Error, Facets, HelperStatus, TreeDetail};
+use thumbwire_device::{Check, Device, Error, Facets, HelperStatus, Platform, TreeDetail};
 use thumbwire_mcp::http_token;
 use tokio::time::{Instant, timeout};
 
@@ -185,7 +185,10 @@ async fn adb_server(
     match AdbServer::new(address).version().await {
         Ok(version) => {
             let count = listed.map_or(0, |all| {
-                all.iter().filter(|phone| phone.kind != DeviceKind::BuiltIn).count()
+                let is_its = |phone: &&ListedDevice| {
+                    phone.platform == Platform::Android && options.phones.owner(&phone.id).is_none()
+                };
+                all.iter().filter(is_its).count()
             });
             let phones = match count {
                 1 => "1 phone".to_owned(),
@@ -221,7 +224,7 @@ async fn phones(
             let found = listed.into_iter().find(|phone| phone.id == id);
             found.or_else(|| options.phones.unlisted(id)).into_iter().collect()
         }
-        None => listed.into_iter().filter(|phone| phone.kind != DeviceKind::BuiltIn).collect(),
+        None => DeviceKind::candidates(&listed).into_iter().cloned().collect(),
     };
     if checked.is_empty() {
         let finding = match options.device {

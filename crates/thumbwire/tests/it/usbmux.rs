@@ -98,7 +98,8 @@ async fn listed_by_command(daemon: &Daemon) -> Vec<Value> {
     let output = command.output().await.unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let rows: Vec<Value> = serde_json::from_slice(&output.stdout).unwrap();
-    rows.into_iter().filter(|row| row["platform"] == "ios").collect()
+    let is_attached = |row: &Value| row["platform"] == "ios" && row["built_in"] == false;
+    rows.into_iter().filter(is_attached).collect()
 }
 
 #[tokio::test]
