@@ -5,7 +5,7 @@
 //! exchanged last, in what is painted ([`recolour`]), so that the caret and hints have iOS's too. What Android lacks
 //! or has otherwise is drawn here in full: status bar and home indicator, home screen, keyboard, lock screen.
 //!
-//! Text is set in Roboto, as on Android: Apple's San Francisco may not be shipped with other products.
+//! Text is set in Inter, which resembles Apple's San Francisco; that may not be shipped with other products.
 
 mod alert;
 mod bars;

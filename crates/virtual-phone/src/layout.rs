@@ -437,7 +437,7 @@ mod tests {
     const AREA: Rect = Rect { left: 0, top: 0, right: 200, bottom: 300 };
 
     fn place(view: &View, scrolls: &mut Scrolls, focus: Option<&FocusMark>) -> Node {
-        let types = &mut Typesetter;
+        let types = &mut Typesetter::new(crate::platform::Platform::Android);
         let (package, owner) = ("com.x", "com.x/Main");
         Layout { types, scale: 1.0, package, owner, scrolls, focus }.place(view, AREA)
     }

@@ -5,6 +5,7 @@
 use crate::geometry::{Display, Rect};
 use crate::graphics::text::{TextStyle, Typesetter};
 use crate::layout::{FocusMark, LaidOutField, Layout, Scrolls};
+use crate::platform::Platform;
 use crate::render::{Frame, Renderer};
 use crate::scene::{Node, Scene};
 use crate::view::View;
@@ -31,7 +32,7 @@ pub(crate) struct Screen {
 
 impl Screen {
     /// A lit, empty screen.
-    pub(crate) fn new(display: Display) -> Self {
+    pub(crate) fn new(display: Display, platform: Platform) -> Self {
         let display = display.sane();
         let (width, height) = match display.rotation % 2 {
             0 => (display.width, display.height),
@@ -47,7 +48,7 @@ impl Screen {
             fields: Vec::new(),
             scrolls: Scrolls::new(),
             secure: BTreeSet::new(),
-            types: Typesetter,
+            types: Typesetter::new(platform),
             renderer: Renderer,
         }
     }

@@ -126,7 +126,7 @@ impl World {
             clock: PhoneClock::default(),
             settings: Settings::default(),
             log: Log::default(),
-            screen: Screen::new(setup.display),
+            screen: Screen::new(setup.display, setup.platform),
             input: Input::default(),
             apps: InstalledApps::new(apps::installed(setup.seed)),
             tasks: Tasks::default(),

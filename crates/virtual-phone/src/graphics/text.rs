@@ -14,12 +14,13 @@ use std::sync::Arc;
 use skrifa::{FontRef, MetadataProvider};
 
 use crate::graphics::icons::Icon;
+use crate::platform::Platform;
 use parley::fontique::{
     Blob, Collection, CollectionOptions, FontInfoOverride, Script, SourceCache,
 };
 use parley::{
-    Alignment, AlignmentOptions, FontContext, FontFamily, FontWeight, Layout, LayoutContext,
-    LineHeight, OverflowWrap, PositionedLayoutItem, StyleProperty,
+    Alignment, AlignmentOptions, FontContext, FontFamily, FontFamilyName, FontWeight, Layout,
+    LayoutContext, LineHeight, OverflowWrap, PositionedLayoutItem, StyleProperty,
 };
 
 /// A font face of the phone.
@@ -27,6 +28,8 @@ use parley::{
 pub(crate) enum Face {
     Regular,
     Medium,
+    IosRegular,
+    IosMedium,
     Icons,
     Arabic,
     Hebrew,
@@ -38,6 +41,8 @@ impl Face {
         match self {
             Self::Regular => include_bytes!("../../fonts/Roboto-Regular.ttf"),
             Self::Medium => include_bytes!("../../fonts/Roboto-Medium.ttf"),
+            Self::IosRegular => include_bytes!("../../fonts/Inter-Regular-subset.otf"),
+            Self::IosMedium => include_bytes!("../../fonts/Inter-Medium-subset.otf"),
             Self::Icons => include_bytes!("../../fonts/MaterialIcons-subset.ttf"),
             Self::Arabic => include_bytes!("../../fonts/NotoSansArabic-subset.ttf"),
             Self::Hebrew => include_bytes!("../../fonts/NotoSansHebrew-subset.ttf"),
@@ -88,24 +93,33 @@ pub(crate) struct Glyph {
     pub(crate) y: f32,
 }
 
-const FAMILY: &str = "Phone";
+/// The families of the platforms. What Inter lacks is set in Roboto.
+const ANDROID: &str = "Phone";
+const IOS: &str = "Phone iOS";
+
 /// Maximum cached texts before the cache is cleared; a screen has about a hundred.
 const CACHED: usize = 2048;
 
-type CacheKey = (String, [u32; 3], bool, u16);
+type CacheKey = (String, [u32; 3], bool, u16, Platform);
 
 thread_local! {
     static WORKSHOP: RefCell<FontCache> = RefCell::new(FontCache::new());
 }
 
-/// Shapes text and caches the result.
-#[derive(Debug, Default)]
-pub(crate) struct Typesetter;
+/// Shapes text in the fonts of a platform, and caches the result.
+#[derive(Debug)]
+pub(crate) struct Typesetter {
+    platform: Platform,
+}
 
 impl Typesetter {
+    pub(crate) fn new(platform: Platform) -> Self {
+        Self { platform }
+    }
+
     /// Shapes `text`, breaking lines at `setting.wrap` and ending in "…" at the line limit.
     pub(crate) fn shape(&mut self, text: &str, setting: TextStyle) -> Arc<ShapedText> {
-        WORKSHOP.with_borrow_mut(|workshop| workshop.shape(text, setting))
+        WORKSHOP.with_borrow_mut(|workshop| workshop.on(self.platform).shape(text, setting))
     }
 
     /// An icon as a text of one glyph, `size` pixels high and wide.
@@ -125,20 +139,27 @@ impl Typesetter {
             // An empty layout would be as wide as a space.
             return 0.0;
         }
-        WORKSHOP
-            .with_borrow_mut(|workshop| workshop.run(&printable(text), setting, None).full_width())
+        WORKSHOP.with_borrow_mut(|workshop| {
+            workshop.on(self.platform).run(&printable(text), setting, None).full_width()
+        })
     }
 
     /// The width of the longest word, in pixels.
     pub(crate) fn narrowest(&mut self, text: &str, setting: TextStyle) -> f32 {
         WORKSHOP.with_borrow_mut(|workshop| {
-            workshop.run(&printable(text), setting, None).calculate_content_widths().min
+            workshop
+                .on(self.platform)
+                .run(&printable(text), setting, None)
+                .calculate_content_widths()
+                .min
         })
     }
 }
 
 /// The fonts and the cache.
 struct FontCache {
+    /// The platform whose fonts are used now.
+    platform: Platform,
     fonts: FontContext,
     layouts: LayoutContext<()>,
     /// The face of a font's data, by the data's id.
@@ -162,8 +183,10 @@ impl FontCache {
             };
             collection.register_fonts(blob, Some(rename))
         };
-        register(Face::Regular, FAMILY, 400.0);
-        register(Face::Medium, FAMILY, 500.0);
+        register(Face::Regular, ANDROID, 400.0);
+        register(Face::Medium, ANDROID, 500.0);
+        register(Face::IosRegular, IOS, 400.0);
+        register(Face::IosMedium, IOS, 500.0);
         let arabic = register(Face::Arabic, "Phone Arabic", 400.0);
         let hebrew = register(Face::Hebrew, "Phone Hebrew", 400.0);
         for (script, families) in [(*b"Arab", arabic), (*b"Hebr", hebrew)] {
@@ -171,13 +194,20 @@ impl FontCache {
             collection.append_fallbacks(Script::from_bytes(script), families);
         }
         let fonts = FontContext { collection, source_cache: SourceCache::default() };
-        Self { fonts, layouts: LayoutContext::new(), faces, cache: HashMap::new() }
+        let platform = Platform::Android;
+        Self { platform, fonts, layouts: LayoutContext::new(), faces, cache: HashMap::new() }
+    }
+
+    /// The same with the fonts of this platform.
+    fn on(&mut self, platform: Platform) -> &mut Self {
+        self.platform = platform;
+        self
     }
 
     fn shape(&mut self, text: &str, setting: TextStyle) -> Arc<ShapedText> {
         let lengths =
             [setting.size, setting.line, setting.wrap.unwrap_or(f32::MAX)].map(f32::to_bits);
-        let key = (text.to_owned(), lengths, setting.medium, setting.lines);
+        let key = (text.to_owned(), lengths, setting.medium, setting.lines, self.platform);
         if let Some(known) = self.cache.get(&key) {
             return Arc::clone(known);
         }
@@ -247,7 +277,13 @@ impl FontCache {
 
     fn run(&mut self, text: &str, setting: TextStyle, wrap: Option<f32>) -> Layout<()> {
         let mut builder = self.layouts.ranged_builder(&mut self.fonts, text, 1.0, false);
-        builder.push_default(StyleProperty::FontFamily(FontFamily::named(FAMILY)));
+        let families = match self.platform {
+            Platform::Android => FontFamily::named(ANDROID),
+            Platform::Ios => FontFamily::List(
+                vec![FontFamilyName::named(IOS), FontFamilyName::named(ANDROID)].into(),
+            ),
+        };
+        builder.push_default(StyleProperty::FontFamily(families));
         builder.push_default(StyleProperty::FontSize(setting.size));
         let weight = if setting.medium { 500.0 } else { 400.0 };
         builder.push_default(StyleProperty::FontWeight(FontWeight::new(weight)));
@@ -306,7 +342,7 @@ mod tests {
 
     #[test]
     fn long_text_breaks_into_lines_that_fit() {
-        let mut types = Typesetter;
+        let mut types = Typesetter::new(Platform::Android);
         let shaped = types.shape("the quick brown fox jumps over", setting(0, Some(120.0)));
         assert!(shaped.lines.len() >= 3);
         assert!(shaped.lines.iter().all(|line| line.width <= 120.0));
@@ -315,7 +351,7 @@ mod tests {
 
     #[test]
     fn text_over_the_line_limit_ends_in_an_ellipsis() {
-        let mut types = Typesetter;
+        let mut types = Typesetter::new(Platform::Android);
         let whole = types.shape("Restaurant at the end", setting(1, None));
         let cut = types.shape("Restaurant at the end", setting(1, Some(120.0)));
         assert_eq!(cut.lines.len(), 1);
@@ -327,7 +363,7 @@ mod tests {
 
     #[test]
     fn weights_use_different_faces() {
-        let mut types = Typesetter;
+        let mut types = Typesetter::new(Platform::Android);
         let bold = types.shape("Maps", TextStyle { medium: true, ..setting(0, None) });
         let plain = types.shape("Maps", setting(0, None));
         assert!(bold.lines[0].glyphs.iter().all(|glyph| glyph.face == Face::Medium));
@@ -335,8 +371,22 @@ mod tests {
     }
 
     #[test]
+    fn platforms_have_fonts_of_their_own_and_what_one_lacks_is_in_the_other() {
+        let mut types = Typesetter::new(Platform::Ios);
+        let mut faces = |text: &str, medium: bool| {
+            let shaped = types.shape(text, TextStyle { medium, ..setting(0, None) });
+            assert!(shaped.lines[0].glyphs.iter().all(|glyph| glyph.id != 0), "{text}");
+            shaped.lines[0].glyphs.iter().map(|glyph| glyph.face).collect::<Vec<_>>()
+        };
+        assert_eq!(faces("Aé", false), [Face::IosRegular; 2]);
+        assert_eq!(faces("Ж", true), [Face::IosMedium]);
+        assert_eq!(faces("\u{192}", false), [Face::Regular]);
+        assert_eq!(faces("ש", false), [Face::Hebrew]);
+    }
+
+    #[test]
     fn any_text_can_be_shaped() {
-        let mut types = Typesetter;
+        let mut types = Typesetter::new(Platform::Ios);
         for text in ["", "\n", "\n\n", "\0\u{1}\u{85}", "שלום عليكم", "👩‍👩‍👧 日本語", "a\u{301}"]
         {
             for wrap in [None, Some(0.0), Some(1.0), Some(50.0)] {

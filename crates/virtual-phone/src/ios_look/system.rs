@@ -19,13 +19,22 @@ pub(crate) fn status(clock: &Clock, battery: &Battery, settings: &Settings, ligh
     if settings.on("global", "airplane_mode_on") {
         parts.push(sign(Icon::AirplanemodeActive, "Airplane mode on"));
     } else {
-        parts.push(sign(Icon::SignalCellular4Bar, "4 of 4 bars, signal strength"));
+        parts.push(signal(ink).content_description("4 of 4 bars, signal strength"));
     }
     if settings.wifi() {
         parts.push(sign(Icon::Wifi, "3 of 3 Wi-Fi bars"));
     }
     parts.push(charge(battery, ink));
     row(parts).gap(5.0).pad_each(32.0, 8.0, 24.0, 0.0).id("status_bar")
+}
+
+/// Four bars of a mobile network's signal.
+fn signal(ink: Colour) -> View {
+    let bar = |height: f32| {
+        let bar = View::new(class::VIEW, []).size(3.0, height).radius(1.0).fill(ink);
+        bar.margin(0.0, 12.0 - height, 0.0, 0.0).hide_from_accessibility()
+    };
+    row([4.0, 6.5, 9.0, 12.0].map(bar)).gap(2.0)
 }
 
 /// A lying battery, filled as far as it is charged.

@@ -31,7 +31,7 @@ fn short_rtl_lines_start_at_the_right_edge() {
 #[test]
 fn arabic_letters_are_shaped_and_none_is_missing() {
     use crate::graphics::text::{Face, TextStyle, Typesetter};
-    let mut types = Typesetter;
+    let mut types = Typesetter::new(crate::Platform::Android);
     let setting = TextStyle { size: 20.0, line: 26.0, medium: false, lines: 0, wrap: None };
     let mut glyphs = |text: &str| {
         let line = types.shape(text, setting).lines[0].clone();
