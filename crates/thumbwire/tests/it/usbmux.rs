@@ -13,7 +13,9 @@ use std::time::Duration;
 
 use futures::StreamExt as _;
 use serde_json::Value;
-use thumbwire_core::action::{Action, Call, Cause, ListedDevice, Outcome, Perform as _};
+use thumbwire_core::action::{
+    Action, Call, Cause, ListedDevice, Outcome, Perform as _, ScreenshotOptions,
+};
 use thumbwire_core::providers::{
     AllowedDevices, DeviceChange, DeviceProviders, SimulatorProvider, UsbmuxProvider,
 };
@@ -76,30 +78,29 @@ async fn phone_without_a_web_driver_agent_is_looked_at_until_one_answers() {
     let phones = providers(&daemon);
     let listed = phones.list().await.unwrap();
     assert_eq!(states(&listed), [(UDID, Missing::WebDriverAgent.state())]);
-    let call = || Call::with_timeout(Duration::from_secs(60));
+    let perform = async |session: &Session, action| {
+        session.perform(&Call::with_timeout(Duration::from_secs(60)), action).await
+    };
+    let look = || Action::Screenshot(ScreenshotOptions::default());
+    let tap = || Action::Touch(Gesture::Tap { at: Point { x: 5, y: 5 } });
     // Nobody gets it without naming it.
-    let any = Session::new(phones.clone(), []);
-    let failure = any.perform(&call(), Action::Screenshot(Default::default())).await.unwrap_err();
+    let failure = perform(&Session::new(phones.clone(), []), look()).await.unwrap_err();
     assert!(matches!(failure.cause, Cause::DeviceNotReady { .. }), "{failure:?}");
     let session = Session::new(phones, [UDID.to_owned()]);
-    let look = || session.perform(&call(), Action::Screenshot(Default::default()));
-    let Ok(Outcome::Screenshot(picture)) = look().await else { panic!("no screenshot") };
+    let looked = perform(&session, look()).await;
+    let Ok(Outcome::Screenshot(picture)) = looked else { panic!("{looked:?}") };
     assert_eq!(&picture.image.bytes[..], daemon::PICTURE);
-    let tap = || {
-        let at = Point { x: 5, y: 5 };
-        session.perform(&call(), Action::Touch(Gesture::Tap { at }))
-    };
-    let failure = tap().await.unwrap_err();
+    let failure = perform(&session, tap()).await.unwrap_err();
     assert_eq!(failure.side_effect, SideEffect::None);
     let Cause::DeviceNotConnected { reason, .. } = &failure.cause else { panic!("{failure:?}") };
     assert!(reason.ends_with(Missing::WebDriverAgent.next_move()), "{reason}");
-    look().await.unwrap();
+    perform(&session, look()).await.unwrap();
     let ready = ready_phone().await;
     daemon.change(1, |phone| phone.ports = ready.ports);
     // The session still has the handle that only looks. The refusal ends it, and the next call gets the other one.
-    let failure = tap().await.unwrap_err();
+    let failure = perform(&session, tap()).await.unwrap_err();
     assert!(failure.cause.to_string().ends_with("call again"), "{}", failure.cause);
-    tap().await.unwrap();
+    perform(&session, tap()).await.unwrap();
 }
 
 #[tokio::test]
