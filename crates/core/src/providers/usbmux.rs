@@ -2,7 +2,7 @@
 //!
 //! A phone is ready if its WebDriverAgent answers on port 8100; the state of any other says what is missing first. Only
 //! phones that the daemon lists are opened. One that lacks nothing but a WebDriverAgent is opened too, for looking, if iOS
-//! itself takes screenshots; it is not ready, so only who names it gets it.
+//! itself takes screenshots. It is not ready, so only callers that name it get it.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;

@@ -45,7 +45,7 @@ pub(crate) enum Trust {
     Refuses(&'static str),
 }
 
-/// A screenshot of an iPhone, as its screenshotr sends it.
+/// A screenshot, of the virtual iPhone.
 pub(crate) const PICTURE: &[u8] = include_bytes!("../../../../../docs/gallery/ios-locked.png");
 
 /// What screenshotr does when it is asked for a screenshot.
