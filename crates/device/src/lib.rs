@@ -133,7 +133,8 @@ pub trait Device: Send + Sync {
     /// do not answer a new host before they have. A later call connects again.
     async fn disconnect(&self);
 
-    /// The error for a feature that this device does not have.
+    /// The error for a feature that this device does not have. A decorator passes on the inner device's: that may say how to
+    /// get the feature.
     fn unsupported(&self, what: &'static str) -> Error {
         Error::Unsupported { what, platform: self.identity().platform }
     }

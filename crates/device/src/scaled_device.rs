@@ -268,6 +268,10 @@ impl<D: Device + ?Sized> Device for ScaledDevice<D> {
     async fn disconnect(&self) {
         self.inner.disconnect().await;
     }
+
+    fn unsupported(&self, what: &'static str) -> Error {
+        self.inner.unsupported(what)
+    }
 }
 
 impl<D: Device + ?Sized> ScaledDevice<D> {

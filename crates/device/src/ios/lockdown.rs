@@ -222,7 +222,13 @@ impl Lockdown {
 pub(crate) struct MessageStream(Box<dyn Io>);
 
 impl MessageStream {
-    pub(crate) async fn send(&mut self, message: Dictionary) -> Result<(), LockdownError> {
+    /// Messages over this connection.
+    #[cfg(test)]
+    pub(crate) fn over(stream: impl Io + 'static) -> Self {
+        Self(Box::new(stream))
+    }
+
+    pub(crate) async fn send(&mut self, message: impl Into<Value>) -> Result<(), LockdownError> {
         let body = property_list::to_xml(message);
         let length = u32::try_from(body.len()).unwrap_or(u32::MAX);
         let bytes = [&length.to_be_bytes()[..], &body].concat();
@@ -233,18 +239,43 @@ impl MessageStream {
         Ok(timeout(EXCHANGE, sending).await.map_err(|_| LockdownError::TimedOut(EXCHANGE))??)
     }
 
+    /// The next message, which is a dictionary.
     pub(crate) async fn receive(&mut self, limit: Duration) -> Result<Dictionary, LockdownError> {
+        let body = self.receive_body(limit, LONGEST).await?;
+        property_list::parse(&body).map_err(|error| LockdownError::Protocol(error.to_string()))
+    }
+
+    /// The next message of up to `longest` bytes, with any top.
+    pub(crate) async fn receive_value(
+        &mut self,
+        limit: Duration,
+        longest: usize,
+    ) -> Result<Value, LockdownError> {
+        let body = self.receive_body(limit, longest).await?;
+        let value = property_list::parse_value(&body);
+        value.map_err(|error| LockdownError::Protocol(error.to_string()))
+    }
+
+    async fn receive_body(
+        &mut self,
+        limit: Duration,
+        longest: usize,
+    ) -> Result<Vec<u8>, LockdownError> {
         let receiving = async {
             let mut length = [0; 4];
             self.0.read_exact(&mut length).await?;
             let length = u32::from_be_bytes(length);
-            let fits = usize::try_from(length).ok().filter(|length| *length <= LONGEST);
-            let fits = fits.ok_or_else(|| {
-                LockdownError::Protocol(format!("{length} bytes; the limit is {LONGEST}"))
-            })?;
-            let mut body = vec![0; fits];
-            self.0.read_exact(&mut body).await?;
-            property_list::parse(&body).map_err(|error| LockdownError::Protocol(error.to_string()))
+            if usize::try_from(length).map_or(true, |length| length > longest) {
+                let text = format!("{length} bytes; the limit is {longest}");
+                return Err(LockdownError::Protocol(text));
+            }
+            // Memory is taken as bytes arrive: the length is only what the phone says.
+            let mut body = Vec::new();
+            let read = (&mut self.0).take(length.into()).read_to_end(&mut body).await?;
+            match u32::try_from(read) == Ok(length) {
+                true => Ok(body),
+                false => Err(io::Error::from(io::ErrorKind::UnexpectedEof).into()),
+            }
         };
         timeout(limit, receiving).await.unwrap_or(Err(LockdownError::TimedOut(limit)))
     }

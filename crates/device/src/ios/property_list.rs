@@ -11,16 +11,20 @@ const DEEPEST: usize = 32;
 /// How many values a binary list may have, counted as often as they are referred to.
 const MOST_VALUES: usize = 100_000;
 
+/// How many bytes the texts and data of a binary list may have together, counted as often as they are referred to; those of
+/// a longer list its own length.
+const MOST_CONTENT: usize = 16 << 20;
+
 /// Why bytes are not a property list that is accepted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("not a property list: {0}")]
 pub(crate) struct PropertyListError(&'static str);
 
 /// A value as XML.
-pub(crate) fn to_xml(message: Dictionary) -> Vec<u8> {
+pub(crate) fn to_xml(message: impl Into<Value>) -> Vec<u8> {
     let mut bytes = Vec::new();
     // Writing to memory cannot fail, and every value has an XML form.
-    let written = Value::Dictionary(message).to_writer_xml(&mut bytes);
+    let written = message.into().to_writer_xml(&mut bytes);
     debug_assert!(written.is_ok(), "{written:?}");
     bytes
 }
@@ -30,13 +34,20 @@ pub(crate) fn to_xml(message: Dictionary) -> Vec<u8> {
 /// # Errors
 /// If it is malformed, too deep, or has another top.
 pub(crate) fn parse(bytes: &[u8]) -> Result<Dictionary, PropertyListError> {
-    let value = if bytes.starts_with(b"bplist00") {
-        BinaryList::new(bytes)?.read_top()?
-    } else {
-        check_nesting(bytes)?;
-        Value::from_reader_xml(bytes).map_err(|_| PropertyListError("malformed XML"))?
-    };
-    value.into_dictionary().ok_or(PropertyListError("the top is not a dictionary"))
+    let top = parse_value(bytes)?.into_dictionary();
+    top.ok_or(PropertyListError("the top is not a dictionary"))
+}
+
+/// Reads a list in either form, with any top.
+///
+/// # Errors
+/// If it is malformed, too deep, or stands for more than it may.
+pub(crate) fn parse_value(bytes: &[u8]) -> Result<Value, PropertyListError> {
+    if bytes.starts_with(b"bplist00") {
+        return BinaryList::new(bytes)?.read_top();
+    }
+    check_nesting(bytes)?;
+    Value::from_reader_xml(bytes).map_err(|_| PropertyListError("malformed XML"))
 }
 
 /// Refuses XML that is nested too deeply, or in which tags could hide from this scan: Apple's writers use neither comments,
@@ -88,6 +99,8 @@ struct BinaryList<'a> {
     top: usize,
     /// How many values may still be made.
     left: usize,
+    /// How many bytes texts and data may still have.
+    content_left: usize,
 }
 
 const TRUNCATED: PropertyListError = PropertyListError("it is truncated");
@@ -107,7 +120,8 @@ impl<'a> BinaryList<'a> {
         let table_end = table.checked_add(length).filter(|it| *it <= end).ok_or(TRUNCATED)?;
         let offsets = bytes[table..table_end].chunks_exact(offset_size).map(number);
         let offsets = offsets.collect::<Result<_, _>>()?;
-        Ok(Self { bytes, offsets, reference_size, top, left: MOST_VALUES })
+        let content_left = bytes.len().max(MOST_CONTENT);
+        Ok(Self { bytes, offsets, reference_size, top, left: MOST_VALUES, content_left })
     }
 
     fn read_top(mut self) -> Result<Value, PropertyListError> {
@@ -141,15 +155,15 @@ impl<'a> BinaryList<'a> {
             }
             0x4 => {
                 let (length, begin) = self.length(low, content)?;
-                Value::Data(self.slice(begin, length)?.to_vec())
+                Value::Data(self.content(begin, length)?.to_vec())
             }
             0x5 => {
                 let (length, begin) = self.length(low, content)?;
-                Value::String(String::from_utf8_lossy(self.slice(begin, length)?).into_owned())
+                Value::String(String::from_utf8_lossy(self.content(begin, length)?).into_owned())
             }
             0x6 => {
                 let (length, begin) = self.length(low, content)?;
-                let bytes = self.slice(begin, length.checked_mul(2).ok_or(TRUNCATED)?)?;
+                let bytes = self.content(begin, length.checked_mul(2).ok_or(TRUNCATED)?)?;
                 let units =
                     bytes.chunks_exact(2).map(|pair| u16::from_be_bytes([pair[0], pair[1]]));
                 Value::String(String::from_utf16_lossy(&units.collect::<Vec<_>>()))
@@ -196,6 +210,14 @@ impl<'a> BinaryList<'a> {
     fn references(&self, at: usize, count: usize) -> Result<Vec<usize>, PropertyListError> {
         let length = count.checked_mul(self.reference_size).ok_or(TRUNCATED)?;
         self.slice(at, length)?.chunks_exact(self.reference_size).map(number).collect()
+    }
+
+    /// The bytes of a text or of data.
+    fn content(&mut self, at: usize, length: usize) -> Result<&'a [u8], PropertyListError> {
+        let bytes = self.slice(at, length)?;
+        let left = self.content_left.checked_sub(length);
+        self.content_left = left.ok_or(PropertyListError("too much content"))?;
+        Ok(bytes)
     }
 
     fn slice(&self, at: usize, length: usize) -> Result<&'a [u8], PropertyListError> {
@@ -271,6 +293,7 @@ mod tests {
         }
         assert!(parse(&xml("<dict><key>a</key><array><dict/></array></dict>")).is_ok());
         assert!(parse(&xml("<array/>")).is_err(), "the top is a dictionary");
+        assert_eq!(parse_value(&xml("<array/>")).unwrap(), Value::Array(Vec::new()));
     }
 
     /// An array of twice the next one, and so on.
@@ -294,6 +317,32 @@ mod tests {
             }
             assert!(BinaryList::new(&bytes).unwrap().read_top().is_err(), "{levels}");
         }
+    }
+
+    /// An array whose 200 items are all the same data of a megabyte.
+    #[test]
+    fn data_that_is_referred_to_often_is_refused() {
+        let check = |references: usize, is_read: bool| {
+            let mut bytes = b"bplist00".to_vec();
+            bytes.extend([0xAF, 0x11]);
+            bytes.extend(u16::try_from(references).unwrap().to_be_bytes());
+            bytes.extend(vec![1; references]);
+            let data = bytes.len();
+            bytes.extend([0x4F, 0x12]);
+            bytes.extend((1_u32 << 20).to_be_bytes());
+            bytes.extend(vec![0; 1 << 20]);
+            let table = bytes.len();
+            bytes.extend(8_u32.to_be_bytes());
+            bytes.extend(u32::try_from(data).unwrap().to_be_bytes());
+            bytes.extend([0; 6]);
+            bytes.extend([4, 1]);
+            for number in [2, 0, table] {
+                bytes.extend(u64::try_from(number).unwrap().to_be_bytes());
+            }
+            assert_eq!(parse_value(&bytes).is_ok(), is_read, "{references}");
+        };
+        check(16, true);
+        check(200, false);
     }
 
     proptest! {

@@ -3,6 +3,7 @@
 
 mod daemon;
 mod pairing;
+mod screenshots;
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
