@@ -20,13 +20,11 @@ mod session;
 mod state;
 mod text;
 
-use std::sync::Mutex;
-
 use async_trait::async_trait;
 use thumbwire_webdriver::{AppiumDriver, MobileCommand, Response, SessionCommand};
 use tokio::sync::OnceCell;
 
-use crate::webdriver::{Operation, Pace, WebDriverClient};
+use crate::webdriver::{Operation, Pace, RotationMemory, WebDriverClient};
 use crate::{
     AppId, AppList, Device, DeviceInfo, Error, Facets, Front, Gesture, Identity, Key, Platform,
     Screenshot, SideEffect, Size, Tree, TreeDetail, TypingMethod,
@@ -40,8 +38,7 @@ pub struct Appium {
     /// Pixels per point of an iPhone, once they are measured.
     scale: OnceCell<f64>,
     pace: Pace,
-    /// Who turned the screen, and how it was before.
-    rotation: Mutex<Option<orientation::Rotation>>,
+    rotation: RotationMemory,
     /// What was read of the phone's log.
     log: tokio::sync::Mutex<logs::LogBuffer>,
 }
@@ -68,7 +65,7 @@ impl Appium {
             identity,
             scale: OnceCell::new(),
             pace: Pace::default(),
-            rotation: Mutex::default(),
+            rotation: RotationMemory::default(),
             log: tokio::sync::Mutex::default(),
         };
         appium.check_server().await?;

@@ -2,17 +2,22 @@
 //! `appium::Appium`.
 //!
 //! `client` keeps the session, maps errors and repeats what only reads; `http` sends requests; `gesture` writes gestures as W3C
-//! actions, `typing` splits long texts, `picture` reads screenshots. What a server is called and which session it gets is in a
+//! actions, `typing` splits long texts, `picture` reads screenshots, `rotation` remembers who turned the screen, `health` has the health
+//! checks. What a server is called and which session it gets is in a
 //! [`ServerProfile`] that the driver brings. The commands themselves are the drivers' business.
 
 mod client;
 mod gesture;
+mod health;
 mod http;
 mod picture;
+mod rotation;
 mod typing;
 
 pub(crate) use client::{Effect, Operation, SessionPlan, USUAL, WebDriverClient, unreadable};
 pub(crate) use gesture::touch_sources;
+pub(crate) use health::health;
 pub(crate) use http::{Connect, HttpClient, LONGEST, ServerProfile};
 pub(crate) use picture::read_picture;
+pub(crate) use rotation::RotationMemory;
 pub(crate) use typing::{PIECE, Pace, SLOWEST, after_typing, check_text, pieces};

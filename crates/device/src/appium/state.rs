@@ -5,9 +5,9 @@ use thumbwire_webdriver::{AppCommand, Base64, MobileCommand, Response};
 
 use super::{Appium, unreadable};
 use crate::android::encoded_link;
-use crate::webdriver::Operation;
+use crate::webdriver::{Operation, health};
 use crate::{
-    AppId, Check, Clipboard, Error, Front, Health, HealthChecks, HelperStatus, HelperTrial, Links,
+    AppId, Clipboard, Error, Front, Health, HealthChecks, HelperStatus, HelperTrial, Links,
     ScreenLock,
 };
 
@@ -120,26 +120,7 @@ impl HealthChecks for Appium {
     async fn check_health(&self) -> Result<Health, Error> {
         let connected = self.check_server().await.map_err(|error| error.to_string());
         let connected = connected.map(|()| format!("connected to {}", self.server.address()));
-        let screen = match (&connected, self.is_locked().await) {
-            (Err(_), _) => Err("unknown: the server does not respond".into()),
-            (Ok(_), Ok(false)) => Ok("on".into()),
-            (Ok(_), Ok(true)) => Err("locked".into()),
-            (Ok(_), Err(error)) => Err(format!("check failed to run: {error}")),
-        };
-        let source = match &connected {
-            Err(_) => Err("unknown: the server does not respond".into()),
-            Ok(_) => match self.read_tree().await {
-                Ok(tree) => Ok(format!("the screen has {} elements", tree.nodes.len())),
-                Err(error) => Err(error.to_string()),
-            },
-        };
-        let checks =
-            [("connectivity", connected), ("screen_state", screen), ("ui_service", source)];
-        let checks = checks.map(|(name, found)| match found {
-            Ok(details) => Check { name, passed: true, details },
-            Err(details) => Check { name, passed: false, details },
-        });
-        Ok(Health { checks: checks.into() })
+        Ok(health(connected, self.is_locked(), self.read_tree()).await)
     }
 
     async fn check_helper(&self) -> Result<HelperStatus, Error> {

@@ -20,13 +20,11 @@ mod screen;
 mod state;
 mod text;
 
-use std::sync::Mutex;
-
 use async_trait::async_trait;
 use thumbwire_webdriver::SourceFormat;
 use tokio::sync::OnceCell;
 
-use crate::webdriver::{HttpClient, Pace, WebDriverClient};
+use crate::webdriver::{HttpClient, Pace, RotationMemory, WebDriverClient};
 use crate::{
     AppId, AppList, Device, DeviceInfo, Error, Facets, Front, Gesture, Identity, Key, Platform,
     Screenshot, SideEffect, Size, Tree, TreeDetail, TypingMethod,
@@ -49,8 +47,7 @@ pub struct Ios {
     /// Pixels per point, once they are measured.
     scale: OnceCell<f64>,
     pace: Pace,
-    /// Who turned the screen, and how it was before.
-    rotation: Mutex<Option<orientation::Rotation>>,
+    rotation: RotationMemory,
 }
 
 impl Ios {
@@ -91,7 +88,7 @@ impl Ios {
             source_format: SourceFormat::Xml,
             scale: OnceCell::new(),
             pace: Pace::default(),
-            rotation: Mutex::default(),
+            rotation: RotationMemory::default(),
         };
         let status = ios.read_status().await.map_err(|error| not_wda(error, &url))?;
         ios.identity.model = match status.device.as_deref() {

@@ -1,10 +1,8 @@
 //! Turning the screen (FBOrientationCommands.m).
 //!
-//! WebDriverAgent does not turn the phone but pretends that it was turned. What was before is remembered here: iOS has no
-//! place for it, and forgets the pretence when WebDriverAgent ends.
+//! WebDriverAgent does not turn the phone but pretends that it was turned.
 
 use async_trait::async_trait;
-use thumbwire_base::lock;
 use thumbwire_webdriver::{Orientation as Turn, ScreenCommand};
 
 use super::Ios;
@@ -13,13 +11,6 @@ use crate::{Error, Orientation, OrientationControl, RotationOwner};
 
 const READ: Operation = Operation::new("tell the orientation", "reading the orientation");
 const SET: Operation = Operation::new("set the orientation", "setting the orientation");
-
-/// Who turned the screen, and how it was before.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Rotation {
-    owner: String,
-    before: Orientation,
-}
 
 impl Ios {
     pub(super) async fn read_orientation(&self) -> Result<Orientation, Error> {
@@ -60,29 +51,10 @@ impl OrientationControl for Ios {
 
     async fn set_orientation(&self, orientation: Orientation, owner: &str) -> Result<(), Error> {
         let before = self.read_orientation().await?;
-        let is_new = {
-            let mut rotation = lock(&self.rotation);
-            let is_new = rotation.is_none();
-            rotation.get_or_insert_with(|| Rotation { owner: owner.to_owned(), before });
-            is_new
-        };
-        let turned = self.turn(orientation).await;
-        if is_new && matches!(turned, Err(Error::Refused { .. } | Error::Unsupported { .. })) {
-            *lock(&self.rotation) = None;
-        }
-        turned
+        self.rotation.turn(owner, before, self.turn(orientation)).await
     }
 
     async fn restore_orientation(&self, turned: RotationOwner<'_>) -> Result<bool, Error> {
-        let rotation = lock(&self.rotation).clone();
-        let Some(rotation) = rotation.filter(|rotation| turned.includes(&rotation.owner)) else {
-            return Ok(false);
-        };
-        self.turn(rotation.before).await?;
-        let mut kept = lock(&self.rotation);
-        if *kept == Some(rotation) {
-            *kept = None;
-        }
-        Ok(true)
+        self.rotation.restore(turned, |before| self.turn(before)).await
     }
 }

@@ -10,9 +10,9 @@ use thumbwire_webdriver::{
 };
 
 use super::Ios;
-use crate::webdriver::{Operation, unreadable};
+use crate::webdriver::{Operation, health, unreadable};
 use crate::{
-    AppId, Battery, Check, Clipboard, DeviceInfo, Error, Front, Health, HealthChecks, HelperStatus,
+    AppId, Battery, Clipboard, DeviceInfo, Error, Front, Health, HealthChecks, HelperStatus,
     HelperTrial, Links, Orientation, Panel, Platform, ScreenLock, Size,
 };
 
@@ -209,26 +209,7 @@ impl HealthChecks for Ios {
             Some(false) => Err(status.message.unwrap_or_else(|| "not ready".into())),
             _ => Ok(format!("connected to WebDriverAgent at {}", self.wda.address())),
         });
-        let screen = match (&connected, self.is_locked().await) {
-            (Err(_), _) => Err("unknown: the phone does not respond".into()),
-            (Ok(_), Ok(false)) => Ok("on".into()),
-            (Ok(_), Ok(true)) => Err("locked".into()),
-            (Ok(_), Err(error)) => Err(format!("check failed to run: {error}")),
-        };
-        let source = match &connected {
-            Err(_) => Err("unknown: the phone does not respond".into()),
-            Ok(_) => match self.read_tree().await {
-                Ok(tree) => Ok(format!("the screen has {} elements", tree.nodes.len())),
-                Err(error) => Err(error.to_string()),
-            },
-        };
-        let checks =
-            [("connectivity", connected), ("screen_state", screen), ("ui_service", source)];
-        let checks = checks.map(|(name, found)| match found {
-            Ok(details) => Check { name, passed: true, details },
-            Err(details) => Check { name, passed: false, details },
-        });
-        Ok(Health { checks: checks.into() })
+        Ok(health(connected, self.is_locked(), self.read_tree()).await)
     }
 
     async fn check_helper(&self) -> Result<HelperStatus, Error> {
