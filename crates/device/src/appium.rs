@@ -193,9 +193,14 @@ fn not_appium(error: Error, address: &str) -> Error {
             acted: SideEffect::None,
         },
         Error::Unsupported { .. } => Error::NotConnected {
-            reason: format!(
-                "{address} has no path /status. Write the server's base path, such as {address}/wd/hub"
-            ),
+            reason: match address.split('/').nth(3) {
+                None => format!(
+                    "{address} has no path /status. Write the server's base path, such as {address}/wd/hub"
+                ),
+                Some(_) => format!(
+                    "{address} has no path /status. Write the URL without its path, or with the server's base path"
+                ),
+            },
             acted: SideEffect::None,
         },
         error => error,

@@ -68,8 +68,6 @@ impl ListedDevice {
     pub fn next_move(&self) -> Option<&'static str> {
         match &*self.state {
             Self::READY => None,
-            Self::NO_WDA => Some(START_WDA),
-            Self::NO_APPIUM => Some(START_APPIUM),
             state => Some(next_move(state)),
         }
     }
@@ -80,6 +78,11 @@ pub(super) fn next_move(state: &str) -> &'static str {
     #[cfg(feature = "ios")]
     if let Some(missing) = thumbwire_device::ios::Missing::of_state(state) {
         return missing.next_move();
+    }
+    match state {
+        ListedDevice::NO_WDA => return START_WDA,
+        ListedDevice::NO_APPIUM => return START_APPIUM,
+        _ => {}
     }
     match state.split_whitespace().next().unwrap_or_default() {
         "offline" => {
@@ -133,6 +136,8 @@ mod tests {
             "bootloader",
             "detached",
             "something new",
+            ListedDevice::NO_WDA,
+            ListedDevice::NO_APPIUM,
         ];
         let moves: std::collections::BTreeSet<&str> = states.into_iter().map(next_move).collect();
         assert_eq!(moves.len(), states.len());

@@ -29,11 +29,17 @@ impl FromStr for AppiumServer {
     fn from_str(text: &str) -> Result<Self, String> {
         let url = text.trim();
         let rest = ["http://", "https://"].iter().find_map(|scheme| url.strip_prefix(scheme));
-        match rest.is_some_and(|rest| !rest.is_empty() && !rest.starts_with('/')) {
-            true => Ok(Self(url.to_owned())),
-            false => {
-                Err("expected the URL of an Appium server, such as http://127.0.0.1:4723".into())
-            }
+        let Some(rest) = rest.filter(|rest| !rest.is_empty() && !rest.starts_with('/')) else {
+            return Err(
+                "expected the URL of an Appium server, such as http://127.0.0.1:4723".into()
+            );
+        };
+        let path = rest.split_once('/').map_or("", |(_, path)| path);
+        // What follows is printed, so no part of a password may be in it.
+        match rest.contains(['?', '#']) || path.contains('@') || rest.contains(char::is_control) {
+            true => Err("a URL with `?`, `#`, or `@` in its path; in a user name or password write `/` as %2F, \
+                         `?` as %3F, `#` as %23 and `@` as %40".into()),
+            false => Ok(Self(url.to_owned())),
         }
     }
 }
@@ -208,6 +214,11 @@ mod tests {
         for odd in ["", "127.0.0.1:4723", "ftp://a", "http://", "http:///x"] {
             assert!(odd.parse::<AppiumServer>().is_err(), "{odd}");
         }
+        for secret in ["pa/s3cret", "pa?s3cret", "pa#s3cret"] {
+            let error = format!("https://me:{secret}@grid").parse::<AppiumServer>().unwrap_err();
+            assert!(error.contains("%2F") && !error.contains("s3cret"), "{error}");
+        }
+        assert!("https://grid/wd?key=s3cret".parse::<AppiumServer>().is_err());
     }
 
     #[test]

@@ -168,7 +168,14 @@ impl Watch {
                 }
                 continue;
             }
-            let devices = attached(&self.client).await.unwrap_or_default();
+            let devices = match attached(&self.client).await {
+                Ok(devices) => devices,
+                // A daemon that is busy has not lost its phones.
+                Err(error) => {
+                    tracing::debug!("cannot list iPhones: {error}");
+                    continue;
+                }
+            };
             let asked = devices.iter().map(|device| async {
                 match self.known.get(&device.udid) {
                     Some(known) => known.clone(),

@@ -37,6 +37,12 @@ impl FromStr for WdaAddress {
     fn from_str(text: &str) -> Result<Self, String> {
         let mut urls = text.split(',').map(|url| url.trim().trim_end_matches('/').to_owned());
         let (url, mjpeg) = (urls.next().unwrap_or_default(), urls.next());
+        if text.contains('@') {
+            return Err(
+                "a WebDriverAgent takes no user name and password: leave them out of its URL"
+                    .into(),
+            );
+        }
         let are_urls =
             [Some(&url), mjpeg.as_ref()].into_iter().flatten().all(|url| Self::is_url(url));
         if !are_urls || urls.next().is_some() {
@@ -125,8 +131,14 @@ mod tests {
             "http://[::1]:8100, http://[::1]:9100".parse(),
             address("http://[::1]:8100", Some("http://[::1]:9100"))
         );
-        for odd in ["", "127.0.0.1:8100", "http://a,9100", "http://a,http://b,http://c", "ftp://a"]
-        {
+        for odd in [
+            "",
+            "127.0.0.1:8100",
+            "http://a,9100",
+            "http://a,http://b,http://c",
+            "ftp://a",
+            "http://u:p@a",
+        ] {
             assert!(odd.parse::<WdaAddress>().is_err(), "{odd}");
         }
     }

@@ -48,7 +48,7 @@ impl AttachedDevice {
         }
         // An app that is not there is not found, as without a limit.
         let installed = self.installed(Duration::ZERO).await?;
-        match installed.apps.iter().any(|there| there.id == *app) {
+        match !installed.is_complete || installed.apps.iter().any(|there| there.id == *app) {
             true => Err(Cause::AppNotAllowed { app: app.0.clone(), reason: Some(reason) }.into()),
             false => Err(Cause::AppNotFound { app: app.0.clone() }.into()),
         }

@@ -43,6 +43,11 @@ impl AppiumCapabilities {
                     .into());
             }
         };
+        for name in ["udid", "deviceName"] {
+            if capabilities.text(name).is_some_and(|value| value.contains(char::is_control)) {
+                return Err(format!("`appium:{name}` has a control character"));
+            }
+        }
         Ok(Self::new(platform, capabilities))
     }
 
@@ -73,7 +78,8 @@ impl AppiumCapabilities {
 
     /// What names the phone: `appium:udid`, else `appium:deviceName`.
     pub fn device_name(&self) -> Option<&str> {
-        ["udid", "deviceName"].iter().find_map(|name| self.capabilities.text(name))
+        let named = ["udid", "deviceName"].iter().find_map(|name| self.capabilities.text(name));
+        named.filter(|name| !name.trim().is_empty())
     }
 
     /// The model that the operator asks for, if any.

@@ -5,7 +5,9 @@ use std::time::Duration;
 use thumbwire_webdriver::{Command, NewSession, ServerStatus, SessionCommand};
 
 use super::{Appium, AppiumCapabilities, not_appium};
-use crate::webdriver::{Operation, ServerProfile, SessionPlan, WebDriverClient, unreadable};
+use crate::webdriver::{
+    Operation, STATUS_LIMIT, ServerProfile, SessionPlan, WebDriverClient, unreadable,
+};
 use crate::{Error, Platform};
 
 const STATUS: Operation = Operation::new("tell the server's state", "reading the server's state");
@@ -74,7 +76,7 @@ impl Appium {
     /// [`Error::NotConnected`] if it is not an Appium server, [`Error::NotReady`] with its reason if it takes none.
     pub(super) async fn check_server(&self) -> Result<(), Error> {
         let address = self.server.address();
-        let response = self.server.read(STATUS, SessionCommand::Status).await;
+        let response = self.server.read_within(STATUS, SessionCommand::Status, STATUS_LIMIT).await;
         let response = response.map_err(|error| not_appium(error, address))?;
         let status = ServerStatus::from_response(&response)
             .map_err(|error| unreadable(&SessionCommand::Status.into(), &error));

@@ -104,7 +104,7 @@ impl Ios {
     /// # Errors
     /// [`Error::Refused`] if `url` is not one.
     pub fn with_mjpeg(mut self, url: &str) -> Result<Self, Error> {
-        self.mjpeg = Some(HttpClient::new(client::WDA, url)?);
+        self.mjpeg = Some(HttpClient::new(client::MJPEG, url)?);
         Ok(self)
     }
 

@@ -16,10 +16,14 @@ use thumbwire_webdriver::{
 use tokio::sync::Mutex;
 
 use super::http::{HttpClient, HttpError, ServerProfile};
+use super::secrets::Secrets;
 use crate::{Error, Platform};
 
 /// Time limit of a command that names no other.
 pub(crate) const USUAL: Duration = Duration::from_secs(20);
+
+/// Time limit of a status, which a server that is up tells in milliseconds.
+pub(crate) const STATUS_LIMIT: Duration = Duration::from_secs(3);
 
 /// The session that a server is to give.
 #[derive(Debug, Clone)]
@@ -51,6 +55,7 @@ pub(crate) struct WebDriverClient(Arc<Shared>);
 struct Shared {
     http: HttpClient,
     plan: SessionPlan,
+    secrets: Secrets,
     /// `None` until a command needs one.
     session: Mutex<Option<OpenSession>>,
 }
@@ -109,7 +114,12 @@ impl WebDriverClient {
 
     /// One that is reached by this client.
     pub(crate) fn over(http: HttpClient, plan: SessionPlan) -> Self {
-        Self(Arc::new(Shared { http, plan, session: Mutex::default() }))
+        let asked = plan.request.capabilities.as_ref();
+        let mut secrets = asked.map_or_else(Secrets::default, |asked| {
+            Secrets::of_capabilities(asked.always_match.iter())
+        });
+        http.credentials().into_iter().for_each(|text| secrets.add(&text));
+        Self(Arc::new(Shared { http, plan, secrets, session: Mutex::default() }))
     }
 
     /// Its address, for messages.
@@ -129,6 +139,16 @@ impl WebDriverClient {
         command: impl Into<Command>,
     ) -> Result<Response, Error> {
         self.ask(what, &command.into(), Effect::Read, USUAL).await
+    }
+
+    /// Asks something that takes at most this long.
+    pub(crate) async fn read_within(
+        &self,
+        what: Operation,
+        command: impl Into<Command>,
+        limit: Duration,
+    ) -> Result<Response, Error> {
+        self.ask(what, &command.into(), Effect::Read, limit).await
     }
 
     /// Does something.
@@ -185,7 +205,7 @@ impl WebDriverClient {
 
     /// Ends the session, if there is one.
     pub(crate) async fn end_session(&self) {
-        let Shared { http, plan, session } = &*self.0;
+        let Shared { http, plan, session, .. } = &*self.0;
         // One that is just being created is waited for.
         let ending = async {
             let Some(session) = session.lock().await.take() else { return };
@@ -253,7 +273,7 @@ impl WebDriverClient {
 
     /// Forgets this session, unless there is a newer one.
     async fn forget(&self, session: &SessionId, end: SessionEnd) {
-        let Shared { http, plan, session: kept } = &*self.0;
+        let Shared { http, plan, session: kept, .. } = &*self.0;
         let mut kept = kept.lock().await;
         if kept.as_ref().is_none_or(|kept| kept.id != *session) {
             return;
@@ -305,6 +325,8 @@ impl Shared {
             let acts = effect == Effect::Act;
             let (status, body) = answer.map_err(|error| error.into_error(&self.http, acts))?;
             if at == last || !is_unknown_command(status, &body) {
+                let is_success = (200..300).contains(&status);
+                let body = if is_success { body } else { self.secrets.removed_from(body) };
                 return Ok((status, body));
             }
         }

@@ -160,6 +160,17 @@ impl HttpClient {
         &self.address
     }
 
+    /// The user name and the password of the URL, as they are there.
+    pub(crate) fn credentials(&self) -> Vec<String> {
+        match &self.sender {
+            Sender::Url(_, base) => {
+                let password = base.password().unwrap_or_default();
+                [base.username(), password].into_iter().map(str::to_owned).collect()
+            }
+            Sender::Stream(_) => Vec::new(),
+        }
+    }
+
     /// Whose server it is.
     pub(crate) fn server(&self) -> &ServerProfile {
         &self.server

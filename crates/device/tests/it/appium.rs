@@ -326,6 +326,20 @@ async fn credentials_are_sent_and_never_shown() {
 }
 
 #[tokio::test]
+async fn access_keys_that_a_server_quotes_are_not_passed_on() {
+    let server = StandIn::start().await;
+    let json =
+        r#"{"platformName":"iOS","appium:udid":"U","vendor:options":{"accessKey":"s3cret"}}"#;
+    let capabilities = AppiumCapabilities::parse(json).unwrap();
+    let appium = Appium::attach("appium:U", &server.url(), &capabilities).await.unwrap();
+    let quoted = format!("cannot create a session for {json}");
+    server.fail("POST /session", Fault::Answer(500, failure("session not created", &quoted)));
+    let error = appium.touch(TAP).await.unwrap_err();
+    let text = format!("{error} {error:?}");
+    assert!(text.contains("accessKey") && !text.contains("s3cret"), "{text}");
+}
+
+#[tokio::test]
 async fn iphone_is_seen_and_touched_in_pixels() {
     let (server, appium) = attach().await;
     assert_eq!(appium.screen_size().await.unwrap(), Size { width: 1170, height: 2532 });

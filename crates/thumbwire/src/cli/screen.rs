@@ -67,7 +67,9 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
         Some(file) => saved(file)?,
         None => {
             let session = session(config, arguments.device).with_orientation_kept();
-            match session.perform(&Call::with_timeout(BUDGET), Action::LOOK).await? {
+            let looked = session.perform(&Call::with_timeout(BUDGET), Action::LOOK).await;
+            session.end().await;
+            match looked? {
                 Outcome::Snapshot(look) => look,
                 other => {
                     return Err(CliError::failed(format!("expected a snapshot, got {other:?}")));

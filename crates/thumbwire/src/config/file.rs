@@ -59,7 +59,12 @@ impl ConfigFile {
     }
 
     fn parse(text: &str) -> Result<Self, String> {
-        let all: Table = text.parse().map_err(|error: toml::de::Error| error.to_string())?;
+        let all: Table = text.parse().map_err(|error: toml::de::Error| {
+            // Its own text quotes the line, which may have a password.
+            let line = |at: usize| text.get(..at).unwrap_or_default().matches('\n').count() + 1;
+            let line = error.span().map(|span| format!("line {}: ", line(span.start)));
+            format!("{}{}", line.unwrap_or_default(), error.message())
+        })?;
         let (mut general, mut commands) = (Table::new(), Table::new());
         for (key, value) in all {
             match value {

@@ -313,6 +313,8 @@ fn setup_without_a_phone_names_the_next_step() {
         let mut command = thumbwire();
         command
             .env("HOME", home.path())
+            // A long path would wrap its line.
+            .env("XDG_CONFIG_HOME", home.path())
             .env_remove("XDG_STATE_HOME")
             .env("ADB_SERVER_SOCKET", "tcp:127.0.0.1:9")
             .arg("doctor");
@@ -322,7 +324,6 @@ fn setup_without_a_phone_names_the_next_step() {
     assert_eq!(ended.status.code(), Some(3), "{ended:?}");
     let table = String::from_utf8(ended.stdout).unwrap();
     let table = table.replace(&*home.path().to_string_lossy(), "HOME");
-    let table = table.replace(env!("CARGO_TARGET_TMPDIR"), "CONFIG");
     insta::assert_snapshot!("setup_without_a_phone", table);
     assert_eq!(run(&["--setup"]).status.code(), Some(1));
     let ended = run(&["--setup", "--json", "--device", "virtual"]);

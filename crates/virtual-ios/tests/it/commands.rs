@@ -60,6 +60,13 @@ async fn errors_are_webdriveragents() {
             "invalid argument",
         ),
         ("POST", "/actions", json!({ "actions": [] }), "invalid argument"),
+        (
+            "POST",
+            "/actions",
+            json!({ "actions": [{ "type": "none", "id": "n", "actions":
+                [{ "type": "pause", "duration": 1_000_000_000_000_000_u64 }] }] }),
+            "invalid argument",
+        ),
     ] {
         let (_, found) = served.error(method, &format!("{session}{path}"), body).await;
         assert_eq!(found, error, "{method} {path}");

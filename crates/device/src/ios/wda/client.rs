@@ -21,6 +21,15 @@ pub(super) const WDA: ServerProfile = ServerProfile {
     platform: Platform::Ios,
 };
 
+/// Its MJPEG stream, for messages.
+pub(super) const MJPEG: ServerProfile = ServerProfile {
+    name: "WebDriverAgent's MJPEG stream",
+    address: "the address of the MJPEG stream",
+    example: "http://127.0.0.1:9100",
+    start: "Correct its URL; over USB, forward its port with `iproxy 9100 9100`",
+    ..WDA
+};
+
 /// Time limit for creating a session. WebDriverAgent looks for the app in front and waits for it.
 const CREATION: Duration = Duration::from_secs(30);
 

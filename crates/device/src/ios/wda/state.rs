@@ -10,7 +10,7 @@ use thumbwire_webdriver::{
 };
 
 use super::Ios;
-use crate::webdriver::{Operation, health, unreadable};
+use crate::webdriver::{Operation, STATUS_LIMIT, health, unreadable};
 use crate::{
     AppId, Battery, Clipboard, DeviceInfo, Error, Front, Health, HealthChecks, HelperStatus,
     HelperTrial, Links, Orientation, Panel, Platform, ScreenLock, Size,
@@ -27,7 +27,7 @@ const HELPER: Operation = Operation::new("start the helper", "the helper");
 
 impl Ios {
     pub(super) async fn read_status(&self) -> Result<ServerStatus, Error> {
-        let response = self.wda.read(STATUS, SessionCommand::Status).await?;
+        let response = self.wda.read_within(STATUS, SessionCommand::Status, STATUS_LIMIT).await?;
         ServerStatus::from_response(&response)
             .map_err(|error| unreadable(&SessionCommand::Status.into(), &error))
     }

@@ -16,7 +16,8 @@ use crate::touches::{between, round, steps};
 /// Limits on a request.
 const MAX_SOURCES: usize = 10;
 const MAX_TICKS: usize = 1_000;
-const MAX_TICK: Duration = Duration::from_secs(600);
+/// Limit on the time that all items of a source take together.
+const MAX_TIME: Duration = Duration::from_secs(600);
 
 /// A finger while the items are performed.
 #[derive(Clone, Copy)]
@@ -90,7 +91,7 @@ impl VirtualIphone {
                 },
             }
         }
-        self.move_fingers(fingers, &moves, lasts.min(MAX_TICK)).await;
+        self.move_fingers(fingers, &moves, lasts).await;
         Ok(())
     }
 
@@ -166,6 +167,9 @@ fn check(sources: &[InputSource]) -> Result<(), WebDriverError> {
     if sources.iter().any(|source| length(&source.items) > MAX_TICKS) {
         return invalid("an input source has more than 1000 items");
     }
+    if sources.iter().any(|source| time(&source.items) > MAX_TIME) {
+        return invalid("the items of an input source take more than 600 seconds");
+    }
     let is_touch = |source: &InputSource| {
         !matches!(source.items, InputItems::Pointer(PointerType::Mouse | PointerType::Pen, _))
     };
@@ -183,6 +187,29 @@ fn length(items: &InputItems) -> usize {
     }
 }
 
+/// How long all items take.
+fn time(items: &InputItems) -> Duration {
+    let times: Vec<Option<u64>> = match items {
+        InputItems::None(pauses) => pauses.clone(),
+        InputItems::Key(items) => items
+            .iter()
+            .map(|item| match item {
+                KeyItem::Pause(time) => *time,
+                KeyItem::Down(_) | KeyItem::Up(_) => None,
+            })
+            .collect(),
+        InputItems::Pointer(_, items) => items
+            .iter()
+            .map(|item| match item {
+                PointerItem::Pause(time) => *time,
+                PointerItem::Move { duration_ms, .. } => *duration_ms,
+                PointerItem::Down { .. } | PointerItem::Up { .. } | PointerItem::Cancel => None,
+            })
+            .collect(),
+    };
+    times.into_iter().map(millis).fold(Duration::ZERO, Duration::saturating_add)
+}
+
 fn millis(time: Option<u64>) -> Duration {
-    Duration::from_millis(time.unwrap_or(0)).min(MAX_TICK)
+    Duration::from_millis(time.unwrap_or(0))
 }
