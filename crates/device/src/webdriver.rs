@@ -24,4 +24,4 @@ pub(crate) use health::health;
 pub(crate) use http::{Connect, HttpClient, LONGEST, ServerProfile};
 pub(crate) use picture::read_picture;
 pub(crate) use rotation::RotationMemory;
-pub(crate) use typing::{PIECE, Pace, SLOWEST, after_typing, check_text, pieces};
+pub(crate) use typing::{PIECE, Pace, SLOWEST, after_typing, check_text, type_in_pieces};

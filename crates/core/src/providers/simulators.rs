@@ -43,7 +43,7 @@ impl DeviceProvider for SimulatorProvider {
         match timeout(LISTING, command.output()).await {
             Ok(Ok(output)) if output.status.success() => Ok(read_booted(&output.stdout)),
             Ok(Ok(output)) => {
-                // Without Xcode there is no simctl.
+                // simctl comes with Xcode.
                 let errors = String::from_utf8_lossy(&output.stderr);
                 tracing::debug!("simctl: {}", visible(errors.trim()));
                 Ok(Vec::new())

@@ -192,7 +192,7 @@ impl Watch {
         }
     }
 
-    /// Waits for the daemon's next event, or until it is time to look again; `false` if there is no daemon.
+    /// Waits for the daemon's next event, but not longer than `retry`. Returns `false` if there is no daemon.
     async fn wait_for_event(&mut self) -> bool {
         let events = match &mut self.events {
             Some(events) => events,

@@ -74,7 +74,7 @@ impl Appium {
             let command = MobileCommand::new("listApps").arg("applicationType", kind);
             let apps = match self.list_apps(command).await {
                 Err(Error::NotReady { text, .. }) => {
-                    tracing::info!("the installed apps are not told: {text}");
+                    tracing::info!("cannot list the installed apps: {text}");
                     let front = self.active_app().await?;
                     let is_system = |app: &AppId| app.0.starts_with("com.apple.");
                     let apps =

@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn platform_is_told_by_either_name() {
+    fn platform_follows_from_either_name() {
         let platform = |json: &str| AppiumCapabilities::parse(json).map(|it| it.platform());
         assert_eq!(platform("{}"), Ok(Platform::Android));
         assert_eq!(platform(r#"{"platformName":"ANDROID"}"#), Ok(Platform::Android));
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_told_without_values() {
+    fn errors_do_not_print_values() {
         for json in ["", "[]", r#"{"udid":"secret"}"#, r#"{"platformName":7}"#] {
             let error = AppiumCapabilities::parse(json).unwrap_err();
             assert!(!error.is_empty() && !error.contains("secret"), "{json}: {error}");

@@ -27,9 +27,9 @@ impl Appium {
             Platform::Ios => ("Apple".to_owned(), self.ios_model().await?),
         };
         let density = number("deviceScreenDensity");
-        let told = capabilities.text("deviceScreenSize").and_then(read_display_size);
+        let reported = capabilities.text("deviceScreenSize").and_then(read_display_size);
         // The capability has the display as it was at the session's beginning, perhaps turned.
-        let panel = told.map_or(upright, |size| Size {
+        let panel = reported.map_or(upright, |size| Size {
             width: size.width.min(size.height),
             height: size.width.max(size.height),
         });

@@ -1,14 +1,11 @@
 //! Touches, keys and typing.
 
 use thumbwire_webdriver::{ElementCommand, GestureCommand, MobileCommand, TypedText};
-use tokio::time::Instant;
 
 use super::Appium;
 use crate::android::key_code;
 use crate::ios::keys::{KEYBOARD_PAGE, Press, press_for};
-use crate::webdriver::{
-    Operation, SLOWEST, USUAL, after_typing, check_text, pieces, touch_sources,
-};
+use crate::webdriver::{Operation, SLOWEST, USUAL, touch_sources, type_in_pieces};
 use crate::{Error, Gesture, Key, Platform, TypingMethod};
 
 const TOUCH: Operation = Operation::new("touch the screen", "touching the screen");
@@ -59,15 +56,7 @@ impl Appium {
 
     /// Types into the field that has the focus. UiAutomator2 sets its text to the old one and this; XCUITest presses keys.
     pub(super) async fn type_keys(&self, text: &str) -> Result<TypingMethod, Error> {
-        check_text(text)?;
-        let mut typed = 0;
-        for piece in pieces(text) {
-            let begun = Instant::now();
-            let characters = piece.chars().count();
-            self.send_text(TYPE, piece).await.map_err(|error| after_typing(typed, error))?;
-            self.pace.learn(characters, begun.elapsed());
-            typed += characters;
-        }
+        type_in_pieces(&self.pace, text, |piece| self.send_text(TYPE, piece)).await?;
         Ok(match self.identity.platform {
             Platform::Android => TypingMethod::SetText,
             Platform::Ios => TypingMethod::Keys,

@@ -99,7 +99,7 @@ impl Logs for Appium {
         let lines = lines_until(&self.clock().await?)?;
         let mut log = self.log.lock().await;
         log.push(read_new(&self.server, &lines).await?);
-        // After the last one; from now on if there is none, or it is no longer kept.
+        // Entries after `last`; only new ones if there is no such entry, or it was dropped.
         let from = last.and_then(|last| log.0.iter().rposition(|entry| entry == last));
         let old =
             from.map_or_else(VecDeque::new, |from| log.0.range(from + 1..).cloned().collect());

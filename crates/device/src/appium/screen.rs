@@ -71,8 +71,9 @@ impl Appium {
     /// The whole display, as it is turned or upright: UiAutomator2 versions differ.
     async fn read_display(&self) -> Result<Size, Error> {
         let response = self.ask(SIZE, MobileCommand::new("deviceInfo")).await?;
-        let told = response.value.get("realDisplaySize").and_then(|size| size.as_str());
-        told.and_then(read_display_size)
+        let reported = response.value.get("realDisplaySize").and_then(|size| size.as_str());
+        reported
+            .and_then(read_display_size)
             .ok_or_else(|| unreadable("mobile: deviceInfo", response.value.to_string()))
     }
 

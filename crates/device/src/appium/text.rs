@@ -62,8 +62,7 @@ impl TextEditing for Appium {
     }
 
     async fn typing_time(&self, text: &str) -> Result<Duration, Error> {
-        let characters = u32::try_from(text.chars().count()).unwrap_or(u32::MAX);
-        Ok(self.pace.per_character().saturating_mul(characters))
+        Ok(self.pace.time_for(text))
     }
 
     /// `None`: neither driver knows the cursor, and the rest is in the tree.

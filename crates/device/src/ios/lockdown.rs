@@ -313,7 +313,7 @@ fn read_service(answer: &Dictionary) -> Result<ServicePort, LockdownError> {
     })
 }
 
-/// Whether the word says that there is no such value.
+/// Whether this error of lockdownd means that the key has no value.
 fn is_missing(word: &str) -> bool {
     matches!(word, "MissingValue" | "GetProhibited" | "InvalidDomain" | "MissingKey")
 }

@@ -1,7 +1,7 @@
 //! Property lists, the messages of usbmuxd and of iOS's services: XML is read and written, Apple's binary form is read.
 //!
 //! The `plist` crate parses XML. Nesting is checked before, because a deep value overflows the stack when it is dropped.
-//! The binary form is read here: in it a value may be referred to many times, so that a few bytes can stand for gigabytes.
+//! Binary lists are parsed here, with a limit: they may reference one value many times, so a few bytes can expand to gigabytes.
 
 use plist::{Dictionary, Value};
 

@@ -24,7 +24,7 @@ use async_trait::async_trait;
 use thumbwire_webdriver::SourceFormat;
 use tokio::sync::OnceCell;
 
-use crate::webdriver::{HttpClient, Pace, RotationMemory, WebDriverClient};
+use crate::webdriver::{HttpClient, Pace, RotationMemory, STATUS_LIMIT, USUAL, WebDriverClient};
 use crate::{
     AppId, AppList, Device, DeviceInfo, Error, Facets, Front, Gesture, Identity, Key, Platform,
     Screenshot, SideEffect, Size, Tree, TreeDetail, TypingMethod,
@@ -90,7 +90,7 @@ impl Ios {
             pace: Pace::default(),
             rotation: RotationMemory::default(),
         };
-        let status = ios.read_status().await.map_err(|error| not_wda(error, &url))?;
+        let status = ios.read_status(STATUS_LIMIT).await.map_err(|error| not_wda(error, &url))?;
         ios.identity.model = match status.device.as_deref() {
             Some("ipad") => "iPad".into(),
             Some("iphone") => "iPhone".into(),
@@ -163,7 +163,7 @@ impl Device for Ios {
     }
 
     async fn probe(&self) -> Result<(), Error> {
-        self.read_status().await.map(drop)
+        self.read_status(USUAL).await.map(drop)
     }
 
     async fn screen_size(&self) -> Result<Size, Error> {

@@ -22,7 +22,7 @@ use crate::{Error, Platform};
 /// Time limit of a command that names no other.
 pub(crate) const USUAL: Duration = Duration::from_secs(20);
 
-/// Time limit of a status, which a server that is up tells in milliseconds.
+/// Time limit of the first status. A server that is up answers in milliseconds.
 pub(crate) const STATUS_LIMIT: Duration = Duration::from_secs(3);
 
 /// The session that a server is to give.
@@ -138,7 +138,7 @@ impl WebDriverClient {
         what: Operation,
         command: impl Into<Command>,
     ) -> Result<Response, Error> {
-        self.ask(what, &command.into(), Effect::Read, USUAL).await
+        self.read_within(what, command, USUAL).await
     }
 
     /// Asks something that takes at most this long.

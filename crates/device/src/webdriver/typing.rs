@@ -3,6 +3,8 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use tokio::time::Instant;
+
 use crate::{Error, SideEffect, UntypableText};
 
 /// Characters in one request.
@@ -19,11 +21,13 @@ const GUESS: Duration = Duration::from_millis(60);
 pub(crate) struct Pace(AtomicU64);
 
 impl Pace {
-    pub(crate) fn per_character(&self) -> Duration {
-        match self.0.load(Ordering::Relaxed) {
+    /// How long typing this text takes.
+    pub(crate) fn time_for(&self, text: &str) -> Duration {
+        let per_character = match self.0.load(Ordering::Relaxed) {
             0 => GUESS,
             micros => Duration::from_micros(micros),
-        }
+        };
+        per_character.saturating_mul(u32::try_from(text.chars().count()).unwrap_or(u32::MAX))
     }
 
     /// Remembers how long a text took. Short ones tell more about the request than about typing.
@@ -35,6 +39,30 @@ impl Pace {
             self.0.store(micros.max(1), Ordering::Relaxed);
         }
     }
+}
+
+/// Types a text piece by piece with `send`, and learns how fast the phone is.
+///
+/// # Errors
+/// [`Error::Untypable`] before anything is typed, or those of `send`.
+pub(crate) async fn type_in_pieces<'a, F>(
+    pace: &Pace,
+    text: &'a str,
+    send: impl Fn(&'a str) -> F,
+) -> Result<(), Error>
+where
+    F: Future<Output = Result<(), Error>>,
+{
+    check_text(text)?;
+    let mut typed = 0;
+    for piece in pieces(text) {
+        let begun = Instant::now();
+        let characters = piece.chars().count();
+        send(piece).await.map_err(|error| after_typing(typed, error))?;
+        pace.learn(characters, begun.elapsed());
+        typed += characters;
+    }
+    Ok(())
 }
 
 /// Refuses control characters other than the line break, which no keyboard types.
@@ -108,8 +136,8 @@ mod tests {
     fn pace_is_learned_from_large_texts() {
         let pace = Pace::default();
         pace.learn(3, Duration::from_secs(3));
-        assert_eq!(pace.per_character(), GUESS);
+        assert_eq!(pace.time_for("a"), GUESS);
         pace.learn(100, Duration::from_secs(2));
-        assert_eq!(pace.per_character(), Duration::from_millis(20));
+        assert_eq!(pace.time_for("a"), Duration::from_millis(20));
     }
 }

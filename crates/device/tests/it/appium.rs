@@ -331,7 +331,7 @@ async fn access_keys_that_a_server_quotes_are_not_passed_on() {
     let json =
         r#"{"platformName":"iOS","appium:udid":"U","vendor:options":{"accessKey":"s3cret"}}"#;
     let capabilities = AppiumCapabilities::parse(json).unwrap();
-    let appium = Appium::attach("appium:U", &server.url(), &capabilities).await.unwrap();
+    let appium = Appium::attach("appium:U", server.url(), &capabilities).await.unwrap();
     let quoted = format!("cannot create a session for {json}");
     server.fail("POST /session", Fault::Answer(500, failure("session not created", &quoted)));
     let error = appium.touch(TAP).await.unwrap_err();

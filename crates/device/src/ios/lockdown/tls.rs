@@ -96,7 +96,7 @@ impl ServerCertVerifier for PinnedCertificate {
     }
 }
 
-/// Shows this computer's certificate, whatever authorities the phone names.
+/// Presents this computer's certificate, whichever authorities the phone asks for.
 #[derive(Debug)]
 struct HostIdentity(Arc<CertifiedKey>);
 

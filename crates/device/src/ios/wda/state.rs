@@ -1,6 +1,7 @@
 //! The phone around the apps: lock, pasteboard, addresses, information, health (FBCustomCommands.m).
 
 use std::fmt::Write as _;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use thumbwire_base::truncate;
@@ -10,7 +11,7 @@ use thumbwire_webdriver::{
 };
 
 use super::Ios;
-use crate::webdriver::{Operation, STATUS_LIMIT, health, unreadable};
+use crate::webdriver::{Operation, USUAL, health, unreadable};
 use crate::{
     AppId, Battery, Clipboard, DeviceInfo, Error, Front, Health, HealthChecks, HelperStatus,
     HelperTrial, Links, Orientation, Panel, Platform, ScreenLock, Size,
@@ -26,8 +27,9 @@ const OPEN: Operation = Operation::new("open the address", "opening the address"
 const HELPER: Operation = Operation::new("start the helper", "the helper");
 
 impl Ios {
-    pub(super) async fn read_status(&self) -> Result<ServerStatus, Error> {
-        let response = self.wda.read_within(STATUS, SessionCommand::Status, STATUS_LIMIT).await?;
+    /// Within this time: a WebDriverAgent that takes a snapshot answers nothing else meanwhile.
+    pub(super) async fn read_status(&self, limit: Duration) -> Result<ServerStatus, Error> {
+        let response = self.wda.read_within(STATUS, SessionCommand::Status, limit).await?;
         ServerStatus::from_response(&response)
             .map_err(|error| unreadable(&SessionCommand::Status.into(), &error))
     }
@@ -76,7 +78,7 @@ impl Ios {
     }
 
     pub(super) async fn read_info(&self) -> Result<DeviceInfo, Error> {
-        let status = self.read_status().await?;
+        let status = self.read_status(USUAL).await?;
         let device = self.read_device().await?;
         let screen = self.read_size().await?;
         let orientation = match screen.width > screen.height {
@@ -204,7 +206,7 @@ fn encoded(address: &str) -> Result<String, Error> {
 #[async_trait]
 impl HealthChecks for Ios {
     async fn check_health(&self) -> Result<Health, Error> {
-        let connected = self.read_status().await.map_err(|error| error.to_string());
+        let connected = self.read_status(USUAL).await.map_err(|error| error.to_string());
         let connected = connected.and_then(|status| match status.ready {
             Some(false) => Err(status.message.unwrap_or_else(|| "not ready".into())),
             _ => Ok(format!("connected to WebDriverAgent at {}", self.wda.address())),

@@ -7,10 +7,11 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use thumbwire_webdriver::{ElementCommand, ElementId, GestureCommand, TypedText};
-use tokio::time::Instant;
 
 use super::Ios;
-use crate::webdriver::{Operation, PIECE, SLOWEST, USUAL, after_typing, check_text, pieces};
+use crate::webdriver::{
+    Operation, PIECE, SLOWEST, USUAL, after_typing, check_text, type_in_pieces,
+};
 use crate::{Editor, EditorSize, Error, TextEditing, TypingMethod};
 
 const TYPE: Operation = Operation::new("type the text", "typing");
@@ -21,15 +22,7 @@ const MOVE: Operation = Operation::new("move the cursor", "moving the cursor");
 impl Ios {
     /// Types a text where the keyboard is.
     pub(super) async fn type_keys(&self, text: &str) -> Result<TypingMethod, Error> {
-        check_text(text)?;
-        let mut typed = 0;
-        for piece in pieces(text) {
-            let begun = Instant::now();
-            let characters = piece.chars().count();
-            self.send_keys(TYPE, piece).await.map_err(|error| after_typing(typed, error))?;
-            self.pace.learn(characters, begun.elapsed());
-            typed += characters;
-        }
+        type_in_pieces(&self.pace, text, |piece| self.send_keys(TYPE, piece)).await?;
         Ok(TypingMethod::Keys)
     }
 
@@ -73,8 +66,7 @@ impl TextEditing for Ios {
     }
 
     async fn typing_time(&self, text: &str) -> Result<Duration, Error> {
-        let characters = u32::try_from(text.chars().count()).unwrap_or(u32::MAX);
-        Ok(self.pace.per_character().saturating_mul(characters))
+        Ok(self.pace.time_for(text))
     }
 
     /// `None`: WebDriverAgent does not know the cursor, and needs as long for the rest as for a tree.
