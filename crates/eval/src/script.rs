@@ -50,6 +50,11 @@ impl ScriptStep {
         match self {
             Self::Launch(package) => Self::Launch(bundle_id(package)),
             Self::Press("BACK") => Self::Tap(up_button()),
+            Self::Tap(ScriptTarget::Text(text)) if text == "Navigate up" => Self::Tap(up_button()),
+            // A bar that only looks like a field on Android is one on iOS.
+            Self::Tap(ScriptTarget::Text(text)) if text.starts_with("Search ") => {
+                Self::Tap(like(format!("^{}$", regex_lite::escape(&text))))
+            }
             step => step,
         }
     }
@@ -108,14 +113,9 @@ pub fn field(place: usize) -> ScriptTarget {
     ScriptTarget::Field(place)
 }
 
-/// The button at the top left of a page that leads to the one before it.
+/// The button at the top left of an iPhone's page that leads to the one before it.
 pub fn up_button() -> ScriptTarget {
     with_text("Navigate up").or(with_text("Back")).or(with_text("Cancel"))
-}
-
-/// What leads to a search, with this text on it: a bar that looks like a field on Android, a field on iOS.
-pub fn search_field(text: &str) -> ScriptTarget {
-    like(format!("^{}$", regex_lite::escape(text)))
 }
 
 impl ScriptTarget {

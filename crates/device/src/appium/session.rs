@@ -6,7 +6,7 @@ use thumbwire_webdriver::{Command, NewSession, ServerStatus, SessionCommand};
 
 use super::{Appium, AppiumCapabilities, not_appium};
 use crate::webdriver::{
-    Operation, STATUS_LIMIT, ServerProfile, SessionPlan, WebDriverClient, unreadable,
+    HttpClient, Operation, STATUS_LIMIT, ServerProfile, SessionPlan, WebDriverClient, unreadable,
 };
 use crate::{Error, Platform};
 
@@ -66,7 +66,7 @@ pub(super) fn client(
         is_exclusive: true,
         ending: ENDING,
     };
-    WebDriverClient::new(server, url, plan)
+    Ok(WebDriverClient::over(HttpClient::new(server, url)?, plan))
 }
 
 impl Appium {

@@ -107,12 +107,7 @@ pub(crate) enum Effect {
 }
 
 impl WebDriverClient {
-    /// See [`HttpClient::new`].
-    pub(crate) fn new(server: ServerProfile, url: &str, plan: SessionPlan) -> Result<Self, Error> {
-        Ok(Self::over(HttpClient::new(server, url)?, plan))
-    }
-
-    /// One that is reached by this client.
+    /// A client of the server that this HTTP client reaches.
     pub(crate) fn over(http: HttpClient, plan: SessionPlan) -> Self {
         let asked = plan.request.capabilities.as_ref();
         let mut secrets = asked.map_or_else(Secrets::default, |asked| {

@@ -1,8 +1,6 @@
 //! Tasks in Contacts.
 
-use super::super::script::{
-    ScriptStep, ScriptSwipe, field, like, search_field, up_button, with_text,
-};
+use super::super::script::{ScriptStep, ScriptSwipe, field, like, with_text};
 use super::super::task::{ParamSource, SuccessCondition, Task, TaskInstance};
 use super::{CONTACTS, FIRST, LAST, person, phone, stored};
 
@@ -34,7 +32,7 @@ pub(super) fn create(first: &str, last: &str, number: &str) -> Vec<ScriptStep> {
         ScriptStep::Type(field(1), last.into()),
         ScriptStep::Type(field(2), number.into()),
         ScriptStep::Tap(with_text("Save")),
-        ScriptStep::Tap(up_button()),
+        ScriptStep::Tap(with_text("Navigate up")),
     ]
 }
 
@@ -55,7 +53,7 @@ pub(super) fn added(first: &str, last: &str, number: &str) -> SuccessCondition {
 pub(super) fn open(first: &str, last: &str) -> Vec<ScriptStep> {
     vec![
         ScriptStep::Launch(CONTACTS),
-        ScriptStep::Tap(search_field("Search contacts")),
+        ScriptStep::Tap(with_text("Search contacts")),
         ScriptStep::Type(field(0), first.into()),
         ScriptStep::Tap(with_text(format!("{first} {last}"))),
     ]

@@ -1,6 +1,6 @@
 //! Tasks in Settings.
 
-use super::super::script::{ScriptStep, ScriptSwipe, field, like, search_field, with_text};
+use super::super::script::{ScriptStep, ScriptSwipe, field, like, with_text};
 use super::super::task::{InitialState, Need, ParamSource, SuccessCondition, Task, TaskInstance};
 use super::SETTINGS;
 
@@ -71,7 +71,7 @@ fn search(draw: &mut ParamSource<'_>) -> TaskInstance {
         given: Vec::new(),
         script: vec![
             ScriptStep::Launch(SETTINGS),
-            ScriptStep::Tap(search_field("Search settings")),
+            ScriptStep::Tap(with_text("Search settings")),
             ScriptStep::Type(field(0), words.into()),
             ScriptStep::Tap(with_text(title)),
             ScriptStep::SetSwitch(with_text(title), on),
