@@ -109,6 +109,7 @@ fn run(mut tell: impl FnMut(&AgentEvent)) -> RunResult {
         status: AgentStatus::Fail,
         reason: "the phone stays silent\u{7}".into(),
         stopped: Some(StopReason::Failed),
+        limit: None,
         rounds: 2,
         spent: Usage { retries: 1, ..usage(3, 1.25) },
         took: ms(95_000),
