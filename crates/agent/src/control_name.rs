@@ -41,7 +41,7 @@ pub(super) fn check(call: &FunctionCall, listed: &Controls) -> Result<(), String
         Some(Names::of(listed, node, line))
     };
     let control = call.control().and_then(named);
-    let wanted = Wanted::of(meant);
+    let wanted = GivenName::of(meant);
     let others = || -> Vec<(ControlNumber, Names)> {
         let numbers = listed.iter().map(|(number, _)| number);
         let others = numbers.filter(|number| Some(*number) != call.control());
@@ -126,7 +126,7 @@ impl Names {
         Self { all, shown, is_open: (is_nameless && id.is_empty()) || value_only }
     }
 
-    fn has(&self, wanted: &Wanted) -> bool {
+    fn has(&self, wanted: &GivenName) -> bool {
         let is = |form: &String| self.all.contains(form);
         let begins = |form: &String| {
             wanted.is_cut
@@ -136,7 +136,7 @@ impl Names {
         wanted.forms.iter().any(|form| is(form) || begins(form))
     }
 
-    fn resembles(&self, wanted: &Wanted) -> bool {
+    fn resembles(&self, wanted: &GivenName) -> bool {
         let Some(form) = wanted.forms.first().filter(|form| form.chars().count() >= 3) else {
             return false;
         };
@@ -145,7 +145,7 @@ impl Names {
 }
 
 /// The name that a call gives a control.
-struct Wanted {
+struct GivenName {
     /// The forms that it may have, comparable.
     forms: Vec<String>,
     /// Whether it may be the beginning of a longer name.
@@ -153,7 +153,7 @@ struct Wanted {
     said: String,
 }
 
-impl Wanted {
+impl GivenName {
     fn of(meant: &str) -> Self {
         let trimmed = meant.trim();
         let is_cut =

@@ -2,8 +2,8 @@
 //! of apps always are, because their protocol does not say which of them only read.
 //!
 //! Start with [`risk`]. Text cannot tell what a button really does. This catches what has a plain name; it is not a
-//! guarantee. [`words`] knows the words, [`touched`] what a touch reaches. Whoever decided on the action may have been
-//! told what to say by the screen: what the call itself says counts only where nothing else is known.
+//! guarantee. [`words`] knows the words, [`touched`] what a touch reaches. The policy may have been told by the screen
+//! what to say: what the call itself says counts only where nothing else is known.
 
 mod touched;
 mod words;
@@ -289,7 +289,7 @@ fn risk_of_address(url: &str) -> Option<Risk> {
     if let Some(what) = risk_of_sentence(&words) {
         return risk(what);
     }
-    // What is after the question mark goes to whoever owns the address.
+    // What is after the question mark goes to the address's owner.
     if rest.contains(['?', '@']) { risk(SEND) } else { None }
 }
 

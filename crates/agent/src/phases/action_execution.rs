@@ -57,7 +57,7 @@ impl Strategy for ActionExecution {
                 stopped = Some("the run ended first");
             }
             let (carried, result) = match stopped {
-                None => carry_out(step, &doing).await,
+                None => attempt(step, &doing).await,
                 Some(why) => left_out(&doing, why),
             };
             step.leaves.failed |= !carried.success;
@@ -85,7 +85,7 @@ impl Strategy for ActionExecution {
 }
 
 /// Makes a call if it may be made, and looks at what came of it.
-async fn carry_out(step: &mut StepInProgress<'_>, call: &FunctionCall) -> (CallRecord, Value) {
+async fn attempt(step: &mut StepInProgress<'_>, call: &FunctionCall) -> (CallRecord, Value) {
     let (aimed, (carried, result)) = match ready(step, call).await {
         Ok(aimed) => {
             step.attempted.push(call.clone());

@@ -1,7 +1,7 @@
 //! What a touch reaches on a screen: the control that takes it, and what that control says.
 //!
-//! Start with [`Touched::control`] and [`Touched::point`]. A label takes no touches itself, but lies in a button that
-//! does; a button's text may be in a view inside it; and what "OK" does is said by the dialog around it.
+//! Start with [`Touched::control`] and [`Touched::point`]. A label takes no touches itself, but is inside a button
+//! that does; a button's text may be in a view inside it; and what "OK" does is said by the dialog around it.
 
 use thumbwire_base::visible::without_hidden;
 use thumbwire_core::action::{ControlNumber, Controls};
