@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use thumbwire_base::truncate;
 use tokio::time::Instant;
 
-use super::functions::FunctionProvider;
+use super::function_provider::FunctionProvider;
 use super::json_line::to_json_line;
 use super::knowledge::Index;
 use super::observation::Function;

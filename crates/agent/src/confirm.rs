@@ -13,7 +13,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use serde_json::{Map, Value, json};
 
-use super::functions::FunctionProvider;
+use super::function_provider::FunctionProvider;
 use super::observation::Function;
 use super::secrets::Vault;
 pub use risk::{Risk, risk};

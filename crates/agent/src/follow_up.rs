@@ -191,5 +191,12 @@ pub(super) fn is_act(function: &str) -> bool {
                 | "click_control"
                 | "scroll"
                 | "long_press"
+                | "double_tap"
+                | "drag"
+                | "back"
+                | "home"
+                | "recents"
+                | "open_url"
+                | "set_clipboard"
         )
 }

@@ -9,10 +9,13 @@ mod app_functions;
 mod budget;
 mod confirm;
 mod context;
+mod coordinates;
 mod decision;
+mod effect;
 mod event;
 mod examples;
 mod follow_up;
+mod function_provider;
 mod functions;
 mod json_line;
 mod knowledge;
@@ -24,6 +27,7 @@ mod model_policy;
 mod observation;
 mod options;
 mod phases;
+mod phone_functions;
 mod policy;
 mod prompt;
 mod replay_policy;
@@ -41,22 +45,27 @@ mod trace_writer;
 mod verify;
 
 pub use budget::BudgetUsage;
+pub use coordinates::CoordinateUnit;
 pub use confirm::{AskUserFunctions, ConfirmMode, Risk, risk};
 pub use decision::{AgentStatus, Decision, FunctionCall};
 pub use event::{AgentEvent, StepContext};
 pub use examples::Examples;
-pub use functions::FunctionProvider;
+pub use function_provider::FunctionProvider;
 pub use knowledge::Knowledge;
 pub use log_sink::LogSink;
 pub use loop_detector::{LoopDetector, LoopWarning};
 pub use memory::Memory;
 pub use model::{ContentPart, Message, Prompt, Role};
 pub use model_policy::ModelPolicy;
-pub use observation::{AppRow, CompletedCall, ControlRow, Function, Observation};
-pub use options::{AgentOptions, Budgets, RunResult, Safeguards, ScreenshotMode, StopReason};
+pub use observation::{
+    AppRow, CompletedCall, ControlRow, Function, LaunchableApp, Observation, PastAction,
+};
+pub use options::{
+    AgentOptions, Budgets, PromptForm, RunResult, Safeguards, ScreenshotMode, StopReason,
+};
 pub use phases::explain;
 pub use policy::{Judgement, Policy, PolicyError, PolicyOutput};
-pub use prompt::readable;
+pub use prompt::{readable, written_prompt};
 pub use replay_policy::ReplayPolicy;
 pub use run::Agent;
 pub use screen_state::ScreenState;

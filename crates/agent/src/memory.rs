@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::budget::BudgetUsage;
 use super::decision::FunctionCall;
 use super::model::Usage;
-use super::observation::CompletedCall;
+use super::observation::{CompletedCall, PastAction};
 use thumbwire_core::trace::format::{AgentStep, TraceRecord, UsageRecord};
 
 /// What a run remembers. A new run starts with `Memory::default()`.
@@ -24,6 +24,8 @@ pub struct Memory {
     items: VecDeque<Value>,
     /// Successful calls, newest last.
     done: VecDeque<CompletedCall>,
+    /// All calls, newest last.
+    history: VecDeque<PastAction>,
     /// The plan of the last decision.
     plan: Vec<String>,
     /// Facts to remember.
@@ -42,6 +44,8 @@ pub struct Memory {
 const ITEMS: usize = 100;
 /// How many successful calls are kept.
 const DONE: usize = 20;
+/// How many calls the history keeps. The trace has all of them.
+const HISTORY: usize = 100;
 /// How many notes the blackboard keeps.
 const NOTES: usize = 50;
 
@@ -83,6 +87,15 @@ impl Memory {
                 function: action.function.clone(),
                 arguments: action.arguments.clone(),
             };
+            let past = PastAction {
+                step: step.step,
+                call: call.clone(),
+                success: action.success,
+                message: action.message.clone(),
+                effect: action.effect.clone(),
+                reason: step.thought.clone(),
+            };
+            keep(&mut self.history, past, HISTORY);
             if action.success {
                 let message = action.message.clone();
                 keep(&mut self.done, CompletedCall { call, message }, DONE);
@@ -122,6 +135,11 @@ impl Memory {
     /// Successful calls, newest last.
     pub fn last_success_actions(&self) -> Vec<CompletedCall> {
         self.done.iter().cloned().collect()
+    }
+
+    /// All calls, newest last.
+    pub fn history(&self) -> Vec<PastAction> {
+        self.history.iter().cloned().collect()
     }
 
     /// The plan of the last decision.

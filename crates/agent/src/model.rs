@@ -22,6 +22,7 @@ mod tests;
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use thumbwire_device::Size;
 
 pub use config::{ModelSpec, Settings, open};
 pub use http::{ApiKey, ProxySettings};
@@ -40,6 +41,11 @@ pub type OnText<'a> = dyn for<'w> Fn(&'w str) + Send + Sync + 'a;
 pub trait Model: Send + Sync {
     /// Its provider and name: `openai gpt-5`.
     fn name(&self) -> String;
+
+    /// The size at which it is sent a picture of this size: a larger one is scaled down.
+    fn picture_size(&self, size: Size) -> Size {
+        size
+    }
 
     /// Answers a prompt. `shape` is the JSON schema for the answer, for endpoints that can enforce one. `heard`
     /// receives the text as it arrives; if a stream breaks off and is retried, it receives a line break and the text

@@ -15,9 +15,10 @@ use super::knowledge::Knowledge;
 use super::model::Prompt;
 use super::model::{Model, Usage};
 use super::observation::Observation;
-use super::options::ScreenshotMode;
+use super::coordinates::{CoordinateSpace, CoordinateUnit};
+use super::options::{PromptForm, ScreenshotMode};
 use super::policy::{Judgement, Policy, PolicyError, PolicyOutput};
-use super::prompt;
+use super::prompt::{self, PromptStyle};
 use super::reply;
 use thumbwire_core::action::Call;
 use thumbwire_core::event::EventSink;
@@ -30,20 +31,46 @@ pub struct ModelPolicy {
     model: Arc<dyn Model>,
     judge: Option<Arc<dyn Model>>,
     pictures: ScreenshotMode,
+    form: PromptForm,
+    unit: CoordinateUnit,
     examples: Examples,
     knowledge: Knowledge,
 }
 
 impl ModelPolicy {
-    /// Asks this model, with the default [`ScreenshotMode`] and the built-in examples.
+    /// Asks this model, with the default [`ScreenshotMode`] and [`PromptForm`], the coordinates of its family, and the
+    /// built-in examples.
     pub fn new(model: Arc<dyn Model>) -> Self {
         let (examples, knowledge) = (Examples::default(), Knowledge::default());
-        Self { model, judge: None, pictures: ScreenshotMode::default(), examples, knowledge }
+        let unit = CoordinateUnit::of_model(&model.name());
+        let (pictures, form) = (ScreenshotMode::default(), PromptForm::default());
+        Self { model, judge: None, pictures, form, unit, examples, knowledge }
     }
 
     /// Sets which screenshots are sent.
     pub fn with_pictures(self, pictures: ScreenshotMode) -> Self {
         Self { pictures, ..self }
+    }
+
+    /// Sets how prompts are written.
+    pub fn with_prompt_form(self, form: PromptForm) -> Self {
+        Self { form, ..self }
+    }
+
+    /// Sets the coordinates that the model reads and writes.
+    pub fn with_coordinates(self, unit: CoordinateUnit) -> Self {
+        Self { unit, ..self }
+    }
+
+    /// How a prompt about this screen is written.
+    fn style(&self, observation: &Observation) -> PromptStyle {
+        // Without pictures there are no pixels but those of the screen.
+        let picture = |size| match self.pictures {
+            ScreenshotMode::None => size,
+            _ => self.model.picture_size(size),
+        };
+        let space = CoordinateSpace::of(self.unit, observation.size, picture);
+        PromptStyle { pictures: self.pictures, form: self.form, space }
     }
 
     /// Sets the examples.
@@ -77,11 +104,13 @@ impl Policy for ModelPolicy {
         let examples = self.examples.chosen(&observation.request, &observation.functions);
         // Searched with the request alone, so that the passages are the same in every step.
         let documents = self.knowledge.search(&observation.request);
-        let prompt = prompt::round(observation, self.pictures, &examples, &documents);
+        let style = self.style(observation);
+        let prompt = prompt::round(observation, &style, &examples, &documents);
         let shape = prompt::decision_schema(&observation.functions);
         let read = |text: &str, cut_off| reply::decision(text, cut_off, &observation.functions);
         let asked = ask(&*self.model, prompt, &shape, read, call, watch).await?;
-        let ModelReply { prompt, response, said: decision, spent, unreadable } = asked;
+        let ModelReply { prompt, response, said: mut decision, spent, unreadable } = asked;
+        decision.actions.iter_mut().for_each(|call| style.space.to_screen(call));
         Ok(PolicyOutput { prompt, response, decision, spent, unreadable })
     }
 

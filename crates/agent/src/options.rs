@@ -34,6 +34,18 @@ pub enum ScreenshotMode {
     Auto,
 }
 
+/// How a prompt shows the screen, the apps and the past.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum PromptForm {
+    /// Controls by id, apps by name, a line for each past action.
+    #[default]
+    Compact,
+    /// The same, with the place of each control.
+    Coordinates,
+    /// The blocks and JSON rows of the UFO MobileAgent strategy.
+    Ufo,
+}
+
 /// Limits that end a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Budgets {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Map, Value};
-use thumbwire_device::Image;
+use thumbwire_device::{Image, Size};
 use tokio::time::Instant;
 
 use super::confirm::ConfirmMode;
@@ -15,7 +15,7 @@ use super::context::Context;
 use super::decision::AgentStatus;
 use super::functions::FunctionExecutor;
 use super::memory::Memory;
-use super::observation::ControlRow;
+use super::observation::{ControlRow, LaunchableApp};
 use super::options::AgentOptions;
 use super::policy::{Policy, PolicyOutput};
 use super::screen_state::ScreenState;
@@ -73,6 +73,15 @@ pub(super) struct CarryOver {
     pub(super) kinds: Vec<AnomalyKind>,
     /// Whether an action failed.
     pub(super) failed: bool,
+    /// The apps that can be launched, and when they were listed.
+    pub(super) apps: Option<ListedApps>,
+}
+
+/// The apps that the launcher shows, at one moment.
+#[derive(Debug, Clone)]
+pub(super) struct ListedApps {
+    pub(super) apps: Arc<[LaunchableApp]>,
+    pub(super) at: Instant,
 }
 
 /// The phone's screen at the start of a step.
@@ -80,6 +89,8 @@ pub(super) struct CarryOver {
 pub(super) struct CapturedScreen {
     pub(super) clean: Option<Image>,
     pub(super) marked: Option<Image>,
+    /// The size of the screenshot, in pixels.
+    pub(super) size: Option<Size>,
     /// The app in front, and the controls behind the rows.
     pub(super) screen: ScreenState,
     pub(super) rows: Vec<ControlRow>,

@@ -76,6 +76,7 @@ impl Perform for Phone {
         let kind = match &action {
             Action::Screenshot(_) => "screenshot",
             Action::ListApps { .. } => "apps",
+            Action::ListLabelledApps { .. } => "names",
             Action::Controls { .. } => "controls",
             Action::CurrentApp => "app",
             Action::Wait(_) => "wait",

@@ -111,7 +111,11 @@ pub fn verify(
             .or_else(|| check.neighbour())
             .or_else(|| check.toggle())
             .or_else(|| check.nothing_changed()),
-        "swipe" | "scroll" | "press_key" => check.left().or_else(|| check.nothing_changed()),
+        "swipe" | "scroll" | "press_key" | "drag" | "double_tap" => {
+            check.left().or_else(|| check.nothing_changed())
+        }
+        // They may lead to another app.
+        "back" | "home" | "recents" => check.nothing_changed(),
         _ => None,
     };
     found.into_iter().collect()
@@ -388,9 +392,13 @@ impl Check<'_> {
                 AnomalyKind::EndOfList,
                 "Nothing moved: the list is at its end, or nothing there can scroll. Swipe the other way, or somewhere else.",
             ),
-            "press_key" => (
+            "press_key" | "back" | "home" | "recents" => (
                 AnomalyKind::NoEffect,
                 "Nothing on the screen changed after the key press. Try something else.",
+            ),
+            "drag" => (
+                AnomalyKind::NoEffect,
+                "Nothing on the screen changed after the drag. Start at the handle, or hold longer: try something else.",
             ),
             _ => (
                 AnomalyKind::NoEffect,

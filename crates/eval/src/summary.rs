@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use serde_json::{Value, json};
 
+use super::prompt_cost::PromptCost;
 use super::trial::Score;
 
 /// A summary of several attempts.
@@ -20,6 +21,8 @@ pub struct Summary {
     pub oracle: u32,
     /// Tokens, input and output.
     pub tokens: u64,
+    /// The text of the prompts, in tokens.
+    pub prompt: PromptCost,
     /// Time on the phones' clocks, in milliseconds.
     pub phone_ms: u64,
 }
@@ -31,6 +34,7 @@ impl Summary {
         for score in scores {
             sum.attempts += 1;
             sum.tokens += score.usage.input_tokens + score.usage.output_tokens;
+            sum.prompt.add(score.prompt);
             sum.phone_ms += score.phone_ms;
             if score.success {
                 sum.successes += 1;
@@ -72,14 +76,23 @@ impl Summary {
             format!("{:.0} to {:.0} %", low * 100.0, high * 100.0),
             steps,
             format!("{:.0}", self.tokens as f64 / each),
+            format!("{:.0}", self.prompt.per_round()),
             format!("{:.1} s", self.phone_ms as f64 / each / 1_000.0),
         ]
     }
 }
 
 /// Column heads; columns from the second on are numbers.
-const HEAD: [&str; 7] =
-    ["", "succeeded", "rate", "95 % interval", "steps/oracle", "tokens", "phone time"];
+const HEAD: [&str; 8] = [
+    "",
+    "succeeded",
+    "rate",
+    "95 % interval",
+    "steps/oracle",
+    "tokens",
+    "prompt/step",
+    "phone time",
+];
 
 /// The scores by task, by app and in total.
 pub fn table(scores: &[Score]) -> String {
@@ -150,6 +163,7 @@ pub fn sum_json(sum: &Summary) -> Value {
         "steps": sum.steps,
         "oracle_steps": sum.oracle,
         "tokens": sum.tokens,
+        "prompt_tokens_per_step": sum.prompt.per_round(),
         "phone_ms": sum.phone_ms,
     })
 }

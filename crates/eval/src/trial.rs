@@ -14,6 +14,7 @@ use tokio::time::Instant;
 use super::env::{TaskEnv, TimeMode, YesUser};
 use super::oracle;
 use super::phone::EvalPhone;
+use super::prompt_cost::{CountTokens, MeasuredPolicy, PromptCost, estimated_tokens};
 use super::policy::{AlwaysFinishPolicy, IdlePolicy, ScriptedPolicy};
 use super::state::{PhoneState, judge};
 use super::task::{Task, TaskInstance};
@@ -58,6 +59,8 @@ pub struct TrialOptions {
     pub rounds: u32,
     /// Folder for the traces.
     pub out: Option<PathBuf>,
+    /// Counts the tokens of prompts.
+    pub count: CountTokens,
 }
 
 impl TrialOptions {
@@ -65,7 +68,8 @@ impl TrialOptions {
     pub fn of(who: PolicyChoice) -> Self {
         let (faults, safeguards) = (Vec::new(), Safeguards::default());
         let platform = Platform::Android;
-        Self { who, platform, faults, safeguards, pictures: None, rounds: 3, out: None }
+        let count = estimated_tokens;
+        Self { who, platform, faults, safeguards, pictures: None, rounds: 3, out: None, count }
     }
 
     /// Whether the clock can be paused: only if nothing waits for another computer, or for a socket as WebDriverAgent's
@@ -98,6 +102,8 @@ pub struct Score {
     pub oracle: u32,
     /// Model usage and cost.
     pub usage: Usage,
+    /// The text of the prompts, in tokens.
+    pub prompt: PromptCost,
     /// Time on the phone's clock, in milliseconds.
     pub phone_ms: u64,
     /// Number of injected faults.
@@ -172,6 +178,7 @@ impl Trial<'_> {
             steps: went.steps,
             oracle: self.oracle,
             usage: went.spent,
+            prompt: went.prompt,
             phone_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
             injected_faults: bench.phone.injected_faults(),
         })
@@ -197,7 +204,7 @@ impl Trial<'_> {
     }
 
     async fn by_agent(&self, bench: &TaskEnv, case: &TaskInstance) -> Result<TrialOutcome, String> {
-        let TrialOptions { who, safeguards, pictures, rounds, out, .. } = self.manner;
+        let TrialOptions { who, safeguards, pictures, rounds, out, count, .. } = self.manner;
         let policy: Arc<dyn Policy> = match who {
             PolicyChoice::Idle => Arc::new(IdlePolicy),
             PolicyChoice::AlwaysFinish => Arc::new(AlwaysFinishPolicy),
@@ -206,6 +213,8 @@ impl Trial<'_> {
                 Arc::new(ScriptedPolicy::new(case.script.clone()))
             }
         };
+        let measured = Arc::new(MeasuredPolicy::new(policy, *count));
+        let policy: Arc<dyn Policy> = Arc::clone(&measured) as Arc<dyn Policy>;
         let options = AgentOptions {
             pictures: pictures.unwrap_or(ScreenshotMode::None),
             budgets: Budgets { rounds: rounds * self.oracle + BESIDE, ..Budgets::default() },
@@ -235,6 +244,7 @@ impl Trial<'_> {
             answer: ended.reason,
             status: ended.status,
             spent: ended.spent,
+            prompt: measured.cost(),
         })
     }
 }
@@ -246,4 +256,5 @@ struct TrialOutcome {
     answer: String,
     status: AgentStatus,
     spent: Usage,
+    prompt: PromptCost,
 }

@@ -45,6 +45,39 @@ impl ModelSpec {
     }
 }
 
+/// Models that read text alone, by parts of their names, as their makers' model lists say: DeepSeek's, OpenAI's GPT-3.5 and small
+/// reasoning models, Llama and Qwen without vision, and the usual code models.
+const TEXT_ONLY: [&str; 16] = [
+    "deepseek-chat",
+    "deepseek-reasoner",
+    "deepseek-v",
+    "deepseek-r",
+    "deepseek-coder",
+    "gpt-3.5",
+    "o1-mini",
+    "o3-mini",
+    "gpt-oss",
+    "llama3.1",
+    "llama3.3",
+    "llama-3.1",
+    "llama-3.3",
+    "codestral",
+    "qwen2.5-coder",
+    "qwen3-coder",
+];
+
+impl ModelSpec {
+    /// Whether it takes pictures, as far as its name tells: models do, unless they are known not to. A script reads nothing.
+    pub fn takes_pictures(&self) -> bool {
+        let name = match self {
+            Self::OpenAi(model) | Self::Anthropic(model) => model.to_ascii_lowercase(),
+            Self::Scripted(_) => return false,
+        };
+        let sees = ["-vl", "vision"].iter().any(|part| name.contains(part));
+        sees || !TEXT_ONLY.iter().any(|part| name.contains(part))
+    }
+}
+
 impl FromStr for ModelSpec {
     type Err = String;
 

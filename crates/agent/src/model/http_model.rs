@@ -15,6 +15,7 @@ use jiff::Timestamp;
 use reqwest::Response;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, LOCATION};
 use serde_json::Value;
+use thumbwire_device::Size;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::backoff;
@@ -111,6 +112,10 @@ pub(super) struct HttpModel<D> {
 impl<D: ProviderApi> Model for HttpModel<D> {
     fn name(&self) -> String {
         self.name.clone()
+    }
+
+    fn picture_size(&self, size: Size) -> Size {
+        self.limits.target(size)
     }
 
     async fn complete(

@@ -9,6 +9,7 @@ use thumbwire_device::Gesture;
 use super::super::confirm::{ConfirmMode, confirmed, risk};
 use super::super::context::one_or_list;
 use super::super::decision::{AgentStatus, FunctionCall};
+use super::super::effect::effect;
 use super::super::event::AgentEvent;
 use super::super::follow_up::{self, FollowUp};
 use super::super::functions::CallResult;
@@ -50,7 +51,7 @@ impl Strategy for ActionExecution {
             if stopped.is_none() && step.is_over() {
                 stopped = Some("the run ended first");
             }
-            let (carried, result) = match stopped {
+            let (mut carried, result) = match stopped {
                 None => match ready(step, &doing).await {
                     Ok(aimed) => perform(step, &doing, &aimed).await,
                     Err(why) => not_performed(step, &doing, &why),
@@ -58,7 +59,7 @@ impl Strategy for ActionExecution {
                 Some(why) => left_out(&doing, why),
             };
             if stopped.is_none() {
-                follow_up(step, &doing, carried.success, &result).await;
+                carried.effect = follow_up(step, &doing, carried.success, &result).await;
             }
             step.leaves.failed |= !carried.success;
             if !carried.success {
@@ -134,27 +135,29 @@ fn question(step: &StepInProgress<'_>, call: &FunctionCall) -> Option<String> {
     }
 }
 
-/// Follows up on a call, if that is wanted, and keeps the screen for the next step.
+/// Follows up on a call, if that is wanted, and keeps the screen for the next step. Returns what the call changed.
 async fn follow_up(
     step: &mut StepInProgress<'_>,
     call: &FunctionCall,
     success: bool,
     reply: &Value,
-) {
+) -> String {
     let Safeguards { verification, repair, .. } = step.options.safeguards;
     if !follow_up::is_act(&call.function) {
-        return;
+        return String::new();
     }
     if !verification {
         step.leaves.screen = None;
-        return;
+        return String::new();
     }
     let before = step.leaves.screen.take().unwrap_or_else(|| step.screen.screen.clone());
     let settling = FollowUp { hands: step.hands, watch: step.watch, repair };
     let settled = settling.follow_up(&before, &AttemptedCall { call, success, reply }).await;
     step.failures.extend(settled.text);
     step.leaves.kinds = settled.kinds;
+    let effect = effect(&before, &settled.after);
     step.leaves.screen = Some(settled.after);
+    effect
 }
 
 /// Calls one function, with its present target. Returns its record and the tool's own result.
@@ -181,6 +184,7 @@ async fn perform(
         success,
         message,
         node: control.and_then(|number| listing?.node_of(number)),
+        effect: String::new(),
         touch: came
             .exchanges
             .iter()

@@ -9,21 +9,23 @@ use std::time::Duration;
 use async_trait::async_trait;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use thumbwire_device::{BlackReason, Flags, Screenshot as Picture};
+use thumbwire_device::{App, BlackReason, Flags, Screenshot as Picture};
 use tokio::task::spawn_blocking;
 use tokio::time::Instant;
 
 use super::super::context::DataUri;
 use super::super::event::AgentEvent;
 use super::super::functions::CallResult;
-use super::super::observation::{AppRow, ControlRow};
+use super::super::observation::{AppRow, ControlRow, LaunchableApp};
 use super::super::options::ScreenshotMode;
 use super::super::screen_state::ScreenState;
 use super::super::screenshot_need::screenshot_reason;
-use super::super::step::{CapturedScreen, CarryOver, StepInProgress};
+use super::super::step::{CapturedScreen, CarryOver, ListedApps, StepInProgress};
 use super::super::verify::new_window_in_front;
 use super::{Strategy, StrategyError};
-use thumbwire_core::action::{Action, Cause, Controls as Listing, Failure, Outcome};
+use thumbwire_core::action::{
+    Action, AppFilter, Cause, Controls as Listing, Failure, Label, Outcome,
+};
 use thumbwire_core::annotate::{self, Mark};
 
 /// `MobileScreenshotCaptureStrategy`.
@@ -60,7 +62,8 @@ impl Strategy for ScreenshotCapture {
 
     async fn execute(&self, step: &mut StepInProgress<'_>) -> Result<(), StrategyError> {
         let began = Instant::now();
-        let Picture { image, blank, .. } = take(step).await?;
+        let Picture { image, blank, size } = take(step).await?;
+        step.screen.size = Some(size);
         if let Some(blank) = blank {
             step.screen.black = true;
             step.observations.push(black_reason(&blank));
@@ -100,6 +103,7 @@ impl Strategy for AppsCollection {
     async fn execute(&self, step: &mut StepInProgress<'_>) -> Result<(), StrategyError> {
         let began = Instant::now();
         step.context.installed_apps = Some(Vec::new());
+        step.leaves.apps = launchable(step).await;
         let result = patiently(step, "get_mobile_app_target_info", Map::new()).await;
         let took = began.elapsed();
         step.context.apps_collection_time = Some(took.as_secs_f64());
@@ -108,6 +112,29 @@ impl Strategy for AppsCollection {
         step.context.installed_apps = Some(apps);
         Ok(())
     }
+}
+
+/// How old the names of the apps may be (UFO MobileAgent servers: apps cache).
+const APPS_FRESH: Duration = Duration::from_secs(300);
+
+/// The apps that the launcher shows, with their names. The phone is asked again only after a while, since reading a name
+/// takes some round trips.
+async fn launchable(step: &StepInProgress<'_>) -> Option<ListedApps> {
+    let known = step.before.apps.clone();
+    if known.as_ref().is_some_and(|known| known.at.elapsed() < APPS_FRESH) {
+        return known;
+    }
+    const BUDGET: Duration = Duration::from_secs(20);
+    let at = Instant::now();
+    let listed = step.hands.perform(Action::ListLabelledApps { which: AppFilter::All }, BUDGET).await;
+    let Ok(Outcome::LabelledApps { apps, has_labels, .. }) = listed else { return known };
+    let app = |(app, label): (App, Option<Label>)| {
+        // An app without an entry in the launcher cannot be launched. Without a launcher, a user's app may be.
+        let is_listed = if has_labels { label.is_some() } else { !app.system };
+        let label = label.as_ref().and_then(Label::text).map(str::to_owned);
+        is_listed.then_some(LaunchableApp { label, package: app.id.0 })
+    };
+    Some(ListedApps { apps: apps.into_iter().filter_map(app).collect(), at })
 }
 
 #[async_trait]
@@ -162,7 +189,7 @@ impl Strategy for ControlsCollection {
 /// Looks for a window that covers the app, and decides whether the text is enough.
 fn judge(step: &mut StepInProgress<'_>) {
     let now = &step.screen.screen;
-    let CarryOver { screen: before, kinds, failed } = step.before;
+    let CarryOver { screen: before, kinds, failed, .. } = step.before;
     step.screen.doubt = screenshot_reason(kinds, *failed, now, step.screen.black);
     if step.options.safeguards.verification
         && let Some(finding) = before.as_ref().and_then(|before| new_window_in_front(before, now))
@@ -186,6 +213,7 @@ pub(super) async fn afresh(step: &mut StepInProgress<'_>) -> Result<CapturedScre
     let before = std::mem::take(&mut step.screen);
     let clean = take(step).await;
     step.screen.clean = clean.as_ref().ok().map(|picture| picture.image.clone());
+    step.screen.size = clean.as_ref().ok().map(|picture| picture.size);
     let mut listed = list(step).await;
     if listed.is_ok() {
         listed = mark(step).await;

@@ -6,7 +6,8 @@ use super::{ContentPart, Message, Prompt, Role};
 use crate::decision::Decision;
 use crate::json_line::{self, to_json_line};
 use crate::observation::Observation;
-use crate::options::ScreenshotMode;
+use crate::coordinates::CoordinateSpace;
+use crate::options::{PromptForm, ScreenshotMode};
 
 /// Asks whether the goal is reached.
 pub(crate) fn judgement(
@@ -38,7 +39,8 @@ fn judge_text(observation: &Observation, claim: &Decision) -> String {
     if let Some(app) = &observation.app {
         blocks.push(format!("[App in Front]: {}", to_json_line(app)));
     }
-    blocks.push(controls(&observation.screen));
+    let space = CoordinateSpace::pixels(observation.size);
+    blocks.push(controls(observation, PromptForm::Compact, &space));
     blocks.join("\n")
 }
 

@@ -136,6 +136,9 @@ pub struct CallRecord {
     pub success: bool,
     /// The result, in a sentence.
     pub message: String,
+    /// What it changed on the screen, in a few words; empty if unknown.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub effect: String,
     /// The control it was for, as an index into the snapshot's nodes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node: Option<usize>,

@@ -15,7 +15,8 @@ use thumbwire_agent::model::{
     self, ApiKey, Model, ModelSpec, Price, ProxySettings, RequestTimeouts, Settings,
 };
 use thumbwire_agent::{
-    Budgets, ConfirmMode, Examples, Knowledge, ModelPolicy, Policy, ScreenshotMode,
+    Budgets, ConfirmMode, CoordinateUnit, Examples, Knowledge, ModelPolicy, Policy, PromptForm,
+    ScreenshotMode,
 };
 
 /// Flags that choose and configure the model.
@@ -51,9 +52,17 @@ pub(super) struct ModelFlags {
     #[arg(long, requires = "model", help_heading = MODEL)]
     json_schema: bool,
     /// Screenshots that the model sees: `both` (clean and annotated), `annotated`, `none`, or `auto` (annotated, only when the
-    /// text of the screen may not be enough)
-    #[arg(long = "screenshots", alias = "look", value_name = "WHICH", value_enum, default_value_t = ScreenshotsFlag::Doubt, help_heading = MODEL)]
-    look: ScreenshotsFlag,
+    /// text of the screen may not be enough) [default: both, or none if the model takes no pictures]
+    #[arg(long = "screenshots", alias = "look", value_name = "WHICH", value_enum, help_heading = MODEL)]
+    look: Option<ScreenshotsFlag>,
+    /// How prompts show the screen, apps and past actions: `compact`, `coordinates` (with the place of each control) or `ufo` (JSON
+    /// rows as UFO's MobileAgent has them)
+    #[arg(long = "prompt", value_name = "FORM", value_enum, default_value_t = PromptFlag::Compact, help_heading = MODEL)]
+    prompt: PromptFlag,
+    /// Coordinates that the model reads and writes: `pixels` of its pictures, or `thousandths` of their sides [default: by the
+    /// model's name]
+    #[arg(long, value_name = "UNIT", value_enum, help_heading = MODEL)]
+    coordinates: Option<CoordinatesFlag>,
     /// Directory of examples (YAML or JSON) to add to the prompt; see docs/prompting.md
     #[arg(long, value_name = "DIR", requires = "model", help_heading = MODEL)]
     examples: Option<PathBuf>,
@@ -83,6 +92,40 @@ impl From<ScreenshotsFlag> for ScreenshotMode {
             ScreenshotsFlag::Marked => Self::Annotated,
             ScreenshotsFlag::Text => Self::None,
             ScreenshotsFlag::Doubt => Self::Auto,
+        }
+    }
+}
+
+/// How prompts are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum PromptFlag {
+    Compact,
+    Coordinates,
+    Ufo,
+}
+
+impl From<PromptFlag> for PromptForm {
+    fn from(flag: PromptFlag) -> Self {
+        match flag {
+            PromptFlag::Compact => Self::Compact,
+            PromptFlag::Coordinates => Self::Coordinates,
+            PromptFlag::Ufo => Self::Ufo,
+        }
+    }
+}
+
+/// How a model names places.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum CoordinatesFlag {
+    Pixels,
+    Thousandths,
+}
+
+impl From<CoordinatesFlag> for CoordinateUnit {
+    fn from(flag: CoordinatesFlag) -> Self {
+        match flag {
+            CoordinatesFlag::Pixels => Self::Pixels,
+            CoordinatesFlag::Thousandths => Self::Thousandths,
         }
     }
 }
@@ -175,6 +218,8 @@ impl ConfirmFlag {
 pub(super) struct ModelSetup {
     model: Arc<dyn Model>,
     pictures: ScreenshotMode,
+    form: PromptForm,
+    unit: CoordinateUnit,
     examples: Examples,
     knowledge: Knowledge,
 }
@@ -204,7 +249,10 @@ impl ModelFlags {
             None => Knowledge::default(),
             Some(folder) => Knowledge::new(&texts(folder, &["md", "markdown", "txt"])?),
         };
-        Ok(ModelSetup { model, pictures: self.look.into(), examples, knowledge })
+        let pictures = self.look.map_or_else(|| pictures_for(choice), Into::into);
+        let unit = self.coordinates.map_or_else(|| CoordinateUnit::of_model(&model.name()), Into::into);
+        let form = self.prompt.into();
+        Ok(ModelSetup { model, pictures, form, unit, examples, knowledge })
     }
 
     fn settings(&self, choice: &ModelSpec, config: &Config) -> Result<Settings, CliError> {
@@ -245,11 +293,21 @@ impl ModelFlags {
     }
 }
 
+/// Both screenshots, as in the UFO MobileAgent strategy, where the model takes pictures.
+fn pictures_for(choice: &ModelSpec) -> ScreenshotMode {
+    match choice.takes_pictures() {
+        true => ScreenshotMode::Both,
+        false => ScreenshotMode::None,
+    }
+}
+
 impl ModelSetup {
     /// A policy that asks the model; `pictures` overrides which screenshots it sees.
     pub(super) fn policy(&self, pictures: Option<ScreenshotMode>) -> Arc<dyn Policy> {
         let mind = ModelPolicy::new(Arc::clone(&self.model))
             .with_pictures(pictures.unwrap_or(self.pictures))
+            .with_prompt_form(self.form)
+            .with_coordinates(self.unit)
             .with_examples(self.examples.clone())
             .with_knowledge(self.knowledge.clone());
         Arc::new(mind)
