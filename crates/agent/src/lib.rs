@@ -45,8 +45,8 @@ mod trace_writer;
 mod verify;
 
 pub use budget::BudgetUsage;
-pub use coordinates::CoordinateUnit;
 pub use confirm::{AskUserFunctions, ConfirmMode, Risk, risk};
+pub use coordinates::CoordinateUnit;
 pub use decision::{AgentStatus, Decision, FunctionCall};
 pub use event::{AgentEvent, StepContext};
 pub use examples::Examples;

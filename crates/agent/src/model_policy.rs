@@ -8,6 +8,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use serde_json::Value;
 
+use super::coordinates::{CoordinateSpace, CoordinateUnit};
 use super::decision::Decision;
 use super::event::AgentEvent;
 use super::examples::Examples;
@@ -15,7 +16,6 @@ use super::knowledge::Knowledge;
 use super::model::Prompt;
 use super::model::{Model, Usage};
 use super::observation::Observation;
-use super::coordinates::{CoordinateSpace, CoordinateUnit};
 use super::options::{PromptForm, ScreenshotMode};
 use super::policy::{Judgement, Policy, PolicyError, PolicyOutput};
 use super::prompt::{self, PromptStyle};

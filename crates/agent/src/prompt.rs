@@ -12,17 +12,17 @@ mod system;
 mod ufo;
 mod user_message;
 
+use super::coordinates::CoordinateSpace;
 use super::examples::{Example, Examples};
 use super::knowledge::Document;
 use super::model::{ContentPart, Message, Prompt, Role};
 use super::observation::Observation;
-use super::coordinates::CoordinateSpace;
 use super::options::{PromptForm, ScreenshotMode};
 use thumbwire_base::truncate;
 
 pub(super) use judge::judgement;
-pub(super) use response_schema::{decision_schema, judgement_schema};
 pub use list::readable;
+pub(super) use response_schema::{decision_schema, judgement_schema};
 
 /// How a prompt is written.
 #[derive(Debug, Clone, Copy)]

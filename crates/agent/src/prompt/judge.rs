@@ -3,10 +3,10 @@
 
 use super::user_message::{controls, sentence};
 use super::{ContentPart, Message, Prompt, Role};
+use crate::coordinates::CoordinateSpace;
 use crate::decision::Decision;
 use crate::json_line::{self, to_json_line};
 use crate::observation::Observation;
-use crate::coordinates::CoordinateSpace;
 use crate::options::{PromptForm, ScreenshotMode};
 
 /// Asks whether the goal is reached.

@@ -250,7 +250,8 @@ impl ModelFlags {
             Some(folder) => Knowledge::new(&texts(folder, &["md", "markdown", "txt"])?),
         };
         let pictures = self.look.map_or_else(|| pictures_for(choice), Into::into);
-        let unit = self.coordinates.map_or_else(|| CoordinateUnit::of_model(&model.name()), Into::into);
+        let unit =
+            self.coordinates.map_or_else(|| CoordinateUnit::of_model(&model.name()), Into::into);
         let form = self.prompt.into();
         Ok(ModelSetup { model, pictures, form, unit, examples, knowledge })
     }
