@@ -55,7 +55,7 @@ pub use model_policy::ModelPolicy;
 pub use observation::{AppRow, CompletedCall, ControlRow, Function, Observation};
 pub use options::{AgentOptions, Budgets, RunResult, Safeguards, ScreenshotMode, StopReason};
 pub use phases::explain;
-pub use policy::{Judgement, Policy, PolicyError, PolicyOutput};
+pub use policy::{Judgement, Planning, Policy, PolicyError, PolicyOutput};
 pub use prompt::readable;
 pub use replay_policy::ReplayPolicy;
 pub use run::Agent;
