@@ -23,8 +23,8 @@ pub enum CoordinateUnit {
 /// (its cookbook: "relative coordinates 0–1000"), Gemini ("Image understanding": "normalized to 0–1000"), GLM-4V and later,
 /// CogAgent, InternVL, Seed and Doubao, and UI-TARS, which is trained on Qwen2-VL.
 const THOUSANDTHS: [&str; 11] = [
-    "gemini", "qwen2-vl", "qwen3-vl", "qwen3vl", "ui-tars", "glm-4", "cogagent", "internvl", "doubao",
-    "seed-1", "seed1",
+    "gemini", "qwen2-vl", "qwen3-vl", "qwen3vl", "ui-tars", "glm-4", "cogagent", "internvl",
+    "doubao", "seed-1", "seed1",
 ];
 
 /// A later member of such a family that names pixels: UI-TARS 1.5 is trained on Qwen2.5-VL.
@@ -97,10 +97,8 @@ impl CoordinateSpace {
 
     /// A part of the screen as the model reads it.
     pub(super) fn rect(&self, Rect { left, top, right, bottom }: Rect) -> Rect {
-        let (low, high) = (
-            self.point(Point { x: left, y: top }),
-            self.point(Point { x: right, y: bottom }),
-        );
+        let (low, high) =
+            (self.point(Point { x: left, y: top }), self.point(Point { x: right, y: bottom }));
         Rect { left: low.x, top: low.y, right: high.x, bottom: high.y }
     }
 
@@ -115,10 +113,9 @@ impl CoordinateSpace {
     pub(super) fn to_model(self, call: &FunctionCall) -> FunctionCall {
         let mut call = call.clone();
         let Some(screen) = self.screen.filter(|screen| *screen != self.shown) else { return call };
-        for (names, from, to) in [
-            (ACROSS, screen.width, self.shown.width),
-            (DOWN, screen.height, self.shown.height),
-        ] {
+        for (names, from, to) in
+            [(ACROSS, screen.width, self.shown.width), (DOWN, screen.height, self.shown.height)]
+        {
             for name in names {
                 if let Some(value) = call.arguments.get_mut(name)
                     && let Some(place) = value.as_f64()
@@ -209,7 +206,10 @@ mod tests {
         let of = |size| CoordinateSpace::of(CoordinateUnit::Pixels, Some(size), half);
         let tap = json!({ "x": 270, "y": 600.5 });
         assert_eq!(converted(of(PORTRAIT), tap), json!({ "x": 540, "y": 1201 }));
-        assert_eq!(converted(of(LANDSCAPE), json!({ "x": 1200, "y": 540 })), json!({ "x": 2399, "y": 1079 }));
+        assert_eq!(
+            converted(of(LANDSCAPE), json!({ "x": 1200, "y": 540 })),
+            json!({ "x": 2399, "y": 1079 })
+        );
         let unknown = CoordinateSpace::of(CoordinateUnit::Thousandths, None, half);
         assert_eq!(converted(unknown, json!({ "x": 5, "y": 6 })), json!({ "x": 5, "y": 6 }));
     }

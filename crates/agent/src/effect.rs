@@ -82,11 +82,7 @@ mod tests {
         check(&["One", "Two"], &["One", "Two"], "nothing changed");
         check(&["One", "Two"], &["One", "Two", "Saved"], r#"button "Saved""#);
         check(&["One", "Two", "Three"], &["One", "Two"], r#"gone: button "Three""#);
-        check(
-            &["One", "Two"],
-            &["One", "Two", "A", "B", "C"],
-            r#"button "A"; button "B" (+1)"#,
-        );
+        check(&["One", "Two"], &["One", "Two", "A", "B", "C"], r#"button "A"; button "B" (+1)"#);
         assert_eq!(effect(&ScreenState::default(), &buttons(&["One"])), "");
     }
 
@@ -96,7 +92,10 @@ mod tests {
         let mut is = buttons(&["Title", "Text"]);
         (was.app, is.app) = (Some("app".into()), Some("app".into()));
         let text = effect(&was, &is);
-        assert!(text.starts_with("now ") && text.contains(r#": button "Title"; button "Text""#), "{text}");
+        assert!(
+            text.starts_with("now ") && text.contains(r#": button "Title"; button "Text""#),
+            "{text}"
+        );
         let _ = scene;
     }
 

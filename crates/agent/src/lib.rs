@@ -45,8 +45,8 @@ mod trace_writer;
 mod verify;
 
 pub use budget::BudgetUsage;
-pub use coordinates::CoordinateUnit;
 pub use confirm::{AskUserFunctions, ConfirmMode, Risk, risk};
+pub use coordinates::CoordinateUnit;
 pub use decision::{AgentStatus, Decision, FunctionCall};
 pub use event::{AgentEvent, StepContext};
 pub use examples::Examples;
@@ -64,7 +64,7 @@ pub use options::{
     AgentOptions, Budgets, PromptForm, RunResult, Safeguards, ScreenshotMode, StopReason,
 };
 pub use phases::explain;
-pub use policy::{Judgement, Policy, PolicyError, PolicyOutput};
+pub use policy::{Judgement, Planning, Policy, PolicyError, PolicyOutput};
 pub use prompt::{readable, written_prompt};
 pub use replay_policy::ReplayPolicy;
 pub use run::Agent;

@@ -32,10 +32,11 @@ use super::policy::Policy;
 use super::secrets::Vault;
 use super::step::{CapturedScreen, CarryOver, StepInProgress};
 use super::trace_writer::TraceWriter;
+use super::verify::AnomalyKind;
 use thumbwire_core::action::{Call, Perform};
 use thumbwire_core::event::{EventSink, EventSinks};
 use thumbwire_core::trace::Recorder;
-use thumbwire_core::trace::format::{GoalStart, TraceRecord};
+use thumbwire_core::trace::format::{AgentStep, GoalStart, TraceRecord};
 
 /// Works towards goals on a phone.
 pub struct Agent {
@@ -124,8 +125,18 @@ impl Agent {
                 suppliers.push(Arc::new(offered));
             }
         }
-        let mut run =
-            Run { agent: self, call, request, memory, suppliers, left, loops, unchecked: 0, began };
+        let mut run = Run {
+            agent: self,
+            call,
+            request,
+            memory,
+            suppliers,
+            left,
+            loops,
+            unchecked: 0,
+            futile: FutileSteps::default(),
+            began,
+        };
         run.begin();
         let end = run.run().await;
         run.end(end)
@@ -145,7 +156,42 @@ struct Run<'a> {
     loops: LoopDetector,
     /// How many consecutive claims could not be checked.
     unchecked: u32,
+    futile: FutileSteps,
     began: Instant,
+}
+
+/// Steps that led nowhere.
+#[derive(Default)]
+struct FutileSteps {
+    /// How many in a row.
+    count: u32,
+    /// Why the next step needs another plan.
+    stuck: Option<String>,
+}
+
+impl FutileSteps {
+    /// After how many steps without effect another plan is needed.
+    const MOST: u32 = 2;
+
+    /// Takes note of a step. `circle` is the warning of a loop.
+    fn on_step(&mut self, line: &AgentStep, left: &CarryOver, circle: Option<&str>) {
+        let futile = left.failed || left.kinds.contains(&AnomalyKind::NoEffect);
+        self.count = if futile { self.count + 1 } else { 0 };
+        let rejected = line.judgement.as_ref().filter(|judgement| !judgement.reached);
+        self.stuck = match (circle, rejected) {
+            (Some(circle), _) => Some(circle.to_owned()),
+            (None, Some(judgement)) => {
+                Some(format!("the goal is not reached: {}", judgement.reason))
+            }
+            (None, None) if self.count >= Self::MOST => {
+                Some(format!("{} steps in a row failed or changed nothing", self.count))
+            }
+            (None, None) => None,
+        };
+        if self.stuck.is_some() {
+            self.count = 0;
+        }
+    }
 }
 
 /// How a run ends.
@@ -231,6 +277,7 @@ impl Run<'_> {
             secrets: &secrets,
             confirm: *confirm,
             before: &self.left,
+            stuck: self.futile.stuck.take(),
             left: used.remaining(budgets),
             number,
             began: Instant::now(),
@@ -286,6 +333,7 @@ impl Run<'_> {
         let context = StepContext(Arc::new(std::mem::take(&mut round.context)));
         drop(round);
         AgentEvent::StepContext(context).send(watch);
+        self.futile.on_step(&line, &left, circle.as_ref().map(|circle| circle.text.as_str()));
         self.left = left;
         let decided = !line.memory.is_null();
         self.memory.remember_step(&line);

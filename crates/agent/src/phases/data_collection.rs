@@ -126,7 +126,8 @@ async fn launchable(step: &StepInProgress<'_>) -> Option<ListedApps> {
     }
     const BUDGET: Duration = Duration::from_secs(20);
     let at = Instant::now();
-    let listed = step.hands.perform(Action::ListLabelledApps { which: AppFilter::All }, BUDGET).await;
+    let listed =
+        step.hands.perform(Action::ListLabelledApps { which: AppFilter::All }, BUDGET).await;
     let Ok(Outcome::LabelledApps { apps, has_labels, .. }) = listed else { return known };
     let app = |(app, label): (App, Option<Label>)| {
         // An app without an entry in the launcher cannot be launched. Without a launcher, a user's app may be.

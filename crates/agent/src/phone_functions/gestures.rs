@@ -96,8 +96,12 @@ pub(super) async fn perform(
             Some(key) => phone.press(key, "Opened the recent apps").await,
             None => Err("this phone has no recent apps".into()),
         },
-        "long_press" => phone.touch(arguments, "Held", |at| Gesture::LongPress { at, held: HELD }).await,
-        "double_tap" => phone.touch(arguments, "Double-tapped", |at| Gesture::DoubleTap { at }).await,
+        "long_press" => {
+            phone.touch(arguments, "Held", |at| Gesture::LongPress { at, held: HELD }).await
+        }
+        "double_tap" => {
+            phone.touch(arguments, "Double-tapped", |at| Gesture::DoubleTap { at }).await
+        }
         "scroll" => phone.scroll(arguments).await,
         "drag" => phone.drag(arguments).await,
         "launch_app" => phone.launch(arguments).await,
@@ -177,9 +181,8 @@ impl Phone<'_> {
 
     /// The control with this number in the last list, on the screen as it is now.
     async fn control(&self, id: &str) -> Result<(Arc<Controls>, usize), String> {
-        let number: ControlNumber = id
-            .parse()
-            .map_err(|_| format!("{:?} is no control's id", truncate(id, LONGEST)))?;
+        let number: ControlNumber =
+            id.parse().map_err(|_| format!("{:?} is no control's id", truncate(id, LONGEST)))?;
         let listed = self.controls(LAST).await?;
         if listed.node_of(number).is_none() {
             return Err(format!("control {number} is not on the screen"));
@@ -260,11 +263,8 @@ impl Phone<'_> {
     /// # Errors
     /// There is none, or the name says another one: which app was meant is for the policy to decide.
     async fn numbered_app(&self, id: &str, name: &str) -> Result<AppId, String> {
-        let list = Action::ListApps {
-            which: AppFilter::User,
-            containing: String::new(),
-            max_age: APPS,
-        };
+        let list =
+            Action::ListApps { which: AppFilter::User, containing: String::new(), max_age: APPS };
         let Outcome::Apps(apps) = self.act(list).await? else {
             return Err("the apps could not be listed".into());
         };
@@ -370,7 +370,8 @@ fn pixel(value: f64) -> Result<i32, String> {
 fn read<A: DeserializeOwned>(arguments: &Map<String, Value>) -> Result<A, String> {
     // Null is as good as no value.
     let given = arguments.iter().filter(|(_, value)| !value.is_null());
-    let given: Map<String, Value> = given.map(|(key, value)| (key.clone(), value.clone())).collect();
+    let given: Map<String, Value> =
+        given.map(|(key, value)| (key.clone(), value.clone())).collect();
     serde_json::from_value(given.into()).map_err(|error| error.to_string())
 }
 

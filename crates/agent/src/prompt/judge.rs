@@ -3,10 +3,10 @@
 
 use super::user_message::{controls, sentence};
 use super::{ContentPart, Message, Prompt, Role};
+use crate::coordinates::CoordinateSpace;
 use crate::decision::Decision;
 use crate::json_line::{self, to_json_line};
 use crate::observation::Observation;
-use crate::coordinates::CoordinateSpace;
 use crate::options::{PromptForm, ScreenshotMode};
 
 /// Asks whether the goal is reached.
@@ -25,7 +25,11 @@ pub(crate) fn judgement(
     let mut parts: Vec<ContentPart> =
         picture.into_iter().cloned().map(ContentPart::Image).collect();
     parts.push(ContentPart::Text(judge_text(observation, claim)));
-    Prompt { system: SYSTEM.into(), turns: vec![Message { role: Role::User, parts }] }
+    Prompt {
+        system: SYSTEM.into(),
+        turns: vec![Message { role: Role::User, parts }],
+        ..Prompt::default()
+    }
 }
 
 fn judge_text(observation: &Observation, claim: &Decision) -> String {

@@ -84,7 +84,10 @@ fn left_out(lines: &[NumberedLine]) -> String {
         _ => String::new(),
     };
     let depth = lines.first().map_or(0, |line| line.depth);
-    format!("{:depth$}({count} lines left out here{ids}; scroll so that they come first or last)", "")
+    format!(
+        "{:depth$}({count} lines left out here{ids}; scroll so that they come first or last)",
+        ""
+    )
 }
 
 /// The longest line that [`left_out`] writes, in bytes.

@@ -5,10 +5,10 @@ use thumbwire_device::image::Format;
 use thumbwire_device::{Image, Node, Point, Rect, Size};
 
 use super::*;
+use crate::coordinates::CoordinateUnit;
 use crate::decision::{Decision, FunctionCall};
 use crate::examples::Examples;
 use crate::functions;
-use crate::coordinates::CoordinateUnit;
 use crate::observation::{AppRow, CompletedCall, ControlRow, Function, LaunchableApp, PastAction};
 use crate::screen_state::made::{controls, node};
 use thumbwire_core::snapshot::{ControlNumber, LinePlace, NumberedLine, numbered_outline};
@@ -66,7 +66,8 @@ fn sight() -> Observation {
             call: launch,
             success: true,
             message: "Launched com.google.android.apps.maps".into(),
-            effect: "now com.google.android.apps.maps .MapsActivity: field placeholder \"Search\"".into(),
+            effect: "now com.google.android.apps.maps .MapsActivity: field placeholder \"Search\""
+                .into(),
             reason: "I need to launch Maps first".into(),
         }],
         installed_apps: ["com.google.android.apps.maps", "com.android.chrome"]
@@ -97,7 +98,8 @@ fn row(id: &str, name: &str, kind: &str, rect: [i32; 4]) -> ControlRow {
 }
 
 fn style(form: PromptForm, pictures: ScreenshotMode) -> PromptStyle {
-    PromptStyle { pictures, form, space: CoordinateSpace::pixels(Some(SCREEN)) }
+    let space = CoordinateSpace::pixels(Some(SCREEN));
+    PromptStyle { pictures, form, space, answer: AnswerStyle::Json }
 }
 
 fn written_by(observation: &Observation, style: &PromptStyle) -> Prompt {
@@ -121,6 +123,7 @@ fn shown(prompt: &Prompt) -> String {
                 ContentPart::Image(image) => {
                     shown.push_str(&format!("(picture of {} bytes)\n", image.bytes.len()))
                 }
+                other => panic!("{other:?}"),
             }
         }
     }
@@ -138,6 +141,33 @@ fn words(observation: &Observation) -> String {
 #[test]
 fn the_prompt_of_a_round() {
     insta::assert_snapshot!(shown(&written(&sight(), ScreenshotMode::Both)));
+}
+
+/// With native calls: the functions, and what the system part says instead of them.
+#[test]
+fn the_prompt_of_a_round_with_native_calls() {
+    let observation = sight();
+    let examples = Examples::default();
+    let chosen = examples.chosen(&observation.request, &observation.functions);
+    let plain = style(PromptForm::Compact, ScreenshotMode::None);
+    let native = PromptStyle { answer: AnswerStyle::Native, ..plain };
+    let prompt = round(&observation, &native, &chosen, &[]);
+    let listed = written(&observation, ScreenshotMode::None);
+    assert_eq!(prompt.turns, listed.turns, "the step's message is the same");
+    assert!(listed.tools.is_empty());
+    let tools: Vec<String> = prompt
+        .tools
+        .iter()
+        .map(|tool| format!("{}: {}\n  {}", tool.name, tool.description, tool.schema))
+        .collect();
+    insta::assert_snapshot!(format!("{}\n--- tools\n{}", prompt.system, tools.join("\n")));
+}
+
+#[test]
+fn the_prompt_of_a_plan() {
+    let prompt =
+        plan(&sight(), &style(PromptForm::Compact, ScreenshotMode::None), "the run starts");
+    insta::assert_snapshot!(shown(&prompt));
 }
 
 #[test]
@@ -164,7 +194,10 @@ fn the_prompt_as_the_document_has_it() {
 
 #[test]
 fn the_prompt_in_ufos_form() {
-    insta::assert_snapshot!(shown(&written_by(&sight(), &style(PromptForm::Ufo, ScreenshotMode::Both))));
+    insta::assert_snapshot!(shown(&written_by(
+        &sight(),
+        &style(PromptForm::Ufo, ScreenshotMode::Both)
+    )));
 }
 
 #[test]
@@ -269,7 +302,9 @@ fn hostile_screen_cannot_start_block_or_message() {
             name: hostile[0].into(),
             package: hostile[5].into(),
         }],
-        apps: [(hostile[0], "a.b"), (hostile[5], "c.d"), (hostile[8], "e.f")].map(launchable).into(),
+        apps: [(hostile[0], "a.b"), (hostile[5], "c.d"), (hostile[8], "e.f")]
+            .map(launchable)
+            .into(),
         history: vec![PastAction {
             step: 1,
             call: done.call.clone(),
@@ -379,7 +414,10 @@ fn places_are_shown_if_they_are_wanted_or_needed() {
         (text.contains("[Screen]: "), list_of(text))
     };
     let compact = list(&style(PromptForm::Compact, ScreenshotMode::None));
-    assert_eq!(compact, (true, "app\nbutton \"Save\" 1\nslider = \"Volume\" [0,100][400,150] 2".into()));
+    assert_eq!(
+        compact,
+        (true, "app\nbutton \"Save\" 1\nslider = \"Volume\" [0,100][400,150] 2".into())
+    );
     let coordinates = style(PromptForm::Coordinates, ScreenshotMode::None);
     assert!(list(&coordinates).1.contains("button \"Save\" @200,25 1"), "{:?}", list(&coordinates));
     // In the model's own coordinates, with the size that they count to.
@@ -443,20 +481,29 @@ fn line(text: &str, depth: usize, number: usize, place: Option<LinePlace>) -> Nu
     NumberedLine { text: text.into(), depth, number, place, is_focused: false }
 }
 
-const AREA: LinePlace =
-    LinePlace::Scrolls(Rect { left: 0, top: 0, right: 1080, bottom: 2400 });
+const AREA: LinePlace = LinePlace::Scrolls(Rect { left: 0, top: 0, right: 1080, bottom: 2400 });
 const AT: LinePlace = LinePlace::Centre(Point { x: 5, y: 5 });
 
 #[test]
 fn long_list_is_cut_in_its_middle_and_says_where() {
-    let mut screen = vec![line("app .Main [keyboard shown]", 0, 0, None), line("button \"Up\"", 0, 1, Some(AT)), line("list", 0, 2, Some(AREA))];
-    screen.extend((0..600).map(|at| line(&format!("\"Row {at}\" \"{}\"", "word ".repeat(4)), 1, at + 3, Some(AT))));
+    let mut screen = vec![
+        line("app .Main [keyboard shown]", 0, 0, None),
+        line("button \"Up\"", 0, 1, Some(AT)),
+        line("list", 0, 2, Some(AREA)),
+    ];
+    screen.extend(
+        (0..600).map(|at| {
+            line(&format!("\"Row {at}\" \"{}\"", "word ".repeat(4)), 1, at + 3, Some(AT))
+        }),
+    );
     screen[300].is_focused = true;
     screen.push(line("button \"Undo\"", 0, 603, Some(AT)));
     let text = words(&Observation { screen, ..sight() });
     let list = list_of(&text);
     assert!(list.len() <= 8_000, "{}", list.len());
-    for kept in ["[keyboard shown]", "\"Up\" 1", "\"Row 0\"", "\"Row 297\"", "\"Row 599\"", "\"Undo\" 603"] {
+    for kept in
+        ["[keyboard shown]", "\"Up\" 1", "\"Row 0\"", "\"Row 297\"", "\"Row 599\"", "\"Undo\" 603"]
+    {
         assert!(list.contains(kept), "{kept} in {list}");
     }
     let cut: Vec<&str> = list.lines().filter(|line| line.contains("left out here")).collect();

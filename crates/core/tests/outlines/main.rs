@@ -13,7 +13,8 @@ use std::sync::atomic::AtomicU32;
 
 use thumbwire_base::visible::{visible, without_hidden};
 use thumbwire_core::snapshot::{
-    Controls, Difference, NumberedLine, OutlineDetail, Snapshot, difference, kind, numbered_outline, outline,
+    Controls, Difference, NumberedLine, OutlineDetail, Snapshot, difference, kind,
+    numbered_outline, outline,
 };
 use thumbwire_core::toolset::mobile;
 use thumbwire_device::Rect;
