@@ -17,6 +17,7 @@ mod examples;
 mod follow_up;
 mod function_provider;
 mod functions;
+mod futile_steps;
 mod json_line;
 mod knowledge;
 mod log_sink;

@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use thumbwire_device::Size;
 
-pub use config::{ModelSpec, Settings, ToolCallMode, open};
+pub use config::{ModelSpec, Settings, open};
 pub use http::{ApiKey, ProxySettings};
 pub use http_model::RequestTimeouts;
 pub use price::Price;
@@ -66,6 +66,18 @@ pub trait Model: Send + Sync {
         call: &Call,
         on_text: &OnText<'_>,
     ) -> Result<ModelResponse, ModelError>;
+}
+
+/// How a model calls functions.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ToolCallMode {
+    /// Natively, where the server takes it; else with JSON text.
+    #[default]
+    Auto,
+    /// Natively, or not at all.
+    Native,
+    /// With JSON text.
+    Text,
 }
 
 /// Whether a model takes functions natively.

@@ -22,6 +22,7 @@ use super::decision::AgentStatus;
 use super::event::{AgentEvent, StepContext};
 use super::function_provider::FunctionProvider;
 use super::functions::FunctionExecutor;
+use super::futile_steps::FutileSteps;
 use super::log_sink::{LogSink, name};
 use super::loop_detector::LoopDetector;
 use super::memory::Memory;
@@ -32,11 +33,10 @@ use super::policy::Policy;
 use super::secrets::Vault;
 use super::step::{CapturedScreen, CarryOver, StepInProgress};
 use super::trace_writer::TraceWriter;
-use super::verify::AnomalyKind;
 use thumbwire_core::action::{Call, Perform};
 use thumbwire_core::event::{EventSink, EventSinks};
 use thumbwire_core::trace::Recorder;
-use thumbwire_core::trace::format::{AgentStep, GoalStart, TraceRecord};
+use thumbwire_core::trace::format::{GoalStart, TraceRecord};
 
 /// Works towards goals on a phone.
 pub struct Agent {
@@ -160,40 +160,6 @@ struct Run<'a> {
     began: Instant,
 }
 
-/// Steps that led nowhere.
-#[derive(Default)]
-struct FutileSteps {
-    /// How many in a row.
-    count: u32,
-    /// Why the next step needs another plan.
-    stuck: Option<String>,
-}
-
-impl FutileSteps {
-    /// After how many steps without effect another plan is needed.
-    const MOST: u32 = 2;
-
-    /// Takes note of a step. `circle` is the warning of a loop.
-    fn on_step(&mut self, line: &AgentStep, left: &CarryOver, circle: Option<&str>) {
-        let futile = left.failed || left.kinds.contains(&AnomalyKind::NoEffect);
-        self.count = if futile { self.count + 1 } else { 0 };
-        let rejected = line.judgement.as_ref().filter(|judgement| !judgement.reached);
-        self.stuck = match (circle, rejected) {
-            (Some(circle), _) => Some(circle.to_owned()),
-            (None, Some(judgement)) => {
-                Some(format!("the goal is not reached: {}", judgement.reason))
-            }
-            (None, None) if self.count >= Self::MOST => {
-                Some(format!("{} steps in a row failed or changed nothing", self.count))
-            }
-            (None, None) => None,
-        };
-        if self.stuck.is_some() {
-            self.count = 0;
-        }
-    }
-}
-
 /// How a run ends.
 struct RunEnd {
     status: AgentStatus,
@@ -277,7 +243,7 @@ impl Run<'_> {
             secrets: &secrets,
             confirm: *confirm,
             before: &self.left,
-            stuck: self.futile.stuck.take(),
+            stuck: self.futile.take_reason(),
             left: used.remaining(budgets),
             number,
             began: Instant::now(),

@@ -12,7 +12,7 @@ use super::http_model::{HttpModel, NativeTools, RequestTimeouts};
 use super::image::Limits;
 use super::openai::{self, OpenAi};
 use super::price::Price;
-use super::{Model, ScriptedModel, ToolSupport};
+use super::{Model, ScriptedModel, ToolCallMode, ToolSupport};
 
 /// Which model to ask.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -99,18 +99,6 @@ impl FromStr for ModelSpec {
             _ => Err(format!("unknown provider {provider:?}; {ways}")),
         }
     }
-}
-
-/// How a model calls functions.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum ToolCallMode {
-    /// Natively, where the server takes it; else with JSON text.
-    #[default]
-    Auto,
-    /// Natively, or not at all.
-    Native,
-    /// With JSON text.
-    Text,
 }
 
 /// How to ask a model. Nothing is read from files or the environment here.

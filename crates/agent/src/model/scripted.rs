@@ -10,8 +10,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use thumbwire_base::lock;
 
-use super::config::ToolCallMode;
-use super::{ContentPart, ToolCall, ToolResult, ToolSupport};
+use super::{ContentPart, ToolCall, ToolCallMode, ToolResult, ToolSupport};
 use super::{Model, ModelError, ModelResponse, OnText, Price, Prompt, Usage};
 use thumbwire_core::action::Call;
 

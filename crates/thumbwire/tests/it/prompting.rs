@@ -96,6 +96,7 @@ async fn asked(observation: &Observation, pictures: ScreenshotMode) -> (String, 
     let text = |part: &ContentPart| match part {
         ContentPart::Text(text) => text.clone(),
         ContentPart::Image(image) => format!("(a picture of type {})\n", image.format.mime()),
+        other => panic!("{other:?}"),
     };
     (thinking.prompt.system, thinking.prompt.turns[0].parts.iter().map(text).collect())
 }

@@ -106,7 +106,8 @@ fn exit_codes_are_the_same_for_all_commands() {
         let output = command.env("XDG_STATE_HOME", home.path()).args(arguments).output().unwrap();
         let (out, err, found) = said(&output);
         assert_eq!(found, Some(code), "{arguments:?}: {out}{err}");
-        assert_eq!(err.is_empty(), code == 0, "{arguments:?}: an error is explained: {err}");
+        let silent = out.is_empty() && err.is_empty();
+        assert!(code == 0 || !silent, "{arguments:?}: a failure is explained");
     };
     let run = |rest: &[&str], code| check(&[&virtual_run, rest].concat(), code);
     for (flow, code) in [(&passes, 0), (&fails, 1), (&wrong, 2), (&goal, 5)] {
@@ -181,7 +182,11 @@ fn short_flags_are_consistent() {
     for verb in VERBS {
         let arguments: Vec<&str> = verb.split_whitespace().chain(["--help"]).collect();
         let (help, _, _) = said(&run(&arguments));
-        for line in help.lines().map(str::trim_start).filter(|line| line.starts_with('-')) {
+        for line in help
+            .lines()
+            .map(str::trim_start)
+            .filter(|line| line.starts_with('-') && !line.starts_with("- "))
+        {
             let (shorts, longs) = line.split_once("--").unwrap_or((line, ""));
             let long = longs.split([' ', '=']).next().unwrap_or_default();
             let given = shorts.trim_matches(['-', ',', ' ']).chars().next();

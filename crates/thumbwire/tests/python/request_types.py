@@ -169,6 +169,8 @@ def anthropic_body(body):
                 if not first:
                     raise Wrong("results come first")
                 piece(anthropic.ToolResultBlockParam, block)
+                if not isinstance(block["content"], str):
+                    raise Wrong("a result is in words")
                 calls.result(block["tool_use_id"])
             elif block.get("type") == "image":
                 piece(anthropic.ImageBlockParam, block)
