@@ -24,10 +24,12 @@ pub(super) fn effect(before: &ScreenState, after: &ScreenState) -> String {
         || before.screen != after.screen
         || is.snapshot.is_another_screen(&was.snapshot);
     if is_another {
-        // Of the same app, its screen is enough.
-        let place = match header.split_once(' ') {
-            Some((app, place)) if before.app.as_deref() == Some(app) => place,
-            _ => header,
+        // The list tells where it is now. The history needs the step from one app or page to the next.
+        let (app, page) = header.split_once(' ').unwrap_or((header, ""));
+        let page = page.split(" [").next().unwrap_or_default();
+        let place = match before.app.as_deref() == Some(app) && !page.is_empty() {
+            true => page.rsplit('.').next().unwrap_or(page),
+            false => app,
         };
         return format!("now {place}{}", named(": ", new.iter().skip(1)));
     }
@@ -71,7 +73,7 @@ fn start_of(line: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::screen_state::made::{buttons, scene};
+    use super::super::screen_state::made::{buttons, node, scene};
     use super::*;
 
     #[test]
@@ -88,15 +90,12 @@ mod tests {
 
     #[test]
     fn another_screen_is_named() {
-        let mut was = buttons(&["One", "Two", "Three", "Four", "Five"]);
-        let mut is = buttons(&["Title", "Text"]);
-        (was.app, is.app) = (Some("app".into()), Some("app".into()));
-        let text = effect(&was, &is);
-        assert!(
-            text.starts_with("now ") && text.contains(r#": button "Title"; button "Text""#),
-            "{text}"
-        );
-        let _ = scene;
+        let was = buttons(&["One", "Two", "Three", "Four", "Five"]);
+        let is = scene("other", vec![node("Button", "Title", 0), node("Button", "Text", 1)]);
+        // The list names the package of its first node.
+        assert_eq!(effect(&was, &is), r#"now app: button "Title"; button "Text""#);
+        let same_app = buttons(&["Title", "Text", "Save"]);
+        assert_eq!(effect(&was, &same_app), r#"now app: button "Title"; button "Text" (+1)"#);
     }
 
     #[test]

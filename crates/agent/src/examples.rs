@@ -153,23 +153,23 @@ fn ours() -> Vec<Example> {
     };
     vec![
         one(
-            "[Current Screen Controls]:\norg.transit .Search\nfield placeholder \"Stop\" 2\nbutton \"Search\" 3",
+            "[Current Screen Controls]:\norg.transit .Search\nfield placeholder \"Stop\" 2",
             json!({
-                "thought": "The stop goes into the field.",
+                "thought": "The stop goes there.",
                 "action": {
                     "function": "type_text",
                     "arguments": { "text": "Oak Street", "control_id": "2", "control_name": "Stop" },
                     "status": "CONTINUE",
                 },
-                "plan": ["done: open Transit", "search for Oak Street", "read the time"],
+                "plan": ["done: open Transit", "search Oak Street", "read the time"],
             }),
         ),
         one(
             "[Current Screen Controls]:\norg.transit .Departures\n\"Bus 7\" \"9:42\" 5",
             json!({
-                "thought": "The screen shows the time.",
+                "thought": "There it is.",
                 "action": { "function": "", "arguments": {}, "status": "FINISH" },
-                "result": "Bus 7 leaves Oak Street at 9:42.",
+                "result": "9:42",
             }),
         ),
     ]

@@ -9,8 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use async_trait::async_trait;
 use serde_json::Value;
 
-use super::coordinates::CoordinateSpace;
-use super::coordinates::CoordinateUnit;
+use super::coordinates::{CoordinateSpace, CoordinateUnit};
 use super::decision::{AgentStatus, Decision};
 use super::event::AgentEvent;
 use super::examples::Examples;

@@ -52,41 +52,36 @@ const PATH: [(&str, Kind); 4] =
 const EITHER: [(&str, Kind); 4] =
     [("control_id", Text), ("control_name", Text), ("x", Whole), ("y", Whole)];
 
-/// The functions, the usual ones first.
+/// The functions, the usual ones first. Those with the same arguments are neighbours: a prompt has them on one line.
 const ROWS: [Row; 18] = [
     Row("click_control", "tap a control", &CONTROL, &[]),
     Row(
         "type_text",
-        "tap a field and type into it",
+        "taps the field first",
         &[("text", Text), ("control_id", Text), ("control_name", Text)],
         &[("clear_current_text", Flag)],
     ),
-    Row(
-        "scroll",
-        "down shows what is further down; in that control, or in the middle of the screen",
-        &[("direction", Way)],
-        &[("control_id", Text)],
-    ),
+    Row("scroll", "down shows what is below", &[("direction", Way)], &[("control_id", Text)]),
     Row("launch_app", "by its name or package", &[("package_name", Text)], &[]),
     Row("back", "go back", &[], &[]),
     Row("home", "show the home screen", &[], &[]),
     Row("recents", "show the recent apps", &[], &[]),
-    Row("press_key", "such as KEYCODE_ENTER", &[("key_code", Text)], &[]),
-    Row("long_press", "hold a control, or a place", &[], &EITHER),
-    Row("double_tap", "a control, or a place", &[], &EITHER),
-    Row("tap", "a place", &PLACE, &[]),
-    Row("swipe", "from place to place", &PATH, &[]),
+    Row("get_clipboard", "read the clipboard's text", &[], &[]),
+    Row("press_key", "as KEYCODE_ENTER", &[("key_code", Text)], &[]),
+    Row("long_press", "a control or a place", &[], &EITHER),
+    Row("double_tap", "a control or a place", &[], &EITHER),
+    Row("tap", "tap a place", &PLACE, &[]),
+    Row("swipe", "move a finger from place to place", &PATH, &[]),
     Row("drag", "hold what is at the start, and drop it at the end", &PATH, &[]),
-    Row("open_url", "in the app for it", &[("url", Text)], &[]),
-    Row("get_clipboard", "read its text", &[], &[]),
-    Row("set_clipboard", "replace its text", &[("text", Text)], &[]),
+    Row("open_url", "open an address in the app for it", &[("url", Text)], &[]),
+    Row("set_clipboard", "replace the clipboard's text", &[("text", Text)], &[]),
     Row(
         "wait_for",
         "wait until a text is on the screen, or gone",
         &[("text", Text)],
         &[("gone", Flag), ("seconds", Number)],
     ),
-    Row("wait", "1 second by default", &[], &[("seconds", Number)]),
+    Row("wait", "wait for a time, 1 second by default", &[], &[("seconds", Number)]),
 ];
 
 impl Row {

@@ -117,7 +117,7 @@ async fn usable_answer_needs_one_request() {
     assert_eq!(asked[0].0, thinking.prompt);
     let shape = asked[0].1.as_ref().unwrap();
     assert_eq!(
-        shape["properties"]["action"]["anyOf"][0]["properties"]["function"]["enum"],
+        shape["properties"]["action"]["anyOf"][1]["properties"]["function"]["enum"],
         json!(["press_key"])
     );
 }

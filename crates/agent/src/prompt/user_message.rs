@@ -17,7 +17,7 @@ use crate::observation::{LaunchableApp, Observation};
 use crate::options::{PromptForm, ScreenshotMode};
 
 /// How many apps are listed.
-const MOST_APPS: usize = 60;
+const MOST_APPS: usize = 50;
 /// Byte limit for each block about the past. The newest entries, which come last, are kept.
 const MOST_OF_THE_PAST: usize = 4_000;
 /// The longest sentence and the longest name of an app, in characters.
@@ -111,7 +111,7 @@ pub(super) fn news(observation: &Observation, pictured: bool, to: &mut Vec<Strin
     }
     if !observation.left.is_empty() {
         let left = sentence(&observation.left);
-        to.push(format!("[Budget]: step {}; left: {left}", observation.round));
+        to.push(format!("[Budget]: {left} left"));
     }
     // The first line of the list usually names it.
     let first = observation.screen.first().map_or("", |line| &line.text);
