@@ -103,7 +103,7 @@ fn judge(
 /// The matching element, which must not be covered.
 fn visible(sought: &Locator, snapshot: &Snapshot, nodes: &[usize]) -> Result<usize, String> {
     let index = match sought {
-        Locator::Text(_) => 0,
+        Locator::Text(_) | Locator::Pattern(_) => 0,
         Locator::Selector(_, index) => *index,
     };
     match nodes.get(index) {

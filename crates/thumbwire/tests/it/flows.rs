@@ -66,6 +66,7 @@ impl Bench {
             options,
             watch: Arc::new(terminal),
             pursue: None,
+            goldens: None,
         };
         let report = run.run(&Call::with_timeout(within), flows).await;
         let output = output.lock().unwrap().clone();
