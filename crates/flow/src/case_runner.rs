@@ -16,6 +16,7 @@ use super::event::{FlowEvent, StepStatus};
 use super::golden::GoldenFiles;
 use super::plan::Locator;
 use super::report::FailureKind;
+use super::screen_text::screen_summary;
 use thumbwire_core::action::{Action, Call, Cause, Failure, Observe, Outcome, Perform};
 use thumbwire_core::event::EventSink;
 use thumbwire_core::snapshot::{RefVisibility, Snapshot};
@@ -281,10 +282,12 @@ fn not_found(sought: &Locator, look: &Snapshot) -> String {
         }
         Locator::Text(_) | Locator::Selector(..) => None,
     };
-    let hint = hint.map_or(String::new(), |text| {
-        format!("; a pattern must match the whole text, and {text:?} is on the screen")
-    });
-    format!("element {sought} not found{hint}")
+    match hint {
+        Some(text) => format!(
+            "element {sought} not found; a pattern must match the whole text, and {text:?} is on the screen"
+        ),
+        None => format!("element {sought} not found; visible text: {}", screen_summary(look)),
+    }
 }
 
 /// Why a text does not name one element, and how to choose.

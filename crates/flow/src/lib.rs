@@ -35,6 +35,7 @@ mod run_gesture;
 mod run_golden;
 mod run_step;
 mod run_text;
+mod screen_text;
 mod terminal_reporter;
 mod workspace;
 mod yaml;
