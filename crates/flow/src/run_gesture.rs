@@ -59,10 +59,8 @@ impl CaseRunner<'_> {
         let to = match to {
             SwipeEnd::Point(point) => self.screen_point(point).await?,
             SwipeEnd::Edge(direction) => {
-                let RelativePoint::Percent(x, y) = edge(direction) else {
-                    return Err(unexpected());
-                };
-                let edge = self.screen_point(RelativePoint::Percent(x, y)).await?;
+                let edge = edge(direction);
+                let edge = self.screen_point(RelativePoint::Percent(edge, edge)).await?;
                 match direction {
                     Direction::Up | Direction::Down => Point { x: from.x, y: edge.y },
                     Direction::Left | Direction::Right => Point { x: edge.x, y: from.y },
@@ -190,11 +188,11 @@ fn tree_of(look: &Option<Arc<Snapshot>>) -> Option<&[thumbwire_device::Node]> {
     look.as_ref().map(|look| look.tree.nodes.as_slice())
 }
 
-/// A tenth of the screen before its edge.
-fn edge(direction: Direction) -> RelativePoint {
+/// A tenth of the screen before its edge, in percent from the left or the top.
+fn edge(direction: Direction) -> f64 {
     match direction {
-        Direction::Up | Direction::Left => RelativePoint::Percent(10.0, 10.0),
-        Direction::Down | Direction::Right => RelativePoint::Percent(90.0, 90.0),
+        Direction::Up | Direction::Left => 10.0,
+        Direction::Down | Direction::Right => 90.0,
     }
 }
 

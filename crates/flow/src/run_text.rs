@@ -60,8 +60,20 @@ impl CaseRunner<'_> {
 
     /// Hides the keyboard, if it is shown. On Android the key Back does it.
     pub(super) async fn hide_keyboard(&self) -> Result<(), StepError> {
-        let is_shown = self.snapshot().await.is_some_and(|look| look.tree.keyboard.is_some());
-        if is_shown { self.act(Action::Press(Key::Back)).await } else { Ok(()) }
+        let Some(look) = self.snapshot().await else { return Ok(()) };
+        let is_keyboard = |at: usize| {
+            look.tree.nodes[at].class.ends_with("Keyboard") && !look.shown(at).is_empty()
+        };
+        match self.platform {
+            Platform::Android if look.tree.keyboard.is_some() => {
+                self.act(Action::Press(Key::Back)).await
+            }
+            Platform::Ios if (0..look.tree.nodes.len()).any(is_keyboard) => {
+                let what = "an iPhone has no key that hides its keyboard; tap outside of the field, or submit it";
+                Err(StepError::new(FailureKind::Step, what))
+            }
+            Platform::Android | Platform::Ios => Ok(()),
+        }
     }
 
     /// Android has no keychain.

@@ -108,11 +108,14 @@ async fn conditions_hooks_and_retries_are_obeyed() {
 #[tokio::test(start_paused = true)]
 async fn ambiguous_tap_says_how_to_choose() {
     let bench = Bench::new();
-    let text = "app: com.android.settings\ntimeout: 1\nsteps: [launch, tap: Search settings, { type: display }, tap: display]\n";
-    let (_, what) = failure(&bench, text).await;
-    assert!(what.contains("\"display\" is ambiguous: "), "{what}");
-    assert!(what.contains("elements match: "), "{what}");
-    assert!(what.ends_with("{ text: \"display\", index: 0 } (the index counts from 0)"), "{what}");
+    let text = "app: com.android.notes\ntimeout: 1\nsteps: [launch, tap: New note, tap: e]\n";
+    let (kind, what) = failure(&bench, text).await;
+    assert_eq!(kind, FailureKind::Step);
+    assert_eq!(
+        what,
+        "\"e\" is ambiguous: 2 elements match: \"Title\" at [53,242][1028,368], \"Note\" at [53,389][1028,1549]. \
+         Choose one with { id: editable_title } or { text: \"e\", index: 0 } (the index counts from 0)"
+    );
 }
 
 #[tokio::test(start_paused = true)]
