@@ -15,6 +15,7 @@ use crate::shell_quote::shell_quote;
 use thumbwire_agent::{self, Budgets, RedactedPerform};
 use thumbwire_core::action::NoUser;
 use thumbwire_core::artifacts::ArtifactStore;
+use thumbwire_core::input_files::InputFolder;
 use thumbwire_core::session::Session;
 use thumbwire_flow::RunGoal;
 
@@ -116,6 +117,11 @@ async fn try_flows(arguments: Arguments, config: &Config) -> Result<u8, CliError
     let named = arguments.device.first().cloned();
     let session = super::session_with(phones, named, conduct.screenshot_size);
     let session = session.with_app_tool_host(conduct.allow.options(config)?);
+    let session = match arguments.flows.allow_install {
+        // Flows are the operator's own files and name packages anywhere, such as in `../build`.
+        true => session.with_input_files(InputFolder::new(root_folder())),
+        false => session,
+    };
     let session = Arc::new(session.with_files(ArtifactStore::new(&arguments.out)));
     let perform = Arc::new(RedactedPerform::new(Arc::clone(&session), Arc::clone(&vault)));
     let folder = run_setup::new_folder(&arguments.out);
@@ -142,6 +148,12 @@ async fn try_flows(arguments: Arguments, config: &Config) -> Result<u8, CliError
     terminal_prompt::show_again();
     session.end().await;
     ended
+}
+
+/// The root of the file system that the working folder is on.
+fn root_folder() -> PathBuf {
+    let here = std::path::absolute(".").unwrap_or_default();
+    here.ancestors().last().map_or_else(|| PathBuf::from("/"), Path::to_owned)
 }
 
 /// Runs the goal of `--resume`, or a new one.
