@@ -17,6 +17,7 @@ mod examples;
 mod follow_up;
 mod function_provider;
 mod functions;
+mod futile_steps;
 mod json_line;
 mod knowledge;
 mod log_sink;
@@ -64,7 +65,7 @@ pub use options::{
     AgentOptions, Budgets, PromptForm, RunResult, Safeguards, ScreenshotMode, StopReason,
 };
 pub use phases::explain;
-pub use policy::{Judgement, Policy, PolicyError, PolicyOutput};
+pub use policy::{Judgement, Planning, Policy, PolicyError, PolicyOutput};
 pub use prompt::{readable, written_prompt};
 pub use replay_policy::ReplayPolicy;
 pub use run::Agent;

@@ -22,6 +22,7 @@ use super::decision::AgentStatus;
 use super::event::{AgentEvent, StepContext};
 use super::function_provider::FunctionProvider;
 use super::functions::FunctionExecutor;
+use super::futile_steps::FutileSteps;
 use super::log_sink::{LogSink, name};
 use super::loop_detector::LoopDetector;
 use super::memory::Memory;
@@ -124,8 +125,18 @@ impl Agent {
                 suppliers.push(Arc::new(offered));
             }
         }
-        let mut run =
-            Run { agent: self, call, request, memory, suppliers, left, loops, unchecked: 0, began };
+        let mut run = Run {
+            agent: self,
+            call,
+            request,
+            memory,
+            suppliers,
+            left,
+            loops,
+            unchecked: 0,
+            futile: FutileSteps::default(),
+            began,
+        };
         run.begin();
         let end = run.run().await;
         run.end(end)
@@ -145,6 +156,7 @@ struct Run<'a> {
     loops: LoopDetector,
     /// How many consecutive claims could not be checked.
     unchecked: u32,
+    futile: FutileSteps,
     began: Instant,
 }
 
@@ -231,6 +243,7 @@ impl Run<'_> {
             secrets: &secrets,
             confirm: *confirm,
             before: &self.left,
+            stuck: self.futile.take_reason(),
             left: used.remaining(budgets),
             number,
             began: Instant::now(),
@@ -286,6 +299,7 @@ impl Run<'_> {
         let context = StepContext(Arc::new(std::mem::take(&mut round.context)));
         drop(round);
         AgentEvent::StepContext(context).send(watch);
+        self.futile.on_step(&line, &left, circle.as_ref().map(|circle| circle.text.as_str()));
         self.left = left;
         let decided = !line.memory.is_null();
         self.memory.remember_step(&line);

@@ -10,10 +10,12 @@ use std::time::Duration;
 
 use futures::future::join_all;
 use thumbwire_base::lock;
+use thumbwire_device::Platform;
 use tokio::time::Instant;
 
 use super::case_runner::{CaseRunner, RunGoal, is_over};
 use super::event::FlowEvent;
+use super::golden::GoldenFiles;
 use super::plan::{Case, Flow};
 use super::report::{Attempt, CaseResult, FailureKind, Phone, Report, Verdict};
 use super::run_case::attempt;
@@ -37,6 +39,10 @@ pub struct Options {
     pub retries: u32,
     /// Whether app data may be cleared.
     pub allow_reset: bool,
+    /// Whether apps may be installed.
+    pub allow_install: bool,
+    /// Whether to write goldens instead of comparing with them.
+    pub update_goldens: bool,
     /// Where to store each attempt's trace, in its own folder; `None` stores none.
     pub folder: Option<PathBuf>,
     /// Whether typed texts, the content of text fields and pictures are left out of the traces.
@@ -55,6 +61,8 @@ impl Default for Options {
             fail_fast: false,
             retries: 0,
             allow_reset: false,
+            allow_install: false,
+            update_goldens: false,
             folder: None,
             redact: false,
             clock: jiff::Timestamp::now,
@@ -83,6 +91,16 @@ pub enum FlowRunError {
         at: String,
         /// The app.
         app: String,
+    },
+    /// Installing apps is not allowed.
+    #[error("case {case:?} ({at}) wants to {file}. Allow it with --allow-install")]
+    Install {
+        /// The first such case.
+        case: String,
+        /// The step's position.
+        at: String,
+        /// What it does, with the package.
+        file: String,
     },
     /// There is a goal but no agent.
     #[error("case {case:?} ({at}) has a goal for the agent. Name a model with --model")]
@@ -115,6 +133,8 @@ pub struct FlowRunner<'a> {
     pub watch: Arc<dyn EventSink>,
     /// Runs goals.
     pub pursue: Option<&'a dyn RunGoal>,
+    /// Reads and writes goldens; `None` fails the steps that need them.
+    pub goldens: Option<&'a dyn GoldenFiles>,
 }
 
 /// A case to run.
@@ -219,8 +239,13 @@ impl FlowRunner<'_> {
         for &(flow, case) in &chosen {
             let case = &flows[flow].cases[case];
             let (name, at) = (case.name.clone(), case.at.to_string());
-            if let (true, false, Some(app)) = (case.reset, self.options.allow_reset, &case.app) {
-                return Err(FlowRunError::Reset { case: name, at, app: app.0.clone() });
+            if let (false, Some((at, app))) = (self.options.allow_reset, case.clears_data()) {
+                let (at, app) = (at.to_string(), app.0.clone());
+                return Err(FlowRunError::Reset { case: name, at, app });
+            }
+            if let (false, Some(step)) = (self.options.allow_install, case.installs()) {
+                let (at, file) = (step.at.to_string(), step.to_string());
+                return Err(FlowRunError::Install { case: name, at, file });
             }
             if case.has_goal() && self.pursue.is_none() {
                 return Err(FlowRunError::Goal { case: name, at });
@@ -254,9 +279,15 @@ impl FlowRunner<'_> {
         match self.perform.perform(&call, asked).await? {
             Outcome::Info { identity, info, .. } => {
                 let device = device.or(Some(identity.id));
-                Ok(Phone { device, model: info.model, os_version: info.os_version })
+                let (model, os_version) = (info.model, info.os_version);
+                Ok(Phone { device, platform: identity.platform, model, os_version })
             }
-            _ => Ok(Phone { device, model: String::new(), os_version: String::new() }),
+            _ => Ok(Phone {
+                device,
+                platform: Platform::Android,
+                model: String::new(),
+                os_version: String::new(),
+            }),
         }
     }
 
@@ -332,7 +363,13 @@ impl FlowRunner<'_> {
             pursue: self.pursue,
             watch: &*self.watch,
             number: job.number,
+            platform: phone.platform,
             launched: Mutex::default(),
+            permitted: Mutex::default(),
+            copied: Mutex::default(),
+            goldens: self.goldens,
+            update_goldens: self.options.update_goldens,
+            acted: Mutex::default(),
             noted: Mutex::default(),
         };
         let failed = attempt(&stage, case).await;

@@ -98,7 +98,8 @@ fn row(id: &str, name: &str, kind: &str, rect: [i32; 4]) -> ControlRow {
 }
 
 fn style(form: PromptForm, pictures: ScreenshotMode) -> PromptStyle {
-    PromptStyle { pictures, form, space: CoordinateSpace::pixels(Some(SCREEN)) }
+    let space = CoordinateSpace::pixels(Some(SCREEN));
+    PromptStyle { pictures, form, space, answer: AnswerStyle::Json }
 }
 
 fn written_by(observation: &Observation, style: &PromptStyle) -> Prompt {
@@ -122,6 +123,7 @@ fn shown(prompt: &Prompt) -> String {
                 ContentPart::Image(image) => {
                     shown.push_str(&format!("(picture of {} bytes)\n", image.bytes.len()))
                 }
+                other => panic!("{other:?}"),
             }
         }
     }
@@ -139,6 +141,33 @@ fn words(observation: &Observation) -> String {
 #[test]
 fn the_prompt_of_a_round() {
     insta::assert_snapshot!(shown(&written(&sight(), ScreenshotMode::Both)));
+}
+
+/// With native calls: the functions, and what the system part says instead of them.
+#[test]
+fn the_prompt_of_a_round_with_native_calls() {
+    let observation = sight();
+    let examples = Examples::default();
+    let chosen = examples.chosen(&observation.request, &observation.functions);
+    let plain = style(PromptForm::Compact, ScreenshotMode::None);
+    let native = PromptStyle { answer: AnswerStyle::Native, ..plain };
+    let prompt = round(&observation, &native, &chosen, &[]);
+    let listed = written(&observation, ScreenshotMode::None);
+    assert_eq!(prompt.turns, listed.turns, "the step's message is the same");
+    assert!(listed.tools.is_empty());
+    let tools: Vec<String> = prompt
+        .tools
+        .iter()
+        .map(|tool| format!("{}: {}\n  {}", tool.name, tool.description, tool.schema))
+        .collect();
+    insta::assert_snapshot!(format!("{}\n--- tools\n{}", prompt.system, tools.join("\n")));
+}
+
+#[test]
+fn the_prompt_of_a_plan() {
+    let prompt =
+        plan(&sight(), &style(PromptForm::Compact, ScreenshotMode::None), "the run starts");
+    insta::assert_snapshot!(shown(&prompt));
 }
 
 #[test]

@@ -33,14 +33,24 @@ pub(super) fn round(
     let mut parts: Vec<ContentPart> =
         shown(observation, style.pictures).into_iter().cloned().map(ContentPart::Image).collect();
     let pictured = !parts.is_empty();
+    parts.push(ContentPart::Text(text(observation, style, pictured, documents)));
+    Message { role: Role::User, parts }
+}
+
+/// The blocks of text.
+pub(super) fn text(
+    observation: &Observation,
+    style: &PromptStyle,
+    pictured: bool,
+    documents: &[Document<'_>],
+) -> String {
     let blocks = match style.form {
         PromptForm::Ufo => ufo::blocks(observation, style, pictured, documents),
         PromptForm::Compact | PromptForm::Coordinates => {
             blocks(observation, style, pictured, documents)
         }
     };
-    parts.push(ContentPart::Text(blocks.join("\n")));
-    Message { role: Role::User, parts }
+    blocks.join("\n")
 }
 
 /// The screenshots to send, in order. The only place that decides this.

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// The version that this program writes.
-pub const VERSION: u32 = 8;
+pub const VERSION: u32 = 9;
 
 /// The file of records in a run's folder.
 pub const FILE: &str = "trace.jsonl";
@@ -224,6 +224,7 @@ pub enum StoredAction {
     PullFile { path: String, name: Option<String> },
     ReadClipboard,
     SetClipboard { text: String },
+    SetLocation { latitude: f64, longitude: f64 },
     ClearData { app: String },
     SetPermission { app: String, permission: String, granted: bool },
     Wait { ms: u64 },

@@ -119,6 +119,11 @@ impl Recorder {
         Self { redaction: redact.then(Redaction::default), ..self }
     }
 
+    /// Whether pictures and typed texts are left out.
+    pub fn is_redacted(&self) -> bool {
+        self.redaction.is_some()
+    }
+
     /// The run's folder.
     pub fn folder(&self) -> &Path {
         &self.folder

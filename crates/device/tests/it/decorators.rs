@@ -161,6 +161,7 @@ impl Device for Phone {
             app_services: Some(self),
             app_functions: Some(self),
             clipboard: Some(self),
+            simulated_location: Some(self),
             system_properties: Some(self),
             health_checks: Some(self),
             screen_changes: Some(self),
@@ -238,6 +239,13 @@ impl OrientationControl for Phone {
         self.nothing()
     }
     async fn restore_orientation(&self, _: RotationOwner<'_>) -> Result<bool, Error> {
+        self.nothing()
+    }
+}
+
+#[async_trait]
+impl SimulatedLocation for Phone {
+    async fn set_location(&self, _: Location) -> Result<(), Error> {
         self.nothing()
     }
 }

@@ -15,6 +15,7 @@ use crate::shell_quote::shell_quote;
 use thumbwire_agent::{self, Budgets, RedactedPerform};
 use thumbwire_core::action::NoUser;
 use thumbwire_core::artifacts::ArtifactStore;
+use thumbwire_core::input_files::InputFolder;
 use thumbwire_core::session::Session;
 use thumbwire_flow::RunGoal;
 
@@ -25,12 +26,12 @@ pub(super) struct Arguments {
     goal: Vec<String>,
     /// Phone to use: an adb serial, HOST:PORT of an adbd, the URL of an iPhone's WebDriverAgent, `virtual`, or `virtual-ios`;
     /// repeat to spread flows over several phones [default: the only one connected]
-    #[arg(long, value_name = "ID")]
+    #[arg(short, long, value_name = "ID")]
     device: Vec<String>,
     #[command(flatten)]
     conduct: RunFlags,
     /// Directory to record the run in, as `logs/run-TIME/`
-    #[arg(long, value_name = "DIR", default_value = ".")]
+    #[arg(short, long, value_name = "DIR", default_value = ".")]
     out: PathBuf,
     /// Resume the run in this directory
     #[arg(long, value_name = "RUN", conflicts_with = "out")]
@@ -56,6 +57,7 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     }
     let (goal, device) = alone(&arguments)?;
     let conduct = &arguments.conduct;
+    conduct.mind.check_prices(&conduct.limits)?;
     let thinker = conduct.mind.open(config)?;
     let vault = run_setup::secrets(&conduct.secret)?;
     let out = arguments.resume.as_deref().map_or(Some(arguments.out.as_path()), |run| run.parent());
@@ -105,6 +107,7 @@ async fn try_flows(arguments: Arguments, config: &Config) -> Result<u8, CliError
     if let Some(flag) = resumes.or(conduct.show.first_flag_given()) {
         return Err(CliError::usage(format!("{flag} works only with a goal, not with flow files")));
     }
+    conduct.mind.check_prices(&conduct.limits)?;
     let thinker = match conduct.mind.is_there() {
         true => Some(conduct.mind.open(config)?),
         false => None,
@@ -114,6 +117,11 @@ async fn try_flows(arguments: Arguments, config: &Config) -> Result<u8, CliError
     let named = arguments.device.first().cloned();
     let session = super::session_with(phones, named, conduct.screenshot_size);
     let session = session.with_app_tool_host(conduct.allow.options(config)?);
+    let session = match arguments.flows.allow_install {
+        // Flows are the operator's own files and name packages anywhere, such as in `../build`.
+        true => session.with_input_files(InputFolder::new(root_folder())),
+        false => session,
+    };
     let session = Arc::new(session.with_files(ArtifactStore::new(&arguments.out)));
     let perform = Arc::new(RedactedPerform::new(Arc::clone(&session), Arc::clone(&vault)));
     let folder = run_setup::new_folder(&arguments.out);
@@ -140,6 +148,12 @@ async fn try_flows(arguments: Arguments, config: &Config) -> Result<u8, CliError
     terminal_prompt::show_again();
     session.end().await;
     ended
+}
+
+/// The root of the file system that the working folder is on.
+fn root_folder() -> PathBuf {
+    let here = std::path::absolute(".").unwrap_or_default();
+    here.ancestors().last().map_or_else(|| PathBuf::from("/"), Path::to_owned)
 }
 
 /// Runs the goal of `--resume`, or a new one.
@@ -178,8 +192,8 @@ fn going_on(text: &[String], folder: &str) -> String {
     while let Some(word) = text.next() {
         match word.as_str() {
             // `--resume` already says where the run is.
-            "--out" => drop(text.next()),
-            out if out.starts_with("--out=") => {}
+            "--out" | "-o" => drop(text.next()),
+            out if out.starts_with("--out=") || out.starts_with("-o") => {}
             word => {
                 resumed |= word == "--resume" || word.starts_with("--resume=");
                 command.push(shell_quote(word));
@@ -223,6 +237,10 @@ mod tests {
             &["run", "Search for O'Neill", "--model", "scripted:x", "--out", "there"],
             r"thumbwire run 'Search for O'\''Neill' --model scripted:x --resume 'logs/run 1'",
         );
+        for out in [&["-o", "there"][..], &["-othere"], &["-o=there"], &["--out=there"]] {
+            let line = [&["run", "Go", "-m", "scripted:x"], out].concat();
+            check(&line, "thumbwire run Go -m scripted:x --resume 'logs/run 1'");
+        }
         check(&["run", "--resume", "logs/run 1"], "thumbwire run --resume 'logs/run 1'");
     }
 }

@@ -1,6 +1,7 @@
 //! Flows on the virtual phone: errors in a file, failing steps and expectations, crashes, lost phones. The clock is
 //! paused.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -11,8 +12,8 @@ use thumbwire_core::action::{Call, Perform};
 use thumbwire_core::providers::{DeviceProviders, VIRTUAL, VirtualPhoneProvider};
 use thumbwire_core::session::Session;
 use thumbwire_flow::{
-    FailureKind, Flow, FlowError, FlowRunError, FlowRunner, Options, Report, Shard, Terminal,
-    Verdict, read,
+    FailureKind, Flow, FlowError, FlowRunError, FlowRunner, GoldenFiles, Options, Report, Shard,
+    Terminal, Verdict, read,
 };
 use thumbwire_virtual_android::{Setup, VirtualPhone};
 use tokio::net::TcpListener;
@@ -21,8 +22,24 @@ use tokio::net::TcpListener;
 pub(crate) struct Bench {
     pub(crate) phone: VirtualPhone,
     perform: Arc<dyn Perform>,
-    folder: tempfile::TempDir,
+    pub(crate) folder: tempfile::TempDir,
     rounds: Mutex<u32>,
+    goldens: MemoryGoldens,
+}
+
+/// Goldens that no test leaves behind.
+#[derive(Default)]
+struct MemoryGoldens(Mutex<BTreeMap<PathBuf, Vec<u8>>>);
+
+impl GoldenFiles for MemoryGoldens {
+    fn read(&self, file: &Path) -> Result<Option<Vec<u8>>, String> {
+        Ok(self.0.lock().unwrap().get(file).cloned())
+    }
+
+    fn write(&self, file: &Path, bytes: &[u8]) -> Result<(), String> {
+        self.0.lock().unwrap().insert(file.to_owned(), bytes.to_owned());
+        Ok(())
+    }
 }
 
 impl Bench {
@@ -36,7 +53,7 @@ impl Bench {
             .with(VirtualPhoneProvider::new(phone.clone()));
         let perform = Arc::new(Session::new(phones, Some(VIRTUAL.into())));
         let folder = tempfile::tempdir().unwrap();
-        Self { phone, perform, folder, rounds: Mutex::default() }
+        Self { phone, perform, folder, rounds: Mutex::default(), goldens: MemoryGoldens::default() }
     }
 
     pub(crate) fn meeting(rules: &[&str]) -> Self {
@@ -66,6 +83,7 @@ impl Bench {
             options,
             watch: Arc::new(terminal),
             pursue: None,
+            goldens: Some(&self.goldens),
         };
         let report = run.run(&Call::with_timeout(within), flows).await;
         let output = output.lock().unwrap().clone();
@@ -73,7 +91,7 @@ impl Bench {
     }
 
     /// The same for one inline flow.
-    async fn tried(&self, text: &str) -> (Report, String) {
+    pub(crate) async fn tried(&self, text: &str) -> (Report, String) {
         let flow = flow(text).unwrap_or_else(|mistakes| panic!("{mistakes:?}"));
         let (report, said) = self.run(vec![flow], Options::default(), HOUR).await;
         (report.unwrap(), said)

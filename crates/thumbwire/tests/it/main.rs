@@ -35,6 +35,7 @@ mod everyday;
 mod faults;
 mod flows;
 mod flows_judged;
+mod flows_maestro;
 mod flows_run;
 mod groups;
 mod guarded;
