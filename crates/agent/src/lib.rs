@@ -9,9 +9,11 @@ mod app_functions;
 mod budget;
 mod confirm;
 mod context;
+mod control_name;
 mod decision;
 mod event;
 mod examples;
+mod failure_text;
 mod follow_up;
 mod functions;
 mod json_line;
@@ -53,7 +55,9 @@ pub use memory::Memory;
 pub use model::{ContentPart, Message, Prompt, Role};
 pub use model_policy::ModelPolicy;
 pub use observation::{AppRow, CompletedCall, ControlRow, Function, Observation};
-pub use options::{AgentOptions, Budgets, RunResult, Safeguards, ScreenshotMode, StopReason};
+pub use options::{
+    AgentOptions, Budgets, Limit, RunResult, Safeguards, ScreenshotMode, StopReason,
+};
 pub use phases::explain;
 pub use policy::{Judgement, Policy, PolicyError, PolicyOutput};
 pub use prompt::readable;

@@ -18,7 +18,7 @@ pub struct NumberedLine {
 pub fn numbered_outline(controls: &Controls) -> Vec<NumberedLine> {
     let snapshot = &*controls.snapshot;
     let style = NumberStyle(controls);
-    let mut out = vec![NumberedLine { text: header(snapshot), number: None }];
+    let mut out = vec![NumberedLine { text: header(snapshot, UNLOCK), number: None }];
     for line in &lines(snapshot) {
         let text =
             format!("{:depth$}{}", "", write_line(snapshot, line, &style), depth = line.depth);
@@ -29,6 +29,9 @@ pub fn numbered_outline(controls: &Controls) -> Vec<NumberedLine> {
     }
     out
 }
+
+/// What opens a locked phone, for a model that has keys and swipes.
+const UNLOCK: &str = "KEYCODE_WAKEUP and a swipe up open it, unless it asks for a code";
 
 struct NumberStyle<'a>(&'a Controls);
 
