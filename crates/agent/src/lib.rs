@@ -9,11 +9,13 @@ mod app_functions;
 mod budget;
 mod confirm;
 mod context;
+mod control_name;
 mod coordinates;
 mod decision;
 mod effect;
 mod event;
 mod examples;
+mod failure_text;
 mod follow_up;
 mod function_provider;
 mod functions;
@@ -62,7 +64,7 @@ pub use observation::{
     AppRow, CompletedCall, ControlRow, Function, LaunchableApp, Observation, PastAction,
 };
 pub use options::{
-    AgentOptions, Budgets, PromptForm, RunResult, Safeguards, ScreenshotMode, StopReason,
+    AgentOptions, Budgets, Limit, PromptForm, RunResult, Safeguards, ScreenshotMode, StopReason,
 };
 pub use phases::explain;
 pub use policy::{Judgement, Planning, Policy, PolicyError, PolicyOutput};

@@ -13,7 +13,7 @@ use super::budget::BudgetUsage;
 use super::decision::FunctionCall;
 use super::model::Usage;
 use super::observation::{CompletedCall, PastAction};
-use thumbwire_core::trace::format::{AgentStep, TraceRecord, UsageRecord};
+use thumbwire_core::trace::format::{AgentStep, RefusedAct, TraceRecord, UsageRecord};
 
 /// What a run remembers. A new run starts with `Memory::default()`.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -32,6 +32,8 @@ pub struct Memory {
     blackboard: VecDeque<String>,
     /// What the next step learns about the last one: failures, and the verdict on a claim.
     observations: Vec<String>,
+    /// What the user refused. It is never forgotten within a run.
+    refused: Vec<RefusedAct>,
     /// How many consecutive claims that the goal is reached were rejected.
     refuted: u32,
     spent: Usage,
@@ -83,6 +85,7 @@ impl Memory {
         let out = |reason: &&String| step.feedback.contains(&not_shown(reason));
         self.observations = step.failures.iter().filter(|why| !out(why)).cloned().collect();
         for action in &step.actions {
+            self.refused.extend(action.refused.clone());
             let call = FunctionCall {
                 function: action.function.clone(),
                 arguments: action.arguments.clone(),
@@ -165,6 +168,11 @@ impl Memory {
 
     pub(super) fn observations(&self) -> &[String] {
         &self.observations
+    }
+
+    /// What the user refused so far, in this run and in those that it resumes.
+    pub(super) fn refused(&self) -> &[RefusedAct] {
+        &self.refused
     }
 
     pub(super) fn rejected_claim_count(&self) -> u32 {

@@ -99,12 +99,27 @@ pub struct RunResult {
     pub reason: String,
     /// What ended the run, if not the policy.
     pub stopped: Option<StopReason>,
+    /// The limit that ended it, with [`StopReason::Budget`]; `None` if raising one would not help.
+    pub limit: Option<Limit>,
     /// The number of steps.
     pub rounds: u32,
     /// The models' usage.
     pub spent: Usage,
     /// The elapsed time.
     pub took: Duration,
+}
+
+/// A limit of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Limit {
+    /// [`Budgets::rounds`].
+    Steps,
+    /// [`Budgets::time`].
+    Time,
+    /// [`Budgets::tokens`].
+    Tokens,
+    /// [`Budgets::dollars`].
+    Cost,
 }
 
 /// What ended a run.

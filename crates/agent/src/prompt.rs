@@ -55,7 +55,33 @@ pub(super) fn round(
         AnswerStyle::Json => Vec::new(),
         AnswerStyle::Native => tools::tools(&observation.functions),
     };
-    Prompt { system, tools, turns: vec![user_message::round(observation, style, documents)] }
+    Prompt { system, tools, turns: vec![message(observation, style, documents)] }
+}
+
+/// The user message of a step: screenshots, then blocks of text in the style's form.
+fn message(observation: &Observation, style: &PromptStyle, documents: &[Document<'_>]) -> Message {
+    let pictures = user_message::shown(observation, style.pictures);
+    let mut parts: Vec<ContentPart> =
+        pictures.into_iter().cloned().map(ContentPart::Image).collect();
+    let is_pictured = !parts.is_empty();
+    parts.push(ContentPart::Text(text(observation, style, is_pictured, documents)));
+    Message { role: Role::User, parts }
+}
+
+/// The blocks of text.
+fn text(
+    observation: &Observation,
+    style: &PromptStyle,
+    is_pictured: bool,
+    documents: &[Document<'_>],
+) -> String {
+    let blocks = match style.form {
+        PromptForm::Ufo => ufo::blocks(observation, style, is_pictured, documents),
+        PromptForm::Compact | PromptForm::Coordinates => {
+            user_message::blocks(observation, style, is_pictured, documents)
+        }
+    };
+    blocks.join("\n")
 }
 
 /// The prompt that a model without pictures is sent in this step, with the built-in examples. For policies without a model, and to

@@ -27,7 +27,7 @@ use super::log_sink::{LogSink, name};
 use super::loop_detector::LoopDetector;
 use super::memory::Memory;
 use super::model::Usage;
-use super::options::{AgentOptions, RunResult, StopReason};
+use super::options::{AgentOptions, Limit, RunResult, StopReason};
 use super::phases::{self, Pipeline, StrategyError};
 use super::policy::Policy;
 use super::secrets::Vault;
@@ -259,6 +259,7 @@ impl Run<'_> {
                 .collect(),
             thinking: None,
             carried: Vec::new(),
+            attempted: Vec::new(),
             judged: None,
             leaves: CarryOver::default(),
             status: AgentStatus::Continue,
@@ -279,12 +280,8 @@ impl Run<'_> {
             if let Some(earlier) = &self.left.screen {
                 self.loops.on_idle_step(earlier, &round.screen.screen);
             }
-            let doings = round.thinking.as_ref().map(|it| &*it.decision.actions);
-            self.loops.on_call(
-                &round.screen.screen,
-                doings.unwrap_or_default(),
-                self.began.elapsed(),
-            )
+            // What was refused did not happen: repeating it is no loop of the phone's screens.
+            self.loops.on_call(&round.screen.screen, &round.attempted, self.began.elapsed())
         });
         let circle = circle.flatten();
         if let Some(circle) = &circle {
@@ -349,7 +346,16 @@ impl Run<'_> {
         AgentEvent::RunFinished { status, reason: why.clone() }.send(&self.agent.watch);
         let (rounds, spent) = (self.memory.rounds(), self.memory.spent().clone());
         let took = self.began.elapsed();
-        RunResult { status, reason: why, stopped, rounds, spent, took }
+        let budgets = &self.agent.options.budgets;
+        let limit = match stopped {
+            Some(StopReason::Budget) => self.memory.used(Duration::ZERO).limit(budgets),
+            _ => None,
+        };
+        // The last step ended early, with the run's time.
+        let limit = limit
+            .or((stopped == Some(StopReason::Budget) && budgets.time.is_some())
+                .then_some(Limit::Time));
+        RunResult { status, reason: why, stopped, limit, rounds, spent, took }
     }
 }
 

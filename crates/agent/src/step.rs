@@ -12,7 +12,7 @@ use tokio::time::Instant;
 
 use super::confirm::ConfirmMode;
 use super::context::Context;
-use super::decision::AgentStatus;
+use super::decision::{AgentStatus, FunctionCall};
 use super::functions::FunctionExecutor;
 use super::memory::Memory;
 use super::observation::{ControlRow, LaunchableApp};
@@ -54,6 +54,8 @@ pub(super) struct StepInProgress<'a> {
     pub(super) observations: Vec<String>,
     pub(super) thinking: Option<PolicyOutput>,
     pub(super) carried: Vec<CallRecord>,
+    /// The calls that were made, without those that were refused or left out.
+    pub(super) attempted: Vec<FunctionCall>,
     pub(super) judged: Option<JudgementRecord>,
     /// What this step leaves to the next.
     pub(super) leaves: CarryOver,
@@ -71,6 +73,8 @@ pub(super) struct StepInProgress<'a> {
 pub(super) struct CarryOver {
     /// The screen after the last action; `None` if it was not read.
     pub(super) screen: Option<ScreenState>,
+    /// When that was read.
+    pub(super) read: Option<Instant>,
     /// Anomalies that were not repaired.
     pub(super) kinds: Vec<AnomalyKind>,
     /// Whether an action failed.

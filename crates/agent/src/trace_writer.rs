@@ -78,6 +78,7 @@ impl TraceWriter {
 fn log_write_error(recorder: &Recorder, done: io::Result<()>) -> bool {
     if let Err(error) = &done {
         tracing::warn!("cannot write to the trace in {}: {error}", recorder.folder().display());
+        recorder.note_failure(error);
     }
     done.is_ok()
 }

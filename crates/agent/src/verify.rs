@@ -152,7 +152,8 @@ impl Check<'_> {
             |id: &str| controls.iter().find(|(_, node)| node.id == format!("android:id/{id}"));
         let says = || quoted(control_texts(controls));
         let press = |id: &str| {
-            let (number, _) = by_id(id)?;
+            // A web page chooses its ids freely.
+            let (number, _) = by_id(id).filter(|(_, node)| is_of_system(&node.package))?;
             let node = controls.node_of(number)?;
             Some(RepairAction { call: click(), target: Some((Arc::clone(controls), node)) })
         };

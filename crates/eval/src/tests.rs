@@ -198,8 +198,7 @@ async fn scripted_policy_sees_no_more_than_a_prompt_holds() {
     // Of a long list, the middle is left out.
     let long = |id: usize| row(id, format!("Row {id}, {}", "which is long ".repeat(4)));
     let many = (0..150).map(long).chain([row(150, "Middle".into())]).chain((151..301).map(long));
-    for (rows, does) in
-        [(vec![row(0, "Middle".into())], "click_control"), (many.collect(), "wait")]
+    for (rows, does) in [(vec![row(0, "Middle".into())], "click_control"), (many.collect(), "wait")]
     {
         let line = |row: &ControlRow| NumberedLine {
             text: format!("button {:?}", row.name),

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use thumbwire_device::{Flags, Node, Tree, find};
+use thumbwire_device::{Flags, Tree, find};
 
 use super::case_runner::{CaseRunner, PollResult, StepError, unexpected};
 use super::plan::{Assertion, ElementState, Locator};
@@ -179,7 +179,7 @@ mod tests {
     use std::sync::atomic::AtomicU32;
 
     use regex_lite::Regex;
-    use thumbwire_device::{Rect, Tree};
+    use thumbwire_device::{Node, Rect, Tree};
 
     use super::*;
     use thumbwire_core::action::ElementSelector;

@@ -8,7 +8,7 @@ use std::fmt;
 use regex_lite::{Regex, RegexBuilder};
 use thumbwire_device::{Node, Rect, Tree};
 
-/// Stands in a text for what an earlier step copied from the screen. A code point of a private plane, which no keyboard
+/// In a text: what an earlier step copied from the screen. A code point of a private plane, which no keyboard
 /// types.
 pub(super) const COPIED_TEXT: char = '\u{10FFFD}';
 
@@ -244,8 +244,9 @@ impl ElementPattern {
     ) -> Option<&'a str> {
         let written = self.text.as_ref()?.written.to_lowercase();
         let nodes = tree.nodes.iter().enumerate().filter(|(at, _)| shown(*at));
-        let mut texts = nodes.flat_map(|(_, node)| [&*node.text, &*node.description]);
-        texts.find(|text| text.len() < 200 && text.to_lowercase().contains(&written))
+        let texts = nodes.flat_map(|(_, node)| [&*node.text, &*node.description]);
+        let near = texts.filter(|text| text.len() < 200 && text.to_lowercase().contains(&written));
+        near.min_by_key(|text| text.len())
     }
 
     /// The pattern with `copied` where it stands for the copied text.

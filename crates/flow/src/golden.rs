@@ -3,40 +3,10 @@
 //! Begin with [`compare`], a pure function over pixels. [`GoldenFiles`] is how the caller reads and writes the files;
 //! `run_golden` runs the step.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use thumbwire_device::image::Pixels;
 use thumbwire_device::{Rect, Size};
-
-use super::plan::Locator;
-
-/// A screenshot that must look like a stored one.
-#[derive(Debug, Clone)]
-pub struct Golden {
-    /// Its name in reports.
-    pub name: String,
-    /// Its file.
-    pub file: PathBuf,
-    /// The share of pixels that may differ, from 0 to 1.
-    pub tolerance: f64,
-    /// By how much the red, green or blue of a pixel may differ without the pixel counting as different, from 0 to 255.
-    pub color_tolerance: u8,
-    /// What is not compared.
-    pub masks: Vec<Mask>,
-    /// Whether the status bar is compared: it shows the time.
-    pub with_status_bar: bool,
-    /// Compares only this element.
-    pub crop: Option<Locator>,
-}
-
-/// A part of the screen that is not compared.
-#[derive(Debug, Clone)]
-pub enum Mask {
-    /// All elements that match.
-    Element(Locator),
-    /// A rectangle, in screenshot pixels.
-    Rect(Rect),
-}
 
 /// Reads and writes goldens.
 pub trait GoldenFiles: Send + Sync {

@@ -47,12 +47,12 @@ pub use element_pattern::{
 };
 pub use error::{FlowError, SourceLocation};
 pub use event::{FlowEvent, StepStatus};
-pub use golden::{Golden, GoldenFiles, Mask};
+pub use golden::GoldenFiles;
 pub use junit::junit;
 pub use parse_file::{ReadFile, read};
 pub use plan::{
-    Assertion, Case, Condition, CrashScope, ElementState, Flow, FlowStep, Locator, MOST_ROUNDS,
-    Place, RandomText, RelativePoint, ScrollTo, StepKind, SwipeEnd, Touch,
+    Assertion, Case, Condition, CrashScope, ElementState, Flow, FlowStep, Golden, Locator,
+    MOST_ROUNDS, Mask, Place, RandomText, RelativePoint, ScrollTo, StepKind, SwipeEnd, Touch,
 };
 pub use report::{Attempt, CaseFailure, CaseResult, FailureKind, Phone, Report, Verdict};
 pub use run::{FlowRunError, FlowRunner, Options, Shard};

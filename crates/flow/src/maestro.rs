@@ -7,6 +7,7 @@
 //! The facts come from Maestro's documentation (<https://docs.maestro.dev>) and, where that is silent, from its source.
 
 mod app;
+mod arguments;
 mod assertion;
 mod command;
 mod control;
@@ -24,7 +25,7 @@ use thumbwire_device::AppId;
 
 use self::value::MapValues as _;
 use super::error::SourceLocation;
-use super::parse_file::{Reader, stem};
+use super::parse_file::{Reader, is_maestro, stem};
 use super::parse_value::{MapReader, Parameters, ParseContext};
 use super::plan::{Case, CrashScope, Flow, FlowStep};
 use super::yaml::{Value, ValueKind};
@@ -60,18 +61,6 @@ struct Header {
     tags: Vec<String>,
     start: Vec<FlowStep>,
     complete: Vec<FlowStep>,
-}
-
-/// Whether the documents of a file are a flow of Maestro's.
-pub(super) fn is_maestro(documents: &[Value]) -> bool {
-    let is_list = |value: &Value| matches!(value.kind, ValueKind::List(_));
-    match documents {
-        [only] => {
-            is_list(only)
-                || matches!(&only.kind, ValueKind::Map(all) if all.iter().any(|(key, _)| key.name == "appId"))
-        }
-        _ => documents.len() > 1,
-    }
 }
 
 impl Reader<'_> {

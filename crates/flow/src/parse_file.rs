@@ -10,10 +10,9 @@ use std::time::Duration;
 use thumbwire_device::AppId;
 
 use super::error::{FlowError, Source, SourceLocation};
-use super::maestro::is_maestro;
 use super::parse_value::{MapReader, Parameters, ParseContext, names};
 use super::plan::{Case, CrashScope, Flow, FlowStep};
-use super::yaml::{self, Value};
+use super::yaml::{self, Value, ValueKind};
 
 /// The default time that a step waits for what it needs.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -75,7 +74,7 @@ impl Reader<'_> {
             return flow;
         }
         let Some(value) = documents.first() else {
-            reading.error(&at, format!("{file} is empty"));
+            reading.error(&at, "the file is empty");
             return None;
         };
         let mut head = reading.map(value, "a flow")?;
@@ -307,6 +306,18 @@ impl Reader<'_> {
                 None
             }
         }
+    }
+}
+
+/// Whether the documents of a file are a flow of Maestro's.
+pub(super) fn is_maestro(documents: &[Value]) -> bool {
+    let is_list = |value: &Value| matches!(value.kind, ValueKind::List(_));
+    match documents {
+        [only] => {
+            is_list(only)
+                || matches!(&only.kind, ValueKind::Map(all) if all.iter().any(|(key, _)| key.name == "appId"))
+        }
+        _ => documents.len() > 1,
     }
 }
 

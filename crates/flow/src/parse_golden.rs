@@ -2,11 +2,10 @@
 
 use thumbwire_device::Rect;
 
-use super::golden::{Golden, Mask};
 use super::parse_locator::parse_locator;
 use super::parse_phone_step::beside;
 use super::parse_value::{Parameters, ParseContext};
-use super::plan::StepKind;
+use super::plan::{Golden, Mask, StepKind};
 use super::yaml::{Value, ValueKind};
 
 /// The share of pixels that may differ by default: a caret or an antialiased edge, not a word.

@@ -7,11 +7,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use regex_lite::Regex;
-use thumbwire_device::{AppId, Platform, Point};
+use thumbwire_device::{AppId, Platform, Point, Rect};
 
 use super::element_pattern::ElementPattern;
 use super::error::SourceLocation;
-use super::golden::Golden;
 use thumbwire_core::action::{Action, Direction, ElementSelector, Target};
 
 /// A parsed and checked flow file.
@@ -210,6 +209,34 @@ pub struct ScrollTo {
     pub visible_share: f64,
     /// Whether to go on until the element is near the centre of the screen.
     pub center: bool,
+}
+
+/// A screenshot that must look like a stored one.
+#[derive(Debug, Clone)]
+pub struct Golden {
+    /// Its name in reports.
+    pub name: String,
+    /// Its file.
+    pub file: PathBuf,
+    /// The share of pixels that may differ, from 0 to 1.
+    pub tolerance: f64,
+    /// By how much the red, green or blue of a pixel may differ without the pixel counting as different, from 0 to 255.
+    pub color_tolerance: u8,
+    /// What is not compared.
+    pub masks: Vec<Mask>,
+    /// Whether the status bar is compared: it shows the time.
+    pub with_status_bar: bool,
+    /// Compares only this element.
+    pub crop: Option<Locator>,
+}
+
+/// A part of the screen that is not compared.
+#[derive(Debug, Clone)]
+pub enum Mask {
+    /// All elements that match.
+    Element(Locator),
+    /// A rectangle, in screenshot pixels.
+    Rect(Rect),
 }
 
 /// How often steps are repeated while a condition holds, if the flow sets no limit.

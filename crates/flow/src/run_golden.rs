@@ -8,8 +8,8 @@ use thumbwire_device::image::{Effort, Pixels};
 use thumbwire_device::{BlackReason, Format, FormatPreference, Image, Platform, Rect, Size};
 
 use super::case_runner::{CaseRunner, PollResult, StepError, unexpected};
-use super::golden::{Golden, Mask, compare, cropped, side_by_side};
-use super::plan::Locator;
+use super::golden::{compare, cropped, side_by_side};
+use super::plan::{Golden, Locator, Mask};
 use super::report::FailureKind;
 use thumbwire_core::action::{Action, Outcome, ScreenshotOptions};
 

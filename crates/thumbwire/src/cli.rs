@@ -29,6 +29,8 @@ mod phone;
 #[cfg(feature = "agent")]
 mod replay;
 #[cfg(feature = "agent")]
+mod resume_command;
+#[cfg(feature = "agent")]
 mod role_flags;
 #[cfg(feature = "agent")]
 mod run;
@@ -143,6 +145,23 @@ enum CliCommand {
     Config(show_config::Arguments),
 }
 
+impl CliCommand {
+    /// What is logged unless `LOG_LEVEL` says otherwise. Verbs that show a run tell what goes wrong in their own output, and
+    /// log lines between its lines would only repeat it.
+    fn default_log(&self) -> &'static str {
+        match self {
+            #[cfg(feature = "agent")]
+            Self::Run(_) => "off",
+            #[cfg(all(feature = "agent", feature = "virtual-phone"))]
+            Self::Demo(_) => "off",
+            #[cfg(feature = "eval")]
+            Self::Eval(_) => "off",
+            Self::Trace(_) => "off",
+            _ => thumbwire_mcp::LOGGED,
+        }
+    }
+}
+
 /// The phone that a verb uses.
 #[derive(Clone, clap::Args)]
 struct DeviceFlags {
@@ -248,7 +267,7 @@ fn exit_code(cause: &Cause) -> u8 {
 pub fn main() -> ExitCode {
     keep_files_private();
     let ended = start().and_then(|(arguments, config)| {
-        log_to_stderr(&config)?;
+        log_to_stderr(&config, arguments.verb.default_log())?;
         let runtime =
             tokio::runtime::Runtime::new().map_err(|e| CliError::failed(e.to_string()))?;
         let ended = runtime.block_on(run(arguments.verb, &config));
@@ -327,8 +346,8 @@ async fn run(verb: CliCommand, config: &Config) -> Result<u8, CliError> {
 }
 
 /// Logs go to stderr: stdout belongs to the protocol or to the command's result.
-fn log_to_stderr(config: &Config) -> Result<(), CliError> {
-    let log = config.log.as_deref().unwrap_or(thumbwire_mcp::LOGGED);
+fn log_to_stderr(config: &Config, default: &str) -> Result<(), CliError> {
+    let log = config.log.as_deref().unwrap_or(default);
     let filter = tracing_subscriber::EnvFilter::try_new(log)
         .map_err(|error| CliError::usage(format!("invalid LOG_LEVEL {log:?}: {error}")))?;
     let without_messages = tracing_subscriber::filter::filter_fn(thumbwire_mcp::may_be_logged);

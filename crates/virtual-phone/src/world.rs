@@ -321,6 +321,7 @@ impl World {
     /// Sets the simulated location, or ends the simulation.
     pub fn set_location(&mut self, at: Option<(f64, f64)>) {
         self.device.set_location(at);
+        self.rebuild();
     }
 
     /// Sets the clipboard's text.

@@ -15,6 +15,7 @@ use tokio::time::Instant;
 
 use super::super::context::DataUri;
 use super::super::event::AgentEvent;
+use super::super::failure_text;
 use super::super::functions::CallResult;
 use super::super::observation::{AppRow, ControlRow, LaunchableApp};
 use super::super::options::ScreenshotMode;
@@ -349,8 +350,7 @@ async fn patiently(
         if result.succeeded() {
             return Ok(result);
         }
-        let error = result.result.error.clone().unwrap_or_default();
-        let reason = error.lines().collect::<Vec<_>>().join("; ");
+        let reason = format!("{}: {}", missing(tool), failure_text::reason(&result));
         let pause = result.failure().and_then(|failure| pause(failure, waits));
         let Some(pause) = pause.filter(|_| step.options.safeguards.patience && !step.is_over())
         else {
@@ -364,6 +364,15 @@ async fn patiently(
         if step.hands.perform(Action::Wait(pause), pause + slack).await.is_err() {
             return Err(StrategyError(reason));
         }
+    }
+}
+
+/// What a command that failed did not bring.
+fn missing(tool: &str) -> &'static str {
+    match tool {
+        "capture_screenshot" => "no screenshot could be taken",
+        "get_mobile_app_target_info" => "the apps could not be listed",
+        _ => "the controls could not be read",
     }
 }
 

@@ -1,6 +1,6 @@
 //! The prompt of a planner: the goal, the screen and what happened, for a model that only makes the plan.
 
-use super::user_message::{self, shown};
+use super::user_message::shown;
 use super::{ContentPart, Message, Prompt, PromptStyle, Role};
 use crate::json_line::to_json_line;
 use crate::observation::Observation;
@@ -16,7 +16,7 @@ pub(crate) fn plan(observation: &Observation, style: &PromptStyle, reason: &str)
         "[Reason]: {}\n[Functions]: {}\n{}",
         to_json_line(&reason),
         to_json_line(&functions),
-        user_message::text(observation, style, pictured, &[]),
+        super::text(observation, style, pictured, &[]),
     );
     parts.push(ContentPart::Text(text));
     Prompt {

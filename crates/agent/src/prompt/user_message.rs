@@ -1,6 +1,6 @@
-//! The user message of a step: screenshots, then blocks of text, which are omitted when they are empty.
+//! The user message of a step: its screenshots, and its blocks of text, which are omitted when they are empty.
 //!
-//! [`round`] writes it in one of the forms of [`PromptForm`]; [`super::ufo`] has the blocks of the UFO MobileAgent strategy. What changes
+//! The module above puts them together, or the blocks of the UFO MobileAgent strategy, which [`super::ufo`] has. What changes
 //! least comes first, so that providers can cache it, and the screen last. Long lists are cut, and the prompt says how
 //! many rows are missing: a model takes what it does not see for absent.
 
@@ -8,9 +8,9 @@ use thumbwire_base::truncate;
 use thumbwire_device::{Image, Size};
 
 use super::super::coordinates::CoordinateSpace;
+use super::PromptStyle;
 use super::history::history;
 use super::list::{has_places, list};
-use super::{ContentPart, Message, PromptStyle, Role, ufo};
 use crate::json_line::{self, to_json_line};
 use crate::knowledge::Document;
 use crate::observation::{LaunchableApp, Observation};
@@ -24,35 +24,6 @@ const MOST_OF_THE_PAST: usize = 4_000;
 const LONGEST_SENTENCE: usize = 600;
 const LONGEST_LABEL: usize = 60;
 
-/// Writes the user message of a step.
-pub(super) fn round(
-    observation: &Observation,
-    style: &PromptStyle,
-    documents: &[Document<'_>],
-) -> Message {
-    let mut parts: Vec<ContentPart> =
-        shown(observation, style.pictures).into_iter().cloned().map(ContentPart::Image).collect();
-    let pictured = !parts.is_empty();
-    parts.push(ContentPart::Text(text(observation, style, pictured, documents)));
-    Message { role: Role::User, parts }
-}
-
-/// The blocks of text.
-pub(super) fn text(
-    observation: &Observation,
-    style: &PromptStyle,
-    pictured: bool,
-    documents: &[Document<'_>],
-) -> String {
-    let blocks = match style.form {
-        PromptForm::Ufo => ufo::blocks(observation, style, pictured, documents),
-        PromptForm::Compact | PromptForm::Coordinates => {
-            blocks(observation, style, pictured, documents)
-        }
-    };
-    blocks.join("\n")
-}
-
 /// The screenshots to send, in order. The only place that decides this.
 pub(super) fn shown(observation: &Observation, pictures: ScreenshotMode) -> Vec<&Image> {
     // The plain screenshot can replace a missing annotated one: the text has the ids.
@@ -65,7 +36,8 @@ pub(super) fn shown(observation: &Observation, pictures: ScreenshotMode) -> Vec<
     }
 }
 
-fn blocks(
+/// The blocks of text.
+pub(super) fn blocks(
     observation: &Observation,
     style: &PromptStyle,
     pictured: bool,

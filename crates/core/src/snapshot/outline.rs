@@ -89,7 +89,7 @@ impl Outline {
             written.push(OutlineLine { depth: line.depth, text, id });
         }
         Self {
-            header: header(snapshot),
+            header: header(snapshot, "mobile_unlock opens it"),
             nothing: lines.is_empty().then(|| {
                 format!(
                     "{}. Take a picture (mobile_take_screenshot) and tap by coordinates",
@@ -118,8 +118,8 @@ impl fmt::Display for Outline {
     }
 }
 
-/// The first line: what is in front, and what is special about the screen.
-fn header(snapshot: &Snapshot) -> String {
+/// The first line: what is in front, and what is special about the screen. `unlock` says what opens a locked phone.
+fn header(snapshot: &Snapshot, unlock: &str) -> String {
     let tree = &snapshot.tree;
     let mut out = match &tree.front {
         Front::App(front) => {
@@ -140,7 +140,7 @@ fn header(snapshot: &Snapshot) -> String {
         out.push_str("unknown app");
     }
     if let Some(state) = tree.front.lock() {
-        let _ = write!(out, " ({state}; mobile_unlock opens it)");
+        let _ = write!(out, " ({state}; {unlock})");
     }
     match tree.window {
         WindowKind::Main => {}

@@ -145,6 +145,23 @@ pub struct CallRecord {
     /// Where a touch started and ended.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub touch: Vec<[i32; 2]>,
+    /// The act, if the user refused it: a resumed run does not ask about it again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refused: Option<RefusedAct>,
+}
+
+/// An act that the user refused, by what identifies it: its kind, and the control that would do it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct RefusedAct {
+    /// What it may do: `pay`, `delete something`.
+    pub what: String,
+    /// The app in front.
+    pub app: String,
+    /// The control's text, or what else names the act.
+    pub text: String,
+    /// The text of its row or of its dialog, if that tells it apart.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub about: String,
 }
 
 /// A judgement.

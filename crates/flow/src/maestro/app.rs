@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use thumbwire_device::{AppId, Location};
 
-use super::command::Arguments;
+use super::arguments::Arguments;
 use super::value::{self, MapValues as _};
 use super::{LOOKUP, Launched};
 use crate::error::SourceLocation;

@@ -4,16 +4,15 @@ use std::time::Duration;
 
 use thumbwire_device::Platform;
 
-use super::command::Arguments;
+use super::arguments::Arguments;
 use super::expression;
 use super::selector::{locator, selector_keys};
 use super::value::{self, MapValues as _};
-use crate::golden::Golden;
 use crate::parse_file::Reader;
 use crate::parse_golden::COLOR_TOLERANCE;
 use crate::parse_phone_step::beside;
 use crate::parse_value::ParseContext;
-use crate::plan::{Assertion, Condition, FlowStep, Locator, StepKind};
+use crate::plan::{Assertion, Condition, FlowStep, Golden, Locator, StepKind};
 use thumbwire_core::action::Action;
 
 /// How long `waitForAnimationToEnd` waits. Its documentation.

@@ -2,7 +2,7 @@
 
 use thumbwire_device::Platform;
 
-use super::command::Arguments;
+use super::arguments::Arguments;
 use super::selector::locator;
 use super::value::MapValues as _;
 use super::{MaestroScope, define, expression};

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use thumbwire_device::{Key, KeyCode, Orientation, Point};
 
-use super::command::Arguments;
+use super::arguments::Arguments;
 use super::selector::{has_selector, locator, selector_keys};
 use super::value::{self, MapValues as _};
 use crate::parse_file::Reader;

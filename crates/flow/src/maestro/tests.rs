@@ -259,7 +259,7 @@ fn flows_are_made_of_other_flows() {
     );
     assert_eq!(outline(&case.afterwards), "scroll down\n");
     let web = whole("url: https://example.com\n---\n- launchApp\n").unwrap();
-    assert_eq!(outline(&web.steps), "open https://example.com\n");
+    assert_eq!(outline(&web.steps), "open a https: address\n");
 }
 
 #[test]
@@ -304,7 +304,7 @@ fn what_is_not_supported_is_refused_by_name_and_position() {
         ),
         &[
             "flows/loop.yaml:3:12: circular `runFlow`",
-            "3:22: `direction` must be one of UP, DOWN, LEFT, RIGHT",
+            "3:23: `direction` must be one of UP, DOWN, LEFT, RIGHT",
             "4:13: unknown key \"F13\"",
             "6:3: a command has one key",
             "7:12: cannot read flows/none.yaml",

@@ -1,6 +1,6 @@
 //! Commands for text: typing, erasing, copying.
 
-use super::command::Arguments;
+use super::arguments::Arguments;
 use super::selector::{locator, selector_keys};
 use super::value::{self, MapValues as _};
 use crate::parse_file::Reader;

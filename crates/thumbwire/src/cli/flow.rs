@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::run_goal::{INTERRUPTED, interrupts};
+use super::run_goal::interrupts;
+use super::shutdown::INTERRUPTED;
 use super::{CliError, exit_code, print};
 use thumbwire_core::action::{AskUser, Call, Perform};
 use thumbwire_flow::{

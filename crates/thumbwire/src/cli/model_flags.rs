@@ -160,7 +160,7 @@ impl From<ToolCallsFlag> for ToolCallMode {
 #[group(skip)]
 pub(super) struct BudgetFlags {
     /// Maximum number of steps
-    #[arg(long = "max-steps", alias = "steps", value_name = "STEPS", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=10_000), help_heading = LIMITS)]
+    #[arg(long = "max-steps", alias = "steps", value_name = "STEPS", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_STEPS)), help_heading = LIMITS)]
     steps: u32,
     /// Maximum duration, such as `90s`, `10m` or `1h 30m`
     #[arg(long = "timeout", alias = "time", value_name = "TIME", value_parser = time, help_heading = LIMITS)]
@@ -174,6 +174,9 @@ pub(super) struct BudgetFlags {
 }
 
 const LIMITS: &str = "Limits";
+
+/// The highest `--max-steps`.
+pub(super) const MOST_STEPS: u32 = 10_000;
 
 impl BudgetFlags {
     /// The budgets, with `time` as the default time limit.

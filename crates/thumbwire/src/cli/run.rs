@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::model_flags::ModelSetup;
+use super::resume_command::ResumeCommand;
 use super::run_goal::{self, FOREVER, RunContext, RunFlags, RunRequest};
 use super::run_setup::{self, FlowGoalRunner, RunSetup};
 use super::screenshot_size::ScreenshotSize;
 use super::{CliError, DeviceFlags, flow, print, terminal_prompt};
 use crate::config::{self, Config};
-use crate::shell_quote::shell_quote;
 use thumbwire_agent::{self, Budgets, RedactedPerform};
 use thumbwire_core::action::NoUser;
 use thumbwire_core::artifacts::ArtifactStore;
@@ -173,7 +173,7 @@ async fn run_goal(
         }
         None => (stage.begin("run").map_err(CliError::failed)?, goal.unwrap_or_default()),
     };
-    let going_on = going_on(&config::command_line(), &run.folder());
+    let going_on = ResumeCommand::of(config::command_line(), &goal, run.folder());
     let errand = RunRequest {
         goal,
         policy: thinker.policy(None),
@@ -182,28 +182,6 @@ async fn run_goal(
         going_on: Some(going_on),
     };
     run_goal::run_goal(run, errand, watched).await
-}
-
-/// The command that resumes a run: the one that started it, plus `--resume FOLDER`. It repeats the goal, which is the same.
-fn going_on(text: &[String], folder: &str) -> String {
-    let mut command = vec!["thumbwire".to_owned()];
-    let mut text = text.iter();
-    let mut resumed = false;
-    while let Some(word) = text.next() {
-        match word.as_str() {
-            // `--resume` already says where the run is.
-            "--out" | "-o" => drop(text.next()),
-            out if out.starts_with("--out=") || out.starts_with("-o") => {}
-            word => {
-                resumed |= word == "--resume" || word.starts_with("--resume=");
-                command.push(shell_quote(word));
-            }
-        }
-    }
-    if !resumed {
-        command.push(format!("--resume {}", shell_quote(folder)));
-    }
-    command.join(" ")
 }
 
 #[cfg(test)]
@@ -225,22 +203,5 @@ mod tests {
         check(&["run", "open Maps"], Some("open Maps"));
         check(&["run", ""], None);
         check(&["run", " \n"], None);
-    }
-
-    #[test]
-    fn resume_command_repeats_the_original_flags() {
-        let check = |text: &[&str], command: &str| {
-            let text: Vec<String> = text.iter().map(|word| (*word).to_owned()).collect();
-            assert_eq!(going_on(&text, "logs/run 1"), command);
-        };
-        check(
-            &["run", "Search for O'Neill", "--model", "scripted:x", "--out", "there"],
-            r"thumbwire run 'Search for O'\''Neill' --model scripted:x --resume 'logs/run 1'",
-        );
-        for out in [&["-o", "there"][..], &["-othere"], &["-o=there"], &["--out=there"]] {
-            let line = [&["run", "Go", "-m", "scripted:x"], out].concat();
-            check(&line, "thumbwire run Go -m scripted:x --resume 'logs/run 1'");
-        }
-        check(&["run", "--resume", "logs/run 1"], "thumbwire run --resume 'logs/run 1'");
     }
 }

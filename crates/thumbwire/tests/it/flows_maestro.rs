@@ -126,32 +126,31 @@ async fn screens_are_compared_with_goldens() {
             "app: com.android.settings\ntimeout: 1\nsteps: [launch, expect: Network & internet, {more}]\n"
         )
     };
-    let (_, what) = failure(&bench, &steps("expect_screenshot: home")).await;
+    let (_, what) = failure(&bench, &steps("{ expect_screenshot: home }")).await;
     assert_eq!(
         what,
         "there is no golden goldens/home.png; --update-goldens makes it from the screen"
     );
     let update = Options { update_goldens: true, ..Options::default() };
     let (report, said) =
-        bench.run(vec![flow(&steps("expect_screenshot: home")).unwrap()], update, HOUR).await;
+        bench.run(vec![flow(&steps("{ expect_screenshot: home }")).unwrap()], update, HOUR).await;
     assert_eq!(report.unwrap().count(Verdict::Passed), 1, "{said}");
     assert!(said.contains("golden written: goldens/home.png"), "{said}");
-    let (report, said) = bench.tried(&steps("expect_screenshot: home")).await;
+    let (report, said) = bench.tried(&steps("{ expect_screenshot: home }")).await;
     assert_eq!(report.count(Verdict::Passed), 1, "{said}");
-    let other = "swipe: { direction: up, distance: 700 }, expect_screenshot: home"
-        .replace(", e", " }, { e");
-    let (kind, what) = failure(&bench, &steps(&format!("{{ {other} }}"))).await;
+    let other = "{ tap: Display }, { expect_screenshot: home }";
+    let (kind, what) = failure(&bench, &steps(other)).await;
     assert_eq!(kind, FailureKind::Expectation);
     assert!(what.starts_with("the screen differs from goldens/home.png in "), "{what}");
     assert!(what.ends_with("see home-difference.png in the trace"), "{what}");
     let picture =
         walk(bench.folder.path()).into_iter().find(|it| it.ends_with("home-difference.png"));
     assert!(std::fs::metadata(picture.unwrap()).unwrap().len() > 1000);
-    let masked = "{ swipe: { direction: up, distance: 700 } }, { expect_screenshot: { name: home, mask: [{ rect: [0, 0, 1080, 2400] }] } }";
+    let masked = "{ tap: Display }, { expect_screenshot: { name: home, mask: [{ rect: [0, 0, 1080, 2400] }] } }";
     let (report, said) = bench.tried(&steps(masked)).await;
     assert_eq!(report.count(Verdict::Passed), 1, "{said}");
-    let turned = "orientation: landscape, expect_screenshot: home".replace(", e", " }, { e");
-    let (_, what) = failure(&bench, &steps(&format!("{{ {turned} }}"))).await;
+    let turned = "{ orientation: landscape }, { expect_screenshot: home }";
+    let (_, what) = failure(&bench, &steps(turned)).await;
     assert!(what.contains("use a phone of the same size and orientation"), "{what}");
 }
 

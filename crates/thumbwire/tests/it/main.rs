@@ -81,6 +81,7 @@ mod resources;
 mod run;
 mod safeguards;
 mod scopes;
+mod screen_attacks;
 mod scripted;
 mod scripted_screen;
 mod serials;
@@ -91,6 +92,8 @@ mod subscriptions;
 mod support;
 mod tasks;
 mod terminal;
+#[cfg(unix)]
+mod terminal_questions;
 mod tidy;
 mod tools;
 mod transfers;

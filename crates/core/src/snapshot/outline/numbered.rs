@@ -46,7 +46,8 @@ pub enum LinePlace {
 pub fn numbered_outline(controls: &Controls) -> Vec<NumberedLine> {
     let snapshot = &*controls.snapshot;
     let style = NumberStyle(controls);
-    let mut out = vec![NumberedLine { text: header(snapshot), ..NumberedLine::default() }];
+    let text = header(snapshot, UNLOCK);
+    let mut out = vec![NumberedLine { text, ..NumberedLine::default() }];
     for line in &lines(snapshot) {
         let node = &snapshot.tree.nodes[line.node];
         out.push(NumberedLine {
@@ -73,6 +74,8 @@ fn place(controls: &Controls, at: usize) -> LinePlace {
         (false, false) => LinePlace::Centre(shown.center()),
     }
 }
+/// What opens a locked phone, for a model that has keys and swipes.
+const UNLOCK: &str = "KEYCODE_WAKEUP and a swipe up open it, unless it asks for a code";
 
 struct NumberStyle<'a>(&'a Controls);
 

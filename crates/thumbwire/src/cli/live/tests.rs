@@ -109,6 +109,7 @@ fn run(mut tell: impl FnMut(&AgentEvent)) -> RunResult {
         status: AgentStatus::Fail,
         reason: "the phone stays silent\u{7}".into(),
         stopped: Some(StopReason::Failed),
+        limit: None,
         rounds: 2,
         spent: Usage { retries: 1, ..usage(3, 1.25) },
         took: ms(95_000),
@@ -166,7 +167,7 @@ fn progress_line_shows_activity_and_usage() {
 fn json_lines_match_snapshot() {
     let mut lines = Vec::new();
     let ended = run(|event| lines.extend(json::line(event)));
-    lines.push(json::finished(&ended, Some("logs/run-1")));
+    lines.push(json::finished(&ended, Some("logs/run-1"), None));
     let lines: Vec<String> = lines.iter().map(ToString::to_string).collect();
     insta::assert_snapshot!("json", lines.join("\n"));
 }
