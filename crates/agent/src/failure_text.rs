@@ -181,8 +181,7 @@ mod tests {
         let names: BTreeSet<String> =
             sets.into_iter().flat_map(|set| set.tools).map(|tool| tool.name).collect();
         let own = super::super::functions::built_in_functions();
-        let own: Vec<String> =
-            own.iter().flat_map(|supplier| supplier.functions()).map(|it| it.name).collect();
+        let own: Vec<String> = own.functions().into_iter().map(|it| it.name).collect();
         let is_word = |name: &&String| {
             let pattern = Regex::new(&format!(r"\b{name}\b")).unwrap();
             !own.contains(name) && name.contains('_') && pattern.is_match(text)
