@@ -45,6 +45,8 @@ pub struct Observation {
     pub marked: Option<Image>,
     /// Why the text alone may not be enough; `None` if it is.
     pub doubt: Option<String>,
+    /// Why the way so far leads nowhere: a loop, actions without effect, a rejected claim. `None` if it may.
+    pub stuck: Option<String>,
     /// What is left of the budgets, as text.
     pub left: String,
 }

@@ -5,42 +5,99 @@
 //! [`to_json_line`](super::json_line::to_json_line). Not here: a provider's JSON, and files.
 
 mod judge;
+mod plan;
 mod response_schema;
 mod system;
+mod tools;
 mod user_message;
 
 use super::examples::Example;
 use super::knowledge::Document;
-use super::model::{ContentPart, Message, Prompt, Role};
+use super::model::{ContentPart, Message, ModelResponse, Prompt, Role, ToolCall, ToolResult};
 use super::observation::Observation;
 use super::options::ScreenshotMode;
+use super::reply::UnusableReply;
 use thumbwire_base::truncate;
 
 pub(super) use judge::judgement;
-pub(super) use response_schema::{decision_schema, judgement_schema};
+pub(super) use plan::plan;
+pub(super) use response_schema::{decision_schema, judgement_schema, plan_schema};
+pub(super) use system::AnswerStyle;
 pub use user_message::readable;
 
-/// Writes the prompt of a step: the system part and one user message.
+/// Writes the prompt of a step: the system part and one user message. With [`AnswerStyle::Native`] the functions are
+/// beside the text.
 pub(super) fn round(
     observation: &Observation,
     pictures: ScreenshotMode,
     examples: &[&Example],
     documents: &[Document<'_>],
+    style: AnswerStyle,
 ) -> Prompt {
-    let system = system::part(&observation.functions, examples);
-    Prompt { system, turns: vec![user_message::round(observation, pictures, documents)] }
+    let system = system::part(&observation.functions, examples, style);
+    let tools = match style {
+        AnswerStyle::Json => Vec::new(),
+        AnswerStyle::Native => tools::tools(&observation.functions),
+    };
+    Prompt { system, tools, turns: vec![user_message::round(observation, pictures, documents)] }
 }
 
-/// Appends the unusable `answer` and what is `wrong` with it, so that the model can answer again.
-pub(super) fn repair(prompt: &mut Prompt, answer: &str, wrong: &str) {
+/// Appends the unusable answer and what is wrong with it, so that the model can answer again.
+pub(super) fn repair(prompt: &mut Prompt, answer: &ModelResponse, unusable: &UnusableReply) {
+    let UnusableReply { wrong, call, .. } = unusable;
+    if !answer.calls.is_empty() {
+        let result = |at: usize| match *call {
+            Some(rejected) if rejected != at => {
+                ("not called, because another call of the answer was rejected".to_owned(), true)
+            }
+            _ => (format!("rejected: {wrong}. Answer again with all calls"), true),
+        };
+        return append_calls(prompt, answer, result);
+    }
     // Providers reject an empty message.
-    let answer = if answer.trim().is_empty() { "(nothing)" } else { answer };
-    let answer = truncate(answer, LONGEST_ANSWER);
-    let again = format!(
-        "Your answer could not be used: {wrong}. Answer again with one JSON object as described and nothing else."
-    );
-    prompt.turns.push(Message { role: Role::Assistant, parts: vec![ContentPart::Text(answer)] });
+    let text = if answer.text.trim().is_empty() { "(nothing)" } else { &answer.text };
+    let text = truncate(text, LONGEST_ANSWER);
+    let how = match prompt.tools.is_empty() {
+        true => "Answer again with one JSON object as described and nothing else.",
+        false => "Answer again by calling a function.",
+    };
+    let again = format!("Your answer could not be used: {wrong}. {how}");
+    prompt.turns.push(Message { role: Role::Assistant, parts: vec![ContentPart::Text(text)] });
     prompt.turns.push(Message { role: Role::User, parts: vec![ContentPart::Text(again)] });
+}
+
+/// Appends an answer that only updated the plan, so that the model goes on.
+pub(super) fn go_on(prompt: &mut Prompt, answer: &ModelResponse) {
+    append_calls(prompt, answer, |_| {
+        ("noted. Now call the function of the next step".into(), false)
+    });
+}
+
+/// Appends the calls of an answer, each with its result: both APIs reject a call without one.
+fn append_calls(
+    prompt: &mut Prompt,
+    answer: &ModelResponse,
+    result: impl Fn(usize) -> (String, bool),
+) {
+    let text = truncate(answer.text.trim(), LONGEST_ANSWER);
+    let text = Some(text).filter(|text| !text.is_empty()).map(ContentPart::Text);
+    let mut parts: Vec<ContentPart> = text.into_iter().collect();
+    let mut results = Vec::new();
+    let turn = prompt.turns.len();
+    for (at, call) in answer.calls.iter().enumerate() {
+        // Some servers send none; it must be unique in the conversation.
+        let id = match call.id.trim() {
+            "" => format!("call_{turn}_{at}"),
+            id => id.to_owned(),
+        };
+        let name = tools::valid_name(&call.name);
+        let call = ToolCall { id: id.clone(), name, ..call.clone() };
+        let (text, is_error) = result(at);
+        parts.push(ContentPart::Call(call));
+        results.push(ContentPart::Result(ToolResult { id, text, is_error }));
+    }
+    prompt.turns.push(Message { role: Role::Assistant, parts });
+    prompt.turns.push(Message { role: Role::User, parts: results });
 }
 
 /// How much of an unusable answer is quoted back, in characters.

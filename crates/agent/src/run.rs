@@ -21,6 +21,7 @@ use super::context::Context;
 use super::decision::AgentStatus;
 use super::event::{AgentEvent, StepContext};
 use super::functions::{FunctionExecutor, FunctionProvider};
+use super::futile_steps::FutileSteps;
 use super::log_sink::{LogSink, name};
 use super::loop_detector::LoopDetector;
 use super::memory::Memory;
@@ -123,8 +124,18 @@ impl Agent {
                 suppliers.push(Arc::new(offered));
             }
         }
-        let mut run =
-            Run { agent: self, call, request, memory, suppliers, left, loops, unchecked: 0, began };
+        let mut run = Run {
+            agent: self,
+            call,
+            request,
+            memory,
+            suppliers,
+            left,
+            loops,
+            unchecked: 0,
+            futile: FutileSteps::default(),
+            began,
+        };
         run.begin();
         let end = run.run().await;
         run.end(end)
@@ -144,6 +155,7 @@ struct Run<'a> {
     loops: LoopDetector,
     /// How many consecutive claims could not be checked.
     unchecked: u32,
+    futile: FutileSteps,
     began: Instant,
 }
 
@@ -230,6 +242,7 @@ impl Run<'_> {
             secrets: &secrets,
             confirm: *confirm,
             before: &self.left,
+            stuck: self.futile.take_reason(),
             left: used.remaining(budgets),
             number,
             began: Instant::now(),
@@ -285,6 +298,7 @@ impl Run<'_> {
         let context = StepContext(Arc::new(std::mem::take(&mut round.context)));
         drop(round);
         AgentEvent::StepContext(context).send(watch);
+        self.futile.on_step(&line, &left, circle.as_ref().map(|circle| circle.text.as_str()));
         self.left = left;
         let decided = !line.memory.is_null();
         self.memory.remember_step(&line);

@@ -40,6 +40,8 @@ pub(super) struct StepInProgress<'a> {
     pub(super) confirm: ConfirmMode,
     /// What the previous step left.
     pub(super) before: &'a CarryOver,
+    /// Why the steps before led nowhere, if they did.
+    pub(super) stuck: Option<String>,
     /// What is left of the budgets, as text.
     pub(super) left: String,
     pub(super) number: u32,

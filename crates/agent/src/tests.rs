@@ -190,9 +190,9 @@ impl Policy for Script {
                 ContentPart::Text(format!("[User Request]: {}", observation.request)),
             ],
         }];
-        let prompt = Prompt { system: "You drive a phone.".into(), turns };
+        let prompt = Prompt { system: "You drive a phone.".into(), turns, ..Prompt::default() };
         let response = format!("{{\"thought\": {:?}}}", decision.thought);
-        Ok(PolicyOutput { prompt, response, decision, spent: spent(), unreadable: 0 })
+        Ok(PolicyOutput { prompt, response, decision, spent: spent(), ..PolicyOutput::default() })
     }
 
     async fn judge(

@@ -36,7 +36,7 @@ impl TraceWriter {
         let pictures = prompt.turns.iter().flat_map(|turn| &turn.parts);
         let pictures = pictures.filter_map(|part| match part {
             ContentPart::Image(image) => Some(image),
-            ContentPart::Text(_) => None,
+            _ => None,
         });
         let stem = name.trim_end_matches(".json");
         let named = (1..).zip(pictures).map(|(number, image)| {

@@ -27,6 +27,8 @@ mod phone;
 #[cfg(feature = "agent")]
 mod replay;
 #[cfg(feature = "agent")]
+mod role_flags;
+#[cfg(feature = "agent")]
 mod run;
 #[cfg(feature = "agent")]
 mod run_goal;

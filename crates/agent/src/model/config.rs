@@ -8,11 +8,11 @@ use reqwest::header::HeaderValue;
 
 use super::anthropic::{self, Anthropic};
 use super::http::{ApiKey, AuthScheme, Endpoint, ProxySettings};
-use super::http_model::{HttpModel, RequestTimeouts};
+use super::http_model::{HttpModel, NativeTools, RequestTimeouts};
 use super::image::Limits;
 use super::openai::{self, OpenAi};
 use super::price::Price;
-use super::{Model, ScriptedModel};
+use super::{Model, ScriptedModel, ToolCallMode, ToolSupport};
 
 /// Which model to ask.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -83,8 +83,10 @@ pub struct Settings {
     pub price: Option<Price>,
     /// Whether to stream answers.
     pub stream: bool,
-    /// Whether the endpoint enforces the JSON schema.
+    /// Whether the endpoint enforces the JSON schema. With [`ToolCallMode::Auto`] the answer is then JSON text.
     pub json_schema: bool,
+    /// How the model calls functions.
+    pub tool_calls: ToolCallMode,
     /// The maximum number of output tokens; `None` is the server's default, or 8192 for Anthropic's API, which requires
     /// a number.
     pub most_tokens: Option<u32>,
@@ -105,6 +107,7 @@ impl Default for Settings {
             price: None,
             stream: true,
             json_schema: false,
+            tool_calls: ToolCallMode::default(),
             most_tokens: None,
             through: None,
             script: None,
@@ -156,7 +159,9 @@ pub fn open(choice: &ModelSpec, settings: Settings) -> Result<Arc<dyn Model>, St
             let script = settings.script.ok_or_else(|| {
                 format!("the script {} was not read; pass a file of replies", file.display())
             })?;
-            Ok(Arc::new(ScriptedModel::read(&file.display().to_string(), &script, settings.price)?))
+            let name = file.display().to_string();
+            let model = ScriptedModel::read(&name, &script, settings.price)?;
+            Ok(Arc::new(model.with_tool_calls(settings.tool_calls)))
         }
     }
 }
@@ -202,7 +207,14 @@ fn remote<D: super::http_model::ProviderApi + 'static>(
         ModelSpec::Anthropic(_) => "anthropic",
         ModelSpec::Scripted(_) => "scripted",
     };
+    let support = match settings.tool_calls {
+        ToolCallMode::Auto if settings.json_schema => ToolSupport::No,
+        ToolCallMode::Auto => ToolSupport::Maybe,
+        ToolCallMode::Native => ToolSupport::Yes,
+        ToolCallMode::Text => ToolSupport::No,
+    };
     Arc::new(HttpModel {
+        tools: NativeTools::new(support),
         name: format!("{provider} {model}"),
         model: model.to_owned(),
         variable: variable(choice, settings),

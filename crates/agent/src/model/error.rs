@@ -29,6 +29,8 @@ pub(super) enum Retry {
     Adapted,
     /// After a pause, but only once: each attempt takes minutes.
     Once,
+    /// Not this request, but one whose prompt lists the functions.
+    WithoutTools,
 }
 
 impl RequestError {
@@ -93,7 +95,10 @@ pub(super) fn refused(refused: &ErrorResponse<'_>) -> RequestError {
         (true, Some(pause)) => Retry::After(pause),
         (true, None) => Retry::Backoff,
     };
-    let refusal = matches!(status, 400 | 404 | 422).then(|| body.to_owned());
+    // llama.cpp sends 500: "tools param requires --jinja flag".
+    let adaptable =
+        matches!(status, 400 | 404 | 422 | 501) || status == 500 && mentions_tools(body);
+    let refusal = adaptable.then(|| body.to_owned());
     RequestError { reason: format!("status {status}: {output}.{next}"), again, refusal }
 }
 
@@ -116,7 +121,25 @@ pub(super) fn inside(error: &Value) -> RequestError {
         || status.is_some_and(|code| (400..500).contains(&code) && !matches!(code, 408 | 429));
     let text = error_message(&serde_json::json!({ "error": error }).to_string());
     let reason = format!("the answer contains an error: {text}.");
-    if lasting { RequestError::permanent(reason) } else { RequestError::transient(reason) }
+    if lasting {
+        RequestError { refusal: Some(text), ..RequestError::permanent(reason) }
+    } else {
+        RequestError::transient(reason)
+    }
+}
+
+/// Whether an error is about native functions. Seen:
+///
+/// * Ollama, 400: "… does not support tools"
+/// * vLLM, 400: "\"auto\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set"
+/// * OpenRouter, 404: "No endpoints found that support tool use."
+/// * llama.cpp, 500: "tools param requires --jinja flag"
+/// * OpenAI, 400: "Invalid schema for function …"; Anthropic, 400: "tools.3.custom.input_schema: …"
+/// * servers that know no such parameter, 400 or 422: "tools: extra fields not permitted"
+pub(super) fn mentions_tools(refusal: &str) -> bool {
+    let refusal = refusal.to_lowercase();
+    let words = refusal.split(|letter: char| !letter.is_ascii_alphabetic());
+    words.into_iter().any(|word| matches!(word, "tool" | "tools" | "function" | "functions"))
 }
 
 /// The error message in a body, on one line, without a full stop. Formats seen:
@@ -249,6 +272,28 @@ mod tests {
         assert!(fault(413, "{}").reason.ends_with("send fewer images."));
         let blind = fault(500, r#"{"error":{"message":"image input is not supported"}}"#);
         assert!(blind.reason.ends_with("send text only.") && blind.again == Retry::Never);
+    }
+
+    #[test]
+    fn refusals_of_tools_are_recognized() {
+        for said in [
+            "registry.ollama.ai/library/gemma3:4b does not support tools",
+            r#""auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set"#,
+            "No endpoints found that support tool use. To learn more about provider routing",
+            "tools param requires --jinja flag",
+            "Invalid schema for function 'app_x': array schema missing items.",
+            "tools.3.custom.input_schema: input_schema does not support oneOf",
+            r#"{"detail":[{"loc":["body","tools"],"msg":"Extra inputs are not permitted"}]}"#,
+        ] {
+            assert!(mentions_tools(said), "{said}");
+        }
+        for said in ["model 'x' not found", "the prompt is too long", "malfunctioning toolbox"] {
+            assert!(!mentions_tools(said), "{said}");
+        }
+        let jinja = r#"{"error":{"code":500,"message":"tools param requires --jinja flag"}}"#;
+        assert!(fault(500, jinja).refusal.is_some());
+        assert_eq!(fault(500, "{}").refusal, None, "it may pass");
+        assert!(fault(501, "{}").refusal.is_some());
     }
 
     #[test]

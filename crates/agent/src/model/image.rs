@@ -107,7 +107,7 @@ mod tests {
 
     fn parts(image: Image, limits: Limits) -> Vec<ContentPart> {
         let turn = Message { role: Role::User, parts: vec![ContentPart::Image(image)] };
-        let prompt = Prompt { system: String::new(), turns: vec![turn] };
+        let prompt = Prompt { system: String::new(), turns: vec![turn], ..Prompt::default() };
         fitted(&prompt, limits).unwrap().turns.remove(0).parts
     }
 

@@ -303,6 +303,12 @@ async fn judge(step: &mut StepInProgress<'_>) -> Result<(), StrategyError> {
     };
     let Some(judgement) = judgement else { return Ok(()) };
     step.spent.add(&judgement.spent);
+    AgentEvent::Judged {
+        reached: judgement.reached,
+        reason: judgement.reason.clone(),
+        usage: judgement.spent.clone(),
+    }
+    .send(step.watch);
     let stem = format!("judge_step{}", step.number);
     step.writer.keep_prompt(format!("{stem}_prompt.json"), &judgement.prompt, &[]);
     step.writer.keep(format!("{stem}_response.txt"), judgement.response.as_bytes());

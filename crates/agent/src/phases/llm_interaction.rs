@@ -102,6 +102,7 @@ pub(in super::super) fn observation(
         clean: screen.clean.clone(),
         marked: screen.marked.clone(),
         doubt: screen.doubt.clone(),
+        stuck: step.stuck.clone(),
         left: step.left.clone(),
     }
 }

@@ -24,7 +24,11 @@ pub(crate) fn judgement(
     let mut parts: Vec<ContentPart> =
         picture.into_iter().cloned().map(ContentPart::Image).collect();
     parts.push(ContentPart::Text(judge_text(observation, claim)));
-    Prompt { system: SYSTEM.into(), turns: vec![Message { role: Role::User, parts }] }
+    Prompt {
+        system: SYSTEM.into(),
+        turns: vec![Message { role: Role::User, parts }],
+        ..Prompt::default()
+    }
 }
 
 fn judge_text(observation: &Observation, claim: &Decision) -> String {

@@ -54,6 +54,19 @@ pub(crate) fn judgement_schema() -> Value {
     })
 }
 
+/// The schema of a plan.
+pub(crate) fn plan_schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "why": { "type": "string" },
+            "plan": { "type": "array", "items": { "type": "string" } },
+        },
+        "required": ["why", "plan"],
+        "additionalProperties": false,
+    })
+}
+
 /// The schema of a function's arguments, without descriptions and limits.
 fn strip_descriptions(schema: &Map<String, Value>) -> Value {
     let needed = schema.get("required").and_then(Value::as_array);

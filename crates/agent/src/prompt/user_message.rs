@@ -83,7 +83,11 @@ pub(super) fn sentence(text: &str) -> String {
     to_json_line(&truncate(text, LONGEST_SENTENCE))
 }
 
-fn message_text(observation: &Observation, pictured: bool, documents: &[Document<'_>]) -> String {
+pub(super) fn message_text(
+    observation: &Observation,
+    pictured: bool,
+    documents: &[Document<'_>],
+) -> String {
     let apps: Vec<String> = observation.installed_apps.iter().map(to_json_line).collect();
     let done: Vec<String> = observation
         .last_success_actions

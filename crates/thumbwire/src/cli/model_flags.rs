@@ -10,9 +10,10 @@ use std::time::Duration;
 use clap::ValueEnum;
 
 use super::CliError;
+use super::role_flags::{ModelChoice, RoleFlags};
 use crate::config::{self, Config};
 use thumbwire_agent::model::{
-    self, ApiKey, Model, ModelSpec, Price, ProxySettings, RequestTimeouts, Settings,
+    self, ApiKey, Model, ModelSpec, Price, ProxySettings, RequestTimeouts, Settings, ToolCallMode,
 };
 use thumbwire_agent::{
     Budgets, ConfirmMode, Examples, Knowledge, ModelPolicy, Policy, ScreenshotMode,
@@ -50,6 +51,10 @@ pub(super) struct ModelFlags {
     /// Constrain responses to a JSON schema, if the endpoint supports it
     #[arg(long, requires = "model", help_heading = MODEL)]
     json_schema: bool,
+    /// How the model calls functions: `native` (function calls of the API), `text` (JSON text), or `auto` (native where the
+    /// server takes it, and text with --json-schema)
+    #[arg(long, value_name = "HOW", value_enum, default_value_t = ToolCallsFlag::Auto, help_heading = MODEL)]
+    tool_calls: ToolCallsFlag,
     /// Screenshots that the model sees: `both` (clean and annotated), `annotated`, `none`, or `auto` (annotated, only when the
     /// text of the screen may not be enough)
     #[arg(long = "screenshots", alias = "look", value_name = "WHICH", value_enum, default_value_t = ScreenshotsFlag::Doubt, help_heading = MODEL)]
@@ -60,6 +65,8 @@ pub(super) struct ModelFlags {
     /// Directory of documents (Markdown or text) to search for relevant passages
     #[arg(long, value_name = "DIR", requires = "model", help_heading = MODEL)]
     knowledge: Option<PathBuf>,
+    #[command(flatten)]
+    roles: RoleFlags,
 }
 
 const MODEL: &str = "Model";
@@ -83,6 +90,24 @@ impl From<ScreenshotsFlag> for ScreenshotMode {
             ScreenshotsFlag::Marked => Self::Annotated,
             ScreenshotsFlag::Text => Self::None,
             ScreenshotsFlag::Doubt => Self::Auto,
+        }
+    }
+}
+
+/// How a model calls functions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ToolCallsFlag {
+    Auto,
+    Native,
+    Text,
+}
+
+impl From<ToolCallsFlag> for ToolCallMode {
+    fn from(flag: ToolCallsFlag) -> Self {
+        match flag {
+            ToolCallsFlag::Auto => Self::Auto,
+            ToolCallsFlag::Native => Self::Native,
+            ToolCallsFlag::Text => Self::Text,
         }
     }
 }
@@ -171,9 +196,11 @@ impl ConfirmFlag {
     }
 }
 
-/// A model with its prompt settings.
+/// Models with their prompt settings.
 pub(super) struct ModelSetup {
     model: Arc<dyn Model>,
+    planner: Option<Arc<dyn Model>>,
+    judge: Option<Arc<dyn Model>>,
     pictures: ScreenshotMode,
     examples: Examples,
     knowledge: Knowledge,
@@ -185,14 +212,24 @@ impl ModelFlags {
         self.model.is_some()
     }
 
-    /// Opens the named model. Reports every configuration error here, before a phone is used.
+    /// Opens the named models. Reports every configuration error here, before a phone is used.
     pub(super) fn open(&self, config: &Config) -> Result<ModelSetup, CliError> {
-        let Some(choice) = &self.model else {
+        let Some(main) = self.choice() else {
             return Err(CliError::usage(
                 "no model given. Set `--model openai:MODEL`, `--model anthropic:MODEL` or `--model scripted:FILE`",
             ));
         };
-        let model = model::open(choice, self.settings(choice, config)?).map_err(CliError::usage)?;
+        if self.json_schema && self.tool_calls == ToolCallsFlag::Native {
+            return Err(CliError::usage(
+                "--json-schema constrains JSON text, but `--tool-calls native` asks for native calls: omit one of them",
+            ));
+        }
+        let open = |choice: &ModelChoice| {
+            model::open(&choice.model, self.settings(choice, config)?).map_err(CliError::usage)
+        };
+        let model = open(&main)?;
+        let planner = self.roles.planner(&main).as_ref().map(open).transpose()?;
+        let judge = self.roles.judge(&main).as_ref().map(open).transpose()?;
         let examples = match &self.examples {
             None => Examples::default(),
             Some(folder) => {
@@ -204,23 +241,51 @@ impl ModelFlags {
             None => Knowledge::default(),
             Some(folder) => Knowledge::new(&texts(folder, &["md", "markdown", "txt"])?),
         };
-        Ok(ModelSetup { model, pictures: self.look.into(), examples, knowledge })
+        Ok(ModelSetup { model, planner, judge, pictures: self.look.into(), examples, knowledge })
     }
 
-    fn settings(&self, choice: &ModelSpec, config: &Config) -> Result<Settings, CliError> {
-        let given = self.base_url.clone().or_else(|| config::value(choice.base_url_variable()?));
-        let base_url = match (given, &self.api_version) {
+    /// Refuses a cost limit that cannot be kept, because the price of a model is unknown.
+    pub(super) fn check_prices(&self, limits: &BudgetFlags) -> Result<(), CliError> {
+        let Some(main) = self.choice().filter(|_| limits.dollars.is_some()) else { return Ok(()) };
+        let roles = [self.roles.planner(&main), self.roles.judge(&main)];
+        match roles.into_iter().flatten().find(|role| role.price.is_none()) {
+            Some(role) => Err(CliError::usage(format!(
+                "--max-cost needs the price of every model: add {}",
+                role.price_flag
+            ))),
+            None => Ok(()),
+        }
+    }
+
+    /// The model that decides.
+    fn choice(&self) -> Option<ModelChoice> {
+        Some(ModelChoice {
+            model: self.model.clone()?,
+            base_url: self.base_url.clone(),
+            key_env: self.key_env.clone(),
+            price: self.price,
+            key_flag: "--api-key-env",
+            price_flag: "--price",
+        })
+    }
+
+    fn settings(&self, choice: &ModelChoice, config: &Config) -> Result<Settings, CliError> {
+        let ModelChoice { model: choice, base_url, key_env, price, key_flag, .. } = choice;
+        // The version belongs to the main model's address.
+        let is_main = *base_url == self.base_url;
+        let given = base_url.clone().or_else(|| config::value(choice.base_url_variable()?));
+        let base_url = match (given, self.api_version.as_ref().filter(|_| is_main)) {
             (Some(url), Some(version)) => {
                 let joint = if url.contains('?') { '&' } else { '?' };
                 Some(format!("{url}{joint}api-version={version}"))
             }
             (url, _) => url,
         };
-        let variable = self.key_env.as_deref().or_else(|| choice.key_variable());
+        let variable = key_env.as_deref().or_else(|| choice.key_variable());
         let key = variable.and_then(config::value).map(ApiKey::new);
-        if let (Some(named), None) = (&self.key_env, &key) {
+        if let (Some(named), None) = (key_env, &key) {
             return Err(CliError::usage(format!(
-                "--api-key-env: the environment variable {named} is not set"
+                "{key_flag}: the environment variable {named} is not set"
             )));
         }
         let script = match choice {
@@ -232,11 +297,12 @@ impl ModelFlags {
         Ok(Settings {
             base_url,
             key,
-            key_variable: self.key_env.clone(),
+            key_variable: key_env.clone(),
             patience: RequestTimeouts { whole, ..RequestTimeouts::default() },
-            price: self.price,
+            price: *price,
             stream: !self.no_stream,
             json_schema: self.json_schema,
+            tool_calls: self.tool_calls.into(),
             most_tokens: self.answer_tokens,
             through: through
                 .map(|it| ProxySettings { proxy: it.address.clone(), except: it.except.clone() }),
@@ -246,13 +312,20 @@ impl ModelFlags {
 }
 
 impl ModelSetup {
-    /// A policy that asks the model; `pictures` overrides which screenshots it sees.
+    /// A policy that asks the models; `pictures` overrides which screenshots it sees.
     pub(super) fn policy(&self, pictures: Option<ScreenshotMode>) -> Arc<dyn Policy> {
         let mind = ModelPolicy::new(Arc::clone(&self.model))
             .with_pictures(pictures.unwrap_or(self.pictures))
             .with_examples(self.examples.clone())
             .with_knowledge(self.knowledge.clone());
-        Arc::new(mind)
+        let mind = match &self.planner {
+            Some(planner) => mind.with_planner(Arc::clone(planner)),
+            None => mind,
+        };
+        match &self.judge {
+            Some(judge) => Arc::new(mind.with_judge(Arc::clone(judge))),
+            None => Arc::new(mind),
+        }
     }
 
     /// Which screenshots the model sees.

@@ -35,6 +35,7 @@ pub(super) struct Arguments {
 pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, CliError> {
     let lines = recorded(&arguments.run)?;
     let conduct = &arguments.conduct;
+    conduct.mind.check_prices(&conduct.limits)?;
     let thinker = match conduct.mind.is_there() {
         true => Some(conduct.mind.open(config)?),
         false => None,

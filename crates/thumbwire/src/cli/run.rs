@@ -57,6 +57,7 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     }
     let (goal, device) = alone(&arguments)?;
     let conduct = &arguments.conduct;
+    conduct.mind.check_prices(&conduct.limits)?;
     let thinker = conduct.mind.open(config)?;
     let vault = run_setup::secrets(&conduct.secret)?;
     let out = arguments.resume.as_deref().map_or(Some(arguments.out.as_path()), |run| run.parent());
@@ -106,6 +107,7 @@ async fn try_flows(arguments: Arguments, config: &Config) -> Result<u8, CliError
     if let Some(flag) = resumes.or(conduct.show.first_flag_given()) {
         return Err(CliError::usage(format!("{flag} works only with a goal, not with flow files")));
     }
+    conduct.mind.check_prices(&conduct.limits)?;
     let thinker = match conduct.mind.is_there() {
         true => Some(conduct.mind.open(config)?),
         false => None,

@@ -65,6 +65,7 @@ impl Policy for Script {
             prompt: Prompt::default(),
             response: "{}".into(),
             unreadable: 0,
+            planning: None,
         })
     }
 

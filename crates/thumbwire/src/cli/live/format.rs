@@ -97,6 +97,12 @@ impl RunFormatter {
                     vec![(Style::Dim, format!("retrying: {}", sanitize(why)))],
                 )
             }
+            AgentEvent::Planned { plan, .. } => {
+                let text = format!("plan: {}", sanitize(&plan.join("; ")));
+                self.line(Style::Dim, "", vec![(Style::Dim, text)])
+            }
+            // What follows from it is told: the result, or why the goal is not reached.
+            AgentEvent::Judged { .. } => Vec::new(),
             AgentEvent::Decided { decision, usage, took } => {
                 self.usage = (*usage).clone();
                 self.thought_for = *took;
