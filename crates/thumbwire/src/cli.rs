@@ -1,6 +1,8 @@
 //! The command line: flags in, exit codes out. The work itself is done in other modules.
 //!
-//! Exit codes: 0 done, 1 failed or refused, 2 wrong usage, 3 no such element, app or device, 4 timeout, 5 refused by policy.
+//! Exit codes: 0 done, 1 failed, 2 wrong usage, 3 no such element, app or device, 4 a limit was reached, 5 refused by
+//! policy, 130 interrupted. docs/exit-codes.md has the details. What the user named and cannot be used (a file to read, a
+//! folder, an address) is wrong usage; what cannot be written failed.
 
 mod app_tools;
 #[cfg(feature = "appium")]
@@ -46,6 +48,7 @@ mod terminal_prompt;
 mod tools;
 mod trace;
 mod ufo;
+mod version;
 #[cfg(feature = "virtual-phone")]
 mod virtual_phone_flags;
 mod watch_screen;
@@ -77,9 +80,17 @@ use thumbwire_device::android::HelperMode;
 
 use screenshot_size::ScreenshotSize;
 
+const EXIT_CODES: &str = "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 no such phone, app or element, 4 a limit was reached, \
+                          5 refused by policy, 130 interrupted";
+
 /// Let programs use phones: an MCP server, an agent and a virtual phone in one binary.
 #[derive(Parser)]
-#[command(name = "thumbwire", version, max_term_width = 100)]
+#[command(
+    name = "thumbwire",
+    version = version::VERSION.as_str(),
+    max_term_width = 100,
+    after_help = EXIT_CODES
+)]
 struct Cli {
     #[cfg(feature = "ios")]
     #[command(flatten)]
@@ -137,7 +148,7 @@ enum CliCommand {
 struct DeviceFlags {
     /// Phone to use: an adb serial, HOST:PORT of an adbd, the URL of an iPhone's WebDriverAgent, `appium` or `appium:NAME` of
     /// a phone behind `--appium`, `virtual`, or `virtual-ios` [default: the only one connected]
-    #[arg(long, value_name = "ID")]
+    #[arg(short, long, value_name = "ID")]
     device: Option<String>,
     /// Size of screenshots: `full`, the pixels of the longer side, or `auto` for what vision models look at. All coordinates
     /// are pixels of the screenshot [default: full; auto for `serve` with the `mobile` tools]

@@ -34,7 +34,7 @@ use thumbwire_mcp::Client;
 #[derive(clap::Args)]
 pub(super) struct Arguments {
     /// New directory for screenshots and traces [default: thumbwire-runs/demo-TIME]
-    #[arg(long, value_name = "DIR")]
+    #[arg(short, long, value_name = "DIR")]
     out: Option<PathBuf>,
 }
 

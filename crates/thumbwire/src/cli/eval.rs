@@ -63,10 +63,10 @@ pub(super) struct Arguments {
     #[arg(long, requires = "faults")]
     ablate: bool,
     /// Write the scores to a JSON file
-    #[arg(long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE")]
     json: Option<PathBuf>,
     /// Record the trace of each attempt in a new directory in DIR
-    #[arg(long, value_name = "DIR")]
+    #[arg(short, long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Exit with code 1 if the success rate is below RATE (0 to 1); with `--fault-kinds`, the rate of any kind
     #[arg(long = "min-success", alias = "least", value_name = "RATE", default_value = "0", value_parser = share)]

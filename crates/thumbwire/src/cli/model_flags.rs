@@ -25,7 +25,7 @@ use thumbwire_agent::{
 pub(super) struct ModelFlags {
     /// Model to use: `openai:MODEL` (with --base-url, any server with OpenAI's chat completions API), `anthropic:MODEL` or
     /// `scripted:FILE`; see docs/models.md
-    #[arg(long, value_name = "PROVIDER:MODEL", help_heading = MODEL)]
+    #[arg(short, long, value_name = "PROVIDER:MODEL", help_heading = MODEL)]
     model: Option<ModelSpec>,
     /// Base URL of the model's API [default: $OPENAI_BASE_URL or $ANTHROPIC_BASE_URL, else the vendor's URL]
     #[arg(long, value_name = "URL", requires = "model", help_heading = MODEL)]

@@ -26,12 +26,12 @@ pub(super) struct Arguments {
     goal: Vec<String>,
     /// Phone to use: an adb serial, HOST:PORT of an adbd, the URL of an iPhone's WebDriverAgent, `virtual`, or `virtual-ios`;
     /// repeat to spread flows over several phones [default: the only one connected]
-    #[arg(long, value_name = "ID")]
+    #[arg(short, long, value_name = "ID")]
     device: Vec<String>,
     #[command(flatten)]
     conduct: RunFlags,
     /// Directory to record the run in, as `logs/run-TIME/`
-    #[arg(long, value_name = "DIR", default_value = ".")]
+    #[arg(short, long, value_name = "DIR", default_value = ".")]
     out: PathBuf,
     /// Resume the run in this directory
     #[arg(long, value_name = "RUN", conflicts_with = "out")]
@@ -192,8 +192,8 @@ fn going_on(text: &[String], folder: &str) -> String {
     while let Some(word) = text.next() {
         match word.as_str() {
             // `--resume` already says where the run is.
-            "--out" => drop(text.next()),
-            out if out.starts_with("--out=") => {}
+            "--out" | "-o" => drop(text.next()),
+            out if out.starts_with("--out=") || out.starts_with("-o") => {}
             word => {
                 resumed |= word == "--resume" || word.starts_with("--resume=");
                 command.push(shell_quote(word));
@@ -237,6 +237,10 @@ mod tests {
             &["run", "Search for O'Neill", "--model", "scripted:x", "--out", "there"],
             r"thumbwire run 'Search for O'\''Neill' --model scripted:x --resume 'logs/run 1'",
         );
+        for out in [&["-o", "there"][..], &["-othere"], &["-o=there"], &["--out=there"]] {
+            let line = [&["run", "Go", "-m", "scripted:x"], out].concat();
+            check(&line, "thumbwire run Go -m scripted:x --resume 'logs/run 1'");
+        }
         check(&["run", "--resume", "logs/run 1"], "thumbwire run --resume 'logs/run 1'");
     }
 }

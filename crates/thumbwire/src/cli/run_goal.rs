@@ -72,10 +72,10 @@ impl RunFlags {
 #[group(skip)]
 pub(super) struct OutputFlags {
     /// Print events as JSON lines
-    #[arg(long)]
+    #[arg(short, long)]
     json: bool,
     /// Print only the answer
-    #[arg(long, conflicts_with = "json")]
+    #[arg(short, long, conflicts_with = "json")]
     quiet: bool,
 }
 

@@ -26,7 +26,7 @@ enum Verb {
         #[arg(value_name = "RUN")]
         run: PathBuf,
         /// Print the run as JSON
-        #[arg(long)]
+        #[arg(short, long)]
         json: bool,
     },
     /// Write a run as one HTML page, screenshots included
@@ -35,7 +35,7 @@ enum Verb {
         #[arg(value_name = "RUN")]
         run: PathBuf,
         /// Output file [default: report.html in the run's directory]
-        #[arg(long, value_name = "FILE")]
+        #[arg(short, long, value_name = "FILE")]
         out: Option<PathBuf>,
     },
     /// Repeat a run on a phone, without a model while the screens match
@@ -88,10 +88,10 @@ fn open(run: &Path) -> Result<Trace, CliError> {
     Trace::open(run).map_err(|error| {
         let run_is = run.display();
         match error.kind() {
-            std::io::ErrorKind::NotFound if run.is_dir() => CliError::failed(format!(
+            std::io::ErrorKind::NotFound if run.is_dir() => CliError::usage(format!(
                 "{run_is} is not a run: it has no {FILE}. A run is a directory such as logs/run-TIME"
             )),
-            _ => CliError::failed(format!("cannot read the run in {run_is}: {error}")),
+            _ => CliError::usage(format!("cannot read the run in {run_is}: {error}")),
         }
     })
 }

@@ -217,7 +217,7 @@ async fn trace_show_prints_a_line_per_action() {
     assert_eq!(out["notes"], json!([]));
     assert_eq!(out["lines"].as_array().unwrap().len(), 1 + 1 + 15 + 5 + 1);
     let output = thumbwire().args(["trace", "show", "/nowhere"]).output().unwrap();
-    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(output.status.code(), Some(2));
 }
 
 /// Replaces the times in a line.
