@@ -199,7 +199,8 @@ impl Scale {
         let (long, sent_long) = (image.width.max(image.height), sent.width.max(sent.height).max(1));
         // From hundredths of a pixel that a model sees to pixels of this image.
         let scaled = |hundredths: i32| {
-            let pixels = (i64::from(hundredths) * i64::from(long) / i64::from(sent_long) + 50) / 100;
+            let pixels =
+                (i64::from(hundredths) * i64::from(long) / i64::from(sent_long) + 50) / 100;
             i32::try_from(pixels).unwrap_or(i32::MAX)
         };
         let preferred = (sent.width.min(sent.height) * 100 / 48).clamp(1300, 1600);

@@ -75,10 +75,15 @@ impl FontSize {
             return (0, 0);
         }
         let across: i32 = label.iter().map(|glyph| glyph.advance).sum();
-        (across + 2 * self.margin(), self.capital() + 2 * self.margin())
+        (across + 2 * self.side_margin(), self.capital() + 2 * self.margin())
     }
 
-    /// The padding between the edge of a box and its text.
+    /// The padding to the left and right of a label's text: without it the edge of the box looks like a 1.
+    pub(super) fn side_margin(self) -> i32 {
+        (self.0 / 5).max(2)
+    }
+
+    /// The padding above and below it.
     pub(super) fn margin(self) -> i32 {
         (self.0 / 6).max(2)
     }

@@ -3,8 +3,8 @@
 
 use thumbwire_device::{Point, Rect, Size};
 
-use super::detail::Detail;
 use super::VisibleMark;
+use super::detail::Detail;
 
 /// With more marks than this, a label's place ignores other controls and is beside its own or nowhere.
 const MANY: usize = 500;
@@ -112,7 +112,13 @@ impl Search<'_> {
     }
 
     /// Considers a place in or beside the control.
-    fn consider(&mut self, cost: i64, size: usize, (left, top): (i32, i32), (width, height): (i32, i32)) {
+    fn consider(
+        &mut self,
+        cost: i64,
+        size: usize,
+        (left, top): (i32, i32),
+        (width, height): (i32, i32),
+    ) {
         let rect = Rect { left, top, right: left + width, bottom: top + height };
         if let Some(cost) = self.cost(cost, rect) {
             self.best = Some((cost, LabelPlace { rect, size, leader: None }));

@@ -31,10 +31,22 @@ fn around_detail(rect: Rect, detail: &Detail, width: i32) -> Rect {
         hidden > 0 && detail.is_on_image(outside) && detail.count(outside) < hidden
     };
     let is_out = [
-        moved(Rect { right: left + width, ..rect }, Rect { left: left - out, right: left - 1, ..rect }),
-        moved(Rect { bottom: top + width, ..rect }, Rect { top: top - out, bottom: top - 1, ..rect }),
-        moved(Rect { left: right - width, ..rect }, Rect { left: right + 1, right: right + out, ..rect }),
-        moved(Rect { top: bottom - width, ..rect }, Rect { top: bottom + 1, bottom: bottom + out, ..rect }),
+        moved(
+            Rect { right: left + width, ..rect },
+            Rect { left: left - out, right: left - 1, ..rect },
+        ),
+        moved(
+            Rect { bottom: top + width, ..rect },
+            Rect { top: top - out, bottom: top - 1, ..rect },
+        ),
+        moved(
+            Rect { left: right - width, ..rect },
+            Rect { left: right + 1, right: right + out, ..rect },
+        ),
+        moved(
+            Rect { top: bottom - width, ..rect },
+            Rect { top: bottom + 1, bottom: bottom + out, ..rect },
+        ),
     ];
     let by = is_out.map(|is_out| if is_out { out } else { 0 });
     Rect { left: left - by[0], top: top - by[1], right: right + by[2], bottom: bottom + by[3] }

@@ -35,7 +35,7 @@ impl Canvas {
     ) {
         self.fill(place, family.colour());
         let base = place.top + letters.margin() + letters.capital();
-        let mut pen = place.left + letters.margin();
+        let mut pen = place.left + letters.side_margin();
         for glyph in label {
             let rows = glyph.coverage.chunks(usize::try_from(glyph.width).unwrap_or(1).max(1));
             for (y, row) in (base + glyph.top..).zip(rows) {

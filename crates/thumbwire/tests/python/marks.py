@@ -13,12 +13,12 @@ import cv2
 import numpy
 from rapidocr_onnxruntime import RapidOCR
 
-# The pixels around a label that are cut out with it, as a person fixes it.
-AROUND = 1
 # Lines that OCR is less sure of are no base for a comparison.
 SURE = 0.8
 # The longer side of the picture in which lines of text are looked for; they are read in full size.
 LOOKED_AT = 1120
+
+ALIKE = str.maketrans("lı|!0", "iiiio")
 
 reader = RapidOCR(det_limit_type="max", det_limit_side_len=LOOKED_AT)
 # Labels are short: without this each would be padded to the width of a line.
@@ -28,8 +28,7 @@ narrow = RapidOCR(rec_img_shape=[3, 48, 96]).text_rec
 def cut_out(picture, place):
     left, top, right, bottom = place
     height, width = picture.shape[:2]
-    left, top = max(0, int(left) - AROUND), max(0, int(top) - AROUND)
-    right, bottom = min(width, round(right) + AROUND), min(height, round(bottom) + AROUND)
+    left, top, right, bottom = max(0, int(left)), max(0, int(top)), min(width, round(right)), min(height, round(bottom))
     part = picture[top:bottom, left:right]
     # The reader's examples are 48 pixels high.
     return cv2.resize(part, None, fx=48 / part.shape[0], fy=48 / part.shape[0], interpolation=cv2.INTER_CUBIC)
@@ -46,8 +45,9 @@ def misread(screen, marked):
 
 
 def words(text):
+    """The words, with one sign for those that the reader confuses on clean pictures too."""
     text = unicodedata.normalize("NFKC", text).lower()
-    return re.findall(r"\w+", text)
+    return re.findall(r"\w+", text.translate(ALIKE))
 
 
 def has(word, text):
