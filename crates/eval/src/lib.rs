@@ -13,6 +13,7 @@ mod phone;
 pub mod policy;
 mod runner;
 pub mod script;
+pub mod skills;
 pub mod state;
 pub mod summary;
 mod task;

@@ -1,15 +1,17 @@
 //! `thumbwire eval`
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::Value;
 
 use super::model_flags::{ModelFlags, ModelSetup};
 use super::{CliError, print};
 use crate::config::Config;
+use thumbwire_eval::skills::{self, SkillScore, SkillStudy, SkillSummary};
 use thumbwire_eval::{
     EvalPhone, Plan, Platform, PolicyChoice, Score, Study, Task, TrialOptions, faults, summary,
     tasks,
@@ -68,12 +70,30 @@ pub(super) struct Arguments {
     /// Record the trace of each attempt in a new directory in DIR
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// Save each task's run as a skill, and measure how many decisions a second run needs and what it does on changed phones;
+    /// traces and skills are written to the directory of `--out`
+    #[arg(long, requires = "out", conflicts_with_all = ["model", "mind", "fault", "rounds"])]
+    skills: bool,
     /// Exit with code 1 if the success rate is below RATE (0 to 1); with `--fault-kinds`, the rate of any kind
     #[arg(long = "min-success", alias = "least", value_name = "RATE", default_value = "0", value_parser = share)]
     least: f64,
     /// List the tasks with their apps and the goal of the first seed
     #[arg(long)]
     list: bool,
+}
+
+impl Arguments {
+    fn jobs(&self) -> usize {
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        self.jobs.map_or(processors, usize::from)
+    }
+
+    fn kinds(&self) -> Vec<String> {
+        match self.faults.iter().any(|kind| kind == "all") {
+            true => faults::kinds(),
+            false => self.faults.clone(),
+        }
+    }
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -147,6 +167,10 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     if arguments.list {
         return list(&chosen, arguments.platform.into(), arguments.seeds.0[0]);
     }
+    if arguments.skills {
+        let done = tokio::task::spawn_blocking(move || measure_skills(&arguments, chosen)).await;
+        return done.map_err(|error| CliError::failed(error.to_string()))?;
+    }
     let thinker = match arguments.model.is_there() {
         true => Some(arguments.model.open(config)?),
         false => None,
@@ -177,10 +201,12 @@ fn attempt(
         out: arguments.out.clone(),
         ..TrialOptions::of(who)
     };
-    let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    let jobs = arguments.jobs.map_or(processors, usize::from);
-    let plan =
-        Plan { tasks: chosen, seeds: arguments.seeds.0.clone(), manners: vec![manner], jobs };
+    let plan = Plan {
+        tasks: chosen,
+        seeds: arguments.seeds.0.clone(),
+        manners: vec![manner],
+        jobs: arguments.jobs(),
+    };
     let (text, json, least) = if arguments.faults.is_empty() {
         let bar = bar(plan.attempts());
         let scores = plan.run(&|_, score| advance(&bar, score)).map_err(CliError::failed)?;
@@ -193,26 +219,50 @@ fn attempt(
         let text = format!("{}\n{}", failed.collect::<String>(), summary::table(&scores));
         (text, summary::to_json(&scores), summary::Summary::of(&scores).rate())
     } else {
-        let all = faults::kinds();
-        let kinds = match arguments.faults.iter().any(|kind| kind == "all") {
-            true => all,
-            false => arguments.faults.clone(),
+        let study = Study {
+            plan,
+            kinds: arguments.kinds(),
+            probability: arguments.p,
+            without: arguments.ablate,
         };
-        let study = Study { plan, kinds, probability: arguments.p, without: arguments.ablate };
         let bar = bar(study.whole_plan().attempts());
         let found = study.run(&|_, score| advance(&bar, score)).map_err(CliError::failed)?;
         bar.finish_and_clear();
         (found.table(), found.to_json(), found.lowest())
     };
-    // Print the results first: they must survive a failed write.
-    print(&text)?;
-    if let Some(file) = &arguments.json {
-        let written = fs::write(file, format!("{json:#}\n"));
-        written.map_err(|error| {
-            CliError::failed(format!("cannot write {}: {error}", file.display()))
-        })?;
-    }
+    report(&text, &json, arguments.json.as_deref())?;
     Ok(u8::from(least < arguments.least))
+}
+
+/// Prints the results first: they must survive a failed write.
+fn report(text: &str, json: &Value, file: Option<&Path>) -> Result<(), CliError> {
+    print(text)?;
+    let Some(file) = file else { return Ok(()) };
+    fs::write(file, format!("{json:#}\n"))
+        .map_err(|error| CliError::failed(format!("cannot write {}: {error}", file.display())))
+}
+
+/// Measures skills. The exit code is 1 if a second run failed too often, or a skill did something wrong.
+fn measure_skills(arguments: &Arguments, chosen: Vec<Task>) -> Result<u8, CliError> {
+    let study = SkillStudy {
+        tasks: chosen,
+        seeds: arguments.seeds.0.clone(),
+        kinds: arguments.kinds(),
+        probability: arguments.p,
+        jobs: arguments.jobs(),
+        out: arguments.out.clone().unwrap_or_default(),
+    };
+    let bar = bar(study.tasks.len() * study.seeds.len());
+    let told = |score: &SkillScore| {
+        bar.set_message(score.task);
+        bar.inc(1);
+    };
+    let scores = study.run(&told).map_err(CliError::failed)?;
+    bar.finish_and_clear();
+    report(&skills::table(&scores), &skills::to_json(&scores), arguments.json.as_deref())?;
+    let sum = SkillSummary::of(&scores);
+    let rate = sum.again_successes as f64 / sum.tasks.max(1) as f64;
+    Ok(u8::from(rate < arguments.least || sum.wrong > 0))
 }
 
 fn list(chosen: &[Task], platform: Platform, seed: u64) -> Result<u8, CliError> {
