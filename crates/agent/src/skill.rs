@@ -16,6 +16,8 @@ mod policy;
 mod recorded;
 mod screen;
 mod template;
+#[cfg(test)]
+mod tests;
 mod yaml;
 
 pub use format::{

@@ -6,6 +6,8 @@
 
 mod relabel;
 mod report;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeSet;
 use std::fs;

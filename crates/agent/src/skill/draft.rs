@@ -8,6 +8,7 @@ use thumbwire_core::action::Controls;
 use thumbwire_core::trace::format::CallRecord;
 
 use super::format::{Expectation, NodeDescription, Reading, SkillStep, SwipeDirection, THINK};
+use super::goal::candidates;
 use super::nodes::{describe, find, node, shown_texts, visible};
 use super::parameters::GoalParameters;
 use super::recorded::{RecordedRun, RecordedStep, is_of_place};
@@ -203,22 +204,26 @@ fn answer(
         .into_iter()
         .map(|part| if let Part::Text(text) = part { text } else { "" })
         .collect();
+    let data = candidates(&literal).into_iter().map(|it| &literal[it.place]);
     let unexplained = literal.contains(|it: char| it.is_numeric())
         || (goal.goal.contains('?') && !is_read)
-        || (!is_read && was_shown(run, result));
-    let new =
-        found[before..].iter().filter(|it| it.at == last && run.steps[last].actions.is_empty());
-    let at_end = new.map(|it| it.reading.name.clone()).collect();
-    Ok(((!unexplained).then_some(template), at_end))
+        || (!is_read && was_shown(run, |shown| shown == result))
+        || data
+            .filter(|it| !has_words(&run.goal, it))
+            .any(|it| was_shown(run, |shown| has_words(shown, it)));
+    if unexplained {
+        found.truncate(before);
+        return Ok((None, Vec::new()));
+    }
+    let at_last = |it: &&ScreenValue| it.at == last && run.steps[last].actions.is_empty();
+    let at_end = found[before..].iter().filter(at_last).map(|it| it.reading.name.clone());
+    Ok((Some(template), at_end.collect()))
 }
 
-/// Whether a screen showed this text as it is.
-fn was_shown(run: &RecordedRun, text: &str) -> bool {
+/// Whether a screen showed a text of this kind.
+fn was_shown(run: &RecordedRun, is: impl Fn(&str) -> bool) -> bool {
     let mut screens = run.steps.iter().filter_map(|step| step.controls.as_ref());
-    !text.is_empty()
-        && screens.any(|controls| {
-            visible(controls).any(|at| shown_texts(node(controls, at)).any(|shown| shown == text))
-        })
+    screens.any(|controls| visible(controls).any(|at| shown_texts(node(controls, at)).any(&is)))
 }
 
 /// An action as a step, without its screen.

@@ -65,7 +65,7 @@ impl Following {
             Some(step) => step.before.as_ref(),
             None => Some(&self.skill.end),
         };
-        needs.is_some_and(|needs| app != Some(&*needs.app))
+        needs.is_some_and(|needs| !needs.app.is_empty() && app != Some(&*needs.app))
     }
 
     /// What comes next on this screen.

@@ -127,6 +127,11 @@ pub(super) fn parameter_name(goal: &str, candidate: &Candidate) -> String {
         None => match candidate.kind {
             ParameterKind::Quoted => "TEXT".into(),
             ParameterKind::Number => "NUMBER".into(),
+            ParameterKind::Words
+                if goal[candidate.place.clone()].starts_with(char::is_lowercase) =>
+            {
+                "TEXT".into()
+            }
             ParameterKind::Words => "NAME".into(),
         },
     }

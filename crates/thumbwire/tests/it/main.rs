@@ -83,6 +83,7 @@ mod scopes;
 mod scripted;
 mod scripted_screen;
 mod serials;
+mod skills;
 mod states;
 mod stdio;
 mod stock_adb;
