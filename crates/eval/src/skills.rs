@@ -27,7 +27,7 @@ use super::faults;
 use super::oracle::run_script;
 use super::phone::EvalPhone;
 use super::policy::ScriptedPolicy;
-use super::state::{PhoneState, judge};
+use super::state::{PhoneState, is_by_itself, judge};
 use super::task::{Task, TaskInstance};
 use relabel::{Relabel, RelabelledPerform};
 pub use report::{SkillSummary, table, to_json};
@@ -35,7 +35,7 @@ use thumbwire_agent::{
     Agent, AgentOptions, AgentStatus, Budgets, Decision, Judgement, Memory, Observation, Policy,
     PolicyError, PolicyOutput, RecordedRun, Safeguards, ScreenshotMode, Skill, SkillPolicy, Skills,
 };
-use thumbwire_core::action::{Call, Perform};
+use thumbwire_core::action::{Action, Call, Failure, Outcome, Perform};
 use thumbwire_core::event::{EventSink, ObservedPerform};
 use thumbwire_core::trace::{self, Recorder};
 
@@ -356,7 +356,7 @@ fn seeded(rule: &str, task: &str) -> String {
     format!("{rule}{mark}seed={seed}")
 }
 
-/// The changes of a phone that the oracle does not make on its way to the goal.
+/// The changes of a phone that the oracle makes at no moment on its way to the goal.
 async fn stray_changes(
     before: &PhoneState,
     phone: &EvalPhone,
@@ -366,12 +366,48 @@ async fn stray_changes(
     let env = TaskEnv::new(EvalPhone::new(Platform::Android, seed), &[], TimeMode::Paused, false);
     let case = env.phone.world(|world| task.case(seed, world));
     env.apply(&case);
+    let (phone_of_oracle, inner) = (env.phone.clone(), env.perform());
+    let watched = WatchedPerform { phone: phone_of_oracle, inner, states: Mutex::default() };
     let start = PhoneState::of(&env.phone);
-    run_script(&*env.perform(), &case.script).await?;
-    let own: BTreeSet<_> = start.changes(&PhoneState::of(&env.phone)).into_keys().collect();
+    run_script(&watched, &case.script).await?;
+    let states = watched.states.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let own: BTreeSet<_> = states.iter().flat_map(|state| start.changes(state)).collect();
+    let own_keys: BTreeSet<_> = own.iter().map(|(key, _)| key).collect();
+    let is_own = |change: &StateChange| match &change.1 {
+        // The oracle may have been there at another time.
+        Some(value) if is_time(value) => own_keys.contains(&change.0),
+        _ => own.contains(change),
+    };
     let changes = before.changes(&PhoneState::of(phone)).into_iter();
-    let stray = changes.filter(|(key, _)| !own.contains(key) && !super::state::is_by_itself(key));
+    let stray = changes.filter(|change| !is_own(change) && !is_by_itself(&change.0));
     Ok(stray.map(|((place, key), value)| format!("{key} = {value:?} in {place}")).collect())
+}
+
+/// A changed key, with its location, and its new value.
+type StateChange = ((String, String), Option<String>);
+
+/// Whether a value is a moment, in milliseconds.
+fn is_time(value: &str) -> bool {
+    value.len() >= 10 && value.bytes().all(|it| it.is_ascii_digit())
+}
+
+/// Notes the phone's state after each action.
+struct WatchedPerform {
+    phone: EvalPhone,
+    inner: Arc<dyn Perform>,
+    states: Mutex<Vec<PhoneState>>,
+}
+
+#[async_trait]
+impl Perform for WatchedPerform {
+    async fn perform(&self, call: &Call, action: Action) -> Result<Outcome, Failure> {
+        let acts = action.changes_screen();
+        let done = self.inner.perform(call, action).await;
+        if acts {
+            lock(&self.states).push(PhoneState::of(&self.phone));
+        }
+        done
+    }
 }
 
 /// Counts calls of functions that act.

@@ -160,7 +160,9 @@ fn find_values(
             .split_whitespace()
             .flat_map(|token| [token, token.trim_end_matches(['.', ',', ';', '!', '?', ':'])]);
         let is_data = |token: &&str| token.contains(|it: char| it.is_numeric() || it == '@');
-        let is_all = whole == template.trim() && whole.chars().count() > 2;
+        let is_long = whole.chars().count() > 2;
+        let is_all =
+            is_long && (whole == template.trim() || was_shown(run, |shown| shown == whole));
         let all = Some(whole).filter(|whole| is_all || is_data(whole));
         for value in all.into_iter().chain(tokens.filter(is_data)) {
             if typed.iter().any(|text| has_words(text, value)) {
@@ -235,7 +237,8 @@ fn act(step: &RecordedStep, action: &CallRecord, known: &Values) -> Result<Skill
     }
     let function = action.function.clone();
     let is_at = |name: &str| action.arguments.contains_key(name);
-    if function == "ask" {
+    let typed = arguments.get("text").and_then(Value::as_str).filter(|_| function == "type_text");
+    if function == "ask" || typed.is_some_and(|typed| is_copied(step, typed)) {
         return think();
     }
     if function == "swipe" {
@@ -255,6 +258,18 @@ fn act(step: &RecordedStep, action: &CallRecord, known: &Values) -> Result<Skill
         }
         None => think(),
     }
+}
+
+/// Whether a typed text has a line that was on the screen before, and not from the goal or read: next time it may be another.
+fn is_copied(step: &RecordedStep, typed: &str) -> bool {
+    let Some(controls) = &step.controls else { return false };
+    let shown: Vec<&str> = visible(controls)
+        .flat_map(|at| shown_texts(node(controls, at)).flat_map(str::lines))
+        .collect();
+    let lines = typed.lines().map(str::trim).filter(|line| line.chars().count() > 2);
+    lines
+        .filter(|line| places(line).next().is_none() && !line.contains("{{"))
+        .any(|line| shown.contains(&line))
 }
 
 fn template_of(value: &Value, known: &Values) -> Result<Value, String> {

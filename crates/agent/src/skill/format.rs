@@ -208,7 +208,8 @@ pub struct Reading {
     /// The text after it in its line; the line ends with the value if empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub before: String,
-    /// What the value looks like: `9` for digits, `a` for letters, everything else as it is.
+    /// What the value looks like: `9` for digits, `a` for letters, everything else as it is; anything if empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub shape: String,
 }
 

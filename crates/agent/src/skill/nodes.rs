@@ -128,6 +128,7 @@ pub(super) fn anchors(
     named.extend(plain);
     named.truncate(MOST);
     let under = nearest_above(controls, at).map(|text| to_template(text, values)).transpose()?;
+    let under = under.filter(|text| has_place(text) || !text.contains(|it: char| it.is_numeric()));
     Ok((named, under))
 }
 

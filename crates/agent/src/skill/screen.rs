@@ -148,7 +148,8 @@ pub(super) fn reading(
     values: &Values,
 ) -> Option<Reading> {
     let own = |reading: &Reading| read(reading, controls, values).as_deref() == Ok(value);
-    let shape = shape(value);
+    // A text of several lines can be any.
+    let shape = if value.contains('\n') { String::new() } else { shape(value) };
     for at in visible(controls) {
         let one = node(controls, at);
         for (text, is_label) in [(&*one.text, false), (&*one.description, true)] {
@@ -164,13 +165,19 @@ pub(super) fn reading(
             } else if let Some((after, before)) = around(text, value, values) {
                 ways.push(Reading { after, before, ..plain.clone() });
             }
-            // The description of the node by what is around it comes first: it says more than a shape.
+            // What is around it says more than a shape, but an id says enough.
+            let has_id = !plain.from.id.is_empty();
             let anchored = anchored(&plain.from, controls, at, values);
             for way in ways {
                 let better =
                     anchored.iter().map(|from| Reading { from: from.clone(), ..way.clone() });
-                if let Some(found) = better.chain([way.clone()]).find(own) {
-                    return Some(found);
+                let plainly = [way.clone()];
+                let found = match has_id {
+                    true => plainly.into_iter().chain(better).find(own),
+                    false => better.chain(plainly).find(own),
+                };
+                if found.is_some() {
+                    return found;
                 }
             }
         }
@@ -237,7 +244,8 @@ pub(super) fn read(
     let [after, before] = [fill(&reading.after, values)?, fill(&reading.before, values)?];
     let mut found: Vec<String> = Vec::new();
     let mut keep = |value: &str| {
-        if shape(value) == reading.shape && !found.iter().any(|it| it == value) {
+        let fits = reading.shape.is_empty() || shape(value) == reading.shape;
+        if fits && !found.iter().any(|it| it == value) {
             found.push(value.to_owned());
         }
     };
