@@ -248,6 +248,7 @@ impl Evaluation {
             rounds,
             longest: arguments.attempt_timeout,
             out: arguments.out.clone(),
+            program: program(),
             ..TrialOptions::of(who)
         };
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
@@ -361,6 +362,14 @@ impl Evaluation {
             return Ok(if interrupted { INTERRUPTED } else { OVER });
         }
         Ok(u8::from(found.lowest() < arguments.least))
+    }
+}
+
+/// This program's name and version, with the commit if it is known.
+fn program() -> String {
+    match env!("THUMBWIRE_COMMIT") {
+        "" => concat!("thumbwire ", env!("CARGO_PKG_VERSION")).to_owned(),
+        commit => format!("thumbwire {} ({commit})", env!("CARGO_PKG_VERSION")),
     }
 }
 
