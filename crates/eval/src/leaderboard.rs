@@ -3,6 +3,8 @@
 //!
 //! [`table`] makes the table, [`update`] puts it between the marks of a page.
 
+use thumbwire_base::visible::visible;
+
 use super::results::EvalResults;
 use super::summary::{Summary, by_category, by_difficulty};
 use super::tasks;
@@ -120,7 +122,7 @@ fn row(result: &EvalResults) -> String {
         ),
         group => of_group(group),
     });
-    let cells = cells.map(|cell| cell.replace('|', "\\|"));
+    let cells = cells.map(|cell| visible(&cell).replace('|', "\\|").replace(['<', '>'], "_"));
     format!("| {} |\n", cells.join(" | "))
 }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 
 use super::oracle::run_script;
-use super::policy::ScriptedPolicy;
+use super::policy::{PromptOnlyModel, ScriptedPolicy};
 use super::script::{ScriptStep, ScriptTarget, with_text};
 use super::state::{PhoneState, judge};
 use super::summary::Summary;
@@ -485,6 +485,22 @@ fn prompt_only_policy_solves_95_percent() {
     println!("{}", failed.join("\n"));
     assert!(failed.len() * 20 <= scores.len(), "{} of {} failed", failed.len(), scores.len());
     assert!(scores.iter().all(|score| score.usage.calls >= score.steps && score.prompt.rounds > 0));
+}
+
+/// An unusable answer is returned to the model, with what is wrong with it.
+#[test]
+fn prompt_only_policy_succeeds_although_answers_are_unusable() {
+    let some = ["notes-add", "errands-code", "shop-price"];
+    for task in all().into_iter().filter(|task| some.contains(&task.name)) {
+        let script = case(&task, 2).script;
+        let who = PolicyChoice::Other(Arc::new(move || {
+            PromptOnlyModel::new(script.clone()).with_slips().policy()
+        }));
+        let [score] = attempts(who, vec![task], vec![2], 1).try_into().unwrap();
+        assert!(score.success, "{score:?}");
+        // Each step and the judgement ask once; the rest is repair.
+        assert!(score.usage.calls > score.steps + 1, "{score:?}");
+    }
 }
 
 #[test]

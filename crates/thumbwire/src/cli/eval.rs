@@ -11,6 +11,7 @@ use std::time::Duration;
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressStyle};
 use thumbwire_base::lock;
+use thumbwire_base::visible::visible;
 
 use self::results_file::ResultsFile;
 use super::model_flags::{self, LIMITS, ModelFlags, ModelSetup};
@@ -306,10 +307,11 @@ impl Evaluation {
         let written = file.finish(why.clone(), meter);
         // Print the results first: they must survive a failed write.
         let scores = &file.results().attempts;
-        let failures = scores
-            .iter()
-            .filter(|score| !score.success)
-            .map(|score| format!("{} with seed {}: {}\n", score.task, score.seed, score.reason));
+        let failures = scores.iter().filter(|score| !score.success).map(|score| {
+            // Models and files of results wrote it.
+            let text = format!("{} with seed {}: {}", score.task, score.seed, score.reason);
+            format!("{}\n", visible(&text))
+        });
         print(&format!("{}\n{}", failures.collect::<String>(), summary::table(scores)))?;
         let cost = file.results().spent();
         if let Some(dollars) = cost.dollars.filter(|_| cost.calls > 0) {
