@@ -118,7 +118,7 @@ async fn functions_are_listed_after_a_refusal() {
     );
     let asked = fake.asked.lock().unwrap();
     assert!(!asked[0].0.tools.is_empty() && asked[1].0.tools.is_empty());
-    assert!(asked[1].0.system.contains("press_key(key_code: string): Press a key."));
+    assert!(asked[1].0.system.contains("press_key(key_code): Press a key."));
 }
 
 /// A server that drops the functions, as some gateways do, leaves the model with nothing to call.
