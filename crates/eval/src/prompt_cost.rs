@@ -69,6 +69,8 @@ impl MeasuredPolicy {
         let texts = prompt.turns.iter().flat_map(|turn| &turn.parts).map(|part| match part {
             ContentPart::Text(text) => (self.count)(text),
             ContentPart::Image(_) => 0,
+            ContentPart::Call(call) => (self.count)(&call.name) + (self.count)(&call.arguments),
+            ContentPart::Result(result) => (self.count)(&result.text),
         });
         let (rounds, system) = (1, (self.count)(&prompt.system));
         lock(&self.cost).add(PromptCost { rounds, system, messages: texts.sum() });
