@@ -76,6 +76,12 @@ impl Draft {
                     one.read = read.iter().map(|it| it.reading.clone()).collect();
                     one.if_shown = step.is_of_system() && !steps.is_empty();
                 }
+                if number + 1 == step.actions.len()
+                    && let Some(next) = run.steps.get(at + 1)
+                {
+                    one.no_change = next.is_unchanged;
+                    one.checks = checked_after(&one, next, &known);
+                }
                 if action.function == "launch_app" {
                     let app = action.arguments.get("package_name").and_then(Value::as_str);
                     let app = app.unwrap_or_default().to_owned();
@@ -92,6 +98,15 @@ impl Draft {
         let (read, steps) = (read.map(|it| it.reading).collect(), scrolled(steps, run, &known));
         Ok(Self { platform: platform(run), apps, steps, end, read, answer })
     }
+}
+
+/// Whether the target of a step is checked on the next screen.
+fn checked_after(step: &SkillStep, next: &RecordedStep, known: &Values) -> Option<bool> {
+    let target = step.target.as_ref().filter(|target| target.checked.is_some())?;
+    let controls = next.controls.as_ref()?;
+    let now = NodeDescription { checked: None, ..target.clone() };
+    let at = find(&now, controls, known).ok()?;
+    Some(node(controls, at).flags.checked)
 }
 
 fn platform(run: &RecordedRun) -> &'static str {

@@ -10,6 +10,7 @@ use thumbwire_core::snapshot::RefVisibility;
 
 use super::super::decision::{AgentStatus, Decision, FunctionCall};
 use super::super::observation::{Function, Observation};
+use super::super::verify::NOTHING_CHANGED;
 use super::format::{NodeDescription, Skill, SkillStep, SwipeDirection, THINK};
 use super::nodes::{self, find, node};
 use super::screen::{FrontScreen, compare, read};
@@ -28,6 +29,8 @@ pub(super) struct Following {
     at: usize,
     /// The call of the last step, until it is known to have succeeded.
     called: Option<FunctionCall>,
+    /// The step that it was of, until its effect is seen.
+    acted: Option<usize>,
     /// How often the present screen was waited for.
     pub(super) waits: u32,
     /// How often the present step was repeated.
@@ -51,7 +54,18 @@ impl Following {
     pub(super) fn new(skill: Skill, values: Values) -> Self {
         let skill = Arc::new(skill);
         let (done, called) = (Vec::new(), None);
-        Self { skill, values, at: 0, called, waits: 0, swipes: 0, acted_in_vain: false, done }
+        let acted = None;
+        Self {
+            skill,
+            values,
+            at: 0,
+            called,
+            acted,
+            waits: 0,
+            swipes: 0,
+            acted_in_vain: false,
+            done,
+        }
     }
 
     /// Whether the next step needs the size of the screen.
@@ -81,6 +95,7 @@ impl Following {
         size: Option<(i32, i32)>,
     ) -> Result<NextMove, String> {
         self.check_last_call(observation)?;
+        self.check_effect(controls)?;
         loop {
             let skill = Arc::clone(&self.skill);
             let Some(step) = skill.steps.get(self.at) else { return self.finish(front, controls) };
@@ -122,11 +137,28 @@ impl Following {
     fn check_last_call(&mut self, observation: &Observation) -> Result<(), String> {
         let Some(called) = self.called.take() else { return Ok(()) };
         if observation.last_success_actions.last().is_some_and(|last| last.call == called) {
+            let step = self.acted.and_then(|at| self.skill.steps.get(at));
+            let unchanged = observation.feedback.iter().any(|it| it.contains(NOTHING_CHANGED));
+            if unchanged && step.is_some_and(|step| !step.no_change && !step.until_target) {
+                self.acted_in_vain = true;
+                return Err(format!("{} changed nothing", called.function));
+            }
             return Ok(());
         }
         self.acted_in_vain = true;
         let why = observation.feedback.last().map_or("it failed", String::as_str);
         Err(format!("{} did not succeed: {why}", called.function))
+    }
+
+    /// Checks that what can be checked is as it was after the last step.
+    fn check_effect(&mut self, controls: &Controls) -> Result<(), String> {
+        let Some(step) = self.acted.and_then(|at| self.skill.steps.get(at)) else { return Ok(()) };
+        if let (Some(target), Some(checked)) = (&step.target, step.checks) {
+            let after = NodeDescription { checked: Some(checked), ..target.clone() };
+            find(&after, controls, &self.values)?;
+        }
+        self.acted = None;
+        Ok(())
     }
 
     fn matches(
@@ -193,7 +225,7 @@ impl Following {
         }
         let target = step.target.as_ref().map(|it| format!(" {}", nodes::name(it, &self.values)));
         self.done.push(format!("{}{}", call.function, target.unwrap_or_default()));
-        self.called = Some(call.clone());
+        (self.called, self.acted) = (Some(call.clone()), Some(self.at));
         if step.until_target {
             self.swipes += 1;
             self.waits = 0;
@@ -230,7 +262,9 @@ impl Following {
         controls: &Controls,
     ) -> Result<bool, String> {
         compare(&self.skill.end, front, controls, &self.values)?;
-        Ok(!self.skill.end.shows.is_empty() || !self.skill.read.is_empty())
+        let Skill { end, read, steps, .. } = &*self.skill;
+        let is_set = steps.last().is_some_and(|step| step.checks.is_some());
+        Ok(is_set || !(end.shows.is_empty() && end.typed.is_empty() && read.is_empty()))
     }
 
     /// After a window of another app: the step begins again.

@@ -120,6 +120,12 @@ pub struct SkillStep {
     /// Where a swipe leads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub swipe: Option<SwipeDirection>,
+    /// Whether the target is checked afterwards, for what can be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checks: Option<bool>,
+    /// Whether the screen did not change in the run. If it does not change although it did then, something is wrong.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub no_change: bool,
     /// Whether to repeat it until the next step's target is on the screen; not at all if it is there already.
     #[serde(default, skip_serializing_if = "is_false")]
     pub until_target: bool,
@@ -186,6 +192,9 @@ pub struct Expectation {
     /// Texts of which all must be there, because they say what the goal is about.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shows: Vec<String>,
+    /// Texts of the goal that text fields must have.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub typed: Vec<String>,
     /// Texts of which at least half must be there.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub texts: Vec<String>,
@@ -367,7 +376,7 @@ impl NodeDescription {
 
 impl Expectation {
     fn templates(&self) -> impl Iterator<Item = &str> {
-        self.shows.iter().chain(&self.texts).map(String::as_str)
+        self.shows.iter().chain(&self.typed).chain(&self.texts).map(String::as_str)
     }
 }
 

@@ -211,7 +211,8 @@ fn spaced(text: &str) -> String {
 }
 
 fn value_regex(parameter: &Parameter) -> String {
-    const WORD: &str = "[^\\s\"“”„«»]+";
+    // A full stop after a word is the sentence's.
+    const WORD: &str = "[^\\s\"“”„«»]*[^\\s\"“”„«».,;:!?]";
     match parameter.kind {
         ParameterKind::Quoted => "[^\"“”„«»]+".into(),
         ParameterKind::Number => r"[0-9](?:[0-9.,:/-]*[0-9])?".into(),

@@ -107,6 +107,6 @@ fn common(one: Expectation, other: Expectation) -> Result<Expectation, String> {
     let both =
         |a: Vec<String>, b: &[String]| a.into_iter().filter(|text| b.contains(text)).collect();
     let screen = if one.screen == other.screen { one.screen } else { String::new() };
-    let (shows, texts) = (both(one.shows, &other.shows), both(one.texts, &other.texts));
-    Ok(Expectation { app: one.app, screen, shows, texts })
+    let (shows, typed) = (both(one.shows, &other.shows), both(one.typed, &other.typed));
+    Ok(Expectation { app: one.app, screen, shows, typed, texts: both(one.texts, &other.texts) })
 }

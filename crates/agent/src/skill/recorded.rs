@@ -10,7 +10,7 @@ use thumbwire_core::trace::format::{
 };
 
 use super::super::decision::control_number;
-use super::super::verify::is_of_system;
+use super::super::verify::{NOTHING_CHANGED, is_of_system};
 use super::nodes::{node, shown_texts};
 use super::screen::FrontScreen;
 
@@ -34,6 +34,8 @@ pub(super) struct RecordedStep {
     pub(super) actions: Vec<CallRecord>,
     pub(super) thought: String,
     pub(super) result: String,
+    /// Whether the step before it had no visible effect.
+    pub(super) is_unchanged: bool,
 }
 
 impl RecordedRun {
@@ -160,6 +162,7 @@ impl RecordedStep {
             actions,
             thought: step.thought.clone(),
             result: step.result.clone(),
+            is_unchanged: step.feedback.iter().any(|text| text.contains(NOTHING_CHANGED)),
         })
     }
 

@@ -36,8 +36,7 @@ pub(super) fn expect(
     values: &Values,
     constants: &[String],
 ) -> Result<Expectation, String> {
-    let (mut shows, mut acting, mut others): (Vec<String>, Vec<String>, Vec<String>) =
-        Default::default();
+    let [mut shows, mut typed, mut acting, mut others] = [const { Vec::<String>::new() }; 4];
     let rows = |at: usize| {
         let it = node(controls, at);
         let like = |&other: &usize| {
@@ -61,6 +60,7 @@ pub(super) fn expect(
             let changes = rest.contains(|it: char| it.is_numeric());
             let list = match (changes, is_of_goal) {
                 (true, _) => continue,
+                (false, true) if is_text_field(one) => &mut typed,
                 (false, true) => &mut shows,
                 (false, false) if is_text_field(one) => continue,
                 (false, false) if one.flags.clickable && rows(at) < LIST => &mut acting,
@@ -71,12 +71,14 @@ pub(super) fn expect(
             }
         }
     }
-    shows.sort_by_key(String::len);
-    shows.truncate(MOST_SHOWN);
+    for list in [&mut shows, &mut typed] {
+        list.sort_by_key(String::len);
+        list.truncate(MOST_SHOWN);
+    }
     acting.extend(others);
     acting.truncate(MOST_TEXTS);
     let FrontScreen { app, screen } = front.clone();
-    Ok(Expectation { app, screen, shows, texts: acting })
+    Ok(Expectation { app, screen, shows, typed, texts: acting })
 }
 
 fn without_places(template: &str) -> String {
@@ -103,12 +105,17 @@ pub(super) fn compare(
     if !expected.screen.is_empty() && !front.screen.is_empty() && expected.screen != front.screen {
         return Err(format!("its screen was {}, but is {} now", expected.screen, front.screen));
     }
-    let there: Vec<&str> =
-        visible(controls).flat_map(|at| shown_texts(node(controls, at))).collect();
-    for template in &expected.shows {
-        let text = fill(template, values)?;
-        if !there.contains(&&*text) {
-            return Err(format!("the screen does not show {text:?}"));
+    let nodes = || visible(controls).map(|at| node(controls, at));
+    let there: Vec<&str> = nodes().flat_map(shown_texts).collect();
+    for (templates, in_fields) in [(&expected.shows, false), (&expected.typed, true)] {
+        for template in templates {
+            let text = fill(template, values)?;
+            let shows = nodes().filter(|node| is_text_field(node) == in_fields);
+            if !shows.flat_map(shown_texts).any(|it| it == text) {
+                let place =
+                    if in_fields { "no text field shows" } else { "the screen does not show" };
+                return Err(format!("{place} {text:?}"));
+            }
         }
     }
     let mut missing = Vec::new();

@@ -365,7 +365,7 @@ async fn nothing_is_done_on_a_screen_that_differs() {
         ("app", conversation("Ada", "Later", "Hello"), "the screen does not show \"Bob\""),
         ("app", conversation("Bob", "Lat", "Hello"), "the screen does not show \"Later\""),
         ("app", controls(twice.into()), "there are 2 like Button \"Send\" now"),
-        ("app", controls(renamed.into()), "the screen lacks \"Send\""),
+        ("app", controls(renamed.into()), "the screen lacks \"Hi\", \"Send\""),
         ("other", conversation("Bob", "Later", "Hello"), "app was in front, but other is now"),
     ] {
         let (thought, acts) = on_another_screen(app, screen).await;
