@@ -176,6 +176,8 @@ fn short_flags_are_consistent() {
         ("toolset", 't'),
         ("verbose", 'v'),
         ("yes", 'y'),
+        // As Maestro's.
+        ("env", 'e'),
         ("help", 'h'),
         ("version", 'V'),
     ];
