@@ -89,7 +89,9 @@ pub fn draw_on(pixels: &Pixels, marks: &[Mark]) -> Result<Pixels, Error> {
     }
     for (mark, label) in shown.iter().zip(&labels) {
         if let Some(LabelPlace { leader: Some((from, to)), .. }) = label.place {
-            canvas.line(from, to, scale.outline, mark.family.colour());
+            for part in outline::leader(from, to, &detail, scale.outline) {
+                canvas.fill(part, mark.family.colour());
+            }
         }
     }
     for (mark, label) in shown.iter().zip(&labels) {
@@ -209,7 +211,7 @@ impl Scale {
             letters: [scaled(preferred), scaled(preferred.min(1300) - 100)],
             outline: scaled(140).max(2),
             gap: scaled(200).max(2),
-            cell: scaled(250).max(2),
+            cell: scaled(200).max(2),
         }
     }
 }

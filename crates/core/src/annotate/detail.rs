@@ -10,8 +10,8 @@ use thumbwire_device::{Rect, Size};
 /// letters are smoothed. The steps of gradients and the noise of JPEG are smaller.
 const STEP: u8 = 14;
 
-/// The least length of a line in cells: longer than the strokes of letters.
-const LINE: usize = 16;
+/// The least length of a line in cells: longer than the strokes of large digits.
+const LINE: usize = 40;
 
 /// Pixels differ from those beside them.
 const ACROSS: u8 = 1;

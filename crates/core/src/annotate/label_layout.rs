@@ -31,6 +31,8 @@ const OUTSIDE: i64 = 15;
 const CLOSE: i64 = 25;
 /// The label needs a line that leads to its control.
 const LED: i64 = 30;
+/// That line crosses another control.
+const CROSSES: i64 = 20;
 /// Another control is below the label.
 const FOREIGN: i64 = 40;
 /// There is detail below the label, and this for each cell.
@@ -151,9 +153,8 @@ impl Search<'_> {
                     continue;
                 }
                 let leader = Some((from, to));
-                if let Some(cost) = self.cost(cost, rect)
-                    && self.is_clear(from, to)
-                {
+                let cost = self.cost(cost, rect).and_then(|cost| self.leader_cost(cost, from, to));
+                if let Some(cost) = cost {
                     self.best = Some((cost, LabelPlace { rect, size, leader }));
                 }
             }
@@ -189,16 +190,33 @@ impl Search<'_> {
         (cost < least).then_some(cost)
     }
 
-    /// Whether a line would hide nothing.
-    fn is_clear(&self, from: Point, to: Point) -> bool {
+    /// Adds what speaks against a leader; `None` if it would meet a label, or another place is better.
+    fn leader_cost(&self, mut cost: i64, from: Point, to: Point) -> Option<i64> {
+        let Surroundings { shown, detail, gap, .. } = *self.around;
+        let own = shown[self.at].rect;
+        let is_foreign = |at: Point| {
+            let foreign = |other: &VisibleMark<'_>| {
+                other.rect.intersection(own) != own && other.rect.contains(at)
+            };
+            shown.iter().any(foreign)
+        };
         let steps = (to.x - from.x).abs().max((to.y - from.y).abs()).max(1);
+        let mut crosses = false;
         // The last pixels are at the control's own edge.
-        (0..steps - self.around.gap).step_by(2).all(|step| {
+        for step in (0..steps - gap).step_by(2) {
             let x = from.x + (to.x - from.x) * step / steps;
             let y = from.y + (to.y - from.y) * step / steps;
             let rect = Rect { left: x, top: y, right: x + 1, bottom: y + 1 };
-            self.around.detail.count(rect) == 0 && self.taken.is_free(rect)
-        })
+            if !self.taken.is_free(rect) {
+                return None;
+            }
+            cost += 2 * i64::from(detail.count(rect));
+            crosses |= is_foreign(Point { x, y });
+        }
+        if crosses {
+            cost += CROSSES;
+        }
+        (cost < self.least()).then_some(cost)
     }
 }
 

@@ -1,6 +1,6 @@
-//! Outlines that leave out what they would hide.
+//! Outlines, and lines from labels to controls, that leave out what they would hide.
 
-use thumbwire_device::Rect;
+use thumbwire_device::{Point, Rect};
 
 use super::detail::Detail;
 
@@ -20,6 +20,17 @@ pub(super) fn lines(rect: Rect, detail: &Detail, width: i32) -> Vec<Rect> {
         lines.extend(parts.filter(|part| detail.count(*part) == 0));
     }
     lines
+}
+
+/// The squares of a line of this width from a label to its control, without those that would hide something.
+pub(super) fn leader(from: Point, to: Point, detail: &Detail, width: i32) -> Vec<Rect> {
+    let steps = (to.x - from.x).abs().max((to.y - from.y).abs()).max(1);
+    let square = |step: i32| {
+        let left = from.x + (to.x - from.x) * step / steps - width / 2;
+        let top = from.y + (to.y - from.y) * step / steps - width / 2;
+        Rect { left, top, right: left + width, bottom: top + width }
+    };
+    (0..=steps).map(square).filter(|square| detail.count(*square) == 0).collect()
 }
 
 /// The rectangle with each side moved outwards by the width of a line and a pixel, if less detail is there.

@@ -51,16 +51,6 @@ impl Canvas {
         }
     }
 
-    /// Draws a line of this width.
-    pub(super) fn line(&mut self, from: Point, to: Point, width: i32, colour: [u8; 3]) {
-        let steps = (to.x - from.x).abs().max((to.y - from.y).abs()).max(1);
-        for step in 0..=steps {
-            let left = from.x + (to.x - from.x) * step / steps - width / 2;
-            let top = from.y + (to.y - from.y) * step / steps - width / 2;
-            self.fill(Rect { left, top, right: left + width, bottom: top + width }, colour);
-        }
-    }
-
     /// Fills a rectangle; parts outside the image are clipped.
     pub(super) fn fill(&mut self, rect: Rect, colour: [u8; 3]) {
         for y in rect.top..rect.bottom {

@@ -47,11 +47,11 @@ fn outlines_are_two_pixels_inside_the_rectangle() {
     }
 }
 
-/// An image with letters, roughly: black strokes in these rectangles.
+/// An image with letters, roughly: short black strokes in these rectangles.
 fn with_text(width: u32, height: u32, texts: &[Rect]) -> Pixels {
     let mut rgb = vec![255; (width * height * 3) as usize];
     for text in texts {
-        for y in text.top..text.bottom {
+        for y in (text.top..text.bottom).filter(|y| y % 12 < 10) {
             for x in (text.left..text.right).filter(|x| x % 4 < 2) {
                 let at = (y * width as i32 + x) as usize * 3;
                 rgb[at..at + 3].fill(0);
@@ -61,13 +61,13 @@ fn with_text(width: u32, height: u32, texts: &[Rect]) -> Pixels {
     Pixels::new(width, height, rgb).unwrap()
 }
 
-/// The label of the first of these marks, whose texts must stay as they are.
+/// The label of the first of these marks. No pixel of a letter may change.
 fn place_beside_text(texts: &[Rect], marks: &[Mark]) -> Rect {
     let clean = with_text(1080, 600, texts);
     let picture = marked(&clean, marks);
     for text in texts {
         for y in text.top..text.bottom {
-            for x in text.left..text.right {
+            for x in (text.left..text.right).filter(|x| at(&clean, *x, y) != WHITE) {
                 assert_eq!(at(&picture, x, y), at(&clean, x, y), "{x},{y} of {text:?}");
             }
         }
@@ -109,7 +109,7 @@ fn outlines_leave_letters_out() {
     // The letters go over both sides of the control's top edge.
     let picture = marked(&clean, &[mark([40, 100, 200, 180], "", "Button")]);
     assert_eq!(at(&picture, 170, 101), ControlFamily::Button.colour());
-    for x in 60..120 {
+    for x in (60..120).filter(|x| at(&clean, *x, 100) != WHITE) {
         assert_eq!(at(&picture, x, 100), at(&clean, x, 100), "{x}");
     }
 }

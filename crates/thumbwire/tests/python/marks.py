@@ -47,7 +47,7 @@ def misread(screen, marked):
 def words(text):
     """The words, with one sign for those that the reader confuses on clean pictures too."""
     text = unicodedata.normalize("NFKC", text).lower()
-    return re.findall(r"\w+", text.translate(ALIKE))
+    return [word.translate(ALIKE) for word in re.findall(r"\d+|[^\W\d]+", text)]
 
 
 def has(word, text):
