@@ -1,5 +1,5 @@
-//! Where an image has detail that a label must not hide: text, icons, photographs. Plain areas and long straight lines,
-//! such as the borders of buttons, have none.
+//! Where an image has detail that a label must not hide: text, icons, photographs. Plain areas and long straight lines
+//! with their rounded corners, such as the borders of buttons, have none.
 //!
 //! The image is looked at in square cells, and [`Detail`] counts those with detail in any rectangle in constant time.
 
@@ -10,8 +10,11 @@ use thumbwire_device::{Rect, Size};
 /// letters are smoothed. The steps of gradients and the noise of JPEG are smaller.
 const STEP: u8 = 14;
 
-/// The least length of a line in cells: longer than the strokes of large digits.
-const LINE: usize = 40;
+/// The least length of a line in cells: longer than the strokes of letters.
+const LINE: usize = 20;
+
+/// The most cells in the rounded corner of a border; a word next to one has more.
+const CORNER: usize = 120;
 
 /// Pixels differ from those beside them.
 const ACROSS: u8 = 1;
@@ -19,6 +22,8 @@ const ACROSS: u8 = 1;
 const DOWN: u8 = 2;
 /// It is part of a line.
 const IN_LINE: u8 = 4;
+/// It is part of a corner where lines end.
+const CORNERED: u8 = 8;
 
 /// The cells of an image that have detail.
 pub(super) struct Detail {
@@ -40,6 +45,7 @@ impl Detail {
         let columns = (size.width as usize).div_ceil(side);
         let mut cells = differences(pixels, side, columns);
         mark_lines(&mut cells, columns);
+        mark_corners(&mut cells, columns);
         let details = sums(&cells, columns, |cell| cell != 0 && cell & IN_LINE == 0);
         let lines = sums(&cells, columns, |cell| cell & IN_LINE != 0);
         Self { size, cell: cell.max(1), columns, details, lines }
@@ -142,6 +148,46 @@ fn mark_runs(cells: &mut [u8], path: impl Iterator<Item = usize>, direction: u8)
             }
         }
     }
+}
+
+/// Counts small groups of cells that go on where a line ends as part of it: they are the rounded corners of borders.
+fn mark_corners(cells: &mut [u8], columns: usize) {
+    let mut seen = vec![false; cells.len()];
+    for start in 0..cells.len() {
+        if seen[start] || cells[start] == 0 || cells[start] & IN_LINE != 0 {
+            continue;
+        }
+        seen[start] = true;
+        let mut group = vec![start];
+        let (mut next, mut is_at_line) = (0, false);
+        while let Some(&at) = group.get(next) {
+            next += 1;
+            for beside in neighbours(at, columns, cells.len()) {
+                is_at_line |= cells[beside] & IN_LINE != 0;
+                if cells[beside] != 0 && cells[beside] & IN_LINE == 0 && !seen[beside] {
+                    seen[beside] = true;
+                    group.push(beside);
+                }
+            }
+        }
+        // Only now, so that a corner does not turn what touches it into one.
+        if is_at_line && group.len() <= CORNER {
+            group.iter().for_each(|&at| cells[at] |= CORNERED);
+        }
+    }
+    for cell in cells.iter_mut().filter(|cell| **cell & CORNERED != 0) {
+        *cell |= IN_LINE;
+    }
+}
+
+/// The up to eight cells around a cell.
+fn neighbours(at: usize, columns: usize, count: usize) -> impl Iterator<Item = usize> {
+    let (row, column) = (at / columns, at % columns);
+    let rows = row.saturating_sub(1)..=(row + 1).min(count / columns - 1);
+    rows.flat_map(move |row| {
+        let beside = column.saturating_sub(1)..=(column + 1).min(columns - 1);
+        beside.map(move |column| row * columns + column)
+    })
 }
 
 /// How many cells above and to the left of each corner count.

@@ -25,6 +25,8 @@ const AROUND: i32 = 4000;
 
 /// The label is in the smaller font.
 const SMALL: i64 = 12;
+/// There is a line below the label, at most: the border of its control, or one that separates controls.
+const LINES: i64 = 10;
 /// The label is outside of its control.
 const OUTSIDE: i64 = 15;
 /// There is detail next to the label.
@@ -174,7 +176,7 @@ impl Search<'_> {
         } else if detail.count(grown(place, gap)) > 0 {
             cost += CLOSE;
         }
-        cost += i64::from(detail.lines(place)).min(10) / 2;
+        cost += (i64::from(detail.lines(place)) / 2).min(LINES);
         if cost >= least || !self.taken.is_free(place) {
             return None;
         }

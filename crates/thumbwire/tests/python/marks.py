@@ -5,6 +5,7 @@ A mark is read if OCR finds its label at its place. A word is lost if OCR finds 
 trip through JPEG, but not at the same place of the marked picture. Prints a row for each screen and, as its last line, the sums as JSON."""
 
 import json
+import math
 import re
 import sys
 import unicodedata
@@ -27,8 +28,8 @@ narrow = RapidOCR(rec_img_shape=[3, 48, 96]).text_rec
 
 def cut_out(picture, place):
     left, top, right, bottom = place
-    height, width = picture.shape[:2]
-    left, top, right, bottom = max(0, int(left)), max(0, int(top)), min(width, round(right)), min(height, round(bottom))
+    # Whole pixels of the label alone: a mixed one at its edge looks like a 1.
+    left, top, right, bottom = math.ceil(left), math.ceil(top), int(right), int(bottom)
     part = picture[top:bottom, left:right]
     # The reader's examples are 48 pixels high.
     return cv2.resize(part, None, fx=48 / part.shape[0], fy=48 / part.shape[0], interpolation=cv2.INTER_CUBIC)
