@@ -363,7 +363,7 @@ async fn nothing_is_done_on_a_screen_that_differs() {
     let renamed = [field("Later", 0), button("Submit", 1), node("TextView", "Bob", 3)];
     for (app, screen, why) in [
         ("app", conversation("Ada", "Later", "Hello"), "the screen does not show \"Bob\""),
-        ("app", conversation("Bob", "Lat", "Hello"), "the screen does not show \"Later\""),
+        ("app", conversation("Bob", "Lat", "Hello"), "no text field shows \"Later\""),
         ("app", controls(twice.into()), "there are 2 like Button \"Send\" now"),
         ("app", controls(renamed.into()), "the screen lacks \"Hi\", \"Send\""),
         ("other", conversation("Bob", "Later", "Hello"), "app was in front, but other is now"),
@@ -411,4 +411,34 @@ async fn similar_skill_is_offered_and_followed_when_called() {
     assert_eq!(started.0, "launch_app");
     let row = trial.call("app", list(&["Bob"])).await;
     assert_eq!(row.1["control_name"], "Bob");
+}
+
+#[tokio::test]
+async fn tap_without_its_effect_ends_the_skill() {
+    let light = |checked: bool| {
+        let mut switch = node("Switch", "Light", 0);
+        (switch.flags.checkable, switch.flags.checked) = (true, checked);
+        controls(vec![switch])
+    };
+    let steps = vec![Step("app", light(false), click("1")), Step("app", light(true), None)];
+    let run = recorded("run-1", "Turn the light on.", "", steps).unwrap();
+    let skill = Skill::learn(&[run], Some("send")).unwrap();
+    let skills = Arc::new(Skills::of(vec![skill]).unwrap());
+    for (after, feedback, expected) in [
+        (true, "", "FINISH"),
+        (false, "", "Switch \"Light\" is not checked now"),
+        (true, "Nothing on the screen changed after the tap.", "click_control changed nothing"),
+    ] {
+        let mut trial = Trial::of("Turn the light on.");
+        let perform = Arc::clone(&trial.phone) as Arc<dyn Perform>;
+        trial.policy = SkillPolicy::new(Arc::clone(&skills), None, perform);
+        assert_eq!(trial.call("app", light(false)).await.0, "click_control");
+        trial.feedback.extend((!feedback.is_empty()).then(|| feedback.to_owned()));
+        let mut decision = trial.decide("app", light(after)).await;
+        while decision.actions.iter().any(|call| call.function == "wait") {
+            decision = trial.decide("app", light(after)).await;
+        }
+        let told = format!("{:?}: {}", decision.status, decision.result);
+        assert!(told.to_uppercase().contains(&expected.to_uppercase()), "{told}");
+    }
 }
