@@ -28,7 +28,7 @@ use super::oracle::run_script;
 use super::phone::EvalPhone;
 use super::policy::ScriptedPolicy;
 use super::state::{PhoneState, is_by_itself, judge};
-use super::task::{Task, TaskInstance};
+use super::task::{SuccessCondition, Task, TaskInstance};
 use relabel::{Relabel, RelabelledPerform};
 pub use report::{SkillSummary, table, to_json};
 use thumbwire_agent::{
@@ -373,9 +373,19 @@ async fn stray_changes(
     let states = watched.states.into_inner().unwrap_or_else(PoisonError::into_inner);
     let own: BTreeSet<_> = states.iter().flat_map(|state| start.changes(state)).collect();
     let own_keys: BTreeSet<_> = own.iter().map(|(key, _)| key).collect();
+    // The oracle may have been there at another time.
+    let times = case.wants.iter().flat_map(|want| match want {
+        SuccessCondition::AppValues(_, pairs) => pairs.as_slice(),
+        _ => &[],
+    });
+    let times: BTreeSet<&str> = times
+        .filter(|(_, value)| value.starts_with('<') && value.ends_with('>'))
+        .map(|(key, _)| key.as_str())
+        .collect();
     let is_own = |change: &StateChange| match &change.1 {
-        // The oracle may have been there at another time.
-        Some(value) if is_time(value) => own_keys.contains(&change.0),
+        Some(value) if is_time(value) || times.contains(change.0.1.as_str()) => {
+            own_keys.contains(&change.0)
+        }
         _ => own.contains(change),
     };
     let changes = before.changes(&PhoneState::of(phone)).into_iter();

@@ -12,7 +12,7 @@ use super::goal::candidates;
 use super::nodes::{describe, find, node, shown_texts, visible};
 use super::parameters::GoalParameters;
 use super::recorded::{RecordedRun, RecordedStep, is_of_place};
-use super::screen::{expect, reading};
+use super::screen::{all_texts, expect, reading, rows_like};
 use super::template::{Part, Values, has_words, parts, places, to_template};
 
 /// What a run did, as steps.
@@ -47,9 +47,9 @@ impl Draft {
         for (at, step) in run.steps.iter().enumerate() {
             for action in step.actions.iter().filter(|action| action.function == "type_text") {
                 let text = action.arguments.get("text").and_then(Value::as_str).unwrap_or_default();
-                check_password(step, action, text, values)?;
                 let typed_before = typed_until(run, at);
                 find_values(text, run, at, values, &typed_before, &mut found)?;
+                check_password(step, action, text, &with_values(values, &found))?;
             }
         }
         let (answer, at_end) = answer(run, goal, values, &mut found)?;
@@ -57,10 +57,20 @@ impl Draft {
         let (mut steps, mut apps) = (Vec::new(), Vec::new());
         let last = run.steps.len() - 1;
         let mut end = Expectation::default();
+        let mut part = 0;
         for (at, step) in run.steps.iter().enumerate() {
             let here = found.iter().filter(|it| it.at == at && !at_end.contains(&it.reading.name));
             let read: Vec<&ScreenValue> = here.collect();
-            let before = expectation(step, &known, &goal.constants)?;
+            let mut before = expectation(step, &known, &goal.constants);
+            let leaves = step.actions.first().is_some_and(|action| action.function == "launch_app");
+            if leaves && let Some(controls) = &step.controls {
+                // What the run learned here, and was not read, is in what it did next: then this must be the same.
+                let is_read = found.iter().any(|it| (part..=at).contains(&it.at));
+                if at > 0 && !is_read {
+                    before.shows = all_texts(controls, &known);
+                }
+                part = at;
+            }
             if at == last && step.actions.is_empty() {
                 end = before;
                 break;
@@ -68,6 +78,9 @@ impl Draft {
             known.extend(read.iter().map(|it| (it.reading.name.clone(), it.value.clone())));
             for (number, action) in step.actions.iter().enumerate() {
                 let mut one = act(step, action, &known)?;
+                if goal.has_choice() && is_chosen(step, action, &one) {
+                    one = SkillStep { function: THINK.into(), ..SkillStep::default() };
+                }
                 if number == 0 {
                     one.thought = step.thought.clone();
                     // An app can be started from anywhere, but not before the step before it is checked.
@@ -100,6 +113,20 @@ impl Draft {
     }
 }
 
+fn with_values(values: &Values, found: &[ScreenValue]) -> Values {
+    let mut known = values.clone();
+    known.extend(found.iter().map(|it| (it.reading.name.clone(), it.value.clone())));
+    known
+}
+
+/// Whether the target is a row of a list that the goal does not name: it may have been the cheapest.
+fn is_chosen(step: &RecordedStep, action: &CallRecord, one: &SkillStep) -> bool {
+    let (Some(target), Some((controls, at))) = (&one.target, step.target(action)) else {
+        return false;
+    };
+    target.templates().all(|text| places(text).next().is_none()) && rows_like(controls, at) > 1
+}
+
 /// Whether the target of a step is checked on the next screen.
 fn checked_after(step: &SkillStep, next: &RecordedStep, known: &Values) -> Option<bool> {
     let target = step.target.as_ref().filter(|target| target.checked.is_some())?;
@@ -118,14 +145,10 @@ fn platform(run: &RecordedRun) -> &'static str {
     }
 }
 
-fn expectation(
-    step: &RecordedStep,
-    known: &Values,
-    constants: &[String],
-) -> Result<Expectation, String> {
+fn expectation(step: &RecordedStep, known: &Values, constants: &[String]) -> Expectation {
     match &step.controls {
         Some(controls) => expect(&step.front, controls, known, constants),
-        None => Ok(Expectation { app: step.front.app.clone(), ..Expectation::default() }),
+        None => Expectation { app: step.front.app.clone(), ..Expectation::default() },
     }
 }
 
@@ -165,8 +188,7 @@ fn find_values(
     typed: &[String],
     found: &mut Vec<ScreenValue>,
 ) -> Result<(), String> {
-    let mut known = values.clone();
-    known.extend(found.iter().map(|it| (it.reading.name.clone(), it.value.clone())));
+    let known = with_values(values, found);
     let template = to_template(text, &known)?;
     for part in parts(&template) {
         let Part::Text(literal) = part else { continue };
@@ -213,9 +235,10 @@ fn answer(
     let result = run.steps[last].result.trim();
     let before = found.len();
     find_values(result, run, last, values, &[], found)?;
-    let mut known = values.clone();
-    known.extend(found.iter().map(|it| (it.reading.name.clone(), it.value.clone())));
-    let template = to_template(result, &known)?;
+    if result.is_empty() {
+        return Ok((Some(String::new()), Vec::new()));
+    }
+    let template = to_template(result, &with_values(values, found))?;
     let is_read = places(&template).any(|place| found.iter().any(|it| it.reading.name == place));
     let literal: String = parts(&template)
         .into_iter()

@@ -10,7 +10,7 @@ use thumbwire_core::snapshot::RefVisibility;
 
 use super::super::decision::{AgentStatus, Decision, FunctionCall};
 use super::super::observation::{Function, Observation};
-use super::super::verify::NOTHING_CHANGED;
+use super::super::verify::{NOTHING_CHANGED, NOTHING_MOVED};
 use super::format::{NodeDescription, Skill, SkillStep, SwipeDirection, THINK};
 use super::nodes::{self, find, node};
 use super::screen::{FrontScreen, compare, read};
@@ -143,6 +143,11 @@ impl Following {
                 self.acted_in_vain = true;
                 return Err(format!("{} changed nothing", called.function));
             }
+            let at_end = observation.feedback.iter().any(|it| it.contains(NOTHING_MOVED));
+            if at_end && step.is_some_and(|step| step.until_target) {
+                self.acted_in_vain = true;
+                return Err("the list is at its end, and the next target is not in it".into());
+            }
             return Ok(());
         }
         self.acted_in_vain = true;
@@ -210,8 +215,12 @@ impl Following {
             arguments.extend(place(function, controls, at)?);
         }
         if let Some(swipe) = step.swipe {
-            let size = size.ok_or("the size of the screen is unknown")?;
-            arguments.extend(across(swipe, size));
+            let (width, height) = size.ok_or("the size of the screen is unknown")?;
+            // A swipe that starts on the keyboard moves nothing.
+            let keyboard = controls.snapshot.tree.keyboard.map(|keyboard| keyboard.top);
+            let nodes = controls.snapshot.tree.nodes.iter().map(|node| node.bounds.bottom).max();
+            let low = [keyboard, nodes].into_iter().flatten().filter(|low| *low * 3 > height).min();
+            arguments.extend(across(swipe, (width, height.min(low.unwrap_or(height)))));
         }
         Ok(FunctionCall { function: step.function.clone(), arguments })
     }

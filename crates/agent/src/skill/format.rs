@@ -368,7 +368,7 @@ impl SkillStep {
 }
 
 impl NodeDescription {
-    fn templates(&self) -> impl Iterator<Item = &str> {
+    pub(super) fn templates(&self) -> impl Iterator<Item = &str> {
         let further = [&self.inside, &self.beside, &self.under].into_iter().flatten();
         [&self.text, &self.label].into_iter().chain(further).map(String::as_str)
     }

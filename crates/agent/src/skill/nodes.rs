@@ -70,7 +70,7 @@ pub(super) fn describe(
     if (is_known || is_text_field(one)) && means_it(&plain) {
         return Ok(Some(plain));
     }
-    let (beside, under) = anchors(controls, at, values)?;
+    let (beside, under) = anchors(controls, at, values);
     let beside =
         beside.into_iter().map(|text| NodeDescription { beside: Some(text), ..plain.clone() });
     let under = under.map(|text| NodeDescription { under: Some(text), ..plain.clone() });
@@ -102,14 +102,11 @@ fn texts_inside(controls: &Controls, at: usize) -> impl Iterator<Item = &str> {
 
 /// Texts that could tell a node apart: those in the same row, with a place first, without those that change; and the
 /// nearest above.
-///
-/// # Errors
-/// A text cannot be a template.
 pub(super) fn anchors(
     controls: &Controls,
     at: usize,
     values: &Values,
-) -> Result<(Vec<String>, Option<String>), String> {
+) -> (Vec<String>, Option<String>) {
     const MOST: usize = 8;
     let (mut named, mut plain) = (Vec::new(), Vec::new());
     for other in visible(controls).filter(|&other| is_beside(controls, at, other)) {
@@ -117,7 +114,7 @@ pub(super) fn anchors(
             if text.trim().is_empty() || text.chars().count() > LONGEST_TEXT {
                 continue;
             }
-            let template = to_template(text, values)?;
+            let Ok(template) = to_template(text, values) else { continue };
             match has_place(&template) {
                 true => named.push(template),
                 false if !text.contains(|it: char| it.is_numeric()) => plain.push(template),
@@ -127,9 +124,9 @@ pub(super) fn anchors(
     }
     named.extend(plain);
     named.truncate(MOST);
-    let under = nearest_above(controls, at).map(|text| to_template(text, values)).transpose()?;
+    let under = nearest_above(controls, at).and_then(|text| to_template(text, values).ok());
     let under = under.filter(|text| has_place(text) || !text.contains(|it: char| it.is_numeric()));
-    Ok((named, under))
+    (named, under)
 }
 
 /// Whether two nodes are in one row: neither contains the other, and half of the lower one's height is beside the other.

@@ -25,6 +25,20 @@ pub(super) struct GoalParameters {
     pub(super) constants: Vec<String>,
 }
 
+impl GoalParameters {
+    /// Whether the goal wants what a comparison finds, so that another screen may have another answer.
+    pub(super) fn has_choice(&self) -> bool {
+        const WORDS: [&str; 16] = [
+            "first", "last", "next", "previous", "newest", "latest", "oldest", "earliest", "most",
+            "least", "best", "worst", "nearest", "closest", "any", "random",
+        ];
+        let compares =
+            |word: &str| word.len() > 5 && (word.ends_with("est") || word.ends_with("iest"));
+        let mut words = words(&self.goal).into_iter().map(|word| self.goal[word].to_lowercase());
+        words.any(|word| WORDS.contains(&&*word) || compares(&word))
+    }
+}
+
 /// Finds the parameters of runs with the same goal.
 ///
 /// # Errors

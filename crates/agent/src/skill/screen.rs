@@ -27,31 +27,20 @@ pub(super) struct FrontScreen {
 }
 
 /// What to expect of a screen next time. `constants` are words of the goal that do not vary.
-///
-/// # Errors
-/// A text cannot be a template.
 pub(super) fn expect(
     front: &FrontScreen,
     controls: &Controls,
     values: &Values,
     constants: &[String],
-) -> Result<Expectation, String> {
+) -> Expectation {
     let [mut shows, mut typed, mut acting, mut others] = [const { Vec::<String>::new() }; 4];
-    let rows = |at: usize| {
-        let it = node(controls, at);
-        let like = |&other: &usize| {
-            let other = node(controls, other);
-            (&other.class, &other.id) == (&it.class, &it.id)
-        };
-        visible(controls).filter(like).count()
-    };
     for at in visible(controls) {
         let one = node(controls, at);
         for text in shown_texts(one) {
             if text.chars().count() > LONGEST_TEXT || text.contains('\n') {
                 continue;
             }
-            let template = to_template(text, values)?;
+            let Ok(template) = to_template(text, values) else { continue };
             let is_of_goal =
                 has_place(&template) || constants.iter().any(|constant| has_words(text, constant));
             let rest =
@@ -63,7 +52,9 @@ pub(super) fn expect(
                 (false, true) if is_text_field(one) => &mut typed,
                 (false, true) => &mut shows,
                 (false, false) if is_text_field(one) => continue,
-                (false, false) if one.flags.clickable && rows(at) < LIST => &mut acting,
+                (false, false) if one.flags.clickable && rows_like(controls, at) < LIST => {
+                    &mut acting
+                }
                 (false, false) => &mut others,
             };
             if !list.contains(&template) {
@@ -78,7 +69,31 @@ pub(super) fn expect(
     acting.extend(others);
     acting.truncate(MOST_TEXTS);
     let FrontScreen { app, screen } = front.clone();
-    Ok(Expectation { app, screen, shows, typed, texts: acting })
+    Expectation { app, screen, shows, typed, texts: acting }
+}
+
+/// How many visible nodes look like this one, as the rows of a list do.
+pub(super) fn rows_like(controls: &Controls, at: usize) -> usize {
+    let it = node(controls, at);
+    let like = |&other: &usize| {
+        let other = node(controls, other);
+        (&other.class, &other.id) == (&it.class, &it.id)
+    };
+    visible(controls).filter(like).count()
+}
+
+/// All texts of a screen, as templates.
+pub(super) fn all_texts(controls: &Controls, values: &Values) -> Vec<String> {
+    const MOST: usize = 40;
+    let nodes = visible(controls).map(|at| node(controls, at)).filter(|node| !is_text_field(node));
+    let mut texts: Vec<String> = Vec::new();
+    for template in nodes.flat_map(shown_texts).filter_map(|text| to_template(text, values).ok()) {
+        if !texts.contains(&template) {
+            texts.push(template);
+        }
+    }
+    texts.truncate(MOST);
+    texts
 }
 
 fn without_places(template: &str) -> String {
@@ -217,7 +232,7 @@ fn anchored(
     at: usize,
     values: &Values,
 ) -> Vec<NodeDescription> {
-    let Ok((beside, under)) = anchors(controls, at, values) else { return Vec::new() };
+    let (beside, under) = anchors(controls, at, values);
     let beside =
         beside.into_iter().map(|text| NodeDescription { beside: Some(text), ..from.clone() });
     let under = under.map(|text| NodeDescription { under: Some(text), ..from.clone() });
@@ -319,7 +334,7 @@ mod tests {
     #[test]
     fn what_the_goal_is_about_must_be_there_and_half_of_the_rest() {
         let was = screen(&["Ada", "Call", "Mail", "3 messages", "7"]);
-        let expected = expect(&front(), &was, &values("Ada"), &["7".into()]).unwrap();
+        let expected = expect(&front(), &was, &values("Ada"), &["7".into()]);
         assert_eq!(expected.shows, ["7", "{NAME}"]);
         assert_eq!(expected.texts, ["Call", "Mail"]);
         let check = |texts: &[&str], name: &str| {
