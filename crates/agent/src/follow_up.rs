@@ -23,7 +23,7 @@ use thumbwire_device::Front;
 const LOOK: Duration = Duration::from_secs(25);
 
 /// How old a screen may be by which an action is judged.
-const RECENT: Duration = Duration::from_secs(1);
+const RECENT: Duration = Duration::from_secs(2);
 
 /// Follows up on an action.
 pub(super) struct FollowUp<'a> {

@@ -99,6 +99,8 @@ pub(super) struct CapturedScreen {
     pub(super) size: Option<Size>,
     /// The app in front, and the controls behind the rows.
     pub(super) screen: ScreenState,
+    /// When the controls were read; `None` if they were not.
+    pub(super) read: Option<Instant>,
     pub(super) rows: Vec<ControlRow>,
     /// Whether the screenshot is black: a secure window, or the screen is off.
     pub(super) black: bool,

@@ -144,7 +144,7 @@ async fn aimed(step: &StepInProgress<'_>, call: &FunctionCall) -> Result<AimedCa
     let has_acted = step.carried.iter().any(|it| follow_up::is_act(&it.function));
     let (seen, read) = match &step.leaves.screen {
         Some(screen) => (screen.controls.as_ref(), step.leaves.read),
-        None => (listed.filter(|_| !has_acted), Some(step.began)),
+        None => (listed.filter(|_| !has_acted), step.screen.read),
     };
     let now = follow_up::recent_controls(step.hands, seen, read).await;
     let Some(listed) = listed else {

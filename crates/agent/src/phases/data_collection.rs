@@ -241,6 +241,7 @@ async fn list(step: &mut StepInProgress<'_>) -> Result<(), StrategyError> {
     // Even if nothing was done since the last list, time has passed.
     let refresh = Map::from_iter([("force_refresh".to_owned(), true.into())]);
     let result = patiently(step, "get_app_window_controls_target_info", refresh).await;
+    step.screen.read = result.is_ok().then(Instant::now);
     let result = match result {
         Ok(came) => came,
         Err(broken) => {

@@ -49,7 +49,11 @@ mod tests {
     fn place_is_one_argument() {
         let at = Location::new(-33.8568, 151.2153).unwrap();
         let line = set_command(at).unwrap();
-        assert!(line.as_str().ends_with("--location -33.8568000,151.2153000"), "{}", line.as_str());
+        assert!(
+            line.as_str().ends_with("--location '-33.8568000,151.2153000'"),
+            "{}",
+            line.as_str()
+        );
         assert_eq!(Location::new(91.0, 0.0), None);
         assert_eq!(Location::new(f64::NAN, 0.0), None);
     }
@@ -59,7 +63,7 @@ mod tests {
         let read = |out: &str, err: &str| {
             read_set(&CommandOutput { out: out.into(), err: err.into(), status: Some(0) })
         };
-        assert_eq!(read("", ""), Ok(()));
+        assert!(read("", "").is_ok());
         for (out, err) in
             [("Unknown command: providers\n", ""), ("", "No shell command implementation.\n")]
         {

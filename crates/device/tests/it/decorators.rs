@@ -10,12 +10,12 @@ use thumbwire_device::{
     AppData, AppFunctions, AppId, AppInstallation, AppList, AppPages, AppPermissions, AppServices,
     Clipboard, Component, Device, DeviceFiles, DeviceInfo, Editor, EditorSize, Error, Facets,
     FileDetails, Front, Gesture, Health, HealthChecks, HelperStatus, HelperTrial, Identity,
-    InstallOptions, Key, Launcher, LauncherApps, Links, LogEntry, LogFilter, LogStream, Logs,
-    Notification, Notifications, Orientation, OrientationControl, Package, Packages, Platform,
-    Recording, RecordingOptions, RotationOwner, ScaledDevice, ScreenChanges, ScreenLock,
+    InstallOptions, Key, Launcher, LauncherApps, Links, Location, LogEntry, LogFilter, LogStream,
+    Logs, Notification, Notifications, Orientation, OrientationControl, Package, Packages,
+    Platform, Recording, RecordingOptions, RotationOwner, ScaledDevice, ScreenChanges, ScreenLock,
     ScreenRecording, ScreenStream, ScreenStreaming, ScreenWatch, Screenshot, ScreenshotFiles,
-    ServiceReply, ServiceRequest, Size, StreamOptions, SystemProperties, TextEditing, Tree,
-    TreeDetail, TypingMethod,
+    ServiceReply, ServiceRequest, SimulatedLocation, Size, StreamOptions, SystemProperties,
+    TextEditing, Tree, TreeDetail, TypingMethod,
 };
 use tokio::io::{AsyncRead, AsyncWrite};
 
