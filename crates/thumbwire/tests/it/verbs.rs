@@ -176,6 +176,8 @@ fn short_flags_are_consistent() {
         ("toolset", 't'),
         ("verbose", 'v'),
         ("yes", 'y'),
+        // Maestro's letter for the parameters of a flow.
+        ("param", 'e'),
         ("help", 'h'),
         ("version", 'V'),
     ];
