@@ -61,6 +61,11 @@ same count='50':
 gallery:
     INSTA_UPDATE=always cargo test -p thumbwire-virtual-android --test it gallery::
 
+# What annotated screenshots hide, and whether their ids can be read: OCR on every page of the gallery. Takes half an hour
+marks:
+    .ci/ocr
+    THUMBWIRE_PYTHON_OCR=$PWD/target/real/ocr/bin/python cargo test -p thumbwire --test it -- marks:: --ignored --nocapture
+
 # Accept the current test output as the new goldens; review the diff before committing
 bless:
     cargo run -q -p thumbwire -- tools --markdown > docs/tools.md

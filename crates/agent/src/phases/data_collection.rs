@@ -288,7 +288,10 @@ async fn mark(step: &mut StepInProgress<'_>) -> Result<(), StrategyError> {
     let Some(clean) = step.screen.clean.clone().filter(|_| !unseen) else { return Ok(()) };
     let mark =
         |row: &ControlRow| Mark { rect: row.rect, label: row.id.clone(), kind: row.kind.clone() };
-    let marks: Vec<Mark> = step.screen.rows.iter().map(mark).collect();
+    let marks = match &step.screen.screen.controls {
+        Some(controls) => annotate::marks(controls),
+        None => step.screen.rows.iter().map(mark).collect(),
+    };
     let drawn = spawn_blocking(move || annotate::draw(&clean, &marks)).await;
     let failed =
         |reason: String| StrategyError(format!("cannot annotate the screenshot: {reason}"));

@@ -24,7 +24,7 @@ use thumbwire_device::AppId;
 use thumbwire_virtual_phone::Display;
 use tokio::time::Instant;
 
-use crate::marks::{marks, session};
+use crate::marks::session;
 use crate::python::python;
 use crate::support::thumbwire;
 
@@ -68,7 +68,7 @@ impl Recording {
         let asked = Action::Controls { max_age: Duration::ZERO };
         let Ok(Outcome::Controls(controls)) = self.done(asked).await else { panic!("no controls") };
         let snapshot = format!("{:04}.snapshot.json", self.recorder.action_count());
-        let marked = annotate::draw(&picture.image, &marks(&controls)).unwrap();
+        let marked = annotate::draw(&picture.image, &annotate::marks(&controls)).unwrap();
         let name = |rest: &str| format!("action_step{}{rest}", self.rounds);
         self.recorder.keep(&name(".png"), &picture.image.bytes).unwrap();
         self.recorder.keep(&name("_annotated.png"), &marked.bytes).unwrap();
