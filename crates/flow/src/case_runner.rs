@@ -17,6 +17,7 @@ use super::golden::GoldenFiles;
 use super::plan::Locator;
 use super::report::FailureKind;
 use super::screen_text::screen_summary;
+use super::step_trail::StepTrail;
 use thumbwire_core::action::{Action, Call, Cause, Failure, Observe, Outcome, Perform};
 use thumbwire_core::event::EventSink;
 use thumbwire_core::snapshot::{RefVisibility, Snapshot};
@@ -70,6 +71,10 @@ pub(super) struct CaseRunner<'a> {
     pub(super) acted: Mutex<Option<Instant>>,
     /// Notes that did not fail the case.
     pub(super) noted: Mutex<Vec<String>>,
+    /// Whether a picture is taken at the end of each step.
+    pub(super) step_pictures: bool,
+    /// The steps so far.
+    pub(super) trail: Mutex<StepTrail>,
 }
 
 /// Why a step failed.
@@ -118,6 +123,9 @@ impl CaseRunner<'_> {
         }
         if let Ok(Outcome::Launched { app, .. }) = &outcome {
             lock(&self.launched).insert(app.clone());
+        }
+        if let Ok(outcome) = &outcome {
+            self.notice_picture(outcome);
         }
         outcome
     }
@@ -179,6 +187,8 @@ impl CaseRunner<'_> {
             }
             let waited = self.ask(Action::Wait(PAUSE.min(left))).await;
             waited.map_err(|failure| self.step_error(&failure))?;
+            lock(&self.trail).waits(&reason.what);
+            self.renew_picture().await;
         }
     }
 
@@ -269,6 +279,7 @@ impl CaseRunner<'_> {
     }
 
     pub(super) fn report_step(&self, text: &str, depth: usize, status: StepStatus, took: Duration) {
+        lock(&self.trail).reports(&status);
         let text = text.to_owned();
         FlowEvent::Step { case: self.number, text, depth, status, took }.send(self.watch);
     }

@@ -3,8 +3,8 @@
 //! Begin with [`read`], which returns a [`Flow`] or all errors in its file, and [`FlowRunner::run`], which runs flows and
 //! returns a [`Report`]. Files are parsed in `yaml` (values with positions), `parse_value` (strings, numbers, parameters),
 //! `parse_file`, `parse_step` and `parse_locator` into a `plan`; Maestro's flows in `maestro` into the same plan. `run` distributes cases to phones; `run_case` runs one
-//! attempt; `case_runner`, `run_step` and `assert` run its steps; `crash` detects crashed apps. [`Terminal`] prints
-//! progress, [`junit()`] writes a report for CI.
+//! attempt; `case_runner`, `run_step` and `assert` run its steps; `record_step` writes them to the trace; `crash` detects crashed apps. [`Terminal`] prints
+//! progress, [`junit()`] writes a report for CI, [`suite()`] one for people.
 //!
 //! Not here: file access (the caller supplies the text), the agent (passed in as [`RunGoal`]), and how a phone is
 //! reached: everything goes through [`Perform`](thumbwire_core::action::Perform).
@@ -27,6 +27,7 @@ mod parse_step;
 mod parse_value;
 mod plan;
 mod random_text;
+mod record_step;
 mod report;
 mod run;
 mod run_case;
@@ -36,6 +37,8 @@ mod run_golden;
 mod run_step;
 mod run_text;
 mod screen_text;
+mod step_trail;
+mod suite;
 mod terminal_reporter;
 mod workspace;
 mod yaml;
@@ -56,5 +59,6 @@ pub use plan::{
 };
 pub use report::{Attempt, CaseFailure, CaseResult, FailureKind, Phone, Report, Verdict};
 pub use run::{FlowRunError, FlowRunner, Options, Shard};
-pub use terminal_reporter::Terminal;
+pub use suite::suite;
+pub use terminal_reporter::{Line, Terminal, Tone, View};
 pub use workspace::Workspace;

@@ -17,12 +17,12 @@ use super::case_runner::{CaseRunner, RunGoal, is_over};
 use super::event::FlowEvent;
 use super::golden::GoldenFiles;
 use super::plan::{Case, Flow};
-use super::report::{Attempt, CaseResult, FailureKind, Phone, Report, Verdict};
+use super::report::{Attempt, CaseFailure, CaseResult, FailureKind, Phone, Report, Verdict};
 use super::run_case::attempt;
 use thumbwire_core::action::{Action, Call, Failure, Outcome, Perform};
 use thumbwire_core::event::{EventSink, EventSinks, ObservedPerform};
 use thumbwire_core::trace::Recorder;
-use thumbwire_core::trace::format::{GoalStart, TraceRecord};
+use thumbwire_core::trace::format::{CaseEnd, CrashRecord, GoalStart, TraceRecord};
 
 /// How flows are run.
 #[derive(Debug, Clone)]
@@ -47,6 +47,8 @@ pub struct Options {
     pub folder: Option<PathBuf>,
     /// Whether typed texts, the content of text fields and pictures are left out of the traces.
     pub redact: bool,
+    /// Whether a picture is taken at the end of each step, for the report; else only after a failure.
+    pub step_pictures: bool,
     /// The time of day.
     pub clock: fn() -> jiff::Timestamp,
 }
@@ -65,6 +67,7 @@ impl Default for Options {
             update_goldens: false,
             folder: None,
             redact: false,
+            step_pictures: false,
             clock: jiff::Timestamp::now,
         }
     }
@@ -301,12 +304,15 @@ impl FlowRunner<'_> {
                 let attempt = self.attempt(call, shared, job, nth + 1, (at, phone)).await;
                 let failed = attempt.failed.as_ref().map(|failed| failed.kind);
                 let out = Box::new(attempt.clone());
-                FlowEvent::CaseFinished { case: number, attempt: out }.send(&*self.watch);
                 tried.attempts.push(attempt);
                 if failed == Some(FailureKind::Phone) {
                     there = self.identify(call, phone.device.clone()).await.is_ok();
                 }
-                if failed.is_none() || !there || is_over(call) {
+                let ends = failed.is_none() || !there || is_over(call);
+                let again = !ends && nth < self.options.retries;
+                let end = FlowEvent::CaseFinished { case: number, attempt: out, again };
+                end.send(&*self.watch);
+                if ends {
                     break;
                 }
             }
@@ -371,16 +377,20 @@ impl FlowRunner<'_> {
             update_goldens: self.options.update_goldens,
             acted: Mutex::default(),
             noted: Mutex::default(),
+            step_pictures: self.options.step_pictures,
+            trail: Mutex::default(),
         };
         let failed = attempt(&stage, case).await;
+        let noted = std::mem::take(&mut *lock(&stage.noted));
         if let Some(story) = &story {
+            let end = case_end(flow, case, nth, failed.as_ref(), &noted);
+            record(story, &TraceRecord::CaseEnd(Box::new(end)));
             let (status, why) = match &failed {
                 None => ("FINISH", "passed".to_owned()),
                 Some(failed) => ("FAIL", failed.what.clone()),
             };
             record(story, &TraceRecord::GoalEnd { status: status.into(), reason: why });
         }
-        let noted = std::mem::take(&mut *lock(&stage.noted));
         let story = story.map(|story| story.folder().to_owned());
         Attempt { phone: at, started, took: began.elapsed(), failed, noted, story }
     }
@@ -432,6 +442,39 @@ impl FlowRunner<'_> {
 fn record(recorder: &Recorder, line: &TraceRecord) {
     if let Err(error) = recorder.write_record(line) {
         tracing::warn!("cannot write to the trace in {}: {error}", recorder.folder().display());
+    }
+}
+
+/// How an attempt ended, for its trace.
+fn case_end(
+    flow: &Flow,
+    case: &Case,
+    attempt: u32,
+    failed: Option<&CaseFailure>,
+    noted: &[String],
+) -> CaseEnd {
+    let end = CaseEnd {
+        flow: flow.name.clone(),
+        file: flow.file.clone(),
+        case: case.name.clone(),
+        attempt,
+        passed: failed.is_none(),
+        notes: noted.to_vec(),
+        ..CaseEnd::default()
+    };
+    let Some(failed) = failed else { return end };
+    let crash = |crash: &super::crash::Crash| CrashRecord {
+        what: crash.to_string(),
+        excerpt: crash.excerpt.clone(),
+    };
+    let name = failed.picture.as_ref().and_then(|picture| picture.file_name());
+    CaseEnd {
+        failure: failed.kind.name().into(),
+        reason: failed.what.clone(),
+        crashes: failed.crashes.iter().map(crash).collect(),
+        log: failed.log.clone(),
+        screenshot: name.map(|name| name.to_string_lossy().into_owned()),
+        ..end
     }
 }
 

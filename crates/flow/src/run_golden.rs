@@ -4,6 +4,7 @@
 
 use std::time::Duration;
 
+use thumbwire_base::lock;
 use thumbwire_device::image::{Effort, Pixels};
 use thumbwire_device::{BlackReason, Format, FormatPreference, Image, Platform, Rect, Size};
 
@@ -180,7 +181,10 @@ impl CaseRunner<'_> {
         let image = shown.write_png(Effort::Fast).ok()?;
         let name = format!("{}-difference.png", file_name(&golden.name));
         match recorder.keep(&name, &image.bytes) {
-            Ok(()) => Some(name),
+            Ok(()) => {
+                lock(&self.trail).compares(&name);
+                Some(name)
+            }
             Err(error) => {
                 tracing::warn!("cannot store {name}: {error}");
                 None

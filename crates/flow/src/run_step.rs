@@ -32,12 +32,12 @@ impl CaseRunner<'_> {
         depth: usize,
     ) -> Result<(), StepFailure> {
         for step in steps {
-            self.step(step, depth).await?;
+            Box::pin(self.recorded_step(step, depth)).await?;
         }
         Ok(())
     }
 
-    async fn step(&self, step: &FlowStep, depth: usize) -> Result<(), StepFailure> {
+    pub(super) async fn step(&self, step: &FlowStep, depth: usize) -> Result<(), StepFailure> {
         let text = step.to_string();
         let began = Instant::now();
         let holds_others = step.deed.holds_others();

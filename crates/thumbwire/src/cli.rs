@@ -17,6 +17,8 @@ mod dynamic_tools;
 mod eval;
 #[cfg(feature = "agent")]
 mod flow;
+#[cfg(feature = "agent")]
+mod flow_view;
 mod helper_flag;
 #[cfg(feature = "ios")]
 mod ios_flags;
@@ -45,6 +47,8 @@ mod settings;
 mod show_config;
 mod shutdown;
 mod style;
+#[cfg(feature = "agent")]
+mod styled_output;
 mod task_flags;
 mod terminal_prompt;
 mod tools;
@@ -329,7 +333,7 @@ async fn run(verb: CliCommand, config: &Config) -> Result<u8, CliError> {
         #[cfg(feature = "agent")]
         CliCommand::Run(arguments) => run::run(arguments, config).await,
         #[cfg(all(feature = "agent", feature = "virtual-phone"))]
-        CliCommand::Demo(arguments) => demo::run(arguments).await,
+        CliCommand::Demo(arguments) => demo::run(arguments, config).await,
         #[cfg(feature = "eval")]
         CliCommand::Eval(arguments) => eval::run(arguments, config).await,
         CliCommand::Screen(arguments) => screen::run(arguments, config).await,

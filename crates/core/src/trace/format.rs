@@ -1,4 +1,4 @@
-//! The trace format on disk, version 8. Records of earlier versions are converted on reading (`upgrade.rs`).
+//! The trace format on disk, version 9. Records of earlier versions are converted on reading (`upgrade.rs`).
 //!
 //! A run is a folder with `trace.jsonl`, one JSON object per line: first the run, then a record per action, agent step
 //! and so on. Files named in records are relative to the folder. The types mirror the live ones but are separate: live
@@ -53,6 +53,10 @@ pub enum TraceRecord {
     Goal(GoalStart),
     /// An agent step: what the policy saw, thought and called. Its actions precede this line.
     AgentStep(Box<AgentStep>),
+    /// A step that a flow or a script names: its actions precede this line, and so do the steps that it consists of.
+    NamedStep(Box<NamedStep>),
+    /// The result of a flow's case.
+    CaseEnd(Box<CaseEnd>),
     /// The end of the goal.
     GoalEnd {
         /// `FINISH`, `FAIL`, or `CONTINUE` if it can be resumed.
@@ -123,6 +127,93 @@ pub struct AgentStep {
     pub failures: Vec<String>,
     /// The memory item of the UFO MobileAgent strategy ("Memory Structure").
     pub memory: Value,
+}
+
+/// A step with a name of its own. Files are relative to the run's folder.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct NamedStep {
+    /// Counted from 1, in the order in which the steps began.
+    pub step: u32,
+    /// The step that it is a part of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<u32>,
+    /// Its name, else what it does.
+    pub name: String,
+    /// What it does, if the name does not say that.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub does: String,
+    /// Its position in a file, `notes.yaml:12:7`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub place: String,
+    /// Milliseconds since the run began.
+    pub at_ms: u64,
+    /// The duration in milliseconds.
+    pub duration_ms: u64,
+    /// `passed`, `failed`, or `skipped` if it failed and was optional.
+    pub status: String,
+    /// Why it failed.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub reason: String,
+    /// What it expected to see, if that was not there.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub expected: String,
+    /// Why earlier tries failed, if it was repeated.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub retried: Vec<String>,
+    /// What it waited for, in the words of the last refusal.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub waited_for: String,
+    /// The first and last action in it; `None` if it had none.
+    pub action_range: Option<[u32; 2]>,
+    /// The screenshot when it began.
+    pub before: Option<String>,
+    /// The screenshot when it ended.
+    pub after: Option<String>,
+    /// What it compared and found different, side by side.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub comparison: Option<String>,
+}
+
+/// How a flow's case ended. Files are relative to the run's folder.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct CaseEnd {
+    /// The flow's name.
+    pub flow: String,
+    /// The flow's file, as given.
+    pub file: String,
+    /// The case's name.
+    pub case: String,
+    /// The attempt, counted from 1.
+    pub attempt: u32,
+    /// Whether it passed.
+    pub passed: bool,
+    /// The kind of failure: `expectation`, `step`, `crash`, `anr`, `goal`, `phone` or `time-out`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub failure: String,
+    /// Why it failed.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub reason: String,
+    /// The crashes in it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub crashes: Vec<CrashRecord>,
+    /// The newest lines of the phone's log, if it failed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub log: Vec<String>,
+    /// Notes that did not fail it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+    /// The screenshot after it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub screenshot: Option<String>,
+}
+
+/// A crash.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct CrashRecord {
+    /// What crashed, in a sentence.
+    pub what: String,
+    /// The stack trace, or what the log has of it.
+    pub excerpt: Vec<String>,
 }
 
 /// A call of an agent step.

@@ -99,9 +99,11 @@ impl Recorder {
                     (*at_ms, *duration_ms)
                 }
                 TraceRecord::AgentStep(step) => (step.at_ms, step.duration_ms),
-                TraceRecord::Run { .. } | TraceRecord::Goal(_) | TraceRecord::GoalEnd { .. } => {
-                    continue;
-                }
+                TraceRecord::Run { .. }
+                | TraceRecord::Goal(_)
+                | TraceRecord::NamedStep(_)
+                | TraceRecord::CaseEnd(_)
+                | TraceRecord::GoalEnd { .. } => continue,
             };
             before_ms = before_ms.max(at + took);
         }

@@ -9,13 +9,18 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::flow_view::FlowView;
 use super::run_goal::interrupts;
 use super::shutdown::INTERRUPTED;
-use super::{CliError, exit_code, print};
-use thumbwire_core::action::{AskUser, Call, Perform};
+use super::style::Style;
+use super::styled_output::StyledOutput;
+use super::terminal_prompt::{self, PauseOutput};
+use super::{CliError, exit_code, print_error, trace};
+use thumbwire_core::action::{Call, NoUser, Perform};
+use thumbwire_core::event::EventSink;
 use thumbwire_flow::{
-    self, Flow, FlowRunError, FlowRunner, GoldenFiles, Options, RunGoal, Shard, Terminal,
-    Workspace, junit,
+    self, Flow, FlowRunError, FlowRunner, GoldenFiles, Options, RunGoal, Shard, View, Workspace,
+    junit, suite,
 };
 
 /// Flags for flows only.
@@ -39,6 +44,9 @@ pub(super) struct Flags {
     /// Retry a failed case up to N times
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=20), help_heading = FLOWS)]
     retries: u32,
+    /// When the report gets pictures of the screen: after each step, or only after a failure
+    #[arg(long, value_name = "WHEN", value_enum, help_heading = FLOWS)]
+    step_pictures: Option<StepPictures>,
     /// Run only flows with one of these tags, separated by commas
     #[arg(long, value_name = "TAGS", value_delimiter = ',', help_heading = FLOWS)]
     include_tags: Vec<String>,
@@ -58,6 +66,16 @@ pub(super) struct Flags {
 
 const FLOWS: &str = "Flows";
 
+/// When pictures are taken for the report.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+enum StepPictures {
+    /// After each step (the default)
+    #[default]
+    Always,
+    /// Only after a failure: faster on a phone that takes long for a picture
+    Failure,
+}
+
 impl Flags {
     /// The first of these flags that was given.
     pub(super) fn given(&self) -> Option<&'static str> {
@@ -70,6 +88,7 @@ impl Flags {
             (self.retries > 0, "--retries"),
             (!self.include_tags.is_empty(), "--include-tags"),
             (!self.exclude_tags.is_empty(), "--exclude-tags"),
+            (self.step_pictures.is_some(), "--step-pictures"),
             (self.allow_reset, "--allow-reset"),
             (self.allow_install, "--allow-install"),
             (self.update_goldens, "--update-goldens"),
@@ -92,8 +111,12 @@ pub(super) struct FlowRequest<'a> {
     pub(super) within: Option<Duration>,
     /// Runs goals, if a model was named.
     pub(super) pursue: Option<&'a dyn RunGoal>,
-    /// Asks the user on behalf of a goal.
-    pub(super) ask: Arc<dyn AskUser>,
+    /// Whether the user at the terminal answers the questions of a goal.
+    pub(super) asks: bool,
+    /// How much is printed.
+    pub(super) view: View,
+    /// Whether colours are wanted.
+    pub(super) colours: bool,
 }
 
 /// Whether an argument of `run` is a flow file or folder, not a goal.
@@ -119,25 +142,31 @@ pub(super) async fn run(
         allow_reset: flags.allow_reset,
         allow_install: flags.allow_install,
         update_goldens: flags.update_goldens,
-        folder: errand.out,
+        folder: errand.out.clone(),
+        step_pictures: flags.step_pictures.unwrap_or_default() == StepPictures::Always,
         redact: errand.redact,
         clock: jiff::Timestamp::now,
     };
     // With several phones, the lines of different cases would be interleaved.
     let live = options.devices.len() < 2;
-    let terminal = Terminal::new(|text: &str| drop(print(text)), live);
+    let view = Arc::new(FlowView::new(errand.colours, live, errand.view));
     let run = FlowRunner {
         perform,
         options,
-        watch: Arc::new(terminal),
+        watch: Arc::clone(&view) as Arc<dyn EventSink>,
         pursue: errand.pursue,
         goldens: Some(&DiskGoldens),
     };
-    let call = Call { ask: errand.ask, ..Call::with_timeout(errand.within.unwrap_or(LONG)) };
-    let notice = |words: &str| eprintln!("{words}");
+    let ask = match errand.asks {
+        true => terminal_prompt::person(Some(Arc::clone(&view) as Arc<dyn PauseOutput>)),
+        false => Arc::new(NoUser),
+    };
+    let call = Call { ask, ..Call::with_timeout(errand.within.unwrap_or(LONG)) };
+    let notice = |words: &str| print_error(words);
     let interrupts = tokio::spawn(interrupts(call.cancelled.clone(), notice));
     let report = run.run(&call, flows).await;
     interrupts.abort();
+    view.end();
     let report = report.map_err(|refusal| {
         let code = match &refusal {
             FlowRunError::Reset { .. }
@@ -151,6 +180,15 @@ pub(super) async fn run(
             refusal => CliError { text: refusal.to_string(), code },
         }
     })?;
+    if let Some(folder) = &errand.out {
+        let page = trace::write_suite(folder, &suite(&report))?;
+        let output = StyledOutput::new(errand.colours, None);
+        let is_short = errand.view == View::Quiet && report.exit_code() == 0;
+        if !is_short {
+            output
+                .line((Style::Dim, "Report: "), &[(Style::Plain, &page.display().to_string())])?;
+        }
+    }
     if let Some(file) = &flags.junit {
         let text = junit(&report).map_err(|error| CliError::failed(error.to_string()))?;
         let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());

@@ -13,7 +13,6 @@ use super::screenshot_size::ScreenshotSize;
 use super::{CliError, DeviceFlags, flow, print, terminal_prompt};
 use crate::config::{self, Config};
 use thumbwire_agent::{self, Budgets, RedactedPerform};
-use thumbwire_core::action::NoUser;
 use thumbwire_core::artifacts::ArtifactStore;
 use thumbwire_core::input_files::InputFolder;
 use thumbwire_core::session::Session;
@@ -142,7 +141,9 @@ async fn try_flows(arguments: Arguments, config: &Config) -> Result<u8, CliError
         redact: conduct.redact,
         within: Some(conduct.limits.budgets(FOREVER).time.unwrap_or(FOREVER)),
         pursue: pursuer.as_ref().map(|it| it as &dyn RunGoal),
-        ask: if asks { terminal_prompt::person(None) } else { Arc::new(NoUser) },
+        asks,
+        view: conduct.show.flow_view(),
+        colours: config.colours,
     };
     let ended = flow::run(arguments.flows, errand, perform).await;
     terminal_prompt::show_again();

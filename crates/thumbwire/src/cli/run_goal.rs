@@ -76,16 +76,27 @@ pub(super) struct OutputFlags {
     /// Print events as JSON lines
     #[arg(short, long)]
     json: bool,
-    /// Print only the answer
+    /// Print only the answer; of flows, only the result
     #[arg(short, long, conflicts_with = "json")]
     quiet: bool,
+    /// Print every call with its result, times and tokens; of flows, every step
+    #[arg(long, conflicts_with_all = ["json", "quiet"])]
+    pub(super) verbose: bool,
 }
 
 impl OutputFlags {
-    /// The first of these flags that was given.
+    /// The first of these flags that was given and that flows do not have.
     pub(super) fn first_flag_given(self) -> Option<&'static str> {
-        let given = [(self.json, "--json"), (self.quiet, "--quiet")];
-        given.into_iter().find_map(|(given, flag)| given.then_some(flag))
+        self.json.then_some("--json")
+    }
+
+    /// How much a run of flows prints.
+    pub(super) fn flow_view(self) -> thumbwire_flow::View {
+        match (self.quiet, self.verbose) {
+            (true, _) => thumbwire_flow::View::Quiet,
+            (_, true) => thumbwire_flow::View::Verbose,
+            _ => thumbwire_flow::View::Normal,
+        }
     }
 }
 
@@ -132,7 +143,7 @@ pub(super) async fn run_goal(
     let view = match (show.json, show.quiet) {
         (true, _) => OutputMode::Json(Arc::new(JsonLines)),
         (_, true) => OutputMode::Quiet,
-        _ => OutputMode::Live(Arc::new(LiveView::new(config.colours, limit, asks))),
+        _ => OutputMode::Live(Arc::new(LiveView::new(config.colours, limit, asks, show.verbose))),
     };
     if let OutputMode::Live(live) = &view {
         live.begin(&errand.goal, &[errand.phone, errand.policy.name(), folder.clone()]);

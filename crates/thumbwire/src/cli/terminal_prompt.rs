@@ -167,6 +167,19 @@ pub(super) fn width() -> Option<usize> {
     (size.ws_col > 0).then_some(size.ws_col.into())
 }
 
+/// Width of the terminal on standard output.
+#[cfg(unix)]
+pub(super) fn output_width() -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
+    (size.ws_col > 0).then_some(size.ws_col.into())
+}
+
+/// Width of the terminal on standard output: unknown on this platform.
+#[cfg(not(unix))]
+pub(super) fn output_width() -> Option<usize> {
+    None
+}
+
 /// Width of the terminal on standard error: unknown on this platform.
 #[cfg(not(unix))]
 pub(super) fn width() -> Option<usize> {

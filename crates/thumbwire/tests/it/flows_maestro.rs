@@ -17,6 +17,7 @@ const RESET: Options = Options {
     update_goldens: false,
     folder: None,
     redact: false,
+    step_pictures: false,
     clock: jiff::Timestamp::now,
 };
 

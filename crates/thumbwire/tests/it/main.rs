@@ -36,6 +36,7 @@ mod faults;
 mod flows;
 mod flows_judged;
 mod flows_maestro;
+mod flows_report;
 mod flows_run;
 mod groups;
 mod guarded;

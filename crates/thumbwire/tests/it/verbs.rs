@@ -418,6 +418,32 @@ fn kept(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     kept
 }
 
+/// Each part of the demo fits on a screen of 80 columns and 24 lines, and all of it went well.
+fn check_demo_output(text: &str, folder: &str) {
+    let titles = ["1. ", "2. ", "3. ", "4. "];
+    let mut lengths = vec![0; titles.len() + 1];
+    let mut part = 0;
+    for line in text.lines() {
+        if titles.get(part).is_some_and(|title| line.starts_with(title)) {
+            part += 1;
+        }
+        lengths[part] += 1;
+        let is_path = line.trim_start().starts_with(folder);
+        assert!(is_path || line.chars().count() <= 80, "{line}");
+    }
+    assert!(part == titles.len() && lengths.iter().all(|lines| *lines <= 24), "{lengths:?}");
+    for doubt in ["ot verified", "ot checked", "\u{1b}"] {
+        assert!(!text.contains(doubt), "{doubt}: {text}");
+    }
+    let text = text.replace(folder, "OUT");
+    let time = regex_lite::Regex::new(r" *\b\d+(\.\d+)? (ms|s)\b").unwrap();
+    let text = time.replace_all(&text, " TIME");
+    let times = regex_lite::Regex::new(r"\d+\s+times").unwrap();
+    let tokens = regex_lite::Regex::new(r"[\d,]+ tokens").unwrap();
+    let text = times.replace_all(&text, "N times");
+    insta::assert_snapshot!("demo", tokens.replace_all(&text, "N tokens"));
+}
+
 #[test]
 fn two_demo_runs_give_identical_pixels() {
     let folder = tempfile::tempdir().unwrap();
@@ -427,7 +453,9 @@ fn two_demo_runs_give_identical_pixels() {
         .map(|out| {
             let (said, err, code) = said(&run(&["demo", "--out", out.to_str().unwrap()]));
             assert_eq!(code, Some(0), "{said}{err}");
-            assert!(said.contains(out.to_str().unwrap()), "the output names the folder: {said}");
+            check_demo_output(&said, out.to_str().unwrap());
+            let index = out.join("index.html");
+            assert!(said.trim_end().ends_with(index.to_str().unwrap()), "the page: {said}");
             kept(&out)
         })
         .collect();
