@@ -6,7 +6,7 @@
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use thumbwire_base::lock;
 
 use thumbwire_agent::{
@@ -17,7 +17,7 @@ use thumbwire_core::action::Call;
 use thumbwire_core::event::EventSink;
 
 /// The text of the prompts of an attempt's steps, in tokens.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PromptCost {
     /// Number of prompts: one a step.
     pub rounds: u64,
@@ -69,6 +69,8 @@ impl MeasuredPolicy {
         let texts = prompt.turns.iter().flat_map(|turn| &turn.parts).map(|part| match part {
             ContentPart::Text(text) => (self.count)(text),
             ContentPart::Image(_) => 0,
+            ContentPart::Call(call) => (self.count)(&call.name) + (self.count)(&call.arguments),
+            ContentPart::Result(result) => (self.count)(&result.text),
         });
         let (rounds, system) = (1, (self.count)(&prompt.system));
         lock(&self.cost).add(PromptCost { rounds, system, messages: texts.sum() });

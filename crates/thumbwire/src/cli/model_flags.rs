@@ -173,7 +173,7 @@ pub(super) struct BudgetFlags {
     dollars: Option<f64>,
 }
 
-const LIMITS: &str = "Limits";
+pub(super) const LIMITS: &str = "Limits";
 
 /// The highest `--max-steps`.
 pub(super) const MOST_STEPS: u32 = 10_000;
@@ -190,7 +190,7 @@ impl BudgetFlags {
     }
 }
 
-fn time(text: &str) -> Result<Duration, String> {
+pub(super) fn time(text: &str) -> Result<Duration, String> {
     let wrong = || "expected a duration such as `90s`, `10m` or `1h 30m`".to_owned();
     let time = match text.parse::<u64>() {
         Ok(seconds) => Duration::from_secs(seconds),
@@ -203,7 +203,7 @@ fn time(text: &str) -> Result<Duration, String> {
     fits.then_some(time).ok_or_else(|| "expected more than zero and at most a week".to_owned())
 }
 
-fn dollars(text: &str) -> Result<f64, String> {
+pub(super) fn dollars(text: &str) -> Result<f64, String> {
     let dollars = text.trim_start_matches('$').parse().ok();
     let fits = |dollars: &f64| dollars.is_finite() && *dollars > 0.0;
     dollars.filter(fits).ok_or_else(|| "expected an amount such as 0.50".to_owned())
@@ -258,6 +258,12 @@ impl ModelFlags {
     /// Whether `--model` was given.
     pub(super) fn is_there(&self) -> bool {
         self.model.is_some()
+    }
+
+    /// The price that was passed, as text.
+    pub(super) fn price(&self) -> Option<String> {
+        let Price { input, output, cached, cache_write } = self.price?;
+        Some(format!("{input},{output},{cached},{cache_write}"))
     }
 
     /// Opens the named models. Reports every configuration error here, before a phone is used.

@@ -31,6 +31,7 @@ mod conformance;
 mod conformance_toolset;
 mod device_media;
 mod doctor;
+mod evaluation;
 mod everyday;
 mod faults;
 mod flows;
