@@ -41,6 +41,7 @@ pub mod run_task;
 mod screen_state;
 mod screenshot_need;
 mod secrets;
+mod skill;
 mod step;
 #[cfg(test)]
 mod tests;
@@ -74,6 +75,10 @@ pub use run::Agent;
 pub use screen_state::ScreenState;
 pub use screenshot_need::screenshot_reason;
 pub use secrets::{RedactedPerform, Vault, check_secret_name};
+pub use skill::{
+    Expectation, NodeDescription, Parameter, ParameterKind, Provenance, Reading, RecordedRun,
+    SKILL_VERSION, Skill, SkillPolicy, SkillStep, Skills, SwipeDirection,
+};
 pub use verify::{
     Anomaly, AnomalyKind, AttemptedCall, Repair, RepairAction, new_window_in_front, verify,
 };

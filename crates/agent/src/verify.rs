@@ -419,6 +419,11 @@ fn is_a_key_apart(was: &str, is: &str) -> bool {
     long.len() == short.len() + 1 && short[same..] == long[same + 1..]
 }
 
+/// What the policy reads when a call changed nothing, and how that starts.
+pub(super) const NOTHING_CHANGED: &str = "Nothing on the screen changed";
+/// The same for a list at its end.
+pub(super) const NOTHING_MOVED: &str = "Nothing moved";
+
 /// Packages of the system whose windows cover apps: alerts, the notification shade, permission requests.
 pub(super) fn is_of_system(package: &str) -> bool {
     matches!(package, "android" | "com.android.systemui")

@@ -46,6 +46,10 @@ mod serve;
 mod settings;
 mod show_config;
 mod shutdown;
+#[cfg(feature = "agent")]
+mod skill;
+#[cfg(feature = "agent")]
+mod skill_flags;
 mod style;
 #[cfg(feature = "agent")]
 mod styled_output;
@@ -145,6 +149,9 @@ enum CliCommand {
     Phone(phone::Arguments),
     /// Show, export or replay a recorded run.
     Trace(trace::Arguments),
+    /// Save runs as skills, and show and check skills.
+    #[cfg(feature = "agent")]
+    Skill(skill::Arguments),
     /// Show the settings of the environment and the configuration file.
     Config(show_config::Arguments),
 }
@@ -345,6 +352,8 @@ async fn run(verb: CliCommand, config: &Config) -> Result<u8, CliError> {
         #[cfg(feature = "virtual-phone")]
         CliCommand::Phone(arguments) => phone::run(arguments).await,
         CliCommand::Trace(arguments) => trace::run(arguments, config).await,
+        #[cfg(feature = "agent")]
+        CliCommand::Skill(arguments) => skill::run(arguments),
         CliCommand::Config(arguments) => show_config::run(&arguments, config),
     }
 }

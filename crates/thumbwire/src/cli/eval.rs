@@ -19,6 +19,7 @@ use super::run_goal::{INTERRUPTED, interrupts};
 use super::{CliError, print};
 use crate::config::Config;
 use thumbwire_eval::results::{EvalResults, EvalSetup};
+use thumbwire_eval::skills::{self, SkillScore, SkillStudy, SkillSummary};
 use thumbwire_eval::{
     EvalLimits, EvalPhone, Meter, Plan, Platform, PolicyChoice, Score, Study, Task, TrialOptions,
     faults, leaderboard, summary, tasks,
@@ -98,12 +99,30 @@ pub(super) struct Arguments {
     /// Record the trace of each attempt in a new directory in DIR
     #[arg(short, long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// Save each task's run as a skill, and measure how many decisions a second run needs and what it does on changed phones;
+    /// traces and skills are written to the directory of `--out`
+    #[arg(long, requires = "out", conflicts_with_all = ["model", "mind", "fault", "rounds"])]
+    skills: bool,
     /// Exit with code 1 if the success rate is below RATE (0 to 1); with `--fault-kinds`, the rate of any kind
     #[arg(long = "min-success", alias = "least", value_name = "RATE", default_value = "0", value_parser = share)]
     least: f64,
     /// List the tasks with their apps, difficulty, categories and the goal of the first seed
     #[arg(long)]
     list: bool,
+}
+
+impl Arguments {
+    fn jobs(&self) -> usize {
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        self.jobs.map_or(processors, usize::from)
+    }
+
+    fn kinds(&self) -> Vec<String> {
+        match self.faults.iter().any(|kind| kind == "all") {
+            true => faults::kinds(),
+            false => self.faults.clone(),
+        }
+    }
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -184,6 +203,10 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     if arguments.list {
         return list(&chosen, arguments.platform.into(), arguments.seeds.0[0]);
     }
+    if arguments.skills {
+        let done = tokio::task::spawn_blocking(move || measure_skills(&arguments, chosen)).await;
+        return done.map_err(|error| CliError::failed(error.to_string()))?;
+    }
     let thinker = match arguments.model.is_there() {
         true => Some(arguments.model.open(config)?),
         false => None,
@@ -252,8 +275,7 @@ impl Evaluation {
             program: program(),
             ..TrialOptions::of(who)
         };
-        let processors = std::thread::available_parallelism().map_or(1, usize::from);
-        let jobs = arguments.jobs.map_or(processors, usize::from);
+        let jobs = arguments.jobs();
         let seeds = arguments.seeds.0.clone();
         let plan = Plan { tasks: chosen, seeds, manners: vec![manner], jobs };
         let setup = EvalSetup {
@@ -344,12 +366,12 @@ impl Evaluation {
 
     fn run_faults(self) -> Result<u8, CliError> {
         let Self { arguments, plan, meter, .. } = self;
-        let all = faults::kinds();
-        let kinds = match arguments.faults.iter().any(|kind| kind == "all") {
-            true => all,
-            false => arguments.faults.clone(),
+        let study = Study {
+            plan,
+            kinds: arguments.kinds(),
+            probability: arguments.p,
+            without: arguments.ablate,
         };
-        let study = Study { plan, kinds, probability: arguments.p, without: arguments.ablate };
         let bar = bar(study.whole_plan().attempts());
         let found =
             study.run(&meter, &|_, score| advance(&bar, score)).map_err(CliError::failed)?;
@@ -394,6 +416,32 @@ fn make_leaderboard(files: &[PathBuf], page: Option<&Path>) -> Result<u8, CliErr
     let text = leaderboard::update(&text, &results).map_err(|error| wrong(&error))?;
     fs::write(page, text).map_err(|error| wrong(&error))?;
     Ok(0)
+}
+
+/// Measures skills. The exit code is 1 if a second run failed too often, or a skill did something wrong.
+fn measure_skills(arguments: &Arguments, chosen: Vec<Task>) -> Result<u8, CliError> {
+    let study = SkillStudy {
+        tasks: chosen,
+        seeds: arguments.seeds.0.clone(),
+        kinds: arguments.kinds(),
+        probability: arguments.p,
+        jobs: arguments.jobs(),
+        out: arguments.out.clone().unwrap_or_default(),
+    };
+    let bar = bar(study.tasks.len() * study.seeds.len());
+    let told = |score: &SkillScore| {
+        bar.set_message(score.task);
+        bar.inc(1);
+    };
+    let scores = study.run(&told).map_err(CliError::failed)?;
+    bar.finish_and_clear();
+    print(&skills::table(&scores))?;
+    if let Some(file) = &arguments.json {
+        results_file::write(file, &skills::to_json(&scores))?;
+    }
+    let sum = SkillSummary::of(&scores);
+    let rate = sum.again_successes as f64 / sum.tasks.max(1) as f64;
+    Ok(u8::from(rate < arguments.least || sum.wrong > 0))
 }
 
 fn list(chosen: &[Task], platform: Platform, seed: u64) -> Result<u8, CliError> {

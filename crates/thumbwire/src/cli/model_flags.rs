@@ -409,7 +409,7 @@ const LARGEST: u64 = 16 << 20;
 const MOST_FILES: usize = 1000;
 
 /// The files of a folder with these extensions, sorted by name: file name and text.
-fn texts(folder: &Path, endings: &[&str]) -> Result<Vec<(String, String)>, CliError> {
+pub(super) fn texts(folder: &Path, endings: &[&str]) -> Result<Vec<(String, String)>, CliError> {
     let wrong = |error: &dyn std::fmt::Display| {
         CliError::usage(format!("cannot read {}: {error}", folder.display()))
     };
@@ -435,7 +435,8 @@ fn texts(folder: &Path, endings: &[&str]) -> Result<Vec<(String, String)>, CliEr
     files.into_iter().map(|path| Ok((name(&path), read(&path)?))).collect()
 }
 
-fn read(file: &Path) -> Result<String, CliError> {
+/// The text of a file of limited size.
+pub(super) fn read(file: &Path) -> Result<String, CliError> {
     let wrong =
         |reason: String| CliError::usage(format!("cannot read {}: {reason}", file.display()));
     let size = fs::metadata(file).map_err(|error| wrong(error.to_string()))?.len();

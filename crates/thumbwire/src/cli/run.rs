@@ -10,9 +10,10 @@ use super::resume_command::ResumeCommand;
 use super::run_goal::{self, FOREVER, RunContext, RunFlags, RunRequest};
 use super::run_setup::{self, FlowGoalRunner, RunSetup};
 use super::screenshot_size::ScreenshotSize;
-use super::{CliError, DeviceFlags, flow, print, terminal_prompt};
+use super::skill_flags::{SkillFlags, SkillSetup};
+use super::{CliError, DeviceFlags, flow, print, print_error, terminal_prompt};
 use crate::config::{self, Config};
-use thumbwire_agent::{self, Budgets, RedactedPerform};
+use thumbwire_agent::{self, Budgets, RedactedPerform, ScreenshotMode};
 use thumbwire_core::artifacts::ArtifactStore;
 use thumbwire_core::input_files::InputFolder;
 use thumbwire_core::session::Session;
@@ -29,6 +30,8 @@ pub(super) struct Arguments {
     device: Vec<String>,
     #[command(flatten)]
     conduct: RunFlags,
+    #[command(flatten)]
+    skills: SkillFlags,
     /// Directory to record the run in, as `logs/run-TIME/`
     #[arg(short, long, value_name = "DIR", default_value = ".")]
     out: PathBuf,
@@ -57,7 +60,8 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     let (goal, device) = alone(&arguments)?;
     let conduct = &arguments.conduct;
     conduct.mind.check_prices(&conduct.limits)?;
-    let thinker = conduct.mind.open(config)?;
+    let skills = arguments.skills.open()?;
+    let thinker = skills.open_model(&conduct.mind, goal.as_deref(), config)?;
     let vault = run_setup::secrets(&conduct.secret)?;
     let out = arguments.resume.as_deref().map_or(Some(arguments.out.as_path()), |run| run.parent());
     let keep = ArtifactStore::new(out.unwrap_or(&arguments.out));
@@ -70,7 +74,8 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
         redact: conduct.redact,
     };
     let watched = conduct.watched(device, config);
-    let ended = run_goal(&thinker, &stage, goal, arguments.resume.as_deref(), watched).await;
+    let decides = (thinker.as_ref(), &skills);
+    let ended = run_goal(decides, &stage, goal, arguments.resume.as_deref(), watched).await;
     // A cancelled question may have left the echo off.
     terminal_prompt::show_again();
     session.end().await;
@@ -103,7 +108,8 @@ fn session(
 async fn try_flows(arguments: Arguments, config: &Config) -> Result<u8, CliError> {
     let resumes = arguments.resume.as_ref().map(|_| "--resume");
     let conduct = &arguments.conduct;
-    if let Some(flag) = resumes.or(conduct.show.first_flag_given()) {
+    let skills = arguments.skills.first_flag_given();
+    if let Some(flag) = resumes.or(skills).or(conduct.show.first_flag_given()) {
         return Err(CliError::usage(format!("{flag} works only with a goal, not with flow files")));
     }
     conduct.mind.check_prices(&conduct.limits)?;
@@ -159,7 +165,7 @@ fn root_folder() -> PathBuf {
 
 /// Runs the goal of `--resume`, or a new one.
 async fn run_goal(
-    thinker: &ModelSetup,
+    (thinker, skills): (Option<&ModelSetup>, &SkillSetup),
     stage: &RunSetup,
     goal: Option<String>,
     resume: Option<&Path>,
@@ -175,14 +181,25 @@ async fn run_goal(
         None => (stage.begin("run").map_err(CliError::failed)?, goal.unwrap_or_default()),
     };
     let going_on = ResumeCommand::of(config::command_line(), &goal, run.folder());
+    let inner = thinker.map(|thinker| thinker.policy(None));
     let errand = RunRequest {
-        goal,
-        policy: thinker.policy(None),
-        pictures: thinker.pictures(),
+        goal: goal.clone(),
+        // Comparing screens is not a step of the run, so it bypasses the trace.
+        policy: skills.policy(inner, Arc::new(stage.hidden())),
+        pictures: thinker.map_or_else(ScreenshotMode::default, ModelSetup::pictures),
         phone,
         going_on: Some(going_on),
     };
-    run_goal::run_goal(run, errand, watched).await
+    let folder = run.folder();
+    let code = run_goal::run_goal(run, errand, watched).await?;
+    if code == 0 {
+        match skills.learn(Path::new(&folder), &goal) {
+            Ok(Some(file)) => print_error(&format!("Skill: {}", file.display())),
+            Ok(None) => {}
+            Err(why) => print_error(&format!("The run was not saved as a skill: {why}")),
+        }
+    }
+    Ok(code)
 }
 
 #[cfg(test)]

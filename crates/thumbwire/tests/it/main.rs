@@ -87,6 +87,7 @@ mod screen_attacks;
 mod scripted;
 mod scripted_screen;
 mod serials;
+mod skills;
 mod states;
 mod stdio;
 mod stock_adb;
