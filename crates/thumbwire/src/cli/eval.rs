@@ -15,7 +15,8 @@ use thumbwire_base::visible::visible;
 
 use self::results_file::ResultsFile;
 use super::model_flags::{self, LIMITS, ModelFlags, ModelSetup};
-use super::run_goal::{INTERRUPTED, interrupts};
+use super::run_goal::interrupts;
+use super::shutdown::INTERRUPTED;
 use super::{CliError, print};
 use crate::config::Config;
 use thumbwire_eval::results::{EvalResults, EvalSetup};

@@ -437,7 +437,7 @@ impl Model for ObeyingModel {
             false => self.decide(&text),
         };
         let usage = Usage { calls: 1, ..Usage::default() };
-        Ok(ModelResponse { text: answer.to_string(), usage, truncated: false })
+        Ok(ModelResponse { text: answer.to_string(), usage, ..ModelResponse::default() })
     }
 }
 
