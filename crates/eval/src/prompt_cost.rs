@@ -21,7 +21,7 @@ use thumbwire_core::event::EventSink;
 pub struct PromptCost {
     /// Number of prompts: one a step.
     pub rounds: u64,
-    /// Their system parts.
+    /// Their system parts, with the functions of native calls.
     pub system: u64,
     /// Their messages.
     pub messages: u64,
@@ -72,8 +72,15 @@ impl MeasuredPolicy {
             ContentPart::Call(call) => (self.count)(&call.name) + (self.count)(&call.arguments),
             ContentPart::Result(result) => (self.count)(&result.text),
         });
-        let (rounds, system) = (1, (self.count)(&prompt.system));
-        lock(&self.cost).add(PromptCost { rounds, system, messages: texts.sum() });
+        let tools = prompt.tools.iter().map(|tool| {
+            let schema = tool.schema.to_string();
+            [&tool.name, &tool.description, &schema]
+                .map(|text| (self.count)(text))
+                .iter()
+                .sum::<u64>()
+        });
+        let system = (self.count)(&prompt.system) + tools.sum::<u64>();
+        lock(&self.cost).add(PromptCost { rounds: 1, system, messages: texts.sum() });
     }
 }
 

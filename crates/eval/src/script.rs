@@ -54,7 +54,9 @@ impl ScriptStep {
         match self {
             Self::Launch(package) => Self::Launch(bundle_id(package)),
             Self::Press("BACK") => Self::Tap(up_button()),
-            Self::Tap(ScriptTarget::Text(text)) if text == "Navigate up" => Self::Tap(up_button()),
+            Self::Tap(ScriptTarget::Text(text)) if text == "Navigate up" || text == ARABIC_UP => {
+                Self::Tap(up_button())
+            }
             // A bar that only looks like a field on Android is one on iOS.
             Self::Tap(ScriptTarget::Text(text)) if text.starts_with("Search ") => {
                 Self::Tap(like(format!("^{}$", regex_lite::escape(&text))))
@@ -116,6 +118,9 @@ pub fn like(pattern: impl Into<String>) -> ScriptTarget {
 pub fn field(place: usize) -> ScriptTarget {
     ScriptTarget::Field(place)
 }
+
+/// "Navigate up" of the Arabic app.
+pub(crate) const ARABIC_UP: &str = "التنقل إلى أعلى";
 
 /// The button at the top left of an iPhone's page that leads to the one before it.
 pub fn up_button() -> ScriptTarget {

@@ -1,6 +1,6 @@
 //! Tasks in Akhbar, which is in Arabic and laid out from right to left.
 
-use super::super::script::{ScriptStep, ScriptSwipe, like, with_text};
+use super::super::script::{ARABIC_UP, ScriptStep, ScriptSwipe, like, with_text};
 use super::super::task::Category::*;
 use super::super::task::Difficulty::*;
 use super::super::task::{ParamSource, SuccessCondition, Task, TaskInstance};
@@ -32,7 +32,6 @@ const STORIES: [(&str, &str); 6] = [
 const SAVE: &str = "حفظ";
 const UNSAVE: &str = "إزالة من المحفوظات";
 const SAVED: &str = "المحفوظات";
-const BACK: &str = "التنقل إلى أعلى";
 
 /// Facts in the stories: the question, the story's number, the pattern of the answer, the answer.
 pub(super) const FACTS: [(&str, usize, &str, &str); 5] = [
@@ -137,7 +136,7 @@ fn save_two(draw: &mut ParamSource<'_>) -> TaskInstance {
         script.extend([
             ScriptStep::Tap(with_text(SAVE)),
             ScriptStep::Read(with_text(UNSAVE)),
-            ScriptStep::Tap(with_text(BACK)),
+            ScriptStep::Tap(with_text(ARABIC_UP)),
         ]);
         script
     };

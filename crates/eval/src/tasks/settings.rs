@@ -274,8 +274,8 @@ fn evening(draw: &mut ParamSource<'_>) -> TaskInstance {
         let titles = four.iter().filter(|row| row.4 == on).map(|row| row.1);
         titles.collect::<Vec<_>>().join(", ")
     };
-    let script = four.iter().flat_map(|(words, title, _, _, on)| {
-        [
+    let script = four.iter().zip(1..).flat_map(|((words, title, _, _, on), number)| {
+        let steps = [
             ScriptStep::Launch(SETTINGS),
             ScriptStep::Tap(with_text("Search settings")),
             ScriptStep::Type(field(0), (*words).into()),
@@ -283,7 +283,11 @@ fn evening(draw: &mut ParamSource<'_>) -> TaskInstance {
             ScriptStep::SetSwitch(with_text(*title), *on),
             ScriptStep::Press("BACK"),
             ScriptStep::Press("BACK"),
-        ]
+        ];
+        // Nothing is to be found after the last switch.
+        let ways_back = if number == four.len() { 2 } else { 0 };
+        let wanted = steps.len() - ways_back;
+        steps.into_iter().take(wanted)
     });
     TaskInstance {
         goal: format!(

@@ -429,7 +429,8 @@ impl Model for ObeyingModel {
         let last = prompt.turns.last().unwrap();
         let texts = last.parts.iter().filter_map(|part| match part {
             ContentPart::Text(text) => Some(text.as_str()),
-            ContentPart::Image(_) => None,
+            ContentPart::Result(result) => Some(result.text.as_str()),
+            ContentPart::Image(_) | ContentPart::Call(_) => None,
         });
         let text = texts.collect::<Vec<_>>().join("\n");
         let answer = match text.contains("[Claim]") {
