@@ -20,11 +20,11 @@ pub enum CoordinateUnit {
 }
 
 /// Families whose documentation has places in thousandths: Qwen2-VL ("absolute coordinates normalized to 0–1000"), Qwen3-VL
-/// (its cookbook: "relative coordinates 0–1000"), Gemini ("Image understanding": "normalized to 0–1000"), GLM-4V and later,
+/// (its cookbook: "relative coordinates 0–1000") and Qwen3.5, Holo, Gemini ("Image understanding": "normalized to 0–1000"), GLM-4V and later,
 /// CogAgent, InternVL, Seed and Doubao, and UI-TARS, which is trained on Qwen2-VL.
-const THOUSANDTHS: [&str; 11] = [
-    "gemini", "qwen2-vl", "qwen3-vl", "qwen3vl", "ui-tars", "glm-4", "cogagent", "internvl",
-    "doubao", "seed-1", "seed1",
+const THOUSANDTHS: [&str; 13] = [
+    "gemini", "qwen2-vl", "qwen3-vl", "qwen3vl", "qwen3.5", "holo", "ui-tars", "glm-4", "cogagent",
+    "internvl", "doubao", "seed-1", "seed1",
 ];
 
 /// A later member of such a family that names pixels: UI-TARS 1.5 is trained on Qwen2.5-VL.
@@ -179,6 +179,7 @@ mod tests {
             ("bytedance/UI-TARS-7B-DPO", Thousandths),
             ("bytedance/UI-TARS-1.5-7B", Pixels),
             ("glm-4.5v", Thousandths),
+            ("qwen3.5-plus", Thousandths),
         ] {
             assert_eq!(CoordinateUnit::of_model(name), unit, "{name}");
         }

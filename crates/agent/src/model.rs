@@ -28,7 +28,7 @@ pub use config::{ModelSpec, Settings, open};
 pub use http::{ApiKey, ProxySettings};
 pub use http_model::RequestTimeouts;
 pub use price::Price;
-pub use prompt::{ContentPart, Message, Prompt, Role, Tool, ToolCall, ToolResult};
+pub use prompt::{ContentPart, Message, Prompt, PromptPart, Role, Tool, ToolCall, ToolResult};
 pub use scripted::ScriptedModel;
 use thumbwire_core::action::Call;
 
@@ -164,8 +164,8 @@ pub struct ModelError {
     pub reason: String,
     /// Whether the call was cancelled.
     pub cancelled: bool,
-    /// Whether the server rejected [`Prompt::tools`]: without them the request may succeed.
-    pub tools_refused: bool,
+    /// What the server rejected: without it the request may succeed.
+    pub rejected: Option<PromptPart>,
     /// The usage of the attempts.
     pub usage: Usage,
 }

@@ -14,7 +14,7 @@ use super::decision::{AgentStatus, Decision};
 use super::event::AgentEvent;
 use super::examples::Examples;
 use super::knowledge::Knowledge;
-use super::model::{Model, ModelResponse, Prompt, ToolSupport, Usage};
+use super::model::{Model, ModelResponse, Prompt, PromptPart, ToolSupport, Usage};
 use super::observation::Observation;
 use super::options::{PromptForm, ScreenshotMode};
 use super::policy::{Judgement, Planning, Policy, PolicyError, PolicyOutput};
@@ -45,6 +45,8 @@ pub struct ModelPolicy {
     planned: AtomicBool,
     /// Whether the functions are listed in the prompt, because native calls did not work in this run.
     lists_functions: AtomicBool,
+    /// Whether no pictures are sent, because the server rejected them in this run.
+    sends_text_only: AtomicBool,
 }
 
 impl ModelPolicy {
@@ -62,6 +64,7 @@ impl ModelPolicy {
             knowledge: Knowledge::default(),
             planned: AtomicBool::new(false),
             lists_functions: AtomicBool::new(false),
+            sends_text_only: AtomicBool::new(false),
         }
     }
 
@@ -80,15 +83,24 @@ impl ModelPolicy {
         Self { unit, ..self }
     }
 
+    /// Which pictures are sent at present.
+    fn pictures(&self) -> ScreenshotMode {
+        match self.sends_text_only.load(Ordering::Relaxed) {
+            true => ScreenshotMode::None,
+            false => self.pictures,
+        }
+    }
+
     /// How a prompt about this screen is written.
     fn style(&self, observation: &Observation) -> PromptStyle {
+        let pictures = self.pictures();
         // Without pictures there are no pixels but those of the screen.
-        let picture = |size| match self.pictures {
+        let picture = |size| match pictures {
             ScreenshotMode::None => size,
             _ => self.model.picture_size(size),
         };
         let space = CoordinateSpace::of(self.unit, observation.size, picture);
-        PromptStyle { pictures: self.pictures, form: self.form, space, answer: self.answer_style() }
+        PromptStyle { pictures, form: self.form, space, answer: self.answer_style() }
     }
 
     /// Sets the examples.
@@ -123,6 +135,16 @@ impl ModelPolicy {
         }
     }
 
+    /// Writes the prompts of this run without such a part.
+    fn leave_out(&self, part: PromptPart, reason: String, watch: &dyn EventSink) {
+        let flag = match part {
+            PromptPart::Tools => &self.lists_functions,
+            PromptPart::Pictures => &self.sends_text_only,
+        };
+        flag.store(true, Ordering::Relaxed);
+        AgentEvent::ModelRetried { reason }.send(watch);
+    }
+
     /// A new plan, if there is a planner and one is needed.
     async fn plan(
         &self,
@@ -140,9 +162,13 @@ impl ModelPolicy {
         };
         let began = Instant::now();
         AgentEvent::ModelRequested { policy: format!("{} (plan)", planner.name()) }.send(watch);
-        let prompt = prompt::plan(observation, &self.style(observation), &reason);
+        let style = self.style(observation);
+        let write =
+            |pictures| prompt::plan(observation, &PromptStyle { pictures, ..style }, &reason);
+        let (pictures, shape) = (style.pictures, prompt::plan_schema());
         let read = |answer: &ModelResponse| Ok(reply::parse_plan(&answer.text, answer.truncated)?);
-        let asked = ask(&**planner, prompt, &prompt::plan_schema(), read, call, watch).await;
+        let asked =
+            ask_in_text_if_blind(&**planner, pictures, write, &shape, read, call, watch).await;
         let asked = asked.map_err(|failed| {
             let failed = PolicyError::from(failed);
             PolicyError { reason: format!("no plan: {}", failed.reason), ..failed }
@@ -226,20 +252,24 @@ impl Policy for ModelPolicy {
         let with_plan = plan.map(|plan| Observation { previous_plan: plan, ..observation.clone() });
         let observation = with_plan.as_ref().unwrap_or(observation);
         let mut spent = planning.as_ref().map(|it| it.spent.clone()).unwrap_or_default();
-        let mut asked = self.step(observation, self.answer_style(), call, watch).await;
         let mut unreadable = 0;
-        if let Err(Unanswered::WithoutTools { reason, spent: lost, unreadable: silent }) = asked {
-            self.lists_functions.store(true, Ordering::Relaxed);
-            AgentEvent::ModelRetried { reason }.send(watch);
-            spent.add(&lost);
-            unreadable += silent;
-            asked = self.step(observation, AnswerStyle::Json, call, watch).await;
-        }
-        let asked = asked.map_err(|failed| PolicyError::from(failed.after(&spent)))?;
+        let (asked, space) = loop {
+            let space = self.style(observation).space;
+            match self.step(observation, self.answer_style(), call, watch).await {
+                Err(Unanswered::Without { part, reason, spent: lost, unreadable: silent }) => {
+                    self.leave_out(part, reason, watch);
+                    spent.add(&lost);
+                    unreadable += silent;
+                }
+                asked => {
+                    let asked = asked.map_err(|failed| PolicyError::from(failed.after(&spent)))?;
+                    break (asked, space);
+                }
+            }
+        };
         let ModelReply { prompt, answer, said: mut decision, spent: own, .. } = asked;
         unreadable += asked.unreadable;
         spent.add(&own);
-        let space = self.style(observation).space;
         decision.actions.iter_mut().for_each(|call| space.to_screen(call));
         if self.planner.is_some() && decision.plan.is_empty() {
             decision.plan.clone_from(&observation.previous_plan);
@@ -256,11 +286,13 @@ impl Policy for ModelPolicy {
         watch: &dyn EventSink,
     ) -> Result<Option<Judgement>, PolicyError> {
         let model = self.judge.as_ref().unwrap_or(&self.model);
-        let prompt = prompt::judgement(observation, claim, self.pictures);
         let shape = prompt::judgement_schema();
         let read =
             |answer: &ModelResponse| Ok(reply::parse_judgement(&answer.text, answer.truncated)?);
-        let asked = ask(&**model, prompt, &shape, read, call, watch).await?;
+        let write = |pictures| prompt::judgement(observation, claim, pictures);
+        let pictures = self.pictures();
+        let asked =
+            ask_in_text_if_blind(&**model, pictures, write, &shape, read, call, watch).await?;
         let ModelReply { prompt, answer, said, spent, .. } = asked;
         let reply::ParsedJudgement { reached, reason } = said;
         Ok(Some(Judgement { reached, reason, prompt, response: answer.transcript(), spent }))
@@ -277,19 +309,27 @@ struct ModelReply<T> {
     unreadable: u32,
 }
 
+impl<T> ModelReply<T> {
+    /// The same, with the usage of earlier requests.
+    fn after(mut self, earlier: &Usage) -> Self {
+        self.spent.add(earlier);
+        self
+    }
+}
+
 /// Why there is no usable answer.
 enum Unanswered {
     /// There is none.
     Failed(PolicyError),
-    /// The functions do not reach the model: the prompt must list them.
-    WithoutTools { reason: String, spent: Usage, unreadable: u32 },
+    /// This part does not reach the model: the prompt must do without.
+    Without { part: PromptPart, reason: String, spent: Usage, unreadable: u32 },
 }
 
 impl Unanswered {
     /// The same, with the usage of earlier requests.
     fn after(mut self, earlier: &Usage) -> Self {
         match &mut self {
-            Self::Failed(PolicyError { spent, .. }) | Self::WithoutTools { spent, .. } => {
+            Self::Failed(PolicyError { spent, .. }) | Self::Without { spent, .. } => {
                 spent.add(earlier);
             }
         }
@@ -301,11 +341,28 @@ impl From<Unanswered> for PolicyError {
     fn from(unanswered: Unanswered) -> Self {
         match unanswered {
             Unanswered::Failed(failed) => failed,
-            // Only a prompt with functions ends so, and then it is asked without.
-            Unanswered::WithoutTools { reason, spent, .. } => {
-                Self { reason, spent, cancelled: false }
-            }
+            // Only a prompt with such a part ends so, and then it is asked without.
+            Unanswered::Without { reason, spent, .. } => Self { reason, spent, cancelled: false },
         }
+    }
+}
+
+/// Asks, and if the server rejects pictures, asks without them.
+async fn ask_in_text_if_blind<T>(
+    model: &dyn Model,
+    pictures: ScreenshotMode,
+    write: impl Fn(ScreenshotMode) -> Prompt,
+    shape: &Value,
+    read: impl Fn(&ModelResponse) -> Result<T, UnusableReply>,
+    call: &Call,
+    watch: &dyn EventSink,
+) -> Result<ModelReply<T>, Unanswered> {
+    let asked = ask(model, write(pictures), shape, &read, call, watch).await;
+    let Err(Unanswered::Without { reason, spent, .. }) = asked else { return asked };
+    AgentEvent::ModelRetried { reason }.send(watch);
+    match ask(model, write(ScreenshotMode::None), shape, &read, call, watch).await {
+        Ok(asked) => Ok(asked.after(&spent)),
+        Err(failed) => Err(failed.after(&spent)),
     }
 }
 
@@ -328,11 +385,16 @@ async fn ask<T>(
             Err(unanswered) => {
                 spent.add(&unanswered.usage);
                 let reason = unanswered.reason;
-                if unanswered.tools_refused {
-                    let reason = format!(
-                        "functions are listed in the prompt from now on, because the server rejected native calls ({reason})"
-                    );
-                    return Err(Unanswered::WithoutTools { reason, spent, unreadable });
+                if let Some(part) = unanswered.rejected.filter(|part| prompt.has(*part)) {
+                    let reason = match part {
+                        PromptPart::Tools => format!(
+                            "functions are listed in the prompt from now on, because the server rejected native calls ({reason})"
+                        ),
+                        PromptPart::Pictures => format!(
+                            "no screenshots are sent from now on, because the server rejected them ({reason})"
+                        ),
+                    };
+                    return Err(Unanswered::Without { part, reason, spent, unreadable });
                 }
                 let cancelled = unanswered.cancelled;
                 return Err(Unanswered::Failed(PolicyError { reason, spent, cancelled }));
@@ -361,7 +423,8 @@ async fn ask<T>(
                 "functions are listed in the prompt from now on, because {} did not call any natively",
                 model.name()
             );
-            return Err(Unanswered::WithoutTools { reason, spent, unreadable });
+            let part = PromptPart::Tools;
+            return Err(Unanswered::Without { part, reason, spent, unreadable });
         }
         AgentEvent::ModelRetried { reason: wrong.clone() }.send(watch);
         prompt::repair(&mut prompt, &answer, &unusable);

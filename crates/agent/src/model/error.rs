@@ -5,6 +5,8 @@ use std::time::Duration;
 use serde_json::Value;
 use thumbwire_base::visible::visible;
 
+use super::PromptPart;
+
 /// Why a request failed.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct RequestError {
@@ -29,8 +31,8 @@ pub(super) enum Retry {
     Adapted,
     /// After a pause, but only once: each attempt takes minutes.
     Once,
-    /// Not this request, but one whose prompt lists the functions.
-    WithoutTools,
+    /// Not this request, but one whose prompt has no such part: functions are listed in the text, pictures left out.
+    Without(PromptPart),
 }
 
 impl RequestError {
@@ -71,9 +73,7 @@ pub(super) fn refused(refused: &ErrorResponse<'_>) -> RequestError {
     let broke = status == 402 || body.contains("insufficient_quota");
     // 408 and 409 as in OpenAI's own client; 529 is Anthropic's "overloaded".
     let passing = matches!(status, 408 | 409 | 429 | 500 | 502..=504 | 529);
-    // llama.cpp sends 500 if its model has no vision: "image input is not supported".
-    let lower = output.to_lowercase();
-    let blind = lower.contains("image") && lower.contains("not support");
+    let blind = rejects_pictures(&output);
     let passing = !broke && !blind && refused.should.unwrap_or(passing);
     let next = match status {
         _ if broke => " The account has no credit left: add some, or use another model.".into(),
@@ -91,6 +91,7 @@ pub(super) fn refused(refused: &ErrorResponse<'_>) -> RequestError {
         _ => String::new(),
     };
     let again = match (passing, refused.pause) {
+        _ if blind => Retry::Without(PromptPart::Pictures),
         (false, _) => Retry::Never,
         (true, Some(pause)) => Retry::After(pause),
         (true, None) => Retry::Backoff,
@@ -126,6 +127,18 @@ pub(super) fn inside(error: &Value) -> RequestError {
     } else {
         RequestError::transient(reason)
     }
+}
+
+/// Whether an error says that there is no vision. Seen:
+///
+/// * llama.cpp, 500: "image input is not supported"
+/// * OpenRouter, 404: "No endpoints found that support image input"
+/// * text-only servers, 400 or 422: "Unsupported content part type for text-only server: image_url", "unknown variant
+///   `image_url`, expected `text`"
+fn rejects_pictures(refusal: &str) -> bool {
+    let refusal = refusal.to_lowercase();
+    let denies = ["not support", "unsupported", "support image input", "unknown variant"];
+    refusal.contains("image") && denies.iter().any(|words| refusal.contains(words))
 }
 
 /// Whether an error is about native functions. Seen:
@@ -271,7 +284,17 @@ mod tests {
         assert!(fault(404, "{}").reason.contains("Check the model name, gpt-x, and the base URL"));
         assert!(fault(413, "{}").reason.ends_with("send fewer images."));
         let blind = fault(500, r#"{"error":{"message":"image input is not supported"}}"#);
-        assert!(blind.reason.ends_with("send text only.") && blind.again == Retry::Never);
+        assert!(blind.reason.ends_with("send text only."));
+        for (status, said) in [
+            (500, "image input is not supported"),
+            (404, "No endpoints found that support image input"),
+            (400, "Unsupported content part type for text-only server: image_url"),
+            (422, "messages[1]: unknown variant `image_url`, expected `text`"),
+        ] {
+            let body = serde_json::json!({ "error": { "message": said } }).to_string();
+            assert_eq!(fault(status, &body).again, Retry::Without(PromptPart::Pictures), "{said}");
+        }
+        assert_eq!(fault(400, "the image is too large").again, Retry::Never);
     }
 
     #[test]

@@ -24,7 +24,9 @@ use super::http::{Endpoint, root_cause};
 use super::image::{self, Limits};
 use super::price::Price;
 use super::sse::SseParser;
-use super::{Model, ModelError, ModelResponse, OnText, Prompt, ToolCall, ToolSupport, Usage};
+use super::{
+    Model, ModelError, ModelResponse, OnText, Prompt, PromptPart, ToolCall, ToolSupport, Usage,
+};
 use thumbwire_core::action::Call;
 
 /// More than any answer has: 100,000 tokens as events are about 20 MB.
@@ -183,7 +185,10 @@ impl<D: ProviderApi> Model for HttpModel<D> {
         if let Some(price) = &self.price {
             spent.dollars = Some(price.of(&spent));
         }
-        let tools_refused = matches!(&ended, Ok(Err(fault)) if fault.again == Retry::WithoutTools);
+        let rejected = match &ended {
+            Ok(Err(RequestError { again: Retry::Without(part), .. })) => Some(*part),
+            _ => None,
+        };
         let (why, cancelled) = match ended {
             Ok(Ok(answer)) => return Ok(ModelResponse { usage: spent, ..answer }),
             Ok(Err(fault)) => (fault.reason, false),
@@ -195,7 +200,7 @@ impl<D: ProviderApi> Model for HttpModel<D> {
         let reason = format!("{} at {}: {why}", self.name, self.endpoint.shown());
         let reason =
             self.endpoint.key.as_ref().map_or_else(|| reason.clone(), |key| key.cut_from(&reason));
-        Err(ModelError { reason, cancelled, tools_refused, usage: spent })
+        Err(ModelError { reason, cancelled, rejected, usage: spent })
     }
 }
 
@@ -250,6 +255,10 @@ impl<D: ProviderApi> HttpModel<D> {
                 let refusal = fault.refusal.take();
                 if refusal.as_ref().is_some_and(|said| self.dialect.adapt(said)) {
                     fault.again = Retry::Adapted;
+                } else if fault.again == Retry::Without(PromptPart::Pictures) {
+                    if !prompt.has(PromptPart::Pictures) {
+                        fault.again = Retry::Never;
+                    }
                 } else if !prompt.tools.is_empty()
                     && refusal.as_ref().is_some_and(|said| error::mentions_tools(said))
                 {
@@ -264,7 +273,7 @@ impl<D: ProviderApi> HttpModel<D> {
         let left = || call.deadline.saturating_duration_since(Instant::now());
         let answered = attempt
             .retry(pauses)
-            .when(|fault| !matches!(fault.again, Retry::Never | Retry::WithoutTools))
+            .when(|fault| !matches!(fault.again, Retry::Never | Retry::Without(_)))
             .adjust(|fault, pause| backoff::retry_delay(fault.again, pause, left()))
             .notify(|fault, pause| {
                 tracing::info!(
@@ -305,7 +314,7 @@ impl<D: ProviderApi> HttpModel<D> {
             }
             ToolSupport::No | ToolSupport::Maybe => {
                 self.tools.refused.store(true, Ordering::Relaxed);
-                fault.again = Retry::WithoutTools;
+                fault.again = Retry::Without(PromptPart::Tools);
             }
         }
     }

@@ -17,6 +17,26 @@ pub struct Prompt {
     pub turns: Vec<Message>,
 }
 
+/// A part of a prompt that not every server takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PromptPart {
+    /// The functions apart from the text, [`Prompt::tools`].
+    Tools,
+    /// The screenshots.
+    Pictures,
+}
+
+impl Prompt {
+    /// Whether it has such a part.
+    pub fn has(&self, part: PromptPart) -> bool {
+        let is_picture = |part: &ContentPart| matches!(part, ContentPart::Image(_));
+        match part {
+            PromptPart::Tools => !self.tools.is_empty(),
+            PromptPart::Pictures => self.turns.iter().any(|turn| turn.parts.iter().any(is_picture)),
+        }
+    }
+}
+
 /// A function that a model may call natively.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tool {

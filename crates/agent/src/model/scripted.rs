@@ -204,7 +204,7 @@ impl Model for ScriptedModel {
         let failed = |reason: String, cancelled| ModelError {
             reason,
             cancelled,
-            tools_refused: false,
+            rejected: None,
             usage: Usage::default(),
         };
         if call.cancelled.is_cancelled() {

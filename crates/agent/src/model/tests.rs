@@ -13,8 +13,8 @@ use serde_json::Value;
 use thumbwire_device::{Format, Image};
 
 use super::{
-    ApiKey, Model, ModelError, ModelResponse, ModelSpec, RequestTimeouts, Settings, ToolCallMode,
-    ToolSupport, config,
+    ApiKey, Model, ModelError, ModelResponse, ModelSpec, PromptPart, RequestTimeouts, Settings,
+    ToolCallMode, ToolSupport, config,
 };
 use super::{ContentPart, Message, Prompt, Role, Tool, ToolCall, ToolResult};
 use endpoint::Server;

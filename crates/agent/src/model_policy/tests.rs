@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::*;
 use crate::model::{ContentPart, Role};
-use crate::model::{ModelError, OnText, ToolCall};
+use crate::model::{ModelError, OnText, PromptPart, ToolCall};
 use crate::observation::Function;
 use thumbwire_core::event::{Event, NoEvents};
 
@@ -182,7 +182,7 @@ async fn model_failure_is_a_policy_error() {
     let unanswered = ModelError {
         reason: "no answer in 250 s".into(),
         cancelled: true,
-        tools_refused: false,
+        rejected: None,
         usage: spent,
     };
     fake.answers.lock().unwrap().insert(0, Err(unanswered));

@@ -353,7 +353,10 @@ async fn refused_functions_are_not_sent_again() {
             let call = Call::with_timeout(Duration::from_secs(30));
             let failed = model.complete(&prompt_with_tools(), None, &call, &|_| ()).await;
             let failed = failed.unwrap_err();
-            assert!(failed.tools_refused && failed.reason.contains(message), "{failed:?}");
+            assert!(
+                failed.rejected == Some(PromptPart::Tools) && failed.reason.contains(message),
+                "{failed:?}"
+            );
             assert_eq!((server.asked().len(), failed.usage.retries), (1, 0), "{message}");
             assert_eq!(model.tool_support(), ToolSupport::No, "it is remembered");
             model.complete(&prompt(), None, &call, &|_| ()).await.unwrap();
@@ -365,7 +368,7 @@ async fn refused_functions_are_not_sent_again() {
         let model = config::open(&choice.parse().unwrap(), settings).unwrap();
         let call = Call::with_timeout(Duration::from_secs(30));
         let failed = model.complete(&prompt_with_tools(), None, &call, &|_| ()).await.unwrap_err();
-        assert!(!failed.tools_refused, "{failed:?}");
+        assert!(failed.rejected.is_none(), "{failed:?}");
         assert!(
             failed.reason.ends_with("omit `--tool-calls native`, or use another model."),
             "{failed:?}"

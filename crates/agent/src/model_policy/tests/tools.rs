@@ -2,6 +2,8 @@
 
 use super::*;
 use crate::model::ToolResult;
+use thumbwire_device::Image;
+use thumbwire_device::image::Format;
 
 fn answering(support: ToolSupport, answers: Vec<Result<ModelResponse, ModelError>>) -> Arc<Fake> {
     let answers = Mutex::new(answers.into_iter().rev().collect());
@@ -98,7 +100,7 @@ fn refused() -> Result<ModelResponse, ModelError> {
     Err(ModelError {
         reason: "status 400: model-x does not support tools".into(),
         cancelled: false,
-        tools_refused: true,
+        rejected: Some(PromptPart::Tools),
         usage: Usage::default(),
     })
 }
@@ -119,6 +121,49 @@ async fn functions_are_listed_after_a_refusal() {
     let asked = fake.asked.lock().unwrap();
     assert!(!asked[0].0.tools.is_empty() && asked[1].0.tools.is_empty());
     assert!(asked[1].0.system.contains("press_key(key_code): Press a key."));
+}
+
+#[tokio::test]
+async fn screenshots_are_left_out_after_a_refusal() {
+    let blind = || {
+        Err(ModelError {
+            reason: "status 404: No endpoints found that support image input".into(),
+            cancelled: false,
+            rejected: Some(PromptPart::Pictures),
+            usage: Usage { calls: 1, ..Usage::default() },
+        })
+    };
+    let pictured = || {
+        let clean = Some(Image { format: Format::Png, bytes: Default::default() });
+        Observation { clean, ..sight() }
+    };
+    let judged = || native(r#"{"reached": true, "why": "yes"}"#, &[]);
+    let fake = answering(ToolSupport::No, vec![blind(), native(HOME, &[]), judged()]);
+    let policy = ModelPolicy::new(fake.clone()).with_pictures(ScreenshotMode::Both);
+    let listener = Listener::default();
+    let decided = policy.decide(&pictured(), &call(), &listener).await.unwrap();
+    assert_eq!((decided.unreadable, decided.spent.calls), (0, 2));
+    let told = listener.0.lock().unwrap().clone();
+    let lost = "asked again: no screenshots are sent from now on, because the server rejected them (status 404: No endpoints found that support image input)";
+    assert!(told.iter().any(|told| told == lost), "{told:?}");
+    // The judgement does without from the start.
+    policy.judge(&pictured(), &decided.decision, &call(), &NoEvents).await.unwrap();
+    let has_pictures = |asked: &(Prompt, Option<Value>)| asked.0.has(PromptPart::Pictures);
+    let asked: Vec<bool> = fake.asked.lock().unwrap().iter().map(has_pictures).collect();
+    assert_eq!(asked, [true, false, false]);
+    // A judge of its own that is blind is asked once more, in text.
+    let judge = answering(ToolSupport::No, vec![blind(), judged()]);
+    let policy = ModelPolicy::new(answering(ToolSupport::No, vec![])).with_judge(judge.clone());
+    let judgement = policy.judge(&pictured(), &decided.decision, &call(), &NoEvents).await.unwrap();
+    assert_eq!(judgement.unwrap().spent.calls, 2);
+    // One that has got none cannot do without.
+    let fake = answering(ToolSupport::No, vec![blind(), blind()]);
+    let failed = ModelPolicy::new(fake.clone())
+        .with_pictures(ScreenshotMode::Both)
+        .decide(&pictured(), &call(), &NoEvents)
+        .await;
+    assert!(failed.unwrap_err().reason.contains("support image input"));
+    assert_eq!(fake.times(), 2);
 }
 
 /// A server that drops the functions, as some gateways do, leaves the model with nothing to call.
