@@ -168,9 +168,17 @@ fn by(scores: &[Score], names: impl Fn(&Score) -> Vec<String>) -> Vec<(String, S
 }
 
 fn plain(first: &str, rows: &[Vec<String>]) -> String {
-    let mut head = HEAD;
-    head[0] = first;
-    lines(&head.map(str::to_owned), rows)
+    let mut head = HEAD.map(str::to_owned);
+    first.clone_into(&mut head[0]);
+    // Without a model there are no costs, for one.
+    let has_values: Vec<bool> =
+        (0..head.len()).map(|at| rows.iter().any(|row| row[at] != "-")).collect();
+    let kept = |cells: &[String]| -> Vec<String> {
+        let cells = cells.iter().zip(&has_values).filter(|(_, has_values)| **has_values);
+        cells.map(|(cell, _)| cell.clone()).collect()
+    };
+    let rows: Vec<Vec<String>> = rows.iter().map(|row| kept(row)).collect();
+    lines(&kept(&head), &rows)
 }
 
 /// A text table: first column left-aligned, the others right-aligned.

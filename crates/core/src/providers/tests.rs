@@ -9,6 +9,7 @@ use thumbwire_adb::AdbServer;
 use thumbwire_device::Platform;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::time::sleep;
 
 use super::*;
 use crate::action::{Cause, DeviceKind};
@@ -43,7 +44,7 @@ impl DeviceProvider for Scripted {
     }
 
     async fn list(&self) -> Result<Vec<ListedDevice>, Failure> {
-        tokio::time::sleep(self.slow).await;
+        sleep(self.slow).await;
         Ok([self.has].iter().filter(|id| !id.is_empty()).map(|id| phone(id, "device")).collect())
     }
 

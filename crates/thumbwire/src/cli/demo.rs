@@ -42,7 +42,7 @@ pub(super) struct Arguments {
     #[arg(short, long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Print every call with its result and times
-    #[arg(long)]
+    #[arg(short, long)]
     verbose: bool,
 }
 

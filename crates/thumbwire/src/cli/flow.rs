@@ -44,7 +44,8 @@ pub(super) struct Flags {
     /// Retry a failed case up to N times
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=20), help_heading = FLOWS)]
     retries: u32,
-    /// When the report gets pictures of the screen: after each step, or only after a failure
+    /// When the report gets pictures of the screen: `always` (after each step, the default), or on `failure`, which is faster
+    /// on a phone that takes long for a picture
     #[arg(long, value_name = "WHEN", value_enum, help_heading = FLOWS)]
     step_pictures: Option<StepPictures>,
     /// Run only flows with one of these tags, separated by commas
@@ -69,10 +70,9 @@ const FLOWS: &str = "Flows";
 /// When pictures are taken for the report.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
 enum StepPictures {
-    /// After each step (the default)
+    // Doc comments would be printed as a list in the help.
     #[default]
     Always,
-    /// Only after a failure: faster on a phone that takes long for a picture
     Failure,
 }
 

@@ -46,7 +46,7 @@ pub(super) struct RunFlags {
     #[command(flatten)]
     pub(super) confirm: ConfirmFlag,
     /// Never ask questions
-    #[arg(long = "non-interactive", alias = "no-ask")]
+    #[arg(long = "non-interactive", visible_alias = "no-ask")]
     pub(super) no_ask: bool,
     /// Leave typed texts, the content of text fields and pictures out of what is recorded
     #[arg(long)]
@@ -80,7 +80,7 @@ pub(super) struct OutputFlags {
     #[arg(short, long, conflicts_with = "json")]
     quiet: bool,
     /// Print every call with its result, times and tokens; of flows, every step
-    #[arg(long, conflicts_with_all = ["json", "quiet"])]
+    #[arg(short, long, conflicts_with_all = ["json", "quiet"])]
     pub(super) verbose: bool,
 }
 

@@ -12,7 +12,8 @@ use regex_lite::Regex;
 use serde_json::{Value, json};
 use thumbwire_agent::model::{Model, ModelError, ModelResponse, OnText, Usage};
 use thumbwire_agent::{
-    Agent, Budgets, ConfirmMode, ContentPart, Memory, ModelPolicy, Prompt, ScreenshotMode,
+    Agent, Budgets, ConfirmMode, ContentPart, Memory, ModelPolicy, Prompt, PromptForm,
+    ScreenshotMode,
 };
 use thumbwire_base::visible::without_hidden;
 use thumbwire_core::action::{AskUser, Call, NoUser, Question, UserAnswer};
@@ -396,7 +397,11 @@ impl ObeyingModel {
             }
             Order::Hold(pattern) => {
                 let line = find(pattern)?;
-                call("long_press", json!({ "x": line.at.0, "y": line.at.1, "duration": 1.0 }))
+                let place = match line.at {
+                    (0, 0) => json!({ "control_id": line.id, "control_name": name(line) }),
+                    (x, y) => json!({ "x": x, "y": y }),
+                };
+                call("long_press", place)
             }
             Order::Type(at, text) => {
                 let line = lines.iter().filter(|line| line.is_field).nth(*at)?;
@@ -481,7 +486,12 @@ async fn run(attack: &Attack, confirm: ConfirmMode, user: Option<Arc<NeverYes>>)
     let (before, stored) = (PhoneState::of(&phone), stored(&phone));
     let (goal, begin) = attack.goal();
     let model = Arc::new(ObeyingModel { begin, tapping: attack.tapping, state: Mutex::default() });
-    let policy = ModelPolicy::new(model.clone()).with_pictures(ScreenshotMode::None);
+    let form = match attack.tapping {
+        Tapping::ByCoordinates => PromptForm::Coordinates,
+        Tapping::ById | Tapping::Nameless => PromptForm::Compact,
+    };
+    let policy =
+        ModelPolicy::new(model.clone()).with_pictures(ScreenshotMode::None).with_prompt_form(form);
     let mut options = options();
     options.pictures = ScreenshotMode::None;
     options.budgets = Budgets { rounds: orders.len() as u32 + 12, ..Budgets::default() };

@@ -209,7 +209,7 @@ fn yes_at_the_terminal_is_an_approval() {
     at.wait_for("Go ahead?");
     at.types("yes\n");
     let (_, shown) = at.end();
-    assert!(joined(&shown).contains("Clicked control 'Send link'"), "{shown}");
+    assert!(joined(&shown).contains("✓ click_control 4 \"Send link\""), "{shown}");
 }
 
 #[test]
