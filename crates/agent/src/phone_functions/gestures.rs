@@ -332,14 +332,20 @@ impl Phone<'_> {
             return Err(format!("`seconds` must be 0 to {LONGEST_WAIT}"));
         }
         let (target, time) = (Target::text(text.as_str()), Duration::from_secs_f64(seconds));
-        let (condition, is) = match gone.unwrap_or(false) {
-            true => (WaitCondition::Gone(target), "gone"),
-            false => (WaitCondition::Shown(target), "on the screen"),
+        let (condition, is, is_not) = match gone.unwrap_or(false) {
+            true => (WaitCondition::Gone(target), "gone", "still on the screen"),
+            false => (WaitCondition::Shown(target), "on the screen", "not on the screen"),
         };
         let call = part_of(self.call, time + BUDGET);
         let waited = Action::Observe(Observe::Until(condition, time));
-        self.perform.perform(&call, waited).await.map_err(|failure| said(&failure))?;
-        Ok(format!("{:?} is {is}", truncate(&text, LONGEST)).into())
+        let outcome = self.perform.perform(&call, waited).await;
+        let text = truncate(&text, LONGEST);
+        match outcome.map_err(|failure| said(&failure))? {
+            Outcome::Observed(seen) if !seen.settled => {
+                Err(format!("{text:?} is {is_not} after {seconds} s"))
+            }
+            _ => Ok(format!("{text:?} is {is}").into()),
+        }
     }
 }
 
