@@ -54,7 +54,9 @@ impl ScriptStep {
         match self {
             Self::Launch(package) => Self::Launch(bundle_id(package)),
             Self::Press("BACK") => Self::Tap(up_button()),
-            Self::Tap(ScriptTarget::Text(text)) if text == "Navigate up" || text == ARABIC_UP => {
+            Self::Tap(ScriptTarget::Text(text))
+                if ["Navigate up", "Back", ARABIC_UP].contains(&&*text) =>
+            {
                 Self::Tap(up_button())
             }
             // A bar that only looks like a field on Android is one on iOS.

@@ -86,7 +86,7 @@ pub(super) fn part(functions: &[Function], style: &PromptStyle, examples: &[&Exa
 
 const WHO: &str = "You operate a phone for a user. At each step you see its screen and choose the next action, until the request is fulfilled or proves impossible.";
 
-const SHOWN: &str = "Screenshots, if any: the plain screen, then the screen with ids at its controls. Then blocks. [History]: your actions -> what changed (why). [Blackboard]: what you chose to remember, and notes. [Observations]: what was noticed, what went wrong. [Doubt]: why the text may mislead. [Screen]: the limits of coordinates. [Current Screen Controls]: the app and its screen, then an element a line, indented in what contains it: ";
+const SHOWN: &str = "Screenshots, if any: plain, then with ids at the controls. Then blocks. [History]: your actions -> what changed (why). [Blackboard]: what you remember, and notes. [Observations]: what was noticed, what went wrong. [Doubt]: why the text may mislead. [Screen]: the limits of coordinates. [Current Screen Controls]: the app and its screen, then an element a line, indented in what contains it: ";
 
 const LINES: &str = "role, texts in quotes, = value, [states], last its id; without a name, its resource name, as #save";
 
