@@ -193,9 +193,16 @@ impl ScriptTarget {
         shown.iter().enumerate().filter(|(_, one)| fits(one)).map(|(at, _)| at).collect()
     }
 
-    /// How many of the visible controls match.
+    /// How many of the visible controls match. An iPhone's cell and the text in it are one.
     pub fn count(&self, shown: &[VisibleControl]) -> usize {
-        self.all(shown).len()
+        let all = self.all(shown);
+        let is_inside_another = |at: usize| {
+            let inner = &shown[at];
+            let mut outer = all.iter().filter(|other| **other < at).map(|other| &shown[*other]);
+            inner.is_of_ios()
+                && outer.any(|outer| outer.name == inner.name && outer.encloses(inner))
+        };
+        all.iter().filter(|at| !is_inside_another(**at)).count()
     }
 
     /// The text to read from it: all of it, or the group of a pattern with a group.
@@ -247,6 +254,14 @@ impl VisibleControl {
             (Some(at), Some(other)) => other - at,
             _ => (other.middle().1 - self.middle().1).abs(),
         }
+    }
+
+    fn encloses(&self, other: &Self) -> bool {
+        let [left, top, right, bottom] = self.rect;
+        left <= other.rect[0]
+            && top <= other.rect[1]
+            && right >= other.rect[2]
+            && bottom >= other.rect[3]
     }
 
     /// Whether it is on an iPhone.
