@@ -103,7 +103,7 @@ impl CoordinateSpace {
     }
 
     /// The model's call with places on the screen, in screenshot pixels. A place at the far edge is on the screen.
-    pub(super) fn to_screen(&self, call: &mut FunctionCall) {
+    pub(super) fn to_screen(self, call: &mut FunctionCall) {
         let Some(screen) = self.screen.filter(|screen| *screen != self.shown) else { return };
         convert(&mut call.arguments, &ACROSS, self.shown.width, screen.width);
         convert(&mut call.arguments, &DOWN, self.shown.height, screen.height);

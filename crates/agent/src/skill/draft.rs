@@ -286,7 +286,7 @@ fn act(step: &RecordedStep, action: &CallRecord, known: &Values) -> Result<Skill
     if ["start_x", "start_y", "end_x", "end_y"].into_iter().any(is_at) {
         return think();
     }
-    if !is_at("control_id") && !(is_at("x") && is_at("y")) {
+    if !(is_at("control_id") || is_at("x") && is_at("y")) {
         return Ok(SkillStep { function, arguments, ..SkillStep::default() });
     }
     let Some((controls, at)) = step.target(action) else { return think() };

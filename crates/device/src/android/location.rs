@@ -37,7 +37,7 @@ fn read_set(output: &CommandOutput) -> Result<(), Error> {
     }
     match all.trim() {
         "" => Ok(()),
-        text => Err(Error::Failed { what: "set the location", text: excerpt(text.to_owned()) }),
+        text => Err(Error::Failed { what: "set the location", text: excerpt(text) }),
     }
 }
 

@@ -323,7 +323,6 @@ impl Evaluation {
         };
         let ran = plan.run_some(meter, &wanted, &told).map_err(CliError::failed);
         bar.finish_and_clear();
-        drop(shared);
         let failed = failed.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
         let unfinished = missing.len() > file.added();
         let why = meter.over().filter(|_| unfinished);

@@ -140,7 +140,7 @@ fn untrusted_text_of_steps_and_suites_stays_text() {
         check_inert(&page);
         assert!(page.len() < 4_000_000, "{} bytes", page.len());
         for refused in ["&quot;..&quot;", "&quot;/etc&quot;", "001-case/../.."] {
-            let note = format!("{refused}");
+            let note = refused.to_string();
             assert!(page.contains(&note), "{note}");
         }
         assert!(page.contains("is not a folder of this suite"));
@@ -169,7 +169,7 @@ fn looped(status: &str) -> Vec<TraceRecord> {
         ActionResult::Outcome(StoredOutcome::Screenshot { file, width: 100, height: 200 })
     };
     let step = |step, parent, name: &str, range, before: Option<&str>, after: Option<&str>| {
-        let named = NamedStep {
+        NamedStep {
             step,
             parent,
             name: name.into(),
@@ -178,8 +178,7 @@ fn looped(status: &str) -> Vec<TraceRecord> {
             before: before.map(str::to_owned),
             after: after.map(str::to_owned),
             ..NamedStep::default()
-        };
-        named
+        }
     };
     let one = |named: NamedStep| TraceRecord::NamedStep(Box::new(named));
     let tap = NamedStep {
