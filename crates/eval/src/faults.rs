@@ -62,8 +62,10 @@ pub fn rules(kind: &str, probability: f64) -> Vec<String> {
         "unauthorized" | "disconnect" | "cut" | "corrupt-packets" | "garbage-packets" => {
             vec![format!("{kind}:p={probability}"), format!("adb-restart:p={each}")]
         }
-        // Each tap and each text causes one touch.
-        "app-crash" | "anr" => vec![format!("{kind}:p={probability},on=input tap")],
+        // Each tap and each text causes one touch, by a command or by the helper.
+        "app-crash" | "anr" => {
+            ["input tap", "helper tap"].map(|on| format!("{kind}:p={probability},on={on}")).into()
+        }
         _ => vec![format!("{kind}:p={probability}")],
     }
 }

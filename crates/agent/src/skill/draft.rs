@@ -12,7 +12,7 @@ use super::goal::candidates;
 use super::nodes::{describe, find, node, shown_texts, visible};
 use super::parameters::GoalParameters;
 use super::recorded::{RecordedRun, RecordedStep, is_of_place};
-use super::screen::{all_texts, expect, reading, rows_like};
+use super::screen::{all_texts, changed_figures, expect, reading, rows_like};
 use super::template::{Part, Values, has_words, parts, places, to_template};
 
 /// What a run did, as steps.
@@ -62,6 +62,18 @@ impl Draft {
             let here = found.iter().filter(|it| it.at == at && !at_end.contains(&it.reading.name));
             let read: Vec<&ScreenValue> = here.collect();
             let mut before = expectation(step, &known, &goal.constants);
+            let earlier = at.checked_sub(1).map(|at| &run.steps[at]);
+            if let Some(earlier) = earlier.filter(|earlier| earlier.front.app == step.front.app)
+                && let (Some(was), Some(now)) = (&earlier.controls, &step.controls)
+            {
+                let figures = changed_figures(was, now, &known);
+                before.shows.extend(
+                    figures
+                        .into_iter()
+                        .filter(|text| !before.shows.contains(text))
+                        .collect::<Vec<_>>(),
+                );
+            }
             let leaves = step.actions.first().is_some_and(|action| action.function == "launch_app");
             if leaves && let Some(controls) = &step.controls {
                 // What the run learned here, and was not read, is in what it did next: then this must be the same.

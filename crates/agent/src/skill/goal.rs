@@ -49,15 +49,19 @@ pub(super) fn candidates(goal: &str) -> Vec<Candidate> {
         let is_name = word.starts_with(char::is_uppercase) && !was_first;
         let kind = match is_number {
             true => Some(ParameterKind::Number),
-            false if is_name || word.contains(|it: char| it.is_numeric() || it == '@') => {
-                Some(ParameterKind::Words)
-            }
+            false if is_name || is_address(word) => Some(ParameterKind::Words),
             false => None,
         };
         found.extend(kind.map(|kind| Candidate { place, kind }));
     }
     found.sort_by_key(|candidate| candidate.place.start);
     found
+}
+
+/// Whether a word is a name or address of something, whatever its case: with digits, `a@b`, or a dot inside, as files and sites have.
+fn is_address(word: &str) -> bool {
+    let is_inside = |(at, _): (usize, &str)| at > 0 && at + 1 < word.len();
+    word.contains(|it: char| it.is_numeric() || it == '@') || word.match_indices('.').any(is_inside)
 }
 
 /// The insides of quotations.

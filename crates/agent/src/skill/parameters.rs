@@ -81,8 +81,15 @@ pub(super) fn find(runs: &[RecordedRun]) -> Result<GoalParameters, String> {
         .filter(|place| {
             places.iter().all(|it| it.place.end <= place.start || place.end <= it.place.start)
         })
-        .map(|place| goal[place].to_owned());
+        .flat_map(|place| with_numbers(&goal[place]));
     Ok(GoalParameters { goal: template, parameters, constants: constants.collect(), values })
+}
+
+/// A word, and the numbers of a time: an app may show the hour and the minute apart.
+fn with_numbers(word: &str) -> Vec<String> {
+    let numbers = word.split(':').filter(|part| !part.is_empty() && *part != word);
+    let is_number = |part: &&str| part.bytes().all(|it| it.is_ascii_digit());
+    std::iter::once(word).chain(numbers.filter(is_number)).map(str::to_owned).collect()
 }
 
 /// The places of a single goal that its run made use of.

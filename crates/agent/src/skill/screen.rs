@@ -72,6 +72,29 @@ pub(super) fn expect(
     Expectation { app, screen, shows, typed, texts: acting }
 }
 
+/// The figures that the last step changed, such as the hour after a tap on "Increase hour": next time it must have done the same.
+/// None if the step led to another page.
+pub(super) fn changed_figures(before: &Controls, now: &Controls, values: &Values) -> Vec<String> {
+    const MOST: usize = 3;
+    let [had, has] = [before, now].map(|controls| {
+        let nodes = visible(controls).map(|at| node(controls, at));
+        let texts = nodes.filter(|node| !is_text_field(node)).flat_map(shown_texts);
+        texts.map(str::to_owned).collect::<Vec<String>>()
+    });
+    let new: Vec<&String> = has.iter().filter(|text| !had.contains(text)).collect();
+    // Running clocks have colons.
+    let is_figure = |text: &&&String| {
+        text.chars().count() <= LONGEST_TEXT
+            && text.contains(|it: char| it.is_numeric())
+            && !text.contains([':', '\n'])
+    };
+    let figures: Vec<&String> = new.iter().filter(is_figure).copied().collect();
+    if figures.is_empty() || figures.len() > MOST || new.len() * 2 > has.len() {
+        return Vec::new();
+    }
+    figures.into_iter().filter_map(|text| to_template(text, values).ok()).collect()
+}
+
 /// How many visible nodes look like this one, as the rows of a list do.
 pub(super) fn rows_like(controls: &Controls, at: usize) -> usize {
     let it = node(controls, at);
@@ -176,6 +199,10 @@ pub(super) fn reading(
         let one = node(controls, at);
         for (text, is_label) in [(&*one.text, false), (&*one.description, true)] {
             if !has_words(text, value) {
+                continue;
+            }
+            // A single digit is in many texts: that of a count is on the screen by chance.
+            if value.chars().count() == 1 && text != value {
                 continue;
             }
             let from = source(controls, at, is_label, values)?;
@@ -370,5 +397,27 @@ mod tests {
             None,
             "nothing tells them apart"
         );
+    }
+
+    #[test]
+    fn figures_that_a_step_changed_must_be_there_next_time() {
+        let texts = ["Save", "Cancel", "Increase hour", "Decrease hour"];
+        let picker = |figures: &[&'static str]| screen(&[&texts[..], figures].concat());
+        let changed = |before: &[&'static str], now: &[&'static str]| {
+            changed_figures(&picker(before), &picker(now), &values("Ada"))
+        };
+        assert_eq!(changed(&["7", "30"], &["8", "30"]), ["8"]);
+        assert_eq!(changed(&["00h 00m 02s"], &["00h 00m 25s"]), ["00h 00m 25s"]);
+        assert_eq!(changed(&["0:07"], &["0:08"]), [""; 0], "it runs by itself");
+        assert_eq!(changed(&["7"], &["AM"]), [""; 0]);
+        let other = screen(&["Alarms", "8:30", "12 left"]);
+        assert_eq!(changed_figures(&picker(&["7"]), &other, &values("Ada")), [""; 0], "a page");
+    }
+
+    #[test]
+    fn single_digit_is_read_only_where_it_stands_alone() {
+        let found = |text: &str| reading("N", "2", &screen(&["Other", text]), &values("Ada"));
+        assert_eq!(found("1 of 2"), None);
+        assert!(found("2").is_some());
     }
 }

@@ -442,3 +442,17 @@ async fn tap_without_its_effect_ends_the_skill() {
         assert!(told.to_uppercase().contains(&expected.to_uppercase()), "{told}");
     }
 }
+
+/// The name of a file says what a dialog is about, so another's is not confirmed.
+#[test]
+fn names_of_files_and_numbers_of_times_are_of_the_goal() {
+    let dialog = || {
+        let texts = ["Delete “ticket.pdf”?", "It cannot be brought back", "Cancel", "OK"];
+        controls((0..).zip(texts).map(|(at, text)| node("Button", text, at)).collect())
+    };
+    let steps = vec![Step("app", dialog(), click("4")), Step("app", home(), None)];
+    let run = recorded("run", "Delete the file ticket.pdf at 6:20.", "", steps).unwrap();
+    let skill = Skill::learn(&[run], Some("delete")).unwrap();
+    let before = skill.steps[0].before.as_ref().unwrap();
+    assert_eq!(before.shows, ["Delete “ticket.pdf”?"]);
+}

@@ -168,6 +168,7 @@ pub(super) fn width() -> Option<usize> {
 }
 
 /// Width of the terminal on standard output.
+#[cfg(feature = "agent")]
 #[cfg(unix)]
 pub(super) fn output_width() -> Option<usize> {
     let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
@@ -175,6 +176,7 @@ pub(super) fn output_width() -> Option<usize> {
 }
 
 /// Width of the terminal on standard output: unknown on this platform.
+#[cfg(feature = "agent")]
 #[cfg(not(unix))]
 pub(super) fn output_width() -> Option<usize> {
     None

@@ -53,8 +53,9 @@ pub(super) fn navigation_bar(view: View) -> View {
     parts.push(at_end(right));
     let mut bar = bar(parts, &name);
     bar.id = view.id;
-    // Below the status bar, where taps reach the buttons.
-    if top != taffy::LengthPercentage::length(0.0) {
+    // A bar over a picture begins below the status bar, where taps reach its buttons.
+    const STATUS_BAR: f32 = 20.0;
+    if top.into_raw().value() >= STATUS_BAR {
         bar.style.padding.top = top;
         bar.style.size.height = taffy::Dimension::auto();
     }

@@ -168,8 +168,8 @@ fn looped(status: &str) -> Vec<TraceRecord> {
         let file = file.to_owned();
         ActionResult::Outcome(StoredOutcome::Screenshot { file, width: 100, height: 200 })
     };
-    let step = |step, parent, name: &str, range, before: Option<&str>, after: Option<&str>| {
-        NamedStep {
+    let step =
+        |step, parent, name: &str, range, before: Option<&str>, after: Option<&str>| NamedStep {
             step,
             parent,
             name: name.into(),
@@ -178,8 +178,7 @@ fn looped(status: &str) -> Vec<TraceRecord> {
             before: before.map(str::to_owned),
             after: after.map(str::to_owned),
             ..NamedStep::default()
-        }
-    };
+        };
     let one = |named: NamedStep| TraceRecord::NamedStep(Box::new(named));
     let tap = NamedStep {
         status: status.into(),
