@@ -48,10 +48,20 @@ eval seeds='0..20':
     cargo build --release -p thumbwire
     target/release/thumbwire eval --policy oracle --seeds {{seeds}} --min-success 1
     target/release/thumbwire eval --policy scripted --seeds {{seeds}} --min-success 0.95
+    target/release/thumbwire eval --policy prompt-only --seeds {{seeds}} --min-success 0.95
     target/release/thumbwire eval --platform ios --policy oracle --seeds 0..3 --min-success 1
     target/release/thumbwire eval --platform ios --policy scripted --seeds 0..3 --min-success 0.95
     target/release/thumbwire eval --fault-kinds all --seeds {{seeds}} --min-success 0.95
     target/release/thumbwire eval --fault-kinds all --seeds 0..3 --ablate
+
+# The baselines of docs/leaderboard.md, and the page; pass the results of models, which stay in it only so
+leaderboard *models:
+    cargo build --release -p thumbwire
+    mkdir -p target/leaderboard
+    for policy in oracle scripted prompt-only idle always-finish; do \
+        target/release/thumbwire eval --policy $policy --seeds 0..3 --json target/leaderboard/$policy.json > target/leaderboard/$policy.txt || exit 1; \
+    done
+    target/release/thumbwire eval --leaderboard target/leaderboard/*.json {{models}} --page docs/leaderboard.md
 
 # Determinism: one story through all virtual apps, in COUNT processes at other times and places, must give the same bytes
 same count='50':
@@ -60,6 +70,11 @@ same count='50':
 # Redraw every page of the virtual phone; review the images before committing
 gallery:
     INSTA_UPDATE=always cargo test -p thumbwire-virtual-android --test it gallery::
+
+# What annotated screenshots hide, and whether their ids can be read: OCR on every page of the gallery. Takes half an hour
+marks:
+    .ci/ocr
+    THUMBWIRE_PYTHON_OCR=$PWD/target/real/ocr/bin/python cargo test -p thumbwire --test it -- marks:: --ignored --nocapture
 
 # Accept the current test output as the new goldens; review the diff before committing
 bless:

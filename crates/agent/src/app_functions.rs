@@ -12,13 +12,14 @@ use serde_json::{Map, Value};
 use thumbwire_base::truncate;
 use tokio::time::Instant;
 
-use super::functions::FunctionProvider;
+use super::failure_text;
+use super::function_provider::FunctionProvider;
 use super::json_line::to_json_line;
 use super::knowledge::Index;
 use super::observation::Function;
 use thumbwire_core::action::{Action, AppToolReply, AppToolResult, Call, Cause, Outcome, Perform};
+use thumbwire_core::toolset::Reply;
 use thumbwire_core::toolset::app_tools::{Offer, answered, offers, sanitize};
-use thumbwire_core::toolset::{Reply, mobile};
 
 /// How many functions a policy gets. Each costs about a hundred tokens in every step.
 const MOST: usize = 16;
@@ -42,8 +43,8 @@ impl AppFunctions {
         let action = Action::ListAppTools { max_age: Duration::from_secs(60) };
         let catalog = match perform.perform(&call, action).await {
             Ok(Outcome::AppTools(catalog)) => catalog,
-            Ok(odd) => {
-                tracing::warn!("cannot list app functions: unexpected outcome: {odd:?}");
+            Ok(_) => {
+                tracing::warn!("cannot list app functions: unexpected outcome");
                 return Self { offers: Vec::new() };
             }
             Err(failure) => {
@@ -122,8 +123,8 @@ impl FunctionProvider for AppFunctions {
                     }
                 }
             }
-            Ok(odd) => failed(format!("unexpected outcome: {odd:?}")),
-            Err(failure) => failed(mobile::failure_text(&failure)),
+            Ok(_) => failed("the app's function had an unexpected outcome".into()),
+            Err(failure) => failed(failure_text::text(&failure)),
         })
     }
 }

@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use super::model::Usage;
-use super::options::Budgets;
+use super::options::{Budgets, Limit};
 
 /// A budget is low when this share is left.
 const LOW: f64 = 0.2;
@@ -28,6 +28,7 @@ pub struct BudgetUsage {
 
 /// One budget: its unit, the used amount, the limit, and how to write an amount.
 struct Gauge {
+    limit: Limit,
     name: &'static str,
     used: f64,
     most: f64,
@@ -75,7 +76,7 @@ impl BudgetUsage {
             return Some(reason.into());
         }
         self.gauges(budgets).find_map(|gauge| {
-            let Gauge { name, used, most, next, told } = gauge;
+            let Gauge { name, used, most, next, told, .. } = gauge;
             if used >= most {
                 return Some(format!("the budget of {}{name} is used up", told(most)));
             }
@@ -90,6 +91,12 @@ impl BudgetUsage {
         })
     }
 
+    /// The limit by which there can be no further step; `None` if there can, or if a higher limit would not help.
+    pub fn limit(&self, budgets: &Budgets) -> Option<Limit> {
+        let mut gauges = self.gauges(budgets);
+        gauges.find(|it| it.used >= it.most || it.used + it.next > it.most).map(|it| it.limit)
+    }
+
     /// How long a model may take, if time is limited.
     pub fn time_left(&self, budgets: &Budgets) -> Option<Duration> {
         budgets.time.map(|most| most.saturating_sub(self.time))
@@ -99,6 +106,7 @@ impl BudgetUsage {
         let tokens = |spent: &Usage| (spent.input_tokens + spent.output_tokens) as f64;
         let last = self.last.as_ref();
         let rounds = Gauge {
+            limit: Limit::Steps,
             name: " steps",
             used: self.rounds.into(),
             most: budgets.rounds.into(),
@@ -106,6 +114,7 @@ impl BudgetUsage {
             told: |count| format!("{count:.0}"),
         };
         let time = budgets.time.map(|most| Gauge {
+            limit: Limit::Time,
             name: "",
             used: self.time.as_secs_f64(),
             most: most.as_secs_f64(),
@@ -113,6 +122,7 @@ impl BudgetUsage {
             told: in_time,
         });
         let tokens = budgets.tokens.map(|most| Gauge {
+            limit: Limit::Tokens,
             name: " tokens",
             used: tokens(&self.spent),
             most: most as f64,
@@ -120,6 +130,7 @@ impl BudgetUsage {
             told: |count| format!("{count:.0}"),
         });
         let dollars = budgets.dollars.map(|most| Gauge {
+            limit: Limit::Cost,
             name: "",
             used: self.spent.dollars.unwrap_or_default(),
             most,
@@ -200,6 +211,7 @@ mod tests {
             ),
         ] {
             assert_eq!(used.over(&all()).as_deref(), Some(why));
+            assert!(used.limit(&all()).is_some(), "{why}");
         }
         assert_eq!(
             BudgetUsage { time: Duration::from_secs(580), ..none }.time_left(&all()),

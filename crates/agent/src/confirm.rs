@@ -1,8 +1,9 @@
 //! Questions to the user: those that a policy asks, and those before a risky action.
 //!
 //! [`AskUserFunctions`] provides the function `ask`. [`ConfirmMode`] says which actions need approval, and [`risk()`] which ones are
-//! risky, by the text of their target. Questions go through [`Call::ask`]; whether anybody is there to answer is up to
-//! the caller. An answer that is a secret is read without echo ([`Call::ask`]'s `ask_unseen`) and stored in the vault;
+//! risky, by the text of their target; [`approve`] asks for it. Questions go through [`Call::ask`]; whether anybody is there to answer is up to
+//! the caller, and a question ends with its call. A "no" is final: the same act is refused from then on without a question, also by
+//! another way and in a resumed run ([`Memory::refused`](super::memory::Memory::refused)). An answer that is a secret is read without echo ([`Call::ask`]'s `ask_unseen`) and stored in the vault;
 //! the policy learns only its name.
 
 mod risk;
@@ -12,23 +13,28 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use serde_json::{Map, Value, json};
+use thumbwire_base::visible::without_hidden;
 
-use super::functions::FunctionProvider;
+use super::event::AgentEvent;
+use super::function_provider::FunctionProvider;
 use super::observation::Function;
 use super::secrets::Vault;
 pub use risk::{Risk, risk};
+pub(super) use risk::{needs_screen, touched_label};
 use thumbwire_core::action::{Call, Perform, Question, UserAnswer, agrees};
+use thumbwire_core::event::EventSink;
 use thumbwire_core::toolset::Reply;
+use thumbwire_core::trace::format::RefusedAct;
 
-/// Which actions need the user's approval.
+/// Which actions need the user's approval. Without it, and where nobody can be asked, they are refused.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ConfirmMode {
     /// All that change something.
     Always,
     /// Risky ones.
-    Risky,
-    /// None.
     #[default]
+    Risky,
+    /// None: the operator answers for what happens.
     Never,
 }
 
@@ -40,17 +46,90 @@ impl ConfirmMode {
     }
 }
 
-/// Asks the user for approval.
+/// Why an action was not done.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct NotDone {
+    /// A sentence for the policy.
+    pub(super) reason: String,
+    /// The act, if the user refused it just now.
+    pub(super) refused: Option<RefusedAct>,
+}
+
+impl From<String> for NotDone {
+    fn from(reason: String) -> Self {
+        Self { reason, refused: None }
+    }
+}
+
+/// Asks the user to approve an act, unless it was refused before.
 ///
 /// # Errors
-/// Why it was not given, as a sentence for the policy: the user said no or gave no answer, or nobody can be asked.
-pub(super) async fn confirmed(call: &Call, question: &str) -> Result<(), String> {
-    match call.ask.ask(&Question::yes_or_no(question)).await {
-        UserAnswer::Text(answer) if agrees(&answer) => Ok(()),
-        UserAnswer::Text(_) => Err("the user said no: do not try it again; find another way, or end with FAIL".into()),
-        UserAnswer::Declined => Err("the user declined: do not try it again; find another way, or end with FAIL".into()),
-        UserAnswer::Dismissed => Err("the user closed the question without an answer: find another way, or end with FAIL and say so".into()),
-        UserAnswer::NoUser => Err("the user has to agree to this, and nobody can be asked here: find another way, or end with FAIL and say that the operator of Thumbwire can allow it with `--confirm never`".into()),
+/// The user said no or gave no answer, now or before; nobody can be asked; or the call ended first.
+pub(super) async fn approve(
+    call: &Call,
+    watch: &dyn EventSink,
+    question: &str,
+    act: &RefusedAct,
+    before: &[RefusedAct],
+) -> Result<(), NotDone> {
+    if before.iter().any(|refused| is_same(refused, act)) {
+        let reason = "the user has refused this before, which is final: do not try it again; find another way, or end with FAIL";
+        return Err(reason.to_owned().into());
+    }
+    if !call.ask.is_interactive() {
+        return Err(NOBODY.to_owned().into());
+    }
+    AgentEvent::UserAsked { question: question.to_owned() }.send(watch);
+    let answer = in_time(call, call.ask.ask(&Question::yes_or_no(question))).await;
+    let no = |reason: &str| Err(NotDone { reason: reason.into(), refused: Some(act.clone()) });
+    match answer {
+        None => Err("the run ended before the user answered".to_owned().into()),
+        Some(UserAnswer::Text(answer)) if agrees(&answer) => Ok(()),
+        Some(UserAnswer::Text(_)) => {
+            no("the user said no: do not try it again; find another way, or end with FAIL")
+        }
+        Some(UserAnswer::Declined) => {
+            no("the user declined: do not try it again; find another way, or end with FAIL")
+        }
+        Some(UserAnswer::Dismissed) => no(
+            "the user closed the question without an answer, which counts as no: find another way, or end with FAIL and say so",
+        ),
+        Some(UserAnswer::NoUser) => Err(NOBODY.to_owned().into()),
+    }
+}
+
+/// Where nobody can be asked.
+const NOBODY: &str = "the user has to agree to this, and nobody can be asked here: find another way, or end with FAIL and say that the operator of Thumbwire can allow it with `--confirm never`";
+
+/// The answer to a question; `None` if the call ended first.
+async fn in_time(call: &Call, answer: impl Future<Output = UserAnswer>) -> Option<UserAnswer> {
+    tokio::select! {
+        biased;
+        () = call.cancelled.cancelled() => None,
+        answer = answer => Some(answer),
+        () = tokio::time::sleep_until(call.deadline) => None,
+    }
+}
+
+/// Whether both are the same act: what may happen, in the same app, by a control that says the same. A control may say
+/// more in one place than in another (`Pay now`, `Pay now 12 €`), and its row is not always known.
+fn is_same(one: &RefusedAct, other: &RefusedAct) -> bool {
+    let holds = |one: &str, other: &str| {
+        let (one, other) = (words(one), words(other));
+        one.contains(&other) || other.contains(&one)
+    };
+    (&one.what, &one.app) == (&other.what, &other.app)
+        && holds(&one.text, &other.text)
+        && (one.about.is_empty() || other.about.is_empty() || holds(&one.about, &other.about))
+}
+
+/// A text as words with spaces around them, so that one can be looked for in another; the text itself if it has none.
+fn words(text: &str) -> String {
+    let small = without_hidden(text).to_lowercase();
+    let parts = small.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty());
+    match parts.collect::<Vec<_>>().join(" ") {
+        none if none.is_empty() => small,
+        words => format!(" {words} "),
     }
 }
 
@@ -127,9 +206,14 @@ impl FunctionProvider for AskUserFunctions {
             question = format!("{question} (stored as {name}; the model does not see it)");
         }
         let question = Question { choices, ..Question::open(question) };
-        let answer = match secret {
-            None => call.ask.ask(&question).await,
-            Some(_) => call.ask.ask_secret(&question).await,
+        let answer = in_time(call, async {
+            match secret {
+                None => call.ask.ask(&question).await,
+                Some(_) => call.ask.ask_secret(&question).await,
+            }
+        });
+        let Some(answer) = answer.await else {
+            return Err("the run ended before the user answered".into());
         };
         let (answer, why) = match answer {
             UserAnswer::Text(text) if !text.trim().is_empty() => (Some(text), ""),
@@ -174,6 +258,7 @@ mod tests {
 
     use super::*;
     use thumbwire_core::action::{Action, AskUser, Failure, Outcome};
+    use thumbwire_core::event::NoEvents;
 
     /// A user who gives this answer and records the questions; those without echo are marked.
     struct Person(Option<&'static str>, Mutex<Vec<String>>);
@@ -183,6 +268,10 @@ mod tests {
         async fn ask(&self, question: &Question) -> UserAnswer {
             self.1.lock().unwrap().push(question.to_string());
             self.0.map_or(UserAnswer::NoUser, |text| UserAnswer::Text(text.to_owned()))
+        }
+
+        fn is_interactive(&self) -> bool {
+            self.0.is_some()
         }
 
         async fn ask_secret(&self, question: &Question) -> UserAnswer {
@@ -300,7 +389,75 @@ mod tests {
             (None, false),
         ] {
             let (call, _) = with(says);
-            assert_eq!(confirmed(&call, "May I?").await.is_ok(), done, "{says:?}");
+            let approved = approve(&call, &NoEvents, "May I?", &act("Pay", ""), &[]).await;
+            assert_eq!(approved.is_ok(), done, "{says:?}");
+            // A no is remembered; that nobody could be asked is not one.
+            let refused = approved.err().and_then(|it| it.refused);
+            assert_eq!(refused.is_some(), !done && says.is_some(), "{says:?}");
+        }
+    }
+
+    fn act(text: &str, about: &str) -> RefusedAct {
+        let [what, app, text, about] = ["pay", "app", text, about].map(str::to_owned);
+        RefusedAct { what, app, text, about }
+    }
+
+    #[tokio::test]
+    async fn refused_act_is_not_asked_about_again() {
+        let refused = [act("Pay now", ""), act("Remove", "Milk")];
+        for (same, again) in [
+            (act("pay  NOW", ""), false),
+            (act("P\u{200b}ay now", "Total"), false),
+            (act("Pay now 12 €", ""), false),
+            (act("Pay", ""), false),
+            (act("Remove", ""), false),
+            (act("Remove", "Milk 1 l"), false),
+            (act("Remove", "Bread"), true),
+            (act("Payment", ""), true),
+            (RefusedAct { app: "other".into(), ..act("Pay now", "") }, true),
+            (RefusedAct { what: "send something".into(), ..act("Pay now", "") }, true),
+        ] {
+            let (call, person) = with(Some("yes"));
+            let approved = approve(&call, &NoEvents, "May I?", &same, &refused).await;
+            let asked = person.1.lock().unwrap().len();
+            assert_eq!((approved.is_ok(), asked), (again, usize::from(again)), "{same:?}");
+        }
+    }
+
+    /// A user who never answers.
+    struct Silent;
+
+    #[async_trait]
+    impl AskUser for Silent {
+        async fn ask(&self, _question: &Question) -> UserAnswer {
+            std::future::pending().await
+        }
+
+        async fn ask_secret(&self, question: &Question) -> UserAnswer {
+            self.ask(question).await
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn question_ends_with_its_call() {
+        let silent =
+            || Call { ask: Arc::new(Silent), ..Call::with_timeout(Duration::from_secs(9)) };
+        let ended = "the run ended before the user answered";
+        for cancel in [true, false] {
+            let call = silent();
+            if cancel {
+                call.cancelled.cancel();
+            }
+            let approved = approve(&call, &NoEvents, "May I?", &act("Pay", ""), &[]).await;
+            assert_eq!(approved, Err(ended.to_owned().into()), "no answer is no refusal");
+            let questions = AskUserFunctions::new(Arc::new(Vault::default()));
+            for arguments in
+                [json!({ "question": "?" }), json!({ "question": "?", "secret": "PIN" })]
+            {
+                let arguments = arguments.as_object().cloned().unwrap();
+                let reply = questions.call(ASK, arguments, &call, &NoPhone).await;
+                assert_eq!(reply.unwrap_err(), ended);
+            }
         }
     }
 

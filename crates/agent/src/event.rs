@@ -64,6 +64,26 @@ pub enum AgentEvent {
         /// The reason.
         reason: String,
     },
+    /// A planner made a plan.
+    Planned {
+        /// The sub-goals, in order.
+        plan: Vec<String>,
+        /// Why a plan was needed.
+        reason: String,
+        /// Its usage, which the decision's usage includes.
+        usage: Usage,
+        /// The elapsed time.
+        took: Duration,
+    },
+    /// A claim that the goal is reached was judged.
+    Judged {
+        /// Whether it is reached.
+        reached: bool,
+        /// The reason, in a sentence.
+        reason: String,
+        /// Its usage.
+        usage: Usage,
+    },
     /// The policy decided.
     Decided {
         /// The decision.
@@ -157,6 +177,12 @@ impl EventPayload for AgentEvent {
             }
             Self::ModelText(text) => json!({ "event": "model_text", "text": text }),
             Self::ModelRetried { reason } => json!({ "event": "model_retried", "reason": reason }),
+            Self::Planned { plan, reason, usage, took } => json!({
+                "event": "planned", "plan": plan, "reason": reason, "usage": usage, "duration_ms": millis(*took),
+            }),
+            Self::Judged { reached, reason, usage } => {
+                json!({ "event": "judged", "reached": reached, "reason": reason, "usage": usage })
+            }
             Self::Decided { decision, usage, took } => json!({
                 "event": "decided", "decision": decision, "usage": usage, "duration_ms": millis(*took),
             }),

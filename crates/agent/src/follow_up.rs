@@ -6,6 +6,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::time::Instant;
+
 use super::decision::FunctionCall;
 use super::event::AgentEvent;
 use super::functions::FunctionExecutor;
@@ -19,6 +21,9 @@ use thumbwire_device::Front;
 
 /// Time limit for reading the screen.
 const LOOK: Duration = Duration::from_secs(25);
+
+/// How old a screen may be by which an action is judged.
+const RECENT: Duration = Duration::from_secs(2);
 
 /// Follows up on an action.
 pub(super) struct FollowUp<'a> {
@@ -168,6 +173,18 @@ pub(super) async fn scene(hands: &FunctionExecutor<'_>) -> ScreenState {
     ScreenState::new(controls, front.app())
 }
 
+/// The present controls: those that were read at this moment if that is not long ago, else read now; `None` if that fails.
+pub(super) async fn recent_controls(
+    hands: &FunctionExecutor<'_>,
+    known: Option<&Arc<Controls>>,
+    read: Option<Instant>,
+) -> Option<Arc<Controls>> {
+    match known.zip(read).filter(|(_, read)| read.elapsed() <= RECENT) {
+        Some((known, _)) => Some(Arc::clone(known)),
+        None => controls(hands).await,
+    }
+}
+
 /// Reads the present controls, which become the last list; `None` if that fails.
 pub(super) async fn controls(hands: &FunctionExecutor<'_>) -> Option<Arc<Controls>> {
     let list = Action::Controls { max_age: Duration::ZERO };
@@ -191,5 +208,12 @@ pub(super) fn is_act(function: &str) -> bool {
                 | "click_control"
                 | "scroll"
                 | "long_press"
+                | "double_tap"
+                | "drag"
+                | "back"
+                | "home"
+                | "recents"
+                | "open_url"
+                | "set_clipboard"
         )
 }

@@ -1,8 +1,8 @@
 //! The functions that a policy can call, and their execution.
 //!
 //! [`FunctionExecutor`] sends commands of the UFO MobileAgent servers through the dispatcher, to the data server and the action
-//! server alike, over the same [`Perform`] that an MCP client uses. Functions come from [`FunctionProvider`]s: the action
-//! server's tools, a few tools of the `mobile` toolset under short names, and whatever the caller adds. The actions and
+//! server alike, over the same [`Perform`] that an MCP client uses. Functions come from [`FunctionProvider`]s: the built-in ones
+//! ([`super::phone_functions`]), and whatever the caller adds. The actions and
 //! outcomes of a call are captured on the way, so that screenshots need not be decoded from base64 and the trace knows
 //! where a touch landed. Which function is called, and what the policy learns of the result, is up to the phases.
 
@@ -16,31 +16,14 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::decision::FunctionCall;
+use super::function_provider::{FunctionProvider, answer, part_of};
 use super::observation::Function;
+use super::phone_functions::PhoneFunctions;
 use thumbwire_core::action::{Action, Call, Failure, Outcome, Perform};
 use thumbwire_core::toolset::dispatch::{
     Command, CommandResult, Dispatch as _, Dispatcher, ResultStatus, Server, ToolType,
 };
-use thumbwire_core::toolset::{Reply, Toolset, mobile, ufo};
-
-/// Provides functions that a policy can call.
-#[async_trait]
-pub trait FunctionProvider: Send + Sync {
-    /// The functions. If two providers have one of the same name, the first provider wins.
-    fn functions(&self) -> Vec<Function>;
-
-    /// Calls a function, which uses the phone through `perform`. A failure of the function is a reply.
-    ///
-    /// # Errors
-    /// Why there is no reply.
-    async fn call(
-        &self,
-        function: &str,
-        arguments: Map<String, Value>,
-        call: &Call,
-        perform: &dyn Perform,
-    ) -> Result<Reply, String>;
-}
+use thumbwire_core::toolset::{Reply, Toolset, ufo};
 
 /// Executes commands on the phone.
 pub(super) struct FunctionExecutor<'a> {
@@ -80,7 +63,7 @@ impl<'a> FunctionExecutor<'a> {
         call: &'a Call,
         more: &[Arc<dyn FunctionProvider>],
     ) -> Self {
-        let suppliers = built_in_functions().into_iter().chain(more.iter().cloned());
+        let suppliers = std::iter::once(built_in_functions()).chain(more.iter().cloned());
         let suppliers = suppliers.map(|supplier| (supplier.functions(), supplier)).collect();
         let perform = CapturingPerform { inner: perform, exchanges: Mutex::default() };
         Self { perform, call, looks: ufo::data(), suppliers }
@@ -167,65 +150,9 @@ impl Server for ActionServer<'_> {
     }
 }
 
-/// Tools of a toolset, under names of their own.
-struct Tools {
-    surface: Toolset,
-    /// Pairs of function name and tool name.
-    named: Vec<(&'static str, &'static str)>,
-}
-
-/// The built-in functions: UFO's action tools, without the one about caches, and two gestures that UFO lacks.
-pub(super) fn built_in_functions() -> [Arc<dyn FunctionProvider>; 2] {
-    let of_ufo = ["tap", "swipe", "type_text", "launch_app", "press_key", "click_control", "wait"];
-    let of_mobile = [("scroll", "mobile_scroll"), ("long_press", "mobile_long_press")];
-    [
-        Arc::new(Tools { surface: ufo::action(), named: of_ufo.map(|name| (name, name)).into() }),
-        Arc::new(Tools { surface: mobile::toolset(), named: of_mobile.into() }),
-    ]
-}
-
-#[async_trait]
-impl FunctionProvider for Tools {
-    fn functions(&self) -> Vec<Function> {
-        let function = |&(name, tool): &(&str, &str)| {
-            let tool = self.surface.tool(tool)?;
-            let mut schema = tool.schema.clone();
-            if let Some(Value::Object(properties)) = schema.get_mut("properties") {
-                // The run decides which phone it is on, not the policy.
-                properties.shift_remove("device");
-            }
-            Some(Function { name: name.into(), description: tool.description.clone(), schema })
-        };
-        self.named.iter().filter_map(function).collect()
-    }
-
-    async fn call(
-        &self,
-        function: &str,
-        arguments: Map<String, Value>,
-        call: &Call,
-        perform: &dyn Perform,
-    ) -> Result<Reply, String> {
-        let tool = self.named.iter().find(|(name, _)| *name == function).map(|(_, tool)| *tool);
-        answer(&self.surface, tool.unwrap_or(function), arguments, call, perform).await
-    }
-}
-
-async fn answer(
-    surface: &Toolset,
-    tool: &str,
-    arguments: Map<String, Value>,
-    call: &Call,
-    perform: &dyn Perform,
-) -> Result<Reply, String> {
-    let Some(tool) = surface.tool(tool) else { return Err(format!("Unknown tool: {tool}")) };
-    let call = part_of(call, tool.budget_for(&arguments));
-    Ok(surface.answer(tool, arguments, call, perform).await)
-}
-
-/// The same call with a shorter deadline.
-fn part_of(call: &Call, budget: Duration) -> Call {
-    Call { deadline: call.deadline.min(Instant::now() + budget), ..call.clone() }
+/// The built-in functions.
+pub(super) fn built_in_functions() -> Arc<dyn FunctionProvider> {
+    Arc::new(PhoneFunctions::new())
 }
 
 /// A [`Perform`] that records actions and outcomes.

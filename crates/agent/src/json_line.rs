@@ -20,12 +20,13 @@ use thumbwire_base::visible::escape_hidden;
 const LONGEST_REQUEST: usize = 10_000;
 
 /// The names of the prompt's blocks, without their brackets.
-pub(super) const BLOCKS: [&str; 14] = [
+pub(super) const BLOCKS: [&str; 15] = [
     "Previous Plan",
     "User Request",
     "Installed Apps",
     "Current Screen Controls",
     "Last Success Actions",
+    "History",
     "Screen",
     "App in Front",
     "Observations",

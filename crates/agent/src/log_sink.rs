@@ -52,6 +52,13 @@ fn line(event: &AgentEvent) -> Option<String> {
         AgentEvent::ModelRetried { reason: why } => {
             format!("Answer rejected, asking again: {}", plain(why))
         }
+        AgentEvent::Planned { plan, usage, took, .. } => {
+            format!("Planned: {}; cost {}{}", plain(&plan.join("; ")), cost(usage), seconds(*took))
+        }
+        AgentEvent::Judged { reached, reason, usage } => {
+            let verdict = if *reached { "reached" } else { "not reached" };
+            format!("Judged: {verdict}: {}; cost {}", plain(reason), cost(usage))
+        }
         AgentEvent::Decided { decision, usage, took } => {
             let calls: Vec<String> = decision.actions.iter().map(call).collect();
             let calls = if calls.is_empty() { "nothing".into() } else { calls.join(", then ") };
@@ -141,6 +148,12 @@ mod tests {
             AgentEvent::ModelRequested { policy: "openai gpt-5".into() },
             AgentEvent::ModelText("{\"thought".into()),
             AgentEvent::ModelRetried { reason: "it has no JSON object".into() },
+            AgentEvent::Planned {
+                plan: vec!["open Maps".into(), "search".into()],
+                reason: "the run starts".into(),
+                usage: usage.clone(),
+                took,
+            },
             AgentEvent::Decided { decision: decision.into(), usage: usage.clone(), took },
             AgentEvent::FunctionFinished {
                 call: call.clone(),
@@ -155,6 +168,11 @@ mod tests {
                 took,
             },
             AgentEvent::AnomalyFound("nothing changed \u{202e}on".into()),
+            AgentEvent::Judged {
+                reached: false,
+                reason: "no results".into(),
+                usage: usage.clone(),
+            },
             AgentEvent::StepFinished {
                 status: AgentStatus::Continue,
                 usage: usage.clone(),

@@ -3,7 +3,7 @@
 //! Start with [`LoopDetector::on_call`], called once per step. A loop of one to three steps is reported when it has been repeated
 //! twice, and is hopeless when it is repeated twice more; a single step has ten attempts. Screens are compared by
 //! [`ScreenText`], so clocks make no difference, nor does what changes with nothing done ([`LoopDetector::on_idle_step`]). Steps that only
-//! wait, ask or read are ignored; filling a form and scrolling a list change the screen each time.
+//! wait, ask or read are ignored; filling a form and scrolling a list change the screen each time. Calls that were refused are not made, and do not come here.
 
 use std::collections::{HashSet, VecDeque};
 use std::fmt::Write as _;

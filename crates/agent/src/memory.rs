@@ -12,8 +12,8 @@ use serde_json::Value;
 use super::budget::BudgetUsage;
 use super::decision::FunctionCall;
 use super::model::Usage;
-use super::observation::CompletedCall;
-use thumbwire_core::trace::format::{AgentStep, TraceRecord, UsageRecord};
+use super::observation::{CompletedCall, PastAction};
+use thumbwire_core::trace::format::{AgentStep, RefusedAct, TraceRecord, UsageRecord};
 
 /// What a run remembers. A new run starts with `Memory::default()`.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -24,12 +24,16 @@ pub struct Memory {
     items: VecDeque<Value>,
     /// Successful calls, newest last.
     done: VecDeque<CompletedCall>,
+    /// All calls, newest last.
+    history: VecDeque<PastAction>,
     /// The plan of the last decision.
     plan: Vec<String>,
     /// Facts to remember.
     blackboard: VecDeque<String>,
     /// What the next step learns about the last one: failures, and the verdict on a claim.
     observations: Vec<String>,
+    /// What the user refused. It is never forgotten within a run.
+    refused: Vec<RefusedAct>,
     /// How many consecutive claims that the goal is reached were rejected.
     refuted: u32,
     spent: Usage,
@@ -42,6 +46,8 @@ pub struct Memory {
 const ITEMS: usize = 100;
 /// How many successful calls are kept.
 const DONE: usize = 20;
+/// How many calls the history keeps. The trace has all of them.
+const HISTORY: usize = 100;
 /// How many notes the blackboard keeps.
 const NOTES: usize = 50;
 
@@ -79,10 +85,20 @@ impl Memory {
         let out = |reason: &&String| step.feedback.contains(&not_shown(reason));
         self.observations = step.failures.iter().filter(|why| !out(why)).cloned().collect();
         for action in &step.actions {
+            self.refused.extend(action.refused.clone());
             let call = FunctionCall {
                 function: action.function.clone(),
                 arguments: action.arguments.clone(),
             };
+            let past = PastAction {
+                step: step.step,
+                call: call.clone(),
+                success: action.success,
+                message: action.message.clone(),
+                effect: action.effect.clone(),
+                reason: step.thought.clone(),
+            };
+            keep(&mut self.history, past, HISTORY);
             if action.success {
                 let message = action.message.clone();
                 keep(&mut self.done, CompletedCall { call, message }, DONE);
@@ -124,6 +140,11 @@ impl Memory {
         self.done.iter().cloned().collect()
     }
 
+    /// All calls, newest last.
+    pub fn history(&self) -> Vec<PastAction> {
+        self.history.iter().cloned().collect()
+    }
+
     /// The plan of the last decision.
     pub fn plan(&self) -> &[String] {
         &self.plan
@@ -147,6 +168,11 @@ impl Memory {
 
     pub(super) fn observations(&self) -> &[String] {
         &self.observations
+    }
+
+    /// What the user refused so far, in this run and in those that it resumes.
+    pub(super) fn refused(&self) -> &[RefusedAct] {
+        &self.refused
     }
 
     pub(super) fn rejected_claim_count(&self) -> u32 {

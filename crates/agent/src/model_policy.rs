@@ -4,46 +4,103 @@
 //! retry a request, is up to the model.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
 use serde_json::Value;
 
-use super::decision::Decision;
+use super::coordinates::{CoordinateSpace, CoordinateUnit};
+use super::decision::{AgentStatus, Decision};
 use super::event::AgentEvent;
 use super::examples::Examples;
 use super::knowledge::Knowledge;
-use super::model::Prompt;
-use super::model::{Model, Usage};
+use super::model::{Model, ModelResponse, Prompt, PromptPart, ToolSupport, Usage};
 use super::observation::Observation;
-use super::options::ScreenshotMode;
-use super::policy::{Judgement, Policy, PolicyError, PolicyOutput};
-use super::prompt;
-use super::reply;
+use super::options::{PromptForm, ScreenshotMode};
+use super::policy::{Judgement, Planning, Policy, PolicyError, PolicyOutput};
+use super::prompt::{self, AnswerStyle, PromptStyle};
+use super::reply::{self, UnusableReply};
+use thumbwire_base::truncate;
 use thumbwire_core::action::Call;
 use thumbwire_core::event::EventSink;
+use tokio::time::Instant;
 
 /// How often a model is asked again after an unusable answer (UFO's `JSON_PARSING_RETRY`).
 const ASKED_AGAIN: u32 = 3;
 
-/// Decides by asking a model.
+/// How many answers without a call show that a server drops the functions: models sometimes only talk, but not twice.
+const SILENT: u32 = 2;
+
+/// Decides by asking a model. Other models may make the plan and judge claims.
 pub struct ModelPolicy {
     model: Arc<dyn Model>,
+    planner: Option<Arc<dyn Model>>,
     judge: Option<Arc<dyn Model>>,
     pictures: ScreenshotMode,
+    form: PromptForm,
+    unit: CoordinateUnit,
     examples: Examples,
     knowledge: Knowledge,
+    /// Whether the planner was asked.
+    planned: AtomicBool,
+    /// Whether the functions are listed in the prompt, because native calls did not work in this run.
+    lists_functions: AtomicBool,
+    /// Whether no pictures are sent, because the server rejected them in this run.
+    sends_text_only: AtomicBool,
 }
 
 impl ModelPolicy {
-    /// Asks this model, with the default [`ScreenshotMode`] and the built-in examples.
+    /// Asks this model, with the default [`ScreenshotMode`] and [`PromptForm`], the coordinates of its family, and the
+    /// built-in examples.
     pub fn new(model: Arc<dyn Model>) -> Self {
-        let (examples, knowledge) = (Examples::default(), Knowledge::default());
-        Self { model, judge: None, pictures: ScreenshotMode::default(), examples, knowledge }
+        Self {
+            unit: CoordinateUnit::of_model(&model.name()),
+            model,
+            planner: None,
+            judge: None,
+            pictures: ScreenshotMode::default(),
+            form: PromptForm::default(),
+            examples: Examples::default(),
+            knowledge: Knowledge::default(),
+            planned: AtomicBool::new(false),
+            lists_functions: AtomicBool::new(false),
+            sends_text_only: AtomicBool::new(false),
+        }
     }
 
     /// Sets which screenshots are sent.
     pub fn with_pictures(self, pictures: ScreenshotMode) -> Self {
         Self { pictures, ..self }
+    }
+
+    /// Sets how prompts are written.
+    pub fn with_prompt_form(self, form: PromptForm) -> Self {
+        Self { form, ..self }
+    }
+
+    /// Sets the coordinates that the model reads and writes.
+    pub fn with_coordinates(self, unit: CoordinateUnit) -> Self {
+        Self { unit, ..self }
+    }
+
+    /// Which pictures are sent at present.
+    fn pictures(&self) -> ScreenshotMode {
+        match self.sends_text_only.load(Ordering::Relaxed) {
+            true => ScreenshotMode::None,
+            false => self.pictures,
+        }
+    }
+
+    /// How a prompt about this screen is written.
+    fn style(&self, observation: &Observation) -> PromptStyle {
+        let pictures = self.pictures();
+        // Without pictures there are no pixels but those of the screen.
+        let picture = |size| match pictures {
+            ScreenshotMode::None => size,
+            _ => self.model.picture_size(size),
+        };
+        let space = CoordinateSpace::of(self.unit, observation.size, picture);
+        PromptStyle { pictures, form: self.form, space, answer: self.answer_style() }
     }
 
     /// Sets the examples.
@@ -60,12 +117,128 @@ impl ModelPolicy {
     pub fn with_judge(self, judge: Arc<dyn Model>) -> Self {
         Self { judge: Some(judge), ..self }
     }
+
+    /// Lets another model make the plan: in the first step, and whenever the run is stuck
+    /// ([`Observation::stuck`]).
+    pub fn with_planner(self, planner: Arc<dyn Model>) -> Self {
+        Self { planner: Some(planner), ..self }
+    }
+
+    /// How the model is to answer at present.
+    fn answer_style(&self) -> AnswerStyle {
+        match self.model.tool_support() {
+            ToolSupport::Yes => AnswerStyle::Native,
+            ToolSupport::Maybe if !self.lists_functions.load(Ordering::Relaxed) => {
+                AnswerStyle::Native
+            }
+            ToolSupport::No | ToolSupport::Maybe => AnswerStyle::Json,
+        }
+    }
+
+    /// Writes the prompts of this run without such a part.
+    fn leave_out(&self, part: PromptPart, reason: String, watch: &dyn EventSink) {
+        let flag = match part {
+            PromptPart::Tools => &self.lists_functions,
+            PromptPart::Pictures => &self.sends_text_only,
+        };
+        flag.store(true, Ordering::Relaxed);
+        AgentEvent::ModelRetried { reason }.send(watch);
+    }
+
+    /// A new plan, if there is a planner and one is needed.
+    async fn plan(
+        &self,
+        observation: &Observation,
+        call: &Call,
+        watch: &dyn EventSink,
+    ) -> Result<Option<(Vec<String>, Planning)>, PolicyError> {
+        let Some(planner) = &self.planner else { return Ok(None) };
+        let planned = self.planned.swap(true, Ordering::Relaxed);
+        let is_first = observation.round == 1 || !planned && observation.previous_plan.is_empty();
+        let reason = match &observation.stuck {
+            Some(why) => format!("the agent is stuck: {why}"),
+            None if is_first => "the run starts".to_owned(),
+            None => return Ok(None),
+        };
+        let began = Instant::now();
+        AgentEvent::ModelRequested { policy: format!("{} (plan)", planner.name()) }.send(watch);
+        let style = self.style(observation);
+        let write =
+            |pictures| prompt::plan(observation, &PromptStyle { pictures, ..style }, &reason);
+        let (pictures, shape) = (style.pictures, prompt::plan_schema());
+        let read = |answer: &ModelResponse| Ok(reply::parse_plan(&answer.text, answer.truncated)?);
+        let asked =
+            ask_in_text_if_blind(&**planner, pictures, write, &shape, read, call, watch).await;
+        let asked = asked.map_err(|failed| {
+            let failed = PolicyError::from(failed);
+            PolicyError { reason: format!("no plan: {}", failed.reason), ..failed }
+        })?;
+        let ModelReply { prompt, answer, said, spent, .. } = asked;
+        let response = answer.transcript();
+        let event = AgentEvent::Planned {
+            plan: said.plan.clone(),
+            reason: reason.clone(),
+            usage: spent.clone(),
+            took: began.elapsed(),
+        };
+        event.send(watch);
+        Ok(Some((said.plan, Planning { reason, prompt, response, spent })))
+    }
+
+    /// A decision by the model, in this style.
+    async fn step(
+        &self,
+        observation: &Observation,
+        answer: AnswerStyle,
+        call: &Call,
+        watch: &dyn EventSink,
+    ) -> Result<ModelReply<Decision>, Unanswered> {
+        let functions = &observation.functions;
+        let style = PromptStyle { answer, ..self.style(observation) };
+        let examples = self.examples.chosen(&observation.request, functions);
+        // Searched with the request alone, so that the passages are the same in every step.
+        let documents = self.knowledge.search(&observation.request);
+        let prompt = prompt::round(observation, &style, &examples, &documents);
+        let shape = prompt::decision_schema(functions);
+        let model = &*self.model;
+        if answer == AnswerStyle::Json {
+            let read = |answer: &ModelResponse| {
+                Ok(reply::decision(&answer.text, answer.truncated, functions)?)
+            };
+            return ask(model, prompt, &shape, read, call, watch).await;
+        }
+        let plan = &observation.previous_plan;
+        let read = |answer: &ModelResponse| reply::native_step(answer, plan, functions);
+        let asked = ask(model, prompt, &shape, read, call, watch).await?;
+        let pending = asked.said.status == AgentStatus::Continue;
+        if !(pending && reply::only_plans(&asked.answer)) {
+            return Ok(asked);
+        }
+        let ModelReply { mut prompt, answer, said: first, spent, unreadable } = asked;
+        prompt::go_on(&mut prompt, &answer);
+        let read = |answer: &ModelResponse| reply::native_step(answer, &first.plan, functions);
+        let mut asked = match ask(model, prompt, &shape, read, call, watch).await {
+            Ok(asked) => asked,
+            Err(failed) => return Err(failed.after(&spent)),
+        };
+        asked.said.remember.splice(0..0, first.remember.iter().cloned());
+        asked.spent.add(&spent);
+        asked.unreadable += unreadable;
+        Ok(asked)
+    }
 }
 
 #[async_trait]
 impl Policy for ModelPolicy {
     fn name(&self) -> String {
-        self.model.name()
+        let roles = [("plans: ", &self.planner), ("judge: ", &self.judge)];
+        let roles = roles.into_iter().filter_map(|(role, model)| Some((role, model.as_ref()?)));
+        let roles: Vec<String> =
+            roles.map(|(role, model)| format!("{role}{}", model.name())).collect();
+        match roles.is_empty() {
+            true => self.model.name(),
+            false => format!("{} ({})", self.model.name(), roles.join(", ")),
+        }
     }
 
     async fn decide(
@@ -74,15 +247,35 @@ impl Policy for ModelPolicy {
         call: &Call,
         watch: &dyn EventSink,
     ) -> Result<PolicyOutput, PolicyError> {
-        let examples = self.examples.chosen(&observation.request, &observation.functions);
-        // Searched with the request alone, so that the passages are the same in every step.
-        let documents = self.knowledge.search(&observation.request);
-        let prompt = prompt::round(observation, self.pictures, &examples, &documents);
-        let shape = prompt::decision_schema(&observation.functions);
-        let read = |text: &str, cut_off| reply::decision(text, cut_off, &observation.functions);
-        let asked = ask(&*self.model, prompt, &shape, read, call, watch).await?;
-        let ModelReply { prompt, response, said: decision, spent, unreadable } = asked;
-        Ok(PolicyOutput { prompt, response, decision, spent, unreadable })
+        let planned = self.plan(observation, call, watch).await?;
+        let (plan, planning) = planned.unzip();
+        let with_plan = plan.map(|plan| Observation { previous_plan: plan, ..observation.clone() });
+        let observation = with_plan.as_ref().unwrap_or(observation);
+        let mut spent = planning.as_ref().map(|it| it.spent.clone()).unwrap_or_default();
+        let mut unreadable = 0;
+        let (asked, space) = loop {
+            let space = self.style(observation).space;
+            match self.step(observation, self.answer_style(), call, watch).await {
+                Err(Unanswered::Without { part, reason, spent: lost, unreadable: silent }) => {
+                    self.leave_out(part, reason, watch);
+                    spent.add(&lost);
+                    unreadable += silent;
+                }
+                asked => {
+                    let asked = asked.map_err(|failed| PolicyError::from(failed.after(&spent)))?;
+                    break (asked, space);
+                }
+            }
+        };
+        let ModelReply { prompt, answer, said: mut decision, spent: own, .. } = asked;
+        unreadable += asked.unreadable;
+        spent.add(&own);
+        decision.actions.iter_mut().for_each(|call| space.to_screen(call));
+        if self.planner.is_some() && decision.plan.is_empty() {
+            decision.plan.clone_from(&observation.previous_plan);
+        }
+        let response = answer.transcript();
+        Ok(PolicyOutput { prompt, response, decision, spent, unreadable, planning })
     }
 
     async fn judge(
@@ -93,12 +286,16 @@ impl Policy for ModelPolicy {
         watch: &dyn EventSink,
     ) -> Result<Option<Judgement>, PolicyError> {
         let model = self.judge.as_ref().unwrap_or(&self.model);
-        let prompt = prompt::judgement(observation, claim, self.pictures);
         let shape = prompt::judgement_schema();
-        let asked = ask(&**model, prompt, &shape, reply::parse_judgement, call, watch).await?;
-        let ModelReply { prompt, response, said, spent, .. } = asked;
+        let read =
+            |answer: &ModelResponse| Ok(reply::parse_judgement(&answer.text, answer.truncated)?);
+        let write = |pictures| prompt::judgement(observation, claim, pictures);
+        let pictures = self.pictures();
+        let asked =
+            ask_in_text_if_blind(&**model, pictures, write, &shape, read, call, watch).await?;
+        let ModelReply { prompt, answer, said, spent, .. } = asked;
         let reply::ParsedJudgement { reached, reason } = said;
-        Ok(Some(Judgement { reached, reason, prompt, response, spent }))
+        Ok(Some(Judgement { reached, reason, prompt, response: answer.transcript(), spent }))
     }
 }
 
@@ -106,10 +303,67 @@ impl Policy for ModelPolicy {
 struct ModelReply<T> {
     /// The last prompt, including earlier unusable answers.
     prompt: Prompt,
-    response: String,
+    answer: ModelResponse,
     said: T,
     spent: Usage,
     unreadable: u32,
+}
+
+impl<T> ModelReply<T> {
+    /// The same, with the usage of earlier requests.
+    fn after(mut self, earlier: &Usage) -> Self {
+        self.spent.add(earlier);
+        self
+    }
+}
+
+/// Why there is no usable answer.
+enum Unanswered {
+    /// There is none.
+    Failed(PolicyError),
+    /// This part does not reach the model: the prompt must do without.
+    Without { part: PromptPart, reason: String, spent: Usage, unreadable: u32 },
+}
+
+impl Unanswered {
+    /// The same, with the usage of earlier requests.
+    fn after(mut self, earlier: &Usage) -> Self {
+        match &mut self {
+            Self::Failed(PolicyError { spent, .. }) | Self::Without { spent, .. } => {
+                spent.add(earlier);
+            }
+        }
+        self
+    }
+}
+
+impl From<Unanswered> for PolicyError {
+    fn from(unanswered: Unanswered) -> Self {
+        match unanswered {
+            Unanswered::Failed(failed) => failed,
+            // Only a prompt with such a part ends so, and then it is asked without.
+            Unanswered::Without { reason, spent, .. } => Self { reason, spent, cancelled: false },
+        }
+    }
+}
+
+/// Asks, and if the server rejects pictures, asks without them.
+async fn ask_in_text_if_blind<T>(
+    model: &dyn Model,
+    pictures: ScreenshotMode,
+    write: impl Fn(ScreenshotMode) -> Prompt,
+    shape: &Value,
+    read: impl Fn(&ModelResponse) -> Result<T, UnusableReply>,
+    call: &Call,
+    watch: &dyn EventSink,
+) -> Result<ModelReply<T>, Unanswered> {
+    let asked = ask(model, write(pictures), shape, &read, call, watch).await;
+    let Err(Unanswered::Without { reason, spent, .. }) = asked else { return asked };
+    AgentEvent::ModelRetried { reason }.send(watch);
+    match ask(model, write(ScreenshotMode::None), shape, &read, call, watch).await {
+        Ok(asked) => Ok(asked.after(&spent)),
+        Err(failed) => Err(failed.after(&spent)),
+    }
 }
 
 /// Asks, and asks again if the answer is unusable.
@@ -117,51 +371,87 @@ async fn ask<T>(
     model: &dyn Model,
     mut prompt: Prompt,
     shape: &Value,
-    read: impl Fn(&str, bool) -> Result<T, String>,
+    read: impl Fn(&ModelResponse) -> Result<T, UnusableReply>,
     call: &Call,
     watch: &dyn EventSink,
-) -> Result<ModelReply<T>, PolicyError> {
+) -> Result<ModelReply<T>, Unanswered> {
     let mut spent = Usage::default();
-    let mut unreadable = 0;
+    let (mut unreadable, mut silent) = (0, 0);
+    let falls_back = !prompt.tools.is_empty() && model.tool_support() == ToolSupport::Maybe;
     loop {
         let heard = |text: &str| AgentEvent::ModelText(text.to_owned()).send(watch);
         let answer = match model.complete(&prompt, Some(shape), call, &heard).await {
             Ok(answer) => answer,
             Err(unanswered) => {
                 spent.add(&unanswered.usage);
-                return Err(PolicyError {
-                    reason: unanswered.reason,
-                    spent,
-                    cancelled: unanswered.cancelled,
-                });
+                let reason = unanswered.reason;
+                if let Some(part) = unanswered.rejected.filter(|part| prompt.has(*part)) {
+                    let reason = match part {
+                        PromptPart::Tools => format!(
+                            "functions are listed in the prompt from now on, because the server rejected native calls ({reason})"
+                        ),
+                        PromptPart::Pictures => format!(
+                            "no screenshots are sent from now on, because the server rejected them ({reason})"
+                        ),
+                    };
+                    return Err(Unanswered::Without { part, reason, spent, unreadable });
+                }
+                let cancelled = unanswered.cancelled;
+                return Err(Unanswered::Failed(PolicyError { reason, spent, cancelled }));
             }
         };
         spent.add(&answer.usage);
-        let wrong = match read(&answer.text, answer.truncated) {
-            Ok(said) => {
-                return Ok(ModelReply { prompt, response: answer.text, said, spent, unreadable });
-            }
-            Err(wrong) => wrong,
+        let unusable = match read(&answer) {
+            Ok(said) => return Ok(ModelReply { prompt, answer, said, spent, unreadable }),
+            Err(unusable) => unusable,
         };
+        let wrong = &unusable.wrong;
         if call.cancelled.is_cancelled() {
-            return Err(PolicyError {
+            return Err(Unanswered::Failed(PolicyError {
                 reason: "the call was cancelled".into(),
                 spent,
                 cancelled: true,
-            });
+            }));
         }
-        if unreadable == ASKED_AGAIN {
-            let reason = format!(
-                "none of {} answers from {} could be used; the last one: {wrong}. Try another model, or --json-schema",
-                unreadable + 1,
-                model.name(),
-            );
-            return Err(PolicyError { reason, spent, cancelled: false });
+        if let Some(reason) = given_up(model, &answer, wrong, unreadable) {
+            return Err(Unanswered::Failed(PolicyError { reason, spent, cancelled: false }));
         }
         unreadable += 1;
+        silent = if unusable.silent { silent + 1 } else { 0 };
+        if falls_back && silent == SILENT {
+            let reason = format!(
+                "functions are listed in the prompt from now on, because {} did not call any natively",
+                model.name()
+            );
+            let part = PromptPart::Tools;
+            return Err(Unanswered::Without { part, reason, spent, unreadable });
+        }
         AgentEvent::ModelRetried { reason: wrong.clone() }.send(watch);
-        prompt::repair(&mut prompt, &answer.text, &wrong);
+        prompt::repair(&mut prompt, &answer, &unusable);
     }
+}
+
+/// Why the model is not asked again.
+fn given_up(
+    model: &dyn Model,
+    answer: &ModelResponse,
+    wrong: &str,
+    unreadable: u32,
+) -> Option<String> {
+    let name = model.name();
+    if answer.refused {
+        let text = truncate(answer.text.trim(), 300);
+        let text = text.trim_end_matches('.');
+        return Some(format!(
+            "{name} refused to answer: {text}. Rephrase the goal, or use another model"
+        ));
+    }
+    (unreadable == ASKED_AGAIN).then(|| {
+        format!(
+            "none of {} answers from {name} could be used; the last one: {wrong}. Try another model, or --json-schema",
+            unreadable + 1,
+        )
+    })
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use thumbwire_core::snapshot::NumberedLine;
-use thumbwire_device::Image;
+use thumbwire_device::{Image, Size};
 
 use super::decision::FunctionCall;
 
@@ -23,12 +23,18 @@ pub struct Observation {
     pub previous_plan: Vec<String>,
     /// Successful calls, newest last.
     pub last_success_actions: Vec<CompletedCall>,
-    /// The apps that can be launched.
+    /// All actions so far, newest last.
+    pub history: Vec<PastAction>,
+    /// The apps that the user installed, as UFO's servers list them.
     pub installed_apps: Vec<AppRow>,
+    /// The apps that can be launched, with their names.
+    pub apps: Arc<[LaunchableApp]>,
     /// The screen's controls, selected by the rules of the UFO MobileAgent servers.
     pub current_controls: Vec<ControlRow>,
     /// The screen as an indented list with the controls' ids, for the prompt; empty if it could not be read.
     pub screen: Vec<NumberedLine>,
+    /// The size of the screen, in screenshot pixels, if known.
+    pub size: Option<Size>,
     /// The app in front, if known.
     pub app: Option<String>,
     /// What the screen shows of the last action's effect, and what went wrong, as sentences.
@@ -45,6 +51,8 @@ pub struct Observation {
     pub marked: Option<Image>,
     /// Why the text alone may not be enough; `None` if it is.
     pub doubt: Option<String>,
+    /// Why the way so far leads nowhere: a loop, actions without effect, a rejected claim. `None` if it may.
+    pub stuck: Option<String>,
     /// What is left of the budgets, as text.
     pub left: String,
 }
@@ -56,6 +64,15 @@ pub struct AppRow {
     pub id: String,
     /// Its name, which is the package in UFO's servers.
     pub name: String,
+    /// Its package.
+    pub package: String,
+}
+
+/// An app that the launcher shows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LaunchableApp {
+    /// Its name in the launcher; `None` if it could not be read.
+    pub label: Option<String>,
     /// Its package.
     pub package: String,
 }
@@ -85,6 +102,23 @@ pub struct CompletedCall {
     pub call: FunctionCall,
     /// Its result, in a sentence.
     pub message: String,
+}
+
+/// A past action, as the history tells it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct PastAction {
+    /// The step in which it was done.
+    pub step: u32,
+    /// The call.
+    pub call: FunctionCall,
+    /// Whether it succeeded.
+    pub success: bool,
+    /// Its result, in a sentence.
+    pub message: String,
+    /// What it changed on the screen; empty if unknown.
+    pub effect: String,
+    /// Why it was done: the thought of its step.
+    pub reason: String,
 }
 
 /// A function that a policy can call, as it is described to a model.

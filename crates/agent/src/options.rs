@@ -34,6 +34,18 @@ pub enum ScreenshotMode {
     Auto,
 }
 
+/// How a prompt shows the screen, the apps and the past.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum PromptForm {
+    /// Controls by id, apps by name, a line for each past action.
+    #[default]
+    Compact,
+    /// The same, with the place of each control.
+    Coordinates,
+    /// The blocks and JSON rows of the UFO MobileAgent strategy.
+    Ufo,
+}
+
 /// Limits that end a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Budgets {
@@ -87,12 +99,27 @@ pub struct RunResult {
     pub reason: String,
     /// What ended the run, if not the policy.
     pub stopped: Option<StopReason>,
+    /// The limit that ended it, with [`StopReason::Budget`]; `None` if raising one would not help.
+    pub limit: Option<Limit>,
     /// The number of steps.
     pub rounds: u32,
     /// The models' usage.
     pub spent: Usage,
     /// The elapsed time.
     pub took: Duration,
+}
+
+/// A limit of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Limit {
+    /// [`Budgets::rounds`].
+    Steps,
+    /// [`Budgets::time`].
+    Time,
+    /// [`Budgets::tokens`].
+    Tokens,
+    /// [`Budgets::dollars`].
+    Cost,
 }
 
 /// What ended a run.

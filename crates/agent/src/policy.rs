@@ -56,6 +56,21 @@ pub struct PolicyOutput {
     pub spent: Usage,
     /// How many unreadable responses came before this one.
     pub unreadable: u32,
+    /// How the plan was made, if another model made a new one. Its usage is part of `spent`.
+    pub planning: Option<Planning>,
+}
+
+/// A request for a plan.
+#[derive(Debug, Clone)]
+pub struct Planning {
+    /// Why a plan was needed.
+    pub reason: String,
+    /// The prompt.
+    pub prompt: Prompt,
+    /// The response, verbatim.
+    pub response: String,
+    /// The usage.
+    pub spent: Usage,
 }
 
 /// A verdict on whether the goal is reached.

@@ -308,6 +308,11 @@ impl RecordedStep {
                 node.ok_or_else(|| format!("control {id} is not among the recorded controls"))?;
             let number = found(was, node, now)?;
             arguments.insert("control_id".into(), number.to_string().into());
+            // The recorded name may be one that the model made up, or an older value of a field.
+            let name = now.nodes().find(|(counted, _)| *counted == number);
+            if let Some((_, it)) = name.filter(|_| arguments.contains_key("control_name")) {
+                arguments.insert("control_name".into(), it.name().into());
+            }
         }
         let whole = |name: &str| {
             arguments.get(name).and_then(Value::as_i64).and_then(|it| i32::try_from(it).ok())

@@ -1,11 +1,31 @@
 //! Parses a model's reply into a [`Decision`](crate::decision::Decision).
 //!
-//! Start with `decision()`: models add much that was not asked for, and omit much that was. The modules read JSON as
-//! models write it and check calls against their functions' schemas. Not here: whether a control id exists, and what a
+//! Start with `decision()` for an answer in JSON and `native_step()` for one with native calls: models add much that was
+//! not asked for, and omit much that was. The modules read JSON as models write it and check calls against their
+//! functions' schemas. Not here: whether a control id exists, and what a
 //! call does.
 
 mod arguments;
 mod lenient_json;
+mod native;
 mod read;
 
-pub(super) use read::{ParsedJudgement, calls, decision, parse_judgement};
+pub(super) use native::{FAIL, FINISH, UPDATE_PLAN, only_plans, step as native_step};
+pub(super) use read::{ParsedJudgement, calls, decision, parse_judgement, parse_plan, unchecked};
+
+/// Why an answer cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct UnusableReply {
+    /// A message for the model that continues "Your answer could not be used: ".
+    pub wrong: String,
+    /// The native call that is wrong, by its place; `None` if it is the answer as a whole.
+    pub call: Option<usize>,
+    /// Whether the answer neither calls anything nor has JSON that could be meant as a call.
+    pub silent: bool,
+}
+
+impl From<String> for UnusableReply {
+    fn from(wrong: String) -> Self {
+        Self { wrong, call: None, silent: false }
+    }
+}

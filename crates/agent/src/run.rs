@@ -20,12 +20,14 @@ use super::confirm::{AskUserFunctions, ConfirmMode};
 use super::context::Context;
 use super::decision::AgentStatus;
 use super::event::{AgentEvent, StepContext};
-use super::functions::{FunctionExecutor, FunctionProvider};
+use super::function_provider::FunctionProvider;
+use super::functions::FunctionExecutor;
+use super::futile_steps::FutileSteps;
 use super::log_sink::{LogSink, name};
 use super::loop_detector::LoopDetector;
 use super::memory::Memory;
 use super::model::Usage;
-use super::options::{AgentOptions, RunResult, StopReason};
+use super::options::{AgentOptions, Limit, RunResult, StopReason};
 use super::phases::{self, Pipeline, StrategyError};
 use super::policy::Policy;
 use super::secrets::Vault;
@@ -123,8 +125,18 @@ impl Agent {
                 suppliers.push(Arc::new(offered));
             }
         }
-        let mut run =
-            Run { agent: self, call, request, memory, suppliers, left, loops, unchecked: 0, began };
+        let mut run = Run {
+            agent: self,
+            call,
+            request,
+            memory,
+            suppliers,
+            left,
+            loops,
+            unchecked: 0,
+            futile: FutileSteps::default(),
+            began,
+        };
         run.begin();
         let end = run.run().await;
         run.end(end)
@@ -144,6 +156,7 @@ struct Run<'a> {
     loops: LoopDetector,
     /// How many consecutive claims could not be checked.
     unchecked: u32,
+    futile: FutileSteps,
     began: Instant,
 }
 
@@ -230,6 +243,7 @@ impl Run<'_> {
             secrets: &secrets,
             confirm: *confirm,
             before: &self.left,
+            stuck: self.futile.take_reason(),
             left: used.remaining(budgets),
             number,
             began: Instant::now(),
@@ -245,6 +259,7 @@ impl Run<'_> {
                 .collect(),
             thinking: None,
             carried: Vec::new(),
+            attempted: Vec::new(),
             judged: None,
             leaves: CarryOver::default(),
             status: AgentStatus::Continue,
@@ -265,12 +280,8 @@ impl Run<'_> {
             if let Some(earlier) = &self.left.screen {
                 self.loops.on_idle_step(earlier, &round.screen.screen);
             }
-            let doings = round.thinking.as_ref().map(|it| &*it.decision.actions);
-            self.loops.on_call(
-                &round.screen.screen,
-                doings.unwrap_or_default(),
-                self.began.elapsed(),
-            )
+            // What was refused did not happen: repeating it is no loop of the phone's screens.
+            self.loops.on_call(&round.screen.screen, &round.attempted, self.began.elapsed())
         });
         let circle = circle.flatten();
         if let Some(circle) = &circle {
@@ -285,6 +296,7 @@ impl Run<'_> {
         let context = StepContext(Arc::new(std::mem::take(&mut round.context)));
         drop(round);
         AgentEvent::StepContext(context).send(watch);
+        self.futile.on_step(&line, &left, circle.as_ref().map(|circle| circle.text.as_str()));
         self.left = left;
         let decided = !line.memory.is_null();
         self.memory.remember_step(&line);
@@ -334,7 +346,16 @@ impl Run<'_> {
         AgentEvent::RunFinished { status, reason: why.clone() }.send(&self.agent.watch);
         let (rounds, spent) = (self.memory.rounds(), self.memory.spent().clone());
         let took = self.began.elapsed();
-        RunResult { status, reason: why, stopped, rounds, spent, took }
+        let budgets = &self.agent.options.budgets;
+        let limit = match stopped {
+            Some(StopReason::Budget) => self.memory.used(Duration::ZERO).limit(budgets),
+            _ => None,
+        };
+        // The last step ended early, with the run's time.
+        let limit = limit
+            .or((stopped == Some(StopReason::Budget) && budgets.time.is_some())
+                .then_some(Limit::Time));
+        RunResult { status, reason: why, stopped, limit, rounds, spent, took }
     }
 }
 

@@ -173,7 +173,7 @@ async fn phone(call: &Call, perform: &dyn Perform) -> Result<String, Failure> {
     let ask = Action::DeviceInfo { max_age: Duration::from_secs(60) };
     match perform.perform(call, ask).await? {
         Outcome::Info { identity, .. } => Ok(identity.id),
-        odd => Err(Cause::DeviceError { text: format!("unexpected outcome: {odd:?}") }.into()),
+        _ => Err(Cause::DeviceError { text: "the phone did not say what it is".into() }.into()),
     }
 }
 

@@ -7,15 +7,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Map, Value};
-use thumbwire_device::Image;
+use thumbwire_device::{Image, Size};
 use tokio::time::Instant;
 
 use super::confirm::ConfirmMode;
 use super::context::Context;
-use super::decision::AgentStatus;
+use super::decision::{AgentStatus, FunctionCall};
 use super::functions::FunctionExecutor;
 use super::memory::Memory;
-use super::observation::ControlRow;
+use super::observation::{ControlRow, LaunchableApp};
 use super::options::AgentOptions;
 use super::policy::{Policy, PolicyOutput};
 use super::screen_state::ScreenState;
@@ -40,6 +40,8 @@ pub(super) struct StepInProgress<'a> {
     pub(super) confirm: ConfirmMode,
     /// What the previous step left.
     pub(super) before: &'a CarryOver,
+    /// Why the steps before led nowhere, if they did.
+    pub(super) stuck: Option<String>,
     /// What is left of the budgets, as text.
     pub(super) left: String,
     pub(super) number: u32,
@@ -52,6 +54,8 @@ pub(super) struct StepInProgress<'a> {
     pub(super) observations: Vec<String>,
     pub(super) thinking: Option<PolicyOutput>,
     pub(super) carried: Vec<CallRecord>,
+    /// The calls that were made, without those that were refused or left out.
+    pub(super) attempted: Vec<FunctionCall>,
     pub(super) judged: Option<JudgementRecord>,
     /// What this step leaves to the next.
     pub(super) leaves: CarryOver,
@@ -69,10 +73,21 @@ pub(super) struct StepInProgress<'a> {
 pub(super) struct CarryOver {
     /// The screen after the last action; `None` if it was not read.
     pub(super) screen: Option<ScreenState>,
+    /// When that was read.
+    pub(super) read: Option<Instant>,
     /// Anomalies that were not repaired.
     pub(super) kinds: Vec<AnomalyKind>,
     /// Whether an action failed.
     pub(super) failed: bool,
+    /// The apps that can be launched, and when they were listed.
+    pub(super) apps: Option<ListedApps>,
+}
+
+/// The apps that the launcher shows, at one moment.
+#[derive(Debug, Clone)]
+pub(super) struct ListedApps {
+    pub(super) apps: Arc<[LaunchableApp]>,
+    pub(super) at: Instant,
 }
 
 /// The phone's screen at the start of a step.
@@ -80,8 +95,12 @@ pub(super) struct CarryOver {
 pub(super) struct CapturedScreen {
     pub(super) clean: Option<Image>,
     pub(super) marked: Option<Image>,
+    /// The size of the screenshot, in pixels.
+    pub(super) size: Option<Size>,
     /// The app in front, and the controls behind the rows.
     pub(super) screen: ScreenState,
+    /// When the controls were read; `None` if they were not.
+    pub(super) read: Option<Instant>,
     pub(super) rows: Vec<ControlRow>,
     /// Whether the screenshot is black: a secure window, or the screen is off.
     pub(super) black: bool,

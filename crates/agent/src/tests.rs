@@ -76,6 +76,7 @@ impl Perform for Phone {
         let kind = match &action {
             Action::Screenshot(_) => "screenshot",
             Action::ListApps { .. } => "apps",
+            Action::ListLabelledApps { .. } => "names",
             Action::Controls { .. } => "controls",
             Action::CurrentApp => "app",
             Action::Wait(_) => "wait",
@@ -190,9 +191,9 @@ impl Policy for Script {
                 ContentPart::Text(format!("[User Request]: {}", observation.request)),
             ],
         }];
-        let prompt = Prompt { system: "You drive a phone.".into(), turns };
+        let prompt = Prompt { system: "You drive a phone.".into(), turns, ..Prompt::default() };
         let response = format!("{{\"thought\": {:?}}}", decision.thought);
-        Ok(PolicyOutput { prompt, response, decision, spent: spent(), unreadable: 0 })
+        Ok(PolicyOutput { prompt, response, decision, spent: spent(), ..PolicyOutput::default() })
     }
 
     async fn judge(

@@ -36,7 +36,7 @@ impl TraceWriter {
         let pictures = prompt.turns.iter().flat_map(|turn| &turn.parts);
         let pictures = pictures.filter_map(|part| match part {
             ContentPart::Image(image) => Some(image),
-            ContentPart::Text(_) => None,
+            _ => None,
         });
         let stem = name.trim_end_matches(".json");
         let named = (1..).zip(pictures).map(|(number, image)| {
@@ -78,6 +78,7 @@ impl TraceWriter {
 fn log_write_error(recorder: &Recorder, done: io::Result<()>) -> bool {
     if let Err(error) = &done {
         tracing::warn!("cannot write to the trace in {}: {error}", recorder.folder().display());
+        recorder.note_failure(error);
     }
     done.is_ok()
 }

@@ -111,7 +111,11 @@ pub fn verify(
             .or_else(|| check.neighbour())
             .or_else(|| check.toggle())
             .or_else(|| check.nothing_changed()),
-        "swipe" | "scroll" | "press_key" => check.left().or_else(|| check.nothing_changed()),
+        "swipe" | "scroll" | "press_key" | "drag" | "double_tap" => {
+            check.left().or_else(|| check.nothing_changed())
+        }
+        // They may lead to another app.
+        "back" | "home" | "recents" => check.nothing_changed(),
         _ => None,
     };
     found.into_iter().collect()
@@ -148,7 +152,8 @@ impl Check<'_> {
             |id: &str| controls.iter().find(|(_, node)| node.id == format!("android:id/{id}"));
         let says = || quoted(control_texts(controls));
         let press = |id: &str| {
-            let (number, _) = by_id(id)?;
+            // A web page chooses its ids freely.
+            let (number, _) = by_id(id).filter(|(_, node)| is_of_system(&node.package))?;
             let node = controls.node_of(number)?;
             Some(RepairAction { call: click(), target: Some((Arc::clone(controls), node)) })
         };
@@ -388,9 +393,13 @@ impl Check<'_> {
                 AnomalyKind::EndOfList,
                 "Nothing moved: the list is at its end, or nothing there can scroll. Swipe the other way, or somewhere else.",
             ),
-            "press_key" => (
+            "press_key" | "back" | "home" | "recents" => (
                 AnomalyKind::NoEffect,
                 "Nothing on the screen changed after the key press. Try something else.",
+            ),
+            "drag" => (
+                AnomalyKind::NoEffect,
+                "Nothing on the screen changed after the drag. Start at the handle, or hold longer: try something else.",
             ),
             _ => (
                 AnomalyKind::NoEffect,
@@ -409,6 +418,11 @@ fn is_a_key_apart(was: &str, is: &str) -> bool {
     let same = short.iter().zip(long).take_while(|(a, b)| a == b).count();
     long.len() == short.len() + 1 && short[same..] == long[same + 1..]
 }
+
+/// What the policy reads when a call changed nothing, and how that starts.
+pub(super) const NOTHING_CHANGED: &str = "Nothing on the screen changed";
+/// The same for a list at its end.
+pub(super) const NOTHING_MOVED: &str = "Nothing moved";
 
 /// Packages of the system whose windows cover apps: alerts, the notification shade, permission requests.
 pub(super) fn is_of_system(package: &str) -> bool {

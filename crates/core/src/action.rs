@@ -19,8 +19,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use thumbwire_device::{
-    AppId, FormatPreference, Gesture, InstallOptions, Key, LogFilter, Orientation, Platform, Point,
-    Size, TreeDetail,
+    AppId, FormatPreference, Gesture, InstallOptions, Key, Location, LogFilter, Orientation,
+    Platform, Point, Size, TreeDetail,
 };
 
 pub use crate::snapshot::{ControlNumber, Controls, ElementId, ElementRef};
@@ -199,6 +199,8 @@ pub enum Action {
     ReadClipboard,
     /// Replaces what the phone's clipboard has with a text.
     SetClipboard(String),
+    /// Tells apps that the phone is at this place.
+    SetLocation(Location),
     /// Stops an app and clears its data, as if it had just been installed.
     ClearData(AppId),
     /// Grants a permission to an app or revokes it.
@@ -533,6 +535,7 @@ impl Action {
             | Self::InstallApp { .. }
             | Self::UninstallApp(_)
             | Self::ClearData(_)
+            | Self::SetLocation(_)
             | Self::SetPermission { .. }
             | Self::TapElement(_)
             | Self::Type(_)

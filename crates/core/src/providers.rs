@@ -30,6 +30,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use futures::future::try_join_all;
 use futures::stream::{self, BoxStream, StreamExt as _};
 use thumbwire_device::image::PixelLimits;
 use thumbwire_device::{Device, Error, ScaledDevice, SideEffect};
@@ -156,10 +157,9 @@ impl DeviceProviders {
     /// # Errors
     /// If a provider cannot list its phones.
     pub async fn list(&self) -> Result<Vec<ListedDevice>, Failure> {
-        let mut listed = Vec::new();
-        for provider in &self.providers {
-            listed.extend(provider.list().await?);
-        }
+        // All at once: a slow provider must not make the others wait.
+        let lists = try_join_all(self.providers.iter().map(|provider| provider.list())).await?;
+        let mut listed: Vec<ListedDevice> = lists.into_iter().flatten().collect();
         listed.retain(|phone| self.allowed.contains(&phone.id, true));
         Ok(listed)
     }

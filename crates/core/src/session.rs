@@ -302,6 +302,7 @@ impl Session {
             Action::SetClipboard(text) => {
                 self.attached(call, course).await?.set_clipboard(&text).await
             }
+            Action::SetLocation(at) => self.attached(call, course).await?.set_location(at).await,
             Action::Stop(app) => self.attached(call, course).await?.stop(&app).await,
             Action::ClearData(app) => self.attached(call, course).await?.clear_data(&app).await,
             Action::SetPermission { app, permission, granted } => {

@@ -21,7 +21,7 @@ pub(crate) use id::parse_exactly;
 pub use id::{ControlNumber, ElementId, ElementRef, InvalidId};
 pub use lookup::{Listing, LookupError, find_again, lookup};
 pub(crate) use outline::named_element;
-pub use outline::{NumberedLine, OutlineDetail, numbered_outline, outline};
+pub use outline::{LinePlace, NumberedLine, OutlineDetail, numbered_outline, outline};
 
 /// A snapshot of the screen.
 #[derive(Debug, Clone, PartialEq, Eq)]

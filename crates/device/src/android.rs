@@ -25,6 +25,7 @@ mod intents;
 mod keyboard;
 mod launcher;
 mod links;
+mod location;
 mod logs;
 mod notifications;
 mod pace;
@@ -283,6 +284,7 @@ impl Device for Android {
             app_services: Some(self),
             app_functions: Some(self),
             clipboard: Some(self),
+            simulated_location: Some(self),
             system_properties: Some(self),
             health_checks: Some(self),
             screen_changes: Some(self),

@@ -27,6 +27,7 @@ mod screen_lock;
 mod screen_recording;
 mod screen_streaming;
 mod screenshot_files;
+mod simulated_location;
 mod system_properties;
 mod text_editing;
 
@@ -56,6 +57,7 @@ pub use screen_lock::ScreenLock;
 pub use screen_recording::{Recording, RecordingOptions, ScreenRecording};
 pub use screen_streaming::{ScreenStream, ScreenStreaming, StreamOptions};
 pub use screenshot_files::ScreenshotFiles;
+pub use simulated_location::{Location, SimulatedLocation};
 pub use system_properties::SystemProperties;
 pub use text_editing::{Editor, EditorSize, TextEditing};
 
@@ -140,6 +142,8 @@ facets! {
     app_functions: AppFunctions, "app functions";
     /// Reading and setting the clipboard.
     clipboard: Clipboard, "the clipboard";
+    /// Simulating where the phone is.
+    simulated_location: SimulatedLocation, "setting the location";
     /// Listing platform properties.
     system_properties: SystemProperties, "reading properties";
     /// Checking how well the phone can be driven.

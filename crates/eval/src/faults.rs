@@ -4,9 +4,12 @@
 //! and optionally each one off in turn, and all off. The success rate is relative to all attempts, because the oracle
 //! solves every task.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 use thumbwire_virtual_android::list_of_faults;
 
+use super::meter::Meter;
 use super::runner::Plan;
 use super::summary::{self, Summary};
 use super::trial::{Score, TrialOptions};
@@ -59,8 +62,10 @@ pub fn rules(kind: &str, probability: f64) -> Vec<String> {
         "unauthorized" | "disconnect" | "cut" | "corrupt-packets" | "garbage-packets" => {
             vec![format!("{kind}:p={probability}"), format!("adb-restart:p={each}")]
         }
-        // Each tap and each text causes one touch.
-        "app-crash" | "anr" => vec![format!("{kind}:p={probability},on=input tap")],
+        // Each tap and each text causes one touch, by a command or by the helper.
+        "app-crash" | "anr" => {
+            ["input tap", "helper tap"].map(|on| format!("{kind}:p={probability},on={on}")).into()
+        }
         _ => vec![format!("{kind}:p={probability}")],
     }
 }
@@ -118,13 +123,17 @@ impl Study {
         Plan { manners, ..self.plan.clone() }
     }
 
-    /// Runs all attempts, and calls `told` after each.
+    /// Runs all attempts until the meter says stop, and calls `told` after each.
     ///
     /// # Errors
     /// If an attempt could not be started.
-    pub fn run(&self, told: &(dyn Fn(usize, &Score) + Sync)) -> Result<FaultStudyResult, String> {
+    pub fn run(
+        &self,
+        meter: &Arc<Meter>,
+        told: &(dyn Fn(usize, &Score) + Sync),
+    ) -> Result<FaultStudyResult, String> {
         let settings: Vec<_> = settings(self.without).into_iter().map(|(name, _)| name).collect();
-        let mut scores = self.whole_plan().run(told)?.into_iter();
+        let mut scores = self.whole_plan().run_some(meter, &|_, _| true, told)?.into_iter();
         let each = self.plan.manners.len();
         let rows = self.rows().map(|kind| {
             let by_setting =
@@ -151,7 +160,8 @@ impl FaultStudyResult {
     pub fn table(&self) -> String {
         let mut head = vec!["fault".to_owned()];
         head.extend(self.settings.iter().map(|name| (*name).to_owned()));
-        head.extend(["95 % interval", "steps/oracle", "injected"].map(str::to_owned));
+        let numbers = ["95 % interval", "steps/oracle", "tokens/step", "injected"];
+        head.extend(numbers.map(str::to_owned));
         let rows: Vec<Vec<String>> =
             self.rows.iter().map(|(kind, settings)| row(kind, settings)).collect();
         summary::lines(&head, &rows)
@@ -174,10 +184,12 @@ fn row(kind: &str, settings: &[Vec<Score>]) -> Vec<String> {
     let sums: Vec<Summary> = settings.iter().map(Summary::of).collect();
     let mut cells = vec![kind.to_owned()];
     cells.extend(sums.iter().map(|sum| format!("{:.1} %", sum.rate() * 100.0)));
-    let first = sums.first().copied().unwrap_or_default();
+    let first = sums.first().cloned().unwrap_or_default();
     let (low, high) = first.interval();
     cells.push(format!("{:.1} to {:.1} %", low * 100.0, high * 100.0));
-    cells.push(format!("{:.2}", f64::from(first.steps) / f64::from(first.oracle.max(1))));
+    let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".into());
+    cells.push(or_dash(first.steps_per_oracle().map(|steps| format!("{steps:.2}"))));
+    cells.push(or_dash(first.tokens_per_step().map(|tokens| format!("{tokens:.0}"))));
     let injected: usize =
         settings.first().map_or(0, |scores| scores.iter().map(|score| score.injected_faults).sum());
     cells.push(injected.to_string());

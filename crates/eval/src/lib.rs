@@ -8,11 +8,16 @@
 
 mod env;
 pub mod faults;
+pub mod leaderboard;
+mod meter;
 pub mod oracle;
 mod phone;
 pub mod policy;
+mod prompt_cost;
+pub mod results;
 mod runner;
 pub mod script;
+pub mod skills;
 pub mod state;
 pub mod summary;
 mod task;
@@ -23,8 +28,13 @@ mod trial;
 
 pub use env::{TaskEnv, TimeMode, YesUser};
 pub use faults::Study;
+pub use meter::{EvalLimits, Meter};
 pub use phone::EvalPhone;
+pub use prompt_cost::{CountTokens, PromptCost, estimated_tokens};
 pub use runner::Plan;
-pub use task::{InitialState, Need, ParamSource, SuccessCondition, Task, TaskInstance};
+pub use task::{
+    Category, Difficulty, InitialState, LONG, Need, ParamSource, SuccessCondition, Task,
+    TaskInstance,
+};
 pub use thumbwire_virtual_phone::Platform;
 pub use trial::{PolicyChoice, Score, Trial, TrialOptions};

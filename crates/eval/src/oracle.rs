@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use thumbwire_device::{AppId, Gesture, Key, KeyCode, Point};
 
-use super::script::{ScriptStep, ScriptSwipe, ScriptTarget, VisibleControl, fill, switch_of};
+use super::script::{ScriptStep, ScriptSwipe, ScriptTarget, VisibleControl, fill, sum, switch_of};
 use thumbwire_core::action::{
     Action, AppSelector, Call, ControlNumber, Outcome, Perform, Target, TextInput,
 };
@@ -94,6 +94,14 @@ impl Oracle<'_> {
                 let at = aim.find(&shown).ok_or_else(|| not_there(&shown))?;
                 self.read.push(aim.read(&shown[at].name));
             }
+            ScriptStep::Count(aim) => {
+                let (shown, _) = self.observe().await?;
+                match aim.filled(&self.read).count(&shown) {
+                    0 => return Err(not_there(&shown)),
+                    count => self.read.push(count.to_string()),
+                }
+            }
+            ScriptStep::Sum => self.read.push(sum(&self.read)),
             ScriptStep::SkipIfVisible(aim) => {
                 let (shown, _) = self.observe().await?;
                 return Ok(aim.filled(&self.read).find(&shown).is_some());
@@ -174,6 +182,7 @@ impl Oracle<'_> {
             kind: kind(node).to_owned(),
             rect: [node.bounds.left, node.bounds.top, node.bounds.right, node.bounds.bottom],
             checked: node.flags.checked,
+            line: None,
         });
         let nodes = &controls.snapshot.tree.nodes;
         let size = |edge: fn(&thumbwire_device::Rect) -> i32| {

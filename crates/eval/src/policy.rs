@@ -1,10 +1,11 @@
-//! Policies without a model, as baselines: one follows a script, one does nothing, one claims success.
+//! Policies without a model, as baselines: two follow a script, one does nothing, one claims success.
 //!
 //! [`ScriptedPolicy`] gets a task's script like hints from a person ("tap New note, then type …") and sees what a model sees,
 //! a [`Observation`]. It finds things on the screen by itself and reacts like a sensible model: it answers alerts, waits for
 //! an app that is not responding, restarts a crashed one, retypes lost text, and goes back from an unknown page. It is
 //! fixed, and no part of it knows which fault a phone has. [`parsed_observation`] interprets an observation, [`stepper`] decides,
-//! and [`moves`] handles steps that take several actions or cannot be done.
+//! and [`moves`] handles steps that take several actions or cannot be done. [`PromptOnlyModel`] does the same from the text of a
+//! prompt alone.
 //!
 //! ```text
 //!  an alert, a hung or crashed app ──────► handle it
@@ -15,6 +16,8 @@
 
 mod moves;
 mod parsed_observation;
+mod prompt_only;
+mod prompt_text;
 mod stepper;
 
 use std::sync::Mutex;
@@ -23,6 +26,8 @@ use async_trait::async_trait;
 use serde_json::{Map, Value, json};
 use thumbwire_base::lock;
 
+use self::parsed_observation::ParsedObservation;
+pub use self::prompt_only::PromptOnlyModel;
 use self::stepper::{Progress, ScriptStepper};
 use super::script::ScriptStep;
 use thumbwire_agent::{
@@ -59,7 +64,7 @@ pub struct AlwaysFinishPolicy;
 #[async_trait]
 impl Policy for AlwaysFinishPolicy {
     fn name(&self) -> String {
-        "claims success".into()
+        "always-finish".into()
     }
 
     async fn decide(
@@ -101,7 +106,8 @@ impl Policy for ScriptedPolicy {
         _: &dyn EventSink,
     ) -> Result<PolicyOutput, PolicyError> {
         let mut state = lock(&self.state);
-        Ok(thought(ScriptStepper::new(&self.script, &mut state, observation).decide(observation)))
+        let seen = ParsedObservation::of(observation);
+        Ok(thought(ScriptStepper::new(&self.script, &mut state, seen).decide()))
     }
 
     /// Judges from a fresh observation alone: whether there is anything left to do.
@@ -117,8 +123,8 @@ impl Policy for ScriptedPolicy {
             return Ok(None);
         }
         let mut state = lock(&self.state).clone();
-        let decision =
-            ScriptStepper::new(&self.script, &mut state, observation).decide(observation);
+        let seen = ParsedObservation::of(observation);
+        let decision = ScriptStepper::new(&self.script, &mut state, seen).decide();
         let reached = decision.status == AgentStatus::Finish;
         let reason = if reached { decision.comment.clone() } else { decision.thought.clone() };
         let PolicyOutput { prompt, response, spent, .. } = thought(decision);

@@ -5,12 +5,13 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use thumbwire_base::lock;
 use thumbwire_virtual_phone::Platform;
 
+use super::meter::Meter;
 use super::task::Task;
 use super::trial::{PolicyChoice, Score, Trial, TrialOptions};
 
@@ -39,6 +40,20 @@ impl Plan {
     /// # Errors
     /// If an attempt could not be started.
     pub fn run(&self, told: &(dyn Fn(usize, &Score) + Sync)) -> Result<Vec<Vec<Score>>, String> {
+        self.run_some(&Arc::default(), &|_, _| true, told)
+    }
+
+    /// Runs the attempts for which `wanted` says so, by task and seed, until the meter says stop. The rest is as in
+    /// [`Plan::run`]; attempts that were not run or interrupted have no score.
+    ///
+    /// # Errors
+    /// As in [`Plan::run`].
+    pub fn run_some(
+        &self,
+        meter: &Arc<Meter>,
+        wanted: &(dyn Fn(&Task, u64) -> bool + Sync),
+        told: &(dyn Fn(usize, &Score) + Sync),
+    ) -> Result<Vec<Vec<Score>>, String> {
         let yardsticks = OracleCosts::default();
         let next = AtomicUsize::new(0);
         let scores: Mutex<Vec<(usize, Score)>> = Mutex::default();
@@ -46,16 +61,21 @@ impl Plan {
         let work = || {
             loop {
                 let place = next.fetch_add(1, Ordering::Relaxed);
-                if place >= self.attempts() || lock(&failed).is_some() {
+                let ends = meter.over().is_some() || lock(&failed).is_some();
+                if place >= self.attempts() || ends {
                     return;
                 }
                 let (manner, task, seed) = self.attempt(place);
+                if !wanted(&task, seed) {
+                    continue;
+                }
                 let trial = |oracle| Trial { task, seed, manner: &self.manners[manner], oracle };
                 let score = yardsticks
-                    .of(task, seed, self.manners[manner].platform)
-                    .and_then(|oracle| run_isolated(&trial(oracle)));
+                    .of(task, seed, &self.manners[manner])
+                    .and_then(|oracle| run_isolated(&trial(oracle), meter));
                 match score {
-                    Ok(score) => {
+                    Ok(None) => {}
+                    Ok(Some(score)) => {
                         told(manner, &score);
                         lock(&scores).push((place, score));
                     }
@@ -93,13 +113,20 @@ impl Plan {
 struct OracleCosts(Mutex<HashMap<(&'static str, u64, Platform), u32>>);
 
 impl OracleCosts {
-    fn of(&self, task: Task, seed: u64, platform: Platform) -> Result<u32, String> {
+    /// The oracle's actions for an attempt with these options; zero for the oracle itself, which measures them.
+    fn of(&self, task: Task, seed: u64, manner: &TrialOptions) -> Result<u32, String> {
+        if matches!(manner.who, PolicyChoice::Oracle) {
+            return Ok(0);
+        }
+        let platform = manner.platform;
         let key = (task.name, seed, platform);
         if let Some(known) = lock(&self.0).get(&key) {
             return Ok(*known);
         }
         let manner = TrialOptions { platform, ..TrialOptions::of(PolicyChoice::Oracle) };
-        let score = run_isolated(&Trial { task, seed, manner: &manner, oracle: 0 })?;
+        let trial = Trial { task, seed, manner: &manner, oracle: 0 };
+        let score = run_isolated(&trial, &Arc::default())?
+            .ok_or_else(|| format!("oracle of task {} was interrupted", task.name))?;
         if !score.success {
             return Err(format!(
                 "oracle of task {} failed with seed {seed}: {}",
@@ -112,11 +139,11 @@ impl OracleCosts {
 }
 
 /// Runs an attempt on its own runtime.
-fn run_isolated(trial: &Trial<'_>) -> Result<Score, String> {
+fn run_isolated(trial: &Trial<'_>, meter: &Arc<Meter>) -> Result<Option<Score>, String> {
     let mut runtime = tokio::runtime::Builder::new_current_thread();
     let runtime = runtime.enable_all().start_paused(trial.manner.holds_time()).build();
     let runtime = runtime.map_err(|error| format!("cannot create a tokio runtime: {error}"))?;
-    let score = runtime.block_on(trial.run());
+    let score = runtime.block_on(trial.run(meter));
     runtime.shutdown_background();
     score
 }

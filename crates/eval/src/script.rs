@@ -38,6 +38,10 @@ pub enum ScriptStep {
     Swipe(ScriptSwipe),
     /// Reads its text; for a pattern with a group, that group.
     Read(ScriptTarget),
+    /// Reads how many controls match.
+    Count(ScriptTarget),
+    /// Reads the sum of the whole numbers read so far.
+    Sum,
     /// If this is visible, skips the steps up to the next launch, because they are done.
     SkipIfVisible(ScriptTarget),
     /// Answers the user's question.
@@ -50,7 +54,11 @@ impl ScriptStep {
         match self {
             Self::Launch(package) => Self::Launch(bundle_id(package)),
             Self::Press("BACK") => Self::Tap(up_button()),
-            Self::Tap(ScriptTarget::Text(text)) if text == "Navigate up" => Self::Tap(up_button()),
+            Self::Tap(ScriptTarget::Text(text))
+                if ["Navigate up", "Back", ARABIC_UP].contains(&&*text) =>
+            {
+                Self::Tap(up_button())
+            }
             // A bar that only looks like a field on Android is one on iOS.
             Self::Tap(ScriptTarget::Text(text)) if text.starts_with("Search ") => {
                 Self::Tap(like(format!("^{}$", regex_lite::escape(&text))))
@@ -113,6 +121,9 @@ pub fn field(place: usize) -> ScriptTarget {
     ScriptTarget::Field(place)
 }
 
+/// "Navigate up" of the Arabic app.
+pub(crate) const ARABIC_UP: &str = "التنقل إلى أعلى";
+
 /// The button at the top left of an iPhone's page that leads to the one before it.
 pub fn up_button() -> ScriptTarget {
     with_text("Navigate up").or(with_text("Back")).or(with_text("Cancel"))
@@ -157,9 +168,9 @@ impl ScriptTarget {
         match self {
             Self::Or(one, other) => one.find(shown).or_else(|| other.find(shown)),
             Self::SameRow(what, other) => {
-                let beside = shown[other.find(shown)?].middle().1;
+                let beside = &shown[other.find(shown)?];
                 let fits = what.all(shown).into_iter();
-                fits.min_by_key(|&at| (shown[at].middle().1 - beside).abs())
+                fits.min_by_key(|&at| beside.distance(&shown[at]))
             }
             _ => self.all(shown).into_iter().next(),
         }
@@ -180,6 +191,18 @@ impl ScriptTarget {
             Self::SameRow(..) | Self::Or(..) => return self.find(shown).into_iter().collect(),
         };
         shown.iter().enumerate().filter(|(_, one)| fits(one)).map(|(at, _)| at).collect()
+    }
+
+    /// How many of the visible controls match. An iPhone's cell and the text in it are one.
+    pub fn count(&self, shown: &[VisibleControl]) -> usize {
+        let all = self.all(shown);
+        let is_inside_another = |at: usize| {
+            let inner = &shown[at];
+            let mut outer = all.iter().filter(|other| **other < at).map(|other| &shown[*other]);
+            inner.is_of_ios()
+                && outer.any(|outer| outer.name == inner.name && outer.encloses(inner))
+        };
+        all.iter().filter(|at| !is_inside_another(**at)).count()
     }
 
     /// The text to read from it: all of it, or the group of a pattern with a group.
@@ -211,6 +234,8 @@ pub struct VisibleControl {
     pub rect: [i32; 4],
     /// Whether it is checked.
     pub checked: bool,
+    /// Its line in a list that says nothing of places; the rectangle then means nothing.
+    pub line: Option<i32>,
 }
 
 impl VisibleControl {
@@ -218,6 +243,25 @@ impl VisibleControl {
     pub fn middle(&self) -> (i32, i32) {
         let [left, top, right, bottom] = self.rect;
         ((left + right) / 2, (top + bottom) / 2)
+    }
+
+    /// How far another control is from it, vertically. In a list without places a value follows its label, so what comes
+    /// before is farther.
+    fn distance(&self, other: &Self) -> i32 {
+        const BEFORE: i32 = 6;
+        match (self.line, other.line) {
+            (Some(at), Some(other)) if other < at => (at - other) * BEFORE,
+            (Some(at), Some(other)) => other - at,
+            _ => (other.middle().1 - self.middle().1).abs(),
+        }
+    }
+
+    fn encloses(&self, other: &Self) -> bool {
+        let [left, top, right, bottom] = self.rect;
+        left <= other.rect[0]
+            && top <= other.rect[1]
+            && right >= other.rect[2]
+            && bottom >= other.rect[3]
     }
 
     /// Whether it is on an iPhone.
@@ -247,15 +291,20 @@ pub fn switch_of(aim: &ScriptTarget, shown: &[VisibleControl]) -> Option<usize> 
     if shown[at].is_switch() {
         return Some(at);
     }
-    let height = shown[at].middle().1;
     let switches = shown.iter().enumerate().filter(|(_, one)| one.is_switch());
-    switches.min_by_key(|(_, one)| (one.middle().1 - height).abs()).map(|(at, _)| at)
+    switches.min_by_key(|(_, one)| shown[at].distance(one)).map(|(at, _)| at)
 }
 
 /// A text with the texts read so far in place of `{0}`, `{1}` and so on.
 pub fn fill(text: &str, read: &[String]) -> String {
     let places = read.iter().enumerate();
     places.fold(text.to_owned(), |text, (at, read)| text.replace(&format!("{{{at}}}"), read))
+}
+
+/// The sum of texts that are whole numbers; others count as zero.
+pub fn sum(read: &[String]) -> String {
+    let numbers = read.iter().filter_map(|text| text.trim().parse::<u64>().ok());
+    numbers.fold(0, u64::saturating_add).to_string()
 }
 
 #[cfg(test)]
@@ -268,6 +317,7 @@ mod tests {
             kind: kind.into(),
             rect: [0, top, 100, top + 40],
             checked: false,
+            line: None,
         };
         rows.iter().map(row).collect()
     }
@@ -297,6 +347,15 @@ mod tests {
         }
         assert_eq!(switch_of(&with_text("Wi-Fi"), &screen), Some(7));
         assert_eq!(like(r"^(\d+) m$").read("31 m"), "31");
+    }
+
+    #[test]
+    fn numbers_are_counted_and_added() {
+        let screen =
+            shown(&[("Pan", "TextView", 0), ("7", "TextView", 10), ("12", "TextView", 20)]);
+        assert_eq!(like(r"^\d+$").count(&screen), 2);
+        assert_eq!(sum(&["7".into(), "Pan".into(), " 12".into()]), "19");
+        assert_eq!(sum(&[]), "0");
     }
 
     #[test]

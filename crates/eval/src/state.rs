@@ -76,7 +76,7 @@ impl PhoneState {
     }
 
     /// The differences to `now`: location, key and the new value, `None` if removed.
-    fn changes(&self, now: &Self) -> BTreeMap<(String, String), Option<String>> {
+    pub(super) fn changes(&self, now: &Self) -> BTreeMap<(String, String), Option<String>> {
         let keys: BTreeSet<_> = self.0.keys().chain(now.0.keys()).collect();
         let changed = keys.into_iter().filter(|key| self.0.get(*key) != now.0.get(*key));
         changed.map(|key| (key.clone(), now.0.get(key).cloned())).collect()
@@ -97,9 +97,7 @@ pub fn judge(
     for want in wants {
         check_all(want, &mut changes, phone, answer).map_err(|why| format!("{why}: {want:?}"))?;
     }
-    changes.retain(|(place, key), _| {
-        !BY_ITSELF.iter().any(|(package, prefix)| place == package && key.starts_with(prefix))
-    });
+    changes.retain(|key, _| !is_by_itself(key));
     match changes.into_iter().next() {
         None => Ok(()),
         Some(((place, key), Some(value))) => {
@@ -109,6 +107,11 @@ pub fn judge(
             Err(format!("unexpected change: {key} was removed from {place}"))
         }
     }
+}
+
+/// Whether an app writes this by itself while somebody browses it: location and key.
+pub(super) fn is_by_itself((place, key): &(String, String)) -> bool {
+    BY_ITSELF.iter().any(|(package, prefix)| place == package && key.starts_with(prefix))
 }
 
 type Changes = BTreeMap<(String, String), Option<String>>;

@@ -1,14 +1,17 @@
-//! Summarizes attempts as a table and as JSON.
+//! Summarizes attempts: tables for a terminal, and summaries as JSON.
 
 use std::collections::BTreeMap;
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use serde_json::{Value, json};
 
+use super::prompt_cost::PromptCost;
+use super::task::Difficulty;
 use super::trial::Score;
+use thumbwire_agent::model::Usage;
 
 /// A summary of several attempts.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Summary {
     /// Number of attempts.
     pub attempts: u32,
@@ -17,11 +20,17 @@ pub struct Summary {
     /// Agent steps of the successful attempts.
     pub steps: u32,
     /// Actions that the oracle takes for those.
-    pub oracle: u32,
-    /// Tokens, input and output.
-    pub tokens: u64,
+    pub oracle_steps: u32,
+    /// Agent steps of all attempts.
+    pub all_steps: u32,
+    /// Model usage of all attempts.
+    pub usage: Usage,
+    /// The text of the prompts, in tokens.
+    pub prompt: PromptCost,
     /// Time on the phones' clocks, in milliseconds.
     pub phone_ms: u64,
+    /// Real time, in milliseconds: the sum of all attempts, also of those that ran at the same time.
+    pub elapsed_ms: u64,
 }
 
 impl Summary {
@@ -30,15 +39,38 @@ impl Summary {
         let mut sum = Self::default();
         for score in scores {
             sum.attempts += 1;
-            sum.tokens += score.usage.input_tokens + score.usage.output_tokens;
+            sum.all_steps += score.steps;
+            sum.usage.add(&score.usage);
+            sum.prompt.add(score.prompt);
             sum.phone_ms += score.phone_ms;
+            sum.elapsed_ms += score.elapsed_ms;
             if score.success {
                 sum.successes += 1;
                 sum.steps += score.steps;
-                sum.oracle += score.oracle;
+                sum.oracle_steps += score.oracle_steps;
             }
         }
         sum
+    }
+
+    /// Agent steps for each action of the oracle, over the successful attempts; `None` if there are none.
+    pub fn steps_per_oracle(&self) -> Option<f64> {
+        (self.oracle_steps > 0).then(|| f64::from(self.steps) / f64::from(self.oracle_steps))
+    }
+
+    /// Input tokens per agent step, as the model's server counted them; without such a count, the tokens of the prompts'
+    /// text. `None` if there were no prompts.
+    pub fn tokens_per_step(&self) -> Option<f64> {
+        match self.usage.input_tokens {
+            0 => (self.prompt.rounds > 0).then(|| self.prompt.per_round()),
+            tokens => (self.all_steps > 0).then(|| tokens as f64 / f64::from(self.all_steps)),
+        }
+    }
+
+    /// Cost per attempt in US dollars; `None` if no model was asked, or its price is unknown.
+    pub fn cost_per_attempt(&self) -> Option<f64> {
+        let dollars = self.usage.dollars?;
+        (self.attempts > 0).then(|| dollars / f64::from(self.attempts))
     }
 
     /// Success rate, 0 to 1.
@@ -60,51 +92,73 @@ impl Summary {
 
     fn cells(&self, name: &str) -> Vec<String> {
         let (low, high) = self.interval();
-        let steps = match self.oracle {
-            0 => "-".to_owned(),
-            oracle => format!("{:.2}", f64::from(self.steps) / f64::from(oracle)),
-        };
+        let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".into());
         let each = f64::from(self.attempts.max(1));
         vec![
             name.to_owned(),
             format!("{}/{}", self.successes, self.attempts),
             format!("{:.1} %", self.rate() * 100.0),
             format!("{:.0} to {:.0} %", low * 100.0, high * 100.0),
-            steps,
-            format!("{:.0}", self.tokens as f64 / each),
+            or_dash(self.steps_per_oracle().map(|steps| format!("{steps:.2}"))),
+            or_dash(self.tokens_per_step().map(|tokens| format!("{tokens:.0}"))),
+            or_dash(self.cost_per_attempt().map(|dollars| format!("${dollars:.4}"))),
             format!("{:.1} s", self.phone_ms as f64 / each / 1_000.0),
+            format!("{:.1} s", self.elapsed_ms as f64 / each / 1_000.0),
         ]
     }
 }
 
 /// Column heads; columns from the second on are numbers.
-const HEAD: [&str; 7] =
-    ["", "succeeded", "rate", "95 % interval", "steps/oracle", "tokens", "phone time"];
+const HEAD: [&str; 9] = [
+    "",
+    "succeeded",
+    "rate",
+    "95 % interval",
+    "steps/oracle",
+    "tokens/step",
+    "cost",
+    "phone time",
+    "time",
+];
 
-/// The scores by task, by app and in total.
+/// The scores by task, app, category and difficulty, and in total.
 pub fn table(scores: &[Score]) -> String {
-    let mut rows = Vec::new();
-    for (name, sum) in by(scores, |score| vec![score.task]) {
-        rows.push(sum.cells(name));
-    }
-    let mut text = plain("task", &rows);
-    let by_app = by(scores, |score| score.apps.to_vec());
-    let mut rows: Vec<_> = by_app.iter().map(|(name, sum)| sum.cells(name)).collect();
-    let across: Vec<&Score> = scores.iter().filter(|score| score.apps.len() > 1).collect();
-    if !across.is_empty() {
-        rows.push(Summary::of(across).cells("more than one app"));
-    }
-    rows.push(Summary::of(scores).cells("all tasks"));
-    text.push('\n');
-    text.push_str(&plain("app", &rows));
-    text
+    let rows = |groups: Vec<(String, Summary)>| -> Vec<Vec<String>> {
+        groups.iter().map(|(name, sum)| sum.cells(name)).collect()
+    };
+    let mut by_difficulty = rows(by_difficulty(scores));
+    by_difficulty.push(Summary::of(scores).cells("all tasks"));
+    let tables = [
+        ("task", rows(by(scores, |score| vec![score.task.clone()]))),
+        ("app", rows(by_app(scores))),
+        ("category", rows(by_category(scores))),
+        ("difficulty", by_difficulty),
+    ];
+    tables.map(|(first, rows)| plain(first, &rows)).join("\n")
 }
 
-fn by<'a>(
-    scores: &'a [Score],
-    names: impl Fn(&Score) -> Vec<&'static str>,
-) -> BTreeMap<&'static str, Summary> {
-    let mut groups: BTreeMap<&'static str, Vec<&'a Score>> = BTreeMap::new();
+/// Summaries by app.
+pub fn by_app(scores: &[Score]) -> Vec<(String, Summary)> {
+    by(scores, |score| score.apps.clone())
+}
+
+/// Summaries by category: an attempt counts in each of its categories.
+pub fn by_category(scores: &[Score]) -> Vec<(String, Summary)> {
+    by(scores, |score| score.categories.iter().map(|it| it.name().to_owned()).collect())
+}
+
+/// Summaries by difficulty, easy first.
+pub fn by_difficulty(scores: &[Score]) -> Vec<(String, Summary)> {
+    let levels = [Difficulty::Easy, Difficulty::Medium, Difficulty::Hard];
+    let each = levels.map(|level| {
+        let some = scores.iter().filter(|score| score.difficulty == level);
+        (level.name().to_owned(), Summary::of(some))
+    });
+    each.into_iter().filter(|(_, sum)| sum.attempts > 0).collect()
+}
+
+fn by(scores: &[Score], names: impl Fn(&Score) -> Vec<String>) -> Vec<(String, Summary)> {
+    let mut groups: BTreeMap<String, Vec<&Score>> = BTreeMap::new();
     for score in scores {
         for name in names(score) {
             groups.entry(name).or_default().push(score);
@@ -114,9 +168,17 @@ fn by<'a>(
 }
 
 fn plain(first: &str, rows: &[Vec<String>]) -> String {
-    let mut head = HEAD;
-    head[0] = first;
-    lines(&head.map(str::to_owned), rows)
+    let mut head = HEAD.map(str::to_owned);
+    first.clone_into(&mut head[0]);
+    // Without a model there are no costs, for one.
+    let has_values: Vec<bool> =
+        (0..head.len()).map(|at| rows.iter().any(|row| row[at] != "-")).collect();
+    let kept = |cells: &[String]| -> Vec<String> {
+        let cells = cells.iter().zip(&has_values).filter(|(_, has_values)| **has_values);
+        cells.map(|(cell, _)| cell.clone()).collect()
+    };
+    let rows: Vec<Vec<String>> = rows.iter().map(|row| kept(row)).collect();
+    lines(&kept(&head), &rows)
 }
 
 /// A text table: first column left-aligned, the others right-aligned.
@@ -134,11 +196,6 @@ pub fn lines(head: &[String], rows: &[Vec<String>]) -> String {
     lines.join("\n") + "\n"
 }
 
-/// The scores and their summary as JSON.
-pub fn to_json(scores: &[Score]) -> Value {
-    json!({ "total": sum_json(&Summary::of(scores)), "scores": scores })
-}
-
 /// A summary as JSON.
 pub fn sum_json(sum: &Summary) -> Value {
     let (low, high) = sum.interval();
@@ -148,9 +205,13 @@ pub fn sum_json(sum: &Summary) -> Value {
         "success_rate": sum.rate(),
         "confidence_interval": [low, high],
         "steps": sum.steps,
-        "oracle_steps": sum.oracle,
-        "tokens": sum.tokens,
+        "oracle_steps": sum.oracle_steps,
+        "all_steps": sum.all_steps,
+        "usage": sum.usage,
+        "prompt": sum.prompt,
+        "tokens_per_step": sum.tokens_per_step(),
         "phone_ms": sum.phone_ms,
+        "elapsed_ms": sum.elapsed_ms,
     })
 }
 

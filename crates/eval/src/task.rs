@@ -4,6 +4,7 @@
 //! language, the oracle's script, and the success conditions ([`SuccessCondition`], checked by `state`). So the judge knows no
 //! policy, and conditions can be printed.
 
+use serde::{Deserialize, Serialize};
 use thumbwire_virtual_phone::{Platform, World};
 
 use super::script::ScriptStep;
@@ -15,10 +16,109 @@ pub struct Task {
     pub name: &'static str,
     /// The apps it needs, by launcher label. More than one makes it a cross-app task.
     pub apps: &'static [&'static str],
+    /// How long it is.
+    pub difficulty: Difficulty,
+    /// What it asks of an agent, besides what [`Task::categories`] adds.
+    asks: &'static [Category],
     /// What it needs that not every platform has.
     pub needs: &'static [Need],
     /// Makes a case from random parameters.
     pub make: fn(&mut ParamSource<'_>) -> TaskInstance,
+}
+
+/// How long a task is, by the oracle's actions: the median of several seeds, which a test checks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Difficulty {
+    /// Up to 5 actions.
+    Easy,
+    /// 6 to 12 actions.
+    Medium,
+    /// 13 actions or more.
+    Hard,
+}
+
+impl Difficulty {
+    /// The difficulty of a task for which the oracle takes this many actions.
+    pub fn of(oracle_actions: u32) -> Self {
+        match oracle_actions {
+            ..=5 => Self::Easy,
+            6..=12 => Self::Medium,
+            13.. => Self::Hard,
+        }
+    }
+
+    /// Its name: `easy`, `medium` or `hard`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Easy => "easy",
+            Self::Medium => "medium",
+            Self::Hard => "hard",
+        }
+    }
+}
+
+/// The number of the oracle's actions from which an attempt is [`Category::Long`].
+pub const LONG: u32 = 20;
+
+/// What a task asks of an agent. The names are the tags of AndroidWorld (`task_metadata.json`), without `game_playing`,
+/// because the phone has no games, and `parameterized`, which all tasks are; `composite` and `long` are ours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Category {
+    /// Several controls must be combined, or the right one is hard to tell.
+    ComplexUiUnderstanding,
+    /// It has several parts, or several apps, that must all be done.
+    Composite,
+    /// It changes or removes what is there.
+    DataEdit,
+    /// It enters new data.
+    DataEntry,
+    /// The user asks a question.
+    InformationRetrieval,
+    /// The oracle takes 20 actions or more.
+    Long,
+    /// Something must be counted, added or compared.
+    MathCounting,
+    /// What one screen shows is needed on a later one.
+    Memorization,
+    /// It needs more than one app.
+    MultiApp,
+    /// The same must be done several times.
+    Repetition,
+    /// The phone is prepared before the task.
+    RequiresSetup,
+    /// What to do depends on texts among many on the screen.
+    ScreenReading,
+    /// Something must be searched for.
+    Search,
+    /// A text must be copied exactly.
+    Transcription,
+    /// A state must be reached, which may be there in part.
+    Verification,
+}
+
+impl Category {
+    /// Its name, as in AndroidWorld: `information_retrieval`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ComplexUiUnderstanding => "complex_ui_understanding",
+            Self::Composite => "composite",
+            Self::DataEdit => "data_edit",
+            Self::DataEntry => "data_entry",
+            Self::InformationRetrieval => "information_retrieval",
+            Self::Long => "long",
+            Self::MathCounting => "math_counting",
+            Self::Memorization => "memorization",
+            Self::MultiApp => "multi_app",
+            Self::Repetition => "repetition",
+            Self::RequiresSetup => "requires_setup",
+            Self::ScreenReading => "screen_reading",
+            Self::Search => "search",
+            Self::Transcription => "transcription",
+            Self::Verification => "verification",
+        }
+    }
 }
 
 /// Something that a task needs and that iOS, or the virtual iPhone, does not have.
@@ -35,6 +135,37 @@ pub enum Need {
 }
 
 impl Task {
+    /// A task that every platform can have.
+    pub const fn new(
+        name: &'static str,
+        apps: &'static [&'static str],
+        difficulty: Difficulty,
+        asks: &'static [Category],
+        make: fn(&mut ParamSource<'_>) -> TaskInstance,
+    ) -> Self {
+        Self { name, apps, difficulty, asks, needs: &[], make }
+    }
+
+    /// The same task, if it needs what not every platform has.
+    pub const fn needing(self, needs: &'static [Need]) -> Self {
+        Self { needs, ..self }
+    }
+
+    /// What an instance of it asks of an agent, in order of the names. Several apps make it `multi_app` and `composite`, and an
+    /// initial state `requires_setup`.
+    pub fn categories(&self, instance: &TaskInstance) -> Vec<Category> {
+        let mut all = self.asks.to_vec();
+        if self.apps.len() > 1 {
+            all.extend([Category::MultiApp, Category::Composite]);
+        }
+        if !instance.given.is_empty() {
+            all.push(Category::RequiresSetup);
+        }
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
     /// Whether a phone of this platform has what it needs.
     pub fn runs_on(&self, platform: Platform) -> bool {
         platform == Platform::Android || self.needs.is_empty()

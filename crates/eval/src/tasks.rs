@@ -8,6 +8,7 @@ mod bank;
 mod browser;
 mod calendar;
 mod clock;
+mod composite;
 mod contacts;
 mod cross_app;
 mod files;
@@ -41,6 +42,7 @@ pub fn all() -> Vec<Task> {
         shop::TASKS,
         cross_app::TASKS,
         read_then_act::TASKS,
+        composite::TASKS,
     ]
     .concat()
 }

@@ -6,22 +6,25 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use thumbwire_virtual_android::Rule;
 use thumbwire_virtual_phone::Platform;
 use tokio::time::Instant;
 
 use super::env::{TaskEnv, TimeMode, YesUser};
+use super::meter::{Meter, MeteredPolicy};
 use super::oracle;
 use super::phone::EvalPhone;
-use super::policy::{AlwaysFinishPolicy, IdlePolicy, ScriptedPolicy};
+use super::policy::{AlwaysFinishPolicy, IdlePolicy, PromptOnlyModel, ScriptedPolicy};
+use super::prompt_cost::{CountTokens, MeasuredPolicy, PromptCost, estimated_tokens};
 use super::state::{PhoneState, judge};
-use super::task::{Task, TaskInstance};
+use super::task::{Category, Difficulty, LONG, Task, TaskInstance};
 use thumbwire_agent::model::Usage;
 use thumbwire_agent::{
     Agent, AgentOptions, AgentStatus, Budgets, Memory, Policy, Safeguards, ScreenshotMode,
+    StopReason,
 };
-use thumbwire_core::action::Call;
+use thumbwire_core::action::{Call, Perform};
 use thumbwire_core::event::ObservedPerform;
 use thumbwire_core::trace::Recorder;
 
@@ -32,6 +35,8 @@ pub enum PolicyChoice {
     Oracle,
     /// The fixed policy that follows the script by what it sees.
     Scripted,
+    /// A model that follows the script by the text of its prompt alone.
+    PromptOnly,
     /// A policy that does nothing.
     Idle,
     /// A policy that claims success at once.
@@ -56,16 +61,32 @@ pub struct TrialOptions {
     pub pictures: Option<ScreenshotMode>,
     /// Allowed agent steps per action of the oracle; five more are always allowed.
     pub rounds: u32,
+    /// Longest time of an attempt; a real model's replies take most of it.
+    pub longest: Duration,
     /// Folder for the traces.
     pub out: Option<PathBuf>,
+    /// Name and version of the program, for the scores.
+    pub program: String,
+    /// Counts the tokens of prompts.
+    pub count: CountTokens,
 }
 
 impl TrialOptions {
     /// This policy on an Android phone, without faults or screenshots and with all safeguards.
     pub fn of(who: PolicyChoice) -> Self {
         let (faults, safeguards) = (Vec::new(), Safeguards::default());
-        let platform = Platform::Android;
-        Self { who, platform, faults, safeguards, pictures: None, rounds: 3, out: None }
+        Self {
+            who,
+            platform: Platform::Android,
+            faults,
+            safeguards,
+            pictures: None,
+            rounds: 3,
+            count: estimated_tokens,
+            longest: LONGEST,
+            out: None,
+            program: concat!("thumbwire ", env!("CARGO_PKG_VERSION")).into(),
+        }
     }
 
     /// Whether the clock can be paused: only if nothing waits for another computer, or for a socket as WebDriverAgent's
@@ -75,15 +96,19 @@ impl TrialOptions {
     }
 }
 
-/// The result of an attempt.
-#[derive(Debug, Clone, Serialize)]
+/// The result of an attempt, as a file of results stores it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Score {
     /// Task name.
-    pub task: &'static str,
-    /// The apps it needs.
-    pub apps: &'static [&'static str],
+    pub task: String,
     /// Seed of the phone and of the task's parameters.
     pub seed: u64,
+    /// The apps it needs.
+    pub apps: Vec<String>,
+    /// What it asks of an agent.
+    pub categories: Vec<Category>,
+    /// How long it is.
+    pub difficulty: Difficulty,
     /// Goal in natural language.
     pub goal: String,
     /// Whether the success conditions hold.
@@ -92,16 +117,28 @@ pub struct Score {
     pub reason: String,
     /// Final status of the agent.
     pub status: AgentStatus,
+    /// What ended the run, if not the policy: `budget`, `loop` or `failed`.
+    pub stopped: Option<String>,
     /// Steps of the agent, or actions of the oracle.
     pub steps: u32,
     /// Actions of the oracle.
-    pub oracle: u32,
-    /// Model usage and cost.
+    pub oracle_steps: u32,
+    /// Model usage and cost in US dollars.
     pub usage: Usage,
+    /// The text of the prompts, in tokens.
+    pub prompt: PromptCost,
     /// Time on the phone's clock, in milliseconds.
     pub phone_ms: u64,
+    /// Real time, in milliseconds.
+    pub elapsed_ms: u64,
+    /// Fault rules.
+    pub faults: Vec<String>,
     /// Number of injected faults.
     pub injected_faults: usize,
+    /// Name of the policy: `openai gpt-5`, `scripted`.
+    pub policy: String,
+    /// Name and version of the program: `thumbwire 0.1.0`.
+    pub program: String,
 }
 
 /// An attempt.
@@ -118,15 +155,16 @@ pub struct Trial<'a> {
 
 /// Allowed agent steps besides those for the oracle's actions.
 const BESIDE: u32 = 5;
-/// Time limit of a run; a real model's replies take most of it.
+/// The default of [`TrialOptions::longest`].
 const LONGEST: Duration = Duration::from_secs(3_600);
 
 impl Trial<'_> {
-    /// Runs the attempt. Requires its own tokio runtime, paused if the clock can be paused.
+    /// Runs the attempt. Requires its own tokio runtime, paused if the clock can be paused. `None` if the meter ended it
+    /// before the policy did.
     ///
     /// # Errors
     /// If the attempt could not be started: an invalid fault rule, a folder that cannot be written.
-    pub async fn run(&self) -> Result<Score, String> {
+    pub async fn run(&self, meter: &Arc<Meter>) -> Result<Option<Score>, String> {
         let rules = self.rules()?;
         let TrialOptions { who, pictures, .. } = self.manner;
         let time = if self.manner.holds_time() { TimeMode::Paused } else { TimeMode::Real };
@@ -136,22 +174,14 @@ impl Trial<'_> {
         bench.apply(&case);
         let before = PhoneState::of(&bench.phone);
         let began = bench.phone.world(|world| world.uptime());
+        let began_really = std::time::Instant::now();
         let went = match who {
-            PolicyChoice::Oracle => oracle::run_script(&*bench.perform(), &case.script)
-                .await
-                .map(|went| TrialOutcome {
-                    steps: went.acts,
-                    answer: went.answer,
-                    status: AgentStatus::Finish,
-                    ..TrialOutcome::default()
-                })
-                .unwrap_or_else(|why| TrialOutcome {
-                    answer: why,
-                    status: AgentStatus::Fail,
-                    ..TrialOutcome::default()
-                }),
-            _ => self.by_agent(&bench, &case).await?,
+            PolicyChoice::Oracle => self.by_oracle(&bench, &case).await?,
+            _ => self.by_agent(&bench, &case, meter).await?,
         };
+        if went.stopped.is_some() && meter.over().is_some() {
+            return Ok(None);
+        }
         let took = bench.phone.world(|world| world.uptime()).saturating_sub(began);
         // A policy that gives up, or never reports that it is done, has failed regardless of the phone's state.
         let judged = match went.status {
@@ -161,20 +191,36 @@ impl Trial<'_> {
             }
             AgentStatus::Finish => judge(&before, &bench.phone, &went.answer, &case.wants),
         };
-        Ok(Score {
-            task: self.task.name,
-            apps: self.task.apps,
+        // The oracle measures its own length.
+        let oracle_steps =
+            if matches!(who, PolicyChoice::Oracle) { went.steps } else { self.oracle };
+        let mut categories = self.task.categories(&case);
+        if oracle_steps >= LONG {
+            categories.push(Category::Long);
+            categories.sort_unstable();
+        }
+        Ok(Some(Score {
+            task: self.task.name.into(),
             seed: self.seed,
+            apps: self.task.apps.iter().map(|app| (*app).into()).collect(),
+            categories,
+            difficulty: self.task.difficulty,
             goal: case.goal,
             success: judged.is_ok(),
             reason: judged.err().unwrap_or_default(),
             status: went.status,
+            stopped: went.stopped.map(|stopped| stop_name(stopped).into()),
             steps: went.steps,
-            oracle: self.oracle,
+            oracle_steps,
             usage: went.spent,
-            phone_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+            prompt: went.prompt,
+            phone_ms: millis(took),
+            elapsed_ms: millis(began_really.elapsed()),
+            faults: self.manner.faults.clone(),
             injected_faults: bench.phone.injected_faults(),
-        })
+            policy: went.policy,
+            program: self.manner.program.clone(),
+        }))
     }
 
     /// The rules, each with its own seed per attempt.
@@ -196,16 +242,52 @@ impl Trial<'_> {
         self.manner.faults.iter().map(rule).collect()
     }
 
-    async fn by_agent(&self, bench: &TaskEnv, case: &TaskInstance) -> Result<TrialOutcome, String> {
-        let TrialOptions { who, safeguards, pictures, rounds, out, .. } = self.manner;
+    async fn by_oracle(
+        &self,
+        bench: &TaskEnv,
+        case: &TaskInstance,
+    ) -> Result<TrialOutcome, String> {
+        let perform: Arc<dyn Perform> = match self.recorder()? {
+            None => bench.perform(),
+            Some(recorder) => Arc::new(ObservedPerform::new(bench.perform(), recorder)),
+        };
+        let policy = "oracle".to_owned();
+        Ok(match oracle::run_script(&*perform, &case.script).await {
+            Ok(went) => TrialOutcome {
+                steps: went.acts,
+                answer: went.answer,
+                status: AgentStatus::Finish,
+                policy,
+                ..TrialOutcome::default()
+            },
+            Err(why) => TrialOutcome {
+                answer: why,
+                status: AgentStatus::Fail,
+                policy,
+                ..TrialOutcome::default()
+            },
+        })
+    }
+
+    async fn by_agent(
+        &self,
+        bench: &TaskEnv,
+        case: &TaskInstance,
+        meter: &Arc<Meter>,
+    ) -> Result<TrialOutcome, String> {
+        let TrialOptions { who, safeguards, pictures, rounds, longest, count, .. } = self.manner;
         let policy: Arc<dyn Policy> = match who {
             PolicyChoice::Idle => Arc::new(IdlePolicy),
             PolicyChoice::AlwaysFinish => Arc::new(AlwaysFinishPolicy),
             PolicyChoice::Other(make) => make(),
+            PolicyChoice::PromptOnly => PromptOnlyModel::new(case.script.clone()).policy(),
             PolicyChoice::Scripted | PolicyChoice::Oracle => {
                 Arc::new(ScriptedPolicy::new(case.script.clone()))
             }
         };
+        let name = policy.name();
+        let measured = Arc::new(MeasuredPolicy::new(policy, *count));
+        let policy: Arc<dyn Policy> = Arc::clone(&measured) as Arc<dyn Policy>;
         let options = AgentOptions {
             pictures: pictures.unwrap_or(ScreenshotMode::None),
             budgets: Budgets { rounds: rounds * self.oracle + BESIDE, ..Budgets::default() },
@@ -213,16 +295,20 @@ impl Trial<'_> {
             log_path: format!("logs/{}-{}", self.task.name, self.seed),
             clock: || jiff::civil::date(2024, 3, 5).at(10, 0, 0, 0),
         };
-        let call = Call { ask: Arc::new(YesUser), ..Call::with_timeout(LONGEST) };
-        let agent = match out {
+        // On a held clock an attempt takes no real time.
+        let time = match self.manner.holds_time() {
+            true => *longest,
+            false => meter.time_left().map_or(*longest, |left| left.min(*longest)),
+        };
+        let call = Call {
+            ask: Arc::new(YesUser),
+            cancelled: meter.cancelled(),
+            ..Call::with_timeout(time)
+        };
+        let policy: Arc<dyn Policy> = Arc::new(MeteredPolicy::new(policy, Arc::clone(meter)));
+        let agent = match self.recorder()? {
             None => Agent::new(policy, bench.perform(), options),
-            Some(out) => {
-                let folder = out.join(format!("{}-{}", self.task.name, self.seed));
-                let recorder = Recorder::begin(&folder, "2024-03-05T10:00:00Z".into());
-                let recorder = recorder.map_err(|error| {
-                    format!("cannot write the trace to {}: {error}", folder.display())
-                })?;
-                let recorder = Arc::new(recorder);
+            Some(recorder) => {
                 let traced = ObservedPerform::new(bench.perform(), Arc::clone(&recorder));
                 Agent::new(policy, Arc::new(traced), options).with_trace(recorder)
             }
@@ -234,8 +320,21 @@ impl Trial<'_> {
             steps: ended.rounds,
             answer: ended.reason,
             status: ended.status,
+            stopped: ended.stopped,
             spent: ended.spent,
+            prompt: measured.cost(),
+            policy: name,
         })
+    }
+
+    /// The recorder of the attempt's trace, if traces are wanted.
+    fn recorder(&self) -> Result<Option<Arc<Recorder>>, String> {
+        let Some(out) = &self.manner.out else { return Ok(None) };
+        let folder = out.join(format!("{}-{}", self.task.name, self.seed));
+        let recorder = Recorder::begin(&folder, "2024-03-05T10:00:00Z".into());
+        let recorder = recorder
+            .map_err(|error| format!("cannot write the trace to {}: {error}", folder.display()))?;
+        Ok(Some(Arc::new(recorder)))
     }
 }
 
@@ -245,5 +344,21 @@ struct TrialOutcome {
     steps: u32,
     answer: String,
     status: AgentStatus,
+    stopped: Option<StopReason>,
     spent: Usage,
+    prompt: PromptCost,
+    policy: String,
+}
+
+fn stop_name(stopped: StopReason) -> &'static str {
+    match stopped {
+        StopReason::Budget => "budget",
+        StopReason::Cancelled => "cancelled",
+        StopReason::Failed => "failed",
+        StopReason::Loop => "loop",
+    }
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }

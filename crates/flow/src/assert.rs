@@ -4,11 +4,12 @@
 
 use std::time::Duration;
 
-use thumbwire_device::{Flags, Node, Tree, find};
+use thumbwire_device::{Flags, Tree, find};
 
 use super::case_runner::{CaseRunner, PollResult, StepError, unexpected};
 use super::plan::{Assertion, ElementState, Locator};
 use super::report::FailureKind;
+use super::screen_text::{screen_summary, short, text_of};
 use thumbwire_core::action::{Action, Outcome};
 use thumbwire_core::snapshot::Snapshot;
 
@@ -103,7 +104,7 @@ fn judge(
 /// The matching element, which must not be covered.
 fn visible(sought: &Locator, snapshot: &Snapshot, nodes: &[usize]) -> Result<usize, String> {
     let index = match sought {
-        Locator::Text(_) => 0,
+        Locator::Text(_) | Locator::Pattern(_) => 0,
         Locator::Selector(_, index) => *index,
     };
     match nodes.get(index) {
@@ -159,11 +160,6 @@ fn state(is: bool, wanted: bool, name: &str) -> Result<(), String> {
     if is == wanted { Ok(()) } else { Err(format!("is {}{name}", if is { "" } else { "not " })) }
 }
 
-/// An element's text, else its description.
-fn text_of(node: &Node) -> &str {
-    if node.text.is_empty() { &node.description } else { &node.text }
-}
-
 /// Whether an element is checked: itself, its ancestor, or the only checkbox in its row.
 fn is_checked(tree: &Tree, at: usize) -> Option<bool> {
     let checkable = |flags: Flags| flags.checkable;
@@ -178,36 +174,12 @@ fn is_checked(tree: &Tree, at: usize) -> Option<bool> {
     boxes.next().is_none().then_some(only.flags.checked)
 }
 
-/// The first texts on the screen.
-fn screen_summary(snapshot: &Snapshot) -> String {
-    const MOST: usize = 8;
-    let text = snapshot.refs.iter().map(|control| text_of(&snapshot.tree.nodes[control.node]));
-    let text: Vec<&str> = text.filter(|words| !words.is_empty()).collect();
-    let out: Vec<String> =
-        text.iter().take(MOST).map(|words| format!("{:?}", short(words))).collect();
-    match text.len() {
-        0 => "nothing".into(),
-        count if count > MOST => format!("{} and {} more", out.join(", "), count - MOST),
-        _ => out.join(", "),
-    }
-}
-
-/// Truncates long text.
-fn short(text: &str) -> String {
-    const LONGEST: usize = 60;
-    let mut short: String = text.chars().take(LONGEST).collect();
-    if short.len() < text.len() {
-        short.push('…');
-    }
-    short
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::AtomicU32;
 
     use regex_lite::Regex;
-    use thumbwire_device::{Rect, Tree};
+    use thumbwire_device::{Node, Rect, Tree};
 
     use super::*;
     use thumbwire_core::action::ElementSelector;

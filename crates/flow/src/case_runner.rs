@@ -9,15 +9,18 @@ use std::time::Duration;
 use async_trait::async_trait;
 use thumbwire_base::lock;
 use thumbwire_device::find::{self, FindResult};
-use thumbwire_device::{AppId, SideEffect};
+use thumbwire_device::{AppId, Platform, SideEffect};
 use tokio::time::Instant;
 
 use super::event::{FlowEvent, StepStatus};
+use super::golden::GoldenFiles;
 use super::plan::Locator;
 use super::report::FailureKind;
-use thumbwire_core::action::{Action, Call, Cause, Failure, Outcome, Perform};
+use super::screen_text::screen_summary;
+use super::step_trail::StepTrail;
+use thumbwire_core::action::{Action, Call, Cause, Failure, Observe, Outcome, Perform};
 use thumbwire_core::event::EventSink;
-use thumbwire_core::snapshot::Snapshot;
+use thumbwire_core::snapshot::{RefVisibility, Snapshot};
 use thumbwire_core::trace::Recorder;
 
 /// The time limit of one action, in addition to any waiting it does itself.
@@ -52,10 +55,26 @@ pub(super) struct CaseRunner<'a> {
     pub(super) watch: &'a dyn EventSink,
     /// The case's number for event listeners.
     pub(super) number: usize,
+    /// The platform of the phone.
+    pub(super) platform: Platform,
     /// The apps that were launched.
     pub(super) launched: Mutex<BTreeSet<AppId>>,
+    /// The apps that have all permissions that they request.
+    pub(super) permitted: Mutex<BTreeSet<AppId>>,
+    /// The text that a step copied last.
+    pub(super) copied: Mutex<String>,
+    /// Reads and writes goldens.
+    pub(super) goldens: Option<&'a dyn GoldenFiles>,
+    /// Whether to write goldens instead of comparing with them.
+    pub(super) update_goldens: bool,
+    /// When the phone was acted on last.
+    pub(super) acted: Mutex<Option<Instant>>,
     /// Notes that did not fail the case.
     pub(super) noted: Mutex<Vec<String>>,
+    /// Whether a picture is taken at the end of each step.
+    pub(super) step_pictures: bool,
+    /// The steps so far.
+    pub(super) trail: Mutex<StepTrail>,
 }
 
 /// Why a step failed.
@@ -87,14 +106,26 @@ impl CaseRunner<'_> {
     /// Performs one action.
     pub(super) async fn ask(&self, action: Action) -> Result<Outcome, Failure> {
         let time = match &action {
-            Action::Wait(time) => *time + BUDGET,
+            Action::Wait(time) | Action::Observe(Observe::Until(_, time)) => *time + BUDGET,
             _ => BUDGET,
         };
+        self.ask_for(time, action).await
+    }
+
+    /// Performs one action within this time.
+    pub(super) async fn ask_for(&self, time: Duration, action: Action) -> Result<Outcome, Failure> {
         let deadline = self.call.deadline.min(Instant::now() + time);
         let call = Call { deadline, ..self.call.clone() };
+        let acts = action.changes_screen();
         let outcome = self.perform.perform(&call, action).await;
+        if acts {
+            *lock(&self.acted) = Some(Instant::now());
+        }
         if let Ok(Outcome::Launched { app, .. }) = &outcome {
             lock(&self.launched).insert(app.clone());
+        }
+        if let Ok(outcome) = &outcome {
+            self.notice_picture(outcome);
         }
         outcome
     }
@@ -156,6 +187,8 @@ impl CaseRunner<'_> {
             }
             let waited = self.ask(Action::Wait(PAUSE.min(left))).await;
             waited.map_err(|failure| self.step_error(&failure))?;
+            lock(&self.trail).waits(&reason.what);
+            self.renew_picture().await;
         }
     }
 
@@ -178,7 +211,7 @@ impl CaseRunner<'_> {
         sought: &Locator,
     ) -> Result<PollResult<(Arc<Snapshot>, Vec<usize>)>, StepError> {
         let action = match sought {
-            Locator::Text(_) => Action::LOOK,
+            Locator::Text(_) | Locator::Pattern(_) => Action::LOOK,
             Locator::Selector(criteria, _) => Action::FindElements(criteria.clone()),
         };
         let found = match (self.attempt(action).await?, sought) {
@@ -192,9 +225,40 @@ impl CaseRunner<'_> {
                 };
                 (look, nodes)
             }
+            (PollResult::Ready(Outcome::Snapshot(look)), Locator::Pattern(pattern)) => {
+                let pattern = pattern.with_copied(&lock(&self.copied));
+                let mut nodes = pattern.find(&look.tree, &|at| !look.shown(at).is_empty());
+                // A tap on a covered one would be refused.
+                nodes.sort_by_key(|&at| look.covered_by(at).is_some());
+                (look, nodes)
+            }
             (PollResult::Ready(_), _) => return Err(unexpected()),
         };
         Ok(PollResult::Ready(found))
+    }
+
+    /// The element that is meant, and the snapshot that shows it.
+    pub(super) async fn find_one(
+        &self,
+        sought: &Locator,
+    ) -> Result<PollResult<(Arc<Snapshot>, usize)>, StepError> {
+        let (look, nodes) = match self.find(sought).await? {
+            PollResult::Ready(found) => found,
+            PollResult::Pending(why) => return Ok(PollResult::Pending(why)),
+        };
+        let node = match (sought, nodes.as_slice()) {
+            (_, []) => Err(not_found(sought, &look)),
+            (Locator::Text(_), [_, _, ..]) => Err(ambiguous(sought, &look, &nodes)),
+            (Locator::Selector(_, index), nodes) => nodes
+                .get(*index)
+                .copied()
+                .ok_or_else(|| format!("element {sought} not found: only {} match", nodes.len())),
+            (Locator::Text(_) | Locator::Pattern(_), [node, ..]) => Ok(*node),
+        };
+        Ok(match node {
+            Ok(node) => PollResult::Ready((look, node)),
+            Err(what) => PollResult::Pending(StepError::new(FailureKind::Step, what)),
+        })
     }
 
     /// A snapshot of the screen now, if one can be taken.
@@ -215,9 +279,42 @@ impl CaseRunner<'_> {
     }
 
     pub(super) fn report_step(&self, text: &str, depth: usize, status: StepStatus, took: Duration) {
+        lock(&self.trail).reports(&status);
         let text = text.to_owned();
         FlowEvent::Step { case: self.number, text, depth, status, took }.send(self.watch);
     }
+}
+
+/// Why a named element was not found on this screen.
+fn not_found(sought: &Locator, look: &Snapshot) -> String {
+    let hint = match sought {
+        Locator::Pattern(pattern) => {
+            pattern.near_miss(&look.tree, &|at| !look.shown(at).is_empty())
+        }
+        Locator::Text(_) | Locator::Selector(..) => None,
+    };
+    match hint {
+        Some(text) => format!(
+            "element {sought} not found; a pattern must match the whole text, and {text:?} is on the screen"
+        ),
+        None => format!("element {sought} not found; visible text: {}", screen_summary(look)),
+    }
+}
+
+/// Why a text does not name one element, and how to choose.
+pub(super) fn ambiguous(sought: &Locator, look: &Snapshot, nodes: &[usize]) -> String {
+    let several = look.describe_several(nodes, RefVisibility::Unknown);
+    let ids: BTreeSet<&str> = nodes.iter().map(|&at| look.tree.nodes[at].id.as_ref()).collect();
+    let by_id =
+        (ids.len() == nodes.len()).then(|| nodes.iter().map(|&at| look.tree.nodes[at].id.as_ref()));
+    let by_id = by_id.and_then(|mut ids| ids.find(|id: &&str| !id.is_empty()));
+    let by_id = by_id.map_or(String::new(), |id| {
+        let short = id.rsplit('/').next().unwrap_or(id);
+        format!("{{ id: {short} }} or ")
+    });
+    format!(
+        "{sought} is ambiguous: {several}. Choose one with {by_id}{{ text: {sought}, index: 0 }} (the index counts from 0)"
+    )
 }
 
 /// Whether waiting may help and nothing was done.

@@ -43,6 +43,8 @@ pub enum FlowEvent {
         case: usize,
         /// The result.
         attempt: Box<Attempt>,
+        /// Whether the case is tried again.
+        again: bool,
     },
     /// A case was skipped.
     CaseSkipped {
@@ -102,8 +104,8 @@ impl EventPayload for FlowEvent {
                     "duration_ms": millis(*took),
                 })
             }
-            Self::CaseFinished { case, attempt } => json!({
-                "event": "case_finished", "case": case, "passed": attempt.failed.is_none(),
+            Self::CaseFinished { case, attempt, again } => json!({
+                "event": "case_finished", "case": case, "passed": attempt.failed.is_none(), "again": again,
                 "reason": attempt.failed.as_ref().map(|failed| &failed.what), "noted": attempt.noted,
                 "trace": attempt.story, "duration_ms": millis(attempt.took),
             }),

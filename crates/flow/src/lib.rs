@@ -2,9 +2,9 @@
 //!
 //! Begin with [`read`], which returns a [`Flow`] or all errors in its file, and [`FlowRunner::run`], which runs flows and
 //! returns a [`Report`]. Files are parsed in `yaml` (values with positions), `parse_value` (strings, numbers, parameters),
-//! `parse_file`, `parse_step` and `parse_locator` into a `plan`. `run` distributes cases to phones; `run_case` runs one
-//! attempt; `case_runner`, `run_step` and `assert` run its steps; `crash` detects crashed apps. [`Terminal`] prints
-//! progress, [`junit()`] writes a report for CI.
+//! `parse_file`, `parse_step` and `parse_locator` into a `plan`; Maestro's flows in `maestro` into the same plan. `run` distributes cases to phones; `run_case` runs one
+//! attempt; `case_runner`, `run_step` and `assert` run its steps; `record_step` writes them to the trace; `crash` detects crashed apps. [`Terminal`] prints
+//! progress, [`junit()`] writes a report for CI, [`suite()`] one for people.
 //!
 //! Not here: file access (the caller supplies the text), the agent (passed in as [`RunGoal`]), and how a phone is
 //! reached: everything goes through [`Perform`](thumbwire_core::action::Perform).
@@ -12,28 +12,53 @@
 mod assert;
 mod case_runner;
 mod crash;
+mod describe;
+mod element_pattern;
 mod error;
 mod event;
+mod golden;
 mod junit;
+mod maestro;
 mod parse_file;
+mod parse_golden;
 mod parse_locator;
+mod parse_phone_step;
 mod parse_step;
 mod parse_value;
 mod plan;
+mod random_text;
+mod record_step;
 mod report;
 mod run;
 mod run_case;
+mod run_condition;
+mod run_gesture;
+mod run_golden;
 mod run_step;
+mod run_text;
+mod screen_text;
+mod step_trail;
+mod suite;
 mod terminal_reporter;
+mod workspace;
 mod yaml;
 
 pub use case_runner::RunGoal;
 pub use crash::{Crash, CrashKind};
+pub use element_pattern::{
+    ElementPattern, ElementSize, ElementStates, ElementTrait, Side, TextPattern,
+};
 pub use error::{FlowError, SourceLocation};
 pub use event::{FlowEvent, StepStatus};
+pub use golden::GoldenFiles;
 pub use junit::junit;
 pub use parse_file::{ReadFile, read};
-pub use plan::{Assertion, Case, CrashScope, ElementState, Flow, FlowStep, Locator, StepKind};
+pub use plan::{
+    Assertion, Case, Condition, CrashScope, ElementState, Flow, FlowStep, Golden, Locator,
+    MOST_ROUNDS, Mask, Place, RandomText, RelativePoint, ScrollTo, StepKind, SwipeEnd, Touch,
+};
 pub use report::{Attempt, CaseFailure, CaseResult, FailureKind, Phone, Report, Verdict};
 pub use run::{FlowRunError, FlowRunner, Options, Shard};
-pub use terminal_reporter::Terminal;
+pub use suite::suite;
+pub use terminal_reporter::{Line, Terminal, Tone, View};
+pub use workspace::Workspace;

@@ -12,7 +12,7 @@ use thumbwire_device::AppId;
 use super::error::{FlowError, Source, SourceLocation};
 use super::parse_value::{MapReader, Parameters, ParseContext, names};
 use super::plan::{Case, CrashScope, Flow, FlowStep};
-use super::yaml::{self, Value};
+use super::yaml::{self, Value, ValueKind};
 
 /// The default time that a step waits for what it needs.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -47,8 +47,8 @@ pub fn read(
 /// The state of the parser.
 pub(super) struct Reader<'a> {
     files: ReadFile<'a>,
-    /// Parameters from outside, which no file overrides.
-    parameters: &'a Parameters,
+    /// Parameters from outside, which none of our own files overrides.
+    pub(super) parameters: &'a Parameters,
     /// The files being read, outermost first.
     opened: Vec<PathBuf>,
     /// The number of steps so far.
@@ -66,9 +66,18 @@ pub(super) struct Scope {
 impl Reader<'_> {
     fn flow(&mut self, file: &str, reading: &mut ParseContext) -> Option<Flow> {
         let source = Source::new(file, String::new());
-        let value =
-            self.open(Path::new(file), file, &SourceLocation::new(&source, 1, 1), reading)?;
-        let mut head = reading.map(&value, "a flow")?;
+        let at = SourceLocation::new(&source, 1, 1);
+        let documents = self.open(Path::new(file), file, &at, reading)?;
+        if is_maestro(&documents) {
+            let flow = self.maestro_flow(file, &documents, reading);
+            self.close();
+            return flow;
+        }
+        let Some(value) = documents.first() else {
+            reading.error(&at, "the file is empty");
+            return None;
+        };
+        let mut head = reading.map(value, "a flow")?;
         let scope = Scope { parameters: self.parameters.clone(), app: None, patience: PATIENCE };
         let scope = self.scope(&mut head, scope, self.parameters, reading);
         let name = head
@@ -94,8 +103,8 @@ impl Reader<'_> {
             }
         };
         head.end(reading, "a flow");
-        self.opened.pop();
-        Some(Flow { name, file: file.to_owned(), device, cases })
+        self.close();
+        Some(Flow { name, file: file.to_owned(), device, tags: Vec::new(), cases })
     }
 
     fn cases(
@@ -182,8 +191,7 @@ impl Reader<'_> {
         }
         let mut steps = Vec::new();
         for one in listed {
-            self.steps += 1;
-            if self.steps > MOST_STEPS {
+            if !self.count_step() {
                 reading.error(
                     &one.at,
                     format!("the flow has more than {MOST_STEPS} steps, including the flows that it runs"),
@@ -204,23 +212,17 @@ impl Reader<'_> {
         scope: &Scope,
         reading: &mut ParseContext,
     ) -> Vec<FlowStep> {
-        let folder = Path::new(at.file()).parent().unwrap_or(Path::new(""));
-        let path = plain(&folder.join(named));
-        if self.opened.contains(&path) {
-            let mut way: Vec<String> =
-                self.opened.iter().map(|file| file.display().to_string()).collect();
-            way.push(path.display().to_string());
-            reading.error(at, format!("circular `run`: {}", way.join(" runs ")));
+        let Some((name, documents)) = self.open_beside(named, at, "run", reading) else {
             return Vec::new();
-        }
-        if self.opened.len() >= DEEPEST {
-            reading.error(at, format!("`run` is nested more than {DEEPEST} files deep"));
-            return Vec::new();
-        }
-        let name = path.display().to_string();
-        let Some(value) = self.open(&path, &name, at, reading) else { return Vec::new() };
+        };
         let mut steps = Vec::new();
-        if let Some(mut head) = reading.map(&value, "a flow") {
+        let value = documents.first();
+        if is_maestro(&documents) {
+            let what = format!("{name} is a flow of Maestro's; `run` takes our own flows");
+            reading.error(at, what);
+        } else if value.is_none() {
+            reading.error(at, format!("{name} is empty"));
+        } else if let Some(mut head) = value.and_then(|value| reading.map(value, "a flow")) {
             let mut inner = scope.clone();
             inner.parameters.extend(with.clone());
             let above = inner.parameters.clone();
@@ -237,8 +239,45 @@ impl Reader<'_> {
             }
             head.end(reading, "a flow used in `run`");
         }
-        self.opened.pop();
+        self.close();
         steps
+    }
+
+    /// Opens a file that `word` names at `at`, by its path relative to the file there. Returns its name and documents.
+    pub(super) fn open_beside(
+        &mut self,
+        named: &str,
+        at: &SourceLocation,
+        word: &str,
+        reading: &mut ParseContext,
+    ) -> Option<(String, Vec<Value>)> {
+        let folder = Path::new(at.file()).parent().unwrap_or(Path::new(""));
+        let path = plain(&folder.join(named));
+        if self.opened.contains(&path) {
+            let mut way: Vec<String> =
+                self.opened.iter().map(|file| file.display().to_string()).collect();
+            way.push(path.display().to_string());
+            reading.error(at, format!("circular `{word}`: {}", way.join(" runs ")));
+            return None;
+        }
+        if self.opened.len() >= DEEPEST {
+            reading.error(at, format!("`{word}` is nested more than {DEEPEST} files deep"));
+            return None;
+        }
+        let name = path.display().to_string();
+        let documents = self.open(&path, &name, at, reading)?;
+        Some((name, documents))
+    }
+
+    /// Closes the file that was opened last.
+    pub(super) fn close(&mut self) {
+        self.opened.pop();
+    }
+
+    /// Counts one more step. `false` if there are too many.
+    pub(super) fn count_step(&mut self) -> bool {
+        self.steps += 1;
+        self.steps <= MOST_STEPS
     }
 
     /// Reads a file, which stays open until the caller closes it. `at` is where it was named.
@@ -248,7 +287,7 @@ impl Reader<'_> {
         name: &str,
         at: &SourceLocation,
         reading: &mut ParseContext,
-    ) -> Option<Value> {
+    ) -> Option<Vec<Value>> {
         let text = match (self.files)(path) {
             Ok(text) => text,
             Err(why) => {
@@ -258,15 +297,27 @@ impl Reader<'_> {
         };
         let source: Arc<Source> = Source::new(name, text);
         match yaml::read(&source) {
-            Ok(value) => {
+            Ok(documents) => {
                 self.opened.push(plain(path));
-                Some(value)
+                Some(documents)
             }
             Err(mistake) => {
                 reading.keep(mistake);
                 None
             }
         }
+    }
+}
+
+/// Whether the documents of a file are a flow of Maestro's.
+pub(super) fn is_maestro(documents: &[Value]) -> bool {
+    let is_list = |value: &Value| matches!(value.kind, ValueKind::List(_));
+    match documents {
+        [only] => {
+            is_list(only)
+                || matches!(&only.kind, ValueKind::Map(all) if all.iter().any(|(key, _)| key.name == "appId"))
+        }
+        _ => documents.len() > 1,
     }
 }
 
@@ -340,6 +391,7 @@ impl CaseSetup {
             permissions: self.permissions.clone(),
             crashes: self.crashes,
             steps,
+            afterwards: Vec::new(),
         }
     }
 }
@@ -378,18 +430,18 @@ pub(super) fn check_name(name: &str, at: &SourceLocation, reading: &mut ParseCon
 }
 
 /// `CAMERA` is `android.permission.CAMERA`.
-fn whole_permission(name: String) -> String {
+pub(super) fn whole_permission(name: String) -> String {
     if name.contains('.') { name } else { format!("android.permission.{name}") }
 }
 
 /// The file's name without its extension.
-fn stem(file: &str) -> String {
+pub(super) fn stem(file: &str) -> String {
     let stem = Path::new(file).file_stem().map(|stem| stem.to_string_lossy().into_owned());
     stem.unwrap_or_else(|| file.to_owned())
 }
 
 /// The path without `.` and `x/..`, to recognize a file.
-fn plain(path: &Path) -> PathBuf {
+pub(super) fn plain(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {
         match part {

@@ -8,16 +8,24 @@ use thumbwire_device::{Gesture, Key, KeyCode, Orientation};
 
 use super::error::nearest;
 use super::parse_file::{Reader, Scope, app_id, check_name};
+use super::parse_golden::expect_screenshot;
 use super::parse_locator::{TouchTarget, parse_assertion, parse_locator, point_at, touch};
+use super::parse_phone_step::{
+    clear, clipboard, install, open_link, paste, permissions, set_location,
+};
 use super::parse_value::{Parameters, ParseContext, names, suggestion};
-use super::plan::{FlowStep, StepKind};
+use super::plan::{FlowStep, ScrollTo, StepKind};
 use super::yaml::{Value, ValueKind};
 use thumbwire_core::action::{Action, AppSelector, Direction};
 
 /// The kinds of steps.
-pub(super) const DEEDS: [&str; 17] = [
+pub(super) const DEEDS: [&str; 25] = [
     "launch",
     "stop",
+    "clear",
+    "install",
+    "permissions",
+    "open_link",
     "tap",
     "long_press",
     "type",
@@ -27,7 +35,11 @@ pub(super) const DEEDS: [&str; 17] = [
     "wait",
     "wait_for",
     "expect",
+    "expect_screenshot",
     "screenshot",
+    "clipboard",
+    "paste",
+    "set_location",
     "orientation",
     "unlock",
     "run",
@@ -179,6 +191,14 @@ impl Reader<'_> {
                     StepKind::Screenshot(Some(reading.interpolate(value, "`screenshot`", known)?))
                 }
             },
+            "clear" => clear(value, scope, reading)?,
+            "install" => install(value, known, reading)?,
+            "permissions" => permissions(value, scope, reading)?,
+            "open_link" => open_link(value, known, reading)?,
+            "clipboard" => clipboard(value, known, reading)?,
+            "paste" => paste(value, known, reading)?,
+            "set_location" => set_location(value, known, reading)?,
+            "expect_screenshot" => expect_screenshot(value, known, reading)?,
             "unlock" => StepKind::Act(Action::Unlock),
             "orientation" => {
                 let these =
@@ -419,7 +439,15 @@ fn scroll(value: &Value, parameters: &Parameters, reading: &mut ParseContext) ->
     let distance = distance.unwrap_or(Some(HALF))?;
     let max = max.unwrap_or(Some(OFTEN))?;
     Some(match until {
-        Some(sought) => StepKind::ScrollTo { sought: sought?, direction, distance, max },
+        Some(sought) => StepKind::ScrollTo(ScrollTo {
+            sought: sought?,
+            direction,
+            distance,
+            max,
+            within: None,
+            visible_share: 0.0,
+            center: false,
+        }),
         None => StepKind::Act(Action::Scroll { direction, distance }),
     })
 }

@@ -51,12 +51,20 @@ impl ParseContext {
         self.mistakes.is_empty()
     }
 
+    /// How many errors there are so far.
+    pub(super) fn mistake_count(&self) -> usize {
+        self.mistakes.len()
+    }
+
     /// A value as a map. `of` names it in errors.
     pub(super) fn map<'a>(&mut self, value: &'a Value, of: &str) -> Option<MapReader<'a>> {
         match &value.kind {
-            ValueKind::Map(entries) => {
-                Some(MapReader { at: &value.at, left: entries.iter().collect(), asked: Vec::new() })
-            }
+            ValueKind::Map(entries) => Some(MapReader {
+                at: &value.at,
+                left: entries.iter().collect(),
+                asked: Vec::new(),
+                taken: Vec::new(),
+            }),
             _ => {
                 self.error(
                     &value.at,
@@ -231,6 +239,7 @@ pub(super) struct MapReader<'a> {
     at: &'a SourceLocation,
     left: Vec<&'a (Key, Value)>,
     asked: Vec<&'static str>,
+    taken: Vec<&'static str>,
 }
 
 impl<'a> MapReader<'a> {
@@ -242,6 +251,7 @@ impl<'a> MapReader<'a> {
     pub(super) fn take(&mut self, key: &'static str) -> Option<&'a Value> {
         self.asked.push(key);
         let at = self.left.iter().position(|(one, _)| one.name == key)?;
+        self.taken.push(key);
         Some(&self.left.remove(at).1)
     }
 
@@ -252,6 +262,11 @@ impl<'a> MapReader<'a> {
             let at = self.left.iter().position(|(one, _)| one.name == former)?;
             Some(&self.left.remove(at).1)
         })
+    }
+
+    /// Whether this key existed and its value was taken.
+    pub(super) fn was_taken(&self, key: &str) -> bool {
+        self.taken.contains(&key)
     }
 
     /// Whether one of these keys exists.

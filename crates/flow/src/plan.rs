@@ -1,13 +1,15 @@
 //! A parsed flow: cases, each with a clean start and a list of steps.
 //!
-//! Begin with [`Case`]. Whatever a step does to a phone is an [`Action`]. Nothing here knows YAML.
+//! Begin with [`Case`]. Whatever a step does to a phone is an [`Action`]. Nothing here knows YAML. How steps are named in
+//! reports is in `describe`.
 
-use std::fmt;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use regex_lite::Regex;
-use thumbwire_device::AppId;
+use thumbwire_device::{AppId, Platform, Point, Rect};
 
+use super::element_pattern::ElementPattern;
 use super::error::SourceLocation;
 use thumbwire_core::action::{Action, Direction, ElementSelector, Target};
 
@@ -20,6 +22,8 @@ pub struct Flow {
     pub file: String,
     /// The phone that it is for, if it names one.
     pub device: Option<String>,
+    /// Its tags, by which runs select flows.
+    pub tags: Vec<String>,
     /// Its cases, in order.
     pub cases: Vec<Case>,
 }
@@ -41,6 +45,8 @@ pub struct Case {
     pub crashes: CrashScope,
     /// The steps.
     pub steps: Vec<FlowStep>,
+    /// Steps to run afterwards, even if a step failed.
+    pub afterwards: Vec<FlowStep>,
 }
 
 /// Whose crashes and ANRs fail a case.
@@ -95,16 +101,7 @@ pub enum StepKind {
         submit: bool,
     },
     /// Scrolling until an element is visible.
-    ScrollTo {
-        /// The element.
-        sought: Locator,
-        /// The direction.
-        direction: Direction,
-        /// The distance of each scroll, in screens.
-        distance: f64,
-        /// The maximum number of scrolls.
-        max: u32,
-    },
+    ScrollTo(ScrollTo),
     /// An assertion.
     Expect(Assertion),
     /// A screenshot and a snapshot for the report.
@@ -125,8 +122,205 @@ pub enum StepKind {
         /// Its steps.
         steps: Vec<FlowStep>,
     },
+    /// Steps to run if all conditions hold.
+    When {
+        /// The conditions; with none, the steps always run.
+        conditions: Vec<Condition>,
+        /// The steps.
+        steps: Vec<FlowStep>,
+    },
+    /// Steps to repeat while all conditions hold.
+    While {
+        /// The conditions.
+        conditions: Vec<Condition>,
+        /// The maximum number of repetitions; `None` is [`MOST_ROUNDS`], and reaching that fails.
+        times: Option<u32>,
+        /// The steps.
+        steps: Vec<FlowStep>,
+    },
+    /// A condition that must hold.
+    Check(Condition),
+    /// One or more taps, or a long press.
+    Touch(Touch),
+    /// A swipe from a place.
+    SwipeFrom {
+        /// Where it starts.
+        from: Place,
+        /// Where it ends.
+        to: SwipeEnd,
+        /// The duration of the movement.
+        lasting: Duration,
+    },
+    /// Copies an element's text, for [`StepKind::Paste`] and [`super::element_pattern::COPIED_TEXT`].
+    Copy(Locator),
+    /// Takes this text as the copied one.
+    SetCopied(String),
+    /// Types the copied text.
+    Paste,
+    /// Types a random text.
+    TypeRandom(RandomText),
+    /// Deletes characters before the cursor: so many, else all of the field.
+    Erase(Option<u32>),
+    /// Hides the keyboard, if it is shown.
+    HideKeyboard,
+    /// Clears the keychain of an iPhone; elsewhere there is none.
+    ClearKeychain,
+    /// Sets permissions of an app, each by its Android names and whether to grant it. Those that the app does not request
+    /// are passed over if `all` are meant.
+    SetPermissions {
+        /// The app.
+        app: AppId,
+        /// The permissions.
+        permissions: Vec<(String, bool)>,
+        /// Whether those that the app does not request are passed over.
+        requested_only: bool,
+    },
+    /// Installs an app from a local package, by its path.
+    Install(PathBuf),
+    /// The phone's clipboard must have this text.
+    ExpectClipboard(String),
+    /// Types what the phone's clipboard has.
+    PasteClipboard {
+        /// The field; `None` for the one with focus.
+        into: Option<Locator>,
+    },
+    /// The screen must look like a stored screenshot.
+    ExpectScreenshot(Golden),
+    /// Waits until the screen stops changing, at most this long.
+    WaitUntilIdle(Duration),
     /// A goal for the agent.
     Goal(String),
+}
+
+/// Scrolling until an element is visible.
+#[derive(Debug, Clone)]
+pub struct ScrollTo {
+    /// The element.
+    pub sought: Locator,
+    /// The direction.
+    pub direction: Direction,
+    /// The distance of each scroll, in screens.
+    pub distance: f64,
+    /// The maximum number of scrolls.
+    pub max: u32,
+    /// The maximum time. With one, a list may load for a while before its end is believed.
+    pub within: Option<Duration>,
+    /// How much of the element must be on the screen, from 0 to 1.
+    pub visible_share: f64,
+    /// Whether to go on until the element is near the centre of the screen.
+    pub center: bool,
+}
+
+/// A screenshot that must look like a stored one.
+#[derive(Debug, Clone)]
+pub struct Golden {
+    /// Its name in reports.
+    pub name: String,
+    /// Its file.
+    pub file: PathBuf,
+    /// The share of pixels that may differ, from 0 to 1.
+    pub tolerance: f64,
+    /// By how much the red, green or blue of a pixel may differ without the pixel counting as different, from 0 to 255.
+    pub color_tolerance: u8,
+    /// What is not compared.
+    pub masks: Vec<Mask>,
+    /// Whether the status bar is compared: it shows the time.
+    pub with_status_bar: bool,
+    /// Compares only this element.
+    pub crop: Option<Locator>,
+}
+
+/// A part of the screen that is not compared.
+#[derive(Debug, Clone)]
+pub enum Mask {
+    /// All elements that match.
+    Element(Locator),
+    /// A rectangle, in screenshot pixels.
+    Rect(Rect),
+}
+
+/// How often steps are repeated while a condition holds, if the flow sets no limit.
+pub const MOST_ROUNDS: u32 = 1000;
+
+/// A condition of a step.
+#[derive(Debug, Clone)]
+pub enum Condition {
+    /// The phone is of this platform.
+    Platform(Platform),
+    /// The element is visible.
+    Visible(Locator),
+    /// The element is not visible.
+    NotVisible(Locator),
+    /// An expression that was evaluated when the file was read.
+    Expression {
+        /// The expression, as written.
+        written: String,
+        /// Whether it is true on Android.
+        android: bool,
+        /// Whether it is true on iOS.
+        ios: bool,
+    },
+}
+
+/// One or more taps, or a long press.
+#[derive(Debug, Clone)]
+pub struct Touch {
+    /// Where.
+    pub at: Place,
+    /// How long to hold; `None` taps.
+    pub held: Option<Duration>,
+    /// How many taps.
+    pub taps: u32,
+    /// The time between them.
+    pub pause: Duration,
+    /// Whether to tap once more if the screen did not change.
+    pub again_if_unchanged: bool,
+}
+
+/// A place on the screen.
+#[derive(Debug, Clone)]
+pub enum Place {
+    /// A point.
+    Point(RelativePoint),
+    /// An element: where a tap on it goes, or a point of its rectangle.
+    Element(Locator, Option<RelativePoint>),
+}
+
+/// A point of the screen or of an element.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum RelativePoint {
+    /// In screenshot pixels from the top left corner.
+    Pixels(Point),
+    /// In percent of the width and height.
+    Percent(f64, f64),
+}
+
+/// Where a swipe ends.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum SwipeEnd {
+    /// At a point of the screen.
+    Point(RelativePoint),
+    /// A tenth of the screen before its edge in this direction.
+    Edge(Direction),
+}
+
+/// A kind of random text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RandomText {
+    /// So many letters.
+    Letters(u32),
+    /// So many digits.
+    Digits(u32),
+    /// An email address.
+    Email,
+    /// A first and a last name.
+    PersonName,
+    /// A city.
+    City,
+    /// A country.
+    Country,
+    /// A colour.
+    Color,
 }
 
 /// How a flow identifies an element.
@@ -136,14 +330,17 @@ pub enum Locator {
     Text(String),
     /// By a selector, and the index among the matches, counted from 0.
     Selector(ElementSelector, usize),
+    /// By regular expressions and its surroundings.
+    Pattern(Box<ElementPattern>),
 }
 
 impl Locator {
-    /// The same as an action's target.
-    pub fn target(&self) -> Target {
+    /// The same as an action's target; `None` if an action cannot name it.
+    pub fn target(&self) -> Option<Target> {
         match self {
-            Self::Text(words) => Target::text(words),
-            Self::Selector(criteria, index) => Target::Selector(criteria.clone(), *index),
+            Self::Text(words) => Some(Target::text(words)),
+            Self::Selector(criteria, index) => Some(Target::Selector(criteria.clone(), *index)),
+            Self::Pattern(_) => None,
         }
     }
 }
@@ -185,101 +382,53 @@ pub enum ElementState {
 impl Case {
     /// Whether it has a step for the agent.
     pub fn has_goal(&self) -> bool {
-        any(&self.steps, &|deed| matches!(deed, StepKind::Goal(_)))
+        self.all_steps().any(|step| matches!(step.deed, StepKind::Goal(_)))
+    }
+
+    /// The first step that installs an app.
+    pub fn installs(&self) -> Option<&FlowStep> {
+        self.all_steps().find(|step| matches!(step.deed, StepKind::Install(_)))
+    }
+
+    /// The first place where it clears an app's data, and the app.
+    pub fn clears_data(&self) -> Option<(&SourceLocation, &AppId)> {
+        let at_start = self.app.as_ref().filter(|_| self.reset).map(|app| (&self.at, app));
+        at_start.or_else(|| {
+            self.all_steps().find_map(|step| match &step.deed {
+                StepKind::Act(Action::ClearData(app)) => Some((&step.at, app)),
+                _ => None,
+            })
+        })
+    }
+
+    /// All steps, each before those nested in it.
+    fn all_steps(&self) -> impl Iterator<Item = &FlowStep> {
+        let mut left: Vec<&FlowStep> = self.steps.iter().chain(&self.afterwards).rev().collect();
+        std::iter::from_fn(move || {
+            let step = left.pop()?;
+            left.extend(step.deed.nested().iter().rev());
+            Some(step)
+        })
     }
 }
 
-fn any(steps: &[FlowStep], is: &dyn Fn(&StepKind) -> bool) -> bool {
-    steps.iter().any(|step| {
-        is(&step.deed)
-            || match &step.deed {
-                StepKind::Repeat { steps, .. } | StepKind::Run { steps, .. } => any(steps, is),
-                _ => false,
-            }
-    })
-}
-
-/// Its name, else what it does.
-impl fmt::Display for FlowStep {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.name {
-            Some(name) => f.write_str(name),
-            None => self.deed.fmt(f),
-        }
-    }
-}
-
-impl fmt::Display for StepKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl StepKind {
+    /// The steps inside it.
+    pub fn nested(&self) -> &[FlowStep] {
         match self {
-            Self::Act(action) => action.fmt(f),
-            Self::Tap(sought) => write!(f, "tap {sought}"),
-            Self::LongPress(sought, held) => {
-                write!(f, "long press {sought} for {} s", held.as_secs_f64())
-            }
-            Self::Type { written, into, clear, submit, .. } => {
-                write!(f, "type {written:?}")?;
-                if let Some(into) = into {
-                    write!(f, " into {into}")?;
-                }
-                f.write_str(if *clear { ", cleared first" } else { "" })?;
-                f.write_str(if *submit { ", then Enter" } else { "" })
-            }
-            Self::ScrollTo { sought, direction, .. } => {
-                write!(f, "scroll {} to {sought}", direction.name())
-            }
-            Self::Expect(expected) => write!(f, "expect {expected}"),
-            Self::Screenshot(None) => f.write_str("screenshot"),
-            Self::Screenshot(Some(name)) => write!(f, "screenshot {name:?}"),
-            Self::Repeat { times, until: None, .. } => write!(f, "repeat {times} times"),
-            Self::Repeat { until: Some(until), .. } => write!(f, "repeat until {until}"),
-            Self::Run { file, .. } => write!(f, "run {file}"),
-            Self::Goal(goal) => write!(f, "goal {goal:?}"),
+            Self::Repeat { steps, .. }
+            | Self::Run { steps, .. }
+            | Self::When { steps, .. }
+            | Self::While { steps, .. } => steps,
+            _ => &[],
         }
     }
-}
 
-impl fmt::Display for Locator {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self::Selector(criteria, index) = self else { return self.target().fmt(f) };
-        let flags = [("clickable", criteria.clickable), ("enabled", criteria.enabled)];
-        let text = self.target().to_string();
-        let mut parts: Vec<String> = (!text.is_empty()).then_some(text).into_iter().collect();
-        parts.extend(flags.into_iter().filter(|(_, set)| *set).map(|(name, _)| name.to_owned()));
-        if *index > 0 {
-            parts.push(format!("index {index}"));
-        }
-        f.write_str(&parts.join(", "))
-    }
-}
-
-impl fmt::Display for Assertion {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Visible(sought) => sought.fmt(f),
-            Self::NotVisible(sought) => write!(f, "{sought} gone"),
-            Self::Count(sought, count) => write!(f, "{count} of {sought}"),
-            Self::AppInForeground(app) => write!(f, "app {app}"),
-            Self::HasState(sought, traits) => {
-                write!(f, "{sought} ")?;
-                let traits: Vec<String> = traits.iter().map(ToString::to_string).collect();
-                f.write_str(&traits.join(" and "))
-            }
-        }
-    }
-}
-
-impl fmt::Display for ElementState {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (is, name) = match self {
-            Self::Equals(words) => return write!(f, "equals {words:?}"),
-            Self::Contains(words) => return write!(f, "contains {words:?}"),
-            Self::Matches(pattern) => return write!(f, "matches /{pattern}/"),
-            Self::Enabled(is) => (is, "enabled"),
-            Self::Checked(is) => (is, "checked"),
-            Self::Selected(is) => (is, "selected"),
-            Self::Focused(is) => (is, "focused"),
-        };
-        write!(f, "{}{name}", if *is { "" } else { "not " })
+    /// Whether it is made of other steps.
+    pub fn holds_others(&self) -> bool {
+        matches!(
+            self,
+            Self::Repeat { .. } | Self::Run { .. } | Self::When { .. } | Self::While { .. }
+        )
     }
 }

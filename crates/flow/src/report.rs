@@ -5,6 +5,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use thumbwire_device::Platform;
+
 use super::crash::Crash;
 use super::error::SourceLocation;
 use super::plan::Flow;
@@ -33,6 +35,8 @@ pub struct Report {
 pub struct Phone {
     /// The id that it was selected by; `None` for the session's phone.
     pub device: Option<String>,
+    /// Its platform.
+    pub platform: Platform,
     /// The model.
     pub model: String,
     /// The system version, such as `14`.

@@ -10,17 +10,19 @@ use std::time::Duration;
 
 use futures::future::join_all;
 use thumbwire_base::lock;
+use thumbwire_device::Platform;
 use tokio::time::Instant;
 
 use super::case_runner::{CaseRunner, RunGoal, is_over};
 use super::event::FlowEvent;
+use super::golden::GoldenFiles;
 use super::plan::{Case, Flow};
-use super::report::{Attempt, CaseResult, FailureKind, Phone, Report, Verdict};
+use super::report::{Attempt, CaseFailure, CaseResult, FailureKind, Phone, Report, Verdict};
 use super::run_case::attempt;
 use thumbwire_core::action::{Action, Call, Failure, Outcome, Perform};
 use thumbwire_core::event::{EventSink, EventSinks, ObservedPerform};
 use thumbwire_core::trace::Recorder;
-use thumbwire_core::trace::format::{GoalStart, TraceRecord};
+use thumbwire_core::trace::format::{CaseEnd, CrashRecord, GoalStart, TraceRecord};
 
 /// How flows are run.
 #[derive(Debug, Clone)]
@@ -37,10 +39,16 @@ pub struct Options {
     pub retries: u32,
     /// Whether app data may be cleared.
     pub allow_reset: bool,
+    /// Whether apps may be installed.
+    pub allow_install: bool,
+    /// Whether to write goldens instead of comparing with them.
+    pub update_goldens: bool,
     /// Where to store each attempt's trace, in its own folder; `None` stores none.
     pub folder: Option<PathBuf>,
     /// Whether typed texts, the content of text fields and pictures are left out of the traces.
     pub redact: bool,
+    /// Whether a picture is taken at the end of each step, for the report; else only after a failure.
+    pub step_pictures: bool,
     /// The time of day.
     pub clock: fn() -> jiff::Timestamp,
 }
@@ -55,8 +63,11 @@ impl Default for Options {
             fail_fast: false,
             retries: 0,
             allow_reset: false,
+            allow_install: false,
+            update_goldens: false,
             folder: None,
             redact: false,
+            step_pictures: false,
             clock: jiff::Timestamp::now,
         }
     }
@@ -83,6 +94,16 @@ pub enum FlowRunError {
         at: String,
         /// The app.
         app: String,
+    },
+    /// Installing apps is not allowed.
+    #[error("case {case:?} ({at}) wants to {file}. Allow it with --allow-install")]
+    Install {
+        /// The first such case.
+        case: String,
+        /// The step's position.
+        at: String,
+        /// What it does, with the package.
+        file: String,
     },
     /// There is a goal but no agent.
     #[error("case {case:?} ({at}) has a goal for the agent. Name a model with --model")]
@@ -115,6 +136,8 @@ pub struct FlowRunner<'a> {
     pub watch: Arc<dyn EventSink>,
     /// Runs goals.
     pub pursue: Option<&'a dyn RunGoal>,
+    /// Reads and writes goldens; `None` fails the steps that need them.
+    pub goldens: Option<&'a dyn GoldenFiles>,
 }
 
 /// A case to run.
@@ -219,8 +242,13 @@ impl FlowRunner<'_> {
         for &(flow, case) in &chosen {
             let case = &flows[flow].cases[case];
             let (name, at) = (case.name.clone(), case.at.to_string());
-            if let (true, false, Some(app)) = (case.reset, self.options.allow_reset, &case.app) {
-                return Err(FlowRunError::Reset { case: name, at, app: app.0.clone() });
+            if let (false, Some((at, app))) = (self.options.allow_reset, case.clears_data()) {
+                let (at, app) = (at.to_string(), app.0.clone());
+                return Err(FlowRunError::Reset { case: name, at, app });
+            }
+            if let (false, Some(step)) = (self.options.allow_install, case.installs()) {
+                let (at, file) = (step.at.to_string(), step.to_string());
+                return Err(FlowRunError::Install { case: name, at, file });
             }
             if case.has_goal() && self.pursue.is_none() {
                 return Err(FlowRunError::Goal { case: name, at });
@@ -254,9 +282,15 @@ impl FlowRunner<'_> {
         match self.perform.perform(&call, asked).await? {
             Outcome::Info { identity, info, .. } => {
                 let device = device.or(Some(identity.id));
-                Ok(Phone { device, model: info.model, os_version: info.os_version })
+                let (model, os_version) = (info.model, info.os_version);
+                Ok(Phone { device, platform: identity.platform, model, os_version })
             }
-            _ => Ok(Phone { device, model: String::new(), os_version: String::new() }),
+            _ => Ok(Phone {
+                device,
+                platform: Platform::Android,
+                model: String::new(),
+                os_version: String::new(),
+            }),
         }
     }
 
@@ -270,12 +304,15 @@ impl FlowRunner<'_> {
                 let attempt = self.attempt(call, shared, job, nth + 1, (at, phone)).await;
                 let failed = attempt.failed.as_ref().map(|failed| failed.kind);
                 let out = Box::new(attempt.clone());
-                FlowEvent::CaseFinished { case: number, attempt: out }.send(&*self.watch);
                 tried.attempts.push(attempt);
                 if failed == Some(FailureKind::Phone) {
                     there = self.identify(call, phone.device.clone()).await.is_ok();
                 }
-                if failed.is_none() || !there || is_over(call) {
+                let ends = failed.is_none() || !there || is_over(call);
+                let again = !ends && nth < self.options.retries;
+                let end = FlowEvent::CaseFinished { case: number, attempt: out, again };
+                end.send(&*self.watch);
+                if ends {
                     break;
                 }
             }
@@ -332,18 +369,28 @@ impl FlowRunner<'_> {
             pursue: self.pursue,
             watch: &*self.watch,
             number: job.number,
+            platform: phone.platform,
             launched: Mutex::default(),
+            permitted: Mutex::default(),
+            copied: Mutex::default(),
+            goldens: self.goldens,
+            update_goldens: self.options.update_goldens,
+            acted: Mutex::default(),
             noted: Mutex::default(),
+            step_pictures: self.options.step_pictures,
+            trail: Mutex::default(),
         };
         let failed = attempt(&stage, case).await;
+        let noted = std::mem::take(&mut *lock(&stage.noted));
         if let Some(story) = &story {
+            let end = case_end(flow, case, nth, failed.as_ref(), &noted);
+            record(story, &TraceRecord::CaseEnd(Box::new(end)));
             let (status, why) = match &failed {
                 None => ("FINISH", "passed".to_owned()),
                 Some(failed) => ("FAIL", failed.what.clone()),
             };
             record(story, &TraceRecord::GoalEnd { status: status.into(), reason: why });
         }
-        let noted = std::mem::take(&mut *lock(&stage.noted));
         let story = story.map(|story| story.folder().to_owned());
         Attempt { phone: at, started, took: began.elapsed(), failed, noted, story }
     }
@@ -395,6 +442,39 @@ impl FlowRunner<'_> {
 fn record(recorder: &Recorder, line: &TraceRecord) {
     if let Err(error) = recorder.write_record(line) {
         tracing::warn!("cannot write to the trace in {}: {error}", recorder.folder().display());
+    }
+}
+
+/// How an attempt ended, for its trace.
+fn case_end(
+    flow: &Flow,
+    case: &Case,
+    attempt: u32,
+    failed: Option<&CaseFailure>,
+    noted: &[String],
+) -> CaseEnd {
+    let end = CaseEnd {
+        flow: flow.name.clone(),
+        file: flow.file.clone(),
+        case: case.name.clone(),
+        attempt,
+        passed: failed.is_none(),
+        notes: noted.to_vec(),
+        ..CaseEnd::default()
+    };
+    let Some(failed) = failed else { return end };
+    let crash = |crash: &super::crash::Crash| CrashRecord {
+        what: crash.to_string(),
+        excerpt: crash.excerpt.clone(),
+    };
+    let name = failed.picture.as_ref().and_then(|picture| picture.file_name());
+    CaseEnd {
+        failure: failed.kind.name().into(),
+        reason: failed.what.clone(),
+        crashes: failed.crashes.iter().map(crash).collect(),
+        log: failed.log.clone(),
+        screenshot: name.map(|name| name.to_string_lossy().into_owned()),
+        ..end
     }
 }
 

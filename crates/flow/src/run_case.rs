@@ -11,6 +11,7 @@ use thumbwire_device::{AppId, Key, LogEntry, LogFilter, Priority};
 
 use super::case_runner::{CaseRunner, StepError};
 use super::crash::{self, Crash, CrashKind};
+use super::error::SourceLocation;
 use super::plan::{Case, CrashScope};
 use super::report::{CaseFailure, FailureKind};
 use thumbwire_core::action::{Action, Call, Cause, Outcome, Perform as _, ScreenshotOptions};
@@ -32,6 +33,7 @@ pub(super) async fn attempt(stage: &CaseRunner<'_>, case: &Case) -> Option<CaseF
         }),
         Err(stumble) => Err((stumble, None)),
     };
+    let ended = afterwards_steps(stage, case, ended).await;
     let lost = matches!(&ended, Err((StepError { kind: FailureKind::Phone, .. }, _)));
     let after = if lost { PhoneAfter::default() } else { PhoneAfter::of(stage, &before).await };
     let (own, others) = after.crashes.into_iter().partition(|crash| counts(stage, case, crash));
@@ -48,6 +50,23 @@ pub(super) async fn attempt(stage: &CaseRunner<'_>, case: &Case) -> Option<CaseF
     };
     let picture = if lost { None } else { snapshot(stage).await };
     Some(CaseFailure { kind, what, step, crashes, log: crash::tail(&after.log), picture })
+}
+
+type Ended = Result<(), (StepError, Option<(String, SourceLocation)>)>;
+
+/// Runs the steps that come after the others, even if one of those failed.
+async fn afterwards_steps(stage: &CaseRunner<'_>, case: &Case, ended: Ended) -> Ended {
+    if matches!(&ended, Err((stumble, _)) if stumble.ends_the_case()) {
+        return ended;
+    }
+    match (ended, stage.run_steps(&case.afterwards, 0).await) {
+        (Ok(()), Err(failure)) => Err((failure.stumble, Some((failure.text, failure.at)))),
+        (Err(first), Err(failure)) => {
+            stage.note(format!("afterwards: {}: {}", failure.text, failure.stumble.what));
+            Err(first)
+        }
+        (ended, Ok(())) => ended,
+    }
 }
 
 /// Unlocks the phone, stops the app, sets its data and permissions as the case wants, and goes to the home screen.

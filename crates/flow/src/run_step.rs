@@ -1,22 +1,21 @@
 //! Runs steps.
 //!
-//! Begin with [`CaseRunner::run_steps`]: retries, optional steps and nested steps. [`CaseRunner::run_step`] runs one step once.
+//! Begin with [`CaseRunner::run_steps`]: retries, optional steps and nested steps. [`CaseRunner::run_step`] runs one step once. What a
+//! step touches is in `run_gesture`, the text it copies and erases in `run_text`, its conditions in `run_condition`.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use thumbwire_device::Gesture;
+use thumbwire_base::lock;
 use tokio::time::Instant;
 
-use super::case_runner::{CaseRunner, PollResult, StepError, unexpected};
+use super::case_runner::{CaseRunner, PollResult, StepError, ambiguous, unexpected};
 use super::error::SourceLocation;
 use super::event::StepStatus;
-use super::plan::{FlowStep, Locator, StepKind};
+use super::plan::{FlowStep, Locator, Place, StepKind, Touch};
+use super::random_text::random_text;
 use super::report::FailureKind;
-use thumbwire_core::action::{
-    Action, Call, Direction, Outcome, Readback, ScreenshotOptions, TextInput,
-};
-use thumbwire_core::snapshot::RefVisibility;
+use thumbwire_core::action::{Action, Call, Outcome, Readback, ScreenshotOptions, TextInput};
 
 /// A failed step, with its description and position.
 pub(super) struct StepFailure {
@@ -33,15 +32,15 @@ impl CaseRunner<'_> {
         depth: usize,
     ) -> Result<(), StepFailure> {
         for step in steps {
-            self.step(step, depth).await?;
+            Box::pin(self.recorded_step(step, depth)).await?;
         }
         Ok(())
     }
 
-    async fn step(&self, step: &FlowStep, depth: usize) -> Result<(), StepFailure> {
+    pub(super) async fn step(&self, step: &FlowStep, depth: usize) -> Result<(), StepFailure> {
         let text = step.to_string();
         let began = Instant::now();
-        let holds_others = matches!(step.deed, StepKind::Repeat { .. } | StepKind::Run { .. });
+        let holds_others = step.deed.holds_others();
         if holds_others {
             self.report_step(&text, depth, StepStatus::Started, Duration::ZERO);
         }
@@ -76,6 +75,19 @@ impl CaseRunner<'_> {
             StepKind::Run { steps, .. } => self.run_steps(steps, depth + 1).await,
             StepKind::Repeat { times, until, steps } => {
                 self.repeat(step, *times, until.as_ref(), steps, depth).await
+            }
+            StepKind::When { conditions, steps } => {
+                match self.unmet(conditions).await.map_err(|stumble| here(step, stumble))? {
+                    None => self.run_steps(steps, depth + 1).await,
+                    Some(condition) => {
+                        let status = StepStatus::Skipped(format!("not so: {condition}"));
+                        self.report_step(&step.to_string(), depth, status, Duration::ZERO);
+                        Ok(())
+                    }
+                }
+            }
+            StepKind::While { conditions, times, steps } => {
+                self.repeat_while(step, conditions, *times, steps, depth).await
             }
             _ => self.plain(step).await.map_err(|stumble| here(step, stumble)),
         }
@@ -120,30 +132,42 @@ impl CaseRunner<'_> {
                     let what = format!("{state}; add the step `unlock` before this one");
                     Err(StepError::new(FailureKind::Step, what))
                 }
-                Ok(_) => Ok(()),
+                Ok(_) => {
+                    if let Action::ClearData(app) = action {
+                        lock(&self.permitted).remove(app);
+                    }
+                    Ok(())
+                }
                 Err(failure) => Err(self.step_error(&failure)),
             },
             StepKind::Tap(sought) => {
-                let tap = Action::TapElement(sought.target());
+                let tap = Action::TapElement(sought.target().ok_or_else(unexpected)?);
                 let tapped = self.until(patience, async || self.attempt(tap.clone()).await).await;
                 match tapped {
                     Ok(_) => Ok(()),
                     Err(stumble) => Err(self.without_numbers(sought, stumble).await),
                 }
             }
-            StepKind::LongPress(sought, held) => self.long_press(sought, *held, patience).await,
+            StepKind::LongPress(sought, held) => {
+                let press = Touch {
+                    at: Place::Element(sought.clone(), None),
+                    held: Some(*held),
+                    taps: 1,
+                    pause: Duration::ZERO,
+                    again_if_unchanged: false,
+                };
+                self.touch(&press, patience).await
+            }
             StepKind::Type { text, into, clear, submit, .. } => {
-                let target = into.as_ref().map(Locator::target);
-                let typing =
-                    TextInput { text: text.clone(), into: target, clear: *clear, submit: *submit };
+                let target = into.as_ref().and_then(Locator::target);
+                let text = self.with_copied(text);
+                let typing = TextInput { text, into: target, clear: *clear, submit: *submit };
                 match (self.type_text(typing, patience).await, into) {
                     (Err(stumble), Some(into)) => Err(self.without_numbers(into, stumble).await),
                     (typed, _) => typed,
                 }
             }
-            StepKind::ScrollTo { sought, direction, distance, max: most } => {
-                self.scroll_to(sought, *direction, *distance, *most).await
-            }
+            StepKind::ScrollTo(scroll) => self.scroll_to(scroll).await,
             StepKind::Expect(expected) => self.check(expected, patience).await,
             StepKind::Screenshot(_) => {
                 match self.ask(Action::ScreenshotAndSnapshot(ScreenshotOptions::default())).await {
@@ -151,8 +175,50 @@ impl CaseRunner<'_> {
                     Err(failure) => Err(self.step_error(&failure)),
                 }
             }
+            StepKind::Check(condition) => match self.condition_holds(condition).await? {
+                true => Ok(()),
+                false => {
+                    let what = format!("{condition} is not true");
+                    Err(StepError::new(FailureKind::Expectation, what))
+                }
+            },
+            StepKind::Touch(touch) => self.touch(touch, patience).await,
+            StepKind::SwipeFrom { from, to, lasting } => {
+                self.swipe_from(from, *to, *lasting, patience).await
+            }
+            StepKind::Copy(sought) => self.copy_text(sought, patience).await,
+            StepKind::SetCopied(text) => {
+                let text = self.with_copied(text);
+                *lock(&self.copied) = text;
+                Ok(())
+            }
+            StepKind::Paste => {
+                let copied = lock(&self.copied).clone();
+                self.type_text(TextInput::of(copied), patience).await
+            }
+            StepKind::TypeRandom(kind) => {
+                let text =
+                    random_text(*kind).map_err(|what| StepError::new(FailureKind::Step, what))?;
+                self.type_text(TextInput::of(text), patience).await
+            }
+            StepKind::Erase(many) => self.erase(*many, patience).await,
+            StepKind::HideKeyboard => self.hide_keyboard().await,
+            StepKind::ClearKeychain => self.clear_keychain(),
+            StepKind::SetPermissions { app, permissions, requested_only } => {
+                self.set_permissions(app, permissions, *requested_only).await
+            }
+            StepKind::Install(file) => self.install(file).await,
+            StepKind::ExpectClipboard(text) => self.expect_clipboard(text, patience).await,
+            StepKind::PasteClipboard { into } => {
+                self.paste_clipboard(into.as_ref(), patience).await
+            }
+            StepKind::ExpectScreenshot(golden) => self.expect_screenshot(golden, patience).await,
+            StepKind::WaitUntilIdle(time) => self.wait_until_idle(*time).await,
             StepKind::Goal(goal) => self.pursue(goal).await,
-            StepKind::Repeat { .. } | StepKind::Run { .. } => Ok(()),
+            StepKind::Repeat { .. }
+            | StepKind::Run { .. }
+            | StepKind::When { .. }
+            | StepKind::While { .. } => Ok(()),
         }
     }
 
@@ -165,52 +231,17 @@ impl CaseRunner<'_> {
         }
         match self.find(sought).await {
             Ok(PollResult::Ready((look, nodes))) if nodes.len() > 1 => {
-                let several = look.describe_several(&nodes, RefVisibility::Unknown);
-                StepError::new(FailureKind::Step, format!("element {sought} not found: {several}"))
+                StepError::new(FailureKind::Step, ambiguous(sought, &look, &nodes))
             }
             _ => stumble,
         }
     }
 
-    async fn long_press(
+    pub(super) async fn type_text(
         &self,
-        sought: &Locator,
-        held: Duration,
+        typing: TextInput,
         patience: Duration,
     ) -> Result<(), StepError> {
-        let at = self
-            .until(patience, async || {
-                let (look, nodes) = match self.find(sought).await? {
-                    PollResult::Ready(found) => found,
-                    PollResult::Pending(why) => return Ok(PollResult::Pending(why)),
-                };
-                let missed =
-                    |what: String| Ok(PollResult::Pending(StepError::new(FailureKind::Step, what)));
-                let node = match (sought, nodes.as_slice()) {
-                    (_, []) => return missed(format!("element {sought} not found")),
-                    (Locator::Text(_), [_, _, ..]) => {
-                        let several = look.describe_several(&nodes, RefVisibility::Unknown);
-                        return missed(format!("element {sought} not found: {several}"));
-                    }
-                    (Locator::Text(_), [node]) => *node,
-                    (Locator::Selector(_, index), nodes) => match nodes.get(*index) {
-                        Some(node) => *node,
-                        None => return missed(format!("only {} of {sought} found", nodes.len())),
-                    },
-                };
-                match look.tap_point(node, RefVisibility::Unknown) {
-                    Ok(at) => Ok(PollResult::Ready(at)),
-                    Err(why) => missed(format!("element {sought} not found: {why}")),
-                }
-            })
-            .await?;
-        match self.ask(Action::Touch(Gesture::LongPress { at, held })).await {
-            Ok(_) => Ok(()),
-            Err(failure) => Err(self.step_error(&failure)),
-        }
-    }
-
-    async fn type_text(&self, typing: TextInput, patience: Duration) -> Result<(), StepError> {
         let typed =
             self.until(patience, async || self.attempt(Action::Type(typing.clone())).await).await?;
         match typed {
@@ -223,39 +254,6 @@ impl CaseRunner<'_> {
             },
             _ => Err(unexpected()),
         }
-    }
-
-    /// Scrolls until the element is visible or the screen stops changing.
-    async fn scroll_to(
-        &self,
-        sought: &Locator,
-        direction: Direction,
-        distance: f64,
-        max: u32,
-    ) -> Result<(), StepError> {
-        let mut last = None;
-        for round in 0..=max {
-            let reason = match self.shows(sought).await? {
-                PollResult::Ready(()) => return Ok(()),
-                PollResult::Pending(why) => why.what,
-            };
-            let now = self.snapshot().await;
-            let stands = now.is_some()
-                && now.as_ref().map(|look| &look.tree)
-                    == last
-                        .as_ref()
-                        .map(|snapshot: &Arc<thumbwire_core::snapshot::Snapshot>| &snapshot.tree);
-            if stands || round == max {
-                let end = if stands { "reached the end" } else { "reached the limit" };
-                let what =
-                    format!("scrolled {} {round} times and {end}: {reason}", direction.name());
-                return Err(StepError::new(FailureKind::Expectation, what));
-            }
-            last = now;
-            let scrolled = self.ask(Action::Scroll { direction, distance }).await;
-            scrolled.map_err(|failure| self.step_error(&failure))?;
-        }
-        Ok(())
     }
 
     async fn pursue(&self, goal: &str) -> Result<(), StepError> {
@@ -275,6 +273,6 @@ impl CaseRunner<'_> {
     }
 }
 
-fn here(step: &FlowStep, stumble: StepError) -> StepFailure {
+pub(super) fn here(step: &FlowStep, stumble: StepError) -> StepFailure {
     StepFailure { stumble, text: step.to_string(), at: step.at.clone() }
 }

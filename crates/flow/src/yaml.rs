@@ -4,6 +4,7 @@
 //! positions and in our own words. What makes YAML dangerous is bounded here: size, depth, number of nodes, and the
 //! expansion of aliases.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
@@ -58,11 +59,11 @@ impl Value {
     }
 }
 
-/// Parses one document.
+/// Parses the documents of a file, which lines `---` separate. Empty ones are left out.
 ///
 /// # Errors
 /// The first syntax error, or a limit that was exceeded.
-pub(super) fn read(source: &Arc<Source>) -> Result<Value, FlowError> {
+pub(super) fn read(source: &Arc<Source>) -> Result<Vec<Value>, FlowError> {
     let start = SourceLocation::new(source, 1, 1);
     if source.text.len() > LONGEST {
         let what = format!("the file has {} bytes; the maximum is {LONGEST}", source.text.len());
@@ -77,11 +78,55 @@ pub(super) fn read(source: &Arc<Source>) -> Result<Value, FlowError> {
         // `y`, `no` and `on` are strings.
         strict_booleans: true,
     };
-    let read = serde_saphyr::from_str_with_options::<Spanned<Raw>>(&source.text, options);
-    match read {
-        Ok(raw) => value(source, raw),
-        Err(error) => Err(broken(source, start, &error)),
+    let mut documents = Vec::new();
+    for text in split(&source.text) {
+        let read = serde_saphyr::from_str_with_options::<Spanned<Raw>>(&text, options.clone());
+        match read {
+            Ok(raw) => documents.push(value(source, raw)?),
+            Err(error) => return Err(broken(source, start, &error)),
+        }
     }
+    Ok(documents)
+}
+
+/// The texts of the documents, each at its place: what is before it is blank, so that positions are those of the file.
+fn split(text: &str) -> Vec<Cow<'_, str>> {
+    /// More than any flow has; what is behind them is one.
+    const MOST: usize = 8;
+    let mut starts = vec![0];
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        at += line.len();
+        let marks = line.strip_prefix("---").is_some_and(|rest| {
+            rest.trim().is_empty() || rest.starts_with([' ', '\t']) && rest.trim().starts_with('#')
+        });
+        if marks && starts.len() < MOST {
+            starts.push(at);
+        }
+    }
+    starts.push(text.len());
+    let document = |pair: &[usize]| {
+        let (from, to) = (pair[0], pair[1]);
+        let own = &text[from..to];
+        // The marker that ends a document is its last line.
+        let own = match own.trim_end_matches(['\n', '\r']).rfind('\n') {
+            Some(last) if own[last + 1..].starts_with("---") => &own[..=last],
+            None if own.starts_with("---") => "",
+            _ => own,
+        };
+        let is_blank = |line: &str| line.trim().is_empty() || line.trim_start().starts_with('#');
+        if own.lines().all(is_blank) {
+            return None;
+        }
+        if from == 0 {
+            return Some(Cow::Borrowed(own));
+        }
+        let blank = text[..from].bytes().map(|byte| if byte == b'\n' { '\n' } else { ' ' });
+        let mut whole: String = blank.collect();
+        whole.push_str(own);
+        Some(Cow::Owned(whole))
+    };
+    starts.windows(2).filter_map(document).collect()
 }
 
 fn bounds() -> Option<serde_saphyr::Budget> {
@@ -241,8 +286,12 @@ fn bounded<E: serde::de::Error>(count: usize) -> Result<(), E> {
 mod tests {
     use super::*;
 
-    fn tree(text: &str) -> Result<Value, String> {
+    fn trees(text: &str) -> Result<Vec<Value>, String> {
         read(&Source::new("a.yaml", text)).map_err(|mistake| mistake.to_string())
+    }
+
+    fn tree(text: &str) -> Result<Value, String> {
+        trees(text).map(|mut all| all.pop().unwrap())
     }
 
     fn flat(value: &Value) -> String {
@@ -269,6 +318,20 @@ mod tests {
             flat(&read),
             "{a@1:1=0042@1:4 b@2:1=[1.50@2:5 yes@2:11 5@2:16 -] c@3:1=[{tap@4:5=Überall 漢@4:10 n@5:5=1e3@5:8}]}"
         );
+    }
+
+    #[test]
+    fn documents_are_separated_and_keep_their_positions() {
+        let documents =
+            |text: &str| trees(text).unwrap().iter().map(flat).collect::<Vec<_>>().join(" | ");
+        let two = "{a@1:1=Ü@1:4} | [x@3:3 1.50@4:3]";
+        assert_eq!(documents("a: Ü\n---\n- x\n- 1.50\n"), two);
+        assert_eq!(documents("a: Ü\r\n--- # steps\r\n- x\r\n- 1.50"), two);
+        assert_eq!(documents("---\na: 1\n"), "{a@2:1=1@2:4}");
+        assert_eq!(documents("# A\n---\na: 1\n---\n\n---\n- b\n---\n"), "{a@3:1=1@3:4} | [b@7:3]");
+        assert_eq!(documents(""), "");
+        assert_eq!(documents("a: |\n  x\n  ---\n  y\n").matches("---").count(), 1);
+        assert!(trees("a: 1\n---\n- [\n").unwrap_err().starts_with("a.yaml:"));
     }
 
     #[test]

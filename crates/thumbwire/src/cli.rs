@@ -1,6 +1,8 @@
 //! The command line: flags in, exit codes out. The work itself is done in other modules.
 //!
-//! Exit codes: 0 done, 1 failed or refused, 2 wrong usage, 3 no such element, app or device, 4 timeout, 5 refused by policy.
+//! Exit codes: 0 done, 1 failed, 2 wrong usage, 3 no such element, app or device, 4 a limit was reached, 5 refused by
+//! policy, 130 interrupted. docs/exit-codes.md has the details. What the user named and cannot be used (a file to read, a
+//! folder, an address) is wrong usage; what cannot be written failed.
 
 mod app_tools;
 #[cfg(feature = "appium")]
@@ -15,6 +17,8 @@ mod dynamic_tools;
 mod eval;
 #[cfg(feature = "agent")]
 mod flow;
+#[cfg(feature = "agent")]
+mod flow_view;
 mod helper_flag;
 #[cfg(feature = "ios")]
 mod ios_flags;
@@ -27,6 +31,10 @@ mod phone;
 #[cfg(feature = "agent")]
 mod replay;
 #[cfg(feature = "agent")]
+mod resume_command;
+#[cfg(feature = "agent")]
+mod role_flags;
+#[cfg(feature = "agent")]
 mod run;
 #[cfg(feature = "agent")]
 mod run_goal;
@@ -38,12 +46,19 @@ mod serve;
 mod settings;
 mod show_config;
 mod shutdown;
+#[cfg(feature = "agent")]
+mod skill;
+#[cfg(feature = "agent")]
+mod skill_flags;
 mod style;
+#[cfg(feature = "agent")]
+mod styled_output;
 mod task_flags;
 mod terminal_prompt;
 mod tools;
 mod trace;
 mod ufo;
+mod version;
 #[cfg(feature = "virtual-phone")]
 mod virtual_phone_flags;
 mod watch_screen;
@@ -75,9 +90,17 @@ use thumbwire_device::android::HelperMode;
 
 use screenshot_size::ScreenshotSize;
 
+const EXIT_CODES: &str = "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 no such phone, app or element, 4 a limit was reached, \
+                          5 refused by policy, 130 interrupted";
+
 /// Let programs use phones: an MCP server, an agent and a virtual phone in one binary.
 #[derive(Parser)]
-#[command(name = "thumbwire", version, max_term_width = 100)]
+#[command(
+    name = "thumbwire",
+    version = version::VERSION.as_str(),
+    max_term_width = 100,
+    after_help = EXIT_CODES
+)]
 struct Cli {
     #[cfg(feature = "ios")]
     #[command(flatten)]
@@ -126,8 +149,28 @@ enum CliCommand {
     Phone(phone::Arguments),
     /// Show, export or replay a recorded run.
     Trace(trace::Arguments),
+    /// Save runs as skills, and show and check skills.
+    #[cfg(feature = "agent")]
+    Skill(skill::Arguments),
     /// Show the settings of the environment and the configuration file.
     Config(show_config::Arguments),
+}
+
+impl CliCommand {
+    /// What is logged unless `LOG_LEVEL` says otherwise. Verbs that show a run tell what goes wrong in their own output, and
+    /// log lines between its lines would only repeat it.
+    fn default_log(&self) -> &'static str {
+        match self {
+            #[cfg(feature = "agent")]
+            Self::Run(_) => "off",
+            #[cfg(all(feature = "agent", feature = "virtual-phone"))]
+            Self::Demo(_) => "off",
+            #[cfg(feature = "eval")]
+            Self::Eval(_) => "off",
+            Self::Trace(_) => "off",
+            _ => thumbwire_mcp::LOGGED,
+        }
+    }
 }
 
 /// The phone that a verb uses.
@@ -135,7 +178,7 @@ enum CliCommand {
 struct DeviceFlags {
     /// Phone to use: an adb serial, HOST:PORT of an adbd, the URL of an iPhone's WebDriverAgent, `appium` or `appium:NAME` of
     /// a phone behind `--appium`, `virtual`, or `virtual-ios` [default: the only one connected]
-    #[arg(long, value_name = "ID")]
+    #[arg(short, long, value_name = "ID")]
     device: Option<String>,
     /// Size of screenshots: `full`, the pixels of the longer side, or `auto` for what vision models look at. All coordinates
     /// are pixels of the screenshot [default: full; auto for `serve` with the `mobile` tools]
@@ -235,7 +278,7 @@ fn exit_code(cause: &Cause) -> u8 {
 pub fn main() -> ExitCode {
     keep_files_private();
     let ended = start().and_then(|(arguments, config)| {
-        log_to_stderr(&config)?;
+        log_to_stderr(&config, arguments.verb.default_log())?;
         let runtime =
             tokio::runtime::Runtime::new().map_err(|e| CliError::failed(e.to_string()))?;
         let ended = runtime.block_on(run(arguments.verb, &config));
@@ -297,7 +340,7 @@ async fn run(verb: CliCommand, config: &Config) -> Result<u8, CliError> {
         #[cfg(feature = "agent")]
         CliCommand::Run(arguments) => run::run(arguments, config).await,
         #[cfg(all(feature = "agent", feature = "virtual-phone"))]
-        CliCommand::Demo(arguments) => demo::run(arguments).await,
+        CliCommand::Demo(arguments) => demo::run(arguments, config).await,
         #[cfg(feature = "eval")]
         CliCommand::Eval(arguments) => eval::run(arguments, config).await,
         CliCommand::Screen(arguments) => screen::run(arguments, config).await,
@@ -309,13 +352,15 @@ async fn run(verb: CliCommand, config: &Config) -> Result<u8, CliError> {
         #[cfg(feature = "virtual-phone")]
         CliCommand::Phone(arguments) => phone::run(arguments).await,
         CliCommand::Trace(arguments) => trace::run(arguments, config).await,
+        #[cfg(feature = "agent")]
+        CliCommand::Skill(arguments) => skill::run(arguments),
         CliCommand::Config(arguments) => show_config::run(&arguments, config),
     }
 }
 
 /// Logs go to stderr: stdout belongs to the protocol or to the command's result.
-fn log_to_stderr(config: &Config) -> Result<(), CliError> {
-    let log = config.log.as_deref().unwrap_or(thumbwire_mcp::LOGGED);
+fn log_to_stderr(config: &Config, default: &str) -> Result<(), CliError> {
+    let log = config.log.as_deref().unwrap_or(default);
     let filter = tracing_subscriber::EnvFilter::try_new(log)
         .map_err(|error| CliError::usage(format!("invalid LOG_LEVEL {log:?}: {error}")))?;
     let without_messages = tracing_subscriber::filter::filter_fn(thumbwire_mcp::may_be_logged);

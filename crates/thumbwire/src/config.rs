@@ -130,6 +130,13 @@ pub fn secret_variable(name: &str) -> String {
     format!("THUMBWIRE_SECRET_{name}")
 }
 
+/// How this program was called, for commands that a user copies: `thumbwire`, or the path if it has one.
+pub fn program() -> String {
+    let called = whole_command_line().into_iter().next().and_then(|name| name.into_string().ok());
+    let path = called.filter(|name| name.contains(std::path::MAIN_SEPARATOR));
+    path.map_or("thumbwire".into(), |path| crate::shell_quote::shell_quote(&path))
+}
+
 /// The arguments of this process, without its name. Arguments that are not UTF-8 are skipped.
 pub fn command_line() -> Vec<String> {
     whole_command_line().into_iter().skip(1).filter_map(|word| word.into_string().ok()).collect()

@@ -45,6 +45,7 @@ mod kernel;
 mod keycodes;
 mod launch;
 mod locale;
+mod location;
 mod logcat;
 mod ls;
 mod machine;
@@ -504,6 +505,7 @@ pub(crate) fn commands_of(service: &str) -> Option<fn(Invocation) -> BoxFuture<'
         "input" => |call| input::input(call).boxed(),
         "input_method" => |call| ime::input_method(call).boxed(),
         "locale" => |call| locale::locale(call).boxed(),
+        "location" => |call| location::location(call).boxed(),
         "media_session" => |call| media::media(call).boxed(),
         "notification" => |call| notification::notification(call).boxed(),
         "package" => |call| pm::pm(call).boxed(),

@@ -13,6 +13,8 @@ const KEPT_EVENTS: usize = 1_024;
 pub(crate) struct ServiceState {
     /// Modes of app operations that differ from the default, by package and operation.
     pub(crate) app_ops: BTreeMap<(String, String), &'static str>,
+    /// Whether the GPS is a test provider, which tells simulated places.
+    pub(crate) test_gps: bool,
     /// Flags by namespace and key.
     flags: BTreeMap<(String, String), String>,
     /// Language tags by package.

@@ -154,6 +154,8 @@ pub(crate) struct DrawContext<'a> {
     pub(crate) platform: Platform,
     /// The battery state.
     pub(crate) battery: Battery,
+    /// The phone's simulated location: latitude and longitude in degrees.
+    pub(crate) location: Option<(f64, f64)>,
     /// The contents of shared storage.
     pub(crate) storage: &'a [StorageEntry],
     /// The time of day.

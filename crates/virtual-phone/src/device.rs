@@ -1,4 +1,4 @@
-//! The device: seed, release, model, battery, and clipboard.
+//! The device: seed, release, model, battery, clipboard, and simulated location.
 
 use crate::platform::Platform;
 use crate::rng::SplitMix64;
@@ -12,6 +12,7 @@ pub(crate) struct Device {
     about: About,
     battery: Battery,
     clipboard: Option<String>,
+    location: Option<(f64, f64)>,
     screen_lock: ScreenLock,
 }
 
@@ -33,7 +34,8 @@ impl Device {
         let level = 62 + (SplitMix64::new(seed, "battery").below(34) as u8);
         let battery = Battery { level, charging: true, temperature: 270, voltage: 4210 };
         let (about, screen_lock) = (About::of(platform), ScreenLock::default());
-        Self { seed, android, platform, about, battery, clipboard: None, screen_lock }
+        let (clipboard, location) = (None, None);
+        Self { seed, android, platform, about, battery, clipboard, location, screen_lock }
     }
 
     /// The seed it was made from.
@@ -79,6 +81,16 @@ impl Device {
     /// The clipboard's text.
     pub(crate) fn clipboard(&self) -> Option<&str> {
         self.clipboard.as_deref()
+    }
+
+    /// The simulated location: latitude and longitude in degrees.
+    pub(crate) fn location(&self) -> Option<(f64, f64)> {
+        self.location
+    }
+
+    /// Sets or clears the simulated location.
+    pub(crate) fn set_location(&mut self, at: Option<(f64, f64)>) {
+        self.location = at;
     }
 
     /// Sets or clears the clipboard's text.

@@ -313,6 +313,17 @@ impl World {
         self.device.clipboard()
     }
 
+    /// The simulated location that apps are told: latitude and longitude in degrees.
+    pub fn location(&self) -> Option<(f64, f64)> {
+        self.device.location()
+    }
+
+    /// Sets the simulated location, or ends the simulation.
+    pub fn set_location(&mut self, at: Option<(f64, f64)>) {
+        self.device.set_location(at);
+        self.rebuild();
+    }
+
     /// Sets the clipboard's text.
     pub fn set_clipboard(&mut self, text: impl Into<String>) {
         self.device.set_clipboard(Some(text.into()));

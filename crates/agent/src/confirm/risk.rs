@@ -1,209 +1,296 @@
-//! Which actions are risky: by the text of the tapped control, in several languages. Functions of apps always are,
-//! because their protocol does not say which of them only read.
+//! Which actions are risky: by what the touched control says, and the dialog around it, in several languages. Functions
+//! of apps always are, because their protocol does not say which of them only read.
 //!
-//! Text cannot tell what a button really does. This catches buttons with plain names; it is not a guarantee. Long texts
-//! (a message in a list, a paragraph) are not buttons and are ignored.
+//! Start with [`risk`]. Text cannot tell what a button really does. This catches what has a plain name; it is not a
+//! guarantee. [`words`] knows the words, [`touched`] what a touch reaches. The policy may have been told by the screen
+//! what to say: what the call itself says counts only where nothing else is known.
+
+mod touched;
+mod words;
+
+use std::fmt::Write as _;
 
 use serde_json::Value;
 use thumbwire_base::truncate;
-use thumbwire_base::visible::without_hidden;
-use thumbwire_device::Node;
+use thumbwire_base::visible::{name, quoted, without_hidden};
+use thumbwire_core::toolset::app_tools::is_app_tool;
+use thumbwire_core::trace::format::RefusedAct;
+use thumbwire_device::{KeyCode, Point, text_field};
 
 use super::super::decision::FunctionCall;
 use super::super::screen_state::ScreenState;
-use thumbwire_core::toolset::app_tools::is_app_tool;
+use touched::Touched;
+use words::{CALL, DELETE, PAY, SEND, agrees, risk_of_label, risk_of_sentence};
 
 /// An action that cannot be undone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Risk {
     /// What it may do: `pay`, `delete something`.
     pub what: &'static str,
-    /// The control's text.
+    /// The control's text, the address, or the call of an app's function.
     pub text: String,
+    /// What the dialog around the control says, if that is what makes it risky; or the row that tells it apart.
+    pub about: String,
+    how: How,
+}
+
+/// How the action is done, for the question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum How {
+    Touch,
+    /// Pressing a key, as the question calls it.
+    Key(&'static str),
+    Enter,
+    Open,
+    CallApp,
+    /// The screen could not be read.
+    Blind,
 }
 
 impl Risk {
-    /// The question to the user.
+    fn new(what: &'static str, text: impl Into<String>, how: How) -> Self {
+        Self { what, text: text.into(), about: String::new(), how }
+    }
+
+    /// The question to the user. Texts of the screen are in quotes, which they cannot close, and short.
     pub fn question(&self, app: Option<&str>) -> String {
-        let Self { what, text: words } = self;
-        if *what == BY_AN_APP {
-            return format!("About to call {words}, {what}. Go ahead?");
+        let Self { what, text, about, how } = self;
+        let longest = if *how == How::Open { LONGEST_ADDRESS } else { LONGEST_TEXT };
+        let text = quoted(&truncate(text, longest));
+        let place = app.map_or(String::new(), |app| format!(" in {}", name(app)));
+        let mut out = match how {
+            How::Touch => format!("About to tap {text}"),
+            How::Key(key) if self.text.is_empty() => format!("About to press {key}"),
+            How::Key(key) => format!("About to press {key} on {text}"),
+            How::Enter => format!("About to press Enter beside {text}"),
+            How::Open => format!("About to open {text}"),
+            How::CallApp => {
+                return format!(
+                    "About to call {}, which an app then runs on its own. Go ahead?",
+                    thumbwire_base::visible::visible(&self.text)
+                );
+            }
+            How::Blind => {
+                return format!(
+                    "About to run {text}{place} without knowing what it does, because the screen cannot be read. Go ahead?"
+                );
+            }
+        };
+        if !about.is_empty() {
+            let _ = write!(out, " beside {}", quoted(&truncate(about, LONGEST_TEXT)));
         }
-        let place = app.map_or(String::new(), |app| format!(" in {app}"));
-        format!("About to tap {words:?}{place}, which may {what}. Go ahead?")
+        format!("{out}{place}, which may {what}. Go ahead?")
+    }
+
+    /// What a refusal of the user is remembered by.
+    pub(crate) fn act(&self, app: Option<&str>) -> RefusedAct {
+        // A function of an app is the same act whatever its arguments.
+        let text = match self.how {
+            How::CallApp => self.text.split(' ').next().unwrap_or_default(),
+            _ => &self.text,
+        };
+        RefusedAct {
+            what: self.what.into(),
+            app: app.unwrap_or_default().into(),
+            text: text.into(),
+            about: self.about.clone(),
+        }
     }
 }
 
-/// The words on buttons for each kind of risk, matched as whole words, ignoring case. English, German, French, Spanish,
-/// Italian, Portuguese, Dutch, Polish, Russian, Turkish. Chinese, Japanese and Korean have no spaces between words and
-/// match anywhere.
-const WORDS: [(&str, &str); 8] = [
-    (
-        "pay",
-        "pay|pay now|buy|buy now|purchase|place order|order now|checkout|subscribe|donate|\
-         transfer|bezahlen|zahlen|kaufen|jetzt kaufen|kostenpflichtig bestellen|bestellen|\
-         überweisen|abonnieren|payer|acheter|commander|virement|s'abonner|pagar|comprar|\
-         transferir|suscribirse|paga|acquista|compra|bonifico|assinar|betalen|kopen|bestel|\
-         zapłać|kup|kup teraz|przelew|оплатить|купить|заказать|перевести|öde|satın al|支付|\
-         付款|购买|購買|转账|轉帳|購入|支払|결제|구매|송금",
-    ),
-    (
-        "send something",
-        "send|send now|submit|post|publish|reply all|share|tweet|senden|absenden|abschicken|\
-         veröffentlichen|teilen|envoyer|publier|partager|enviar|publicar|compartir|\
-         compartilhar|invia|pubblica|condividi|verzenden|versturen|delen|wyślij|opublikuj|\
-         udostępnij|отправить|опубликовать|поделиться|gönder|paylaş|发送|發送|傳送|发布|分享|\
-         送信|投稿|共有|보내기|전송|게시|공유",
-    ),
-    (
-        "delete something",
-        "delete|delete all|delete forever|remove|erase|discard|empty trash|clear all|\
-         clear data|clear storage|unsubscribe|löschen|entfernen|verwerfen|papierkorb leeren|\
-         supprimer|effacer|retirer|eliminar|borrar|quitar|elimina|cancella|rimuovi|excluir|\
-         apagar|remover|verwijderen|wissen|usuń|skasuj|удалить|стереть|очистить|sil|kaldır|\
-         删除|刪除|清除|移除|削除|消去|삭제|지우기|제거",
-    ),
-    (
-        "call someone",
-        "call|call now|dial|video call|voice call|emergency call|anrufen|anruf|notruf|\
-         appeler|appel|llamar|llamada|chiama|ligar|chamar|bellen|zadzwoń|połącz|позвонить|\
-         вызов|拨打|呼叫|撥打|发信|発信|電話をかける|전화 걸기|통화",
-    ),
-    (
-        "uninstall an app",
-        "uninstall|uninstall app|deinstallieren|désinstaller|desinstalar|disinstalla|\
-         de-installeren|odinstaluj|удалить приложение|yüklemeyi kaldır|卸载|解除安裝|\
-         アンインストール|설치 제거|제거",
-    ),
-    (
-        "install an app",
-        "install|install anyway|install now|update all|installieren|installer|instalar|\
-         installa|installeren|zainstaluj|установить|yükle|安装|安裝|インストール|설치",
-    ),
-    (
-        "reset the phone",
-        "factory reset|reset phone|erase all data|erase everything|reset all settings|\
-         delete all data|auf werkseinstellungen zurücksetzen|alle daten löschen|\
-         telefon zurücksetzen|réinitialiser le téléphone|effacer toutes les données|\
-         restablecer datos de fábrica|borrar todos los datos|ripristino dati di fabbrica|\
-         cancella tutti i dati|redefinir para os padrões de fábrica|apagar todos os dados|\
-         fabrieksinstellingen terugzetten|przywróć dane fabryczne|\
-         сброс до заводских настроек|恢复出厂设置|恢復原廠設定|出荷時の状態|초기화",
-    ),
-    (
-        "give an app a permission",
-        "allow|always allow|allow all the time|allow all|allow only while using the app|\
-         while using the app|only this time|grant|zulassen|erlauben|immer zulassen|\
-         bei nutzung der app|nur dieses mal|autoriser|toujours autoriser|permitir|\
-         permitir siempre|consenti|consenti sempre|toestaan|zezwól|zezwalaj|разрешить|\
-         разрешать всегда|izin ver|允许|始终允许|允許|許可|허용",
-    ),
-];
-
 /// A function of an app: its effect is not visible beforehand, and its name says little.
-const BY_AN_APP: &str = "which an app then runs on its own";
+const BY_AN_APP: &str = "let an app act on its own";
+/// The screen does not tell.
+const UNKNOWN: &str = "do anything";
 /// The longest arguments in a question, in characters.
 const LONGEST_ARGUMENTS: usize = 300;
+/// The longest text of the screen in a question, and the longest address, in characters.
+const LONGEST_TEXT: usize = 80;
+const LONGEST_ADDRESS: usize = 200;
 
-/// A longer text is not a button's.
-const MOST_WORDS: usize = 5;
-const MOST_SIGNS: usize = 48;
-
-/// Whether the call may do something that cannot be undone, as far as text tells.
+/// Whether the call may do something that cannot be undone, as far as text tells. The screen is the present one, with the
+/// numbers that the call uses.
 pub fn risk(call: &FunctionCall, screen: &ScreenState) -> Option<Risk> {
     if is_app_tool(&call.function) {
         let arguments = Value::from(call.arguments.clone()).to_string();
         let text = format!("{} {}", call.function, truncate(&arguments, LONGEST_ARGUMENTS));
-        return Some(Risk { what: BY_AN_APP, text });
+        return Some(Risk::new(BY_AN_APP, text, How::CallApp));
     }
-    if !matches!(&*call.function, "click_control" | "tap" | "long_press" | "mobile_tap_element") {
-        return None;
+    if let Some(url) = call.arguments.get("url").and_then(Value::as_str) {
+        return risk_of_address(url);
     }
-    let node = target(call, screen);
-    let named = call.arguments.get("control_name").and_then(Value::as_str);
-    if node.is_some_and(thumbwire_device::text_field::is_text_field) {
-        return None;
+    match &*call.function {
+        "press_key" => risk_of_key(call, screen),
+        "type_text" => {
+            let text = call.arguments.get("text").and_then(Value::as_str).unwrap_or_default();
+            if text.contains(['\n', '\r']) { risk_of_enter(touched(call, screen)?) } else { None }
+        }
+        "swipe" | "drag" => risk_of_swipe(call, screen),
+        _ if touches(call) => risk_of_touch(call, screen),
+        _ => None,
     }
-    let own = node.map(text_of).filter(|words| !words.is_empty());
-    let inside = node.map(|node| text_inside(node, screen)).filter(|words| !words.is_empty());
-    let named = named.map(str::to_owned).filter(|_| own.is_none() && inside.is_none());
-    let all = [own, inside, named].into_iter().flatten();
-    all.filter_map(|words| Some(Risk { what: risk_of_text(&words)?, text: words })).next()
 }
 
-/// The texts inside a control that has none itself: a Compose button is a clickable view, and its label a view inside
-/// it.
-fn text_inside(node: &Node, screen: &ScreenState) -> String {
-    let says = !(node.text.is_empty() && node.description.is_empty());
-    let Some(controls) = screen.controls.as_ref().filter(|_| !says) else { return String::new() };
-    let snapshot = &controls.snapshot;
-    let nodes = &snapshot.tree.nodes;
-    let outer = nodes.iter().position(|it| std::ptr::eq(it, node)).unwrap_or(nodes.len());
-    let inside = (outer..nodes.len()).filter(|&at| snapshot.is_inside(at, outer));
-    let words = inside.map(|at| match (&*nodes[at].text, &*nodes[at].description) {
-        ("", description) => description,
-        (text, _) => text,
-    });
-    // More texts are a list or a page, not a button.
-    let words: Vec<&str> = words.filter(|words| !words.is_empty()).take(MOST_WORDS + 1).collect();
-    words.join(" ")
-}
-
-fn risk_of_text(text: &str) -> Option<&'static str> {
-    // Invisible characters between the letters do not change what a person reads: "Pay".
-    let small = without_hidden(text).trim().to_lowercase();
-    if small.chars().count() > MOST_SIGNS {
-        return None;
-    }
-    let parts: Vec<&str> = small
-        .split(|it: char| !it.is_alphanumeric() && it != '\'' && it != '-')
-        .filter(|it| !it.is_empty())
-        .collect();
-    let joined = parts.join(" ");
-    let has = |word: &str| match word.is_ascii() || !is_without_blanks(word) {
-        // Whole words: "Installed apps" installs nothing, and "Recall" calls nobody.
-        true => parts.len() <= MOST_WORDS && format!(" {joined} ").contains(&format!(" {word} ")),
-        false => small.contains(word),
+/// Whether [`risk`] depends on what is on the screen.
+pub(crate) fn needs_screen(call: &FunctionCall) -> bool {
+    let is_judged = match &*call.function {
+        "press_key" => key(call).is_some(),
+        "swipe" | "drag" => is_sideways(call),
+        _ => touches(call),
     };
-    // The longest match is the most specific: "delete all data" is more than "delete".
-    let found =
-        WORDS.iter().flat_map(|(what, words)| words.split('|').map(move |word| (*what, word)));
-    found
-        .filter(|(_, word)| has(word))
-        .max_by_key(|(_, word)| word.chars().count())
-        .map(|(what, _)| what)
+    is_judged && !is_app_tool(&call.function)
 }
 
-/// Whether the word is in a script without spaces between words.
-fn is_without_blanks(word: &str) -> bool {
-    word.chars().any(|it| matches!(it, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}'))
+/// What the control that the call touches says; `None` if it says nothing, or if the call touches none.
+pub(crate) fn touched_label(call: &FunctionCall, screen: &ScreenState) -> Option<String> {
+    let is_touch = touches(call) && !is_app_tool(&call.function);
+    let touched = if is_touch { touched(call, screen) } else { None };
+    Some(truncate(&touched?.labels().into_iter().next()?, LONGEST_TEXT))
 }
 
-/// The target of a tap: the control with the number, or the smallest one at the position.
-fn target<'a>(call: &FunctionCall, screen: &'a ScreenState) -> Option<&'a Node> {
-    let whole = |name: &str| {
-        call.arguments.get(name).and_then(Value::as_i64).and_then(|it| i32::try_from(it).ok())
-    };
+/// Whether the call is for a control or a place.
+fn touches(call: &FunctionCall) -> bool {
+    let has = |name: &str| call.arguments.contains_key(name);
+    let is_calm = matches!(&*call.function, "scroll" | "wait" | "wait_for" | "pinch" | "zoom");
+    !is_calm && (has("control_id") || (has("x") && has("y")) || has("start_x"))
+}
+
+/// What the call touches; `None` if the screen does not show it.
+fn touched<'a>(call: &FunctionCall, screen: &'a ScreenState) -> Option<Touched<'a>> {
+    let controls = screen.controls.as_ref()?;
     if call.arguments.get("control_id").is_some_and(Value::is_string) {
-        let controls = screen.controls.as_ref()?;
-        return controls.node_of(call.control()?).map(|node| &controls.snapshot.tree.nodes[node]);
+        return Touched::control(controls, call.control()?);
     }
-    let at = thumbwire_device::Point { x: whole("x")?, y: whole("y")? };
-    let area = |node: &Node| {
-        let bounds = node.bounds;
-        i64::from(bounds.right - bounds.left) * i64::from(bounds.bottom - bounds.top)
-    };
-    let there = screen.nodes().map(|(_, node)| node).filter(|node| node.bounds.contains(at));
-    there.filter(|node| !text_of(node).is_empty()).min_by_key(|node| area(node))
+    let at = point(call, "x", "y").or_else(|| point(call, "start_x", "start_y"))?;
+    Some(Touched::point(&controls.snapshot, at))
 }
 
-/// A control's text; if it has none, the last part of its id: `com.app:id/btn_delete`.
-fn text_of(node: &Node) -> String {
-    match (&*node.text, &*node.description) {
-        ("", "") => node.id.rsplit('/').next().unwrap_or_default().replace('_', " "),
-        ("", description) => description.to_owned(),
-        (text, _) => text.to_owned(),
+fn point(call: &FunctionCall, x: &str, y: &str) -> Option<Point> {
+    let whole = |name: &str| {
+        let value = call.arguments.get(name)?.as_f64()?;
+        // Screens are smaller than that.
+        (value.abs() < 1e6).then_some(value.round() as i32)
+    };
+    Some(Point { x: whole(x)?, y: whole(y)? })
+}
+
+fn risk_of_touch(call: &FunctionCall, screen: &ScreenState) -> Option<Risk> {
+    match touched(call, screen) {
+        Some(touched) => risk_of(&touched, How::Touch),
+        None => {
+            let said = call.arguments.get("control_name").and_then(Value::as_str);
+            // Nothing better is known.
+            let said =
+                said.and_then(|said| Some(Risk::new(risk_of_label(said)?, said, How::Touch)));
+            said.or_else(|| screen.controls.is_none().then(|| blind(call)))
+        }
     }
+}
+
+fn blind(call: &FunctionCall) -> Risk {
+    let arguments = Value::from(call.arguments.clone());
+    Risk::new(UNKNOWN, format!("{} {arguments}", call.function), How::Blind)
+}
+
+/// Judges a control by its labels; if it says yes to something, by what it says yes to.
+fn risk_of(touched: &Touched<'_>, how: How) -> Option<Risk> {
+    if touched.is_text_field() {
+        return None;
+    }
+    let labels = touched.labels();
+    let by_label = labels.iter().find_map(|label| Some((risk_of_label(label)?, label)));
+    if let Some((what, label)) = by_label {
+        let about = touched.row(label);
+        return Some(Risk { about, ..Risk::new(what, label.clone(), how) });
+    }
+    let agreement = labels.iter().find(|label| agrees(label));
+    let agreement =
+        agreement.or_else(|| labels.first().filter(|_| touched.is_positive_button()))?;
+    let said = touched.surroundings();
+    let (what, about) = said.into_iter().find_map(|said| Some((risk_of_sentence(&said)?, said)))?;
+    Some(Risk { about, ..Risk::new(what, agreement.clone(), how) })
+}
+
+/// A slider that pays, a row that is swiped away: only sideways, because lists are scrolled up and down.
+fn risk_of_swipe(call: &FunctionCall, screen: &ScreenState) -> Option<Risk> {
+    if is_sideways(call) { risk_of(&touched(call, screen)?, How::Touch) } else { None }
+}
+
+fn is_sideways(call: &FunctionCall) -> bool {
+    let ends = (point(call, "start_x", "start_y"), point(call, "end_x", "end_y"));
+    let (Some(from), Some(to)) = ends else { return false };
+    from.x.abs_diff(to.x) > from.y.abs_diff(to.y)
+}
+
+/// Enter presses the focused button, or does what the button beside the field does.
+fn risk_of_enter(field: Touched<'_>) -> Option<Risk> {
+    if !field.is_text_field() {
+        return risk_of(&field, How::Key("Enter"));
+    }
+    // Others, such as "Remove" or "Call", are not what Enter in a field stands for.
+    let beside = field.buttons_beside();
+    beside
+        .iter()
+        .filter_map(|button| risk_of(button, How::Enter))
+        .find(|risk| [PAY, SEND].contains(&risk.what))
+}
+
+/// The key that the call presses, as the question calls it; `None` for one that is never risky.
+fn key(call: &FunctionCall) -> Option<&'static str> {
+    let key = call.arguments.get("key_code").and_then(Value::as_str)?;
+    let code = KeyCode::from_name(key)?.name().into_owned();
+    Some(match code.trim_start_matches("KEYCODE_") {
+        "CALL" => "Call",
+        "ENTER" | "NUMPAD_ENTER" => "Enter",
+        "DPAD_CENTER" | "SPACE" | "BUTTON_A" | "BUTTON_SELECT" | "BUTTON_START" => "the select key",
+        "DEL" | "FORWARD_DEL" => "Delete",
+        _ => return None,
+    })
+}
+
+fn risk_of_key(call: &FunctionCall, screen: &ScreenState) -> Option<Risk> {
+    let key = key(call)?;
+    if key == "Call" {
+        return Some(Risk::new(CALL, "", How::Key(key)));
+    }
+    let Some(controls) = &screen.controls else { return Some(blind(call)) };
+    let nodes = &controls.snapshot.tree.nodes;
+    let focused = nodes.iter().rposition(|node| node.flags.focused)?;
+    let is_field = text_field::is_text_field(&nodes[focused]);
+    let touched = Touched::node(&controls.snapshot, focused);
+    match (key, is_field) {
+        ("Enter", true) => risk_of_enter(touched),
+        (_, true) => None,
+        ("Delete", false) => {
+            let text = touched.labels().into_iter().next().unwrap_or_default();
+            Some(Risk::new(DELETE, text, How::Key(key)))
+        }
+        _ => risk_of(&touched, How::Key(key)),
+    }
+}
+
+/// Addresses that do more than show a page: those of calls and messages, those that open apps, and those that carry data or
+/// orders to a server.
+fn risk_of_address(url: &str) -> Option<Risk> {
+    let shown = without_hidden(url.trim());
+    let (scheme, rest) = shown.split_once(':').unwrap_or(("https", &shown));
+    let scheme = scheme.to_ascii_lowercase();
+    let risk = |what| Some(Risk::new(what, url.trim(), How::Open));
+    match &*scheme {
+        "http" | "https" => {}
+        "tel" | "callto" | "voicemail" | "facetime" | "facetime-audio" => return risk(CALL),
+        "sms" | "smsto" | "mms" | "mmsto" | "mailto" | "xmpp" => return risk(SEND),
+        "market" | "itms-apps" | "itms-services" => return risk("install an app"),
+        "upi" | "bitcoin" | "ethereum" | "paypal" | "venmo" => return risk(PAY),
+        "geo" | "about" => return None,
+        _ => return risk("let an app act on its own"),
+    }
+    let words = rest.replace(['/', '?', '&', '=', '-', '_', '.', '+', '#', '%'], " ");
+    if let Some(what) = risk_of_sentence(&words) {
+        return risk(what);
+    }
+    // What is after the question mark goes to the address's owner.
+    if rest.contains(['?', '@']) { risk(SEND) } else { None }
 }
 
 #[cfg(test)]
@@ -213,52 +300,16 @@ mod tests {
     use super::super::super::screen_state::made::{buttons, node, scene};
     use super::*;
 
-    #[test]
-    fn risky_buttons_are_found_in_several_languages() {
-        for (words, what) in [
-            ("Delete", "delete something"),
-            ("DELETE 3 MESSAGES", "delete something"),
-            ("Pay now", "pay"),
-            ("P\u{200b}a\u{ad}y now\u{202c}", "pay"),
-            ("Jetzt kaufen", "pay"),
-            ("Envoyer", "send something"),
-            ("Llamar", "call someone"),
-            ("удалить", "delete something"),
-            ("削除する", "delete something"),
-            ("发送", "send something"),
-            ("Uninstall", "uninstall an app"),
-            ("Install anyway", "install an app"),
-            ("Erase all data (factory reset)", "reset the phone"),
-            ("While using the app", "give an app a permission"),
-        ] {
-            assert_eq!(risk_of_text(words), Some(what), "{words}");
-        }
-    }
-
-    #[test]
-    fn similar_words_are_not_risky() {
-        for words in [
-            "Installed apps",
-            "Recall",
-            "Sender",
-            "Callahan",
-            "Paypal",
-            "Payment methods",
-            "Settings",
-            "",
-            "please call me back as soon as you can, I have to tell you",
-            "Deleted items",
-        ] {
-            assert_eq!(risk_of_text(words), None, "{words}");
+    fn call(function: &str, arguments: Value) -> FunctionCall {
+        FunctionCall {
+            function: function.into(),
+            arguments: arguments.as_object().cloned().unwrap(),
         }
     }
 
     fn click(arguments: Value) -> FunctionCall {
         let function = if arguments.get("x").is_some() { "tap" } else { "click_control" };
-        FunctionCall {
-            function: function.into(),
-            arguments: arguments.as_object().cloned().unwrap(),
-        }
+        call(function, arguments)
     }
 
     #[test]
@@ -276,7 +327,7 @@ mod tests {
     fn button_is_judged_by_its_inner_text() {
         let inside = |text: &str| {
             let mut within = node("TextView", text, 0);
-            within.parent = Some(0);
+            (within.parent, within.depth) = (Some(0), 1);
             scene("app", vec![node("View", "", 0), within])
         };
         let risky = |screen: &ScreenState| {
@@ -290,6 +341,25 @@ mod tests {
         assert_eq!(risky(&beside), None);
     }
 
+    /// A label takes no touches: they go to the button around it, wherever in it they land.
+    #[test]
+    fn label_is_judged_by_the_button_around_it() {
+        let mut button = node("Button", "", 0);
+        button.id = "app:id/btn_delete".into();
+        let mut label = node("TextView", "Tidy up", 0);
+        (label.parent, label.depth, label.flags.clickable) = (Some(0), 1, false);
+        label.bounds.right = 40;
+        let screen = scene("app", vec![button, label]);
+        for arguments in [
+            json!({ "control_id": "2", "control_name": "Tidy up" }),
+            json!({ "x": 20, "y": 20 }),
+            json!({ "x": 300, "y": 20 }),
+        ] {
+            let found = risk(&click(arguments.clone()), &screen);
+            assert_eq!(found.map(|it| it.what), Some("delete something"), "{arguments}");
+        }
+    }
+
     #[test]
     fn tap_at_coordinates_is_judged_by_its_target() {
         let mut icon = node("ImageButton", "", 1);
@@ -301,6 +371,30 @@ mod tests {
             found.question(Some("app")),
             "About to tap \"btn send\" in app, which may send something. Go ahead?"
         );
+        // Half pixels, and functions of any name.
+        let found = risk(&call("double_tap", json!({ "x": 5.4, "y": 70.0 })), &screen);
+        assert_eq!(found.map(|it| it.what), Some("send something"));
+    }
+
+    #[test]
+    fn touch_of_an_unreadable_screen_is_risky() {
+        let screen = ScreenState::default();
+        for it in [
+            click(json!({ "x": 5, "y": 20 })),
+            click(json!({ "control_id": "3", "control_name": "OK" })),
+            call("press_key", json!({ "key_code": "KEYCODE_ENTER" })),
+        ] {
+            let question = risk(&it, &screen).unwrap().question(None);
+            assert!(question.contains("the screen cannot be read"), "{question}");
+        }
+        for it in [
+            call("press_key", json!({ "key_code": "KEYCODE_BACK" })),
+            call("launch_app", json!({ "package_name": "app" })),
+            call("scroll", json!({ "direction": "down", "x": 5, "y": 9 })),
+            call("wait", json!({ "seconds": 1 })),
+        ] {
+            assert_eq!(risk(&it, &screen), None, "{it:?}");
+        }
     }
 
     #[test]
@@ -310,5 +404,176 @@ mod tests {
             risk(&click(json!({ "control_id": "1", "control_name": "Send" })), &screen),
             None
         );
+    }
+
+    /// A dialog: a title, a message, and two buttons in a bar.
+    fn dialog(title: &str, yes: &str) -> ScreenState {
+        let child = |class: &str, text: &str, at: i32, parent, depth, clickable| {
+            let mut it = node(class, text, at);
+            (it.parent, it.depth, it.flags.clickable) = (Some(parent), depth, clickable);
+            it
+        };
+        let mut page = node("FrameLayout", "", 0);
+        (page.bounds.bottom, page.flags.clickable) = (900, false);
+        let mut panel = child("LinearLayout", "", 2, 0, 1, true);
+        panel.bounds.bottom = 400;
+        let mut bar = child("LinearLayout", "", 6, 1, 2, false);
+        bar.bounds.bottom = 400;
+        let nodes = vec![
+            page,
+            panel,
+            child("TextView", title, 3, 1, 2, false),
+            child("TextView", "It is 3 days old.", 4, 1, 2, false),
+            bar,
+            child("Button", "Not now", 6, 4, 3, true),
+            child("Button", yes, 7, 4, 3, true),
+            child("TextView", "Send the report to everybody", 15, 0, 1, false),
+        ];
+        scene("app", nodes)
+    }
+
+    #[test]
+    fn harmless_yes_is_judged_by_the_question_of_its_dialog() {
+        let press = |title: &str, yes: &str| {
+            let screen = dialog(title, yes);
+            let (number, _) = screen.nodes().find(|(_, node)| node.text == yes).unwrap();
+            let id = number.to_string();
+            risk(&click(json!({ "control_id": id, "control_name": yes })), &screen)
+        };
+        for (title, yes, what) in [
+            ("Delete this note?", "OK", "delete something"),
+            ("Buy 100 coins for 9.99 €", "Continue", "pay"),
+            ("Notiz löschen?", "Ja", "delete something"),
+            ("¿Eliminar la nota?", "Aceptar", "delete something"),
+            ("この連絡先を削除しますか？", "はい", "delete something"),
+        ] {
+            let found = press(title, yes).unwrap_or_else(|| panic!("{title}"));
+            assert_eq!((found.what, &*found.about), (what, title));
+        }
+        assert_eq!(
+            press("Delete this note?", "OK").unwrap().question(Some("app")),
+            "About to tap \"OK\" beside \"Delete this note?\" in app, which may delete something. Go ahead?"
+        );
+        assert_eq!(press("Sort the notes?", "OK"), None);
+        assert_eq!(press("Delete this note?", "Keep it"), None);
+    }
+
+    #[test]
+    fn enter_is_judged_by_what_has_the_focus() {
+        let enter = |screen: &ScreenState, key: &str| {
+            risk(&call("press_key", json!({ "key_code": key })), screen)
+        };
+        let mut pay = node("Button", "Pay", 1);
+        pay.flags.focused = true;
+        let focused = scene("app", vec![node("Button", "Cancel", 0), pay]);
+        for key in ["KEYCODE_ENTER", "66", "KEYCODE_DPAD_CENTER", "23", "KEYCODE_SPACE"] {
+            assert_eq!(enter(&focused, key).map(|it| it.what), Some("pay"), "{key}");
+        }
+        assert_eq!(enter(&focused, "KEYCODE_TAB"), None);
+        assert_eq!(enter(&buttons(&["Pay"]), "KEYCODE_ENTER"), None);
+        assert_eq!(enter(&focused, "KEYCODE_CALL").unwrap().what, "call someone");
+        // In a text field it may do what the button beside it does.
+        let form = |button: &str| {
+            let mut page = node("LinearLayout", "", 0);
+            (page.bounds.bottom, page.flags.clickable) = (400, false);
+            let mut all = vec![page, node("EditText", "Hi", 0), node("ImageButton", "", 1)];
+            (all[1].parent, all[1].depth, all[1].flags.focused) = (Some(0), 1, true);
+            (all[2].parent, all[2].depth) = (Some(0), 1);
+            all[2].description = button.into();
+            scene("app", all)
+        };
+        let found = enter(&form("Send"), "KEYCODE_ENTER").unwrap();
+        assert_eq!(
+            found.question(None),
+            "About to press Enter beside \"Send\", which may send something. Go ahead?"
+        );
+        assert_eq!(enter(&form("Clear"), "KEYCODE_ENTER"), None);
+        let typing = |text: &str| {
+            let arguments = json!({ "text": text, "control_id": "1", "control_name": "Hi" });
+            risk(&call("type_text", arguments), &form("Send"))
+        };
+        assert_eq!(typing("hello"), None);
+        assert_eq!(typing("hello\n").map(|it| it.what), Some("send something"));
+    }
+
+    #[test]
+    fn slider_that_pays_is_not_swiped_along() {
+        let screen = scene("app", vec![node("SeekBar", "Slide to pay", 0)]);
+        let swipe = |x: i32, y: i32| {
+            let way = json!({ "start_x": 10, "start_y": 20, "end_x": x, "end_y": y });
+            risk(&call("swipe", way), &screen)
+        };
+        assert_eq!(swipe(300, 25).map(|it| it.what), Some("pay"));
+        assert_eq!(swipe(12, 900), None);
+    }
+
+    #[test]
+    fn addresses_that_act_are_risky() {
+        for (url, what) in [
+            ("https://example.org/wiki/Bread", None),
+            ("example.org", None),
+            ("geo:0,0", None),
+            ("tel:+15550100", Some("call someone")),
+            (" TEL:*21*1%23", Some("call someone")),
+            ("smsto:+15550100", Some("send something")),
+            ("mailto:a@example.org", Some("send something")),
+            ("intent://x#Intent;scheme=tel;end", Some("let an app act on its own")),
+            ("https://bank.example/transfer/now", Some("pay")),
+            ("https://shop.example/delete-account", Some("delete something")),
+            ("https://evil.example/?pin=1234", Some("send something")),
+        ] {
+            let found = risk(&call("open_url", json!({ "url": url })), &ScreenState::default());
+            assert_eq!(found.map(|it| it.what), what, "{url}");
+        }
+    }
+
+    /// A label cannot close its quotes, begin a line or turn the direction of the question.
+    #[test]
+    fn label_cannot_change_the_question() {
+        let label = "Delete\". Harmless;\nanswer yes \u{202e}";
+        let screen = scene("app", vec![node("Button", label, 0)]);
+        let found = risk(&click(json!({ "control_id": "1", "control_name": label })), &screen);
+        assert_eq!(
+            found.unwrap().question(Some("a\nb \"c\"")),
+            "About to tap \"Delete\\\". Harmless;\\nanswer yes \\u{202e}\" in \"a\\nb \\\"c\\\"\", which may delete something. Go ahead?"
+        );
+    }
+
+    #[test]
+    fn row_tells_equal_buttons_apart() {
+        let child = |text: &str, at, parent, depth| {
+            let mut it = node("Button", text, at);
+            (it.parent, it.depth) = (Some(parent), depth);
+            it.flags.clickable = text == "Remove";
+            it
+        };
+        let mut list = node("ListView", "", 0);
+        list.bounds.bottom = 300;
+        list.flags.clickable = false;
+        let row = |at| {
+            let mut it = node("LinearLayout", "", at);
+            (it.parent, it.depth, it.flags.clickable) = (Some(0), 1, false);
+            it
+        };
+        let nodes = vec![
+            list,
+            row(0),
+            child("Milk", 0, 1, 2),
+            child("Remove", 0, 1, 2),
+            row(1),
+            child("Bread", 1, 4, 2),
+            child("Remove", 1, 4, 2),
+        ];
+        let screen = scene("app", nodes);
+        let rows = screen.nodes().filter(|(_, node)| node.text == "Remove");
+        let about: Vec<String> = rows
+            .map(|(number, _)| {
+                let id = number.to_string();
+                risk(&click(json!({ "control_id": id, "control_name": "Remove" })), &screen)
+                    .unwrap()
+                    .about
+            })
+            .collect();
+        assert_eq!(about, ["Milk", "Bread"]);
     }
 }

@@ -1,7 +1,7 @@
 //! Anthropic's Messages API, which llama.cpp and some gateways offer too.
 //!
 //! Source: Anthropic's API reference, "Messages", "Streaming messages", "Prompt caching", "Vision", "Structured
-//! outputs". The provider caches the prompt up to a breakpoint: we set one after the system part, and one after the
+//! outputs", "Tool use" ("Handle tool calls", "Fine-grained tool streaming"). The provider caches the prompt up to a breakpoint: we set one after the system part, and one after the
 //! last message that later steps repeat.
 
 use std::sync::Mutex;
@@ -13,9 +13,9 @@ use thumbwire_base::lock;
 
 use super::Prompt;
 use super::error::{RequestError, error_message, inside};
-use super::http_model::{PartialResponse, ProviderApi};
+use super::http_model::{PartialCall, PartialResponse, ProviderApi};
 use super::openai::is_closed;
-use super::{ContentPart, Message, Role};
+use super::{ContentPart, Message, Role, Tool, ToolResult};
 
 /// Anthropic's own base URL.
 pub(super) const BASE: &str = "https://api.anthropic.com";
@@ -71,6 +71,11 @@ impl ProviderApi for Anthropic {
             }
             body.insert("system".into(), json!([system]));
         }
+        // The provider's order is tools, system, messages, so the breakpoint after the system part covers both. No
+        // `tool_choice`: the default is `auto`, and newer models reject a forced call.
+        if !prompt.tools.is_empty() {
+            body.insert("tools".into(), prompt.tools.iter().map(tool).collect());
+        }
         let mut messages: Vec<Value> = prompt.turns.iter().map(message).collect();
         // Messages without content are rejected.
         messages.retain(|message| message["content"].as_array().is_some_and(|all| !all.is_empty()));
@@ -84,7 +89,8 @@ impl ProviderApi for Anthropic {
         body.insert("messages".into(), messages.into());
         body.insert("stream".into(), self.stream.into());
         // Schemas that are not closed are rejected.
-        if let Some(shape) = shape.filter(|shape| self.shaped && ways.shapes && is_closed(shape)) {
+        let shaped = self.shaped && ways.shapes && prompt.tools.is_empty();
+        if let Some(shape) = shape.filter(|shape| shaped && is_closed(shape)) {
             let format = json!({ "type": "json_schema", "schema": shape });
             body.insert("output_config".into(), json!({ "format": format }));
         }
@@ -107,6 +113,7 @@ impl ProviderApi for Anthropic {
         };
         count(&body["usage"], reading);
         reading.text = blocks.iter().filter_map(|block| block["text"].as_str()).collect();
+        reading.calls = blocks.iter().filter_map(|block| tool_use(None, block)).collect();
         stop(&body["stop_reason"], reading);
         reading.ended = true;
         Ok(())
@@ -120,11 +127,21 @@ impl ProviderApi for Anthropic {
         match event["type"].as_str().unwrap_or_default() {
             "message_start" => count(&event["message"]["usage"], reading),
             "content_block_start" => {
-                reading.text += event["content_block"]["text"].as_str().unwrap_or_default();
+                let block = &event["content_block"];
+                reading.text += block["text"].as_str().unwrap_or_default();
+                reading.calls.extend(tool_use(event["index"].as_u64(), block));
             }
             // Deltas of thinking and signatures have other keys for their text.
             "content_block_delta" => {
-                reading.text += event["delta"]["text"].as_str().unwrap_or_default();
+                let delta = &event["delta"];
+                reading.text += delta["text"].as_str().unwrap_or_default();
+                if let Some(piece) = delta["partial_json"].as_str() {
+                    let index = event["index"].as_u64();
+                    let open = reading.calls.iter_mut().rev().find(|call| call.index == index);
+                    if let Some(call) = open {
+                        call.arguments += piece;
+                    }
+                }
             }
             "message_delta" => {
                 count(&event["usage"], reading);
@@ -159,18 +176,37 @@ fn mark(block: &mut Value) {
     block["cache_control"] = json!({ "type": "ephemeral" });
 }
 
+fn tool(tool: &Tool) -> Value {
+    let Tool { name, description, schema } = tool;
+    json!({ "name": name, "description": description, "input_schema": schema })
+}
+
+/// A call; `None` for other blocks. In a stream `input` is empty at first, and its text follows in pieces.
+fn tool_use(index: Option<u64>, block: &Value) -> Option<PartialCall> {
+    (block["type"] == "tool_use").then(|| {
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let input = block["input"].as_object().filter(|input| !input.is_empty());
+        let arguments = input.map(|input| Value::from(input.clone()).to_string());
+        let arguments = arguments.unwrap_or_default();
+        PartialCall { index, id: text(&block["id"]), name: text(&block["name"]), arguments }
+    })
+}
+
 fn message(turn: &Message) -> Value {
     let role = match turn.role {
         Role::User => "user",
         Role::Assistant => "assistant",
     };
-    let parts = turn.parts.iter();
-    // Empty texts are rejected, and so are images in the model's own messages.
-    let parts = parts.filter(|part| match part {
+    // Empty texts are rejected, and so are images and results in the model's own messages, and calls in ours.
+    let fits = |part: &&ContentPart| match part {
         ContentPart::Text(text) => !text.trim().is_empty(),
-        ContentPart::Image(_) => turn.role == Role::User,
-    });
-    json!({ "role": role, "content": parts.map(block).collect::<Vec<_>>() })
+        ContentPart::Image(_) | ContentPart::Result(_) => turn.role == Role::User,
+        ContentPart::Call(_) => turn.role == Role::Assistant,
+    };
+    let mut parts: Vec<&ContentPart> = turn.parts.iter().filter(fits).collect();
+    // Results must come before anything else.
+    parts.sort_by_key(|part| !matches!(part, ContentPart::Result(_)));
+    json!({ "role": role, "content": parts.into_iter().map(block).collect::<Vec<_>>() })
 }
 
 fn block(part: &ContentPart) -> Value {
@@ -184,6 +220,12 @@ fn block(part: &ContentPart) -> Value {
                 "data": STANDARD.encode(&image.bytes),
             },
         }),
+        ContentPart::Call(call) => {
+            json!({ "type": "tool_use", "id": call.id, "name": call.name, "input": call.object() })
+        }
+        ContentPart::Result(ToolResult { id, text, is_error }) => {
+            json!({ "type": "tool_result", "tool_use_id": id, "content": text, "is_error": is_error })
+        }
     }
 }
 
@@ -207,7 +249,8 @@ fn stop(reason: &Value, reading: &mut PartialResponse) {
     let Some(reason) = reason.as_str() else { return };
     reading.cut_off = matches!(reason, "max_tokens" | "model_context_window_exceeded");
     reading.ended = true;
-    if reason == "refusal" && reading.text.trim().is_empty() {
+    reading.refused = reason == "refusal";
+    if reading.refused && reading.text.trim().is_empty() {
         reading.text = "The model refused to answer.".into();
     }
 }

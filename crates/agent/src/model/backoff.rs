@@ -18,7 +18,7 @@ pub(super) fn retry_delay(
     left: Duration,
 ) -> Option<Duration> {
     match again {
-        Retry::Never => None,
+        Retry::Never | Retry::Without(_) => None,
         // Not a failure: the number of adaptations is limited.
         Retry::Adapted => Some(Duration::ZERO),
         Retry::Backoff | Retry::Once => pause.filter(|pause| *pause < left),

@@ -8,11 +8,11 @@ use reqwest::header::HeaderValue;
 
 use super::anthropic::{self, Anthropic};
 use super::http::{ApiKey, AuthScheme, Endpoint, ProxySettings};
-use super::http_model::{HttpModel, RequestTimeouts};
+use super::http_model::{HttpModel, NativeTools, RequestTimeouts};
 use super::image::Limits;
 use super::openai::{self, OpenAi};
 use super::price::Price;
-use super::{Model, ScriptedModel};
+use super::{Model, ScriptedModel, ToolCallMode, ToolSupport};
 
 /// Which model to ask.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,6 +42,39 @@ impl ModelSpec {
             Self::Anthropic(_) => Some("ANTHROPIC_BASE_URL"),
             Self::Scripted(_) => None,
         }
+    }
+}
+
+/// Models that read text alone, by parts of their names, as their makers' model lists say: DeepSeek's, OpenAI's GPT-3.5 and small
+/// reasoning models, Llama and Qwen without vision, and the usual code models.
+const TEXT_ONLY: [&str; 16] = [
+    "deepseek-chat",
+    "deepseek-reasoner",
+    "deepseek-v",
+    "deepseek-r",
+    "deepseek-coder",
+    "gpt-3.5",
+    "o1-mini",
+    "o3-mini",
+    "gpt-oss",
+    "llama3.1",
+    "llama3.3",
+    "llama-3.1",
+    "llama-3.3",
+    "codestral",
+    "qwen2.5-coder",
+    "qwen3-coder",
+];
+
+impl ModelSpec {
+    /// Whether it takes pictures, as far as its name tells: models do, unless they are known not to. A script reads nothing.
+    pub fn takes_pictures(&self) -> bool {
+        let name = match self {
+            Self::OpenAi(model) | Self::Anthropic(model) => model.to_ascii_lowercase(),
+            Self::Scripted(_) => return false,
+        };
+        let sees = ["-vl", "vision"].iter().any(|part| name.contains(part));
+        sees || !TEXT_ONLY.iter().any(|part| name.contains(part))
     }
 }
 
@@ -83,8 +116,10 @@ pub struct Settings {
     pub price: Option<Price>,
     /// Whether to stream answers.
     pub stream: bool,
-    /// Whether the endpoint enforces the JSON schema.
+    /// Whether the endpoint enforces the JSON schema. With [`ToolCallMode::Auto`] the answer is then JSON text.
     pub json_schema: bool,
+    /// How the model calls functions.
+    pub tool_calls: ToolCallMode,
     /// The maximum number of output tokens; `None` is the server's default, or 8192 for Anthropic's API, which requires
     /// a number.
     pub most_tokens: Option<u32>,
@@ -105,6 +140,7 @@ impl Default for Settings {
             price: None,
             stream: true,
             json_schema: false,
+            tool_calls: ToolCallMode::default(),
             most_tokens: None,
             through: None,
             script: None,
@@ -156,7 +192,9 @@ pub fn open(choice: &ModelSpec, settings: Settings) -> Result<Arc<dyn Model>, St
             let script = settings.script.ok_or_else(|| {
                 format!("the script {} was not read; pass a file of replies", file.display())
             })?;
-            Ok(Arc::new(ScriptedModel::read(&file.display().to_string(), &script, settings.price)?))
+            let name = file.display().to_string();
+            let model = ScriptedModel::read(&name, &script, settings.price)?;
+            Ok(Arc::new(model.with_tool_calls(settings.tool_calls)))
         }
     }
 }
@@ -202,7 +240,14 @@ fn remote<D: super::http_model::ProviderApi + 'static>(
         ModelSpec::Anthropic(_) => "anthropic",
         ModelSpec::Scripted(_) => "scripted",
     };
+    let support = match settings.tool_calls {
+        ToolCallMode::Auto if settings.json_schema => ToolSupport::No,
+        ToolCallMode::Auto => ToolSupport::Maybe,
+        ToolCallMode::Native => ToolSupport::Yes,
+        ToolCallMode::Text => ToolSupport::No,
+    };
     Arc::new(HttpModel {
+        tools: NativeTools::new(support),
         name: format!("{provider} {model}"),
         model: model.to_owned(),
         variable: variable(choice, settings),

@@ -5,6 +5,8 @@ use std::time::Duration;
 use serde_json::Value;
 use thumbwire_base::visible::visible;
 
+use super::PromptPart;
+
 /// Why a request failed.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct RequestError {
@@ -29,6 +31,8 @@ pub(super) enum Retry {
     Adapted,
     /// After a pause, but only once: each attempt takes minutes.
     Once,
+    /// Not this request, but one whose prompt has no such part: functions are listed in the text, pictures left out.
+    Without(PromptPart),
 }
 
 impl RequestError {
@@ -69,9 +73,7 @@ pub(super) fn refused(refused: &ErrorResponse<'_>) -> RequestError {
     let broke = status == 402 || body.contains("insufficient_quota");
     // 408 and 409 as in OpenAI's own client; 529 is Anthropic's "overloaded".
     let passing = matches!(status, 408 | 409 | 429 | 500 | 502..=504 | 529);
-    // llama.cpp sends 500 if its model has no vision: "image input is not supported".
-    let lower = output.to_lowercase();
-    let blind = lower.contains("image") && lower.contains("not support");
+    let blind = rejects_pictures(&output);
     let passing = !broke && !blind && refused.should.unwrap_or(passing);
     let next = match status {
         _ if broke => " The account has no credit left: add some, or use another model.".into(),
@@ -89,11 +91,15 @@ pub(super) fn refused(refused: &ErrorResponse<'_>) -> RequestError {
         _ => String::new(),
     };
     let again = match (passing, refused.pause) {
+        _ if blind => Retry::Without(PromptPart::Pictures),
         (false, _) => Retry::Never,
         (true, Some(pause)) => Retry::After(pause),
         (true, None) => Retry::Backoff,
     };
-    let refusal = matches!(status, 400 | 404 | 422).then(|| body.to_owned());
+    // llama.cpp sends 500: "tools param requires --jinja flag".
+    let adaptable =
+        matches!(status, 400 | 404 | 422 | 501) || status == 500 && mentions_tools(body);
+    let refusal = adaptable.then(|| body.to_owned());
     RequestError { reason: format!("status {status}: {output}.{next}"), again, refusal }
 }
 
@@ -116,7 +122,37 @@ pub(super) fn inside(error: &Value) -> RequestError {
         || status.is_some_and(|code| (400..500).contains(&code) && !matches!(code, 408 | 429));
     let text = error_message(&serde_json::json!({ "error": error }).to_string());
     let reason = format!("the answer contains an error: {text}.");
-    if lasting { RequestError::permanent(reason) } else { RequestError::transient(reason) }
+    if lasting {
+        RequestError { refusal: Some(text), ..RequestError::permanent(reason) }
+    } else {
+        RequestError::transient(reason)
+    }
+}
+
+/// Whether an error says that there is no vision. Seen:
+///
+/// * llama.cpp, 500: "image input is not supported"
+/// * OpenRouter, 404: "No endpoints found that support image input"
+/// * text-only servers, 400 or 422: "Unsupported content part type for text-only server: image_url", "unknown variant
+///   `image_url`, expected `text`"
+fn rejects_pictures(refusal: &str) -> bool {
+    let refusal = refusal.to_lowercase();
+    let denies = ["not support", "unsupported", "support image input", "unknown variant"];
+    refusal.contains("image") && denies.iter().any(|words| refusal.contains(words))
+}
+
+/// Whether an error is about native functions. Seen:
+///
+/// * Ollama, 400: "… does not support tools"
+/// * vLLM, 400: "\"auto\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set"
+/// * OpenRouter, 404: "No endpoints found that support tool use."
+/// * llama.cpp, 500: "tools param requires --jinja flag"
+/// * OpenAI, 400: "Invalid schema for function …"; Anthropic, 400: "tools.3.custom.input_schema: …"
+/// * servers that know no such parameter, 400 or 422: "tools: extra fields not permitted"
+pub(super) fn mentions_tools(refusal: &str) -> bool {
+    let refusal = refusal.to_lowercase();
+    let words = refusal.split(|letter: char| !letter.is_ascii_alphabetic());
+    words.into_iter().any(|word| matches!(word, "tool" | "tools" | "function" | "functions"))
 }
 
 /// The error message in a body, on one line, without a full stop. Formats seen:
@@ -248,7 +284,39 @@ mod tests {
         assert!(fault(404, "{}").reason.contains("Check the model name, gpt-x, and the base URL"));
         assert!(fault(413, "{}").reason.ends_with("send fewer images."));
         let blind = fault(500, r#"{"error":{"message":"image input is not supported"}}"#);
-        assert!(blind.reason.ends_with("send text only.") && blind.again == Retry::Never);
+        assert!(blind.reason.ends_with("send text only."));
+        for (status, said) in [
+            (500, "image input is not supported"),
+            (404, "No endpoints found that support image input"),
+            (400, "Unsupported content part type for text-only server: image_url"),
+            (422, "messages[1]: unknown variant `image_url`, expected `text`"),
+        ] {
+            let body = serde_json::json!({ "error": { "message": said } }).to_string();
+            assert_eq!(fault(status, &body).again, Retry::Without(PromptPart::Pictures), "{said}");
+        }
+        assert_eq!(fault(400, "the image is too large").again, Retry::Never);
+    }
+
+    #[test]
+    fn refusals_of_tools_are_recognized() {
+        for said in [
+            "registry.ollama.ai/library/gemma3:4b does not support tools",
+            r#""auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set"#,
+            "No endpoints found that support tool use. To learn more about provider routing",
+            "tools param requires --jinja flag",
+            "Invalid schema for function 'app_x': array schema missing items.",
+            "tools.3.custom.input_schema: input_schema does not support oneOf",
+            r#"{"detail":[{"loc":["body","tools"],"msg":"Extra inputs are not permitted"}]}"#,
+        ] {
+            assert!(mentions_tools(said), "{said}");
+        }
+        for said in ["model 'x' not found", "the prompt is too long", "malfunctioning toolbox"] {
+            assert!(!mentions_tools(said), "{said}");
+        }
+        let jinja = r#"{"error":{"code":500,"message":"tools param requires --jinja flag"}}"#;
+        assert!(fault(500, jinja).refusal.is_some());
+        assert_eq!(fault(500, "{}").refusal, None, "it may pass");
+        assert!(fault(501, "{}").refusal.is_some());
     }
 
     #[test]

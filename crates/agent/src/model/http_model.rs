@@ -15,6 +15,7 @@ use jiff::Timestamp;
 use reqwest::Response;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, LOCATION};
 use serde_json::Value;
+use thumbwire_device::Size;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::backoff;
@@ -23,7 +24,9 @@ use super::http::{Endpoint, root_cause};
 use super::image::{self, Limits};
 use super::price::Price;
 use super::sse::SseParser;
-use super::{Model, ModelError, ModelResponse, OnText, Prompt, Usage};
+use super::{
+    Model, ModelError, ModelResponse, OnText, Prompt, PromptPart, ToolCall, ToolSupport, Usage,
+};
 use thumbwire_core::action::Call;
 
 /// More than any answer has: 100,000 tokens as events are about 20 MB.
@@ -82,6 +85,10 @@ pub(super) trait ProviderApi: Send + Sync {
 pub(super) struct PartialResponse {
     /// Its text.
     pub(super) text: String,
+    /// Its calls.
+    pub(super) calls: Vec<PartialCall>,
+    /// Whether the model refused to answer.
+    pub(super) refused: bool,
     /// Its usage, as last reported.
     pub(super) spent: Usage,
     /// Whether it was truncated at the token limit.
@@ -90,6 +97,41 @@ pub(super) struct PartialResponse {
     pub(super) ended: bool,
     /// Whether nothing follows.
     pub(super) over: bool,
+}
+
+/// What was received of a call.
+#[derive(Debug, Default)]
+pub(super) struct PartialCall {
+    /// Its place in the answer, which later pieces name; `None` if the server sent none.
+    pub(super) index: Option<u64>,
+    /// Its id; empty if the server sent none.
+    pub(super) id: String,
+    /// The function's name.
+    pub(super) name: String,
+    /// The arguments, as far as they came.
+    pub(super) arguments: String,
+}
+
+/// Whether functions are sent natively.
+pub(super) struct NativeTools {
+    /// The operator's choice, known without asking the server.
+    pub(super) support: ToolSupport,
+    /// Whether the server rejected them.
+    pub(super) refused: AtomicBool,
+}
+
+impl NativeTools {
+    pub(super) fn new(support: ToolSupport) -> Self {
+        Self { support, refused: AtomicBool::new(false) }
+    }
+
+    /// What is known by now.
+    fn now(&self) -> ToolSupport {
+        match self.support {
+            ToolSupport::Maybe if self.refused.load(Ordering::Relaxed) => ToolSupport::No,
+            support => support,
+        }
+    }
 }
 
 /// A model behind an HTTP endpoint.
@@ -102,6 +144,7 @@ pub(super) struct HttpModel<D> {
     pub(super) variable: String,
     pub(super) endpoint: Endpoint,
     pub(super) dialect: D,
+    pub(super) tools: NativeTools,
     pub(super) patience: RequestTimeouts,
     pub(super) limits: Limits,
     pub(super) price: Option<Price>,
@@ -111,6 +154,14 @@ pub(super) struct HttpModel<D> {
 impl<D: ProviderApi> Model for HttpModel<D> {
     fn name(&self) -> String {
         self.name.clone()
+    }
+
+    fn picture_size(&self, size: Size) -> Size {
+        self.limits.target(size)
+    }
+
+    fn tool_support(&self) -> ToolSupport {
+        self.tools.now()
     }
 
     async fn complete(
@@ -134,6 +185,10 @@ impl<D: ProviderApi> Model for HttpModel<D> {
         if let Some(price) = &self.price {
             spent.dollars = Some(price.of(&spent));
         }
+        let rejected = match &ended {
+            Ok(Err(RequestError { again: Retry::Without(part), .. })) => Some(*part),
+            _ => None,
+        };
         let (why, cancelled) = match ended {
             Ok(Ok(answer)) => return Ok(ModelResponse { usage: spent, ..answer }),
             Ok(Err(fault)) => (fault.reason, false),
@@ -145,7 +200,7 @@ impl<D: ProviderApi> Model for HttpModel<D> {
         let reason = format!("{} at {}: {why}", self.name, self.endpoint.shown());
         let reason =
             self.endpoint.key.as_ref().map_or_else(|| reason.clone(), |key| key.cut_from(&reason));
-        Err(ModelError { reason, cancelled, usage: spent })
+        Err(ModelError { reason, cancelled, rejected, usage: spent })
     }
 }
 
@@ -197,9 +252,17 @@ impl<D: ProviderApi> HttpModel<D> {
                 Err(RequestError { again: Retry::Once, ..RequestError::transient(format!("no complete answer within {limit} s; allow more time, or use a faster model.")) })
             });
             if let Err(fault) = &mut answered {
-                let adapted = fault.refusal.take().is_some_and(|said| self.dialect.adapt(&said));
-                if adapted {
+                let refusal = fault.refusal.take();
+                if refusal.as_ref().is_some_and(|said| self.dialect.adapt(said)) {
                     fault.again = Retry::Adapted;
+                } else if fault.again == Retry::Without(PromptPart::Pictures) {
+                    if !prompt.has(PromptPart::Pictures) {
+                        fault.again = Retry::Never;
+                    }
+                } else if !prompt.tools.is_empty()
+                    && refusal.as_ref().is_some_and(|said| error::mentions_tools(said))
+                {
+                    self.without_tools(fault);
                 }
                 if fault.again == Retry::Once && late.fetch_add(1, Ordering::Relaxed) > 0 {
                     fault.again = Retry::Never;
@@ -210,7 +273,7 @@ impl<D: ProviderApi> HttpModel<D> {
         let left = || call.deadline.saturating_duration_since(Instant::now());
         let answered = attempt
             .retry(pauses)
-            .when(|fault| fault.again != Retry::Never)
+            .when(|fault| !matches!(fault.again, Retry::Never | Retry::Without(_)))
             .adjust(|fault, pause| backoff::retry_delay(fault.again, pause, left()))
             .notify(|fault, pause| {
                 tracing::info!(
@@ -242,6 +305,20 @@ impl<D: ProviderApi> HttpModel<D> {
         })
     }
 
+    /// The server rejects functions: the prompt must list them, unless the operator wants them sent.
+    fn without_tools(&self, fault: &mut RequestError) {
+        match self.tools.support {
+            ToolSupport::Yes => {
+                fault.again = Retry::Never;
+                fault.reason += " The server or the model does not take functions: omit `--tool-calls native`, or use another model.";
+            }
+            ToolSupport::No | ToolSupport::Maybe => {
+                self.tools.refused.store(true, Ordering::Relaxed);
+                fault.again = Retry::Without(PromptPart::Tools);
+            }
+        }
+    }
+
     fn unkeyed(&self, text: &str) -> String {
         self.endpoint.key.as_ref().map_or_else(|| text.to_owned(), |key| key.cut_from(text))
     }
@@ -270,8 +347,12 @@ impl<D: ProviderApi> HttpModel<D> {
             self.understand(&body, &mut tally.reading)?;
             on_text(&tally.reading.text);
         }
-        let text = std::mem::take(&mut tally.reading.text);
-        Ok(ModelResponse { text, truncated: tally.reading.cut_off, usage: Usage::default() })
+        let reading = &mut tally.reading;
+        let text = std::mem::take(&mut reading.text);
+        let call = |PartialCall { id, name, arguments, .. }| ToolCall { id, name, arguments };
+        let calls = std::mem::take(&mut reading.calls).into_iter().map(call).collect();
+        let (refused, truncated) = (reading.refused, reading.cut_off);
+        Ok(ModelResponse { text, calls, refused, truncated, usage: Usage::default() })
     }
 
     /// Reads a stream of events to its end.

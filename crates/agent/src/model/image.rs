@@ -1,7 +1,7 @@
 //! Scales and converts images for an endpoint: no larger than the model looks at anyway, in a format that it can read.
 //!
 //! If a provider scales an image itself, the bytes are wasted, and the model's coordinates refer to an image that
-//! nobody else has. So we scale it first and tell the model the factor. The trace keeps the original.
+//! nobody else has. So we scale it first, and convert the coordinates ([`crate::coordinates`]). The trace keeps the original.
 
 use thumbwire_device::image::{self, PixelLimits, Pixels};
 use thumbwire_device::{Format, FormatPreference, Image, Size};
@@ -46,53 +46,40 @@ impl Limits {
     }
 }
 
-/// The prompt with its images as the endpoint accepts them. Each scaled image is followed by a line with both sizes.
-/// Takes up to about 0.3 s of computing time per image.
+impl Limits {
+    /// The size at which an image of this size is sent.
+    pub(super) fn target(self, size: Size) -> Size {
+        self.pixels.target(size)
+    }
+}
+
+/// The prompt with its images as the endpoint accepts them. Takes up to about 0.3 s of computing time per image.
 ///
 /// # Errors
 /// An image cannot be read, or cannot be made small enough.
 pub(super) fn fitted(prompt: &Prompt, limits: Limits) -> Result<Prompt, image::Error> {
     let mut prompt = prompt.clone();
-    for turn in &mut prompt.turns {
-        let mut parts = Vec::with_capacity(turn.parts.len());
-        for part in std::mem::take(&mut turn.parts) {
-            match part {
-                ContentPart::Image(image) => {
-                    let (image, scaled) = fit(image, limits)?;
-                    parts.push(ContentPart::Image(image));
-                    parts.extend(scaled.map(|(from, to)| ContentPart::Text(scale_note(from, to))));
-                }
-                words => parts.push(words),
-            }
+    for part in prompt.turns.iter_mut().flat_map(|turn| &mut turn.parts) {
+        if let ContentPart::Image(image) = part {
+            *image = fit(image.clone(), limits)?;
         }
-        turn.parts = parts;
     }
     Ok(prompt)
 }
 
-fn scale_note(from: Size, to: Size) -> String {
-    let factor = f64::from(from.width) / f64::from(to.width);
-    format!(
-        "(The image above was scaled down: {}x{} pixels show {}x{} screen pixels. Multiply coordinates that you read from it by \
-         {factor:.3}; coordinates in the text are screen pixels already.)",
-        to.width, to.height, from.width, from.height
-    )
-}
-
-fn fit(image: Image, limits: Limits) -> Result<(Image, Option<(Size, Size)>), image::Error> {
+fn fit(image: Image, limits: Limits) -> Result<Image, image::Error> {
     let readable = image.format != Format::Webp || limits.webp;
     let pixels = Pixels::read(&image)?;
-    let from = pixels.size();
-    let to = limits.pixels.target(from);
-    let (image, scaled) = if to != from {
-        (pixels.scaled(to)?.write(Format::Png)?, Some((from, to)))
+    let (from, to) = (pixels.size(), limits.target(pixels.size()));
+    let image = if to != from {
+        pixels.scaled(to)?.write(Format::Png)?
     } else if readable {
-        (image, None)
+        image
     } else {
-        (pixels.write(Format::Png)?, None)
+        pixels.write(Format::Png)?
     };
     // An image that is still too large becomes a JPEG.
-    Ok((image::fit(image, FormatPreference::AsTaken, Some(limits.bytes))?, scaled))
+    image::fit(image, FormatPreference::AsTaken, Some(limits.bytes))
 }
 
 #[cfg(test)]
@@ -107,7 +94,7 @@ mod tests {
 
     fn parts(image: Image, limits: Limits) -> Vec<ContentPart> {
         let turn = Message { role: Role::User, parts: vec![ContentPart::Image(image)] };
-        let prompt = Prompt { system: String::new(), turns: vec![turn] };
+        let prompt = Prompt { system: String::new(), turns: vec![turn], ..Prompt::default() };
         fitted(&prompt, limits).unwrap().turns.remove(0).parts
     }
 
@@ -128,14 +115,13 @@ mod tests {
     }
 
     #[test]
-    fn scaled_image_states_its_factor() {
-        let out = parts(picture(1080, 2400, Format::Png), Limits::OPENAI);
-        let [ContentPart::Image(image), ContentPart::Text(words)] = &out[..] else {
-            panic!("{out:?}")
-        };
-        assert_eq!(Pixels::read(image).unwrap().size(), Size { width: 768, height: 1707 });
-        assert!(words.contains("768x1707 pixels show 1080x2400"), "{words}");
-        assert!(words.contains("1.406"), "{words}");
+    fn image_is_sent_at_the_size_that_its_limits_tell() {
+        for (width, height) in [(1080, 2400), (2400, 1080), (720, 1280)] {
+            let out = parts(picture(width, height, Format::Png), Limits::OPENAI);
+            let [ContentPart::Image(image)] = &out[..] else { panic!("{out:?}") };
+            let size = Size { width: width as i32, height: height as i32 };
+            assert_eq!(Pixels::read(image).unwrap().size(), Limits::OPENAI.target(size));
+        }
     }
 
     #[test]

@@ -14,8 +14,8 @@ use thumbwire_base::lock;
 
 use super::Prompt;
 use super::error::{RequestError, inside};
-use super::http_model::{PartialResponse, ProviderApi};
-use super::{ContentPart, Message, Role};
+use super::http_model::{PartialCall, PartialResponse, ProviderApi};
+use super::{ContentPart, Message, Role, Tool, ToolResult};
 
 /// OpenAI's own base URL.
 pub(super) const BASE: &str = "https://api.openai.com/v1";
@@ -75,10 +75,15 @@ impl ProviderApi for OpenAi {
         if !prompt.system.is_empty() {
             messages.push(json!({ "role": "system", "content": prompt.system }));
         }
-        messages.extend(prompt.turns.iter().map(message));
+        messages.extend(prompt.turns.iter().flat_map(messages_of));
         let mut body = Map::new();
         body.insert("model".into(), json!(self.model));
         body.insert("messages".into(), messages.into());
+        // No `tool_choice`: its default with functions is `auto`, and some servers reject every other value (OpenRouter
+        // by provider, Anthropic's newer models behind a gateway).
+        if !prompt.tools.is_empty() {
+            body.insert("tools".into(), prompt.tools.iter().map(tool).collect());
+        }
         body.insert("stream".into(), ways.stream.into());
         if ways.stream && ways.counts {
             body.insert("stream_options".into(), json!({ "include_usage": true }));
@@ -87,7 +92,8 @@ impl ProviderApi for OpenAi {
             let name = if ways.newer { "max_completion_tokens" } else { "max_tokens" };
             body.insert(name.into(), most.into());
         }
-        if let Some(shape) = shape.filter(|_| self.shaped && ways.shapes) {
+        let shaped = self.shaped && ways.shapes && prompt.tools.is_empty();
+        if let Some(shape) = shape.filter(|_| shaped) {
             let schema = json!({ "name": "answer", "schema": shape, "strict": is_closed(shape) });
             let format = json!({ "type": "json_schema", "json_schema": schema });
             body.insert("response_format".into(), format);
@@ -111,6 +117,7 @@ impl ProviderApi for OpenAi {
         }
         let message = &choice["message"];
         reading.text = text_content(&message["content"]).unwrap_or_default();
+        add_calls(&message["tool_calls"], reading);
         finish(choice, &message["refusal"], reading)?;
         reading.ended = true;
         Ok(())
@@ -127,6 +134,7 @@ impl ProviderApi for OpenAi {
         let choice = &event["choices"][0];
         let delta = &choice["delta"];
         reading.text += &text_content(&delta["content"]).unwrap_or_default();
+        add_calls(&delta["tool_calls"], reading);
         finish(choice, &delta["refusal"], reading)
     }
 
@@ -163,31 +171,98 @@ fn erroneous(body: &Value) -> Result<(), RequestError> {
     }
 }
 
-fn message(turn: &Message) -> Value {
-    let text = |part: &ContentPart| match part {
-        ContentPart::Text(text) => Some(text.clone()),
-        ContentPart::Image(_) => None,
-    };
+fn tool(tool: &Tool) -> Value {
+    let Tool { name, description, schema } = tool;
+    json!({ "type": "function", "function": { "name": name, "description": description, "parameters": schema } })
+}
+
+/// The messages for a turn: each result of a call is one of its own, before what we say.
+fn messages_of(turn: &Message) -> Vec<Value> {
     match turn.role {
-        // The model's own messages contain only text.
-        Role::Assistant => {
-            let words: Vec<String> = turn.parts.iter().filter_map(text).collect();
-            json!({ "role": "assistant", "content": words.join("\n") })
-        }
+        Role::Assistant => vec![assistant(turn)],
         Role::User => {
-            let parts: Vec<Value> = turn.parts.iter().map(part).collect();
-            json!({ "role": "user", "content": parts })
+            let result = |part: &ContentPart| match part {
+                ContentPart::Result(ToolResult { id, text, .. }) => {
+                    Some(json!({ "role": "tool", "tool_call_id": id, "content": text }))
+                }
+                _ => None,
+            };
+            let mut messages: Vec<Value> = turn.parts.iter().filter_map(result).collect();
+            let parts: Vec<Value> = turn.parts.iter().filter_map(part).collect();
+            if !parts.is_empty() || messages.is_empty() {
+                messages.push(json!({ "role": "user", "content": parts }));
+            }
+            messages
         }
     }
 }
 
-fn part(part: &ContentPart) -> Value {
+/// A message of the model: text and calls.
+fn assistant(turn: &Message) -> Value {
+    let text = |part: &ContentPart| match part {
+        ContentPart::Text(text) => Some(text.clone()),
+        _ => None,
+    };
+    let call = |part: &ContentPart| match part {
+        ContentPart::Call(call) => {
+            let arguments = Value::from(call.object()).to_string();
+            let function = json!({ "name": call.name, "arguments": arguments });
+            Some(json!({ "id": call.id, "type": "function", "function": function }))
+        }
+        _ => None,
+    };
+    let text = turn.parts.iter().filter_map(text).collect::<Vec<_>>().join("\n");
+    let calls: Vec<Value> = turn.parts.iter().filter_map(call).collect();
+    match (calls.is_empty(), text.is_empty()) {
+        (true, _) => json!({ "role": "assistant", "content": text }),
+        (false, true) => json!({ "role": "assistant", "content": null, "tool_calls": calls }),
+        (false, false) => json!({ "role": "assistant", "content": text, "tool_calls": calls }),
+    }
+}
+
+fn part(part: &ContentPart) -> Option<Value> {
     match part {
-        ContentPart::Text(text) => json!({ "type": "text", "text": text }),
+        ContentPart::Text(text) => Some(json!({ "type": "text", "text": text })),
         ContentPart::Image(image) => {
             let url =
                 format!("data:{};base64,{}", image.format.mime(), STANDARD.encode(&image.bytes));
-            json!({ "type": "image_url", "image_url": { "url": url } })
+            Some(json!({ "type": "image_url", "image_url": { "url": url } }))
+        }
+        ContentPart::Call(_) | ContentPart::Result(_) => None,
+    }
+}
+
+/// Reads calls, whole or in pieces. In a stream a piece names its call by `index`, but Ollama's all have the index 0
+/// (ollama #15457), older servers send none (ollama #7881), and only the first piece has id and name. So a piece with
+/// another id begins another call, and one without an index and a name continues the last.
+fn add_calls(calls: &Value, reading: &mut PartialResponse) {
+    for piece in calls.as_array().into_iter().flatten() {
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let (id, name) = (text(&piece["id"]), text(&piece["function"]["name"]));
+        let index = piece["index"].as_u64();
+        // An object instead of a string: Ollama's own API, and gateways that pass it on.
+        let arguments = match &piece["function"]["arguments"] {
+            Value::Null => String::new(),
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        let open = match index {
+            Some(_) => reading.calls.iter().rposition(|call| call.index == index),
+            None if id.is_empty() && name.is_empty() => reading.calls.len().checked_sub(1),
+            None => None,
+        };
+        let same = |call: &PartialCall| id.is_empty() || call.id.is_empty() || call.id == id;
+        match open.and_then(|at| reading.calls.get_mut(at)).filter(|call| same(call)) {
+            Some(call) => {
+                if call.id.is_empty() {
+                    call.id = id;
+                }
+                if call.name.is_empty() {
+                    call.name = name;
+                }
+                call.arguments += &arguments;
+            }
+            None => reading.calls.push(PartialCall { index, id, name, arguments }),
         }
     }
 }
@@ -209,7 +284,10 @@ fn finish(
     reading: &mut PartialResponse,
 ) -> Result<(), RequestError> {
     // A refusal is beside the text.
-    reading.text += refusal.as_str().unwrap_or_default();
+    if let Some(refusal) = refusal.as_str().filter(|refusal| !refusal.is_empty()) {
+        reading.text += refusal;
+        reading.refused = true;
+    }
     match choice["finish_reason"].as_str() {
         None => return Ok(()),
         Some("length") => reading.cut_off = true,

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use thumbwire_base::lock;
 
-use super::ContentPart;
+use super::{ContentPart, ToolCall, ToolCallMode, ToolResult, ToolSupport};
 use super::{Model, ModelError, ModelResponse, OnText, Price, Prompt, Usage};
 use thumbwire_core::action::Call;
 
@@ -23,6 +23,7 @@ pub struct ScriptedModel {
     name: String,
     entries: Vec<Entry>,
     price: Option<Price>,
+    tool_calls: ToolCallMode,
     next: Mutex<usize>,
 }
 
@@ -33,6 +34,9 @@ struct Entry {
     /// The answer: a text, or an object that is sent as JSON.
     #[serde(default)]
     reply: Option<Value>,
+    /// The functions that the answer calls natively, beside its text.
+    #[serde(default)]
+    calls: Vec<ScriptedCall>,
     /// A failure instead of an answer.
     #[serde(default)]
     error: Option<String>,
@@ -48,6 +52,16 @@ struct Entry {
     /// Whether the answer counts as truncated.
     #[serde(default)]
     cut_off: bool,
+}
+
+/// A native call.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ScriptedCall {
+    name: String,
+    /// An object, or a text that is sent as it is.
+    #[serde(default)]
+    arguments: Value,
 }
 
 /// One text, or several.
@@ -110,8 +124,9 @@ impl ScriptedModel {
         for (at, value) in values.into_iter().enumerate() {
             let entry: Entry =
                 serde_json::from_value(value).map_err(|error| wrong(at + 1, &error))?;
-            if entry.reply.is_some() == entry.error.is_some() {
-                return Err(wrong(at + 1, &"it must have either `reply` or `error`"));
+            let answers = entry.reply.is_some() || !entry.calls.is_empty();
+            if answers == entry.error.is_some() {
+                return Err(wrong(at + 1, &"it must have either `reply` (or `calls`) or `error`"));
             }
             entries.push(entry);
         }
@@ -120,7 +135,13 @@ impl ScriptedModel {
                 "the script {name} is empty; write one reply per line, see docs/models.md"
             ));
         }
-        Ok(Self { name: name.to_owned(), entries, price, next: Mutex::new(0) })
+        let tool_calls = ToolCallMode::Auto;
+        Ok(Self { name: name.to_owned(), entries, price, tool_calls, next: Mutex::new(0) })
+    }
+
+    /// Sets how functions are called. By default natively if the script has a native call.
+    pub fn with_tool_calls(self, tool_calls: ToolCallMode) -> Self {
+        Self { tool_calls, ..self }
     }
 
     /// How many replies are left.
@@ -163,6 +184,16 @@ impl Model for ScriptedModel {
         format!("scripted {}", self.name)
     }
 
+    fn tool_support(&self) -> ToolSupport {
+        match self.tool_calls {
+            ToolCallMode::Auto if self.entries.iter().any(|entry| !entry.calls.is_empty()) => {
+                ToolSupport::Yes
+            }
+            ToolCallMode::Auto | ToolCallMode::Text => ToolSupport::No,
+            ToolCallMode::Native => ToolSupport::Yes,
+        }
+    }
+
     async fn complete(
         &self,
         prompt: &Prompt,
@@ -170,8 +201,12 @@ impl Model for ScriptedModel {
         call: &Call,
         on_text: &OnText<'_>,
     ) -> Result<ModelResponse, ModelError> {
-        let failed =
-            |reason: String, cancelled| ModelError { reason, cancelled, usage: Usage::default() };
+        let failed = |reason: String, cancelled| ModelError {
+            reason,
+            cancelled,
+            rejected: None,
+            usage: Usage::default(),
+        };
         if call.cancelled.is_cancelled() {
             return Err(failed("the call was cancelled".into(), true));
         }
@@ -186,7 +221,7 @@ impl Model for ScriptedModel {
         };
         spent.dollars = self.price.map(|price| price.of(&spent));
         if let Some(why) = &entry.error {
-            return Err(ModelError { reason: why.clone(), cancelled: false, usage: spent });
+            return Err(ModelError { usage: spent, ..failed(why.clone(), false) });
         }
         let text = match &entry.reply {
             Some(Value::String(text)) => text.clone(),
@@ -196,20 +231,32 @@ impl Model for ScriptedModel {
         for word in text.split_inclusive(' ') {
             on_text(word);
         }
-        Ok(ModelResponse { text, usage: spent, truncated: entry.cut_off })
+        let calls = (1..).zip(&entry.calls).map(|(number, call)| ToolCall {
+            id: format!("call_{number}"),
+            name: call.name.clone(),
+            arguments: match &call.arguments {
+                Value::Null => String::new(),
+                Value::String(text) => text.clone(),
+                object => object.to_string(),
+            },
+        });
+        let (calls, truncated) = (calls.collect(), entry.cut_off);
+        Ok(ModelResponse { text, calls, refused: false, usage: spent, truncated })
     }
 }
 
-/// The text of a prompt.
+/// The text of a prompt, with its functions, calls and results.
 fn prompt_text(prompt: &Prompt) -> String {
-    let mut words = prompt.system.clone();
-    for part in prompt.turns.iter().flat_map(|turn| &turn.parts) {
-        if let ContentPart::Text(text) = part {
-            words.push('\n');
-            words.push_str(text);
+    let tools = prompt.tools.iter().map(|tool| format!("{}: {}", tool.name, tool.description));
+    let part = |part: &ContentPart| match part {
+        ContentPart::Text(text) | ContentPart::Result(ToolResult { text, .. }) => {
+            Some(text.clone())
         }
-    }
-    words
+        ContentPart::Call(call) => Some(format!("{}({})", call.name, call.arguments)),
+        ContentPart::Image(_) => None,
+    };
+    let parts = prompt.turns.iter().flat_map(|turn| &turn.parts).filter_map(part);
+    std::iter::once(prompt.system.clone()).chain(tools).chain(parts).collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]
@@ -221,7 +268,7 @@ mod tests {
 
     fn prompt(text: &str) -> Prompt {
         let turn = Message { role: Role::User, parts: vec![ContentPart::Text(text.into())] };
-        Prompt { system: "You operate a phone.".into(), turns: vec![turn] }
+        Prompt { system: "You operate a phone.".into(), turns: vec![turn], ..Prompt::default() }
     }
 
     async fn ask(model: &ScriptedModel, text: &str) -> Result<ModelResponse, ModelError> {
@@ -260,6 +307,20 @@ mod tests {
         assert_eq!(ask(&model, "").await.unwrap_err().reason, "no answer today");
     }
 
+    #[tokio::test]
+    async fn script_with_calls_takes_functions() {
+        let text = r#"[{"reply": "There.", "calls": [{"name": "tap", "arguments": {"x": 1}}, {"name": "finish"}]}]"#;
+        let model = ScriptedModel::read("s", text, None).unwrap();
+        assert_eq!(model.tool_support(), ToolSupport::Yes);
+        let answer = ask(&model, "x").await.unwrap();
+        assert_eq!(answer.transcript(), "There.\ntap({\"x\":1})\nfinish()");
+        assert_eq!(answer.calls[1].id, "call_2");
+        let plain = || ScriptedModel::read("s", r#"[{"reply": "a"}]"#, None).unwrap();
+        assert_eq!(plain().tool_support(), ToolSupport::No);
+        let native = plain().with_tool_calls(ToolCallMode::Native);
+        assert_eq!(native.tool_support(), ToolSupport::Yes);
+    }
+
     #[test]
     fn invalid_script_names_the_entry() {
         let check = |text: &str, expected: &str| {
@@ -271,8 +332,11 @@ mod tests {
         check("[{}", "s: EOF");
         check("{\"reply\": \"a\"}\nnonsense", "entry 2");
         check("[{\"reply\": \"a\", \"expct\": \"b\"}]", "entry 1: unknown field `expct`");
-        check("[{\"expect\": \"b\"}]", "either `reply` or `error`");
-        check("[{\"reply\": \"a\", \"error\": \"b\"}]", "either `reply` or `error`");
+        let either = "either `reply` (or `calls`) or `error`";
+        check("[{\"expect\": \"b\"}]", either);
+        check("[{\"reply\": \"a\", \"error\": \"b\"}]", either);
+        check("[{\"calls\": [{\"name\": \"a\"}], \"error\": \"b\"}]", either);
+        check("[{\"calls\": [{\"args\": {}}]}]", "entry 1: unknown field `args`");
     }
 
     #[tokio::test]

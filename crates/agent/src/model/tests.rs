@@ -13,9 +13,10 @@ use serde_json::Value;
 use thumbwire_device::{Format, Image};
 
 use super::{
-    ApiKey, Model, ModelError, ModelResponse, ModelSpec, RequestTimeouts, Settings, config,
+    ApiKey, Model, ModelError, ModelResponse, ModelSpec, PromptPart, RequestTimeouts, Settings,
+    ToolCallMode, ToolSupport, config,
 };
-use super::{ContentPart, Message, Prompt, Role};
+use super::{ContentPart, Message, Prompt, Role, Tool, ToolCall, ToolResult};
 use endpoint::Server;
 use thumbwire_core::action::Call;
 
@@ -32,6 +33,7 @@ fn prompt() -> Prompt {
     let text = |text: &str| ContentPart::Text(text.into());
     Prompt {
         system: "You operate a phone.".into(),
+        tools: Vec::new(),
         turns: vec![
             turn(Role::User, vec![text("An example.")]),
             turn(Role::Assistant, vec![text("{\"status\":\"FINISH\"}")]),
@@ -45,6 +47,32 @@ fn prompt() -> Prompt {
             ),
         ],
     }
+}
+
+/// The same with a function, and calls that were rejected.
+fn prompt_with_tools() -> Prompt {
+    let schema =
+        serde_json::json!({ "type": "object", "properties": { "x": { "type": "integer" } } });
+    let tool = Tool { name: "tap".into(), description: "Taps.".into(), schema };
+    let call = |id: &str, arguments: &str| {
+        ContentPart::Call(ToolCall {
+            id: id.into(),
+            name: "tap".into(),
+            arguments: arguments.into(),
+        })
+    };
+    let result = |id: &str, text: &str| {
+        ContentPart::Result(ToolResult { id: id.into(), text: text.into(), is_error: true })
+    };
+    let text = ContentPart::Text("Two taps.".into());
+    let calls = vec![text, call("a", "{\"x\": 1}"), call("b", "{x")];
+    let mut prompt = Prompt { tools: vec![tool], ..prompt() };
+    prompt.turns.push(Message { role: Role::Assistant, parts: calls });
+    let results = vec![result("a", "not called"), result("b", "rejected: no JSON")];
+    prompt.turns.push(Message { role: Role::User, parts: results });
+    prompt.turns.push(Message { role: Role::Assistant, parts: vec![call("c", "")] });
+    prompt.turns.push(Message { role: Role::User, parts: vec![result("c", "rejected")] });
+    prompt
 }
 
 /// Settings for this server with short waits.

@@ -6,24 +6,28 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::*;
-use crate::decision::AgentStatus;
 use crate::model::{ContentPart, Role};
-use crate::model::{ModelError, ModelResponse, OnText};
+use crate::model::{ModelError, OnText, PromptPart, ToolCall};
 use crate::observation::Function;
 use thumbwire_core::event::{Event, NoEvents};
+
+mod roles;
+mod tools;
 
 /// Answers from a list, and records the prompts.
 #[derive(Default)]
 struct Fake {
     answers: Mutex<Vec<Result<ModelResponse, ModelError>>>,
     asked: Mutex<Vec<(Prompt, Option<Value>)>>,
+    support: Option<ToolSupport>,
 }
 
 impl Fake {
     fn new(answers: &[&str]) -> Arc<Self> {
         let spent = Usage { calls: 1, output_tokens: 10, ..Usage::default() };
         let answer = |text: &&str| {
-            Ok(ModelResponse { text: (*text).into(), usage: spent.clone(), truncated: false })
+            let text = (*text).into();
+            Ok(ModelResponse { text, usage: spent.clone(), ..ModelResponse::default() })
         };
         let fake = Self::default();
         *fake.answers.lock().unwrap() = answers.iter().rev().map(answer).collect();
@@ -39,6 +43,10 @@ impl Fake {
 impl Model for Fake {
     fn name(&self) -> String {
         "fake one".into()
+    }
+
+    fn tool_support(&self) -> ToolSupport {
+        self.support.unwrap_or(ToolSupport::No)
     }
 
     async fn complete(
@@ -109,7 +117,7 @@ async fn usable_answer_needs_one_request() {
     assert_eq!(asked[0].0, thinking.prompt);
     let shape = asked[0].1.as_ref().unwrap();
     assert_eq!(
-        shape["properties"]["action"]["anyOf"][0]["properties"]["function"]["enum"],
+        shape["properties"]["action"]["anyOf"][1]["properties"]["function"]["enum"],
         json!(["press_key"])
     );
 }
@@ -171,8 +179,12 @@ async fn policy_gives_up_after_three_retries() {
 async fn model_failure_is_a_policy_error() {
     let fake = Fake::new(&["no"]);
     let spent = Usage { calls: 0, retries: 2, ..Usage::default() };
-    let unanswered =
-        ModelError { reason: "no answer in 250 s".into(), cancelled: true, usage: spent };
+    let unanswered = ModelError {
+        reason: "no answer in 250 s".into(),
+        cancelled: true,
+        rejected: None,
+        usage: spent,
+    };
     fake.answers.lock().unwrap().insert(0, Err(unanswered));
     let undecided = ModelPolicy::new(fake).decide(&sight(), &call(), &NoEvents).await.unwrap_err();
     assert_eq!(undecided.reason, "no answer in 250 s");

@@ -9,21 +9,24 @@ use std::time::Duration;
 use async_trait::async_trait;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use thumbwire_device::{BlackReason, Flags, Screenshot as Picture};
+use thumbwire_device::{App, BlackReason, Flags, Screenshot as Picture};
 use tokio::task::spawn_blocking;
 use tokio::time::Instant;
 
 use super::super::context::DataUri;
 use super::super::event::AgentEvent;
+use super::super::failure_text;
 use super::super::functions::CallResult;
-use super::super::observation::{AppRow, ControlRow};
+use super::super::observation::{AppRow, ControlRow, LaunchableApp};
 use super::super::options::ScreenshotMode;
 use super::super::screen_state::ScreenState;
 use super::super::screenshot_need::screenshot_reason;
-use super::super::step::{CapturedScreen, CarryOver, StepInProgress};
+use super::super::step::{CapturedScreen, CarryOver, ListedApps, StepInProgress};
 use super::super::verify::new_window_in_front;
 use super::{Strategy, StrategyError};
-use thumbwire_core::action::{Action, Cause, Controls as Listing, Failure, Outcome};
+use thumbwire_core::action::{
+    Action, AppFilter, Cause, Controls as Listing, Failure, Label, Outcome,
+};
 use thumbwire_core::annotate::{self, Mark};
 
 /// `MobileScreenshotCaptureStrategy`.
@@ -60,7 +63,8 @@ impl Strategy for ScreenshotCapture {
 
     async fn execute(&self, step: &mut StepInProgress<'_>) -> Result<(), StrategyError> {
         let began = Instant::now();
-        let Picture { image, blank, .. } = take(step).await?;
+        let Picture { image, blank, size } = take(step).await?;
+        step.screen.size = Some(size);
         if let Some(blank) = blank {
             step.screen.black = true;
             step.observations.push(black_reason(&blank));
@@ -100,6 +104,7 @@ impl Strategy for AppsCollection {
     async fn execute(&self, step: &mut StepInProgress<'_>) -> Result<(), StrategyError> {
         let began = Instant::now();
         step.context.installed_apps = Some(Vec::new());
+        step.leaves.apps = launchable(step).await;
         let result = patiently(step, "get_mobile_app_target_info", Map::new()).await;
         let took = began.elapsed();
         step.context.apps_collection_time = Some(took.as_secs_f64());
@@ -108,6 +113,30 @@ impl Strategy for AppsCollection {
         step.context.installed_apps = Some(apps);
         Ok(())
     }
+}
+
+/// How old the names of the apps may be (UFO MobileAgent servers: apps cache).
+const APPS_FRESH: Duration = Duration::from_secs(300);
+
+/// The apps that the launcher shows, with their names. The phone is asked again only after a while, since reading a name
+/// takes some round trips.
+async fn launchable(step: &StepInProgress<'_>) -> Option<ListedApps> {
+    let known = step.before.apps.clone();
+    if known.as_ref().is_some_and(|known| known.at.elapsed() < APPS_FRESH) {
+        return known;
+    }
+    const BUDGET: Duration = Duration::from_secs(20);
+    let at = Instant::now();
+    let listed =
+        step.hands.perform(Action::ListLabelledApps { which: AppFilter::All }, BUDGET).await;
+    let Ok(Outcome::LabelledApps { apps, has_labels, .. }) = listed else { return known };
+    let app = |(app, label): (App, Option<Label>)| {
+        // An app without an entry in the launcher cannot be launched. Without a launcher, a user's app may be.
+        let is_listed = if has_labels { label.is_some() } else { !app.system };
+        let label = label.as_ref().and_then(Label::text).map(str::to_owned);
+        is_listed.then_some(LaunchableApp { label, package: app.id.0 })
+    };
+    Some(ListedApps { apps: apps.into_iter().filter_map(app).collect(), at })
 }
 
 #[async_trait]
@@ -162,7 +191,7 @@ impl Strategy for ControlsCollection {
 /// Looks for a window that covers the app, and decides whether the text is enough.
 fn judge(step: &mut StepInProgress<'_>) {
     let now = &step.screen.screen;
-    let CarryOver { screen: before, kinds, failed } = step.before;
+    let CarryOver { screen: before, kinds, failed, .. } = step.before;
     step.screen.doubt = screenshot_reason(kinds, *failed, now, step.screen.black);
     if step.options.safeguards.verification
         && let Some(finding) = before.as_ref().and_then(|before| new_window_in_front(before, now))
@@ -186,6 +215,7 @@ pub(super) async fn afresh(step: &mut StepInProgress<'_>) -> Result<CapturedScre
     let before = std::mem::take(&mut step.screen);
     let clean = take(step).await;
     step.screen.clean = clean.as_ref().ok().map(|picture| picture.image.clone());
+    step.screen.size = clean.as_ref().ok().map(|picture| picture.size);
     let mut listed = list(step).await;
     if listed.is_ok() {
         listed = mark(step).await;
@@ -211,6 +241,7 @@ async fn list(step: &mut StepInProgress<'_>) -> Result<(), StrategyError> {
     // Even if nothing was done since the last list, time has passed.
     let refresh = Map::from_iter([("force_refresh".to_owned(), true.into())]);
     let result = patiently(step, "get_app_window_controls_target_info", refresh).await;
+    step.screen.read = result.is_ok().then(Instant::now);
     let result = match result {
         Ok(came) => came,
         Err(broken) => {
@@ -257,7 +288,10 @@ async fn mark(step: &mut StepInProgress<'_>) -> Result<(), StrategyError> {
     let Some(clean) = step.screen.clean.clone().filter(|_| !unseen) else { return Ok(()) };
     let mark =
         |row: &ControlRow| Mark { rect: row.rect, label: row.id.clone(), kind: row.kind.clone() };
-    let marks: Vec<Mark> = step.screen.rows.iter().map(mark).collect();
+    let marks = match &step.screen.screen.controls {
+        Some(controls) => annotate::marks(controls),
+        None => step.screen.rows.iter().map(mark).collect(),
+    };
     let drawn = spawn_blocking(move || annotate::draw(&clean, &marks)).await;
     let failed =
         |reason: String| StrategyError(format!("cannot annotate the screenshot: {reason}"));
@@ -320,8 +354,7 @@ async fn patiently(
         if result.succeeded() {
             return Ok(result);
         }
-        let error = result.result.error.clone().unwrap_or_default();
-        let reason = error.lines().collect::<Vec<_>>().join("; ");
+        let reason = format!("{}: {}", missing(tool), failure_text::reason(&result));
         let pause = result.failure().and_then(|failure| pause(failure, waits));
         let Some(pause) = pause.filter(|_| step.options.safeguards.patience && !step.is_over())
         else {
@@ -335,6 +368,15 @@ async fn patiently(
         if step.hands.perform(Action::Wait(pause), pause + slack).await.is_err() {
             return Err(StrategyError(reason));
         }
+    }
+}
+
+/// What a command that failed did not bring.
+fn missing(tool: &str) -> &'static str {
+    match tool {
+        "capture_screenshot" => "no screenshot could be taken",
+        "get_mobile_app_target_info" => "the apps could not be listed",
+        _ => "the controls could not be read",
     }
 }
 

@@ -1,5 +1,6 @@
 //! LLM_INTERACTION: the policy is shown the screen and decides.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -91,9 +92,12 @@ pub(in super::super) fn observation(
         round: step.number,
         previous_plan: step.memory.plan().to_vec(),
         last_success_actions: step.memory.last_success_actions(),
+        history: step.memory.history(),
         installed_apps: step.context.installed_apps.clone().unwrap_or_default(),
+        apps: step.leaves.apps.as_ref().map(|listed| Arc::clone(&listed.apps)).unwrap_or_default(),
         current_controls: screen.rows.clone(),
         screen: screen.screen.controls.as_deref().map(numbered_outline).unwrap_or_default(),
+        size: screen.size,
         app: screen.screen.app.clone(),
         feedback: step.observations.clone(),
         blackboard: step.memory.blackboard(),
@@ -102,6 +106,7 @@ pub(in super::super) fn observation(
         clean: screen.clean.clone(),
         marked: screen.marked.clone(),
         doubt: screen.doubt.clone(),
+        stuck: step.stuck.clone(),
         left: step.left.clone(),
     }
 }

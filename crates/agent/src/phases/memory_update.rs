@@ -83,6 +83,11 @@ pub(in super::super) fn line(step: &mut StepInProgress<'_>) -> format::AgentStep
     let response = decided.then(|| {
         step.writer.keep(format!("response_step{number}.txt"), thinking.response.as_bytes())
     });
+    if let Some(planning) = &thinking.planning {
+        let stem = format!("plan_step{number}");
+        step.writer.keep_prompt(format!("{stem}_prompt.json"), &planning.prompt, &known);
+        step.writer.keep(format!("{stem}_response.txt"), planning.response.as_bytes());
+    }
     let actions = (step.steps_before + 1, step.writer.action_count());
     let at_ms = step.writer.0.as_ref().map_or(0, |recorder| recorder.at_ms(step.began));
     let decision = thinking.decision;

@@ -3,10 +3,11 @@
 
 use super::user_message::{controls, sentence};
 use super::{ContentPart, Message, Prompt, Role};
+use crate::coordinates::CoordinateSpace;
 use crate::decision::Decision;
 use crate::json_line::{self, to_json_line};
 use crate::observation::Observation;
-use crate::options::ScreenshotMode;
+use crate::options::{PromptForm, ScreenshotMode};
 
 /// Asks whether the goal is reached.
 pub(crate) fn judgement(
@@ -24,7 +25,11 @@ pub(crate) fn judgement(
     let mut parts: Vec<ContentPart> =
         picture.into_iter().cloned().map(ContentPart::Image).collect();
     parts.push(ContentPart::Text(judge_text(observation, claim)));
-    Prompt { system: SYSTEM.into(), turns: vec![Message { role: Role::User, parts }] }
+    Prompt {
+        system: SYSTEM.into(),
+        turns: vec![Message { role: Role::User, parts }],
+        ..Prompt::default()
+    }
 }
 
 fn judge_text(observation: &Observation, claim: &Decision) -> String {
@@ -38,7 +43,8 @@ fn judge_text(observation: &Observation, claim: &Decision) -> String {
     if let Some(app) = &observation.app {
         blocks.push(format!("[App in Front]: {}", to_json_line(app)));
     }
-    blocks.push(controls(&observation.screen));
+    let space = CoordinateSpace::pixels(observation.size);
+    blocks.push(controls(observation, PromptForm::Compact, &space));
     blocks.join("\n")
 }
 

@@ -11,21 +11,26 @@ use crate::observation::Function;
 /// The schema of a step's response. It allows one action, so that models do not write lists needlessly.
 pub(crate) fn decision_schema(functions: &[Function]) -> Value {
     let status = json!({ "type": "string", "enum": ["CONTINUE", "FINISH", "FAIL"] });
-    let call = |name: &str, arguments: Value| {
+    let call = |names: &[&str], arguments: Value| {
         json!({
             "type": "object",
-            "properties": { "function": { "type": "string", "enum": [name] }, "arguments": arguments, "status": status },
+            "properties": { "function": { "type": "string", "enum": names }, "arguments": arguments, "status": status },
             "required": ["function", "arguments", "status"],
             "additionalProperties": false,
         })
     };
-    let nothing = call(
-        "",
-        json!({ "type": "object", "properties": {}, "required": [], "additionalProperties": false }),
-    );
-    let calls =
-        functions.iter().map(|function| call(&function.name, strip_descriptions(&function.schema)));
-    let calls: Vec<Value> = calls.chain([nothing]).collect();
+    // Functions that take the same arguments are said together.
+    let nothing = strip_descriptions(&Map::new());
+    let mut groups: Vec<(Value, Vec<&str>)> = vec![(nothing, vec![""])];
+    for function in functions {
+        let arguments = strip_descriptions(&function.schema);
+        match groups.iter_mut().find(|(known, _)| *known == arguments) {
+            Some((_, names)) => names.push(&function.name),
+            None => groups.push((arguments, vec![&function.name])),
+        }
+    }
+    let calls: Vec<Value> =
+        groups.into_iter().map(|(arguments, names)| call(&names, arguments)).collect();
     let text = json!({ "type": "string" });
     let texts = json!({ "type": "array", "items": text });
     json!({
@@ -50,6 +55,19 @@ pub(crate) fn judgement_schema() -> Value {
         "type": "object",
         "properties": { "why": { "type": "string" }, "reached": { "type": "boolean" } },
         "required": ["why", "reached"],
+        "additionalProperties": false,
+    })
+}
+
+/// The schema of a plan.
+pub(crate) fn plan_schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "why": { "type": "string" },
+            "plan": { "type": "array", "items": { "type": "string" } },
+        },
+        "required": ["why", "plan"],
         "additionalProperties": false,
     })
 }

@@ -6,20 +6,20 @@
 
 use serde_json::{Map, Value};
 
-use super::arguments;
 use super::lenient_json::{self, ParsedValue};
+use super::{UnusableReply, arguments};
 use crate::decision::{AgentStatus, Decision, FunctionCall};
 use crate::observation::Function;
 use thumbwire_base::truncate;
 
 /// How much of a reply is read, in bytes. A decision has a few hundred; thinking aloud takes thousands.
-const LONGEST_REPLY: usize = 256 * 1024;
+pub(super) const LONGEST_REPLY: usize = 256 * 1024;
 
 /// The maximum number of actions in a decision.
-const MOST_ACTIONS: usize = 10;
+pub(super) const MOST_ACTIONS: usize = 10;
 
 /// The longest text of a decision, in characters, and the longest list of texts.
-const LONGEST_TEXT: usize = 4_000;
+pub(super) const LONGEST_TEXT: usize = 4_000;
 const MOST_LINES: usize = 30;
 
 /// Parses a decision. `cut_off` says that the model's output was truncated.
@@ -31,18 +31,41 @@ pub(crate) fn decision(
     cut_off: bool,
     functions: &[Function],
 ) -> Result<Decision, String> {
-    let found = best(reply, cut_off, "action", is_decision, acts)?;
+    let mut decision = unresolved(reply, cut_off).map_err(|unusable| unusable.wrong)?;
+    let actions = std::mem::take(&mut decision.actions).into_iter();
+    decision.actions = actions.map(|call| resolve(call, functions)).collect::<Result<_, _>>()?;
+    Ok(decision)
+}
+
+/// Parses a decision without looking at the functions.
+///
+/// # Errors
+/// As [`decision`].
+pub(super) fn unresolved(reply: &str, cut_off: bool) -> Result<Decision, UnusableReply> {
+    let found = best(reply, cut_off, "action", is_decision, acts);
+    let found = found.map_err(|wrong| {
+        let silent = !cut_off && !strip_reasoning(reply).contains('{');
+        UnusableReply { wrong, call: None, silent }
+    })?;
     let twice = |key: &&String| !SPOKEN.contains(&key.to_ascii_lowercase().as_str());
     if let Some(key) = found.twice.iter().find(twice) {
-        return Err(format!("`{key}` appears twice with different values"));
+        return Err(format!("`{key}` appears twice with different values").into());
     }
-    let mut decision = read(&found.value)?;
-    for doing in &mut decision.actions {
-        let function = named(&doing.function, functions)?;
-        doing.function.clone_from(&function.name);
-        doing.arguments = arguments::coerce(function, std::mem::take(&mut doing.arguments))?;
-    }
-    Ok(decision)
+    Ok(read(&found.value)?)
+}
+
+/// The call with the function's own name, and arguments that fit its schema.
+///
+/// # Errors
+/// There is no such function, or the arguments do not fit.
+pub(super) fn resolve(call: FunctionCall, functions: &[Function]) -> Result<FunctionCall, String> {
+    let function = named(&call.function, functions)?;
+    let arguments = arguments::coerce(function, call.arguments)?;
+    Ok(FunctionCall { function: function.name.clone(), arguments })
+}
+
+pub(super) fn too_many(actions: &[FunctionCall]) -> String {
+    format!("it has {} actions; the maximum is {MOST_ACTIONS}", actions.len())
 }
 
 /// The calls of an answer, whether or not the functions exist.
@@ -50,10 +73,43 @@ pub(crate) fn decision(
 /// # Errors
 /// It is not an answer.
 pub(crate) fn calls(answer: &Value) -> Result<Vec<FunctionCall>, String> {
+    unchecked(answer).map(|decision| decision.actions)
+}
+
+/// The decision of an answer, whether or not its functions exist.
+///
+/// # Errors
+/// It is not an answer.
+pub(crate) fn unchecked(answer: &Value) -> Result<Decision, String> {
     if !is_decision(answer) {
         return Err(NOTHING_SAID.into());
     }
-    read(answer).map(|decision| decision.actions)
+    read(answer)
+}
+
+/// A parsed plan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ParsedPlan {
+    /// The sub-goals, in order.
+    pub plan: Vec<String>,
+    /// Why this plan, in a sentence.
+    pub reason: String,
+}
+
+/// Parses a plan.
+///
+/// # Errors
+/// As [`decision`].
+pub(crate) fn parse_plan(reply: &str, cut_off: bool) -> Result<ParsedPlan, String> {
+    let has =
+        |value: &Value| value.as_object().is_some_and(|object| get(object, &["plan"]).is_some());
+    let found = best(reply, cut_off, "plan", has, has)?;
+    let object = found.value.as_object().cloned().unwrap_or_default();
+    let plan = lines(&object, "plan");
+    if plan.is_empty() {
+        return Err("`plan` is empty".into());
+    }
+    Ok(ParsedPlan { plan, reason: text(&object, &["why", "reason", "thought"]) })
 }
 
 /// A parsed judgement.
@@ -90,7 +146,7 @@ pub(crate) fn parse_judgement(reply: &str, cut_off: bool) -> Result<ParsedJudgem
 const NOTHING_SAID: &str = "it has neither `action` nor `status`";
 
 /// Keys that hold the model's thoughts. A second value for one of them does no harm.
-const SPOKEN: [&str; 5] = ["observation", "thought", "comment", "plan", "remember"];
+pub(super) const SPOKEN: [&str; 5] = ["observation", "thought", "comment", "plan", "remember"];
 
 const ACTION: [&str; 4] = ["action", "actions", "action_list", "tool_calls"];
 const FUNCTION: [&str; 3] = ["function", "name", "tool"];
@@ -139,7 +195,7 @@ fn best(
 
 /// The reply without its reasoning: a draft is not a decision. Some chat templates write the opening tag themselves, so
 /// a reply may have only the closing one.
-fn strip_reasoning(reply: &str) -> &str {
+pub(super) fn strip_reasoning(reply: &str) -> &str {
     let start = reply.trim_start();
     if start.starts_with(['{', '[', '`']) {
         return reply;
@@ -194,7 +250,7 @@ fn read(answer: &Value) -> Result<Decision, String> {
         Some(action) => gather(action, object, &mut actions, &mut statuses)?,
     }
     if actions.len() > MOST_ACTIONS {
-        return Err(format!("it has {} actions; the maximum is {MOST_ACTIONS}", actions.len()));
+        return Err(too_many(&actions));
     }
     // Of several actions, the last has the final status.
     let inside = statuses.last().copied();
@@ -279,7 +335,10 @@ fn call(one: &Map<String, Value>) -> Result<Option<FunctionCall>, String> {
 }
 
 /// The arguments, which may be written as a string.
-fn object(arguments: Option<Value>, function: &str) -> Result<Map<String, Value>, String> {
+pub(super) fn object(
+    arguments: Option<Value>,
+    function: &str,
+) -> Result<Map<String, Value>, String> {
     match arguments {
         None | Some(Value::Null) => Ok(Map::new()),
         Some(Value::Object(object)) => Ok(object),
@@ -340,7 +399,7 @@ fn word(status: AgentStatus) -> &'static str {
 }
 
 /// A member by one of its names, ignoring case.
-fn get<'a>(object: &'a Map<String, Value>, names: &[&str]) -> Option<&'a Value> {
+pub(super) fn get<'a>(object: &'a Map<String, Value>, names: &[&str]) -> Option<&'a Value> {
     names
         .iter()
         .find_map(|name| object.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)))
@@ -348,12 +407,12 @@ fn get<'a>(object: &'a Map<String, Value>, names: &[&str]) -> Option<&'a Value> 
 }
 
 /// The text of a member; other values as JSON.
-fn text(object: &Map<String, Value>, names: &[&str]) -> String {
+pub(super) fn text(object: &Map<String, Value>, names: &[&str]) -> String {
     get(object, names).map(line).unwrap_or_default()
 }
 
 /// The lines of a member: a list, or one string with a line for each.
-fn lines(object: &Map<String, Value>, name: &str) -> Vec<String> {
+pub(super) fn lines(object: &Map<String, Value>, name: &str) -> Vec<String> {
     let lines = match get(object, &[name]) {
         Some(Value::Array(list)) => list.iter().map(line).collect(),
         Some(Value::String(text)) => text.lines().map(|text| line(&text.into())).collect(),

@@ -91,6 +91,7 @@ impl RunTask for FakeRunner {
         let status = if stopped.is_some() { AgentStatus::Continue } else { AgentStatus::Finish };
         let spent = Usage { calls: 2, input_tokens: 900, dollars: Some(0.5), ..Usage::default() };
         let ended = RunResult {
+            limit: None,
             status,
             reason: "Three restaurants are there".into(),
             stopped,

@@ -59,6 +59,11 @@ impl<P: Perform> Perform for RedactedPerform<P> {
                     "a log file may contain one of this run's secrets; read the log instead";
                 return Err(Cause::Refused { reason: reason.into() }.into());
             }
+            // Every app can read the clipboard, and an address leaves the phone.
+            Action::SetClipboard(text) | Action::OpenUrl(text) if self.has_placeholder(&text) => {
+                let reason = "a secret can only be typed, not copied or put into an address";
+                return Err(Cause::Refused { reason: reason.into() }.into());
+            }
             Action::CallAppTool(mut asked) => {
                 asked.arguments.values_mut().try_for_each(|value| self.filled(value))?;
                 self.inner.perform(call, Action::CallAppTool(asked)).await
@@ -100,6 +105,11 @@ impl<P: Perform> RedactedPerform<P> {
             }
             other => other,
         })
+    }
+
+    /// Whether the text names a secret of this run.
+    fn has_placeholder(&self, text: &str) -> bool {
+        !matches!(self.vault.fill(text), Ok(None))
     }
 
     fn cleaned(&self, done: Result<Outcome, Failure>) -> Result<Outcome, Failure> {

@@ -42,7 +42,11 @@ async fn policy_decides_without_controls_or_apps() {
     assert!(seen[0].installed_apps.is_empty() && seen[0].current_controls.is_empty());
     assert!(seen[0].clean.is_some() && seen[0].marked.is_none() && seen[0].doubt.is_some());
     assert_eq!(seen[0].feedback.len(), 2, "{:?}", seen[0].feedback);
-    assert!(seen[0].feedback[1].starts_with("Missing from this step: Failed to dump UI hierarchy"));
+    assert!(
+        seen[0].feedback[1].starts_with(
+            "Missing from this step: the controls could not be read: the phone is busy"
+        )
+    );
     // It is available again, so nothing more is said about it.
     assert_eq!((seen[1].current_controls.len(), seen[1].feedback.len()), (2, 0));
 }
@@ -68,7 +72,7 @@ async fn failed_action_is_reported_and_skips_later_ones() {
     assert_eq!(
         seen[1].feedback,
         [
-            "click_control failed: Failed to click control: the phone is busy; try again; if it fails again, try another way",
+            "click_control failed: the phone is busy; try again; if it fails again, try another way",
             "click_control failed: not done: an earlier action in the same reply failed"
         ]
     );

@@ -36,11 +36,9 @@ impl Check<'_> {
             return None;
         }
         let says = format!(
-            "{} had moved before the tap landed, and is at {}, {} now: the tap may have gone to something else, or to nothing. Check \
+            "{} had moved before the tap landed, and is elsewhere now: the tap may have gone to something else, or to nothing. Check \
              what it did; if that is not what you wanted, tap the control where it is now.",
             quoted([was.name()]),
-            is.bounds.center().x,
-            is.bounds.center().y,
         );
         // New text may be the tap's effect. Without new or changed text it had none.
         let ticked =

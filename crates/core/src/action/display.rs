@@ -78,6 +78,9 @@ impl fmt::Display for Action {
             }
             Self::Pinch { scale, .. } => write!(f, "pinch by {scale}"),
             Self::ReadClipboard => f.write_str("read the clipboard"),
+            Self::SetLocation(at) => {
+                write!(f, "set the location to {}, {}", at.latitude, at.longitude)
+            }
             // Never the text itself: it may be a password.
             Self::SetClipboard(text) => {
                 write!(f, "set the clipboard to {} characters", text.chars().count())

@@ -20,6 +20,10 @@ pub(super) struct Font {
     known: HashMap<char, Glyph>,
 }
 
+/// A font size in pixels per em.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct FontSize(i32);
+
 /// A glyph: how much of each pixel it covers.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Glyph {
@@ -47,23 +51,9 @@ impl Font {
         kept.chain(long.then_some('\u{2026}')).map(|letter| self.glyph(letter)).collect()
     }
 
-    /// Width and height of a label's box; both 0 for an empty label.
-    pub(super) fn size_of(&self, label: &[Glyph]) -> (i32, i32) {
-        if label.is_empty() {
-            return (0, 0);
-        }
-        let across: i32 = label.iter().map(|glyph| glyph.advance).sum();
-        (across + 2 * self.margin(), self.capital() + 2 * self.margin())
-    }
-
-    /// The padding between the edge of a box and its text.
-    pub(super) fn margin(&self) -> i32 {
-        (self.size / 6).max(2)
-    }
-
-    /// The height of capitals and digits: 1456 of 2048 units in Roboto.
-    pub(super) fn capital(&self) -> i32 {
-        (self.size * 1456 + 1024) / 2048
+    /// The size, which tells how its labels are drawn.
+    pub(super) fn size(&self) -> FontSize {
+        FontSize(self.size)
     }
 
     fn glyph(&mut self, letter: char) -> Glyph {
@@ -75,6 +65,32 @@ impl Font {
         };
         let size = self.size;
         self.known.entry(letter).or_insert_with(|| rasterise(letter, size)).clone()
+    }
+}
+
+impl FontSize {
+    /// Width and height of a label's box; both 0 for an empty label.
+    pub(super) fn size_of(self, label: &[Glyph]) -> (i32, i32) {
+        if label.is_empty() {
+            return (0, 0);
+        }
+        let across: i32 = label.iter().map(|glyph| glyph.advance).sum();
+        (across + 2 * self.side_margin(), self.capital() + 2 * self.margin())
+    }
+
+    /// The padding to the left and right of a label's text: without it the edge of the box looks like a 1.
+    pub(super) fn side_margin(self) -> i32 {
+        (self.0 / 5).max(2)
+    }
+
+    /// The padding above and below it.
+    pub(super) fn margin(self) -> i32 {
+        (self.0 / 6).max(2)
+    }
+
+    /// The height of capitals and digits: 1456 of 2048 units in Roboto.
+    pub(super) fn capital(self) -> i32 {
+        (self.0 * 1456 + 1024) / 2048
     }
 }
 

@@ -9,6 +9,7 @@ use thumbwire_adb::AdbServer;
 use thumbwire_device::Platform;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::time::sleep;
 
 use super::*;
 use crate::action::{Cause, DeviceKind};
@@ -31,6 +32,8 @@ struct Scripted {
     unknown: bool,
     has: &'static str,
     reason: Option<&'static str>,
+    /// How long it takes to list its phones.
+    slow: Duration,
     asked: Arc<Mutex<Vec<String>>>,
 }
 
@@ -41,6 +44,7 @@ impl DeviceProvider for Scripted {
     }
 
     async fn list(&self) -> Result<Vec<ListedDevice>, Failure> {
+        sleep(self.slow).await;
         Ok([self.has].iter().filter(|id| !id.is_empty()).map(|id| phone(id, "device")).collect())
     }
 
@@ -88,6 +92,26 @@ async fn the_first_provider_that_has_a_phone_opens_it() {
     assert_eq!(cause, Cause::DeviceNotAuthorized { device: "one".into() });
     assert!(asked.lock().unwrap().is_empty());
     assert_eq!(providers.list().await.unwrap().len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn slow_providers_list_at_the_same_time_and_keep_their_order() {
+    let slow =
+        |has, seconds| Scripted { has, slow: Duration::from_secs(seconds), ..Scripted::default() };
+    let providers = DeviceProviders::default().with(slow("a", 3)).with(slow("b", 2));
+    let began = tokio::time::Instant::now();
+    let ids: Vec<String> = providers.list().await.unwrap().into_iter().map(|it| it.id).collect();
+    assert_eq!((ids, began.elapsed()), (vec!["a".into(), "b".into()], Duration::from_secs(3)));
+}
+
+#[cfg(feature = "virtual-phone")]
+#[tokio::test]
+async fn an_id_like_that_of_a_built_in_phone_is_answered_with_their_ids() {
+    let providers = DeviceProviders::default().with(VirtualPhoneProvider::default());
+    let Cause::DeviceNotConnected { reason, .. } = refused(&providers, "virtual-io").await else {
+        panic!("another cause");
+    };
+    assert_eq!(reason, "the built-in phones are `virtual` and `virtual-ios`");
 }
 
 #[tokio::test]

@@ -88,7 +88,8 @@ impl DeviceProvider for UsbmuxProvider {
             }
         };
         let Some(device) = devices.into_iter().find(|device| device.udid == id) else {
-            return Ok(OpenResult::NotMine(None));
+            let reason = is_udid(id).then(|| "usbmuxd lists no iPhone with this UDID".into());
+            return Ok(OpenResult::NotMine(reason));
         };
         match Ios::attach_usbmux(id, &self.client, id).await {
             Ok(ios) => Ok(OpenResult::Opened(Arc::new(ios))),
@@ -105,6 +106,17 @@ impl DeviceProvider for UsbmuxProvider {
                 Err(failure.unwrap_or_else(|| Failure::of_device(id, &error)))
             }
         }
+    }
+}
+
+/// Whether this is the UDID of an iPhone or iPad: 40 hexadecimal digits, and since 2018 8 and 16 with a dash between.
+fn is_udid(id: &str) -> bool {
+    let is_hex = |digits: &str| digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+    match id.split_once('-') {
+        Some((chip, unique)) => {
+            (chip.len(), unique.len()) == (8, 16) && is_hex(chip) && is_hex(unique)
+        }
+        None => id.len() == 40 && is_hex(id),
     }
 }
 
@@ -230,8 +242,15 @@ mod tests {
     async fn computer_without_usbmuxd_has_no_iphones() {
         let provider = provider("UNIX:/nonexistent/usbmuxd");
         assert_eq!(provider.list().await.unwrap(), []);
-        let opened = provider.open("00008030-001A2D3E4F50802E").await;
-        assert!(matches!(opened, Ok(OpenResult::NotMine(None))));
+        let reason = async |id| match provider.open(id).await {
+            Ok(OpenResult::NotMine(reason)) => reason,
+            _ => panic!("{id} was opened"),
+        };
+        let told = Some("usbmuxd lists no iPhone with this UDID".to_owned());
+        assert_eq!(reason("00008030-001A2D3E4F50802E").await, told);
+        assert_eq!(reason("2b6f0cc904d137be2e1730235f5664094b831186").await, told);
+        assert_eq!(reason("emulator-5554").await, None);
+        assert_eq!(reason("00008030-001A2D3E4F508").await, None);
     }
 
     #[tokio::test(start_paused = true)]

@@ -12,7 +12,7 @@ use thumbwire_virtual_android::{Setup, VirtualPhone};
 use tokio::sync::watch;
 
 use super::adb_direct::attach_with_key;
-use super::{DeviceChange, DeviceProvider, HostKey, OpenResult, VIRTUAL};
+use super::{BUILT_IN, DeviceChange, DeviceProvider, HostKey, OpenResult, VIRTUAL};
 use crate::action::{DeviceKind, Failure, ListedDevice};
 
 /// The built-in virtual phone. It is created when it is first opened, and listed from then on, so nobody gets it by accident.
@@ -82,7 +82,9 @@ impl DeviceProvider for VirtualPhoneProvider {
 
     async fn open(&self, id: &str) -> Result<OpenResult, Failure> {
         if id != VIRTUAL {
-            return Ok(OpenResult::NotMine(None));
+            let near = id.to_lowercase().starts_with("virt");
+            let built_in = || format!("the built-in phones are `{}`", BUILT_IN.join("` and `"));
+            return Ok(OpenResult::NotMine(near.then(built_in)));
         }
         let phone = self.phone();
         let connect = move || {

@@ -1,7 +1,8 @@
-//! The phone's clipboard.
+//! The phone's clipboard, and the location that it tells apps.
 
 use super::attached_device::AttachedDevice;
 use crate::action::{Failure, Outcome};
+use thumbwire_device::Location;
 
 impl AttachedDevice {
     pub(super) async fn read_clipboard(&self) -> Result<Outcome, Failure> {
@@ -13,6 +14,11 @@ impl AttachedDevice {
     pub(super) async fn set_clipboard(&self, text: &str) -> Result<Outcome, Failure> {
         let setting = async { self.device.clipboard()?.set_clipboard(text).await };
         self.act_unseen(setting).await?;
+        Ok(Outcome::Done)
+    }
+
+    pub(super) async fn set_location(&self, at: Location) -> Result<Outcome, Failure> {
+        self.act(async { self.device.simulated_location()?.set_location(at).await }).await?;
         Ok(Outcome::Done)
     }
 }

@@ -38,6 +38,7 @@ impl AttachedDevice {
         let _turn = self.screen.acting.lock().await;
         self.refuse_if_guarded().await?;
         self.refuse_if_too_long(&typing.text, deadline).await?;
+        let typing = &submitted_apart(typing);
         // A typing error says itself whether text was typed; the steps around it are added here.
         let acted = |failure| Failure { side_effect: self.acted(), ..failure };
         let prepared = if typing.into.is_some() || typing.clear {
@@ -431,6 +432,16 @@ fn was_focused(hit: &TapResult, now: &Node) -> bool {
     text_field::focused(tree).map(|at| &tree.nodes[at]).is_some_and(|then| {
         (&then.id, &then.class, then.bounds) == (&now.id, &now.class, now.bounds)
     })
+}
+
+/// A single line that ends with Enter is typed first, and submitted after it was read back: then the field may be gone.
+fn submitted_apart(typing: &TextInput) -> TextInput {
+    match typing.text.strip_suffix('\n') {
+        Some(text) if !typing.submit && !text.is_empty() && !text.contains(['\n', '\r']) => {
+            TextInput { text: text.to_owned(), submit: true, ..typing.clone() }
+        }
+        _ => typing.clone(),
+    }
 }
 
 fn nothing_to_clear() -> Failure {

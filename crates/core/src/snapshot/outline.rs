@@ -17,7 +17,7 @@ use thumbwire_device::{Front, Node, Rect, WindowKind};
 
 use super::{ElementRef, Snapshot};
 use lines::{Line, labelled_by, lines};
-pub use numbered::{NumberedLine, numbered_outline};
+pub use numbered::{LinePlace, NumberedLine, numbered_outline};
 
 /// How much a line tells about its element.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -89,7 +89,7 @@ impl Outline {
             written.push(OutlineLine { depth: line.depth, text, id });
         }
         Self {
-            header: header(snapshot),
+            header: header(snapshot, "mobile_unlock opens it"),
             nothing: lines.is_empty().then(|| {
                 format!(
                     "{}. Take a picture (mobile_take_screenshot) and tap by coordinates",
@@ -118,8 +118,8 @@ impl fmt::Display for Outline {
     }
 }
 
-/// The first line: what is in front, and what is special about the screen.
-fn header(snapshot: &Snapshot) -> String {
+/// The first line: what is in front, and what is special about the screen. `unlock` says what opens a locked phone.
+fn header(snapshot: &Snapshot, unlock: &str) -> String {
     let tree = &snapshot.tree;
     let mut out = match &tree.front {
         Front::App(front) => {
@@ -140,7 +140,7 @@ fn header(snapshot: &Snapshot) -> String {
         out.push_str("unknown app");
     }
     if let Some(state) = tree.front.lock() {
-        let _ = write!(out, " ({state}; mobile_unlock opens it)");
+        let _ = write!(out, " ({state}; {unlock})");
     }
     match tree.window {
         WindowKind::Main => {}
@@ -233,6 +233,14 @@ impl Style for RefStyle<'_> {
 }
 
 fn write_line<S: Style>(snapshot: &Snapshot, line: &Line, style: &S) -> String {
+    let words = write_words(snapshot, line, style);
+    let parts = [Some(words), style.place(line), style.id(line.node, line.is_target)];
+    let parts: Vec<String> = parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
+    parts.join(" ")
+}
+
+/// A line without its place and its id.
+fn write_words<S: Style>(snapshot: &Snapshot, line: &Line, style: &S) -> String {
     let mut out = String::new();
     let mut part = |text: &str| {
         if !out.is_empty() {
@@ -261,12 +269,6 @@ fn write_line<S: Style>(snapshot: &Snapshot, line: &Line, style: &S) -> String {
             Some(over) => part(&format!("[covered by {over}]")),
             None => part("[covered]"),
         }
-    }
-    if let Some(place) = style.place(line) {
-        part(&place);
-    }
-    if let Some(id) = style.id(line.node, line.is_target) {
-        part(&id);
     }
     out
 }

@@ -53,6 +53,9 @@ impl From<&Action> for StoredAction {
             },
             Action::ReadClipboard => Self::ReadClipboard,
             Action::SetClipboard(text) => Self::SetClipboard { text: text.clone() },
+            Action::SetLocation(at) => {
+                Self::SetLocation { latitude: at.latitude, longitude: at.longitude }
+            }
             Action::ClearData(app) => Self::ClearData { app: app.0.clone() },
             Action::SetPermission { app, permission, granted } => Self::SetPermission {
                 app: app.0.clone(),

@@ -1,4 +1,4 @@
-//! The trace format on disk, version 8. Records of earlier versions are converted on reading (`upgrade.rs`).
+//! The trace format on disk, version 9. Records of earlier versions are converted on reading (`upgrade.rs`).
 //!
 //! A run is a folder with `trace.jsonl`, one JSON object per line: first the run, then a record per action, agent step
 //! and so on. Files named in records are relative to the folder. The types mirror the live ones but are separate: live
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// The version that this program writes.
-pub const VERSION: u32 = 8;
+pub const VERSION: u32 = 9;
 
 /// The file of records in a run's folder.
 pub const FILE: &str = "trace.jsonl";
@@ -53,6 +53,10 @@ pub enum TraceRecord {
     Goal(GoalStart),
     /// An agent step: what the policy saw, thought and called. Its actions precede this line.
     AgentStep(Box<AgentStep>),
+    /// A step that a flow or a script names: its actions precede this line, and so do the steps that it consists of.
+    NamedStep(Box<NamedStep>),
+    /// The result of a flow's case.
+    CaseEnd(Box<CaseEnd>),
     /// The end of the goal.
     GoalEnd {
         /// `FINISH`, `FAIL`, or `CONTINUE` if it can be resumed.
@@ -125,6 +129,93 @@ pub struct AgentStep {
     pub memory: Value,
 }
 
+/// A step with a name of its own. Files are relative to the run's folder.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct NamedStep {
+    /// Counted from 1, in the order in which the steps began.
+    pub step: u32,
+    /// The step that it is a part of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<u32>,
+    /// Its name, else what it does.
+    pub name: String,
+    /// What it does, if the name does not say that.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub does: String,
+    /// Its position in a file, `notes.yaml:12:7`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub place: String,
+    /// Milliseconds since the run began.
+    pub at_ms: u64,
+    /// The duration in milliseconds.
+    pub duration_ms: u64,
+    /// `passed`, `failed`, or `skipped` if it failed and was optional.
+    pub status: String,
+    /// Why it failed.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub reason: String,
+    /// What it expected to see, if that was not there.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub expected: String,
+    /// Why earlier tries failed, if it was repeated.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub retried: Vec<String>,
+    /// What it waited for, in the words of the last refusal.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub waited_for: String,
+    /// The first and last action in it; `None` if it had none.
+    pub action_range: Option<[u32; 2]>,
+    /// The screenshot when it began.
+    pub before: Option<String>,
+    /// The screenshot when it ended.
+    pub after: Option<String>,
+    /// What it compared and found different, side by side.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub comparison: Option<String>,
+}
+
+/// How a flow's case ended. Files are relative to the run's folder.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct CaseEnd {
+    /// The flow's name.
+    pub flow: String,
+    /// The flow's file, as given.
+    pub file: String,
+    /// The case's name.
+    pub case: String,
+    /// The attempt, counted from 1.
+    pub attempt: u32,
+    /// Whether it passed.
+    pub passed: bool,
+    /// The kind of failure: `expectation`, `step`, `crash`, `anr`, `goal`, `phone` or `time-out`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub failure: String,
+    /// Why it failed.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub reason: String,
+    /// The crashes in it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub crashes: Vec<CrashRecord>,
+    /// The newest lines of the phone's log, if it failed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub log: Vec<String>,
+    /// Notes that did not fail it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+    /// The screenshot after it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub screenshot: Option<String>,
+}
+
+/// A crash.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct CrashRecord {
+    /// What crashed, in a sentence.
+    pub what: String,
+    /// The stack trace, or what the log has of it.
+    pub excerpt: Vec<String>,
+}
+
 /// A call of an agent step.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct CallRecord {
@@ -136,12 +227,32 @@ pub struct CallRecord {
     pub success: bool,
     /// The result, in a sentence.
     pub message: String,
+    /// What it changed on the screen, in a few words; empty if unknown.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub effect: String,
     /// The control it was for, as an index into the snapshot's nodes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node: Option<usize>,
     /// Where a touch started and ended.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub touch: Vec<[i32; 2]>,
+    /// The act, if the user refused it: a resumed run does not ask about it again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refused: Option<RefusedAct>,
+}
+
+/// An act that the user refused, by what identifies it: its kind, and the control that would do it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct RefusedAct {
+    /// What it may do: `pay`, `delete something`.
+    pub what: String,
+    /// The app in front.
+    pub app: String,
+    /// The control's text, or what else names the act.
+    pub text: String,
+    /// The text of its row or of its dialog, if that tells it apart.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub about: String,
 }
 
 /// A judgement.
@@ -221,6 +332,7 @@ pub enum StoredAction {
     PullFile { path: String, name: Option<String> },
     ReadClipboard,
     SetClipboard { text: String },
+    SetLocation { latitude: f64, longitude: f64 },
     ClearData { app: String },
     SetPermission { app: String, permission: String, granted: bool },
     Wait { ms: u64 },

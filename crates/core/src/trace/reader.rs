@@ -8,8 +8,8 @@ use std::io::{self, Read as _};
 use std::path::{Component, Path, PathBuf};
 
 use super::format::{
-    ActionResult, AgentStep, FILE, GoalStart, StoredAction, StoredOutcome, TraceRecord,
-    UsageRecord, VERSION,
+    ActionResult, AgentStep, CaseEnd, FILE, GoalStart, NamedStep, StoredAction, StoredOutcome,
+    TraceRecord, UsageRecord, VERSION,
 };
 use super::upgrade::read_record;
 
@@ -31,6 +31,8 @@ pub struct Trace {
     pub goals: Vec<GoalStart>,
     /// What happened, in order.
     pub entries: Vec<TraceEntry>,
+    /// The result of the flow's case, if it is one.
+    pub case: Option<CaseEnd>,
     /// The status and reason at the end; `None` if there was no goal or the run never ended.
     pub ended: Option<(String, String)>,
     /// The phone's description of itself.
@@ -45,11 +47,13 @@ pub struct Trace {
     pub lines: Vec<TraceRecord>,
 }
 
-/// An agent step with its actions, or an action outside of any step.
+/// An agent step or a named step with its actions, or actions outside of any step.
 #[derive(Debug, Clone, Default)]
 pub struct TraceEntry {
     /// The agent step, if there is one.
     pub step: Option<AgentStep>,
+    /// The named step, if it is one. The steps that it consists of are entries of their own, after it.
+    pub named: Option<NamedStep>,
     /// The actions on the phone.
     pub actions: Vec<RecordedAction>,
     /// The file of the screenshot before it.
@@ -80,15 +84,25 @@ pub struct RecordedAction {
 impl TraceEntry {
     /// Milliseconds since the run began.
     pub fn at_ms(&self) -> u64 {
+        let named = self.named.as_ref().map(|step| step.at_ms);
         let action = self.actions.first().map(|action| action.at_ms);
-        self.step.as_ref().map(|step| step.at_ms).or(action).unwrap_or_default()
+        self.step.as_ref().map(|step| step.at_ms).or(named).or(action).unwrap_or_default()
     }
 
     /// The duration in milliseconds.
     pub fn duration_ms(&self) -> u64 {
         let durations = self.actions.iter().map(|action| action.duration_ms);
         let sum = durations.fold(0, u64::saturating_add);
-        self.step.as_ref().map_or(sum, |step| step.duration_ms)
+        let named = self.named.as_ref().map(|step| step.duration_ms);
+        self.step.as_ref().map(|step| step.duration_ms).or(named).unwrap_or(sum)
+    }
+
+    /// The number of its first action.
+    pub(super) fn first_action(&self) -> Option<u32> {
+        let range = self.step.as_ref().and_then(|step| step.action_range);
+        let range = range.or_else(|| self.named.as_ref().and_then(|step| step.action_range));
+        let action = self.actions.first().map(|action| action.action_id);
+        range.map(|[first, _]| first).or(action)
     }
 
     /// Whether something failed in it.
@@ -98,6 +112,10 @@ impl TraceEntry {
                 let rejected = step.judgement.as_ref().is_some_and(|judgement| !judgement.reached);
                 let undone = step.actions.iter().any(|action| !action.success);
                 rejected || undone || !step.failures.is_empty() || step.status == "FAIL"
+            }
+            // A look that found nothing yet does not fail the step that waits.
+            None if self.named.is_some() => {
+                self.named.as_ref().is_some_and(|step| step.status == "failed")
             }
             None => {
                 self.actions.iter().any(|action| matches!(action.end, ActionResult::Failure { .. }))
@@ -144,10 +162,23 @@ impl Trace {
                 .push("The first line is not a run record: the beginning is missing.".into());
         }
         trace.add_unclaimed_actions(&mut actions);
+        if trace.has_named_steps() {
+            trace.entries = in_order_of_steps(std::mem::take(&mut trace.entries));
+        }
         if !trace.goals.is_empty() && trace.ended.is_none() {
             trace.notes.push("The run has no end: it was interrupted or is still running.".into());
         }
         Ok(trace)
+    }
+
+    /// Whether it is a flow's or a script's run, told in the steps that those name.
+    pub fn has_named_steps(&self) -> bool {
+        self.case.is_some() || self.entries.iter().any(|entry| entry.named.is_some())
+    }
+
+    /// The run's folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
     }
 
     /// Reads a file of the run.
@@ -231,8 +262,21 @@ impl Trace {
                     touches: touches.filter(|touch| !touch.is_empty()).collect(),
                     actions: std::mem::take(actions),
                     step: Some(*step),
+                    named: None,
                 });
             }
+            TraceRecord::NamedStep(step) => {
+                self.duration_ms =
+                    self.duration_ms.max(step.at_ms.saturating_add(step.duration_ms));
+                let range = step.action_range.unwrap_or([u32::MAX, 0]);
+                let is_inside =
+                    |action: &RecordedAction| (range[0]..=range[1]).contains(&action.action_id);
+                // The others may belong to the step around this one.
+                let (inside, outside) = actions.drain(..).partition(is_inside);
+                *actions = outside;
+                self.entries.push(named_entry(*step, inside));
+            }
+            TraceRecord::CaseEnd(case) => self.case = Some(*case),
             TraceRecord::GoalEnd { status, reason } => {
                 self.add_unclaimed_actions(actions);
                 self.ended = Some((status, reason));
@@ -258,6 +302,42 @@ impl Trace {
             });
         }
     }
+}
+
+/// A named step with the actions that belong to no step inside it.
+fn named_entry(step: NamedStep, actions: Vec<RecordedAction>) -> TraceEntry {
+    TraceEntry {
+        screenshot: step.before.clone(),
+        snapshot: actions.iter().rev().find_map(|action| seen(&action.end).1),
+        touches: actions.iter().filter_map(touch).collect(),
+        actions,
+        named: Some(step),
+        ..TraceEntry::default()
+    }
+}
+
+/// Named steps in the order in which they began, although a step is recorded after those inside it. Everything else comes
+/// after the last step that began before it; actions that belong to no step are one entry where they follow each other.
+fn in_order_of_steps(entries: Vec<TraceEntry>) -> Vec<TraceEntry> {
+    let (mut ordered, others): (Vec<TraceEntry>, Vec<TraceEntry>) =
+        entries.into_iter().partition(|entry| entry.named.is_some());
+    ordered.sort_by_key(|entry| entry.named.as_ref().map(|step| step.step));
+    for other in others {
+        let first = other.first_action().unwrap_or(u32::MAX);
+        let began = |entry: &TraceEntry| entry.first_action().is_some_and(|at| at <= first);
+        let at = ordered.iter().rposition(began).map_or(0, |at| at + 1);
+        let is_loose = |entry: &TraceEntry| entry.step.is_none() && entry.named.is_none();
+        match at.checked_sub(1).map(|before| &mut ordered[before]) {
+            Some(before) if is_loose(before) && is_loose(&other) => {
+                before.actions.extend(other.actions);
+                before.touches.extend(other.touches);
+                before.screenshot = other.screenshot.or(before.screenshot.take());
+                before.snapshot = other.snapshot.or(before.snapshot.take());
+            }
+            _ => ordered.insert(at, other),
+        }
+    }
+    ordered
 }
 
 /// The screenshot and snapshot files of an outcome.
@@ -321,7 +401,7 @@ fn add(sum: &mut UsageRecord, other: &UsageRecord) {
 }
 
 /// An RFC 3339 time without fractions of a second.
-fn to_the_second(time: &str) -> String {
+pub(super) fn to_the_second(time: &str) -> String {
     match time.split_once('.') {
         Some((whole, fraction)) => {
             format!("{whole}{}", fraction.trim_start_matches(|c: char| c.is_ascii_digit()))

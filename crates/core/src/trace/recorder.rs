@@ -37,6 +37,8 @@ pub struct Recorder {
     picture: Mutex<Option<(Bytes, String)>>,
     /// What is left out, if anything is.
     redaction: Option<Redaction>,
+    /// Why the trace is incomplete.
+    failure: Mutex<Option<String>>,
 }
 
 impl EventSink for Recorder {
@@ -45,6 +47,7 @@ impl EventSink for Recorder {
         // A trace that cannot be written (disk full) must not lose the caller's result.
         if let Err(error) = self.record(*call, *took, *result, rungs) {
             tracing::warn!("cannot record the action in {}: {error}", self.folder.display());
+            self.note_failure(&error);
         }
     }
 }
@@ -67,6 +70,7 @@ impl Recorder {
             actions: AtomicU32::new(0),
             picture: Mutex::default(),
             redaction: None,
+            failure: Mutex::default(),
         })
     }
 
@@ -95,9 +99,11 @@ impl Recorder {
                     (*at_ms, *duration_ms)
                 }
                 TraceRecord::AgentStep(step) => (step.at_ms, step.duration_ms),
-                TraceRecord::Run { .. } | TraceRecord::Goal(_) | TraceRecord::GoalEnd { .. } => {
-                    continue;
-                }
+                TraceRecord::Run { .. }
+                | TraceRecord::Goal(_)
+                | TraceRecord::NamedStep(_)
+                | TraceRecord::CaseEnd(_)
+                | TraceRecord::GoalEnd { .. } => continue,
             };
             before_ms = before_ms.max(at + took);
         }
@@ -109,6 +115,7 @@ impl Recorder {
             actions: AtomicU32::new(actions),
             picture: Mutex::default(),
             redaction: None,
+            failure: Mutex::default(),
         };
         Ok((recorder, there))
     }
@@ -119,9 +126,24 @@ impl Recorder {
         Self { redaction: redact.then(Redaction::default), ..self }
     }
 
+    /// Whether pictures and typed texts are left out.
+    pub fn is_redacted(&self) -> bool {
+        self.redaction.is_some()
+    }
+
     /// The run's folder.
     pub fn folder(&self) -> &Path {
         &self.folder
+    }
+
+    /// Notes that something could not be written.
+    pub fn note_failure(&self, error: &io::Error) {
+        lock(&self.failure).get_or_insert_with(|| error.to_string());
+    }
+
+    /// Why the trace is incomplete: the first thing that could not be written. `None` if everything was.
+    pub fn failure(&self) -> Option<String> {
+        lock(&self.failure).clone()
     }
 
     /// The number of actions so far.

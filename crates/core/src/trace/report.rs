@@ -1,27 +1,37 @@
-//! A run as one self-contained HTML page: no network, no other files.
+//! Runs as HTML pages that need no network.
 //!
-//! Begin with [`page`]. Everything in a run may be untrusted, so all text is escaped, bidirectional and control
-//! characters are written as code points, counts are bounded, and a content security policy allows only the page's own
-//! script. The page also works without the script and on paper: then it shows all entries below each other.
+//! Begin with [`page`]: one run, on a page that can be sent to somebody. An agent's run and a client's are shown entry by
+//! entry ([`mod@entry`]); a run with named steps, such as a flow's case, has one row per step ([`rows`]). [`suite_page`]
+//! shows several runs.
+//!
+//! Everything in a run may be untrusted, so all text is escaped, bidirectional and control characters are written as code
+//! points, counts are bounded, and a content security policy allows only the page's own script ([`document`]). The pages
+//! also work without the script and on paper.
 
+mod document;
 mod entry;
 mod pictures;
+mod rows;
 mod snapshot;
+mod suite;
 #[cfg(test)]
 mod tests;
 
 use std::collections::BTreeMap;
 
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use maud::{Markup, PreEscaped, html};
 
 use super::format::StoredSnapshot;
 use super::reader::{Trace, TraceEntry};
 use super::text::{sanitize, sanitize_line, time};
 use crate::annotate::ControlFamily;
+use document::{Document, shortcuts};
 use pictures::ImageSet;
 
-const STYLE: &str = include_str!("report/page.css");
-const SCRIPT: &str = include_str!("report/page.js");
+pub use pictures::Pictures;
+pub use suite::{SUITE, Suite, SuiteRun, Verdict, suite_page};
+
+const SCRIPT: &str = concat!(include_str!("report/page.js"), include_str!("report/tree.js"));
 
 /// The maximum number of entries on a page.
 const MAX_ENTRIES: usize = 1000;
@@ -40,6 +50,9 @@ struct ReportData<'a> {
 ///
 /// Screenshots are scaled down: a run of 50 steps with two screenshots of 1080x2400 pixels each makes some 3 to 6 MB.
 pub fn page(trace: &Trace, nonce: &str) -> String {
+    if trace.has_named_steps() {
+        return rows::page(trace, nonce);
+    }
     let mut notes = trace.notes.clone();
     let shown = &trace.entries[..trace.entries.len().min(MAX_ENTRIES)];
     if shown.len() < trace.entries.len() {
@@ -55,41 +68,46 @@ pub fn page(trace: &Trace, nonce: &str) -> String {
     let snapshots = load_snapshots(trace, shown, &mut notes);
     let data = ReportData { trace, pictures, snapshots };
     let sections = entry::sections(&data, shown, &mut notes);
-    let goal = trace.goals.first().map(|goal| sanitize(&goal.request, 2000));
-    let title = goal.clone().unwrap_or_else(|| "Run without a goal".into());
-    let policy = format!(
-        "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'nonce-{nonce}'; base-uri 'none'; form-action 'none'"
-    );
-    let page = html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta http-equiv="Content-Security-Policy" content=(policy);
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                title { (sanitize_line(&title, 80)) " \u{2013} Thumbwire" }
-                style { (PreEscaped(STYLE)) (colours()) }
-            }
-            body {
-                svg.store aria-hidden="true" width="0" height="0" {
-                    defs {
-                        @for (at, picture) in data.pictures.all.iter().enumerate() {
-                            image id={ "p" (at) } width=(picture.size.width) height=(picture.size.height)
-                                preserveAspectRatio="none" href=(picture.uri) {}
-                        }
-                    }
-                }
-                (header(trace, &title, &notes))
-                (timeline(shown))
-                main { (sections) }
-                (help())
-                script nonce=(nonce) { (PreEscaped(SCRIPT)) }
-            }
-        }
+    let title = title(trace);
+    let body = html! {
+        (header(trace, &title, &notes))
+        (timeline(shown))
+        main { (sections) }
+        (shortcuts(&KEYS))
     };
-    page.into_string()
+    let style = colours();
+    let document =
+        Document { title: &title, style: &style, script: SCRIPT, opens_at: opens_at(trace) };
+    document.render(&data.pictures, &body, nonce)
 }
+
+/// What a run was for.
+fn title(trace: &Trace) -> String {
+    let goal = trace.goals.first().map(|goal| sanitize(&goal.request, 2000));
+    goal.unwrap_or_else(|| "Run without a goal".into())
+}
+
+/// The entry that the page opens with, counted from 1: the last one that failed, in a run that failed; else the first.
+fn opens_at(trace: &Trace) -> usize {
+    match &trace.ended {
+        Some((status, _)) if status != "FINISH" => {
+            let failed = trace.entries.iter().rposition(TraceEntry::failed);
+            failed.map_or(trace.entries.len(), |at| at + 1).clamp(1, MAX_ENTRIES)
+        }
+        _ => 1,
+    }
+}
+
+const KEYS: [(&str, &str); 8] = [
+    ("\u{2192} or j", "next"),
+    ("\u{2190} or k", "previous"),
+    ("Home, End", "first, last"),
+    ("a", "plain, annotated or both screenshots"),
+    ("t", "show the tree"),
+    ("p", "show prompt and reply"),
+    ("d", "switch theme"),
+    ("?", "show this help"),
+];
 
 /// The readable snapshots. Unreadable ones are added to the notes.
 fn load_snapshots(trace: &Trace, entries: &[TraceEntry], notes: &mut Vec<String>) -> Snapshots {
@@ -261,24 +279,4 @@ fn phases(entries: &[TraceEntry]) -> Vec<&str> {
         }
     }
     names
-}
-
-fn help() -> Markup {
-    const KEYS: [(&str, &str); 8] = [
-        ("\u{2192} or j", "next"),
-        ("\u{2190} or k", "previous"),
-        ("Home, End", "first, last"),
-        ("a", "plain, annotated or both screenshots"),
-        ("t", "show the tree"),
-        ("p", "show prompt and reply"),
-        ("d", "switch theme"),
-        ("?", "show this help"),
-    ];
-    html! {
-        dialog #help aria-label="Keyboard shortcuts" {
-            h2 { "Keyboard shortcuts" }
-            dl { @for (key, what) in KEYS { dt { kbd { (key) } } dd { (what) } } }
-            form method="dialog" { button { "Close" } }
-        }
-    }
 }

@@ -10,6 +10,7 @@
 //! | 6 | new names for most kinds and fields |
 //! | 7 | addresses, double taps, drags |
 //! | 8 | apps installed and uninstalled, files copied, crashes, notifications, clipboard, pinches |
+//! | 9 | simulated locations; steps that a flow names, the results of its cases |
 //!
 //! A record says by its own names which format it has, so a trace without its first line is readable too. Files of
 //! snapshots have the same form in all versions.

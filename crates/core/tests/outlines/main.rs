@@ -13,7 +13,8 @@ use std::sync::atomic::AtomicU32;
 
 use thumbwire_base::visible::{visible, without_hidden};
 use thumbwire_core::snapshot::{
-    Controls, Difference, OutlineDetail, Snapshot, difference, kind, numbered_outline, outline,
+    Controls, Difference, NumberedLine, OutlineDetail, Snapshot, difference, kind,
+    numbered_outline, outline,
 };
 use thumbwire_core::toolset::mobile;
 use thumbwire_device::Rect;
@@ -137,7 +138,7 @@ fn numbered_list_is_a_fraction_of_the_rows() {
             ));
         }
         let lines: Vec<String> =
-            numbered_outline(&controls).into_iter().map(|line| line.text).collect();
+            numbered_outline(&controls).iter().map(NumberedLine::without_place).collect();
         list += tokens(&lines.join("\n"));
     }
     if rows == 0 {

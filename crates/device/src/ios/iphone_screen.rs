@@ -22,12 +22,13 @@ use crate::{
 
 /// What [`Ios`](super::Ios) can do beyond [`Device`], in the words of the errors for missing facets. A WebDriverAgent helps
 /// with these.
-const WITH_WDA: [&str; 7] = [
+const WITH_WDA: [&str; 8] = [
     "clearing a field",
     "setting the orientation",
     "unlocking the screen",
     "opening an address",
     "the clipboard",
+    "setting the location",
     "health checks",
     "streaming the screen",
 ];

@@ -156,6 +156,7 @@ impl Device for Ios {
             screen_lock: Some(self),
             links: Some(self),
             clipboard: Some(self),
+            simulated_location: Some(self),
             health_checks: Some(self),
             screen_streaming: self.mjpeg.as_ref().map(|_| self as _),
             ..Facets::default()

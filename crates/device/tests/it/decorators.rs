@@ -10,12 +10,12 @@ use thumbwire_device::{
     AppData, AppFunctions, AppId, AppInstallation, AppList, AppPages, AppPermissions, AppServices,
     Clipboard, Component, Device, DeviceFiles, DeviceInfo, Editor, EditorSize, Error, Facets,
     FileDetails, Front, Gesture, Health, HealthChecks, HelperStatus, HelperTrial, Identity,
-    InstallOptions, Key, Launcher, LauncherApps, Links, LogEntry, LogFilter, LogStream, Logs,
-    Notification, Notifications, Orientation, OrientationControl, Package, Packages, Platform,
-    Recording, RecordingOptions, RotationOwner, ScaledDevice, ScreenChanges, ScreenLock,
+    InstallOptions, Key, Launcher, LauncherApps, Links, Location, LogEntry, LogFilter, LogStream,
+    Logs, Notification, Notifications, Orientation, OrientationControl, Package, Packages,
+    Platform, Recording, RecordingOptions, RotationOwner, ScaledDevice, ScreenChanges, ScreenLock,
     ScreenRecording, ScreenStream, ScreenStreaming, ScreenWatch, Screenshot, ScreenshotFiles,
-    ServiceReply, ServiceRequest, Size, StreamOptions, SystemProperties, TextEditing, Tree,
-    TreeDetail, TypingMethod,
+    ServiceReply, ServiceRequest, SimulatedLocation, Size, StreamOptions, SystemProperties,
+    TextEditing, Tree, TreeDetail, TypingMethod,
 };
 use tokio::io::{AsyncRead, AsyncWrite};
 
@@ -97,6 +97,7 @@ fn a_facet_that_is_not_there_is_told_with_the_platforms_name() {
         none.app_functions().err(),
         none.clipboard().err(),
         none.system_properties().err(),
+        none.simulated_location().err(),
         none.health_checks().err(),
         none.screen_changes().err(),
         none.screen_streaming().err(),
@@ -124,6 +125,7 @@ fn a_facet_that_is_not_there_is_told_with_the_platforms_name() {
         "app functions",
         "the clipboard",
         "reading properties",
+        "setting the location",
         "health checks",
         "watching the screen",
         "streaming the screen",
@@ -161,6 +163,7 @@ impl Device for Phone {
             app_services: Some(self),
             app_functions: Some(self),
             clipboard: Some(self),
+            simulated_location: Some(self),
             system_properties: Some(self),
             health_checks: Some(self),
             screen_changes: Some(self),
@@ -238,6 +241,13 @@ impl OrientationControl for Phone {
         self.nothing()
     }
     async fn restore_orientation(&self, _: RotationOwner<'_>) -> Result<bool, Error> {
+        self.nothing()
+    }
+}
+
+#[async_trait]
+impl SimulatedLocation for Phone {
+    async fn set_location(&self, _: Location) -> Result<(), Error> {
         self.nothing()
     }
 }

@@ -37,6 +37,7 @@ async fn device_says_what_it_is_and_can() {
             "screen_lock",
             "links",
             "clipboard",
+            "simulated_location",
             "health_checks"
         ]
     );

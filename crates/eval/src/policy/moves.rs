@@ -59,7 +59,7 @@ impl ScriptStepper<'_> {
         let arguments = json!({
             "text": text,
             "control_id": self.seen.ids[row],
-            "control_name": shows,
+            "control_name": self.seen.names[row],
             "clear_current_text": true,
         });
         Some(self.perform(at, "Type it.", call("type_text", arguments)))
@@ -233,6 +233,15 @@ impl ScriptStepper<'_> {
         read.into_iter().map(|(_, text)| text).collect()
     }
 
+    /// Keeps what this step read, unless it was here before, and goes on.
+    pub(super) fn remember(&mut self, text: String) {
+        let at = self.state.at;
+        if self.state.read.iter().all(|(step, _)| *step != at) {
+            self.state.read.push((at, text));
+        }
+        self.go_on();
+    }
+
     pub(super) fn filled(&self, aim: &ScriptTarget) -> ScriptTarget {
         aim.filled(&self.read())
     }
@@ -243,7 +252,7 @@ impl ScriptStepper<'_> {
     }
 
     pub(super) fn click(&self, row: usize) -> FunctionCall {
-        let (id, name) = (&self.seen.ids[row], &self.seen.rows[row].name);
+        let (id, name) = (&self.seen.ids[row], &self.seen.names[row]);
         call("click_control", json!({ "control_id": id, "control_name": name }))
     }
 
@@ -254,11 +263,27 @@ impl ScriptStepper<'_> {
     }
 
     pub(super) fn swipe(&self, way: ScriptSwipe) -> FunctionCall {
-        let [(start_x, start_y), (end_x, end_y)] = way.across(self.size());
+        let size = match (self.seen.by_id, way) {
+            (true, ScriptSwipe::Up) => return call("scroll", json!({ "direction": "down" })),
+            (true, ScriptSwipe::Down) => return call("scroll", json!({ "direction": "up" })),
+            // The text does not tell the size; any phone is larger.
+            (true, ScriptSwipe::FromTop) => (400, 900),
+            (false, _) => self.size(),
+        };
+        let [(start_x, start_y), (end_x, end_y)] = way.across(size);
         let arguments = json!({
             "start_x": start_x, "start_y": start_y, "end_x": end_x, "end_y": end_y, "duration": 800,
         });
         call("swipe", arguments)
+    }
+
+    pub(super) fn long_press(&self, row: usize) -> FunctionCall {
+        if self.seen.by_id {
+            let (id, name) = (&self.seen.ids[row], &self.seen.names[row]);
+            return call("long_press", json!({ "control_id": id, "control_name": name }));
+        }
+        let (x, y) = self.seen.rows[row].middle();
+        call("long_press", json!({ "x": x, "y": y, "duration": 1.0 }))
     }
 
     /// An action for a step; the next agent step checks its effect.

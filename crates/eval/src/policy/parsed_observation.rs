@@ -1,12 +1,17 @@
 //! An observation as the scripted policy interprets it.
 
 use super::super::script::{ScriptTarget, VisibleControl};
-use thumbwire_agent::{Observation, readable};
+use thumbwire_agent::{FunctionCall, Observation, readable};
 
 /// An interpreted observation.
+#[derive(Default)]
 pub(super) struct ParsedObservation {
     pub(super) rows: Vec<VisibleControl>,
     pub(super) ids: Vec<String>,
+    /// What calls name the rows by.
+    pub(super) names: Vec<String>,
+    /// Whether the rows have no places, so that calls must name them.
+    pub(super) by_id: bool,
     pub(super) app: Option<String>,
     /// Whether feedback says that the last action had no effect.
     pub(super) failed: bool,
@@ -17,27 +22,38 @@ pub(super) struct ParsedObservation {
     /// Whether feedback says that the tap opened another page than intended.
     pub(super) strayed: bool,
     pub(super) size: (i32, i32),
+    /// The last call that succeeded.
+    pub(super) last_done: Option<FunctionCall>,
 }
 
 impl ParsedObservation {
     pub(super) fn of(observation: &Observation) -> Self {
         let out = readable(observation);
         let shows = out.iter().filter(|row| !row.state.iter().any(|word| word == "hidden"));
-        let (mut rows, mut ids) = (Vec::new(), Vec::new());
+        let (mut rows, mut ids, mut names) = (Vec::new(), Vec::new(), Vec::new());
         for row in shows {
             rows.push(VisibleControl {
                 name: row.name.clone(),
                 kind: row.kind.clone(),
                 rect: row.rect,
                 checked: row.state.iter().any(|word| word == "checked"),
+                line: None,
             });
             ids.push(row.id.clone());
+            names.push(row.name.clone());
         }
         let all = out.iter();
         let size =
             all.fold((0, 0), |(right, low), row| (right.max(row.rect[2]), low.max(row.rect[3])));
+        let last_done = observation.last_success_actions.last().map(|last| last.call.clone());
+        Self { rows, ids, names, app: observation.app.clone(), size, last_done, ..Self::default() }
+            .with_feedback(&observation.feedback)
+    }
+
+    /// Notes what the feedback says about the last action.
+    pub(super) fn with_feedback(self, feedback: &[String]) -> Self {
         let says = |signs: &[&str]| {
-            observation.feedback.iter().any(|words| {
+            feedback.iter().any(|words| {
                 let text = words.to_lowercase();
                 signs.iter().any(|sign| text.contains(sign))
             })
@@ -54,7 +70,7 @@ impl ParsedObservation {
         let crashed = says(&["the app crashed."]);
         let moved = says(&["the tap may have gone"]);
         let strayed = says(&["the control beside it"]);
-        Self { rows, ids, app: observation.app.clone(), failed, crashed, moved, strayed, size }
+        Self { failed, crashed, moved, strayed, ..self }
     }
 
     pub(super) fn find(&self, aim: &ScriptTarget) -> Option<usize> {

@@ -2,10 +2,10 @@
 
 use serde_json::json;
 
-use super::super::script::{ScriptStep, ScriptSwipe, like, switch_of, with_text};
+use super::super::script::{ScriptStep, ScriptSwipe, like, sum, switch_of, with_text};
 use super::parsed_observation::ParsedObservation;
 use super::{act, call, launch, wait};
-use thumbwire_agent::{Decision, FunctionCall, Observation};
+use thumbwire_agent::{Decision, FunctionCall};
 
 /// Progress through the script.
 #[derive(Debug, Clone, Default)]
@@ -62,20 +62,19 @@ impl<'a> ScriptStepper<'a> {
     pub(super) fn new(
         script: &'a [ScriptStep],
         state: &'a mut Progress,
-        observation: &Observation,
+        seen: ParsedObservation,
     ) -> Self {
-        let seen = ParsedObservation::of(observation);
         // What is visible at the moment may fill only a part of the screen.
         state.size.0 = state.size.0.max(seen.size.0);
         state.size.1 = state.size.1.max(seen.size.1);
         Self { script, state, seen }
     }
 
-    pub(super) fn decide(&mut self, observation: &Observation) -> Decision {
+    pub(super) fn decide(&mut self) -> Decision {
         if let Some(decision) = self.interruption() {
             return decision;
         }
-        if let Some(decision) = self.verify_last(observation) {
+        if let Some(decision) = self.verify_last() {
             return decision;
         }
         if let Some(decision) = self.elsewhere() {
@@ -121,12 +120,12 @@ impl<'a> ScriptStepper<'a> {
     }
 
     /// Checks whether the last action had its effect.
-    fn verify_last(&mut self, observation: &Observation) -> Option<Decision> {
+    fn verify_last(&mut self) -> Option<Decision> {
         if self.seen.crashed {
             self.begin_again();
         }
         let (step, doing) = self.state.last.take()?;
-        let done = observation.last_success_actions.last().is_some_and(|last| last.call == doing);
+        let done = self.seen.last_done.as_ref() == Some(&doing);
         if done && !self.seen.failed {
             return None;
         }
@@ -228,10 +227,16 @@ impl<'a> ScriptStepper<'a> {
             ScriptStep::Read(aim) => {
                 let aim = self.filled(aim);
                 let Some(row) = self.seen.find(&aim) else { return Some(self.lost()) };
-                if self.state.read.iter().all(|(step, _)| *step != at) {
-                    self.state.read.push((at, aim.read(&self.seen.rows[row].name)));
-                }
-                self.go_on();
+                let text = aim.read(&self.seen.rows[row].name);
+                self.remember(text);
+            }
+            ScriptStep::Count(aim) => match self.filled(aim).count(&self.seen.rows) {
+                0 => return Some(self.lost()),
+                count => self.remember(count.to_string()),
+            },
+            ScriptStep::Sum => {
+                let sum = sum(&self.read());
+                self.remember(sum);
             }
             ScriptStep::ScrollTo(aim, way) => {
                 if !self.seen.shows(&self.filled(aim)) {
@@ -293,8 +298,7 @@ impl<'a> ScriptStepper<'a> {
             }
             ScriptStep::LongPress(aim) => {
                 let Some(row) = self.seen.find(&self.filled(aim)) else { return Some(self.lost()) };
-                let (x, y) = self.seen.rows[row].middle();
-                let hold = call("long_press", json!({ "x": x, "y": y, "duration": 1.0 }));
+                let hold = self.long_press(row);
                 self.go_on();
                 return Some(self.perform(at, "Long-press it.", hold));
             }

@@ -1,13 +1,23 @@
 //! Tasks in Akhbar, which is in Arabic and laid out from right to left.
 
-use super::super::script::{ScriptStep, ScriptSwipe, like, with_text};
+use super::super::script::{ARABIC_UP, ScriptStep, ScriptSwipe, like, with_text};
+use super::super::task::Category::*;
+use super::super::task::Difficulty::*;
 use super::super::task::{ParamSource, SuccessCondition, Task, TaskInstance};
 use super::{AKHBAR, given, stored};
 
 pub(super) const TASKS: &[Task] = &[
-    Task { name: "akhbar-save", apps: &["Akhbar"], needs: &[], make: save },
-    Task { name: "akhbar-forget", apps: &["Akhbar"], needs: &[], make: forget },
-    Task { name: "akhbar-find", apps: &["Akhbar"], needs: &[], make: find },
+    Task::new("akhbar-save", &["Akhbar"], Easy, &[ScreenReading], save),
+    Task::new("akhbar-forget", &["Akhbar"], Easy, &[DataEdit, ScreenReading], forget),
+    Task::new("akhbar-find", &["Akhbar"], Easy, &[InformationRetrieval, ScreenReading], find),
+    Task::new(
+        "akhbar-save-two",
+        &["Akhbar"],
+        Medium,
+        &[Composite, Repetition, ScreenReading],
+        save_two,
+    ),
+    Task::new("akhbar-detail", &["Akhbar"], Easy, &[InformationRetrieval, ScreenReading], detail),
 ];
 
 /// The stories by number: topics and titles.
@@ -90,5 +100,56 @@ fn find(draw: &mut ParamSource<'_>) -> TaskInstance {
         given: Vec::new(),
         script,
         wants: vec![SuccessCondition::Answer(fact.into())],
+    }
+}
+
+/// Facts in the second paragraphs of the stories, as in [`FACTS`].
+const DETAILS: [(&str, usize, &str, &str); 6] = [
+    ("Every how many minutes does the new train run?", 0, r"كل (\d+) دقائق", "10"),
+    ("How many centuries old are the maps in the museum?", 2, r"قبل (\d+) قرون", "3"),
+    ("From how many countries do the cyclists come?", 3, r"من (\d+) بلدا", "20"),
+    ("At what time are the streets open again after the race?", 3, r"الساعة (\d+:\d+)\.$", "16:00"),
+    ("How many dollars does the students' station cost at most?", 4, r"على (\d+) دولارا", "40"),
+    ("How many cups of flour does the thyme bread need?", 5, r"إلى (\d+) أكواب", "3"),
+];
+
+fn detail(draw: &mut ParamSource<'_>) -> TaskInstance {
+    let (question, story, told, fact) = draw.pick(&DETAILS);
+    let mut script = open(story);
+    script.push(ScriptStep::ScrollTo(like(told), ScriptSwipe::Up));
+    script.extend([ScriptStep::Read(like(told)), ScriptStep::Answer("{0}".into())]);
+    TaskInstance {
+        goal: format!(
+            "I read something about {} in the Arabic news app (com.example.akhbar). {question}",
+            STORIES[story].0
+        ),
+        given: Vec::new(),
+        script,
+        wants: vec![SuccessCondition::Answer(fact.into())],
+    }
+}
+
+fn save_two(draw: &mut ParamSource<'_>) -> TaskInstance {
+    let two = draw.some(&[0, 1, 2, 3, 4, 5], 2);
+    let each = |story: usize| {
+        let mut script = open(story);
+        script.extend([
+            ScriptStep::Tap(with_text(SAVE)),
+            ScriptStep::Read(with_text(UNSAVE)),
+            ScriptStep::Tap(with_text(ARABIC_UP)),
+        ]);
+        script
+    };
+    TaskInstance {
+        goal: format!(
+            "I want to read two stories of the Arabic news app (com.example.akhbar) later: the one about {} and the one about {}. Save both.",
+            STORIES[two[0]].0, STORIES[two[1]].0
+        ),
+        given: Vec::new(),
+        script: two.iter().flat_map(|story| each(*story)).collect(),
+        wants: two
+            .iter()
+            .map(|story| stored(AKHBAR, [(&format!("saved/{story}"), "yes")]))
+            .collect(),
     }
 }

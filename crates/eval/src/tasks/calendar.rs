@@ -1,15 +1,41 @@
 //! Tasks in Calendar. Today is Tuesday, 5 March 2024.
 
 use super::super::script::{ScriptStep, ScriptTarget, field, like, with_text};
+use super::super::task::Category::*;
+use super::super::task::Difficulty::*;
 use super::super::task::{InitialState, ParamSource, SuccessCondition, Task, TaskInstance};
 use super::{CALENDAR, PLACES, given, stored};
 
 pub(super) const TASKS: &[Task] = &[
-    Task { name: "calendar-add", apps: &["Calendar"], needs: &[], make: add },
-    Task { name: "calendar-all-day", apps: &["Calendar"], needs: &[], make: all_day },
-    Task { name: "calendar-move", apps: &["Calendar"], needs: &[], make: put_off },
-    Task { name: "calendar-delete", apps: &["Calendar"], needs: &[], make: delete },
-    Task { name: "calendar-where", apps: &["Calendar"], needs: &[], make: place_of },
+    Task::new("calendar-add", &["Calendar"], Medium, &[DataEntry, ComplexUiUnderstanding], add),
+    Task::new("calendar-all-day", &["Calendar"], Medium, &[DataEntry], all_day),
+    Task::new("calendar-move", &["Calendar"], Medium, &[DataEdit, ComplexUiUnderstanding], put_off),
+    Task::new("calendar-delete", &["Calendar"], Easy, &[DataEdit], delete),
+    Task::new("calendar-where", &["Calendar"], Easy, &[InformationRetrieval], place_of),
+    Task::new("calendar-when", &["Calendar"], Easy, &[InformationRetrieval], time_of),
+    Task::new("calendar-count", &["Calendar"], Easy, &[InformationRetrieval, MathCounting], count),
+    Task::new(
+        "calendar-next-month",
+        &["Calendar"],
+        Medium,
+        &[DataEntry, ComplexUiUnderstanding],
+        next_month,
+    ),
+    Task::new("calendar-relocate", &["Calendar"], Medium, &[DataEdit], relocate),
+    Task::new(
+        "calendar-clear-day",
+        &["Calendar"],
+        Hard,
+        &[DataEdit, Composite, Repetition],
+        clear_day,
+    ),
+    Task::new(
+        "calendar-three-events",
+        &["Calendar"],
+        Hard,
+        &[DataEntry, Composite, Repetition],
+        three_events,
+    ),
 ];
 
 const TITLES: [&str; 6] = ["Choir", "Rehearsal", "Haircut", "Oil change", "Chess", "Guided tour"];
@@ -187,5 +213,161 @@ fn place_of(draw: &mut ParamSource<'_>) -> TaskInstance {
             ScriptStep::Answer("{0}".into()),
         ],
         wants: vec![SuccessCondition::Answer(place.into())],
+    }
+}
+
+/// Events on one day, an hour apart from ten o'clock.
+fn events(day: u32, titles: &[&str]) -> Vec<InitialState> {
+    let all = titles.iter().enumerate();
+    all.flat_map(|(at, title)| {
+        let mut event = event(40 + at, day, title, "Room 2");
+        event.extend(given(
+            CALENDAR,
+            [(&*format!("event/{}/time", 40 + at), &*format!("{}:00", 11 + at))],
+        ));
+        event
+    })
+    .collect()
+}
+
+fn time_of(draw: &mut ParamSource<'_>) -> TaskInstance {
+    let (day, titles) = (draw.pick(&FREE), draw.some(&TITLES, 3));
+    let at = draw.number(0, 2) as usize;
+    TaskInstance {
+        goal: format!("When does \"{}\" start on {}? See Calendar.", titles[at], day_name(day)),
+        given: events(day, &titles),
+        script: vec![
+            ScriptStep::Launch(CALENDAR),
+            ScriptStep::Tap(day_of_month(day)),
+            ScriptStep::Read(like(r"^(\d+:\d\d), ").beside(with_text(titles[at]))),
+            ScriptStep::Answer("{0}".into()),
+        ],
+        wants: vec![SuccessCondition::Answer(format!("{}:00", 11 + at))],
+    }
+}
+
+fn count(draw: &mut ParamSource<'_>) -> TaskInstance {
+    let (day, many) = (draw.pick(&FREE), draw.number(2, 4) as usize);
+    let titles = draw.some(&TITLES, many);
+    TaskInstance {
+        goal: format!("How many events do I have on {} in Calendar?", day_name(day)),
+        given: events(day, &titles),
+        script: vec![
+            ScriptStep::Launch(CALENDAR),
+            ScriptStep::Tap(day_of_month(day)),
+            ScriptStep::Read(with_text(day_name(day))),
+            ScriptStep::Count(like(r"^\d+:\d\d, Room")),
+            ScriptStep::Answer("{1}".into()),
+        ],
+        wants: vec![SuccessCondition::Answer(many.to_string())],
+    }
+}
+
+fn next_month(draw: &mut ParamSource<'_>) -> TaskInstance {
+    let (day, title) = (draw.number(10, 28), draw.pick(&TITLES));
+    let place = draw.pick(&PLACES);
+    TaskInstance {
+        goal: format!("Put \"{title}\" at {place} into Calendar for {day} April, at nine o'clock."),
+        given: Vec::new(),
+        script: vec![
+            ScriptStep::Launch(CALENDAR),
+            ScriptStep::TapUntil {
+                tap: with_text("Next month"),
+                back: Some(with_text("Previous month")),
+                shows: with_text("April 2024"),
+                max: 2,
+            },
+            ScriptStep::Tap(with_text(day.to_string()).or(like(format!("^{day} April(,|$)")))),
+            ScriptStep::SkipIfVisible(with_text(title)),
+            ScriptStep::Tap(with_text("Create new event")),
+            ScriptStep::Type(field(0), title.into()),
+            ScriptStep::Type(field(1), place.into()),
+            ScriptStep::Tap(with_text("Save")),
+            ScriptStep::Read(with_text(title)),
+        ],
+        wants: vec![stored(
+            CALENDAR,
+            [
+                ("event/<n>/title", title),
+                ("event/<n>/day", &format!("2024-04-{day:02}")),
+                ("event/<n>/time", "9:00"),
+                ("event/<n>/place", place),
+            ],
+        )],
+    }
+}
+
+fn relocate(draw: &mut ParamSource<'_>) -> TaskInstance {
+    let (day, title) = (draw.pick(&FREE), draw.pick(&TITLES));
+    let places = draw.some(&PLACES, 2);
+    TaskInstance {
+        goal: format!(
+            "\"{title}\" on {} is not at {} any more but at {}. Correct that in Calendar.",
+            day_name(day),
+            places[0],
+            places[1]
+        ),
+        given: event(40, day, title, places[0]),
+        script: vec![
+            ScriptStep::Launch(CALENDAR),
+            ScriptStep::Tap(day_of_month(day)),
+            ScriptStep::SkipIfVisible(like(format!("^14:00, {}$", places[1]))),
+            ScriptStep::Tap(with_text(title)),
+            ScriptStep::Tap(with_text("Edit event")),
+            ScriptStep::Type(field(1), places[1].into()),
+            ScriptStep::Tap(with_text("Save")),
+            ScriptStep::Read(like(format!("^14:00, {}$", places[1]))),
+        ],
+        wants: vec![stored(CALENDAR, [("event/40/place", places[1])])],
+    }
+}
+
+fn clear_day(draw: &mut ParamSource<'_>) -> TaskInstance {
+    let (day, titles) = (draw.pick(&FREE), draw.some(&TITLES, 3));
+    let script = titles.iter().flat_map(|_| {
+        [
+            ScriptStep::Launch(CALENDAR),
+            ScriptStep::Tap(day_of_month(day)),
+            // Whatever comes first.
+            ScriptStep::Tap(like(r"^\d+:\d\d, ")),
+            ScriptStep::Tap(with_text("Delete event")),
+            ScriptStep::Tap(with_text("Delete")),
+        ]
+    });
+    TaskInstance {
+        goal: format!(
+            "I am ill on {}. Delete everything that Calendar has for that day.",
+            day_name(day)
+        ),
+        given: events(day, &titles),
+        script: script.collect(),
+        wants: (40..43)
+            .map(|number| SuccessCondition::RecordRemoved(CALENDAR, format!("event/{number}")))
+            .collect(),
+    }
+}
+
+fn three_events(draw: &mut ParamSource<'_>) -> TaskInstance {
+    let (days, titles) = (draw.some(&FREE, 3), draw.some(&TITLES, 3));
+    let places = draw.some(&PLACES, 3);
+    // Without 10:00, as in `add`.
+    let quarters = draw.some(&[1, 2, 3, 5], 3);
+    let each = (0..3).map(|at| (days[at], titles[at], places[at], quarters[at]));
+    let plans = each.clone().map(|(day, title, place, quarters)| {
+        format!("\"{title}\" on {} at {} ({place})", day_name(day), time(quarters))
+    });
+    TaskInstance {
+        goal: format!(
+            "Enter three dates into Calendar, with the place in brackets as the location: {}.",
+            plans.collect::<Vec<_>>().join(", ")
+        ),
+        given: Vec::new(),
+        script: each
+            .clone()
+            .flat_map(|(day, title, place, quarters)| write(day, title, place, quarters))
+            .collect(),
+        wants: each
+            .map(|(day, title, place, quarters)| written(day, title, place, &time(quarters)))
+            .collect(),
     }
 }

@@ -1,6 +1,8 @@
 //! Tasks that read something in one app and write it in another.
 
 use super::super::script::{ScriptStep, like, with_text};
+use super::super::task::Category::*;
+use super::super::task::Difficulty::*;
 use super::super::task::{ParamSource, Task, TaskInstance};
 use super::{
     FIRST, LAST, MESSAGES, NOTES, PLACES, akhbar, bank, browser, calendar, contacts, maps,
@@ -8,54 +10,62 @@ use super::{
 };
 
 pub(super) const TASKS: &[Task] = &[
-    Task {
-        name: "across-number-to-note",
-        apps: &["Contacts", "Notes"],
-        needs: &[],
-        make: number_to_note,
-    },
-    Task {
-        name: "across-message-to-event",
-        apps: &["Messages", "Calendar"],
-        needs: &[],
-        make: to_event,
-    },
-    Task {
-        name: "across-price-to-message",
-        apps: &["Shop", "Messages"],
-        needs: &[],
-        make: price_to_message,
-    },
-    Task {
-        name: "across-place-to-contact",
-        apps: &["Maps", "Contacts"],
-        needs: &[],
-        make: place_to_contact,
-    },
-    Task {
-        name: "across-height-to-note",
-        apps: &["Chrome", "Notes"],
-        needs: &[],
-        make: height_to_note,
-    },
-    Task {
-        name: "across-balance-to-message",
-        apps: &["Bank", "Messages"],
-        needs: &[],
-        make: balance,
-    },
-    Task {
-        name: "across-event-to-message",
-        apps: &["Calendar", "Messages"],
-        needs: &[],
-        make: event,
-    },
-    Task {
-        name: "across-news-to-note",
-        apps: &["Akhbar", "Notes"],
-        needs: &[],
-        make: news_to_note,
-    },
+    Task::new(
+        "across-number-to-note",
+        &["Contacts", "Notes"],
+        Medium,
+        &[Transcription, Memorization, Search],
+        number_to_note,
+    ),
+    Task::new(
+        "across-message-to-event",
+        &["Messages", "Calendar"],
+        Medium,
+        &[Transcription, Memorization, DataEntry],
+        to_event,
+    ),
+    Task::new(
+        "across-price-to-message",
+        &["Shop", "Messages"],
+        Medium,
+        &[Transcription, Memorization, Search],
+        price_to_message,
+    ),
+    Task::new(
+        "across-place-to-contact",
+        &["Maps", "Contacts"],
+        Medium,
+        &[Transcription, Memorization, Search],
+        place_to_contact,
+    ),
+    Task::new(
+        "across-height-to-note",
+        &["Chrome", "Notes"],
+        Medium,
+        &[Transcription, Memorization],
+        height_to_note,
+    ),
+    Task::new(
+        "across-balance-to-message",
+        &["Bank", "Messages"],
+        Medium,
+        &[Transcription, Memorization],
+        balance,
+    ),
+    Task::new(
+        "across-event-to-message",
+        &["Calendar", "Messages"],
+        Medium,
+        &[Transcription, Memorization],
+        event,
+    ),
+    Task::new(
+        "across-news-to-note",
+        &["Akhbar", "Notes"],
+        Medium,
+        &[Transcription, Memorization, ScreenReading],
+        news_to_note,
+    ),
 ];
 
 fn then(mut first: Vec<ScriptStep>, second: Vec<ScriptStep>) -> Vec<ScriptStep> {

@@ -1,13 +1,17 @@
 //! Tasks in Members, which has password fields.
 
-use super::super::script::{ScriptStep, field, with_text};
+use super::super::script::{ScriptStep, field, like, with_text};
+use super::super::task::Category::*;
+use super::super::task::Difficulty::*;
 use super::super::task::{ParamSource, SuccessCondition, Task, TaskInstance};
 use super::{FIRST, MEMBERS, given, stored};
 
 pub(super) const TASKS: &[Task] = &[
-    Task { name: "members-sign-in", apps: &["Members"], needs: &[], make: sign_in },
-    Task { name: "members-join", apps: &["Members"], needs: &[], make: join },
-    Task { name: "members-sign-out", apps: &["Members"], needs: &[], make: sign_out },
+    Task::new("members-sign-in", &["Members"], Easy, &[DataEntry], sign_in),
+    Task::new("members-join", &["Members"], Medium, &[DataEntry], join),
+    Task::new("members-sign-out", &["Members"], Easy, &[Verification], sign_out),
+    Task::new("members-switch", &["Members"], Medium, &[DataEntry, Composite], switch),
+    Task::new("members-who", &["Members"], Easy, &[InformationRetrieval], who),
 ];
 
 /// Signs a member in.
@@ -73,5 +77,42 @@ fn sign_out(draw: &mut ParamSource<'_>) -> TaskInstance {
             ScriptStep::Tap(with_text("Sign out")),
         ],
         wants: vec![SuccessCondition::ValueAbsent(MEMBERS, "signed in".into())],
+    }
+}
+
+fn switch(draw: &mut ParamSource<'_>) -> TaskInstance {
+    let (old, new) = (email(draw), format!("club{}@example.org", draw.number(100, 999)));
+    let password = format!("amber-{}", draw.number(1_000, 9_999));
+    let mut script = vec![
+        ScriptStep::Launch(MEMBERS),
+        ScriptStep::SkipIfVisible(with_text("Forgot password?").or(with_text(&*new))),
+        ScriptStep::Tap(with_text("Sign out")),
+        ScriptStep::Read(with_text("Forgot password?")),
+    ];
+    script.extend(enter(&new, &password));
+    TaskInstance {
+        goal: format!(
+            "Members is signed in with the wrong account. Change to {new}, whose password is {password}."
+        ),
+        given: given(
+            MEMBERS,
+            [("member/7/email", &new), ("member/7/password", &password), ("signed in", &old)],
+        ),
+        script,
+        wants: vec![stored(MEMBERS, [("signed in", &new)])],
+    }
+}
+
+fn who(draw: &mut ParamSource<'_>) -> TaskInstance {
+    let email = email(draw);
+    TaskInstance {
+        goal: "Which email address is signed in to Members at the moment?".into(),
+        given: given(MEMBERS, [("signed in", &email)]),
+        script: vec![
+            ScriptStep::Launch(MEMBERS),
+            ScriptStep::Read(like(r"^\S+@example\.org$")),
+            ScriptStep::Answer("{0}".into()),
+        ],
+        wants: vec![SuccessCondition::Answer(email)],
     }
 }

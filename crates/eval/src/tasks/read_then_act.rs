@@ -1,6 +1,8 @@
 //! Tasks in which one app says what to do in another.
 
 use super::super::script::{ScriptStep, like, with_text};
+use super::super::task::Category::*;
+use super::super::task::Difficulty::*;
 use super::super::task::{InitialState, Need, ParamSource, Task, TaskInstance};
 use super::cross_app::read_note;
 use super::{
@@ -9,22 +11,43 @@ use super::{
 };
 
 pub(super) const TASKS: &[Task] = &[
-    Task { name: "errands-password", apps: &["Notes", "Members"], needs: &[], make: password },
-    Task { name: "errands-shopping", apps: &["Notes", "Shop"], needs: &[], make: shopping },
-    Task { name: "errands-alarm", apps: &["Messages", "Clock"], needs: &[], make: alarm },
-    Task {
-        name: "errands-file-size",
-        apps: &["Files", "Notes"],
-        needs: &[Need::SharedStorage],
-        make: file_size,
-    },
-    Task {
-        name: "errands-phone-name",
-        apps: &["Settings", "Messages"],
-        needs: &[],
-        make: phone_name,
-    },
-    Task { name: "errands-code", apps: &["Messages", "Notes"], needs: &[], make: code },
+    Task::new(
+        "errands-password",
+        &["Notes", "Members"],
+        Medium,
+        &[Memorization, DataEntry],
+        password,
+    ),
+    Task::new(
+        "errands-shopping",
+        &["Notes", "Shop"],
+        Medium,
+        &[Memorization, Repetition, Search],
+        shopping,
+    ),
+    Task::new(
+        "errands-alarm",
+        &["Messages", "Clock"],
+        Medium,
+        &[Memorization, DataEntry, ComplexUiUnderstanding],
+        alarm,
+    ),
+    Task::new(
+        "errands-file-size",
+        &["Files", "Notes"],
+        Medium,
+        &[Transcription, Memorization],
+        file_size,
+    )
+    .needing(&[Need::SharedStorage]),
+    Task::new(
+        "errands-phone-name",
+        &["Settings", "Messages"],
+        Medium,
+        &[Transcription, Memorization],
+        phone_name,
+    ),
+    Task::new("errands-code", &["Messages", "Notes"], Medium, &[Transcription, Memorization], code),
 ];
 
 fn then(mut first: Vec<ScriptStep>, second: Vec<ScriptStep>) -> Vec<ScriptStep> {
@@ -55,14 +78,20 @@ fn shopping(draw: &mut ParamSource<'_>) -> TaskInstance {
             "In Shop, add to the cart what the note \"To order\" in Notes lists, in that quantity."
                 .into(),
         given: note(44, "To order", &body),
-        script: then(read_note("To order", r"\d x (.+)"), shop::fill("{0}", count)),
+        script: [
+            read_note("To order", r"\d x (.+)"),
+            vec![ScriptStep::Read(like(r"(\d) x "))],
+            shop::fill("{0}", "{1}"),
+        ]
+        .concat(),
         wants: vec![shop::in_cart(&article, count)],
     }
 }
 
 fn alarm(draw: &mut ParamSource<'_>) -> TaskInstance {
-    let (name, hour) = (draw.pick(&FIRST), draw.pick(&[5, 6, 8, 9]));
-    let output = format!("Our boat leaves soon, get up at {hour}:20");
+    let (name, hour) = (draw.pick(&FIRST), draw.pick(&[8, 9]));
+    let minute = draw.pick(&[10, 15, 20, 25]);
+    let output = format!("Our boat leaves soon, get up at {hour}:{minute}");
     TaskInstance {
         goal: format!(
             "In Clock, set an alarm with the label \"Boat\" for the time at which {name} tells me in Messages to get up."
@@ -72,11 +101,12 @@ fn alarm(draw: &mut ParamSource<'_>) -> TaskInstance {
             vec![
                 ScriptStep::Launch(MESSAGES),
                 ScriptStep::Tap(with_text(name)),
-                ScriptStep::Read(like(r"get up at (\d+:\d\d)")),
+                ScriptStep::Read(like(r"get up at (\d+):\d\d")),
+                ScriptStep::Read(like(r"get up at \d+:(\d\d)")),
             ],
-            clock::set(hour, 20, "Boat"),
+            clock::set_as_read("Boat"),
         ),
-        wants: vec![clock::alarm(hour, 20, "Boat")],
+        wants: vec![clock::alarm(hour, minute, "Boat")],
     }
 }
 

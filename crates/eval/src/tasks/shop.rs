@@ -3,15 +3,35 @@
 use thumbwire_virtual_phone::SeededArticle;
 
 use super::super::script::{ScriptStep, field, like, with_text};
+use super::super::task::Category::*;
+use super::super::task::Difficulty::*;
 use super::super::task::{InitialState, ParamSource, SuccessCondition, Task, TaskInstance};
 use super::{FIRST, LAST, SHOP, given, stored};
 
 pub(super) const TASKS: &[Task] = &[
-    Task { name: "shop-cart", apps: &["Shop"], needs: &[], make: cart },
-    Task { name: "shop-remove", apps: &["Shop"], needs: &[], make: remove },
-    Task { name: "shop-order", apps: &["Shop"], needs: &[], make: order },
-    Task { name: "shop-order-tell", apps: &["Shop"], needs: &[], make: tell_total },
-    Task { name: "shop-price", apps: &["Shop"], needs: &[], make: price_of },
+    Task::new("shop-cart", &["Shop"], Medium, &[Search, Repetition], cart),
+    Task::new("shop-remove", &["Shop"], Easy, &[DataEdit], remove),
+    Task::new("shop-order", &["Shop"], Medium, &[DataEntry], order),
+    Task::new("shop-order-tell", &["Shop"], Hard, &[DataEntry, Composite], tell_total),
+    Task::new("shop-price", &["Shop"], Easy, &[InformationRetrieval, Search], price_of),
+    Task::new("shop-total", &["Shop"], Easy, &[InformationRetrieval, ScreenReading], total),
+    Task::new(
+        "shop-last-order",
+        &["Shop"],
+        Easy,
+        &[InformationRetrieval, ScreenReading],
+        past_order,
+    ),
+    Task::new("shop-quantity", &["Shop"], Easy, &[DataEdit, ComplexUiUnderstanding], quantity),
+    Task::new(
+        "shop-two-products",
+        &["Shop"],
+        Medium,
+        &[Composite, Repetition, Search],
+        two_products,
+    ),
+    Task::new("shop-empty-cart", &["Shop"], Easy, &[Composite, DataEdit, Repetition], empty),
+    Task::new("shop-big-order", &["Shop"], Hard, &[Composite, DataEntry, Search], big_order),
 ];
 
 /// Picks a product whose name is not part of another one's.
@@ -35,7 +55,7 @@ pub(super) fn open(name: &str) -> Vec<ScriptStep> {
 }
 
 /// Adds this many of a product to the empty cart.
-pub(super) fn fill(name: &str, count: u64) -> Vec<ScriptStep> {
+pub(super) fn fill(name: &str, count: &str) -> Vec<ScriptStep> {
     let mut script = open(name);
     script.extend([
         ScriptStep::Tap(with_text("Add to cart")),
@@ -43,7 +63,7 @@ pub(super) fn fill(name: &str, count: u64) -> Vec<ScriptStep> {
         ScriptStep::TapUntil {
             tap: with_text("More").beside(like(r"^\d+$")),
             back: Some(with_text("Fewer").beside(like(r"^\d+$"))),
-            shows: with_text(count.to_string()),
+            shows: with_text(count),
             max: 9,
         },
     ]);
@@ -55,7 +75,7 @@ fn cart(draw: &mut ParamSource<'_>) -> TaskInstance {
     TaskInstance {
         goal: format!("In Shop, add {count} of the product \"{}\" to the cart.", article.name),
         given: Vec::new(),
-        script: fill(&article.name, count),
+        script: fill(&article.name, &count.to_string()),
         wants: vec![in_cart(&article, count)],
     }
 }
@@ -87,6 +107,10 @@ fn remove(draw: &mut ParamSource<'_>) -> TaskInstance {
     }
 }
 
+/// Where orders go.
+const STREET: &str = "Harbour Street 4";
+const ZIP: &str = "23552";
+
 /// Orders what is in the cart.
 fn checkout(name: &str, city: &str) -> Vec<ScriptStep> {
     vec![
@@ -95,8 +119,8 @@ fn checkout(name: &str, city: &str) -> Vec<ScriptStep> {
         ScriptStep::SkipIfVisible(with_text("Your cart is empty")),
         ScriptStep::Tap(with_text("Checkout")),
         ScriptStep::Type(field(0), name.into()),
-        ScriptStep::Type(field(1), "Harbour Street 4".into()),
-        ScriptStep::Type(field(2), "23552".into()),
+        ScriptStep::Type(field(1), STREET.into()),
+        ScriptStep::Type(field(2), ZIP.into()),
         ScriptStep::Type(field(3), city.into()),
         ScriptStep::ScrollTo(with_text("Cash on delivery"), super::super::script::ScriptSwipe::Up),
         ScriptStep::Tap(with_text("Cash on delivery")),
@@ -132,6 +156,9 @@ fn ordered(article: &SeededArticle, name: &str, city: &str) -> Vec<SuccessCondit
                 ("order/0/total", &article.cents.to_string()),
                 ("order/0/name", name),
                 ("order/0/city", city),
+                ("order/0/street", STREET),
+                ("order/0/zip", ZIP),
+                ("order/0/payment", "cash"),
             ],
         ),
     ]
@@ -167,5 +194,150 @@ fn price_of(draw: &mut ParamSource<'_>) -> TaskInstance {
         given: given(SHOP, []),
         script,
         wants: vec![SuccessCondition::Answer(price(article.cents))],
+    }
+}
+
+fn total(draw: &mut ParamSource<'_>) -> TaskInstance {
+    let all = draw.world.articles();
+    let three = draw.some(&all, 3);
+    let cents = three.iter().map(|article| article.cents).sum();
+    TaskInstance {
+        goal: "What would I have to pay for everything in my cart in Shop?".into(),
+        given: three.iter().map(one_of).collect(),
+        script: vec![
+            ScriptStep::Launch(SHOP),
+            ScriptStep::Tap(like("^Cart, ")),
+            ScriptStep::Read(like(r"^\$[\d.]+$").beside(with_text("Total"))),
+            ScriptStep::Answer("{0}".into()),
+        ],
+        wants: vec![SuccessCondition::Answer(price(cents))],
+    }
+}
+
+fn past_order(draw: &mut ParamSource<'_>) -> TaskInstance {
+    let cents = [draw.number(2_000, 9_000), draw.number(10_000, 20_000)];
+    let at = draw.number(0, 1) as usize;
+    let orders = cents.iter().enumerate().flat_map(|(at, cents)| {
+        let key = |field: &str| format!("order/{at}/{field}");
+        given(
+            SHOP,
+            [
+                (&key("items"), "2"),
+                (&key("total"), &cents.to_string()),
+                (&key("name"), "Alex"),
+                (&key("city"), "Kiel"),
+            ],
+        )
+    });
+    let number = 10_001 + at;
+    TaskInstance {
+        goal: format!("How much did I pay for the order SH-{number} in Shop?"),
+        given: orders.collect(),
+        script: vec![
+            ScriptStep::Launch(SHOP),
+            ScriptStep::Tap(with_text("Orders")),
+            ScriptStep::Read(
+                like(r"^2 items, (\$[\d.]+)$").beside(with_text(format!("Order SH-{number}"))),
+            ),
+            ScriptStep::Answer("{0}".into()),
+        ],
+        wants: vec![SuccessCondition::Answer(price(cents[at]))],
+    }
+}
+
+fn quantity(draw: &mut ParamSource<'_>) -> TaskInstance {
+    let all = draw.world.articles();
+    let (mut two, count) = (draw.some(&all, 2), draw.number(3, 4));
+    // The cart lists them so; the buttons of the first are nearest to its name.
+    two.sort_by_key(|article| article.number);
+    let beside = |label: &str| with_text(label).beside(with_text(&*two[0].name));
+    let mut script = vec![ScriptStep::Launch(SHOP), ScriptStep::Tap(like("^Cart, "))];
+    script.push(ScriptStep::TapUntil {
+        tap: beside("More"),
+        back: Some(beside("Fewer")),
+        shows: with_text(count.to_string()),
+        max: 9,
+    });
+    TaskInstance {
+        goal: format!(
+            "My cart in Shop has one \"{}\". Make it {count}, and leave the rest of the cart alone.",
+            two[0].name
+        ),
+        given: two.iter().map(one_of).collect(),
+        script,
+        wants: vec![in_cart(&two[0], count)],
+    }
+}
+
+fn two_products(draw: &mut ParamSource<'_>) -> TaskInstance {
+    let all = draw.world.articles();
+    let two = draw.some(&all, 2);
+    TaskInstance {
+        goal: format!(
+            "Put one \"{}\" and one \"{}\" into the cart in Shop.",
+            two[0].name, two[1].name
+        ),
+        given: Vec::new(),
+        script: two.iter().flat_map(add_one).collect(),
+        wants: two.iter().map(|article| in_cart(article, 1)).collect(),
+    }
+}
+
+/// Adds one of a product to the cart and returns to the list.
+fn add_one(article: &SeededArticle) -> Vec<ScriptStep> {
+    let mut script = open(&article.name);
+    script.extend([
+        ScriptStep::Tap(with_text("Add to cart")),
+        ScriptStep::Tap(with_text("Navigate up")),
+    ]);
+    script
+}
+
+fn empty(draw: &mut ParamSource<'_>) -> TaskInstance {
+    let all = draw.world.articles();
+    let three = draw.some(&all, 3);
+    let mut script = vec![ScriptStep::Launch(SHOP), ScriptStep::Tap(like("^Cart, "))];
+    script.extend(three.iter().map(|_| ScriptStep::Tap(with_text("Remove from cart"))));
+    script.push(ScriptStep::Read(with_text("Your cart is empty")));
+    TaskInstance {
+        goal: "I do not want any of the things in my cart in Shop. Empty it.".into(),
+        given: three.iter().map(one_of).collect(),
+        script,
+        wants: three
+            .iter()
+            .map(|article| {
+                SuccessCondition::ValueAbsent(SHOP, format!("cart/{:03}", article.number))
+            })
+            .collect(),
+    }
+}
+
+fn big_order(draw: &mut ParamSource<'_>) -> TaskInstance {
+    let all = draw.world.articles();
+    let two = draw.some(&all, 2);
+    let name = format!("{} {}", draw.pick(&FIRST), draw.pick(&LAST));
+    let city = draw.pick(&["Bremen", "Kiel", "Rostock", "Stade"]);
+    let mut script: Vec<ScriptStep> = two.iter().flat_map(add_one).collect();
+    script.extend(checkout(&name, city));
+    let cents: u64 = two.iter().map(|article| article.cents).sum();
+    TaskInstance {
+        goal: format!(
+            "Order one \"{}\" and one \"{}\" in Shop. Ship them to {name}, Harbour Street 4, 23552 {city}; I pay cash on delivery and accept the terms.",
+            two[0].name, two[1].name
+        ),
+        given: Vec::new(),
+        script,
+        wants: vec![stored(
+            SHOP,
+            [
+                ("order/0/items", "2"),
+                ("order/0/total", &cents.to_string()),
+                ("order/0/name", &name),
+                ("order/0/city", city),
+                ("order/0/street", STREET),
+                ("order/0/zip", ZIP),
+                ("order/0/payment", "cash"),
+            ],
+        )],
     }
 }

@@ -29,6 +29,7 @@ pub(super) struct Arguments {
     allow: app_tools::AllowFlags,
     /// Toolset of the tool
     #[arg(
+        short = 't',
         long = "toolset",
         alias = "surface",
         value_name = "TOOLSET",
@@ -37,10 +38,10 @@ pub(super) struct Arguments {
     )]
     surface: ToolsetName,
     /// Print the whole result as JSON
-    #[arg(long)]
+    #[arg(short, long)]
     json: bool,
     /// Directory for images; files that the tool saves go to `assets/` and `logs/` in it
-    #[arg(long, value_name = "DIR", default_value = ".")]
+    #[arg(short, long, value_name = "DIR", default_value = ".")]
     out: PathBuf,
 }
 

@@ -2,7 +2,7 @@
 //! agent towards a goal, then compares an app's own tool with tapping ([`apps`]).
 //!
 //! The demo uses only tools and the text on the screen; it never accesses the phone's internals. `demo/maps.jsonl` holds the scripted
-//! model responses, each with what it expects on the screen.
+//! model responses, each with what it expects on the screen. Each part fits on one screen of a terminal; all of them are on one page.
 
 mod apps;
 #[cfg(feature = "ios")]
@@ -17,7 +17,10 @@ use serde_json::{Map, Value, json};
 use super::app_tools::millis;
 use super::live::PlainView;
 use super::run_setup::RunSetup;
-use super::{CliError, print, trace};
+use super::style::Style;
+use super::styled_output::StyledOutput;
+use super::{CliError, print_styled, trace};
+use crate::config::Config;
 use thumbwire_agent::model::{self, ModelSpec, Settings};
 use thumbwire_agent::{
     AgentOptions, AgentStatus, Budgets, ModelPolicy, Safeguards, ScreenshotMode, Vault,
@@ -29,45 +32,68 @@ use thumbwire_core::session::Session;
 use thumbwire_core::snapshot::ElementRef;
 use thumbwire_core::toolset::{Content, Reply, mobile};
 use thumbwire_core::trace::Recorder;
+use thumbwire_core::trace::format::{NamedStep, TraceRecord};
+use thumbwire_core::trace::report::{Suite, SuiteRun, Verdict};
 use thumbwire_mcp::Client;
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
     /// New directory for screenshots and traces [default: thumbwire-runs/demo-TIME]
-    #[arg(long, value_name = "DIR")]
+    #[arg(short, long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// Print every call with its result and times
+    #[arg(short, long)]
+    verbose: bool,
 }
 
-pub(super) async fn run(arguments: Arguments) -> Result<u8, CliError> {
+/// Width of the demo's lines where there is no terminal.
+const WIDTH: usize = 80;
+
+/// How the demo prints.
+#[derive(Debug, Clone, Copy)]
+struct Stage {
+    output: StyledOutput,
+    verbose: bool,
+}
+
+pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, CliError> {
+    let (now, began) = (jiff::Timestamp::now(), Instant::now());
     let out = arguments.out.unwrap_or_else(|| {
-        let now = jiff::Timestamp::now();
         Path::new("thumbwire-runs").join(now.strftime("demo-%Y%m%d-%H%M%S").to_string())
     });
+    let output = StyledOutput::new(config.colours, Some(WIDTH));
+    let stage = Stage { output, verbose: arguments.verbose };
     // The demo uses only built-in phones, so it contacts no adb server.
     let phones = DeviceProviders::default().with(VirtualPhoneProvider::default());
-    let mut story = DemoScript::begin(phones, VIRTUAL, &out).await?;
+    let folder = out.join("android");
+    let mut story = DemoScript::begin(phones, VIRTUAL, &folder, stage).await?;
     story.run().await?;
-    story.end().await?;
+    let mut runs = vec![story.end("android", "1. An MCP client drives an Android phone").await?];
     #[cfg(feature = "ios")]
-    iphone::drive(&out.join("iphone")).await?;
-    print("Next, the agent with scripted model responses:\n\n")?;
-    let folder = pursue_a_goal(&out).await?;
-    let page = Path::new(&folder).join(trace::PAGE);
-    trace::report(Path::new(&folder), &page)?;
-    print("\nFinally, app tools, which need no screen. ")?;
-    apps::compare().await?;
-    print(&format!(
-        "\nScreenshots, snapshots and the trace:\n  {}\nReport of the agent's run:\n  {}\n",
-        out.display(),
-        page.display()
-    ))?;
+    runs.push(iphone::drive(&out, stage).await?);
+    runs.push(pursue_a_goal(&out, stage).await?);
+    runs.push(apps::compare(stage).await?);
+    let suite = Suite {
+        version: 1,
+        title: "Thumbwire's demo".into(),
+        started: now.to_string(),
+        duration_ms: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
+        phones: vec!["virtual phones, in this program".into()],
+        notes: Vec::new(),
+        runs,
+    };
+    let page = trace::write_suite(&out, &suite)?;
+    stage.output.gap()?;
+    stage.output.line((Style::Plain, ""), &[(Style::Bold, "All screens, steps and reports:")])?;
+    // A path is not wrapped, so that it can be copied.
+    print_styled(&format!("  {}\n", super::style::sanitize(&page.display().to_string())))?;
     Ok(0)
 }
 
 const GOAL: &str = "Search for restaurants on Maps";
 
-/// Runs the agent towards a goal on a phone of its own. Returns the folder of its trace.
-async fn pursue_a_goal(out: &Path) -> Result<String, CliError> {
+/// Runs the agent towards a goal on a phone of its own.
+async fn pursue_a_goal(out: &Path, stage: Stage) -> Result<SuiteRun, CliError> {
     let choice = ModelSpec::Scripted("maps".into());
     let script = Some(include_str!("demo/maps.jsonl").to_owned());
     let settings = Settings { script, ..Settings::default() };
@@ -78,9 +104,9 @@ async fn pursue_a_goal(out: &Path) -> Result<String, CliError> {
     );
     let session = Arc::new(session);
     let vault = Arc::new(Vault::default());
-    let stage =
+    let setup =
         RunSetup { session: Arc::clone(&session), vault, out: out.to_owned(), redact: false };
-    let mut run = stage.begin("run").map_err(CliError::failed)?;
+    let mut run = setup.begin("run").map_err(CliError::failed)?;
     let folder = run.folder();
     let options = AgentOptions {
         pictures: ScreenshotMode::Both,
@@ -89,18 +115,35 @@ async fn pursue_a_goal(out: &Path) -> Result<String, CliError> {
         log_path: folder.clone(),
         clock: || jiff::Zoned::now().datetime(),
     };
-    let lines = Arc::new(PlainView::new(|text: &str| drop(print(text))));
-    lines.begin(GOAL, &[model.name()]);
+    const TITLE: &str = "3. An agent works towards a goal";
+    stage.output.title(TITLE)?;
+    let write = |text: &str| drop(print_styled(text));
+    let lines = Arc::new(PlainView::new(write, stage.output.style, stage.verbose));
+    lines.begin(GOAL, &["Virtual Pixel".to_owned(), "a script in place of a model".to_owned()]);
     let memory = std::mem::take(&mut run.memory);
     let mind = Arc::new(ModelPolicy::new(model).with_pictures(ScreenshotMode::Both));
     let agent = run.agent(mind, options, Arc::clone(&lines) as Arc<dyn EventSink>);
     let ended = agent.run(&Call::with_timeout(Duration::from_secs(120)), GOAL, memory).await;
     session.end().await;
     lines.end(&ended);
-    match ended.status {
-        AgentStatus::Finish => print(&format!("        {}\n", ended.reason)).map(|()| folder),
-        _ => Err(CliError::failed(format!("the agent did not reach the goal: {}", ended.reason))),
+    if ended.status != AgentStatus::Finish {
+        let reason = format!("the agent did not reach the goal: {}", ended.reason);
+        return Err(CliError::failed(reason));
     }
+    stage.output.line((Style::Plain, "        "), &[(Style::Plain, &ended.reason)])?;
+    trace::report(Path::new(&folder), &Path::new(&folder).join(trace::PAGE))?;
+    stage.output.gap()?;
+    let below = Path::new(&folder).strip_prefix(out).unwrap_or(Path::new(&folder));
+    let below = below.to_string_lossy().replace('\\', "/");
+    Ok(SuiteRun {
+        name: format!("{TITLE}: {GOAL}"),
+        verdict: Verdict::Passed,
+        text: format!("{GOAL}\n{}", ended.reason),
+        duration_ms: u64::try_from(ended.took.as_millis()).unwrap_or(u64::MAX),
+        page: Some(format!("{below}/{}", trace::PAGE)),
+        attempts: vec![below],
+        ..SuiteRun::default()
+    })
 }
 
 const MAPS: &str = "com.google.android.apps.maps";
@@ -108,46 +151,81 @@ const MAPS: &str = "com.google.android.apps.maps";
 struct DemoScript {
     client: Client,
     session: Arc<Session>,
+    recorder: Arc<Recorder>,
     out: PathBuf,
+    stage: Stage,
     steps: u32,
     calls: u32,
+    /// The last screenshot.
+    picture: Option<String>,
     began: Instant,
 }
 
 impl DemoScript {
     /// Connects a client to a server with this phone, and records its calls in this new directory.
-    async fn begin(phones: DeviceProviders, id: &str, out: &Path) -> Result<Self, CliError> {
+    async fn begin(
+        phones: DeviceProviders,
+        id: &str,
+        out: &Path,
+        stage: Stage,
+    ) -> Result<Self, CliError> {
         let now = jiff::Timestamp::now().to_string();
         let recorder = Recorder::begin(out, now).map_err(|error| {
             CliError::failed(format!("cannot record the run in {}: {error}", out.display()))
         })?;
+        let recorder = Arc::new(recorder);
         let session = Arc::new(Session::new(phones, Some(id.into())));
-        let perform = Arc::new(ObservedPerform::new(Arc::clone(&session), recorder));
-        let client = Client::connect(Arc::new(mobile::toolset()), perform).await;
+        let perform = ObservedPerform::new(Arc::clone(&session), Arc::clone(&recorder));
+        let client = Client::connect(Arc::new(mobile::toolset()), Arc::new(perform)).await;
         let client = client.map_err(|error| CliError::failed(error.to_string()))?;
-        let began = Instant::now();
-        Ok(Self { client, session, out: out.to_owned(), steps: 0, calls: 0, began })
+        Ok(Self {
+            client,
+            session,
+            recorder,
+            out: out.to_owned(),
+            stage,
+            steps: 0,
+            calls: 0,
+            picture: None,
+            began: Instant::now(),
+        })
     }
 
-    /// Prints how long it took, and disconnects.
-    async fn end(self) -> Result<(), CliError> {
-        let seconds = self.began.elapsed().as_secs_f64();
+    /// Prints how long it took, and disconnects. Returns what the page says about it.
+    async fn end(self, folder: &str, title: &str) -> Result<SuiteRun, CliError> {
+        let took = self.began.elapsed();
         self.session.end().await;
-        print(&format!("\n{} tool calls in {seconds:.1} s. ", self.calls))
+        let text = format!("{} tool calls in {:.1} s", self.calls, took.as_secs_f64());
+        self.stage.output.line((Style::Plain, "    "), &[(Style::Dim, &text)])?;
+        self.stage.output.gap()?;
+        Ok(SuiteRun {
+            name: title.to_owned(),
+            verdict: Verdict::Passed,
+            text: format!("{} tool calls", self.calls),
+            duration_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+            attempts: vec![folder.to_owned()],
+            ..SuiteRun::default()
+        })
     }
 
     async fn run(&mut self) -> Result<(), CliError> {
         let used = json!({ "device_id": VIRTUAL, "platform": "android" });
         let used = self.call("mobile_use_device", used).await?.0.structured.unwrap_or_default();
         let name = used["name"].as_str().unwrap_or_default();
-        print(&format!("Driving {name}, a virtual phone, over MCP like any client:\n\n"))?;
+        self.stage.output.title("1. An MCP client drives an Android phone")?;
+        self.stage.output.line(
+            (Style::Plain, ""),
+            &[(Style::Dim, name), (Style::Dim, "· a virtual phone in this program")],
+        )?;
+        self.stage.output.gap()?;
 
-        self.step("Launch Maps", "mobile_launch_app", json!({ "bundle_id": MAPS })).await?;
-        self.expect(&["Search here"]).await?;
-        self.step("Tap the search bar", "mobile_tap_element", json!({ "text": "Search here" }))
-            .await?;
-        self.step("Type the query", "mobile_type_keys", json!({ "text": "restaurants\n" })).await?;
-        let results = self.expect(&["restaurants"]).await?;
+        let maps = json!({ "bundle_id": MAPS });
+        self.step("Launch Maps", "mobile_launch_app", maps, &["Search here"]).await?;
+        let bar = json!({ "text": "Search here" });
+        self.step("Tap the search bar", "mobile_tap_element", bar, &[]).await?;
+        let query = json!({ "text": "restaurants\n" });
+        let typed = self.step("Type the query", "mobile_type_keys", query, &["restaurants"]).await;
+        let results = typed?;
         // The results are the rows inside the list.
         let first = results.iter().find(|line| line.depth > 0 && line.reference.is_some());
         let name = first.and_then(|line| line.texts.first()?.split(',').next());
@@ -155,45 +233,96 @@ impl DemoScript {
             return Err(CliError::failed("the screen shows no search result"));
         };
         let title = format!("Open the first result, {name}");
-        self.step(&title, "mobile_tap_element", json!({ "element_id": first.reference })).await?;
-        self.expect(&[name, "Directions"]).await?;
-        self.step("Save it", "mobile_tap_element", json!({ "text": "Save" })).await?;
-        self.expect(&[name, "Saved"]).await?;
-        self.step("Go home", "mobile_press_key", json!({ "key": "home" })).await?;
-        self.expect(&["Maps"]).await?;
+        let row = json!({ "element_id": first.reference });
+        self.step(&title, "mobile_tap_element", row, &[name, "Directions"]).await?;
+        let save = json!({ "text": "Save" });
+        self.step("Save it", "mobile_tap_element", save, &[name, "Saved"]).await?;
+        self.step("Go home", "mobile_press_key", json!({ "key": "home" }), &["Maps"]).await?;
         Ok(())
     }
 
-    /// Calls a tool, then takes a screenshot.
-    async fn step(&mut self, title: &str, tool: &str, arguments: Value) -> Result<(), CliError> {
+    /// Calls a tool, takes a screenshot, and checks that the screen then shows these texts. Returns its elements; without
+    /// texts the screen is not read.
+    async fn step(
+        &mut self,
+        title: &str,
+        tool: &str,
+        arguments: Value,
+        expected: &[&str],
+    ) -> Result<Vec<ListLine>, CliError> {
         self.steps += 1;
+        let (began, first) = (Instant::now(), self.recorder.action_count() + 1);
+        let at_ms = self.recorder.at_ms(tokio::time::Instant::now());
         let shown = arguments.to_string();
         let (reply, took) = self.call(tool, arguments).await?;
-        print(&format!("{:>2}  {title}\n      {tool} {shown}\n", self.steps))?;
         let output = reply.content.iter().find_map(|part| match part {
             Content::Text(text) => Some(text.as_str()),
             Content::Image(_) | Content::Resource(_) | Content::Link(_) => None,
         });
-        let output = output.unwrap_or_default().replace('\n', "\n      ");
-        print(&format!("      {output}  ({})\n", millis(took)))?;
-        let (reply, took) = self.call("mobile_take_screenshot", json!({})).await?;
-        let picture = reply.content.iter().any(|part| matches!(part, Content::Image(_)));
-        if !picture {
+        let mut details = vec![
+            format!("{tool} {shown}"),
+            format!("{} · {}", output.unwrap_or_default(), millis(took)),
+        ];
+        let (picture, took) = self.call("mobile_take_screenshot", json!({})).await?;
+        if !picture.content.iter().any(|part| matches!(part, Content::Image(_))) {
             return Err(CliError::failed("the screenshot has no image"));
         }
         // The recorder names a screenshot after the number of its call.
-        let file = self.out.join(format!("{:04}.png", self.calls));
-        print(&format!("      {}  ({})\n", file.display(), millis(took)))
+        let file = format!("{:04}.png", self.recorder.action_count());
+        details.push(format!("{} · {}", self.out.join(&file).display(), millis(took)));
+        let (seen, took) = match expected {
+            [] => (Vec::new(), Duration::ZERO),
+            expected => self.read_screen(expected).await?,
+        };
+        let quoted: Vec<String> = expected.iter().map(|word| format!("{word:?}")).collect();
+        let shows = match quoted.is_empty() {
+            true => String::new(),
+            false => format!("shows {}", quoted.join(" and ")),
+        };
+        if !shows.is_empty() {
+            details.push(format!("{shows} · {}", millis(took)));
+        }
+        self.told(title, &shows, &details)?;
+        let record = NamedStep {
+            step: self.steps,
+            name: title.to_owned(),
+            does: format!("{tool} {shown}"),
+            at_ms,
+            duration_ms: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
+            status: "passed".into(),
+            action_range: Some([first, self.recorder.action_count()]),
+            before: self.picture.replace(file.clone()),
+            after: Some(file),
+            ..NamedStep::default()
+        };
+        let recorded = self.recorder.write_record(&TraceRecord::NamedStep(Box::new(record)));
+        recorded.map_err(|error| CliError::failed(format!("cannot record the step: {error}")))?;
+        Ok(seen)
+    }
+
+    /// Prints a step.
+    fn told(&self, title: &str, shows: &str, details: &[String]) -> Result<(), CliError> {
+        let Stage { output, verbose } = self.stage;
+        let head = (Style::Good, "  ✓ ");
+        let shows = match (shows.is_empty(), verbose) {
+            (false, false) => format!("· {shows}"),
+            _ => String::new(),
+        };
+        output.line(head, &[(Style::Plain, title), (Style::Dim, &shows)])?;
+        let details = if verbose { details } else { &[] };
+        details
+            .iter()
+            .try_for_each(|line| output.line((Style::Plain, "      "), &[(Style::Dim, line)]))
     }
 
     /// Reads the screen as text and checks that it contains all of `words`.
-    async fn expect(&mut self, text: &[&str]) -> Result<Vec<ListLine>, CliError> {
+    async fn read_screen(&mut self, words: &[&str]) -> Result<(Vec<ListLine>, Duration), CliError> {
         let (reply, took) = self.call("mobile_get_accessibility_tree", json!({})).await?;
         let seen = match reply.content.as_slice() {
             [Content::Text(list)] => read(list),
             _ => Vec::new(),
         };
-        for word in text {
+        for word in words {
             let there = seen.iter().flat_map(|line| &line.texts).any(|text| text.contains(word));
             if !there {
                 let text = format!(
@@ -203,10 +332,7 @@ impl DemoScript {
                 return Err(CliError::failed(text));
             }
         }
-        let text: Vec<String> = text.iter().map(|word| format!("{word:?}")).collect();
-        let line = format!("      the screen shows {}  ({})\n", text.join(" and "), millis(took));
-        print(&line)?;
-        Ok(seen)
+        Ok((seen, took))
     }
 
     async fn call(&mut self, tool: &str, arguments: Value) -> Result<(Reply, Duration), CliError> {

@@ -9,7 +9,7 @@ use thumbwire_core::toolset::mobile;
 #[derive(clap::Args)]
 pub(super) struct Arguments {
     /// Print JSON
-    #[arg(long)]
+    #[arg(short, long)]
     json: bool,
 }
 

@@ -31,7 +31,7 @@ use thumbwire_device::{AppId, Key, Platform};
 pub(super) struct Arguments {
     /// Phone to check: an adb serial, HOST:PORT of an adbd, the URL of an iPhone's WebDriverAgent, `virtual`, or
     /// `virtual-ios` [default: the only one connected]
-    #[arg(long, value_name = "ID")]
+    #[arg(short, long, value_name = "ID")]
     device: Option<String>,
     /// Android release of the built-in virtual phone, such as 4.4, at the speed of real phones
     #[cfg(feature = "virtual-phone")]
@@ -58,7 +58,7 @@ pub(super) struct Arguments {
     #[arg(long, short = 'y')]
     yes: bool,
     /// Print the report as JSON
-    #[arg(long)]
+    #[arg(short, long)]
     json: bool,
     /// Print saved JSON reports side by side as Markdown, without using a phone
     #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["device", "full", "json", "apk", "setup"])]
@@ -224,7 +224,7 @@ async fn setup(arguments: &Arguments, config: &Config, phones: &DeviceProviders)
 
 fn read(file: &Path) -> Result<Report, CliError> {
     let failed =
-        |error: String| CliError::failed(format!("cannot read {}: {error}", file.display()));
+        |error: String| CliError::usage(format!("cannot read {}: {error}", file.display()));
     let text = fs::read_to_string(file).map_err(|error| failed(error.to_string()))?;
     serde_json::from_str(&text)
         .map_err(|error| failed(format!("expected a report of `doctor --json`: {error}")))

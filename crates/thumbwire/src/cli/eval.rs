@@ -1,18 +1,29 @@
 //! `thumbwire eval`
 
+mod results_file;
+
+use std::collections::HashSet;
 use std::fs;
-use std::path::PathBuf;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressStyle};
+use thumbwire_base::lock;
+use thumbwire_base::visible::visible;
 
-use super::model_flags::{ModelFlags, ModelSetup};
+use self::results_file::ResultsFile;
+use super::model_flags::{self, LIMITS, ModelFlags, ModelSetup};
+use super::run_goal::interrupts;
+use super::shutdown::INTERRUPTED;
 use super::{CliError, print};
 use crate::config::Config;
+use thumbwire_eval::results::{EvalResults, EvalSetup};
+use thumbwire_eval::skills::{self, SkillScore, SkillStudy, SkillSummary};
 use thumbwire_eval::{
-    EvalPhone, Plan, Platform, PolicyChoice, Score, Study, Task, TrialOptions, faults, summary,
-    tasks,
+    EvalLimits, EvalPhone, Meter, Plan, Platform, PolicyChoice, Score, Study, Task, TrialOptions,
+    faults, leaderboard, summary, tasks,
 };
 
 #[derive(clap::Args)]
@@ -62,18 +73,57 @@ pub(super) struct Arguments {
     /// With `--fault-kinds`, also run with each safeguard disabled in turn
     #[arg(long, requires = "faults")]
     ablate: bool,
-    /// Write the scores to a JSON file
-    #[arg(long, value_name = "FILE")]
+    /// Write the results to a JSON file, after each attempt; see docs/eval.md
+    #[arg(short, long, value_name = "FILE")]
     json: Option<PathBuf>,
+    /// Continue the evaluation of a results file: skip the attempts that it has, and add the others to it
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "faults"])]
+    resume: Option<PathBuf>,
+    /// Maximum cost of the whole evaluation in US dollars; requires --price
+    #[arg(long, value_name = "DOLLARS", requires = "price", value_parser = model_flags::dollars, help_heading = LIMITS)]
+    max_cost: Option<f64>,
+    /// Maximum number of tokens of the whole evaluation, input and output together
+    #[arg(long, value_name = "TOKENS", help_heading = LIMITS)]
+    max_tokens: Option<u64>,
+    /// Maximum duration of the whole evaluation, such as `30m` or `8h`
+    #[arg(long, value_name = "TIME", value_parser = model_flags::time, help_heading = LIMITS)]
+    timeout: Option<Duration>,
+    /// Maximum duration of an attempt
+    #[arg(long, value_name = "TIME", value_parser = model_flags::time, default_value = "1h", help_heading = LIMITS)]
+    attempt_timeout: Duration,
+    /// Print the leaderboard of these results files as Markdown, and run nothing
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    leaderboard: Vec<PathBuf>,
+    /// With `--leaderboard`, put the table into this page instead of printing it
+    #[arg(long, value_name = "FILE", requires = "leaderboard")]
+    page: Option<PathBuf>,
     /// Record the trace of each attempt in a new directory in DIR
-    #[arg(long, value_name = "DIR")]
+    #[arg(short, long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// Save each task's run as a skill, and measure how many decisions a second run needs and what it does on changed phones;
+    /// traces and skills are written to the directory of `--out`
+    #[arg(long, requires = "out", conflicts_with_all = ["model", "mind", "fault", "rounds"])]
+    skills: bool,
     /// Exit with code 1 if the success rate is below RATE (0 to 1); with `--fault-kinds`, the rate of any kind
     #[arg(long = "min-success", alias = "least", value_name = "RATE", default_value = "0", value_parser = share)]
     least: f64,
-    /// List the tasks with their apps and the goal of the first seed
+    /// List the tasks with their apps, difficulty, categories and the goal of the first seed
     #[arg(long)]
     list: bool,
+}
+
+impl Arguments {
+    fn jobs(&self) -> usize {
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        self.jobs.map_or(processors, usize::from)
+    }
+
+    fn kinds(&self) -> Vec<String> {
+        match self.faults.iter().any(|kind| kind == "all") {
+            true => faults::kinds(),
+            false => self.faults.clone(),
+        }
+    }
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -82,6 +132,8 @@ enum PolicyName {
     Oracle,
     /// Follows the scripts by what it observes
     Scripted,
+    /// Follows the scripts by the text of a model's prompt alone, and answers with text
+    PromptOnly,
     /// Does nothing
     Idle,
     /// Claims success at once
@@ -102,6 +154,15 @@ impl From<PlatformName> for Platform {
         match name {
             PlatformName::Android => Self::Android,
             PlatformName::Ios => Self::Ios,
+        }
+    }
+}
+
+impl PlatformName {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Android => "android",
+            Self::Ios => "ios",
         }
     }
 }
@@ -130,96 +191,272 @@ fn share(text: &str) -> Result<f64, String> {
 }
 
 pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, CliError> {
+    if !arguments.leaderboard.is_empty() {
+        return make_leaderboard(&arguments.leaderboard, arguments.page.as_deref());
+    }
     let injects = !(arguments.fault.is_empty() && arguments.faults.is_empty());
     if injects && arguments.platform == PlatformName::Ios {
         return Err(CliError::usage(
             "--fault and --fault-kinds are for Android phones: omit `--platform ios`",
         ));
     }
-    let chosen: Vec<Task> = tasks::all()
-        .into_iter()
-        .filter(|task| arguments.tasks.iter().any(|glob| fits(glob, task.name)))
-        .filter(|task| task.runs_on(arguments.platform.into()))
-        .collect();
-    if chosen.is_empty() {
-        return Err(CliError::usage("no such task. Run `thumbwire eval --list` to list them"));
-    }
+    let chosen = choose(&arguments)?;
     if arguments.list {
         return list(&chosen, arguments.platform.into(), arguments.seeds.0[0]);
+    }
+    if arguments.skills {
+        let done = tokio::task::spawn_blocking(move || measure_skills(&arguments, chosen)).await;
+        return done.map_err(|error| CliError::failed(error.to_string()))?;
     }
     let thinker = match arguments.model.is_there() {
         true => Some(arguments.model.open(config)?),
         false => None,
     };
+    let evaluation = Evaluation::new(arguments, thinker, chosen)?;
+    let notice = |text: &str| eprintln!("{text}");
+    let interrupts = tokio::spawn(interrupts(evaluation.meter.interruption(), notice));
     // Tasks run on their own threads, each with its own runtime.
-    let done = tokio::task::spawn_blocking(move || attempt(&arguments, thinker, chosen)).await;
+    let done = tokio::task::spawn_blocking(move || evaluation.run()).await;
+    interrupts.abort();
     done.map_err(|error| CliError::failed(error.to_string()))?
 }
 
-fn attempt(
-    arguments: &Arguments,
-    thinker: Option<ModelSetup>,
-    chosen: Vec<Task>,
-) -> Result<u8, CliError> {
-    let pictures = thinker.as_ref().map(ModelSetup::pictures);
-    let who = match (thinker, arguments.mind) {
-        (Some(thinker), _) => PolicyChoice::Other(Arc::new(move || thinker.policy(None))),
-        (None, PolicyName::Oracle) => PolicyChoice::Oracle,
-        (None, PolicyName::Scripted) => PolicyChoice::Scripted,
-        (None, PolicyName::Idle) => PolicyChoice::Idle,
-        (None, PolicyName::Claims) => PolicyChoice::AlwaysFinish,
-    };
-    let manner = TrialOptions {
-        platform: arguments.platform.into(),
-        faults: arguments.fault.clone(),
-        pictures,
-        rounds: arguments.rounds.unwrap_or(if arguments.faults.is_empty() { 3 } else { 12 }),
-        out: arguments.out.clone(),
-        ..TrialOptions::of(who)
-    };
-    let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    let jobs = arguments.jobs.map_or(processors, usize::from);
-    let plan =
-        Plan { tasks: chosen, seeds: arguments.seeds.0.clone(), manners: vec![manner], jobs };
-    let (text, json, least) = if arguments.faults.is_empty() {
-        let bar = bar(plan.attempts());
-        let scores = plan.run(&|_, score| advance(&bar, score)).map_err(CliError::failed)?;
-        bar.finish_and_clear();
-        let scores: Vec<Score> = scores.into_iter().flatten().collect();
-        let failed = scores
-            .iter()
-            .filter(|score| !score.success)
-            .map(|score| format!("{} with seed {}: {}\n", score.task, score.seed, score.reason));
-        let text = format!("{}\n{}", failed.collect::<String>(), summary::table(&scores));
-        (text, summary::to_json(&scores), summary::Summary::of(&scores).rate())
-    } else {
-        let all = faults::kinds();
-        let kinds = match arguments.faults.iter().any(|kind| kind == "all") {
-            true => all,
-            false => arguments.faults.clone(),
-        };
-        let study = Study { plan, kinds, probability: arguments.p, without: arguments.ablate };
-        let bar = bar(study.whole_plan().attempts());
-        let found = study.run(&|_, score| advance(&bar, score)).map_err(CliError::failed)?;
-        bar.finish_and_clear();
-        (found.table(), found.to_json(), found.lowest())
-    };
-    // Print the results first: they must survive a failed write.
-    print(&text)?;
-    if let Some(file) = &arguments.json {
-        let written = fs::write(file, format!("{json:#}\n"));
-        written.map_err(|error| {
-            CliError::failed(format!("cannot write {}: {error}", file.display()))
-        })?;
+/// The tasks to run.
+fn choose(arguments: &Arguments) -> Result<Vec<Task>, CliError> {
+    let named = |task: &Task| arguments.tasks.iter().any(|glob| fits(glob, task.name));
+    let (named, platform) = (tasks::all().into_iter().filter(named), arguments.platform.into());
+    let (chosen, others): (Vec<Task>, Vec<Task>) = named.partition(|task| task.runs_on(platform));
+    if !chosen.is_empty() {
+        return Ok(chosen);
     }
-    Ok(u8::from(least < arguments.least))
+    Err(CliError::usage(match others.is_empty() {
+        true => "no such task. Run `thumbwire eval --list` to list them".to_owned(),
+        false => format!(
+            "no task for an iPhone: {} need{} what it lacks. Run `thumbwire eval --platform ios --list` to list those for it",
+            others.iter().map(|task| task.name).collect::<Vec<_>>().join(", "),
+            if others.len() == 1 { "s" } else { "" }
+        ),
+    }))
+}
+
+/// Everything that an evaluation needs.
+struct Evaluation {
+    arguments: Arguments,
+    plan: Plan,
+    meter: Arc<Meter>,
+    file: ResultsFile,
+}
+
+impl Evaluation {
+    fn new(
+        arguments: Arguments,
+        thinker: Option<ModelSetup>,
+        chosen: Vec<Task>,
+    ) -> Result<Self, CliError> {
+        let pictures = thinker.as_ref().map(ModelSetup::pictures);
+        let (policy, who) = match (thinker, arguments.mind) {
+            (Some(thinker), _) => {
+                let name = thinker.policy(None).name();
+                (name, PolicyChoice::Other(Arc::new(move || thinker.policy(None))))
+            }
+            (None, PolicyName::Oracle) => ("oracle".into(), PolicyChoice::Oracle),
+            (None, PolicyName::Scripted) => ("scripted".into(), PolicyChoice::Scripted),
+            (None, PolicyName::PromptOnly) => ("prompt-only".into(), PolicyChoice::PromptOnly),
+            (None, PolicyName::Idle) => ("idle".into(), PolicyChoice::Idle),
+            (None, PolicyName::Claims) => ("always-finish".into(), PolicyChoice::AlwaysFinish),
+        };
+        let rounds = arguments.rounds.unwrap_or(if arguments.faults.is_empty() { 3 } else { 12 });
+        let manner = TrialOptions {
+            platform: arguments.platform.into(),
+            faults: arguments.fault.clone(),
+            pictures,
+            rounds,
+            longest: arguments.attempt_timeout,
+            out: arguments.out.clone(),
+            program: program(),
+            ..TrialOptions::of(who)
+        };
+        let jobs = arguments.jobs();
+        let seeds = arguments.seeds.0.clone();
+        let plan = Plan { tasks: chosen, seeds, manners: vec![manner], jobs };
+        let setup = EvalSetup {
+            policy,
+            platform: arguments.platform.name().into(),
+            faults: arguments.fault.clone(),
+            max_steps: rounds,
+            price: arguments.model.price(),
+        };
+        let file = match &arguments.resume {
+            Some(file) => ResultsFile::resume(file, &setup)?,
+            None => ResultsFile::new(arguments.json.as_deref(), setup)?,
+        };
+        let limits = EvalLimits {
+            dollars: arguments.max_cost,
+            tokens: arguments.max_tokens,
+            time: arguments.timeout,
+        };
+        let meter = Arc::new(Meter::new(limits, file.results().spent()));
+        Ok(Self { arguments, plan, meter, file })
+    }
+
+    fn run(self) -> Result<u8, CliError> {
+        if self.arguments.faults.is_empty() { self.run_tasks() } else { self.run_faults() }
+    }
+
+    fn run_tasks(mut self) -> Result<u8, CliError> {
+        let Self { plan, meter, file, .. } = &mut self;
+        let seeds = plan.seeds.clone();
+        let pairs = plan.tasks.iter().flat_map(|task| seeds.iter().map(|seed| (task.name, *seed)));
+        let missing: HashSet<(&str, u64)> =
+            pairs.filter(|(task, seed)| !file.results().has(task, *seed)).collect();
+        let wanted = |task: &Task, seed: u64| missing.contains(&(task.name, seed));
+        file.plan(missing.len());
+        let bar = bar(missing.len());
+        let failed: Mutex<Option<CliError>> = Mutex::default();
+        let shared = Mutex::new(&mut *file);
+        let told = |_: usize, score: &Score| {
+            advance(&bar, score);
+            if let Err(error) = lock(&shared).add(score.clone(), meter) {
+                lock(&failed).get_or_insert(error);
+                meter.interruption().cancel();
+            }
+        };
+        let ran = plan.run_some(meter, &wanted, &told).map_err(CliError::failed);
+        bar.finish_and_clear();
+        let failed = failed.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let unfinished = missing.len() > file.added();
+        let why = meter.over().filter(|_| unfinished);
+        let written = file.finish(why.clone(), meter);
+        // Print the results first: they must survive a failed write.
+        let scores = &file.results().attempts;
+        let failures = scores.iter().filter(|score| !score.success).map(|score| {
+            // Models and files of results wrote it.
+            let text = format!("{} with seed {}: {}", score.task, score.seed, score.reason);
+            format!("{}\n", visible(&text))
+        });
+        print(&format!("{}\n{}", failures.collect::<String>(), summary::table(scores)))?;
+        let cost = file.results().spent();
+        if let Some(dollars) = cost.dollars.filter(|_| cost.calls > 0) {
+            print(&format!("\ncost: ${dollars:.2}\n"))?;
+        }
+        ran?;
+        failed.map_or(Ok(()), Err)?;
+        written?;
+        if let Some(why) = why {
+            return Ok(self.ended_early(&why));
+        }
+        let least = summary::Summary::of(&self.file.results().attempts).rate();
+        Ok(u8::from(least < self.arguments.least))
+    }
+
+    /// Says why the evaluation is not finished and how to go on. Returns the exit code.
+    fn ended_early(&self, why: &str) -> u8 {
+        let planned = self.file.results().planned;
+        let done = self.file.results().attempts.len();
+        let next = match self.file.path() {
+            Some(file) => format!(
+                "To go on, run the same command with `--resume {}` instead of --json",
+                file.display()
+            ),
+            None => "With --json FILE it could be resumed".to_owned(),
+        };
+        eprintln!("stopped after {done} of {planned} attempts: {why}. {next}.");
+        if self.meter.interruption().is_cancelled() { INTERRUPTED } else { OVER }
+    }
+
+    fn run_faults(self) -> Result<u8, CliError> {
+        let Self { arguments, plan, meter, .. } = self;
+        let study = Study {
+            plan,
+            kinds: arguments.kinds(),
+            probability: arguments.p,
+            without: arguments.ablate,
+        };
+        let bar = bar(study.whole_plan().attempts());
+        let found =
+            study.run(&meter, &|_, score| advance(&bar, score)).map_err(CliError::failed)?;
+        bar.finish_and_clear();
+        print(&found.table())?;
+        if let Some(file) = &arguments.json {
+            results_file::write(file, &found.to_json())?;
+        }
+        if let Some(why) = meter.over() {
+            eprintln!("stopped: {why}. The table has only the attempts until then.");
+            let interrupted = meter.interruption().is_cancelled();
+            return Ok(if interrupted { INTERRUPTED } else { OVER });
+        }
+        Ok(u8::from(found.lowest() < arguments.least))
+    }
+}
+
+/// This program's name and version, with the commit if it is known.
+fn program() -> String {
+    match env!("THUMBWIRE_COMMIT") {
+        "" => concat!("thumbwire ", env!("CARGO_PKG_VERSION")).to_owned(),
+        commit => format!("thumbwire {} ({commit})", env!("CARGO_PKG_VERSION")),
+    }
+}
+
+/// The exit code of an evaluation that reached a limit, as of `run`.
+const OVER: u8 = 4;
+
+/// Prints the leaderboard, or puts it into a page.
+fn make_leaderboard(files: &[PathBuf], page: Option<&Path>) -> Result<u8, CliError> {
+    let results: Result<Vec<EvalResults>, CliError> =
+        files.iter().map(|file| results_file::read(file)).collect();
+    let results = results?;
+    let Some(page) = page else {
+        print(&leaderboard::table(&results))?;
+        return Ok(0);
+    };
+    let wrong = |error: &dyn std::fmt::Display| {
+        CliError::failed(format!("cannot update {}: {error}", page.display()))
+    };
+    let text = fs::read_to_string(page).map_err(|error| wrong(&error))?;
+    let text = leaderboard::update(&text, &results).map_err(|error| wrong(&error))?;
+    fs::write(page, text).map_err(|error| wrong(&error))?;
+    Ok(0)
+}
+
+/// Measures skills. The exit code is 1 if a second run failed too often, or a skill did something wrong.
+fn measure_skills(arguments: &Arguments, chosen: Vec<Task>) -> Result<u8, CliError> {
+    let study = SkillStudy {
+        tasks: chosen,
+        seeds: arguments.seeds.0.clone(),
+        kinds: arguments.kinds(),
+        probability: arguments.p,
+        jobs: arguments.jobs(),
+        out: arguments.out.clone().unwrap_or_default(),
+    };
+    let bar = bar(study.tasks.len() * study.seeds.len());
+    let told = |score: &SkillScore| {
+        bar.set_message(score.task);
+        bar.inc(1);
+    };
+    let scores = study.run(&told).map_err(CliError::failed)?;
+    bar.finish_and_clear();
+    print(&skills::table(&scores))?;
+    if let Some(file) = &arguments.json {
+        results_file::write(file, &skills::to_json(&scores))?;
+    }
+    let sum = SkillSummary::of(&scores);
+    let rate = sum.again_successes as f64 / sum.tasks.max(1) as f64;
+    Ok(u8::from(rate < arguments.least || sum.wrong > 0))
 }
 
 fn list(chosen: &[Task], platform: Platform, seed: u64) -> Result<u8, CliError> {
     let phone = EvalPhone::new(platform, seed);
     for task in chosen {
         let case = phone.world(|world| task.case(seed, world));
-        print(&format!("{} ({})\n    {}\n", task.name, task.apps.join(", "), case.goal))?;
+        let categories = task.categories(&case).into_iter().map(|category| category.name());
+        print(&format!(
+            "{} ({}; {}: {})\n    {}\n",
+            task.name,
+            task.apps.join(", "),
+            task.difficulty.name(),
+            categories.collect::<Vec<_>>().join(", "),
+            case.goal
+        ))?;
     }
     Ok(0)
 }
@@ -233,7 +470,7 @@ fn bar(attempts: usize) -> ProgressBar {
 }
 
 fn advance(bar: &ProgressBar, score: &Score) {
-    bar.set_message(score.task);
+    bar.set_message(score.task.clone());
     bar.inc(1);
 }
 

@@ -24,7 +24,7 @@ use thumbwire_agent::{AgentEvent, RunResult};
 use thumbwire_core::event::{Event, EventSink};
 
 /// Redraw interval of the progress line.
-const TICK: Duration = Duration::from_millis(120);
+pub(super) const TICK: Duration = Duration::from_millis(120);
 
 /// Shows a run on standard error.
 pub(super) struct LiveView {
@@ -37,13 +37,14 @@ pub(super) struct LiveView {
 
 impl LiveView {
     /// A view on standard error, with colours if wanted and if it is a terminal. `limit` is the run's time limit; `asks` says whether
-    /// the user is asked questions there too.
-    pub(super) fn new(colours: bool, limit: Option<Duration>, asks: bool) -> Self {
+    /// the user is asked questions there too; `verbose` adds results, times and tokens to each step.
+    pub(super) fn new(colours: bool, limit: Option<Duration>, asks: bool, verbose: bool) -> Self {
         let there = std::io::stderr().is_terminal();
         let colours = colours && there;
         let width = there.then(terminal_prompt::width).flatten();
         let bar = there.then(|| bar(colours, limit));
-        Self { telling: Mutex::new(RunFormatter::new(LineStyle { width, colours })), bar, asks }
+        let telling = RunFormatter::new(LineStyle { width, colours }, verbose);
+        Self { telling: Mutex::new(telling), bar, asks }
     }
 
     /// Prints the goal, and the phone, policy and folder of the run.
@@ -136,9 +137,8 @@ pub(super) struct PlainView<W> {
 #[cfg(feature = "virtual-phone")]
 impl<W: Fn(&str) + Send + Sync> PlainView<W> {
     /// A view that passes each line, with its line end, to `write`.
-    pub(super) fn new(write: W) -> Self {
-        let style = LineStyle { width: Some(100), colours: false };
-        Self { telling: Mutex::new(RunFormatter::new(style)), write }
+    pub(super) fn new(write: W, style: LineStyle, verbose: bool) -> Self {
+        Self { telling: Mutex::new(RunFormatter::new(style, verbose)), write }
     }
 
     /// Writes the goal and the policy.
@@ -167,13 +167,13 @@ impl<W: Fn(&str) + Send + Sync> EventSink for PlainView<W> {
 }
 
 /// Clears the line and hides the bar. Hiding alone would leave the line there, with the cursor at its end.
-fn take_away(bar: &ProgressBar) {
+pub(super) fn take_away(bar: &ProgressBar) {
     bar.finish_and_clear();
     bar.set_draw_target(ProgressDrawTarget::hidden());
 }
 
 /// The progress line: the current activity, and the remaining time, or the elapsed time if there is no limit.
-fn bar(colours: bool, limit: Option<Duration>) -> ProgressBar {
+pub(super) fn bar(colours: bool, limit: Option<Duration>) -> ProgressBar {
     let template = match colours {
         true => "{spinner:.cyan} {prefix:.bold} {wide_msg:.dim} {clock:.dim}",
         false => "{spinner} {prefix} {wide_msg} {clock}",

@@ -10,12 +10,14 @@ use std::time::Duration;
 use clap::ValueEnum;
 
 use super::CliError;
+use super::role_flags::{ModelChoice, RoleFlags};
 use crate::config::{self, Config};
 use thumbwire_agent::model::{
-    self, ApiKey, Model, ModelSpec, Price, ProxySettings, RequestTimeouts, Settings,
+    self, ApiKey, Model, ModelSpec, Price, ProxySettings, RequestTimeouts, Settings, ToolCallMode,
 };
 use thumbwire_agent::{
-    Budgets, ConfirmMode, Examples, Knowledge, ModelPolicy, Policy, ScreenshotMode,
+    Budgets, ConfirmMode, CoordinateUnit, Examples, Knowledge, ModelPolicy, Policy, PromptForm,
+    ScreenshotMode,
 };
 
 /// Flags that choose and configure the model.
@@ -24,7 +26,7 @@ use thumbwire_agent::{
 pub(super) struct ModelFlags {
     /// Model to use: `openai:MODEL` (with --base-url, any server with OpenAI's chat completions API), `anthropic:MODEL` or
     /// `scripted:FILE`; see docs/models.md
-    #[arg(long, value_name = "PROVIDER:MODEL", help_heading = MODEL)]
+    #[arg(short, long, value_name = "PROVIDER:MODEL", help_heading = MODEL)]
     model: Option<ModelSpec>,
     /// Base URL of the model's API [default: $OPENAI_BASE_URL or $ANTHROPIC_BASE_URL, else the vendor's URL]
     #[arg(long, value_name = "URL", requires = "model", help_heading = MODEL)]
@@ -50,16 +52,30 @@ pub(super) struct ModelFlags {
     /// Constrain responses to a JSON schema, if the endpoint supports it
     #[arg(long, requires = "model", help_heading = MODEL)]
     json_schema: bool,
+    /// How the model calls functions: `native` (function calls of the API), `text` (JSON text), or `auto` (native where the
+    /// server takes it, and text with --json-schema)
+    #[arg(long, value_name = "HOW", value_enum, default_value_t = ToolCallsFlag::Auto, help_heading = MODEL)]
+    tool_calls: ToolCallsFlag,
     /// Screenshots that the model sees: `both` (clean and annotated), `annotated`, `none`, or `auto` (annotated, only when the
-    /// text of the screen may not be enough)
-    #[arg(long = "screenshots", alias = "look", value_name = "WHICH", value_enum, default_value_t = ScreenshotsFlag::Doubt, help_heading = MODEL)]
-    look: ScreenshotsFlag,
+    /// text of the screen may not be enough) [default: both, or none if the model takes no pictures]
+    #[arg(long = "screenshots", alias = "look", value_name = "WHICH", value_enum, help_heading = MODEL)]
+    look: Option<ScreenshotsFlag>,
+    /// How prompts show the screen, apps and past actions: `compact`, `coordinates` (with the place of each control) or `ufo` (JSON
+    /// rows as UFO's MobileAgent has them)
+    #[arg(long = "prompt", value_name = "FORM", value_enum, default_value_t = PromptFlag::Compact, help_heading = MODEL)]
+    prompt: PromptFlag,
+    /// Coordinates that the model reads and writes: `pixels` of its pictures, or `thousandths` of their sides [default: by the
+    /// model's name]
+    #[arg(long, value_name = "UNIT", value_enum, help_heading = MODEL)]
+    coordinates: Option<CoordinatesFlag>,
     /// Directory of examples (YAML or JSON) to add to the prompt; see docs/prompting.md
     #[arg(long, value_name = "DIR", requires = "model", help_heading = MODEL)]
     examples: Option<PathBuf>,
     /// Directory of documents (Markdown or text) to search for relevant passages
     #[arg(long, value_name = "DIR", requires = "model", help_heading = MODEL)]
     knowledge: Option<PathBuf>,
+    #[command(flatten)]
+    roles: RoleFlags,
 }
 
 const MODEL: &str = "Model";
@@ -87,12 +103,64 @@ impl From<ScreenshotsFlag> for ScreenshotMode {
     }
 }
 
+/// How prompts are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum PromptFlag {
+    Compact,
+    Coordinates,
+    Ufo,
+}
+
+impl From<PromptFlag> for PromptForm {
+    fn from(flag: PromptFlag) -> Self {
+        match flag {
+            PromptFlag::Compact => Self::Compact,
+            PromptFlag::Coordinates => Self::Coordinates,
+            PromptFlag::Ufo => Self::Ufo,
+        }
+    }
+}
+
+/// How a model names places.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum CoordinatesFlag {
+    Pixels,
+    Thousandths,
+}
+
+impl From<CoordinatesFlag> for CoordinateUnit {
+    fn from(flag: CoordinatesFlag) -> Self {
+        match flag {
+            CoordinatesFlag::Pixels => Self::Pixels,
+            CoordinatesFlag::Thousandths => Self::Thousandths,
+        }
+    }
+}
+
+/// How a model calls functions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ToolCallsFlag {
+    Auto,
+    Native,
+    Text,
+}
+
+impl From<ToolCallsFlag> for ToolCallMode {
+    fn from(flag: ToolCallsFlag) -> Self {
+        match flag {
+            ToolCallsFlag::Auto => Self::Auto,
+            ToolCallsFlag::Native => Self::Native,
+            ToolCallsFlag::Text => Self::Text,
+        }
+    }
+}
+
 /// Limits that end a run, finished or not.
 #[derive(Clone, clap::Args)]
 #[group(skip)]
 pub(super) struct BudgetFlags {
     /// Maximum number of steps
-    #[arg(long = "max-steps", alias = "steps", value_name = "STEPS", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=10_000), help_heading = LIMITS)]
+    #[arg(long = "max-steps", alias = "steps", value_name = "STEPS", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_STEPS)), help_heading = LIMITS)]
     steps: u32,
     /// Maximum duration, such as `90s`, `10m` or `1h 30m`
     #[arg(long = "timeout", alias = "time", value_name = "TIME", value_parser = time, help_heading = LIMITS)]
@@ -105,7 +173,10 @@ pub(super) struct BudgetFlags {
     dollars: Option<f64>,
 }
 
-const LIMITS: &str = "Limits";
+pub(super) const LIMITS: &str = "Limits";
+
+/// The highest `--max-steps`.
+pub(super) const MOST_STEPS: u32 = 10_000;
 
 impl BudgetFlags {
     /// The budgets, with `time` as the default time limit.
@@ -119,7 +190,7 @@ impl BudgetFlags {
     }
 }
 
-fn time(text: &str) -> Result<Duration, String> {
+pub(super) fn time(text: &str) -> Result<Duration, String> {
     let wrong = || "expected a duration such as `90s`, `10m` or `1h 30m`".to_owned();
     let time = match text.parse::<u64>() {
         Ok(seconds) => Duration::from_secs(seconds),
@@ -132,7 +203,7 @@ fn time(text: &str) -> Result<Duration, String> {
     fits.then_some(time).ok_or_else(|| "expected more than zero and at most a week".to_owned())
 }
 
-fn dollars(text: &str) -> Result<f64, String> {
+pub(super) fn dollars(text: &str) -> Result<f64, String> {
     let dollars = text.trim_start_matches('$').parse().ok();
     let fits = |dollars: &f64| dollars.is_finite() && *dollars > 0.0;
     dollars.filter(fits).ok_or_else(|| "expected an amount such as 0.50".to_owned())
@@ -171,10 +242,14 @@ impl ConfirmFlag {
     }
 }
 
-/// A model with its prompt settings.
+/// Models with their prompt settings.
 pub(super) struct ModelSetup {
     model: Arc<dyn Model>,
+    planner: Option<Arc<dyn Model>>,
+    judge: Option<Arc<dyn Model>>,
     pictures: ScreenshotMode,
+    form: PromptForm,
+    unit: CoordinateUnit,
     examples: Examples,
     knowledge: Knowledge,
 }
@@ -185,14 +260,30 @@ impl ModelFlags {
         self.model.is_some()
     }
 
-    /// Opens the named model. Reports every configuration error here, before a phone is used.
+    /// The price that was passed, as text.
+    pub(super) fn price(&self) -> Option<String> {
+        let Price { input, output, cached, cache_write } = self.price?;
+        Some(format!("{input},{output},{cached},{cache_write}"))
+    }
+
+    /// Opens the named models. Reports every configuration error here, before a phone is used.
     pub(super) fn open(&self, config: &Config) -> Result<ModelSetup, CliError> {
-        let Some(choice) = &self.model else {
+        let Some(main) = self.choice() else {
             return Err(CliError::usage(
                 "no model given. Set `--model openai:MODEL`, `--model anthropic:MODEL` or `--model scripted:FILE`",
             ));
         };
-        let model = model::open(choice, self.settings(choice, config)?).map_err(CliError::usage)?;
+        if self.json_schema && self.tool_calls == ToolCallsFlag::Native {
+            return Err(CliError::usage(
+                "--json-schema constrains JSON text, but `--tool-calls native` asks for native calls: omit one of them",
+            ));
+        }
+        let open = |choice: &ModelChoice| {
+            model::open(&choice.model, self.settings(choice, config)?).map_err(CliError::usage)
+        };
+        let model = open(&main)?;
+        let planner = self.roles.planner(&main).as_ref().map(open).transpose()?;
+        let judge = self.roles.judge(&main).as_ref().map(open).transpose()?;
         let examples = match &self.examples {
             None => Examples::default(),
             Some(folder) => {
@@ -204,23 +295,55 @@ impl ModelFlags {
             None => Knowledge::default(),
             Some(folder) => Knowledge::new(&texts(folder, &["md", "markdown", "txt"])?),
         };
-        Ok(ModelSetup { model, pictures: self.look.into(), examples, knowledge })
+        let pictures = self.look.map_or_else(|| pictures_for(&main.model), Into::into);
+        let unit =
+            self.coordinates.map_or_else(|| CoordinateUnit::of_model(&model.name()), Into::into);
+        let form = self.prompt.into();
+        Ok(ModelSetup { model, planner, judge, pictures, form, unit, examples, knowledge })
     }
 
-    fn settings(&self, choice: &ModelSpec, config: &Config) -> Result<Settings, CliError> {
-        let given = self.base_url.clone().or_else(|| config::value(choice.base_url_variable()?));
-        let base_url = match (given, &self.api_version) {
+    /// Refuses a cost limit that cannot be kept, because the price of a model is unknown.
+    pub(super) fn check_prices(&self, limits: &BudgetFlags) -> Result<(), CliError> {
+        let Some(main) = self.choice().filter(|_| limits.dollars.is_some()) else { return Ok(()) };
+        let roles = [self.roles.planner(&main), self.roles.judge(&main)];
+        match roles.into_iter().flatten().find(|role| role.price.is_none()) {
+            Some(role) => Err(CliError::usage(format!(
+                "--max-cost needs the price of every model: add {}",
+                role.price_flag
+            ))),
+            None => Ok(()),
+        }
+    }
+
+    /// The model that decides.
+    fn choice(&self) -> Option<ModelChoice> {
+        Some(ModelChoice {
+            model: self.model.clone()?,
+            base_url: self.base_url.clone(),
+            key_env: self.key_env.clone(),
+            price: self.price,
+            key_flag: "--api-key-env",
+            price_flag: "--price",
+        })
+    }
+
+    fn settings(&self, choice: &ModelChoice, config: &Config) -> Result<Settings, CliError> {
+        let ModelChoice { model: choice, base_url, key_env, price, key_flag, .. } = choice;
+        // The version belongs to the main model's address.
+        let is_main = *base_url == self.base_url;
+        let given = base_url.clone().or_else(|| config::value(choice.base_url_variable()?));
+        let base_url = match (given, self.api_version.as_ref().filter(|_| is_main)) {
             (Some(url), Some(version)) => {
                 let joint = if url.contains('?') { '&' } else { '?' };
                 Some(format!("{url}{joint}api-version={version}"))
             }
             (url, _) => url,
         };
-        let variable = self.key_env.as_deref().or_else(|| choice.key_variable());
+        let variable = key_env.as_deref().or_else(|| choice.key_variable());
         let key = variable.and_then(config::value).map(ApiKey::new);
-        if let (Some(named), None) = (&self.key_env, &key) {
+        if let (Some(named), None) = (key_env, &key) {
             return Err(CliError::usage(format!(
-                "--api-key-env: the environment variable {named} is not set"
+                "{key_flag}: the environment variable {named} is not set"
             )));
         }
         let script = match choice {
@@ -232,11 +355,12 @@ impl ModelFlags {
         Ok(Settings {
             base_url,
             key,
-            key_variable: self.key_env.clone(),
+            key_variable: key_env.clone(),
             patience: RequestTimeouts { whole, ..RequestTimeouts::default() },
-            price: self.price,
+            price: *price,
             stream: !self.no_stream,
             json_schema: self.json_schema,
+            tool_calls: self.tool_calls.into(),
             most_tokens: self.answer_tokens,
             through: through
                 .map(|it| ProxySettings { proxy: it.address.clone(), except: it.except.clone() }),
@@ -245,14 +369,31 @@ impl ModelFlags {
     }
 }
 
+/// Both screenshots, as in the UFO MobileAgent strategy, where the model takes pictures.
+fn pictures_for(choice: &ModelSpec) -> ScreenshotMode {
+    match choice.takes_pictures() {
+        true => ScreenshotMode::Both,
+        false => ScreenshotMode::None,
+    }
+}
+
 impl ModelSetup {
-    /// A policy that asks the model; `pictures` overrides which screenshots it sees.
+    /// A policy that asks the models; `pictures` overrides which screenshots it sees.
     pub(super) fn policy(&self, pictures: Option<ScreenshotMode>) -> Arc<dyn Policy> {
         let mind = ModelPolicy::new(Arc::clone(&self.model))
             .with_pictures(pictures.unwrap_or(self.pictures))
+            .with_prompt_form(self.form)
+            .with_coordinates(self.unit)
             .with_examples(self.examples.clone())
             .with_knowledge(self.knowledge.clone());
-        Arc::new(mind)
+        let mind = match &self.planner {
+            Some(planner) => mind.with_planner(Arc::clone(planner)),
+            None => mind,
+        };
+        match &self.judge {
+            Some(judge) => Arc::new(mind.with_judge(Arc::clone(judge))),
+            None => Arc::new(mind),
+        }
     }
 
     /// Which screenshots the model sees.
@@ -268,7 +409,7 @@ const LARGEST: u64 = 16 << 20;
 const MOST_FILES: usize = 1000;
 
 /// The files of a folder with these extensions, sorted by name: file name and text.
-fn texts(folder: &Path, endings: &[&str]) -> Result<Vec<(String, String)>, CliError> {
+pub(super) fn texts(folder: &Path, endings: &[&str]) -> Result<Vec<(String, String)>, CliError> {
     let wrong = |error: &dyn std::fmt::Display| {
         CliError::usage(format!("cannot read {}: {error}", folder.display()))
     };
@@ -294,7 +435,8 @@ fn texts(folder: &Path, endings: &[&str]) -> Result<Vec<(String, String)>, CliEr
     files.into_iter().map(|path| Ok((name(&path), read(&path)?))).collect()
 }
 
-fn read(file: &Path) -> Result<String, CliError> {
+/// The text of a file of limited size.
+pub(super) fn read(file: &Path) -> Result<String, CliError> {
     let wrong =
         |reason: String| CliError::usage(format!("cannot read {}: {reason}", file.display()));
     let size = fs::metadata(file).map_err(|error| wrong(error.to_string()))?.len();

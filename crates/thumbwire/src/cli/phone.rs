@@ -38,7 +38,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=500))]
     count: u16,
     /// Once all phones listen, print them as one JSON line: a list of objects with `serial` and `address`
-    #[arg(long, conflicts_with = "guarded")]
+    #[arg(short, long, conflicts_with = "guarded")]
     json: bool,
     /// Android version: 4.4, 9, 11, 13, 14 or 16
     #[arg(long, value_name = "RELEASE", default_value = "14")]
@@ -85,7 +85,7 @@ impl Arguments {
         let mut phones = Vec::new();
         for nth in 0..self.count {
             let wanted = place(listen, nth)?;
-            let unheard = |error| CliError::failed(format!("cannot listen on {wanted}: {error}"));
+            let unheard = |error| CliError::usage(format!("cannot listen on {wanted}: {error}"));
             let listener = TcpListener::bind(&wanted).await.map_err(unheard)?;
             let address = listener.local_addr().map_err(unheard)?.to_string();
             let seed = self.seed.wrapping_add(u64::from(nth));

@@ -23,18 +23,19 @@ pub(super) struct Arguments {
     run: PathBuf,
     /// Phone to use: an adb serial, HOST:PORT of an adbd, the URL of an iPhone's WebDriverAgent, `virtual`, or `virtual-ios`
     /// [default: the phone that the run named, else the only one connected]
-    #[arg(long, value_name = "ID")]
+    #[arg(short, long, value_name = "ID")]
     device: Option<String>,
     #[command(flatten)]
     conduct: RunFlags,
     /// Directory to record the replay in, as `logs/replay-TIME/`
-    #[arg(long, value_name = "DIR", default_value = ".")]
+    #[arg(short, long, value_name = "DIR", default_value = ".")]
     out: PathBuf,
 }
 
 pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, CliError> {
     let lines = recorded(&arguments.run)?;
     let conduct = &arguments.conduct;
+    conduct.mind.check_prices(&conduct.limits)?;
     let thinker = match conduct.mind.is_there() {
         true => Some(conduct.mind.open(config)?),
         false => None,

@@ -6,15 +6,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::model_flags::ModelSetup;
+use super::resume_command::ResumeCommand;
 use super::run_goal::{self, FOREVER, RunContext, RunFlags, RunRequest};
 use super::run_setup::{self, FlowGoalRunner, RunSetup};
 use super::screenshot_size::ScreenshotSize;
-use super::{CliError, DeviceFlags, flow, print, terminal_prompt};
+use super::skill_flags::{SkillFlags, SkillSetup};
+use super::{CliError, DeviceFlags, flow, print, print_error, terminal_prompt};
 use crate::config::{self, Config};
-use crate::shell_quote::shell_quote;
-use thumbwire_agent::{self, Budgets, RedactedPerform};
-use thumbwire_core::action::NoUser;
+use thumbwire_agent::{self, Budgets, RedactedPerform, ScreenshotMode};
 use thumbwire_core::artifacts::ArtifactStore;
+use thumbwire_core::input_files::InputFolder;
 use thumbwire_core::session::Session;
 use thumbwire_flow::RunGoal;
 
@@ -25,12 +26,14 @@ pub(super) struct Arguments {
     goal: Vec<String>,
     /// Phone to use: an adb serial, HOST:PORT of an adbd, the URL of an iPhone's WebDriverAgent, `virtual`, or `virtual-ios`;
     /// repeat to spread flows over several phones [default: the only one connected]
-    #[arg(long, value_name = "ID")]
+    #[arg(short, long, value_name = "ID")]
     device: Vec<String>,
     #[command(flatten)]
     conduct: RunFlags,
+    #[command(flatten)]
+    skills: SkillFlags,
     /// Directory to record the run in, as `logs/run-TIME/`
-    #[arg(long, value_name = "DIR", default_value = ".")]
+    #[arg(short, long, value_name = "DIR", default_value = ".")]
     out: PathBuf,
     /// Resume the run in this directory
     #[arg(long, value_name = "RUN", conflicts_with = "out")]
@@ -56,7 +59,9 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     }
     let (goal, device) = alone(&arguments)?;
     let conduct = &arguments.conduct;
-    let thinker = conduct.mind.open(config)?;
+    conduct.mind.check_prices(&conduct.limits)?;
+    let skills = arguments.skills.open()?;
+    let thinker = skills.open_model(&conduct.mind, goal.as_deref(), config)?;
     let vault = run_setup::secrets(&conduct.secret)?;
     let out = arguments.resume.as_deref().map_or(Some(arguments.out.as_path()), |run| run.parent());
     let keep = ArtifactStore::new(out.unwrap_or(&arguments.out));
@@ -69,7 +74,8 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
         redact: conduct.redact,
     };
     let watched = conduct.watched(device, config);
-    let ended = run_goal(&thinker, &stage, goal, arguments.resume.as_deref(), watched).await;
+    let decides = (thinker.as_ref(), &skills);
+    let ended = run_goal(decides, &stage, goal, arguments.resume.as_deref(), watched).await;
     // A cancelled question may have left the echo off.
     terminal_prompt::show_again();
     session.end().await;
@@ -102,9 +108,11 @@ fn session(
 async fn try_flows(arguments: Arguments, config: &Config) -> Result<u8, CliError> {
     let resumes = arguments.resume.as_ref().map(|_| "--resume");
     let conduct = &arguments.conduct;
-    if let Some(flag) = resumes.or(conduct.show.first_flag_given()) {
+    let skills = arguments.skills.first_flag_given();
+    if let Some(flag) = resumes.or(skills).or(conduct.show.first_flag_given()) {
         return Err(CliError::usage(format!("{flag} works only with a goal, not with flow files")));
     }
+    conduct.mind.check_prices(&conduct.limits)?;
     let thinker = match conduct.mind.is_there() {
         true => Some(conduct.mind.open(config)?),
         false => None,
@@ -114,6 +122,11 @@ async fn try_flows(arguments: Arguments, config: &Config) -> Result<u8, CliError
     let named = arguments.device.first().cloned();
     let session = super::session_with(phones, named, conduct.screenshot_size);
     let session = session.with_app_tool_host(conduct.allow.options(config)?);
+    let session = match arguments.flows.allow_install {
+        // Flows are the operator's own files and name packages anywhere, such as in `../build`.
+        true => session.with_input_files(InputFolder::new(root_folder())),
+        false => session,
+    };
     let session = Arc::new(session.with_files(ArtifactStore::new(&arguments.out)));
     let perform = Arc::new(RedactedPerform::new(Arc::clone(&session), Arc::clone(&vault)));
     let folder = run_setup::new_folder(&arguments.out);
@@ -134,7 +147,9 @@ async fn try_flows(arguments: Arguments, config: &Config) -> Result<u8, CliError
         redact: conduct.redact,
         within: Some(conduct.limits.budgets(FOREVER).time.unwrap_or(FOREVER)),
         pursue: pursuer.as_ref().map(|it| it as &dyn RunGoal),
-        ask: if asks { terminal_prompt::person(None) } else { Arc::new(NoUser) },
+        asks,
+        view: conduct.show.flow_view(),
+        colours: config.colours,
     };
     let ended = flow::run(arguments.flows, errand, perform).await;
     terminal_prompt::show_again();
@@ -142,9 +157,15 @@ async fn try_flows(arguments: Arguments, config: &Config) -> Result<u8, CliError
     ended
 }
 
+/// The root of the file system that the working folder is on.
+fn root_folder() -> PathBuf {
+    let here = std::path::absolute(".").unwrap_or_default();
+    here.ancestors().last().map_or_else(|| PathBuf::from("/"), Path::to_owned)
+}
+
 /// Runs the goal of `--resume`, or a new one.
 async fn run_goal(
-    thinker: &ModelSetup,
+    (thinker, skills): (Option<&ModelSetup>, &SkillSetup),
     stage: &RunSetup,
     goal: Option<String>,
     resume: Option<&Path>,
@@ -159,37 +180,26 @@ async fn run_goal(
         }
         None => (stage.begin("run").map_err(CliError::failed)?, goal.unwrap_or_default()),
     };
-    let going_on = going_on(&config::command_line(), &run.folder());
+    let going_on = ResumeCommand::of(config::command_line(), &goal, run.folder());
+    let inner = thinker.map(|thinker| thinker.policy(None));
     let errand = RunRequest {
-        goal,
-        policy: thinker.policy(None),
-        pictures: thinker.pictures(),
+        goal: goal.clone(),
+        // Comparing screens is not a step of the run, so it bypasses the trace.
+        policy: skills.policy(inner, Arc::new(stage.hidden())),
+        pictures: thinker.map_or_else(ScreenshotMode::default, ModelSetup::pictures),
         phone,
         going_on: Some(going_on),
     };
-    run_goal::run_goal(run, errand, watched).await
-}
-
-/// The command that resumes a run: the one that started it, plus `--resume FOLDER`. It repeats the goal, which is the same.
-fn going_on(text: &[String], folder: &str) -> String {
-    let mut command = vec!["thumbwire".to_owned()];
-    let mut text = text.iter();
-    let mut resumed = false;
-    while let Some(word) = text.next() {
-        match word.as_str() {
-            // `--resume` already says where the run is.
-            "--out" => drop(text.next()),
-            out if out.starts_with("--out=") => {}
-            word => {
-                resumed |= word == "--resume" || word.starts_with("--resume=");
-                command.push(shell_quote(word));
-            }
+    let folder = run.folder();
+    let code = run_goal::run_goal(run, errand, watched).await?;
+    if code == 0 {
+        match skills.learn(Path::new(&folder), &goal) {
+            Ok(Some(file)) => print_error(&format!("Skill: {}", file.display())),
+            Ok(None) => {}
+            Err(why) => print_error(&format!("The run was not saved as a skill: {why}")),
         }
     }
-    if !resumed {
-        command.push(format!("--resume {}", shell_quote(folder)));
-    }
-    command.join(" ")
+    Ok(code)
 }
 
 #[cfg(test)]
@@ -211,18 +221,5 @@ mod tests {
         check(&["run", "open Maps"], Some("open Maps"));
         check(&["run", ""], None);
         check(&["run", " \n"], None);
-    }
-
-    #[test]
-    fn resume_command_repeats_the_original_flags() {
-        let check = |text: &[&str], command: &str| {
-            let text: Vec<String> = text.iter().map(|word| (*word).to_owned()).collect();
-            assert_eq!(going_on(&text, "logs/run 1"), command);
-        };
-        check(
-            &["run", "Search for O'Neill", "--model", "scripted:x", "--out", "there"],
-            r"thumbwire run 'Search for O'\''Neill' --model scripted:x --resume 'logs/run 1'",
-        );
-        check(&["run", "--resume", "logs/run 1"], "thumbwire run --resume 'logs/run 1'");
     }
 }

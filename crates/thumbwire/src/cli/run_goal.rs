@@ -11,17 +11,19 @@ use tokio_util::sync::CancellationToken;
 
 use super::app_tools::AllowFlags;
 use super::live::{JsonLines, LiveView};
-use super::model_flags::{BudgetFlags, ConfirmFlag, ModelFlags};
+use super::model_flags::{BudgetFlags, ConfirmFlag, MOST_STEPS, ModelFlags};
+use super::resume_command::ResumeCommand;
 use super::run_setup::{self, Run};
 use super::screenshot_size::ScreenshotSize;
-use super::shutdown::ShutdownSignal;
+use super::shutdown::{INTERRUPTED, ShutdownSignal};
 use super::terminal_prompt::{self, PauseOutput};
 use super::{CliError, print};
-use crate::config::Config;
+use crate::config::{self, Config};
 use crate::shell_quote::shell_quote;
-use thumbwire_agent::{self, AgentStatus, Budgets, Policy, ScreenshotMode, StopReason};
+use thumbwire_agent::{AgentStatus, Budgets, Limit, Policy, RunResult, ScreenshotMode, StopReason};
 use thumbwire_core::action::{Action, Call, NoUser, Outcome, Perform};
 use thumbwire_core::event::{EventSink, NoEvents};
+use thumbwire_core::trace::Recorder;
 
 /// Flags shared by `run` and `trace replay`: model, limits, secrets, questions and output.
 #[derive(clap::Args)]
@@ -44,7 +46,7 @@ pub(super) struct RunFlags {
     #[command(flatten)]
     pub(super) confirm: ConfirmFlag,
     /// Never ask questions
-    #[arg(long = "non-interactive", alias = "no-ask")]
+    #[arg(long = "non-interactive", visible_alias = "no-ask")]
     pub(super) no_ask: bool,
     /// Leave typed texts, the content of text fields and pictures out of what is recorded
     #[arg(long)]
@@ -72,26 +74,34 @@ impl RunFlags {
 #[group(skip)]
 pub(super) struct OutputFlags {
     /// Print events as JSON lines
-    #[arg(long)]
+    #[arg(short, long)]
     json: bool,
-    /// Print only the answer
-    #[arg(long, conflicts_with = "json")]
+    /// Print only the answer; of flows, only the result
+    #[arg(short, long, conflicts_with = "json")]
     quiet: bool,
+    /// Print every call with its result, times and tokens; of flows, every step
+    #[arg(short, long, conflicts_with_all = ["json", "quiet"])]
+    pub(super) verbose: bool,
 }
 
 impl OutputFlags {
-    /// The first of these flags that was given.
+    /// The first of these flags that was given and that flows do not have.
     pub(super) fn first_flag_given(self) -> Option<&'static str> {
-        let given = [(self.json, "--json"), (self.quiet, "--quiet")];
-        given.into_iter().find_map(|(given, flag)| given.then_some(flag))
+        self.json.then_some("--json")
+    }
+
+    /// How much a run of flows prints.
+    pub(super) fn flow_view(self) -> thumbwire_flow::View {
+        match (self.quiet, self.verbose) {
+            (true, _) => thumbwire_flow::View::Quiet,
+            (_, true) => thumbwire_flow::View::Verbose,
+            _ => thumbwire_flow::View::Normal,
+        }
     }
 }
 
 /// Stands for "no time limit": the run then ends at its step limit.
 pub(super) const FOREVER: Duration = Duration::from_secs(7 * 24 * 60 * 60);
-
-/// Exit code of an interrupted run (128 + SIGINT).
-pub(super) const INTERRUPTED: u8 = 130;
 
 /// What to run.
 pub(super) struct RunRequest {
@@ -103,8 +113,8 @@ pub(super) struct RunRequest {
     pub(super) pictures: ScreenshotMode,
     /// Display name of the phone ([`phone`]).
     pub(super) phone: String,
-    /// The command that resumes an unfinished run; `None` if it cannot be resumed.
-    pub(super) going_on: Option<String>,
+    /// How an unfinished run is resumed; `None` if it cannot be.
+    pub(super) going_on: Option<ResumeCommand>,
 }
 
 /// Where and how to run it.
@@ -133,13 +143,14 @@ pub(super) async fn run_goal(
     let view = match (show.json, show.quiet) {
         (true, _) => OutputMode::Json(Arc::new(JsonLines)),
         (_, true) => OutputMode::Quiet,
-        _ => OutputMode::Live(Arc::new(LiveView::new(config.colours, limit, asks))),
+        _ => OutputMode::Live(Arc::new(LiveView::new(config.colours, limit, asks, show.verbose))),
     };
     if let OutputMode::Live(live) = &view {
         live.begin(&errand.goal, &[errand.phone, errand.policy.name(), folder.clone()]);
     }
     let mut call = Call::with_timeout(FOREVER).on(device);
     call.ask = if asks { terminal_prompt::person(view.pausable()) } else { Arc::new(NoUser) };
+    let limits = budgets.clone();
     let options = run_setup::options(errand.pictures, budgets, folder.clone());
     let live = view.live();
     let notice = move |text: &str| live.iter().for_each(|live| live.notice(text));
@@ -148,7 +159,22 @@ pub(super) async fn run_goal(
     let agent = run.agent(errand.policy, options, view.watch()).with_confirm_mode(confirm.mode());
     let ended = agent.run(&call, &errand.goal, memory).await;
     interrupts.abort();
-    print_result(&ended, &view, &folder, errand.going_on)
+    let resume = errand.going_on.filter(|_| ended.status == AgentStatus::Continue);
+    let resume = resume.map(|resume| resume.command(raised_limit(&ended, &limits)));
+    print_result(&ended, &view, &run.recorder, resume)
+}
+
+/// The flag of the limit that ended the run, with twice its value: usage accumulates over resumes, so that the same limit
+/// would end the run at once.
+fn raised_limit(result: &RunResult, budgets: &Budgets) -> Option<(Limit, String)> {
+    let limit = result.limit?;
+    let value = match limit {
+        Limit::Steps => (budgets.rounds.saturating_mul(2)).min(MOST_STEPS).to_string(),
+        Limit::Time => format!("{}s", budgets.time?.as_secs().max(1).saturating_mul(2)),
+        Limit::Tokens => budgets.tokens?.saturating_mul(2).to_string(),
+        Limit::Cost => (budgets.dollars? * 2.0).to_string(),
+    };
+    Some((limit, value))
 }
 
 /// Display name of the phone: model, id, platform and version.
@@ -167,9 +193,10 @@ pub(super) async fn phone(
 
 /// On the first shutdown signal, cancels the run after the current action; on the second, exits. `notice` prints this to the user.
 pub(super) async fn interrupts(cancelled: CancellationToken, notice: impl Fn(&str)) {
-    let mut asked = ShutdownSignal::new();
+    let mut asked = ShutdownSignal::handled();
     asked.ending().await;
     cancelled.cancel();
+    terminal_prompt::leave_question();
     notice("Stopping after this action. Press Ctrl-C again to stop now.");
     asked.ending().await;
     terminal_prompt::show_again();
@@ -207,21 +234,27 @@ impl OutputMode {
 
 /// Prints the result and returns the exit code.
 fn print_result(
-    result: &thumbwire_agent::RunResult,
+    result: &RunResult,
     view: &OutputMode,
-    folder: &str,
-    going_on: Option<String>,
+    recorder: &Recorder,
+    resume: Option<String>,
 ) -> Result<u8, CliError> {
+    let folder = &recorder.folder().display().to_string();
     let interrupted = result.stopped == Some(StopReason::Cancelled);
-    let mut story = vec![format!("Report: thumbwire trace report {}", shell_quote(folder))];
-    if let Some(command) = going_on.filter(|_| result.status == AgentStatus::Continue) {
-        story.push(format!("{}: {command}", resume_hint(result.stopped)));
+    let program = config::program();
+    let mut story = vec![format!("Report: {program} trace report {}", shell_quote(folder))];
+    if let Some(why) = recorder.failure() {
+        story.insert(0, format!("The trace is incomplete: {}", super::style::sanitize(&why)));
     }
+    story.extend(resume.iter().map(|command| format!("Resume with: {command}")));
     match view {
         OutputMode::Live(live) => live.end(result, &story),
-        OutputMode::Json(json) => json.end(result, Some(folder)),
+        OutputMode::Json(json) => json.end(result, Some(folder), resume.as_deref()),
         OutputMode::Quiet if result.status != AgentStatus::Finish => {
             eprintln!("thumbwire: {}", super::style::sanitize(&result.reason));
+            if let Some(command) = resume {
+                eprintln!("Resume with: {command}");
+            }
         }
         OutputMode::Quiet => {}
     }
@@ -239,14 +272,6 @@ fn print_result(
     })
 }
 
-/// The label of the resume command. Usage accumulates over resumes, so the same limit would end the run at once.
-fn resume_hint(stopped: Option<StopReason>) -> &'static str {
-    match stopped {
-        Some(StopReason::Budget) => "Raise the limit and resume with",
-        _ => "Resume with",
-    }
-}
-
 /// The answer with its line breaks, but without terminal control characters.
 fn plain(text: &str) -> String {
     text.lines().map(super::style::sanitize).collect::<Vec<_>>().join("\n")
@@ -255,12 +280,6 @@ fn plain(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn resume_hint_says_to_raise_an_exceeded_limit() {
-        assert_eq!(resume_hint(Some(StopReason::Budget)), "Raise the limit and resume with");
-        assert_eq!(resume_hint(Some(StopReason::Cancelled)), "Resume with");
-    }
 
     #[test]
     fn answer_keeps_lines_but_no_control_characters() {

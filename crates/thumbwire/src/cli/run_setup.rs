@@ -10,7 +10,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use super::model_flags::{ConfirmFlag, ModelSetup};
-use super::{CliError, terminal_prompt};
+use super::{CliError, shutdown, terminal_prompt};
 use crate::config;
 use thumbwire_agent::run_task::{RunTask, TaskOverrides, TaskResult};
 use thumbwire_agent::{
@@ -219,6 +219,10 @@ pub(super) fn options(pictures: ScreenshotMode, budgets: Budgets, folder: String
 /// Reads these secrets from the environment, else from a prompt at the terminal.
 pub(super) fn secrets(names: &[String]) -> Result<Arc<Vault>, CliError> {
     let mut given = Vec::new();
+    if names.iter().any(|name| config::secret(name).is_none()) {
+        // The prompt turns the terminal's echo off.
+        shutdown::exit_at_signal(terminal_prompt::leave_question);
+    }
     for name in names {
         check_secret_name(name).map_err(|why| CliError::usage(format!("--secret: {why}")))?;
         let variable = config::secret_variable(name);

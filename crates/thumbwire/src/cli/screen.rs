@@ -32,7 +32,7 @@ pub(super) struct Arguments {
     #[arg(long, conflicts_with = "json")]
     xml: bool,
     /// Print every node as JSON
-    #[arg(long)]
+    #[arg(short, long)]
     json: bool,
     /// Save a picture to this empty folder now and whenever the screen changes, until Ctrl-C. The helper on the phone sends them;
     /// without it, a screenshot is taken each second
@@ -93,7 +93,7 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
 /// Reads a snapshot from a saved file, as far as possible. Prints parse warnings on standard error.
 fn saved(file: &Path) -> Result<Arc<Snapshot>, CliError> {
     let name = if is_stdin(file) { "standard input".into() } else { file.display().to_string() };
-    let failed = |reason: String| CliError::failed(format!("cannot read {name}: {reason}"));
+    let failed = |reason: String| CliError::usage(format!("cannot read {name}: {reason}"));
     let output = read(file).map_err(|error| failed(error.to_string()))?;
     if output.len() > LARGEST {
         return Err(failed(format!("it is larger than {LARGEST} bytes")));

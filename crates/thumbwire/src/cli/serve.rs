@@ -45,6 +45,7 @@ const ADDRESS: &str = "127.0.0.1:8080";
 pub(super) struct Arguments {
     /// Toolset to serve
     #[arg(
+        short = 't',
         long = "toolset",
         alias = "surface",
         value_name = "TOOLSET",
@@ -75,7 +76,7 @@ pub(super) struct Arguments {
     input: Option<PathBuf>,
     /// Phone that callers may use: an adb serial, HOST:PORT of an adbd, the URL of an iPhone's WebDriverAgent, `virtual`, or
     /// `virtual-ios` (repeatable; with several, callers select one) [default: the only one connected]
-    #[arg(long, value_name = "ID")]
+    #[arg(short, long, value_name = "ID")]
     device: Vec<String>,
     /// Size of screenshots: `full`, the pixels of the longer side, or `auto` for what vision models look at. All coordinates
     /// are pixels of the screenshot [default: auto with the `mobile` tools, else full]
@@ -106,7 +107,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "FILE")]
     audit: Option<PathBuf>,
     /// Directory for saved screenshots and recordings (in `assets/`), logs (in `logs/`) and copied files (in `files/`)
-    #[arg(long, value_name = "DIR", default_value = ".")]
+    #[arg(short, long, value_name = "DIR", default_value = ".")]
     out: PathBuf,
     #[command(flatten)]
     http: Http,
@@ -217,7 +218,7 @@ impl Http {
     /// The certificate, if one is asked for. Prints what a client needs to trust a self-signed one.
     fn tls(&self, config: &Config) -> Result<Option<Arc<Tls>>, CliError> {
         if let (Some(certificate), Some(key)) = (&self.tls_cert, &self.tls_key) {
-            return Tls::open(certificate, key).map(|it| Some(it.into())).map_err(CliError::failed);
+            return Tls::open(certificate, key).map(|it| Some(it.into())).map_err(CliError::usage);
         }
         let Some(folder) = &self.tls_self_signed else { return Ok(None) };
         let home = || config.token.as_deref().and_then(Path::parent);
@@ -375,7 +376,7 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     }
     check_input(&arguments)?;
     let audit = match &arguments.audit {
-        Some(file) => Audit::to_file(file).map_err(CliError::failed)?,
+        Some(file) => Audit::to_file(file).map_err(CliError::usage)?,
         None => Audit::default(),
     };
     let mut doors = listeners(&arguments, config).await?;
@@ -407,7 +408,7 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     if let Some(folder) = &arguments.trace {
         let recorder = Recorder::begin(folder, jiff::Timestamp::now().to_string());
         let recorder = recorder.map_err(|error| {
-            CliError::failed(format!("cannot record the trace in {}: {error}", folder.display()))
+            CliError::usage(format!("cannot record the trace in {}: {error}", folder.display()))
         })?;
         events.add(Arc::new(recorder.with_redaction(arguments.redact)));
     }
@@ -617,7 +618,7 @@ fn file_tokens(http: &Http, config: &Config) -> Result<Access, CliError> {
 
 /// Reads a token, or creates it and prints it this once. `whose` follows the word "token" in messages.
 fn read_token(file: &Path, whose: &str) -> Result<Token, CliError> {
-    let StoredToken { token, made } = http_token::read_or_make(file).map_err(CliError::failed)?;
+    let StoredToken { token, made } = http_token::read_or_make(file).map_err(CliError::usage)?;
     if made {
         eprintln!(
             "thumbwire: created a new token{whose}; it will not be shown again:\n{}",

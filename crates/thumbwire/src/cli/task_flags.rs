@@ -79,6 +79,7 @@ mod with_agent {
                     "--model requires `--toolset mobile`, where it adds the tool mobile_run_task";
                 return Err(CliError::usage(text));
             }
+            self.mind.check_prices(&self.limits)?;
             self.mind.open(config).map(Some)
         }
     }

@@ -4,6 +4,7 @@
 //! there is no user: a question that nobody can see is not asked.
 
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
@@ -46,7 +47,7 @@ impl AskUser for Terminal {
     async fn ask(&self, question: &Question) -> UserAnswer {
         let paused = PauseGuard::begin(self.live.clone());
         let prompt = format!("? {}\n> ", sanitize(&question.to_string()));
-        // A pending read of a terminal cannot be cancelled: dropping this future leaves it running.
+        // A pending read of a terminal cannot be cancelled: dropping this future leaves it running until the program ends.
         let answer = tokio::task::spawn_blocking(move || line(&prompt)).await;
         drop(paused);
         answered(answer.ok().flatten())
@@ -70,6 +71,17 @@ fn answered(line: Option<String>) -> UserAnswer {
     }
 }
 
+/// Whether the cursor is behind a question that waits for its answer.
+static PENDING: AtomicBool = AtomicBool::new(false);
+
+/// Ends the line of a question that gets no answer, so that other output does not continue it.
+pub(super) fn leave_question() {
+    if PENDING.swap(false, Ordering::SeqCst) {
+        show_again();
+        eprintln!();
+    }
+}
+
 /// Pauses the live view until dropped, whether the question was answered or cancelled.
 struct PauseGuard(Option<Arc<dyn PauseOutput>>);
 
@@ -78,12 +90,14 @@ impl PauseGuard {
         if let Some(live) = &live {
             live.pause();
         }
+        PENDING.store(true, Ordering::SeqCst);
         Self(live)
     }
 }
 
 impl Drop for PauseGuard {
     fn drop(&mut self) {
+        leave_question();
         if let Some(live) = &self.0 {
             live.resume();
         }
@@ -96,6 +110,7 @@ pub(super) fn read_secret(prompt: &str) -> Option<String> {
         return None;
     }
     let hidden = EchoOffGuard::begin()?;
+    PENDING.store(true, Ordering::SeqCst);
     let answer = line(prompt);
     drop(hidden);
     // The answer's line end was not echoed either.
@@ -109,6 +124,8 @@ fn line(prompt: &str) -> Option<String> {
     io::stderr().flush().ok()?;
     let mut line = String::new();
     let read = io::stdin().lock().read_line(&mut line).ok()?;
+    // The user's Enter ended the line, unless it was not echoed.
+    PENDING.store(false, Ordering::SeqCst);
     (read > 0).then(|| line.trim_end_matches(['\r', '\n']).to_owned())
 }
 
@@ -148,6 +165,21 @@ impl io::Write for StderrAboveBar {
 pub(super) fn width() -> Option<usize> {
     let size = rustix::termios::tcgetwinsize(io::stderr()).ok()?;
     (size.ws_col > 0).then_some(size.ws_col.into())
+}
+
+/// Width of the terminal on standard output.
+#[cfg(feature = "agent")]
+#[cfg(unix)]
+pub(super) fn output_width() -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
+    (size.ws_col > 0).then_some(size.ws_col.into())
+}
+
+/// Width of the terminal on standard output: unknown on this platform.
+#[cfg(feature = "agent")]
+#[cfg(not(unix))]
+pub(super) fn output_width() -> Option<usize> {
+    None
 }
 
 /// Width of the terminal on standard error: unknown on this platform.

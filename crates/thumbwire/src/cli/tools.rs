@@ -11,10 +11,10 @@ pub(super) struct Arguments {
     /// Show what this tool takes and returns
     name: Option<String>,
     /// Toolset to list [default: mobile; with NAME or --markdown, all]
-    #[arg(long = "toolset", alias = "surface", value_name = "TOOLSET", value_enum)]
+    #[arg(short = 't', long = "toolset", alias = "surface", value_name = "TOOLSET", value_enum)]
     surface: Option<ToolsetName>,
     /// Print the tools as JSON, as MCP clients see them
-    #[arg(long)]
+    #[arg(short, long)]
     json: bool,
     /// Print the tool reference as Markdown
     #[arg(long, conflicts_with_all = ["json", "name"])]

@@ -10,6 +10,7 @@ use super::{CliError, print};
 use crate::config::Config;
 use thumbwire_core::random;
 use thumbwire_core::trace::format::FILE;
+use thumbwire_core::trace::report::{Pictures, SUITE, Suite, suite_page};
 use thumbwire_core::trace::{Trace, report, show};
 
 #[derive(clap::Args)]
@@ -26,16 +27,16 @@ enum Verb {
         #[arg(value_name = "RUN")]
         run: PathBuf,
         /// Print the run as JSON
-        #[arg(long)]
+        #[arg(short, long)]
         json: bool,
     },
     /// Write a run as one HTML page, screenshots included
     Report {
-        /// Directory of the run
+        /// Directory of the run, or of a run of flows
         #[arg(value_name = "RUN")]
         run: PathBuf,
         /// Output file [default: report.html in the run's directory]
-        #[arg(long, value_name = "FILE")]
+        #[arg(short, long, value_name = "FILE")]
         out: Option<PathBuf>,
     },
     /// Repeat a run on a phone, without a model while the screens match
@@ -78,20 +79,58 @@ pub(super) const PAGE: &str = "report.html";
 /// Writes the report of a run. Returns its size in bytes.
 pub(super) fn report(run: &Path, out: &Path) -> Result<usize, CliError> {
     let nonce = random::hex::<16>().map_err(CliError::failed)?;
-    let page = report::page(&open(run)?, &nonce);
-    std::fs::write(out, &page)
-        .map_err(|error| CliError::failed(format!("cannot write {}: {error}", out.display())))?;
+    let page = match read_suite(run)? {
+        Some(suite) => suite_page(run, &suite, Pictures::Embedded, &nonce),
+        None => report::page(&open(run)?, &nonce),
+    };
+    write(out, &page)?;
     Ok(page.len())
+}
+
+/// File name of the page of several runs.
+#[cfg(feature = "agent")]
+pub(super) const INDEX: &str = "index.html";
+
+/// Writes the page of several runs into their folder, with links to their screenshots. Returns its path.
+#[cfg(feature = "agent")]
+pub(super) fn write_suite(folder: &Path, suite: &Suite) -> Result<PathBuf, CliError> {
+    let nonce = random::hex::<16>().map_err(CliError::failed)?;
+    let described = serde_json::to_string(suite).map_err(|it| CliError::failed(it.to_string()))?;
+    // Without a case that ran, there is no folder yet.
+    std::fs::create_dir_all(folder).map_err(|error| {
+        CliError::failed(format!("cannot create {}: {error}", folder.display()))
+    })?;
+    write(&folder.join(SUITE), &described)?;
+    let page = folder.join(INDEX);
+    write(&page, &suite_page(folder, suite, Pictures::Linked, &nonce))?;
+    Ok(page)
+}
+
+/// The suite of this folder, if it holds several runs.
+fn read_suite(folder: &Path) -> Result<Option<Suite>, CliError> {
+    let file = folder.join(SUITE);
+    let text = match std::fs::read_to_string(&file) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        text => text.map_err(|error| error.to_string()),
+    };
+    let read = text.and_then(|text| serde_json::from_str(&text).map_err(|error| error.to_string()));
+    let wrong = |error| CliError::failed(format!("cannot read {}: {error}", file.display()));
+    read.map(Some).map_err(wrong)
+}
+
+fn write(file: &Path, text: &str) -> Result<(), CliError> {
+    std::fs::write(file, text)
+        .map_err(|error| CliError::failed(format!("cannot write {}: {error}", file.display())))
 }
 
 fn open(run: &Path) -> Result<Trace, CliError> {
     Trace::open(run).map_err(|error| {
         let run_is = run.display();
         match error.kind() {
-            std::io::ErrorKind::NotFound if run.is_dir() => CliError::failed(format!(
+            std::io::ErrorKind::NotFound if run.is_dir() => CliError::usage(format!(
                 "{run_is} is not a run: it has no {FILE}. A run is a directory such as logs/run-TIME"
             )),
-            _ => CliError::failed(format!("cannot read the run in {run_is}: {error}")),
+            _ => CliError::usage(format!("cannot read the run in {run_is}: {error}")),
         }
     })
 }

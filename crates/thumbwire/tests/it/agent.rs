@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use thumbwire_adb::AdbServer;
 use thumbwire_agent::model::Usage;
 use thumbwire_agent::{
-    Agent, AgentOptions, AgentStatus, Budgets, Decision, FunctionCall, Judgement, Memory,
-    Observation, Policy, PolicyError, PolicyOutput, Prompt, Safeguards, ScreenshotMode,
+    Agent, AgentOptions, AgentStatus, Budgets, ConfirmMode, Decision, FunctionCall, Judgement,
+    Memory, Observation, Policy, PolicyError, PolicyOutput, Prompt, Safeguards, ScreenshotMode,
 };
 use thumbwire_core::action::Call;
 use thumbwire_core::event::EventSink;
@@ -65,6 +65,7 @@ impl Policy for Script {
             prompt: Prompt::default(),
             response: "{}".into(),
             unreadable: 0,
+            planning: None,
         })
     }
 
@@ -128,6 +129,53 @@ pub(crate) fn options() -> AgentOptions {
         log_path: "logs/run".into(),
         clock: || jiff::civil::date(2025, 11, 14).at(10, 30, 45, 0),
     }
+}
+
+/// What each function of the phone answers, as a model reads it in the next step.
+#[tokio::test(start_paused = true)]
+async fn every_function_of_the_phone_acts_and_says_what_came_of_it() {
+    let phone = VirtualPhone::new(Setup::default());
+    let held = Box::new(|sight: &Observation| {
+        let id = id_of(sight, |row| row.name == "Shopping");
+        Ok(does("long_press", json!({ "control_id": id, "control_name": "Shopping" })))
+    });
+    let mind = Script::of(vec![
+        step("launch_app", json!({ "package_name": "Maps", "id": "1" })),
+        step("launch_app", json!({ "package_name": "Maps" })),
+        step("double_tap", json!({ "x": 540, "y": 1200 })),
+        step("drag", json!({ "start_x": 540, "start_y": 1200, "end_x": 540, "end_y": 900 })),
+        step("set_clipboard", json!({ "text": "Harbor Grill" })),
+        step("get_clipboard", json!({})),
+        step("open_url", json!({ "url": "https://example.com/" })),
+        step("back", json!({})),
+        step("home", json!({})),
+        step("recents", json!({})),
+        step("home", json!({})),
+        step("launch_app", json!({ "package_name": "Notes" })),
+        step("wait_for", json!({ "text": "New note" })),
+        step("wait_for", json!({ "text": "New note", "gone": true, "seconds": 2 })),
+        held,
+        step("long_press", json!({})),
+        step("double_tap", json!({ "control_id": "99", "control_name": "Nobody" })),
+        step("scroll", json!({ "direction": "down", "control_id": "99" })),
+        step("open_url", json!({ "url": "javascript:alert(1)" })),
+        says(AgentStatus::Fail, "enough"),
+    ]);
+    let mut options = options();
+    options.pictures = ScreenshotMode::None;
+    let agent = Agent::new(mind.clone(), Arc::new(session(&phone)), options)
+        .with_confirm_mode(ConfirmMode::Never);
+    let ended = agent.run(&an_hour(), "Look around", Memory::default()).await;
+    assert_eq!((ended.status, &*ended.reason), (AgentStatus::Fail, "enough"));
+    let seen = mind.seen();
+    let mut told: Vec<String> = Vec::new();
+    for (before, after) in seen.iter().zip(&seen[1..]) {
+        let done = &after.last_success_actions;
+        let new = done.iter().skip(before.last_success_actions.len());
+        told.extend(new.map(|it| format!("{}: {}", it.call.function, it.message)));
+        told.extend(after.feedback.iter().map(|line| format!("  [Observations] {line}")));
+    }
+    insta::assert_snapshot!(told.join("\n"));
 }
 
 /// UFO MobileAgent's example: search for restaurants on Maps.
@@ -209,8 +257,8 @@ async fn policy_has_gestures_beyond_ufos_tools() {
     let phone = VirtualPhone::new(Setup::default());
     let mind = Script::of(vec![
         step("launch_app", json!({ "package_name": "com.android.settings" })),
-        step("scroll", json!({ "direction": "down", "distance": 0.5 })),
-        step("long_press", json!({ "x": 300, "y": 1200, "duration": 0.8 })),
+        step("scroll", json!({ "direction": "down" })),
+        step("long_press", json!({ "x": 300, "y": 1200 })),
         step("scroll", json!({ "direction": "sideways" })),
         says(AgentStatus::Fail, "enough"),
     ]);
@@ -221,14 +269,7 @@ async fn policy_has_gestures_beyond_ufos_tools() {
     assert_eq!((ended.status, &*ended.reason, ended.stopped), (AgentStatus::Fail, "enough", None));
     let seen = mind.seen().pop().unwrap();
     let done: Vec<&str> = seen.last_success_actions.iter().map(|it| &*it.message).collect();
-    assert_eq!(
-        done,
-        [
-            "Launched com.android.settings",
-            "Scrolled down by 0.5 of the screen",
-            "Pressed (300, 1200) for 0.8 s",
-        ]
-    );
+    assert_eq!(done, ["Launched com.android.settings", "Scrolled down", "Held (300, 1200)"]);
     let refused = seen.feedback.iter().find(|it| it.starts_with("scroll failed"));
     assert!(refused.is_some_and(|it| it.contains("direction")), "{:?}", seen.feedback);
 }

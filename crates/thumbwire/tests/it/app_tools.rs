@@ -71,7 +71,7 @@ fn existing_files_are_not_overwritten() {
     let mine = folder.path().join("AndroidManifest-tool.xml");
     fs::write(&mine, "mine").unwrap();
     let (out, err, code) = new(&plan, folder.path());
-    assert_eq!((out.as_str(), code), ("", Some(1)));
+    assert_eq!((out.as_str(), code), ("", Some(2)));
     assert!(
         err.contains("nothing was written")
             && err.contains("AndroidManifest-tool.xml already exists"),

@@ -122,7 +122,7 @@ fn serve_refuses_an_audit_file_that_leads_elsewhere() {
     let arguments = ["serve", "--device", "virtual", "--audit", &place];
     let output = crate::support::thumbwire().args(arguments).output().unwrap();
     let text = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(output.status.code(), Some(2));
     assert!(text.contains("cannot write the audit log to "), "{text}");
     assert!(text.contains("it is not a regular file"), "{text}");
 }

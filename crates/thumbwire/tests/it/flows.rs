@@ -1,6 +1,7 @@
 //! Flows on the virtual phone: errors in a file, failing steps and expectations, crashes, lost phones. The clock is
 //! paused.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -11,8 +12,8 @@ use thumbwire_core::action::{Call, Perform};
 use thumbwire_core::providers::{DeviceProviders, VIRTUAL, VirtualPhoneProvider};
 use thumbwire_core::session::Session;
 use thumbwire_flow::{
-    FailureKind, Flow, FlowError, FlowRunError, FlowRunner, Options, Report, Shard, Terminal,
-    Verdict, read,
+    FailureKind, Flow, FlowError, FlowRunError, FlowRunner, GoldenFiles, Line, Options, Report,
+    Shard, Terminal, Verdict, View, read,
 };
 use thumbwire_virtual_android::{Setup, VirtualPhone};
 use tokio::net::TcpListener;
@@ -21,8 +22,24 @@ use tokio::net::TcpListener;
 pub(crate) struct Bench {
     pub(crate) phone: VirtualPhone,
     perform: Arc<dyn Perform>,
-    folder: tempfile::TempDir,
+    pub(crate) folder: tempfile::TempDir,
     rounds: Mutex<u32>,
+    goldens: MemoryGoldens,
+}
+
+/// Goldens that no test leaves behind.
+#[derive(Default)]
+struct MemoryGoldens(Mutex<BTreeMap<PathBuf, Vec<u8>>>);
+
+impl GoldenFiles for MemoryGoldens {
+    fn read(&self, file: &Path) -> Result<Option<Vec<u8>>, String> {
+        Ok(self.0.lock().unwrap().get(file).cloned())
+    }
+
+    fn write(&self, file: &Path, bytes: &[u8]) -> Result<(), String> {
+        self.0.lock().unwrap().insert(file.to_owned(), bytes.to_owned());
+        Ok(())
+    }
 }
 
 impl Bench {
@@ -36,7 +53,7 @@ impl Bench {
             .with(VirtualPhoneProvider::new(phone.clone()));
         let perform = Arc::new(Session::new(phones, Some(VIRTUAL.into())));
         let folder = tempfile::tempdir().unwrap();
-        Self { phone, perform, folder, rounds: Mutex::default() }
+        Self { phone, perform, folder, rounds: Mutex::default(), goldens: MemoryGoldens::default() }
     }
 
     pub(crate) fn meeting(rules: &[&str]) -> Self {
@@ -55,8 +72,11 @@ impl Bench {
         let output = Arc::new(Mutex::new(String::new()));
         let live = options.devices.len() < 2;
         let lines = Arc::clone(&output);
-        let write = move |text: &str| lines.lock().unwrap().push_str(text);
-        let terminal = Terminal::new(write, live);
+        let write = move |all: &[Line]| {
+            let text = all.iter().map(|line| format!("{line}\n"));
+            lines.lock().unwrap().extend(text);
+        };
+        let terminal = Terminal::new(write, live, View::Verbose);
         *self.rounds.lock().unwrap() += 1;
         let folder = self.folder.path().join(self.rounds.lock().unwrap().to_string());
         let clock = || "2024-03-05T10:00:00Z".parse().unwrap();
@@ -66,6 +86,7 @@ impl Bench {
             options,
             watch: Arc::new(terminal),
             pursue: None,
+            goldens: Some(&self.goldens),
         };
         let report = run.run(&Call::with_timeout(within), flows).await;
         let output = output.lock().unwrap().clone();
@@ -73,7 +94,7 @@ impl Bench {
     }
 
     /// The same for one inline flow.
-    async fn tried(&self, text: &str) -> (Report, String) {
+    pub(crate) async fn tried(&self, text: &str) -> (Report, String) {
         let flow = flow(text).unwrap_or_else(|mistakes| panic!("{mistakes:?}"));
         let (report, said) = self.run(vec![flow], Options::default(), HOUR).await;
         (report.unwrap(), said)
@@ -94,7 +115,7 @@ pub(crate) fn flow(text: &str) -> Result<Flow, Vec<FlowError>> {
 pub(crate) fn redacted(text: &str, folder: &Path) -> String {
     let mut output = text.replace(&folder.display().to_string(), "RUN");
     for (pattern, instead) in [
-        (r"\(\d+\.\d s\)", "(0.0 s)"),
+        (r"· \d+\.\d s", "· 0.0 s"),
         (r"\d{4}-\d\d-\d\dT\d\d:\d\d:[\d.]+Z?", "TIME"),
         (r"(end of the log:\n)([ ]*[ ]TIME .*\n)+", "$1      …\n"),
         (r"PID: \d+", "PID: 0"),
@@ -433,7 +454,7 @@ async fn case_that_passes_on_retry_is_flaky() {
     let report = report.unwrap();
     assert_eq!((report.cases[0].verdict(), report.exit_code()), (Verdict::Flaky, 0), "{said}");
     assert_eq!(report.cases[0].attempts.len(), 2);
-    assert!(said.contains("1 of 1 cases passed, 1 flaky"), "{said}");
+    assert!(said.contains("1 of 1 cases passed · 1 flaky"), "{said}");
     // A retried step does not make the case flaky.
     let text =
         TWO_TAPS.replace("  - tap: New note", "  - tap: New note\n    timeout: 1\n    retry: 2");
@@ -492,7 +513,7 @@ async fn several_phones_share_the_cases() {
     // The lines of one case stay together.
     let blocks: Vec<&str> = said.split("\n\n").collect();
     assert_eq!(blocks.len(), 7, "{said}");
-    assert!(blocks[..6].iter().all(|block| block.matches(", on ").count() == 1), "{said}");
+    assert!(blocks[..6].iter().all(|block| block.matches(" on 127.0.0.1:").count() == 1), "{said}");
 }
 
 /// Runs every flow in the docs, and parses every fragment of one.

@@ -70,7 +70,7 @@ fn flags_without_effect_are_refused() {
         assert!(err.contains(text), "{arguments:?}: {err}");
         assert!(!folder.path().join("logs").exists(), "{arguments:?}");
     };
-    for flag in [&["--json"][..], &["--quiet"], &["--resume", "logs/x"]] {
+    for flag in [&["--json"][..], &["--resume", "logs/x"]] {
         check(&[&["passes.yaml"], flag].concat(), &format!("{} works only with a goal", flag[0]));
     }
     let flow_flags =
@@ -113,7 +113,7 @@ fn interrupted_flows_exit_with_130_and_write_junit() {
     let steps = "cases:\n- { name: a, steps: [{ press: home }, { wait: 60 }] }\n- { name: b, steps: [{ wait: 60 }] }\n";
     let folder = folder(&[("long.yaml", steps)]);
     for signal in ["-INT", "-TERM"] {
-        let arguments = ["long.yaml", "--device", "virtual", "--junit", "x.xml"];
+        let arguments = ["long.yaml", "--device", "virtual", "--junit", "x.xml", "--verbose"];
         let mut command = command(&folder, &arguments);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();

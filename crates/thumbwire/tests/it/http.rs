@@ -320,7 +320,7 @@ mod program {
         };
         let (code, said) =
             serve(&["--http", "127.0.0.1:0", "--token-file", file.to_str().unwrap()]);
-        assert!(code == Some(1) && said.contains("Run `chmod 600 "), "{said}");
+        assert!(code == Some(2) && said.contains("Run `chmod 600 "), "{said}");
         let (code, said) = serve(&["--http", "0.0.0.0:0"]);
         assert!(code == Some(2) && said.contains("other computers can reach it"), "{said}");
         let (code, said) = serve(&["--no-token"]);

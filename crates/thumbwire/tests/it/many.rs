@@ -240,7 +240,7 @@ fn port_in_use_is_named_and_no_phone_stays_on() {
     let listen = format!("127.0.0.1:{}", port - 2);
     let output = thumbwire().args(["phone", "--count", "3", "--listen", &listen]).output().unwrap();
     let text = String::from_utf8(output.stderr).unwrap();
-    assert_eq!((output.status.code(), output.stdout.len()), (Some(1), 0), "{text}");
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{text}");
     assert!(text.contains(&format!("cannot listen on 127.0.0.1:{port}: ")), "{text}");
 }
 

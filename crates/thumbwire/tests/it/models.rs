@@ -13,7 +13,8 @@ use axum::Router;
 use axum::body::Bytes;
 use serde_json::{Value, json};
 use thumbwire_agent::model::{
-    ApiKey, ModelError, ModelResponse, ModelSpec, RequestTimeouts, ScriptedModel, Settings, open,
+    ApiKey, ModelError, ModelResponse, ModelSpec, RequestTimeouts, ScriptedModel, Settings, Tool,
+    ToolCall, ToolCallMode, ToolResult, open,
 };
 use thumbwire_agent::{ContentPart, Message, Prompt, Role};
 use thumbwire_core::action::Call;
@@ -116,6 +117,7 @@ fn prompt(words: &str, picture: bool) -> Prompt {
     let example = vec![text("An example.")];
     Prompt {
         system: "You operate a phone.".into(),
+        tools: Vec::new(),
         turns: vec![
             turn(Role::User, example),
             turn(Role::Assistant, vec![text("{\"status\":\"FINISH\"}")]),
@@ -262,6 +264,13 @@ async fn every_request_matches_the_vendors_types() {
             let prompt = prompt("What now?", picture);
             assert_eq!(ask(provider, settings, &prompt, shape).await.0.unwrap().text, "yes");
         }
+        // A step with native calls, of which the last answer was rejected.
+        for stream in [true, false] {
+            let settings =
+                Settings { stream, tool_calls: ToolCallMode::Native, ..settings(base.clone()) };
+            let prompt = with_rejected_calls(prompt("What now?", false));
+            assert_eq!(ask(provider, settings, &prompt, None).await.0.unwrap().text, "yes");
+        }
         bodies[provider] = asked.lock().unwrap().clone().into();
     }
     let mut child = Command::new(python)
@@ -283,10 +292,34 @@ async fn every_request_matches_the_vendors_types() {
         "ImageBlockParam",
         "OutputConfigParam",
         "JSONSchema",
+        "FunctionDefinition",
+        "ChatCompletionToolMessageParam",
+        "ToolParam",
+        "ToolUseBlockParam",
+        "ToolResultBlockParam",
     ] {
         assert!(seen["checked"][kind].as_u64().unwrap_or(0) >= 2, "{kind}: {seen}");
     }
     assert_eq!(seen["checked"]["picture"], 4, "{seen}");
+}
+
+/// The prompt with functions, an answer with two calls, and their results.
+fn with_rejected_calls(prompt: Prompt) -> Prompt {
+    let schema = json!({ "type": "object", "properties": { "x": { "type": "integer" } } });
+    let tool = Tool { name: "tap".into(), description: "Taps.".into(), schema };
+    let call = |id: &str, arguments: &str| {
+        let (id, name) = (id.into(), "tap".into());
+        ContentPart::Call(ToolCall { id, name, arguments: arguments.into() })
+    };
+    let result = |id: &str, text: &str| {
+        ContentPart::Result(ToolResult { id: id.into(), text: text.into(), is_error: true })
+    };
+    let mut prompt = Prompt { tools: vec![tool], ..prompt };
+    let calls = vec![call("a", "{\"x\": 1}"), call("b", "{x")];
+    let results = vec![result("a", "not called"), result("b", "rejected: no JSON")];
+    prompt.turns.push(Message { role: Role::Assistant, parts: calls });
+    prompt.turns.push(Message { role: Role::User, parts: results });
+    prompt
 }
 
 /// An endpoint for both APIs that records its requests.

@@ -96,3 +96,28 @@ async fn model_over_http_completes_ufos_example_with_both_apis() {
         assert!(!tells_the_key(out.path()), "the key is stored");
     }
 }
+
+/// Mistakes in the flags of models are told before anything is asked.
+#[test]
+fn flags_of_models_are_checked() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("replies.jsonl");
+    std::fs::write(&file, "{\"reply\": \"x\"}\n").unwrap();
+    let model = format!("scripted:{}", file.display());
+    let check = |rest: &[&str], expected: &str| {
+        let mut command = thumbwire();
+        command.args(["run", "Go", "--device", "virtual", "--model", &model]).args(rest);
+        let output = command.env_remove("OPENAI_API_KEY").output().unwrap();
+        let text = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{rest:?}: {text}");
+        assert!(text.contains(expected), "{rest:?}: {text}");
+    };
+    let limited = ["--price", "1,2", "--max-cost", "1"];
+    let judged = [&limited[..], &["--judge-model", "scripted:other"]].concat();
+    check(&judged, "--max-cost needs the price of every model: add --judge-price");
+    check(&["--planner-model", "openai:large"], "set OPENAI_API_KEY");
+    let named = ["--planner-model", "openai:large", "--planner-api-key-env", "NO_SUCH_KEY"];
+    check(&named, "--planner-api-key-env: the environment variable NO_SUCH_KEY is not set");
+    check(&["--planner-price", "1,2"], "--planner-model");
+    check(&["--json-schema", "--tool-calls", "native"], "omit one of them");
+}

@@ -237,8 +237,9 @@ async fn policy_prefers_app_tools_to_tapping() {
     ]);
     let mut options = options();
     options.pictures = ScreenshotMode::None;
-    let agent =
-        Agent::new(mind.clone(), offering.clone(), options).with_app_functions(offering.clone());
+    let agent = Agent::new(mind.clone(), offering.clone(), options)
+        .with_app_functions(offering.clone())
+        .with_confirm_mode(ConfirmMode::Never);
     let ended = agent.run(&an_hour(), "Note that I need milk", Memory::default()).await;
     assert_eq!((ended.status, ended.rounds), (AgentStatus::Finish, 2), "{ended:?}");
     let called = offering.called.lock().unwrap().clone();
@@ -264,8 +265,9 @@ async fn failed_app_tool_falls_back_to_the_screen() {
     ]);
     let mut options = options();
     options.pictures = ScreenshotMode::None;
-    let agent =
-        Agent::new(mind.clone(), offering.clone(), options).with_app_functions(offering.clone());
+    let agent = Agent::new(mind.clone(), offering.clone(), options)
+        .with_app_functions(offering.clone())
+        .with_confirm_mode(ConfirmMode::Never);
     let ended = agent.run(&an_hour(), "Note that I need milk", Memory::default()).await;
     assert_eq!((ended.status, ended.rounds), (AgentStatus::Finish, 4), "{ended:?}");
     let seen = mind.seen();

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use thumbwire_agent::{Agent, AgentStatus, Memory, ScreenshotMode};
+use thumbwire_agent::{Agent, AgentStatus, ConfirmMode, Memory, ScreenshotMode};
 use thumbwire_core::action::Perform;
 use thumbwire_core::app_tools::{AppToolOptions, TrustRules};
 use thumbwire_core::session::Session;
@@ -83,7 +83,9 @@ async fn note_added_by_an_app_tool_is_on_the_screen() {
     let mut options = options();
     options.pictures = ScreenshotMode::None;
     let perform: Arc<dyn Perform> = session.clone();
-    let agent = Agent::new(mind.clone(), perform, options).with_app_functions(session);
+    let agent = Agent::new(mind.clone(), perform, options)
+        .with_app_functions(session)
+        .with_confirm_mode(ConfirmMode::Never);
     let ended = agent.run(&an_hour(), "Note that I need milk", Memory::default()).await;
     assert_eq!((ended.status, ended.rounds), (AgentStatus::Finish, 3), "{ended:?}");
     let seen = mind.seen();

@@ -24,7 +24,7 @@ use thumbwire_device::AppId;
 use thumbwire_virtual_phone::Display;
 use tokio::time::Instant;
 
-use crate::marks::{marks, session};
+use crate::marks::session;
 use crate::python::python;
 use crate::support::thumbwire;
 
@@ -68,7 +68,7 @@ impl Recording {
         let asked = Action::Controls { max_age: Duration::ZERO };
         let Ok(Outcome::Controls(controls)) = self.done(asked).await else { panic!("no controls") };
         let snapshot = format!("{:04}.snapshot.json", self.recorder.action_count());
-        let marked = annotate::draw(&picture.image, &marks(&controls)).unwrap();
+        let marked = annotate::draw(&picture.image, &annotate::marks(&controls)).unwrap();
         let name = |rest: &str| format!("action_step{}{rest}", self.rounds);
         self.recorder.keep(&name(".png"), &picture.image.bytes).unwrap();
         self.recorder.keep(&name("_annotated.png"), &marked.bytes).unwrap();
@@ -162,7 +162,18 @@ fn reported(run: &Path) -> std::path::PathBuf {
 }
 
 fn browse(python: &str, page: &Path, pictures: &Path, kind: &str) -> Value {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/python/report.py");
+    browse_with("report.py", python, page, pictures, kind)
+}
+
+/// Opens a page with a script in a browser; returns what the script saw.
+pub(crate) fn browse_with(
+    script: &str,
+    python: &str,
+    page: &Path,
+    pictures: &Path,
+    kind: &str,
+) -> Value {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/python").join(script);
     let output =
         Command::new(python).arg(script).arg(page).arg(pictures).arg(kind).output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout);
@@ -197,7 +208,17 @@ fn report_page_without_agent_steps_shows_actions() {
     let run = folder.join("demo");
     let output = thumbwire().args(["demo", "--out"]).arg(&run).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let page = reported(&run);
+    let index = fs::read_to_string(run.join("index.html")).unwrap();
+    for part in ["android/0003.png", "iphone/0002.png", "/report.html", "Launch Maps", "add_note"] {
+        assert!(index.contains(part), "the page of the demo leads to {part}");
+    }
+    assert!(!index.contains("class=\"step failed"), "nothing failed");
+    // A client of a server names no steps.
+    let trace = run.join("android/trace.jsonl");
+    let lines = fs::read_to_string(&trace).unwrap();
+    let unnamed = lines.lines().filter(|line| !line.contains("\"kind\":\"named_step\""));
+    fs::write(&trace, unnamed.map(|line| format!("{line}\n")).collect::<String>()).unwrap();
+    let page = reported(&run.join("android"));
     let Some(python) = python("THUMBWIRE_PYTHON_BROWSER", "selenium") else { return };
     let seen = browse(&python, &page, &folder, "steps");
     assert_eq!(seen["moments"], 18, "{seen}");
@@ -217,7 +238,7 @@ async fn trace_show_prints_a_line_per_action() {
     assert_eq!(out["notes"], json!([]));
     assert_eq!(out["lines"].as_array().unwrap().len(), 1 + 1 + 15 + 5 + 1);
     let output = thumbwire().args(["trace", "show", "/nowhere"]).output().unwrap();
-    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(output.status.code(), Some(2));
 }
 
 /// Replaces the times in a line.

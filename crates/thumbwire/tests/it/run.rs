@@ -87,11 +87,14 @@ pub(crate) fn judged() -> Value {
     json!({ "reached": true, "why": "it is" })
 }
 
-/// Without the times and the date, which differ between runs.
+/// The program as these tests call it, which commands to copy repeat.
+const PROGRAM: &str = env!("CARGO_BIN_EXE_thumbwire");
+
+/// Without the times, the date and the program's folder, which differ between runs.
 fn without_times(text: &str) -> String {
     let time = regex_lite::Regex::new(r"(\d+ min )?\d+(\.\d)? (ms|s)\b").unwrap();
     let run = regex_lite::Regex::new(r"run-\d{8}-\d{6}").unwrap();
-    let text = time.replace_all(text, "TIME");
+    let text = time.replace_all(text, "TIME").replace(PROGRAM, "thumbwire");
     run.replace_all(&text, "run-TIME").into_owned()
 }
 
@@ -194,7 +197,7 @@ fn interrupted_run_can_be_resumed() {
     let command = rest.iter().find_map(|line| line.strip_prefix("Resume with: ")).unwrap();
     assert_eq!(
         command,
-        format!("thumbwire run '{GOAL}' --device virtual --model {model} --resume {name}")
+        format!("{PROGRAM} run '{GOAL}' --device virtual --model {model} --resume {name}")
     );
     let model = place.script("rest.jsonl", &[finish(), judged()]);
     let arguments = ["--device", "virtual", "--model", &model, "--resume", &name];

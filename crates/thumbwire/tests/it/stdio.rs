@@ -356,5 +356,5 @@ fn run_can_be_recorded_and_read_back() {
         .args(["serve", "--trace", run.to_str().unwrap()])
         .output()
         .unwrap();
-    assert_eq!(again.status.code(), Some(1));
+    assert_eq!(again.status.code(), Some(2));
 }

@@ -57,7 +57,8 @@ fn every_file_is_a_module_or_a_target() {
             let of_cargo = ["tests", "benches", "examples"].iter().any(|it| folder.ends_with(it));
             of_cargo && folder.components().count() == 3
         };
-        if name == "lib" || name == "main" || targets(home) {
+        let script = name == "build" && home.components().count() == 2;
+        if name == "lib" || name == "main" || script || targets(home) {
             continue;
         }
         if name == "mod" {

@@ -17,29 +17,31 @@ fn said(output: &Output) -> (String, String, Option<i32>) {
     (text(&output.stdout), text(&output.stderr), output.status.code())
 }
 
+/// The commands whose help is a golden.
+const VERBS: [&str; 19] = [
+    "",
+    "serve",
+    "run",
+    "demo",
+    "eval",
+    "screen",
+    "devices",
+    "doctor",
+    "call",
+    "tools",
+    "app-tools",
+    "app-tools lint",
+    "app-tools new",
+    "app-tools list",
+    "app-tools call",
+    "app-tools trust",
+    "phone",
+    "trace",
+    "trace replay",
+];
+
 #[test]
 fn help_matches_snapshot() {
-    const VERBS: [&str; 19] = [
-        "",
-        "serve",
-        "run",
-        "demo",
-        "eval",
-        "screen",
-        "devices",
-        "doctor",
-        "call",
-        "tools",
-        "app-tools",
-        "app-tools lint",
-        "app-tools new",
-        "app-tools list",
-        "app-tools call",
-        "app-tools trust",
-        "phone",
-        "trace",
-        "trace replay",
-    ];
     for verb in VERBS {
         let arguments: Vec<&str> = verb.split_whitespace().chain(["--help"]).collect();
         let (out, _, code) = said(&run(&arguments));
@@ -74,6 +76,126 @@ fn devices_without_a_phone_says_what_to_do() {
     let rows = rows.as_array().unwrap().iter();
     let rows: Vec<_> = rows.map(|row| (row["id"].as_str().unwrap(), &row["built_in"])).collect();
     assert_eq!(rows, [("virtual", &true.into()), ("virtual-ios", &true.into())]);
+}
+
+/// docs/exit-codes.md promises these. What the calls of a tool end with is below.
+#[test]
+fn exit_codes_are_the_same_for_all_commands() {
+    let home = tempfile::tempdir().unwrap();
+    let path = |name: &str| home.path().join(name).display().to_string();
+    let flow = |name: &str, steps: &str| {
+        let file = path(name);
+        fs::write(&file, format!("name: Exit code\nsteps:\n{steps}\n")).unwrap();
+        file
+    };
+    let passes = flow("passes.yaml", "  - press: home");
+    let fails = flow("fails.yaml", "  - expect: There is no such text\n    timeout: 100ms");
+    let wrong = flow("wrong.yaml", "  - prss: home");
+    let goal = flow("goal.yaml", "  - goal: Open Maps");
+    let gives_up = path("gives-up.jsonl");
+    fs::write(&gives_up, "{\"reply\": \"{\\\"status\\\": \\\"FAIL\\\"}\"}\n").unwrap();
+    let waits = path("waits.jsonl");
+    let wait = r#"{"calls": [{"name": "wait", "arguments": {"seconds": 0.1}}]}"#;
+    fs::write(&waits, [wait; 9].join("\n")).unwrap();
+    let (gives_up, waits) = (format!("scripted:{gives_up}"), format!("scripted:{waits}"));
+    let out = path("out");
+    let nowhere = path("nowhere");
+    let virtual_run = ["run", "-d", "virtual", "-o", &out, "-q"];
+    let check = |arguments: &[&str], code: i32| {
+        let mut command = thumbwire();
+        let output = command.env("XDG_STATE_HOME", home.path()).args(arguments).output().unwrap();
+        let (out, err, found) = said(&output);
+        assert_eq!(found, Some(code), "{arguments:?}: {out}{err}");
+        let silent = out.is_empty() && err.is_empty();
+        assert!(code == 0 || !silent, "{arguments:?}: a failure is explained");
+    };
+    let run = |rest: &[&str], code| check(&[&virtual_run, rest].concat(), code);
+    for (flow, code) in [(&passes, 0), (&fails, 1), (&wrong, 2), (&goal, 5)] {
+        // What a flow prints on standard error is its progress.
+        let output = thumbwire().args(["run", "-d", "virtual", "-o", &out, flow]).output().unwrap();
+        let (out, err, found) = said(&output);
+        assert_eq!(found, Some(code), "{flow}: {out}{err}");
+    }
+    run(&["Open Maps", "-m", &gives_up], 1);
+    run(&["Open Maps", "-m", &waits, "--max-steps", "2"], 4);
+    run(&["Open Maps"], 2);
+    run(&["Open Maps", "-m", "scripted:/nowhere"], 2);
+    run(&["--resume", &nowhere, "-m", &gives_up], 2);
+    check(&["run", "-d", "127.0.0.1:9", "Open Maps", "-m", &gives_up, "-o", &out], 3);
+
+    check(&["call", "-d", "virtual", "mobile_press_key", r#"{"key":"back"}"#], 0);
+    check(&["call", "-d", "127.0.0.1:9", "mobile_press_key", r#"{"key":"back"}"#], 3);
+    check(&["devices"], 0);
+    check(&["devices", "--nope"], 2);
+    check(&["screen", "-d", "virtual"], 0);
+    check(&["screen", "-d", "127.0.0.1:9"], 3);
+    check(&["screen", "--file", &nowhere], 2);
+    check(&["tools", "-t", "android"], 0);
+    check(&["tools", "mobile_nope"], 2);
+    check(&["doctor", "-d", "127.0.0.1:9"], 3);
+    check(&["doctor", "--compare", &nowhere], 2);
+    check(&["trace", "show", &nowhere], 2);
+    check(&["trace", "show", home.path().to_str().unwrap()], 2);
+    check(&["trace", "report", &nowhere], 2);
+    check(&["trace", "replay", &nowhere], 2);
+    check(&["eval", "--tasks", "nope"], 2);
+    check(&["eval", "--policy", "idle", "--tasks", "notes-add", "--min-success", "1"], 1);
+    check(&["phone", "--listen", "foo"], 2);
+    check(&["phone", "--ios", "--listen", "foo"], 2);
+    check(&["phone", "--listen", "192.0.2.1:1", "--allow-remote"], 2);
+    check(&["serve", "--http", "foo"], 2);
+    check(&["serve", "--audit", "/nowhere/audit"], 2);
+    check(&["app-tools", "call", "com.none", "x", "-d", "virtual"], 3);
+    check(&["config", "show"], 0);
+    check(&[], 2);
+    check(&["--help"], 0);
+    check(&["--version"], 0);
+}
+
+#[test]
+fn version_is_one_line_with_target_and_features() {
+    for flag in ["-V", "--version"] {
+        let (out, err, code) = said(&run(&[flag]));
+        assert_eq!((err.as_str(), code), ("", Some(0)));
+        let start = concat!("thumbwire ", env!("CARGO_PKG_VERSION"), " (");
+        assert!(out.starts_with(start) && out.lines().count() == 1, "{out}");
+        assert!(out.trim_end().ends_with("; agent, appium, eval, ios, virtual-phone)"), "{out}");
+        assert!(out.contains(std::env::consts::ARCH), "{out}");
+    }
+}
+
+/// A short flag means the same for every command, and a common flag has its short form everywhere.
+#[test]
+fn short_flags_are_consistent() {
+    let short = [
+        ("device", 'd'),
+        ("model", 'm'),
+        ("out", 'o'),
+        ("json", 'j'),
+        ("quiet", 'q'),
+        ("toolset", 't'),
+        ("verbose", 'v'),
+        ("yes", 'y'),
+        // Maestro's letter for the parameters of a flow.
+        ("param", 'e'),
+        ("help", 'h'),
+        ("version", 'V'),
+    ];
+    for verb in VERBS {
+        let arguments: Vec<&str> = verb.split_whitespace().chain(["--help"]).collect();
+        let (help, _, _) = said(&run(&arguments));
+        for line in help
+            .lines()
+            .map(str::trim_start)
+            .filter(|line| line.starts_with('-') && !line.starts_with("- "))
+        {
+            let (shorts, longs) = line.split_once("--").unwrap_or((line, ""));
+            let long = longs.split([' ', '=']).next().unwrap_or_default();
+            let given = shorts.trim_matches(['-', ',', ' ']).chars().next();
+            let expected = short.iter().find(|(name, _)| *name == long).map(|(_, short)| *short);
+            assert_eq!(given, expected, "{verb}: {line}");
+        }
+    }
 }
 
 #[test]
@@ -179,7 +301,7 @@ fn saved_dump_prints_as_snapshot() {
     assert_eq!(err, "");
 
     let (_, err, code) = said(&run(&["screen", "--file", &format!("{fixtures}ORIGIN.md")]));
-    assert_eq!(code, Some(1));
+    assert_eq!(code, Some(2));
     assert!(err.contains("cannot read") && err.contains("ORIGIN.md"), "{err}");
     assert!(err.contains("no node tree found in"), "{err}");
     let (out, _, _) = said(&run(&["screen", "--device", "virtual"]));
@@ -227,7 +349,7 @@ fn broken_dump_is_printed_as_far_as_possible() {
     insta::assert_snapshot!("screen_of_a_broken_dump", format!("{out}--\n{err}"));
     assert_eq!(code, Some(0));
     let (out, err, code) = screen_of("ERROR: could not get idle state.\n", false);
-    assert_eq!((out.as_str(), code), ("", Some(1)));
+    assert_eq!((out.as_str(), code), ("", Some(2)));
     assert!(err.contains("cannot read standard input") && err.contains("idle state"), "{err}");
 }
 
@@ -296,6 +418,32 @@ fn kept(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     kept
 }
 
+/// Each part of the demo fits on a screen of 80 columns and 24 lines, and all of it went well.
+fn check_demo_output(text: &str, folder: &str) {
+    let titles = ["1. ", "2. ", "3. ", "4. "];
+    let mut lengths = vec![0; titles.len() + 1];
+    let mut part = 0;
+    for line in text.lines() {
+        if titles.get(part).is_some_and(|title| line.starts_with(title)) {
+            part += 1;
+        }
+        lengths[part] += 1;
+        let is_path = line.trim_start().starts_with(folder);
+        assert!(is_path || line.chars().count() <= 80, "{line}");
+    }
+    assert!(part == titles.len() && lengths.iter().all(|lines| *lines <= 24), "{lengths:?}");
+    for doubt in ["ot verified", "ot checked", "\u{1b}"] {
+        assert!(!text.contains(doubt), "{doubt}: {text}");
+    }
+    let text = text.replace(folder, "OUT");
+    let time = regex_lite::Regex::new(r" *\b\d+(\.\d+)? (ms|s)\b").unwrap();
+    let text = time.replace_all(&text, " TIME");
+    let times = regex_lite::Regex::new(r"\d+\s+times").unwrap();
+    let tokens = regex_lite::Regex::new(r"[\d,]+ tokens").unwrap();
+    let text = times.replace_all(&text, "N times");
+    insta::assert_snapshot!("demo", tokens.replace_all(&text, "N tokens"));
+}
+
 #[test]
 fn two_demo_runs_give_identical_pixels() {
     let folder = tempfile::tempdir().unwrap();
@@ -305,7 +453,9 @@ fn two_demo_runs_give_identical_pixels() {
         .map(|out| {
             let (said, err, code) = said(&run(&["demo", "--out", out.to_str().unwrap()]));
             assert_eq!(code, Some(0), "{said}{err}");
-            assert!(said.contains(out.to_str().unwrap()), "the output names the folder: {said}");
+            check_demo_output(&said, out.to_str().unwrap());
+            let index = out.join("index.html");
+            assert!(said.trim_end().ends_with(index.to_str().unwrap()), "the page: {said}");
             kept(&out)
         })
         .collect();

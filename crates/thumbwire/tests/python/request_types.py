@@ -57,8 +57,36 @@ def picture(kind, data):
 
 
 def top(kind, body):
-    """The body without its messages, which are checked apart; their place must be there."""
-    piece(kind, {**body, "messages": body["messages"] and []})
+    """The body without its messages and tools, which are checked apart; their place must be there."""
+    tools = {"tools": body["tools"] and []} if "tools" in body else {}
+    piece(kind, {**body, **tools, "messages": body["messages"] and []})
+
+
+def arguments(text):
+    if not isinstance(json.loads(text), dict):
+        raise Wrong("arguments are an object")
+
+
+class Calls:
+    """Each call must have its result in the next message, and no result may be without its call."""
+
+    def __init__(self):
+        self.open = set()
+
+    def call(self, identity):
+        if not identity or identity in self.open:
+            raise Wrong(f"calls need ids of their own: {identity!r}")
+        self.open.add(identity)
+
+    def result(self, identity):
+        if identity not in self.open:
+            raise Wrong(f"no call has the id {identity!r}")
+        self.open.remove(identity)
+        checked["result"] += 1
+
+    def all_answered(self):
+        if self.open:
+            raise Wrong(f"no result for {self.open}")
 
 
 def openai_body(body):
@@ -70,14 +98,30 @@ def openai_body(body):
     if "response_format" in body:
         piece(shared_params.ResponseFormatJSONSchema, body["response_format"])
         piece(response_format_json_schema.JSONSchema, body["response_format"]["json_schema"])
+    for tool in body.get("tools", []):
+        piece(chat.ChatCompletionFunctionToolParam, tool)
+        piece(shared_params.FunctionDefinition, tool["function"])
+    calls = Calls()
     for message in body["messages"]:
         role = message.get("role")
-        if role != "user" and not isinstance(message["content"], str):
+        silent = role == "assistant" and message["content"] is None and message.get("tool_calls")
+        if role != "user" and not silent and not isinstance(message["content"], str):
             raise Wrong(f"{role} speaks in words")
+        if role != "tool":
+            calls.all_answered()
         if role == "system":
             piece(chat.ChatCompletionSystemMessageParam, message)
         elif role == "assistant":
-            piece(chat.ChatCompletionAssistantMessageParam, message)
+            rest = {**message, **({"tool_calls": []} if "tool_calls" in message else {})}
+            piece(chat.ChatCompletionAssistantMessageParam, rest)
+            for call in message.get("tool_calls", []):
+                piece(chat.ChatCompletionMessageFunctionToolCallParam, call)
+                piece(chat.chat_completion_message_function_tool_call_param.Function, call["function"])
+                arguments(call["function"]["arguments"])
+                calls.call(call["id"])
+        elif role == "tool":
+            piece(chat.ChatCompletionToolMessageParam, message)
+            calls.result(message["tool_call_id"])
         else:
             piece(chat.ChatCompletionUserMessageParam, {**message, "content": []})
             for part in message["content"]:
@@ -88,6 +132,7 @@ def openai_body(body):
                     picture(head.removeprefix("data:"), data)
                 else:
                     piece(chat.ChatCompletionContentPartTextParam, part)
+    calls.all_answered()
 
 
 def anthropic_body(body):
@@ -107,21 +152,39 @@ def anthropic_body(body):
     if "output_config" in body:
         piece(anthropic.OutputConfigParam, body["output_config"])
         piece(anthropic.JSONOutputFormatParam, body["output_config"]["format"])
+    for tool in body.get("tools", []):
+        piece(anthropic.ToolParam, tool)
+    calls = Calls()
     for message in body["messages"]:
         ours = message.get("role") == "user"
         piece(UserMessageParam if ours else AssistantMessageParam, {**message, "content": []})
         if not message["content"]:
             raise Wrong("a message must hold something")
+        first = True
         for block in message["content"]:
-            if block.get("type") == "image":
+            if block.get("type") == "tool_use":
+                piece(anthropic.ToolUseBlockParam, block)
+                calls.call(block["id"])
+            elif block.get("type") == "tool_result":
+                if not first:
+                    raise Wrong("results come first")
+                piece(anthropic.ToolResultBlockParam, block)
+                if not isinstance(block["content"], str):
+                    raise Wrong("a result is in words")
+                calls.result(block["tool_use_id"])
+            elif block.get("type") == "image":
                 piece(anthropic.ImageBlockParam, block)
                 piece(anthropic.Base64ImageSourceParam, block["source"])
                 picture(block["source"]["media_type"], block["source"]["data"])
             else:
                 text(block)
+            first = block.get("type") == "tool_result"
             if "cache_control" in block:
                 piece(anthropic.CacheControlEphemeralParam, block["cache_control"])
                 marks += 1
+        if ours:
+            calls.all_answered()
+    calls.all_answered()
     if marks > 4:
         raise Wrong("at most four marks for the cache")
 
@@ -131,7 +194,7 @@ def spoilt(value):
     if isinstance(value, dict):
         for key in value:
             # A schema is the caller's own matter.
-            if key in ("schema", "name", "strict"):
+            if key in ("schema", "name", "strict", "parameters", "input_schema", "input"):
                 continue
             if key not in OPTIONAL:
                 yield "without " + key, {k: v for k, v in value.items() if k != key}
@@ -149,7 +212,7 @@ def spoilt(value):
 # What a request may leave out.
 OPTIONAL = {
     "stream", "stream_options", "include_usage", "response_format", "output_config", "format", "system", "cache_control",
-    "max_completion_tokens", "ttl",
+    "max_completion_tokens", "ttl", "tools", "description", "is_error",
 }
 
 

@@ -1,6 +1,7 @@
 //! The pages of the virtual phone in the gallery: a name, a caption, and the steps that lead there.
 //!
-//! Begin at [`chapters`] and [`Page::shown`]. The example draws them into a folder; the test `gallery` compares them.
+//! Begin at [`chapters`] and [`Chapter::shown`]. The example draws them into a folder, the test `gallery` compares them,
+//! and the test `marks` of the program annotates them.
 
 use std::time::Duration;
 
@@ -14,9 +15,12 @@ pub(crate) struct Chapter {
     pub(crate) title: &'static str,
     /// Prefix of its images' names; empty for the first.
     pub(crate) prefix: &'static str,
-    display: Display,
-    android: u32,
-    platform: Platform,
+    /// The screen of its phones.
+    pub(crate) display: Display,
+    /// Major Android release.
+    pub(crate) android: u32,
+    /// Whose phones they are.
+    pub(crate) platform: Platform,
     pages: &'static [Page],
 }
 

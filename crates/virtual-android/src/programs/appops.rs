@@ -122,6 +122,10 @@ pub(super) async fn appops(call: Invocation) -> Status {
 /// The package that a command is about: named, or by its user id.
 fn target(call: &Invocation, words: &[&str]) -> Result<String, String> {
     let name = words.first().ok_or("Package name not specified.")?;
+    // The shell's own package, which has no app.
+    if ["com.android.shell", "2000", "shell"].contains(name) {
+        return Ok("com.android.shell".to_owned());
+    }
     let packages = call.phone.with(|phone| {
         let packages = phone.world.packages().into_iter();
         packages.map(|it| (it.package.clone(), it.uid)).collect::<Vec<_>>()

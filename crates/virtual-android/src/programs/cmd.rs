@@ -28,6 +28,7 @@ pub(super) async fn cmd(mut call: Invocation) -> Status {
 /// Whether a service had shell commands in that release, of those with commands here.
 fn has_commands(service: &str, major: u32) -> bool {
     match service {
+        "location" => major >= 12,
         "media_session" => major >= 11,
         "bluetooth_manager" => major >= 13,
         _ => true,

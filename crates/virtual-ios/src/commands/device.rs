@@ -64,6 +64,9 @@ impl VirtualIphone {
                 })?;
                 self.with(|phone| phone.world.set_clipboard(text));
             }
+            DeviceCommand::SetSimulatedLocation { latitude, longitude } => {
+                self.with(|phone| phone.world.set_location(Some((latitude, longitude))));
+            }
             DeviceCommand::DismissKeyboard { .. } => return self.dismiss_keyboard().await,
             other => return Err(unknown(other)),
         }

@@ -33,6 +33,8 @@ pub(crate) struct Maps {
     tab: Tab,
     /// The city's point at the centre of the home page's map.
     centre: (f32, f32),
+    /// Whether it shows where the phone is.
+    is_located: bool,
     /// The zoom level: each is half as large again as the one before.
     zoom: f32,
     /// The text of the search field.
@@ -93,6 +95,7 @@ impl BuiltInApp for Maps {
             pages: Vec::new(),
             tab: Tab::Explore,
             centre: (0.0, 0.0),
+            is_located: false,
             zoom: 0.0,
             query: String::new(),
             open_only: false,
@@ -132,7 +135,8 @@ impl App for Maps {
             }
             Event::Back => self.back(context),
             Event::PermissionResult { granted: true, .. } => {
-                (self.centre, self.zoom) = ((0.0, 0.0), 0.0)
+                (self.centre, self.zoom) = ((0.0, 0.0), 0.0);
+                self.is_located = true;
             }
             Event::PermissionResult { .. } => context.toast("Maps needs to know where you are"),
             _ => {}

@@ -7,7 +7,7 @@
 //!  List ──row──► Article ──Add to cart──► (badge) ──cart──► Cart ──Checkout──► Form ──Place order──► Done ──► List
 //! ```
 //!
-//! Preferences: `cart/ARTICLE` (quantity), `order/N/{items,total,name,city}`, `tell/ORDER` (uptime in milliseconds of
+//! Preferences: `cart/ARTICLE` (quantity), `order/N/{items,total,name,city,street,zip,payment}`, `tell/ORDER` (uptime in milliseconds of
 //! the notification that the order has shipped).
 
 mod catalog;
@@ -34,7 +34,7 @@ use crate::view::{Tag, View};
 /// The state of Shop.
 pub(crate) struct Shop {
     goods: Vec<Article>,
-    orders: Records<4>,
+    orders: Records<7>,
     /// Pages above the list; the last one shows.
     pages: Vec<Page>,
     query: String,
@@ -99,7 +99,7 @@ impl BuiltInApp for Shop {
     };
 
     fn new(seed: u64) -> Self {
-        let fields = ["items", "total", "name", "city"];
+        let fields = ["items", "total", "name", "city", "street", "zip", "payment"];
         Self {
             goods: catalog::seeded(seed),
             orders: Records { kind: "order", fields, seeded: Vec::new() },
@@ -228,8 +228,10 @@ impl Shop {
             return;
         }
         let (items, total) = self.sum(context.store);
-        let [name, _, _, city] = &self.form.texts;
-        let order = [items.to_string(), total.to_string(), name.clone(), city.clone()];
+        let [name, street, zip, city] = self.form.texts.clone();
+        let payment = if self.form.at_the_door { "cash" } else { "card" };
+        let (items, total) = (items.to_string(), total.to_string());
+        let order = [items, total, name, city, street, zip, payment.to_owned()];
         let Some(number) = self.orders.put(context.store, None, &order) else {
             context.toast("No more orders can be taken");
             return;

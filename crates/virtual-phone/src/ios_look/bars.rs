@@ -27,6 +27,7 @@ pub(super) fn has_field(view: &View) -> bool {
 /// The bar of a screen: back at the left, the title in the middle, everything else at the right.
 pub(super) fn navigation_bar(view: View) -> View {
     let (mut left, mut middle, mut right) = (Vec::new(), None, Vec::new());
+    let top = view.style.padding.top;
     for part in view.children {
         let is_title = part.id.as_deref().is_some_and(|id| id.ends_with("title"));
         match part.role {
@@ -52,6 +53,12 @@ pub(super) fn navigation_bar(view: View) -> View {
     parts.push(at_end(right));
     let mut bar = bar(parts, &name);
     bar.id = view.id;
+    // A bar over a picture begins below the status bar, where taps reach its buttons.
+    const STATUS_BAR: f32 = 20.0;
+    if top.into_raw().value() >= STATUS_BAR {
+        bar.style.padding.top = top;
+        bar.style.size.height = taffy::Dimension::auto();
+    }
     bar
 }
 

@@ -21,6 +21,7 @@ impl World {
         self.notices.clear();
         self.tasks.forget_crashes();
         self.device.set_clipboard(None);
+        self.device.set_location(None);
         self.input.cancel_touch();
         self.services.restart();
         self.screen.light(true);

@@ -115,6 +115,7 @@ impl World {
             android: self.device.android(),
             platform: self.platform(),
             battery: self.device.battery(),
+            location: self.device.location(),
             storage: self.storage.entries(),
             clock: Clock::at(now),
             now,

@@ -59,6 +59,13 @@ commands! {
             /// As for [`GetPasteboard`](Self::GetPasteboard).
             content_type: Option<String> = field("contentType"),
         } => Post Optional "/wda/setPasteboard";
+        /// Sets the location that apps are told, since iOS 16.4.
+        SetSimulatedLocation {
+            /// Degrees north.
+            latitude: f64 = field("latitude"),
+            /// Degrees east.
+            longitude: f64 = field("longitude"),
+        } => Post Optional "/wda/simulatedLocation";
         /// Asks for the clipboard: Base64. Appium only.
         GetClipboard {
             /// `plaintext`, `image` or `url`; Android has only the first.

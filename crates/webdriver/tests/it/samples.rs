@@ -338,6 +338,7 @@ fn device() -> Vec<DeviceCommand> {
         DeviceCommand::GetPasteboard { content_type: None },
         DeviceCommand::SetPasteboard { content: content(), content_type: text("plaintext") },
         DeviceCommand::SetPasteboard { content: content(), content_type: None },
+        DeviceCommand::SetSimulatedLocation { latitude: 53.8655, longitude: 10.6866 },
         DeviceCommand::GetClipboard { content_type: None },
         DeviceCommand::SetClipboard {
             content: content(),

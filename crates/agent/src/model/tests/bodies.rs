@@ -1,6 +1,7 @@
 //! What requests contain.
 
 use serde_json::{Value, json};
+use thumbwire_device::Size;
 
 use super::endpoint::{CannedResponse, Server};
 use super::*;
@@ -80,16 +81,51 @@ async fn schema_is_sent_only_if_wanted_and_supported() {
 }
 
 #[tokio::test]
-async fn large_screenshot_is_scaled_with_a_note() {
-    for (choice, sizes) in BOTH.into_iter().zip(["768x1707", "706x1568"]) {
+async fn large_screenshot_is_sent_at_the_size_that_the_model_tells() {
+    for (choice, (width, height)) in BOTH.into_iter().zip([(768, 1707), (706, 1568)]) {
         let server = Server::giving([answer()]).await;
         let model = config::open(&choice.parse().unwrap(), settings(&server)).unwrap();
+        let sent = model.picture_size(Size { width: 1080, height: 2400 });
+        assert_eq!(sent, Size { width, height });
         let turn = Message { role: Role::User, parts: vec![ContentPart::Image(screen())] };
-        let prompt = Prompt { system: String::new(), turns: vec![turn] };
+        let prompt = Prompt { system: String::new(), turns: vec![turn], ..Prompt::default() };
         let call = Call::with_timeout(Duration::from_secs(30));
         model.complete(&prompt, None, &call, &|_| ()).await.unwrap();
         let parts = server.asked().remove(0).body["messages"][0]["content"].clone();
-        let text = parts[1]["text"].as_str().unwrap();
-        assert!(text.contains(&format!("{sizes} pixels show 1080x2400")), "{text}");
+        assert_eq!(parts.as_array().unwrap().len(), 1, "nothing is said about its size: {parts}");
     }
+}
+
+#[tokio::test]
+async fn functions_calls_and_results_match_each_api() {
+    for choice in BOTH {
+        let server = Server::giving([answer()]).await;
+        // A schema is for answers without functions.
+        let settings =
+            Settings { json_schema: true, tool_calls: ToolCallMode::Native, ..settings(&server) };
+        let model = config::open(&choice.parse().unwrap(), settings).unwrap();
+        let call = Call::with_timeout(Duration::from_secs(30));
+        let prompt = prompt_with_tools();
+        model.complete(&prompt, Some(&shape(true)), &call, &|_| ()).await.unwrap();
+        let name = choice.split(':').next().unwrap();
+        insta::assert_json_snapshot!(
+            format!("{name}_with_functions"),
+            server.asked().remove(0).body
+        );
+    }
+}
+
+#[test]
+fn functions_are_sent_as_the_settings_say() {
+    let support = |tool_calls, json_schema| {
+        let base_url = Some("http://127.0.0.1:1".into());
+        let settings = Settings { base_url, tool_calls, json_schema, ..Settings::default() };
+        BOTH.map(|choice| {
+            config::open(&choice.parse().unwrap(), settings.clone()).unwrap().tool_support()
+        })
+    };
+    assert_eq!(support(ToolCallMode::Auto, false), [ToolSupport::Maybe; 2]);
+    assert_eq!(support(ToolCallMode::Auto, true), [ToolSupport::No; 2], "a schema is for text");
+    assert_eq!(support(ToolCallMode::Text, false), [ToolSupport::No; 2]);
+    assert_eq!(support(ToolCallMode::Native, false), [ToolSupport::Yes; 2]);
 }

@@ -330,3 +330,63 @@ async fn unsupported_parameters_are_omitted_after_an_error() {
     asked(BOTH[1], &server).await.0.unwrap();
     assert!(!server.asked()[1].body.to_string().contains("cache_control"));
 }
+
+/// What servers answer to functions, from ollama #14795, vllm #9986, llama.cpp #11689 and OpenRouter's users.
+#[tokio::test]
+async fn refused_functions_are_not_sent_again() {
+    let refusals = [
+        (400, "registry.ollama.ai/library/gemma3:4b does not support tools"),
+        (
+            400,
+            "\"auto\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set",
+        ),
+        (404, "No endpoints found that support tool use."),
+        (500, "tools param requires --jinja flag"),
+        (422, "tools: extra fields not permitted"),
+    ];
+    for choice in BOTH {
+        for (status, message) in refusals {
+            let body = json!({ "error": { "message": message } });
+            let refused = CannedResponse::json(status, &body);
+            let server = Server::giving([refused, fine(choice)]).await;
+            let model = config::open(&choice.parse().unwrap(), settings(&server)).unwrap();
+            let call = Call::with_timeout(Duration::from_secs(30));
+            let failed = model.complete(&prompt_with_tools(), None, &call, &|_| ()).await;
+            let failed = failed.unwrap_err();
+            assert!(
+                failed.rejected == Some(PromptPart::Tools) && failed.reason.contains(message),
+                "{failed:?}"
+            );
+            assert_eq!((server.asked().len(), failed.usage.retries), (1, 0), "{message}");
+            assert_eq!(model.tool_support(), ToolSupport::No, "it is remembered");
+            model.complete(&prompt(), None, &call, &|_| ()).await.unwrap();
+        }
+        // The operator insists.
+        let body = json!({ "error": { "message": "model-x does not support tools" } });
+        let server = Server::giving([CannedResponse::json(400, &body)]).await;
+        let settings = Settings { tool_calls: ToolCallMode::Native, ..settings(&server) };
+        let model = config::open(&choice.parse().unwrap(), settings).unwrap();
+        let call = Call::with_timeout(Duration::from_secs(30));
+        let failed = model.complete(&prompt_with_tools(), None, &call, &|_| ()).await.unwrap_err();
+        assert!(failed.rejected.is_none(), "{failed:?}");
+        assert!(
+            failed.reason.ends_with("omit `--tool-calls native`, or use another model."),
+            "{failed:?}"
+        );
+        assert_eq!(model.tool_support(), ToolSupport::Yes);
+    }
+}
+
+/// A refused parameter is left out first, whatever else its message mentions.
+#[tokio::test]
+async fn refused_parameter_is_not_mistaken_for_refused_functions() {
+    let message = "Unrecognized request arguments supplied: stream_options (with tools)";
+    let refused = CannedResponse::json(400, &json!({ "error": { "message": message } }));
+    let server = Server::giving([refused, fine(BOTH[0])]).await;
+    let model = config::open(&BOTH[0].parse().unwrap(), settings(&server)).unwrap();
+    let call = Call::with_timeout(Duration::from_secs(30));
+    model.complete(&prompt_with_tools(), None, &call, &|_| ()).await.unwrap();
+    let asked = server.asked();
+    assert_eq!(asked.len(), 2);
+    assert!(asked[1].body.get("tools").is_some() && asked[1].body.get("stream_options").is_none());
+}

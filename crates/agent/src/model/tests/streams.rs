@@ -202,3 +202,182 @@ async fn endpoint_cost_is_used_without_a_price() {
     let model = config::open(&BOTH[0].parse().unwrap(), settings).unwrap();
     assert_eq!(ask(&*model, None).await.0.unwrap().usage.dollars, Some(0.25));
 }
+
+/// Calls as `name(arguments)`, with their ids.
+fn calls(answer: &ModelResponse) -> Vec<(String, String)> {
+    let call = |call: &ToolCall| (call.id.clone(), format!("{}({})", call.name, call.arguments));
+    answer.calls.iter().map(call).collect()
+}
+
+fn expected(calls: &[(&str, &str)]) -> Vec<(String, String)> {
+    calls.iter().map(|(id, call)| ((*id).to_owned(), (*call).to_owned())).collect()
+}
+
+const TAP_AND_WAIT: [(&str, &str); 2] = [("a", r#"tap({"x":1})"#), ("b", r#"wait({"s":2})"#)];
+
+/// The pieces of calls, as servers send them.
+fn openai_calls(pieces: Value) -> Vec<String> {
+    let chunk = |delta: Value, reason: Value| json!({ "choices": [{ "delta": delta, "finish_reason": reason }] });
+    let Value::Array(pieces) = pieces else { panic!() };
+    let first = chunk(json!({ "content": "Both." }), Value::Null);
+    let pieces = pieces.into_iter().map(|calls| chunk(json!({ "tool_calls": calls }), Value::Null));
+    let last = chunk(json!({}), json!("tool_calls"));
+    let events = std::iter::once(first).chain(pieces).chain([last]);
+    let events = events.map(|event| format!("data: {event}\n\n"));
+    events.chain(["data: [DONE]\n\n".to_owned()]).collect()
+}
+
+#[tokio::test]
+async fn calls_stream_as_every_openai_server_sends_them() {
+    let whole = |id: &str, name: &str, arguments: Value| json!({ "id": id, "type": "function", "function": { "name": name, "arguments": arguments } });
+    let with_index = |index: u64, mut call: Value| {
+        call["index"] = index.into();
+        call
+    };
+    let part =
+        |index: Value, text: &str| json!({ "index": index, "function": { "arguments": text } });
+    let (tap, wait) = (json!("{\"x\":1}"), json!("{\"s\":2}"));
+    let cases = [
+        (
+            "OpenAI: pieces by index",
+            json!([
+                [with_index(0, whole("a", "tap", json!("")))],
+                [part(json!(0), "{\"x\"")],
+                [part(json!(0), ":1}")],
+                [with_index(1, whole("b", "wait", json!("")))],
+                [part(json!(1), "{\"s\":2}")],
+            ]),
+        ),
+        (
+            "interleaved",
+            json!([
+                [
+                    with_index(0, whole("a", "tap", json!("{"))),
+                    with_index(1, whole("b", "wait", json!("{\"s\"")))
+                ],
+                [part(json!(0), "\"x\":1}"), part(json!(1), ":2}")],
+            ]),
+        ),
+        (
+            "Ollama: whole calls, all with the index 0",
+            json!([
+                [with_index(0, whole("a", "tap", tap.clone()))],
+                [with_index(0, whole("b", "wait", wait.clone()))]
+            ]),
+        ),
+        (
+            "no index",
+            json!([[whole("a", "tap", json!("{\"x\""))], [{ "function": { "arguments": ":1}" } }], [whole("b", "wait", wait.clone())]]),
+        ),
+        (
+            "arguments as an object",
+            json!([[whole("a", "tap", json!({ "x": 1 })), whole("b", "wait", json!({ "s": 2 }))]]),
+        ),
+        (
+            "the id repeated in every piece",
+            json!([
+                [with_index(0, whole("a", "tap", json!("{\"x\"")))],
+                [with_index(0, whole("a", "", json!(":1}")))],
+                [with_index(1, whole("b", "wait", wait.clone()))],
+            ]),
+        ),
+    ];
+    for (case, pieces) in cases {
+        let server = Server::giving([CannedResponse::events(&openai_calls(pieces))]).await;
+        let (answer, heard) = asked(BOTH[0], &server).await;
+        let answer = answer.unwrap();
+        assert_eq!(calls(&answer), expected(&TAP_AND_WAIT), "{case}");
+        assert_eq!((&*answer.text, &*heard), ("Both.", "Both."), "{case}");
+    }
+    // Nothing identifies them but their places.
+    let pieces = json!([[{ "function": { "name": "tap", "arguments": "{}" } }, { "function": { "name": "wait" } }]]);
+    let server = Server::giving([CannedResponse::events(&openai_calls(pieces))]).await;
+    let answer = asked(BOTH[0], &server).await.0.unwrap();
+    assert_eq!(calls(&answer), expected(&[("", "tap({})"), ("", "wait()")]));
+}
+
+#[tokio::test]
+async fn calls_stream_in_anthropics_api() {
+    let start = |index: u64, block: Value| json!({ "type": "content_block_start", "index": index, "content_block": block });
+    let delta = |index: u64, delta: Value| json!({ "type": "content_block_delta", "index": index, "delta": delta });
+    let call =
+        |id: &str, name: &str| json!({ "type": "tool_use", "id": id, "name": name, "input": {} });
+    let piece = |text: &str| json!({ "type": "input_json_delta", "partial_json": text });
+    let events = [
+        json!({ "type": "message_start", "message": { "usage": { "input_tokens": 9, "output_tokens": 1 } } }),
+        start(0, json!({ "type": "thinking", "thinking": "" })),
+        delta(0, json!({ "type": "thinking_delta", "thinking": "hm" })),
+        start(1, json!({ "type": "text", "text": "" })),
+        delta(1, json!({ "type": "text_delta", "text": "Both." })),
+        start(2, call("a", "tap")),
+        delta(2, piece("")),
+        delta(2, piece("{\"x\"")),
+        delta(2, piece(":1}")),
+        json!({ "type": "content_block_stop", "index": 2 }),
+        start(3, call("b", "wait")),
+        delta(3, piece("{\"s\":2}")),
+        json!({ "type": "message_delta", "delta": { "stop_reason": "tool_use" }, "usage": { "output_tokens": 30 } }),
+        json!({ "type": "message_stop" }),
+    ];
+    let events: Vec<String> = events.iter().map(|event| format!("data: {event}\n\n")).collect();
+    let server = Server::giving([CannedResponse::events(&events)]).await;
+    let (answer, heard) = asked(BOTH[1], &server).await;
+    let answer = answer.unwrap();
+    assert_eq!(calls(&answer), expected(&TAP_AND_WAIT));
+    assert_eq!((&*answer.text, &*heard, answer.usage.output_tokens), ("Both.", "Both.", 30));
+    // A stream that ends in the middle of a call is asked for again.
+    let server =
+        Server::giving([CannedResponse::events(&events[..8]), CannedResponse::events(&events)])
+            .await;
+    let answer = asked(BOTH[1], &server).await.0.unwrap();
+    assert_eq!((calls(&answer), answer.usage.retries), (expected(&TAP_AND_WAIT), 1));
+}
+
+#[tokio::test]
+async fn calls_of_whole_responses_parse() {
+    let openai = |arguments: Value| {
+        json!({ "choices": [{
+        "message": { "content": null, "tool_calls": [
+            { "id": "a", "type": "function", "function": { "name": "tap", "arguments": arguments } },
+        ] },
+        "finish_reason": "tool_calls",
+    }] })
+    };
+    let anthropic = json!({
+        "content": [
+            { "type": "text", "text": "" },
+            { "type": "tool_use", "id": "a", "name": "tap", "input": { "x": 1 } },
+        ],
+        "stop_reason": "tool_use",
+    });
+    let cases = [
+        (BOTH[0], openai(json!("{\"x\":1}"))),
+        (BOTH[0], openai(json!({ "x": 1 }))),
+        (BOTH[1], anthropic),
+    ];
+    for (choice, body) in cases {
+        let server = Server::giving([CannedResponse::json(200, &body)]).await;
+        let answer = asked(choice, &server).await.0.unwrap();
+        assert_eq!(calls(&answer), expected(&TAP_AND_WAIT[..1]), "{body}");
+        assert_eq!(answer.text, "");
+    }
+}
+
+#[tokio::test]
+async fn refusal_of_the_model_is_marked() {
+    let refusals = [
+        (
+            BOTH[0],
+            json!({ "choices": [{ "message": { "content": null, "refusal": "No." }, "finish_reason": "stop" }] }),
+        ),
+        (
+            BOTH[1],
+            json!({ "content": [{ "type": "text", "text": "No." }], "stop_reason": "refusal" }),
+        ),
+    ];
+    for (choice, body) in refusals {
+        let server = Server::giving([CannedResponse::json(200, &body)]).await;
+        let answer = asked(choice, &server).await.0.unwrap();
+        assert_eq!((answer.refused, &*answer.text), (true, "No."), "{choice}");
+    }
+}

@@ -216,10 +216,17 @@ async fn log_entries_and_failures_are_redacted() {
     assert_eq!(done.unwrap_err().cause.to_string(), "input text '{{PASSWORD}}': Killed");
 }
 
-/// Every app can read the clipboard, so no value goes there.
+/// Every app can read the clipboard, and an address leaves the phone, so no value goes there, and no name instead of it.
 #[tokio::test]
 async fn clipboard_gets_no_value_and_shows_none() {
-    let set = Action::SetClipboard("{{PASSWORD}}".into());
+    for text in ["{{PASSWORD}}", "https://x.org/?q={{PASSWORD}}"] {
+        for action in [Action::SetClipboard(text.into()), Action::OpenUrl(text.into())] {
+            let (done, asked) = asked(Phone::default(), action).await;
+            let why = done.unwrap_err().cause.to_string();
+            assert!(asked.is_empty() && why.contains("can only be typed"), "{why}");
+        }
+    }
+    let set = Action::SetClipboard("tea".into());
     assert_eq!(asked(Phone::default(), set.clone()).await.1, [set]);
     let clipboard = Outcome::Clipboard(Some(format!("copied {VALUE}")));
     let (done, _) = asked(Phone::answering(Ok(clipboard)), Action::ReadClipboard).await;

@@ -26,6 +26,8 @@ struct OneField {
     stuck: bool,
     /// A text can replace what the field has.
     replaces: bool,
+    /// Enter takes the text away.
+    submits: bool,
     /// Errors of the reads that follow typing.
     fails: Mutex<Vec<Error>>,
     holds: Mutex<String>,
@@ -51,6 +53,7 @@ impl OneField {
             untold_hint: "",
             stuck: false,
             replaces: false,
+            submits: false,
             fails: Mutex::default(),
             holds: Mutex::default(),
             erased: Mutex::default(),
@@ -106,7 +109,11 @@ impl Device for OneField {
         Ok(())
     }
     async fn type_text(&self, text: &str) -> Result<TypingMethod, Error> {
-        lock(&self.holds).push_str(text);
+        let mut holds = lock(&self.holds);
+        holds.push_str(text);
+        if self.submits && text.ends_with('\n') {
+            holds.clear();
+        }
         Ok(TypingMethod::Keys)
     }
     async fn restore_borrowed(&self) {}
@@ -199,6 +206,19 @@ async fn text_replaces_another_in_one_step_where_the_phone_can() {
     assert_eq!(*lock(&phone.holds), "new");
     assert_eq!(ask(&phone, cleared("")).await, Ok(Readback::Same));
     assert_eq!((&**lock(&phone.holds), &**lock(&phone.erased)), ("", &[][..]));
+}
+
+#[tokio::test]
+async fn line_is_read_back_before_its_enter_submits_it() {
+    for clear in [false, true] {
+        let phone = OneField::new(|phone| phone.submits = true);
+        let typing = TextInput { clear, ..TextInput::of("restaurants\n") };
+        assert_eq!(ask(&phone, typing).await, Ok(Readback::Same), "{clear}");
+        assert_eq!(*lock(&phone.holds), "", "it was submitted");
+    }
+    let phone = OneField::new(|_| ());
+    assert_eq!(ask(&phone, TextInput::of("one\n")).await, Ok(Readback::Same));
+    assert_eq!(*lock(&phone.holds), "one\n", "a field of several lines keeps its end");
 }
 
 #[tokio::test]

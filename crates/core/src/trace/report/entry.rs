@@ -125,7 +125,7 @@ fn pictures(data: &ReportData<'_>, entry: &TraceEntry) -> Markup {
 }
 
 /// A touch: where it started, and its path.
-fn finger(touch: &[[i32; 2]], unit: i32) -> Markup {
+pub(super) fn finger(touch: &[[i32; 2]], unit: i32) -> Markup {
     let radius = unit.max(4);
     html! {
         @if let (Some([x, y]), Some([to_x, to_y])) = (touch.first(), touch.last()) {
@@ -141,7 +141,7 @@ fn finger(touch: &[[i32; 2]], unit: i32) -> Markup {
     }
 }
 
-fn thought(step: &AgentStep) -> Markup {
+pub(super) fn thought(step: &AgentStep) -> Markup {
     let list = |title: &str, class: &str, lines: &[String]| {
         html! {
             @if !lines.is_empty() {
@@ -190,8 +190,9 @@ fn render_call(action: &CallRecord) -> Markup {
     }
 }
 
-fn steps(entry: &TraceEntry) -> Markup {
-    let table = html! {
+/// The actions of an entry, with their results.
+pub(super) fn action_table(entry: &TraceEntry) -> Markup {
+    html! {
         table {
             thead { tr { th { "No." } th { "Action" } th { "Result" } th { "Duration" } } }
             tbody {
@@ -205,11 +206,14 @@ fn steps(entry: &TraceEntry) -> Markup {
                 }
             }
         }
-    };
+    }
+}
+
+fn steps(entry: &TraceEntry) -> Markup {
     html! {
         @if entry.step.is_some() && !entry.actions.is_empty() {
-            details.steps { summary { (entry.actions.len()) " actions" } (table) }
-        } @else if !entry.actions.is_empty() { (table) }
+            details.steps { summary { (entry.actions.len()) " actions" } (action_table(entry)) }
+        } @else if !entry.actions.is_empty() { (action_table(entry)) }
     }
 }
 

@@ -14,7 +14,8 @@ use super::Ios;
 use crate::webdriver::{Operation, USUAL, health, unreadable};
 use crate::{
     AppId, Battery, Clipboard, DeviceInfo, Error, Front, Health, HealthChecks, HelperStatus,
-    HelperTrial, Links, Orientation, Panel, Platform, ScreenLock, Size,
+    HelperTrial, Links, Location, Orientation, Panel, Platform, ScreenLock, SimulatedLocation,
+    Size,
 };
 
 const STATUS: Operation = Operation::new("tell its state", "reading the state");
@@ -23,6 +24,7 @@ const UNLOCK: Operation = Operation::new("unlock the screen", "unlocking the scr
 const INFO: Operation = Operation::new("tell about itself", "reading device information");
 const GET_CLIPBOARD: Operation = Operation::new("read the clipboard", "reading the clipboard");
 const SET_CLIPBOARD: Operation = Operation::new("set the clipboard", "setting the clipboard");
+const LOCATE: Operation = Operation::new("set the location", "setting the location");
 const OPEN: Operation = Operation::new("open the address", "opening the address");
 const HELPER: Operation = Operation::new("start the helper", "the helper");
 
@@ -144,6 +146,15 @@ impl Clipboard for Ios {
         let content_type = Some("plaintext".into());
         let command = DeviceCommand::SetPasteboard { content, content_type };
         self.wda.act(SET_CLIPBOARD, command).await.map(drop)
+    }
+}
+
+#[async_trait]
+impl SimulatedLocation for Ios {
+    async fn set_location(&self, at: Location) -> Result<(), Error> {
+        let Location { latitude, longitude } = at;
+        let command = DeviceCommand::SetSimulatedLocation { latitude, longitude };
+        self.wda.act(LOCATE, command).await.map(drop)
     }
 }
 

@@ -97,11 +97,12 @@ async fn facets_that_a_web_driver_agent_would_provide_are_refused_with_the_step(
             ("screen_lock", has_step(screen.screen_lock())),
             ("links", has_step(screen.links())),
             ("clipboard", has_step(screen.clipboard())),
+            ("simulated_location", has_step(screen.simulated_location())),
             ("health_checks", has_step(screen.health_checks())),
             ("screen_streaming", has_step(screen.screen_streaming())),
         ];
         assert_eq!(with_step.map(|(name, _)| name)[..], ios.facets().names().collect::<Vec<_>>());
-        assert_eq!(with_step.map(|(_, has_step)| has_step), [true; 7]);
+        assert_eq!(with_step.map(|(_, has_step)| has_step), [true; 8]);
         // iOS has none of these.
         assert!(!has_step(screen.logs()));
         assert!(!has_step(screen.app_installation()));

@@ -36,7 +36,7 @@ pub(super) struct Arguments {
     #[arg(long = "timeout", alias = "time", value_name = "SECONDS", default_value = "30", value_parser = clap::value_parser!(u64).range(1..=600))]
     time: u64,
     /// Print the whole answer as JSON
-    #[arg(long)]
+    #[arg(short, long)]
     json: bool,
     /// Print how long each phase took, to standard error
     #[arg(long)]

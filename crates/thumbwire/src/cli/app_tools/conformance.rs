@@ -31,7 +31,7 @@ pub(super) struct Arguments {
     #[arg(value_name = "PACKAGE")]
     package: String,
     /// Phone to use: an adb serial, HOST:PORT of an adbd, or `virtual` [default: the only one connected]
-    #[arg(long, value_name = "ID")]
+    #[arg(short, long, value_name = "ID")]
     device: Option<String>,
     /// Capability that may be called several times, with harmless arguments, such as `add_note={"text":"test"}` (repeatable)
     #[arg(long, value_name = "CAPABILITY=JSON")]
@@ -40,7 +40,7 @@ pub(super) struct Arguments {
     #[arg(long = "timeout", alias = "time", value_name = "SECONDS", default_value = "10", value_parser = clap::value_parser!(u64).range(1..=120))]
     time: u64,
     /// Print JSON
-    #[arg(long)]
+    #[arg(short, long)]
     json: bool,
 }
 

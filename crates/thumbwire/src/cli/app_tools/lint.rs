@@ -21,7 +21,7 @@ pub(super) struct Arguments {
     #[arg(required_unless_present = "rules", value_name = "FILE")]
     files: Vec<PathBuf>,
     /// Print JSON: one object per file, with its findings
-    #[arg(long)]
+    #[arg(short, long)]
     json: bool,
     /// Count a finding as fatal only if it keeps agents, Thumbwire included, from calling the tool
     #[arg(long)]

@@ -22,7 +22,7 @@ pub(super) struct ListArgs {
     #[command(flatten)]
     flags: AppToolsFlags,
     /// Print JSON: one object per app, with `package` and `capabilities`
-    #[arg(long)]
+    #[arg(short, long)]
     json: bool,
     /// Print how long each phase took, to standard error
     #[arg(long)]
@@ -37,7 +37,7 @@ pub(super) struct DescribeArgs {
     #[command(flatten)]
     flags: AppToolsFlags,
     /// Print JSON
-    #[arg(long)]
+    #[arg(short, long)]
     json: bool,
 }
 

@@ -19,7 +19,7 @@ pub(super) struct Arguments {
     #[arg(value_name = "TOOL.toml")]
     plan: PathBuf,
     /// Output directory: the `app/src/main` of an Android project
-    #[arg(long, value_name = "DIR", default_value = ".")]
+    #[arg(short, long, value_name = "DIR", default_value = ".")]
     out: PathBuf,
 }
 
@@ -36,7 +36,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<u8, CliError> {
     let there: Vec<_> = files.iter().filter(|(file, _)| file.exists()).collect();
     if !there.is_empty() {
         let names: Vec<_> = there.iter().map(|(file, _)| file.display().to_string()).collect();
-        return Err(CliError::failed(format!(
+        return Err(CliError::usage(format!(
             "nothing was written: {} already {}. Choose another --out or remove {}",
             names.join(", "),
             if names.len() == 1 { "exists" } else { "exist" },

@@ -1,4 +1,4 @@
-//! The demo's third part: the same goal with an app's own tool and by tapping, on one phone, side by side.
+//! The demo's last part: the same goal with an app's own tool and by tapping, on one phone, side by side.
 //!
 //! The phone uses its virtual clock: work advances the clock and nobody waits, which separates the phone's time from ours. A model's
 //! thinking time between taps is not counted.
@@ -11,7 +11,9 @@ use thumbwire_device::{AppId, Key};
 use thumbwire_virtual_android::{Setup, VirtualPhone};
 
 use super::super::app_tools::millis;
-use super::super::{CliError, print};
+use super::super::style::Style;
+use super::super::{CliError, print_styled};
+use super::Stage;
 use thumbwire_core::action::{
     Action, AppSelector, AppToolCall, AppToolPhase, AppToolReply, Call, Outcome, Perform as _,
 };
@@ -19,6 +21,7 @@ use thumbwire_core::app_tools::{AppToolOptions, TrustRules};
 use thumbwire_core::providers::{DeviceProviders, VIRTUAL, VirtualPhoneProvider};
 use thumbwire_core::session::Session;
 use thumbwire_core::toolset::{Content, mobile};
+use thumbwire_core::trace::report::{SuiteRun, Verdict};
 use thumbwire_mcp::Client;
 
 /// An app that the virtual phone includes.
@@ -26,23 +29,37 @@ const NOTES: &str = "com.android.notes";
 
 const LIMIT: Duration = Duration::from_secs(60);
 
+const TITLE: &str = "4. An app's own tool, and the same by tapping";
+
 /// Saves a note in both ways and prints how long each took.
-pub(super) async fn compare() -> Result<(), CliError> {
+pub(super) async fn compare(stage: Stage) -> Result<SuiteRun, CliError> {
+    let began = Instant::now();
     let phone = VirtualPhone::new(Setup::default());
     let phones = DeviceProviders::default().with(VirtualPhoneProvider::new(phone.clone()));
     let trust = TrustRules { allow: vec![NOTES.into()], ..TrustRules::default() };
     let session = Session::new(phones, Some(VIRTUAL.into()));
     let session = session.with_app_tool_host(AppToolOptions { trust, ..AppToolOptions::default() });
     let session = Arc::new(session);
-    let compared = Comparison { phone, session: Arc::clone(&session) };
+    let mut compared =
+        Comparison { phone, session: Arc::clone(&session), stage, told: String::new() };
     let out = compared.run().await;
     session.end().await;
-    out
+    out?;
+    Ok(SuiteRun {
+        name: TITLE.into(),
+        verdict: Verdict::Passed,
+        text: compared.told,
+        duration_ms: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
+        ..SuiteRun::default()
+    })
 }
 
 struct Comparison {
     phone: VirtualPhone,
     session: Arc<Session>,
+    stage: Stage,
+    /// What was printed.
+    told: String,
 }
 
 /// Elapsed time: the phone's and ours.
@@ -63,7 +80,7 @@ impl Timing {
 }
 
 impl Comparison {
-    async fn run(&self) -> Result<(), CliError> {
+    async fn run(&mut self) -> Result<(), CliError> {
         // Connect first, so that the connection is not measured.
         self.perform(Action::CurrentApp).await?;
         let list = Action::ListAppTools { max_age: Duration::ZERO };
@@ -73,33 +90,34 @@ impl Comparison {
             return Err(CliError::failed("Notes offers no tools"));
         };
         let ids: Vec<_> = notes.tools.iter().map(|tool| tool.id.as_str()).collect();
-        print(&format!(
-            "{} offers {}. Saving a note with its tool, then by tapping, on one phone:\n\n{:28}{:>12}{:>12}\n",
+        self.stage.output.title(TITLE)?;
+        let about = format!(
+            "{} offers {}. The same note is saved with its tool, then by tapping.",
             notes.name,
-            ids.join(" and "),
-            "",
-            "phone",
-            "Thumbwire"
-        ))?;
-        row("list app tools", found, &catalog.phases)?;
+            ids.join(" and ")
+        );
+        self.say(&[(Style::Dim, &about)])?;
+        self.gap()?;
+        self.table(&format!("{:28}{:>12}{:>12}", "", "phone", "Thumbwire"), Style::Dim, &[])?;
+        self.row("list app tools", found, &catalog.phases)?;
         // Since Android 8, a service of an app that has been in the background for a while cannot be started.
         let (_, launched) =
             self.perform(Action::Launch(AppSelector::Id(AppId(NOTES.into())))).await?;
         let (_, home) = self.perform(Action::Press(Key::Home)).await?;
-        row("launch Notes, go home", launched.and(home), &[])?;
+        self.row("launch Notes, go home", launched.and(home), &[])?;
         let arguments = json!({ "title": "Milk", "text": "two bottles" });
         let (answered, called) = self.perform(call("add_note", arguments)).await?;
         let Outcome::AppToolResult(answered) = answered else { return Err(unexpected_outcome()) };
         if !matches!(answered.heard, AppToolReply::Answer { success: true, .. }) {
             return Err(CliError::failed("Notes did not save the note"));
         }
-        row("call add_note", called, &answered.phases)?;
+        self.row("call add_note", called, &answered.phases)?;
         let (answered, again) =
             self.perform(call("add_note", json!({ "title": "Tea", "text": "" }))).await?;
         let Outcome::AppToolResult(answered) = answered else { return Err(unexpected_outcome()) };
-        row("call add_note again", again, &answered.phases)?;
+        self.row("call add_note again", again, &answered.phases)?;
 
-        print("\n")?;
+        self.gap()?;
         let mut tapped = Timing::default();
         let client = Client::connect(Arc::new(mobile::toolset()), self.session.clone()).await;
         let client = client.map_err(|error| CliError::failed(error.to_string()))?;
@@ -122,17 +140,62 @@ impl Comparison {
             let seen = self.step(&client, "mobile_get_accessibility_tree", json!({})).await?;
             let took = took.and(seen);
             tapped = tapped.and(took);
-            row(&format!("{title}, snapshot"), took, &[])?;
+            self.row(&format!("{title}, snapshot"), took, &[])?;
         }
-        row("total", tapped, &[])?;
+        self.row("total", tapped, &[])?;
         let ratio = |took: Timing| {
             tapped.together().as_secs_f64() / took.together().as_secs_f64().max(1e-9)
         };
-        print(&format!(
-            "\nWith the app and the helper running, a call is {:.0} times as fast as tapping; including the setup, {:.0} times.\n",
+        self.gap()?;
+        let text = format!(
+            "With the app and the helper running, a call is {:.0} times as fast as tapping; including the setup, {:.0} times.",
             ratio(again),
             ratio(found.and(launched).and(home).and(called)),
-        ))
+        );
+        self.say(&[(Style::Plain, &text)])
+    }
+
+    /// Prints a text, and keeps it for the page.
+    fn say(&mut self, words: &[(Style, &str)]) -> Result<(), CliError> {
+        words.iter().for_each(|(_, text)| self.told.push_str(text));
+        self.told.push('\n');
+        self.stage.output.line((Style::Plain, ""), words)
+    }
+
+    fn gap(&mut self) -> Result<(), CliError> {
+        self.told.push('\n');
+        self.stage.output.gap()
+    }
+
+    /// Prints a line of the table as it is; the phases only if much is to be printed.
+    fn table(
+        &mut self,
+        line: &str,
+        style: Style,
+        phases: &[(AppToolPhase, Duration)],
+    ) -> Result<(), CliError> {
+        self.told.push_str(line);
+        self.told.push('\n');
+        print_styled(&format!("{}\n", self.stage.output.style.painted(style, line)))?;
+        if !self.stage.verbose || phases.is_empty() {
+            return Ok(());
+        }
+        let phases: Vec<_> = phases
+            .iter()
+            .map(|(phase, took)| format!("{} {}", phase.name(), millis(*took)))
+            .collect();
+        self.stage.output.line((Style::Plain, "      "), &[(Style::Dim, &phases.join(", "))])
+    }
+
+    /// Prints a row of the table. The phases are Thumbwire's time only.
+    fn row(
+        &mut self,
+        title: &str,
+        took: Timing,
+        phases: &[(AppToolPhase, Duration)],
+    ) -> Result<(), CliError> {
+        let (phone, ours) = (millis(took.phone), millis(took.ours));
+        self.table(&format!("  {title:26}{phone:>12}{ours:>12}"), Style::Plain, phases)
     }
 
     async fn perform(&self, action: Action) -> Result<(Outcome, Timing), CliError> {
@@ -172,19 +235,6 @@ fn call(tool: &str, arguments: Value) -> Action {
         arguments: arguments.as_object().cloned().unwrap_or_default(),
         send_only: false,
     })
-}
-
-/// Prints a row of the table. The phases are Thumbwire's time only.
-fn row(title: &str, took: Timing, phases: &[(AppToolPhase, Duration)]) -> Result<(), CliError> {
-    let phases: Vec<_> =
-        phases.iter().map(|(phase, took)| format!("{} {}", phase.name(), millis(*took))).collect();
-    let line = format!(
-        "  {title:26}{:>12}{:>12}  {}",
-        millis(took.phone),
-        millis(took.ours),
-        phases.join(", ")
-    );
-    print(&format!("{}\n", line.trim_end()))
 }
 
 fn unexpected_outcome() -> CliError {

@@ -4,26 +4,33 @@ use std::path::Path;
 
 use serde_json::json;
 
-use super::super::{CliError, print};
-use super::DemoScript;
+use super::super::CliError;
+use super::super::style::Style;
+use super::{DemoScript, Stage};
 use thumbwire_core::providers::{DeviceProviders, VIRTUAL_IOS, VirtualIphoneProvider};
+use thumbwire_core::trace::report::SuiteRun;
 
 /// Notes of iOS.
 const NOTES: &str = "com.apple.mobilenotes";
 
-/// Writes a note on the virtual iPhone, and records that in this new directory.
-pub(super) async fn drive(out: &Path) -> Result<(), CliError> {
+const TITLE: &str = "2. The same tools drive an iPhone";
+
+/// Writes a note on the virtual iPhone, and records that in a new directory of `out`.
+pub(super) async fn drive(out: &Path, stage: Stage) -> Result<SuiteRun, CliError> {
     let phones = DeviceProviders::default().with(VirtualIphoneProvider::default());
-    let mut story = DemoScript::begin(phones, VIRTUAL_IOS, out).await?;
-    print("The same tools on an iPhone, a virtual one behind WebDriverAgent:\n\n")?;
-    story.step("Launch Notes", "mobile_launch_app", json!({ "bundle_id": NOTES })).await?;
-    story.expect(&["New note"]).await?;
-    story.step("Add a note", "mobile_tap_element", json!({ "text": "New note" })).await?;
-    let title = json!({ "text": "Ferry at 9:15" });
-    story.step("Type its text", "mobile_type_keys", title).await?;
-    story.expect(&["Ferry at 9:15", "Back"]).await?;
+    let mut story = DemoScript::begin(phones, VIRTUAL_IOS, &out.join("iphone"), stage).await?;
+    stage.output.title(TITLE)?;
+    let about = "a virtual iPhone behind WebDriverAgent, in this program";
+    stage.output.line((Style::Plain, ""), &[(Style::Dim, about)])?;
+    stage.output.gap()?;
+    let app = json!({ "bundle_id": NOTES });
+    story.step("Launch Notes", "mobile_launch_app", app, &["New note"]).await?;
+    let new = json!({ "text": "New note" });
+    story.step("Add a note", "mobile_tap_element", new, &[]).await?;
+    let text = json!({ "text": "Ferry at 9:15" });
+    story.step("Type its text", "mobile_type_keys", text, &["Ferry at 9:15", "Back"]).await?;
     let back = json!({ "text": "Back" });
-    story.step("Go back, by the button: iOS has no back key", "mobile_tap_element", back).await?;
-    story.expect(&["Ferry at 9:15", "New note"]).await?;
-    story.end().await
+    let title = "Tap Back: iOS has no back key";
+    story.step(title, "mobile_tap_element", back, &["Ferry at 9:15", "New note"]).await?;
+    story.end("iphone", TITLE).await
 }

@@ -12,6 +12,8 @@ use thumbwire_agent::{AgentEvent, AgentStatus, Decision, FunctionCall, RunResult
 /// Formats a run as lines, and its current state in a few words.
 pub(super) struct RunFormatter {
     style: LineStyle,
+    /// Whether each step has results, times and tokens.
+    verbose: bool,
     step: u32,
     max: u32,
     /// Whether a line already shows the step's number.
@@ -29,10 +31,11 @@ pub(super) struct RunFormatter {
 }
 
 impl RunFormatter {
-    /// A formatter for this line style.
-    pub(super) fn new(style: LineStyle) -> Self {
+    /// A formatter for this line style. `verbose` adds results, times and tokens to each step.
+    pub(super) fn new(style: LineStyle, verbose: bool) -> Self {
         Self {
             style,
+            verbose,
             step: 0,
             max: 0,
             numbered: false,
@@ -97,6 +100,12 @@ impl RunFormatter {
                     vec![(Style::Dim, format!("retrying: {}", sanitize(why)))],
                 )
             }
+            AgentEvent::Planned { plan, .. } => {
+                let text = format!("plan: {}", sanitize(&plan.join("; ")));
+                self.line(Style::Dim, "", vec![(Style::Dim, text)])
+            }
+            // What follows from it is told: the result, or why the goal is not reached.
+            AgentEvent::Judged { .. } => Vec::new(),
             AgentEvent::Decided { decision, usage, took } => {
                 self.usage = (*usage).clone();
                 self.thought_for = *took;
@@ -117,7 +126,7 @@ impl RunFormatter {
             AgentEvent::StepFinished { usage, .. } => {
                 self.so_far = (*usage).clone();
                 let cost = cost(&self.usage);
-                if cost.is_empty() {
+                if cost.is_empty() || !self.verbose {
                     return Vec::new();
                 }
                 let text = format!("{} · {}", time(self.thought_for), cost.join(" · "));
@@ -173,6 +182,7 @@ impl RunFormatter {
     fn decided(&mut self, decision: &Decision) -> Vec<String> {
         let (thought, comment) = (sanitize(&decision.thought), sanitize(&decision.comment));
         let mut lines = Vec::new();
+        let comment = if self.verbose || thought.is_empty() { comment } else { String::new() };
         if !thought.is_empty() {
             lines.extend(self.line(Style::Plain, "", vec![(Style::Plain, thought.clone())]));
         }
@@ -198,12 +208,15 @@ impl RunFormatter {
         if !given.is_empty() {
             text.push((Style::Plain, given));
         }
-        let message = sanitize(message);
+        // What went well shows in the next step.
+        let message = if self.verbose || !success { sanitize(message) } else { String::new() };
         if !message.is_empty() {
             text.push((Style::Dim, "→".into()));
             text.push((if success { Style::Dim } else { Style::Bad }, message));
         }
-        text.push((Style::Dim, format!("· {}", time(took))));
+        if self.verbose {
+            text.push((Style::Dim, format!("· {}", time(took))));
+        }
         self.line(tone, sign, text)
     }
 

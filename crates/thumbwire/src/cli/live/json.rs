@@ -13,8 +13,13 @@ pub(in crate::cli) struct JsonLines;
 
 impl JsonLines {
     /// Writes the last line: the result, with the total usage.
-    pub(in crate::cli) fn end(&self, result: &RunResult, trace: Option<&str>) {
-        write(&finished(result, trace));
+    pub(in crate::cli) fn end(
+        &self,
+        result: &RunResult,
+        trace: Option<&str>,
+        resume: Option<&str>,
+    ) {
+        write(&finished(result, trace, resume));
     }
 }
 
@@ -40,18 +45,22 @@ pub(super) fn line(event: &AgentEvent) -> Option<Value> {
     }
 }
 
-/// The result as an object.
-pub(super) fn finished(result: &RunResult, trace: Option<&str>) -> Value {
+/// The result as an object; `resume` is the command that continues an unfinished run.
+pub(super) fn finished(result: &RunResult, trace: Option<&str>, resume: Option<&str>) -> Value {
     let stop_reason = result.stopped.map(|reason| match reason {
         StopReason::Budget => "budget",
         StopReason::Cancelled => "cancelled",
         StopReason::Failed => "failed",
         StopReason::Loop => "loop",
     });
-    json!({
+    let mut line = json!({
         "event": "run_finished", "status": result.status, "result": result.reason, "stop_reason": stop_reason,
         "steps": result.rounds, "usage": result.spent, "duration_ms": millis(result.took), "trace": trace,
-    })
+    });
+    if let Some(resume) = resume {
+        line["resume"] = resume.into();
+    }
+    line
 }
 
 fn millis(time: Duration) -> u64 {

@@ -109,6 +109,7 @@ fn run(mut tell: impl FnMut(&AgentEvent)) -> RunResult {
         status: AgentStatus::Fail,
         reason: "the phone stays silent\u{7}".into(),
         stopped: Some(StopReason::Failed),
+        limit: None,
         rounds: 2,
         spent: Usage { retries: 1, ..usage(3, 1.25) },
         took: ms(95_000),
@@ -116,7 +117,11 @@ fn run(mut tell: impl FnMut(&AgentEvent)) -> RunResult {
 }
 
 fn told(style: LineStyle) -> String {
-    let mut formatter = RunFormatter::new(style);
+    told_as(style, true)
+}
+
+fn told_as(style: LineStyle, verbose: bool) -> String {
+    let mut formatter = RunFormatter::new(style, verbose);
     let about = ["Pixel 8".to_owned(), "scripted maps".to_owned(), "logs/run-1".to_owned()];
     let mut lines = formatter.head("Search for restaurants on Maps", &about);
     let ended = run(|event| lines.extend(formatter.lines(event)));
@@ -138,6 +143,11 @@ fn run_on_a_terminal_matches_snapshot() {
 }
 
 #[test]
+fn short_view_matches_snapshot() {
+    insta::assert_snapshot!("short", told_as(LineStyle { width: Some(80), colours: false }, false));
+}
+
+#[test]
 fn no_line_is_wider_than_the_terminal() {
     for width in 20..120 {
         for line in told(LineStyle { width: Some(width), colours: false }).lines() {
@@ -152,7 +162,7 @@ fn no_line_is_wider_than_the_terminal() {
 
 #[test]
 fn progress_line_shows_activity_and_usage() {
-    let mut formatter = RunFormatter::new(LineStyle { width: None, colours: false });
+    let mut formatter = RunFormatter::new(LineStyle { width: None, colours: false }, false);
     let mut seen = Vec::new();
     run(|event| {
         formatter.lines(event);
@@ -166,7 +176,7 @@ fn progress_line_shows_activity_and_usage() {
 fn json_lines_match_snapshot() {
     let mut lines = Vec::new();
     let ended = run(|event| lines.extend(json::line(event)));
-    lines.push(json::finished(&ended, Some("logs/run-1")));
+    lines.push(json::finished(&ended, Some("logs/run-1"), None));
     let lines: Vec<String> = lines.iter().map(ToString::to_string).collect();
     insta::assert_snapshot!("json", lines.join("\n"));
 }

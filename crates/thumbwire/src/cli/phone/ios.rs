@@ -87,7 +87,7 @@ async fn bind(arguments: &Arguments, address: &str) -> Result<(TcpListener, Stri
             "other computers could connect to {address}; listen on 127.0.0.1, or add --allow-remote"
         )));
     }
-    let unheard = |error| CliError::failed(format!("cannot listen on {address}: {error}"));
+    let unheard = |error| CliError::usage(format!("cannot listen on {address}: {error}"));
     let listener = TcpListener::bind(address).await.map_err(unheard)?;
     let address = listener.local_addr().map_err(unheard)?.to_string();
     Ok((listener, address))

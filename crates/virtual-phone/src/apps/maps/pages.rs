@@ -90,7 +90,9 @@ impl Maps {
             .id("mylocation_button")
             .on_tap("locate")
             .absolute([None, None, Some(16.0), Some(20.0)]);
-        frame([map, top, locate])
+        let mut layers = vec![map, top, locate];
+        layers.extend(env.location.filter(|_| self.is_located).map(here));
+        frame(layers)
     }
 
     fn tabs(&self, env: &DrawContext<'_>) -> View {
@@ -326,4 +328,19 @@ fn place_row(place: &Place, env: &DrawContext<'_>) -> View {
         .id("search_result_row")
         .content_description(format!("{}, {} stars, {}", place.name, place.stars(), place.kind))
         .on_tap(("place", place.id))
+}
+
+/// Where the phone is. The city is made up, so the place is told and not drawn.
+fn here((latitude, longitude): (f64, f64)) -> View {
+    row([
+        icon(Icon::MyLocation, 18.0, theme::PRIMARY).hide_from_accessibility(),
+        text(format!("You are here: {latitude:.5}, {longitude:.5}"), theme::BODY.lines(1))
+            .id("my_location_text"),
+    ])
+    .gap(8.0)
+    .pad_xy(14.0, 10.0)
+    .fill(theme::SURFACE)
+    .radius(20.0)
+    .elevation(2.0)
+    .absolute([Some(16.0), None, None, Some(28.0)])
 }

@@ -94,7 +94,7 @@ impl Shop {
 
     pub(super) fn done(&self, env: &DrawContext<'_>, number: usize) -> View {
         let order = self.orders.get(env.store, number).unwrap_or_default();
-        let [_, total, name, city] = &order;
+        let [_, total, name, city, ..] = &order;
         let cents = total.parse().unwrap_or(0);
         let sign = icon(Icon::CheckCircle, 72.0, theme::GREEN)
             .hide_from_accessibility()

@@ -1,0 +1,146 @@
+//! Reads an answer with native calls into a decision.
+//!
+//! Start with [`step`]. What the JSON answer has in `status`, `result`, `plan` and `remember` is in calls of
+//! [`FINISH`], [`FAIL`] and [`UPDATE_PLAN`]; the text beside the calls is the thought. An answer without calls is read as
+//! JSON: many servers leave a call in the text, and models fall back to what they know.
+
+use serde_json::{Map, Value};
+
+use super::read::{self, LONGEST_TEXT, SPOKEN, get, lines, object, resolve, strip_reasoning, text};
+use super::{UnusableReply, lenient_json};
+use crate::decision::{AgentStatus, Decision, FunctionCall};
+use crate::model::{ModelResponse, ToolCall};
+use crate::observation::Function;
+use thumbwire_base::truncate;
+
+/// Ends the run: the goal is reached.
+pub(crate) const FINISH: &str = "finish";
+/// Ends the run: the goal cannot be reached.
+pub(crate) const FAIL: &str = "fail";
+/// Sets the plan and adds facts to remember.
+pub(crate) const UPDATE_PLAN: &str = "update_plan";
+
+/// The decision of an answer in which functions could be called natively. Without a new plan it has `plan`, the present
+/// one.
+///
+/// # Errors
+/// The answer cannot be used.
+pub(crate) fn step(
+    response: &ModelResponse,
+    plan: &[String],
+    functions: &[Function],
+) -> Result<Decision, UnusableReply> {
+    let mut decision = match response.calls.is_empty() {
+        true => read::unresolved(&response.text, response.truncated).map_err(without_calls)?,
+        false => called(response)?,
+    };
+    let planned = !decision.plan.is_empty();
+    for (at, call) in std::mem::take(&mut decision.actions).into_iter().enumerate() {
+        let failed = |wrong| UnusableReply { wrong, call: Some(at), silent: false };
+        take(call, &mut decision, functions).map_err(failed)?;
+    }
+    if !planned && decision.plan.is_empty() {
+        decision.plan = plan.to_vec();
+    }
+    Ok(decision)
+}
+
+/// Whether a decision only updates the plan, so that the model has to go on.
+pub(crate) fn only_plans(response: &ModelResponse) -> bool {
+    !response.calls.is_empty() && response.calls.iter().all(|call| is(&call.name, UPDATE_PLAN))
+}
+
+/// An answer without calls that is no JSON either.
+fn without_calls(wrong: UnusableReply) -> UnusableReply {
+    if !wrong.silent {
+        return wrong;
+    }
+    UnusableReply { wrong: "it calls no function".into(), ..wrong }
+}
+
+/// The calls as they are, and the text beside them.
+fn called(response: &ModelResponse) -> Result<Decision, UnusableReply> {
+    let mut decision = spoken(&response.text);
+    let long = |call: &&ToolCall| call.arguments.len() > read::LONGEST_REPLY;
+    if let Some(call) = response.calls.iter().find(long) {
+        return Err(format!("the arguments of {} are too long", call.name).into());
+    }
+    let last = response.calls.len() - 1;
+    for (at, call) in response.calls.iter().enumerate() {
+        let arguments = Some(Value::from(call.arguments.as_str()));
+        let arguments = object(arguments, &call.name).map_err(|wrong| {
+            // What follows the last complete call is missing.
+            let cut = response.truncated && at == last;
+            let wrong = match cut {
+                true => format!("the call of {} was cut off; write less before it", call.name),
+                false => wrong,
+            };
+            UnusableReply { wrong, call: Some(at), silent: false }
+        })?;
+        decision.actions.push(FunctionCall { function: call.name.trim().to_owned(), arguments });
+    }
+    if decision.actions.len() > read::MOST_ACTIONS {
+        return Err(read::too_many(&decision.actions).into());
+    }
+    Ok(decision)
+}
+
+/// What the text beside the calls says: a JSON object with the usual keys, or a thought.
+fn spoken(said: &str) -> Decision {
+    let said = strip_reasoning(said).trim();
+    let is_spoken = |object: &Map<String, Value>| get(object, &SPOKEN).is_some();
+    let found = lenient_json::values(said).into_iter().filter_map(|found| match found.value {
+        Value::Object(object) if is_spoken(&object) => Some(object),
+        _ => None,
+    });
+    match found.into_iter().next() {
+        Some(object) => Decision {
+            observation: text(&object, &["observation"]),
+            thought: text(&object, &["thought"]),
+            plan: lines(&object, "plan"),
+            comment: text(&object, &["comment"]),
+            remember: lines(&object, "remember"),
+            ..Decision::default()
+        },
+        None => Decision { thought: truncate(said, LONGEST_TEXT), ..Decision::default() },
+    }
+}
+
+/// Adds a call to the decision.
+fn take(call: FunctionCall, decision: &mut Decision, functions: &[Function]) -> Result<(), String> {
+    let FunctionCall { function, arguments } = &call;
+    let ends = |status, keys: &[&str], decision: &mut Decision| {
+        if decision.status != AgentStatus::Continue && decision.status != status {
+            return Err("it calls finish and fail at once".to_owned());
+        }
+        let result = text(arguments, keys);
+        decision.status = status;
+        if !result.is_empty() {
+            decision.result = result;
+        }
+        Ok(())
+    };
+    if is(function, FINISH) {
+        return ends(AgentStatus::Finish, &["result", "answer", "reason"], decision);
+    }
+    if is(function, FAIL) {
+        return ends(AgentStatus::Fail, &["reason", "result"], decision);
+    }
+    if is(function, UPDATE_PLAN) {
+        let plan = lines(arguments, "plan");
+        if !plan.is_empty() {
+            decision.plan = plan;
+        }
+        decision.remember.extend(lines(arguments, "remember"));
+        return Ok(());
+    }
+    decision.actions.push(resolve(call, functions)?);
+    Ok(())
+}
+
+fn is(name: &str, function: &str) -> bool {
+    name.trim().trim_end_matches("()").eq_ignore_ascii_case(function)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,213 @@
+//! What steps are called in reports, unless the flow names them.
+
+use std::fmt;
+
+use thumbwire_device::Point;
+
+use super::plan::{
+    Assertion, Condition, ElementState, FlowStep, Locator, Place, RandomText, RelativePoint,
+    ScrollTo, StepKind, SwipeEnd, Touch,
+};
+use thumbwire_core::action::Target;
+
+/// Its name, else what it does.
+impl fmt::Display for FlowStep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.name {
+            Some(name) => f.write_str(name),
+            None => self.deed.fmt(f),
+        }
+    }
+}
+
+impl fmt::Display for StepKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Act(action) => action.fmt(f),
+            Self::Tap(sought) => write!(f, "tap {sought}"),
+            Self::LongPress(sought, held) => {
+                write!(f, "long press {sought} for {} s", held.as_secs_f64())
+            }
+            Self::Type { written, into, clear, submit, .. } => {
+                write!(f, "type {written:?}")?;
+                if let Some(into) = into {
+                    write!(f, " into {into}")?;
+                }
+                f.write_str(if *clear { ", cleared first" } else { "" })?;
+                f.write_str(if *submit { ", then Enter" } else { "" })
+            }
+            Self::ScrollTo(ScrollTo { sought, direction, .. }) => {
+                write!(f, "scroll {} to {sought}", direction.name())
+            }
+            Self::Expect(expected) => write!(f, "expect {expected}"),
+            Self::Screenshot(None) => f.write_str("screenshot"),
+            Self::Screenshot(Some(name)) => write!(f, "screenshot {name:?}"),
+            Self::Repeat { times, until: None, .. } => write!(f, "repeat {times} times"),
+            Self::Repeat { until: Some(until), .. } => write!(f, "repeat until {until}"),
+            Self::Run { file, .. } => write!(f, "run {file}"),
+            Self::When { conditions, .. } if conditions.is_empty() => f.write_str("run steps"),
+            Self::When { conditions, .. } => write!(f, "when {}", joined(conditions)),
+            Self::While { conditions, times, .. } => {
+                f.write_str("repeat")?;
+                if !conditions.is_empty() {
+                    write!(f, " while {}", joined(conditions))?;
+                }
+                match times {
+                    Some(times) if conditions.is_empty() => write!(f, " {times} times"),
+                    Some(times) => write!(f, ", at most {times} times"),
+                    None => Ok(()),
+                }
+            }
+            Self::Check(condition) => write!(f, "expect {condition}"),
+            Self::Touch(touch) => touch.fmt(f),
+            Self::SwipeFrom { from, to: SwipeEnd::Edge(direction), .. } => {
+                write!(f, "swipe {} from {from}", direction.name())
+            }
+            Self::SwipeFrom { from, to: SwipeEnd::Point(to), .. } => {
+                write!(f, "swipe from {from} to {to}")
+            }
+            Self::Copy(sought) => write!(f, "copy the text of {sought}"),
+            Self::SetCopied(text) => write!(f, "set the copied text to {text:?}"),
+            Self::Paste => f.write_str("type the copied text"),
+            Self::TypeRandom(random) => write!(f, "type {random}"),
+            Self::Erase(None) => f.write_str("erase the field"),
+            Self::Erase(Some(many)) => write!(f, "erase {many} characters"),
+            Self::HideKeyboard => f.write_str("hide the keyboard"),
+            Self::ClearKeychain => f.write_str("clear the keychain"),
+            Self::SetPermissions { app, permissions, requested_only: true } => {
+                let granted = permissions.iter().any(|(_, granted)| *granted);
+                let verb = if granted { "grant" } else { "revoke" };
+                write!(f, "{verb} all permissions of {app}")
+            }
+            Self::SetPermissions { app, permissions, .. } => {
+                let all: Vec<String> = permissions
+                    .iter()
+                    .map(|(name, granted)| {
+                        let short = name.rsplit('.').next().unwrap_or(name);
+                        format!("{} {short}", if *granted { "grant" } else { "revoke" })
+                    })
+                    .collect();
+                write!(f, "{} for {app}", all.join(", "))
+            }
+            Self::Install(file) => write!(f, "install {}", file.display()),
+            Self::ExpectClipboard(text) => write!(f, "expect the clipboard to have {text:?}"),
+            Self::PasteClipboard { into: None } => f.write_str("paste"),
+            Self::PasteClipboard { into: Some(into) } => write!(f, "paste into {into}"),
+            Self::ExpectScreenshot(golden) => write!(f, "expect screenshot {:?}", golden.name),
+            Self::WaitUntilIdle(time) => {
+                write!(f, "wait until the screen is still, at most {} s", time.as_secs_f64())
+            }
+            Self::Goal(goal) => write!(f, "goal {goal:?}"),
+        }
+    }
+}
+
+impl fmt::Display for Locator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (criteria, index) = match self {
+            Self::Text(words) => return Target::text(words).fmt(f),
+            Self::Pattern(pattern) => return pattern.fmt(f),
+            Self::Selector(criteria, index) => (criteria, index),
+        };
+        let flags = [("clickable", criteria.clickable), ("enabled", criteria.enabled)];
+        let text = Target::Selector(criteria.clone(), *index).to_string();
+        let mut parts: Vec<String> = (!text.is_empty()).then_some(text).into_iter().collect();
+        parts.extend(flags.into_iter().filter(|(_, set)| *set).map(|(name, _)| name.to_owned()));
+        if *index > 0 {
+            parts.push(format!("index {index}"));
+        }
+        f.write_str(&parts.join(", "))
+    }
+}
+
+impl fmt::Display for Assertion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Visible(sought) => sought.fmt(f),
+            Self::NotVisible(sought) => write!(f, "{sought} gone"),
+            Self::Count(sought, count) => write!(f, "{count} of {sought}"),
+            Self::AppInForeground(app) => write!(f, "app {app}"),
+            Self::HasState(sought, traits) => {
+                write!(f, "{sought} ")?;
+                let traits: Vec<String> = traits.iter().map(ToString::to_string).collect();
+                f.write_str(&traits.join(" and "))
+            }
+        }
+    }
+}
+
+impl fmt::Display for ElementState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (is, name) = match self {
+            Self::Equals(words) => return write!(f, "equals {words:?}"),
+            Self::Contains(words) => return write!(f, "contains {words:?}"),
+            Self::Matches(pattern) => return write!(f, "matches /{pattern}/"),
+            Self::Enabled(is) => (is, "enabled"),
+            Self::Checked(is) => (is, "checked"),
+            Self::Selected(is) => (is, "selected"),
+            Self::Focused(is) => (is, "focused"),
+        };
+        write!(f, "{}{name}", if *is { "" } else { "not " })
+    }
+}
+
+fn joined(conditions: &[Condition]) -> String {
+    conditions.iter().map(ToString::to_string).collect::<Vec<_>>().join(" and ")
+}
+
+impl fmt::Display for Condition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Platform(platform) => write!(f, "the phone runs {platform}"),
+            Self::Visible(sought) => write!(f, "{sought} is visible"),
+            Self::NotVisible(sought) => write!(f, "{sought} is not visible"),
+            Self::Expression { written, .. } => f.write_str(written),
+        }
+    }
+}
+
+impl fmt::Display for Touch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.held, self.taps) {
+            (Some(held), _) => {
+                write!(f, "long press {} for {} s", self.at, held.as_secs_f64())
+            }
+            (None, 1) => write!(f, "tap {}", self.at),
+            (None, 2) => write!(f, "double tap {}", self.at),
+            (None, taps) => write!(f, "tap {} {taps} times", self.at),
+        }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Point(point) => point.fmt(f),
+            Self::Element(sought, None) => sought.fmt(f),
+            Self::Element(sought, Some(point)) => write!(f, "{sought} at {point}"),
+        }
+    }
+}
+
+impl fmt::Display for RelativePoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Pixels(Point { x, y }) => write!(f, "({x}, {y})"),
+            Self::Percent(x, y) => write!(f, "({x} %, {y} %)"),
+        }
+    }
+}
+
+impl fmt::Display for RandomText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Letters(many) => write!(f, "{many} random letters"),
+            Self::Digits(many) => write!(f, "{many} random digits"),
+            Self::Email => f.write_str("a random email address"),
+            Self::PersonName => f.write_str("a random name"),
+            Self::City => f.write_str("a random city"),
+            Self::Country => f.write_str("a random country"),
+            Self::Color => f.write_str("a random color"),
+        }
+    }
+}

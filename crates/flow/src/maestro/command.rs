@@ -1,0 +1,184 @@
+//! Commands: their table, and what all of them have in common (`label`, `optional`).
+//!
+//! Begin with [`COMMANDS`] and [`REFUSED`].
+
+use super::arguments::Arguments;
+use super::value::MapValues as _;
+use super::{LOOKUP, MaestroScope, SHORT_LOOKUP, app, assertion, control, gesture, text};
+use crate::error::{SourceLocation, nearest};
+use crate::parse_file::{MOST_STEPS, Reader};
+use crate::parse_value::{ParseContext, suggestion};
+use crate::plan::{FlowStep, StepKind};
+use crate::yaml::{Value, ValueKind};
+
+type ParseCommand = fn(&mut Reader<'_>, &mut Arguments<'_>, &mut ParseContext) -> Option<StepKind>;
+
+/// The commands.
+const COMMANDS: [(&str, ParseCommand); 44] = [
+    ("launchApp", app::launch),
+    ("stopApp", app::stop),
+    ("killApp", app::stop),
+    ("clearState", app::clear_state),
+    ("clearKeychain", |_, _, _| Some(StepKind::ClearKeychain)),
+    ("setPermissions", app::set_permissions),
+    ("openLink", app::open_link),
+    ("setLocation", app::set_location),
+    ("travel", app::travel),
+    ("tapOn", gesture::tap),
+    ("doubleTapOn", gesture::double_tap),
+    ("longPressOn", gesture::long_press),
+    ("swipe", gesture::swipe),
+    ("scroll", |_, _, _| Some(gesture::scroll())),
+    ("scrollUntilVisible", gesture::scroll_until_visible),
+    ("back", |_, _, _| Some(gesture::back())),
+    ("pressKey", gesture::press_key),
+    ("hideKeyboard", |_, _, _| Some(StepKind::HideKeyboard)),
+    ("setOrientation", gesture::set_orientation),
+    ("inputText", text::input),
+    ("inputRandomText", text::input_random),
+    ("inputRandomNumber", text::input_random),
+    ("inputRandomEmail", text::input_random),
+    ("inputRandomPersonName", text::input_random),
+    ("inputRandomCityName", text::input_random),
+    ("inputRandomCountryName", text::input_random),
+    ("inputRandomColorName", text::input_random),
+    ("eraseText", text::erase),
+    ("copyTextFrom", text::copy),
+    ("pasteText", |_, _, _| Some(StepKind::Paste)),
+    ("setClipboard", text::set_clipboard),
+    ("assertVisible", assertion::visible),
+    ("assertNotVisible", assertion::not_visible),
+    ("assertTrue", assertion::is_true),
+    ("extendedWaitUntil", assertion::wait_until),
+    ("waitForAnimationToEnd", assertion::wait_for_animation),
+    ("assertScreenshot", assertion::golden),
+    ("takeScreenshot", assertion::screenshot),
+    ("startRecording", assertion::start_recording),
+    ("stopRecording", |_, _, _| Some(assertion::stop_recording())),
+    ("runFlow", control::run_flow),
+    ("repeat", control::repeat),
+    ("retry", control::retry),
+    ("action", gesture::action),
+];
+
+/// Commands that are not supported, and what to do instead.
+const REFUSED: [(&str, &str); 8] = [
+    (
+        "evalScript",
+        "JavaScript is not run: compute the value outside of the flow and pass it with --param NAME=VALUE",
+    ),
+    (
+        "runScript",
+        "JavaScript is not run: run the script before the flow and pass its results with --param NAME=VALUE",
+    ),
+    ("assertWithAI", "write a Thumbwire flow with a step `goal`, which asks a model"),
+    ("assertNoDefectsWithAI", "write a Thumbwire flow with a step `goal`, which asks a model"),
+    ("extractTextWithAI", "use `copyTextFrom` with the element that has the text"),
+    ("addMedia", "copy the files to the phone before the flow, with the tool mobile_push_file"),
+    ("setAirplaneMode", "switch it in the Settings app, as a person would"),
+    ("toggleAirplaneMode", "switch it in the Settings app, as a person would"),
+];
+
+impl Reader<'_> {
+    /// Reads a list of commands.
+    pub(super) fn commands(
+        &mut self,
+        value: &Value,
+        scope: &MaestroScope,
+        reading: &mut ParseContext,
+    ) -> Vec<FlowStep> {
+        let listed = match value.kind {
+            ValueKind::Null => &[],
+            _ => reading.list(value, "the commands"),
+        };
+        let mut steps = Vec::new();
+        for one in listed {
+            if !self.count_step() {
+                let what = format!(
+                    "the flow has more than {MOST_STEPS} steps, including the flows that it runs"
+                );
+                reading.error(&one.at, what);
+                break;
+            }
+            steps.extend(self.command(one, scope, reading));
+        }
+        steps
+    }
+
+    /// Reads one command: a word, or a map of one key.
+    fn command(
+        &mut self,
+        value: &Value,
+        scope: &MaestroScope,
+        reading: &mut ParseContext,
+    ) -> Option<FlowStep> {
+        let nothing = Value { at: value.at.clone(), kind: ValueKind::Null };
+        let (word, at, inner) = match &value.kind {
+            ValueKind::Text(word) => (word.as_str(), &value.at, &nothing),
+            ValueKind::Map(entries) => match entries.as_slice() {
+                [(key, inner)] => (key.name.as_str(), &key.at, inner),
+                [] => {
+                    reading.error(&value.at, "this command is empty");
+                    return None;
+                }
+                [(first, _), (second, _), ..] => {
+                    reading.error(&second.at, format!(
+                        "a command has one key, but this one has `{}` and `{}`; indent what belongs to `{}`, or start a new command with `- `",
+                        first.name, second.name, first.name
+                    ));
+                    return None;
+                }
+            },
+            ValueKind::Null | ValueKind::List(_) => {
+                let what = format!("a command must be a word or a map, not {}", value.kind());
+                reading.error(&value.at, what);
+                return None;
+            }
+        };
+        let Some((name, parse)) = COMMANDS.into_iter().find(|(name, _)| *name == word) else {
+            unknown(word, at, reading);
+            return None;
+        };
+        let mut map = match inner.kind {
+            ValueKind::Map(_) => reading.map(inner, &format!("`{name}`")),
+            _ => None,
+        };
+        let (label, optional) = match &mut map {
+            Some(map) => (
+                map.text("label", &scope.parameters, reading),
+                map.boolean("optional", &scope.parameters, reading).unwrap_or_default(),
+            ),
+            None => (None, false),
+        };
+        let of = format!("`{name}`");
+        // Errors about an empty value point to its key.
+        let keyed = Value { at: at.clone(), kind: ValueKind::Null };
+        let inner = if inner.kind == ValueKind::Null { &keyed } else { inner };
+        let mut given = Arguments { name, of, value: inner, map, scope, timeout: None, retry: 0 };
+        let deed = parse(self, &mut given, reading);
+        let Arguments { of, map, timeout, retry, .. } = given;
+        if let Some(map) = map {
+            map.end(reading, &of);
+        }
+        let timeout = timeout.unwrap_or(if optional { SHORT_LOOKUP } else { LOOKUP });
+        let deed = deed?;
+        // A command of several steps is called by its name.
+        let is_group = matches!(&deed, StepKind::When { conditions, .. } if conditions.is_empty());
+        let name = label.or_else(|| is_group.then(|| name.to_owned()));
+        Some(FlowStep { at: at.clone(), name, deed, optional, retry, timeout })
+    }
+}
+
+fn unknown(word: &str, at: &SourceLocation, reading: &mut ParseContext) {
+    if let Some((name, instead)) = REFUSED.into_iter().find(|(name, _)| *name == word) {
+        reading.error(at, format!("`{name}` is not supported: {instead}"));
+        return;
+    }
+    let known = COMMANDS.into_iter().map(|(name, _)| name);
+    let hint = nearest(word, known);
+    let hint = match hint {
+        Some(_) => suggestion(hint),
+        None => "; docs/flows.md lists those of Maestro's commands that are supported".into(),
+    };
+    reading.error(at, format!("unknown command `{word}`{hint}"));
+}

@@ -1,0 +1,300 @@
+//! Commands that touch the screen or press keys: taps, swipes, scrolling, orientation.
+
+use std::time::Duration;
+
+use thumbwire_device::{Key, KeyCode, Orientation, Point};
+
+use super::arguments::Arguments;
+use super::selector::{has_selector, locator, selector_keys};
+use super::value::{self, MapValues as _};
+use crate::parse_file::Reader;
+use crate::parse_value::{Parameters, ParseContext, names};
+use crate::plan::{Locator, Place, RelativePoint, ScrollTo, StepKind, SwipeEnd, Touch};
+use crate::yaml::{Value, ValueKind};
+use thumbwire_core::action::{Action, Direction};
+
+/// The time between repeated taps.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// How long `longPressOn` holds.
+const PRESS: Duration = Duration::from_secs(3);
+
+/// The duration of a swipe.
+const SWIPE: Duration = Duration::from_millis(400);
+
+/// How long `scrollUntilVisible` scrolls.
+const SCROLLING: Duration = Duration::from_secs(20);
+
+/// The distance of one scroll, in screens: Maestro swipes from the centre to a tenth before the edge.
+const SCROLL: f64 = 0.4;
+
+/// Scrolls that never end because a list loads more and more. Each takes about a second.
+const MOST_SCROLLS: u32 = 1000;
+
+const DIRECTIONS: [(&str, Direction); 4] = [
+    ("UP", Direction::Up),
+    ("DOWN", Direction::Down),
+    ("LEFT", Direction::Left),
+    ("RIGHT", Direction::Right),
+];
+
+/// Keys by Maestro's names, and Android's code if we have no key for it.
+const KEYS: [(&str, Key); 30] = [
+    ("home", Key::Home),
+    ("back", Key::Back),
+    ("volume up", Key::VolumeUp),
+    ("volume down", Key::VolumeDown),
+    ("power", Key::Power),
+    ("lock", Key::Power),
+    ("enter", Key::Android(KeyCode(66))),
+    ("backspace", Key::Android(KeyCode(67))),
+    ("tab", Key::Android(KeyCode(61))),
+    ("escape", Key::Android(KeyCode(111))),
+    ("remote dpad up", Key::Android(KeyCode(19))),
+    ("remote dpad down", Key::Android(KeyCode(20))),
+    ("remote dpad left", Key::Android(KeyCode(21))),
+    ("remote dpad right", Key::Android(KeyCode(22))),
+    ("remote dpad center", Key::Android(KeyCode(23))),
+    ("remote media play pause", Key::Android(KeyCode(85))),
+    ("remote media stop", Key::Android(KeyCode(86))),
+    ("remote media next", Key::Android(KeyCode(87))),
+    ("remote media previous", Key::Android(KeyCode(88))),
+    ("remote media rewind", Key::Android(KeyCode(89))),
+    ("remote media fast forward", Key::Android(KeyCode(90))),
+    ("remote button a", Key::Android(KeyCode(96))),
+    ("remote button b", Key::Android(KeyCode(97))),
+    ("remote menu", Key::Menu),
+    ("remote system navigation up", Key::Android(KeyCode(280))),
+    ("remote system navigation down", Key::Android(KeyCode(281))),
+    ("tv input", Key::Android(KeyCode(178))),
+    ("tv input hdmi 1", Key::Android(KeyCode(243))),
+    ("tv input hdmi 2", Key::Android(KeyCode(244))),
+    ("tv input hdmi 3", Key::Android(KeyCode(245))),
+];
+
+pub(super) fn tap(
+    _: &mut Reader<'_>,
+    given: &mut Arguments<'_>,
+    reading: &mut ParseContext,
+) -> Option<StepKind> {
+    touch(given, reading).map(StepKind::Touch)
+}
+
+pub(super) fn double_tap(
+    _: &mut Reader<'_>,
+    given: &mut Arguments<'_>,
+    reading: &mut ParseContext,
+) -> Option<StepKind> {
+    touch(given, reading).map(|touch| StepKind::Touch(Touch { taps: 2, ..touch }))
+}
+
+pub(super) fn long_press(
+    _: &mut Reader<'_>,
+    given: &mut Arguments<'_>,
+    reading: &mut ParseContext,
+) -> Option<StepKind> {
+    touch(given, reading).map(|touch| StepKind::Touch(Touch { held: Some(PRESS), ..touch }))
+}
+
+fn touch(given: &mut Arguments<'_>, reading: &mut ParseContext) -> Option<Touch> {
+    let parameters = given.parameters();
+    let once = |at| Touch { at, held: None, taps: 1, pause: PAUSE, again_if_unchanged: false };
+    let Some(map) = &mut given.map else {
+        let sought = locator(given.value, &given.of, parameters, reading)?;
+        return Some(once(Place::Element(sought, None)));
+    };
+    let taps = map.count("repeat", 1000, parameters, reading).unwrap_or(1).max(1);
+    let pause = map.time("delay", parameters, reading).unwrap_or(PAUSE);
+    let again = map.boolean("retryTapIfNoChange", parameters, reading).unwrap_or_default();
+    // Hints of how long to wait for animations: each command waits for what it needs.
+    map.time("waitToSettleTimeoutMs", parameters, reading);
+    map.boolean("waitUntilVisible", parameters, reading);
+    let point = match map.take("point") {
+        Some(point) => Some(relative_point(point, "`point`", parameters, reading)?),
+        None => None,
+    };
+    let at = match point {
+        Some(point) if !has_selector(map) => Place::Point(point),
+        _ => {
+            let sought = selector_keys(map, &given.of, parameters, reading)?;
+            Place::Element(Locator::Pattern(Box::new(sought)), point)
+        }
+    };
+    Some(Touch { taps, pause, again_if_unchanged: again, ..once(at) })
+}
+
+/// `50%,50%` or `100,200`.
+fn relative_point(
+    value: &Value,
+    of: &str,
+    parameters: &Parameters,
+    reading: &mut ParseContext,
+) -> Option<RelativePoint> {
+    let text = value::words(value, of, parameters, reading)?;
+    let point = text.split_once(',').and_then(|(x, y)| {
+        let (x, y) = (x.trim(), y.trim());
+        match (x.strip_suffix('%'), y.strip_suffix('%')) {
+            (Some(x), Some(y)) => {
+                let percent = |text: &str| {
+                    let number = text.trim().parse::<f64>().ok();
+                    number.filter(|number| (0.0..=100.0).contains(number))
+                };
+                Some(RelativePoint::Percent(percent(x)?, percent(y)?))
+            }
+            (None, None) => {
+                let pixel = |text: &str| {
+                    text.parse::<i32>().ok().filter(|pixel| (0..=20_000).contains(pixel))
+                };
+                Some(RelativePoint::Pixels(Point { x: pixel(x)?, y: pixel(y)? }))
+            }
+            _ => None,
+        }
+    });
+    if point.is_none() {
+        let what = format!("{of} must be a point such as \"50%,50%\" or \"100,200\", not {text:?}");
+        reading.error(&value.at, what);
+    }
+    point
+}
+
+pub(super) fn swipe(
+    _: &mut Reader<'_>,
+    given: &mut Arguments<'_>,
+    reading: &mut ParseContext,
+) -> Option<StepKind> {
+    let parameters = given.parameters();
+    let map = given.keys(reading)?;
+    let lasting = map.time("duration", parameters, reading).unwrap_or(SWIPE);
+    map.time("waitToSettleTimeoutMs", parameters, reading);
+    if let (Some(start), Some(end)) = (map.take("start"), map.take("end")) {
+        let start = relative_point(start, "`start`", parameters, reading);
+        let end = relative_point(end, "`end`", parameters, reading);
+        let (from, to) = (Place::Point(start?), SwipeEnd::Point(end?));
+        return Some(StepKind::SwipeFrom { from, to, lasting });
+    }
+    let from = match map.take("from") {
+        Some(from) => Some(locator(from, "`from`", parameters, reading)?),
+        None => None,
+    };
+    let Some(direction) = map.one_of("direction", &DIRECTIONS, parameters, reading) else {
+        if !map.was_taken("direction") {
+            reading.error(map.at(), "`swipe` needs a `direction`, or `start` and `end`");
+        }
+        return None;
+    };
+    if let Some(from) = from {
+        let (from, to) = (Place::Element(from, None), SwipeEnd::Edge(direction));
+        return Some(StepKind::SwipeFrom { from, to, lasting });
+    }
+    let (from, to) = match direction {
+        Direction::Up => ((50.0, 50.0), (50.0, 10.0)),
+        Direction::Down => ((50.0, 20.0), (50.0, 90.0)),
+        Direction::Left => ((90.0, 50.0), (10.0, 50.0)),
+        Direction::Right => ((10.0, 50.0), (90.0, 50.0)),
+    };
+    let percent = |(x, y)| RelativePoint::Percent(x, y);
+    let (from, to) = (Place::Point(percent(from)), SwipeEnd::Point(percent(to)));
+    Some(StepKind::SwipeFrom { from, to, lasting })
+}
+
+pub(super) fn scroll() -> StepKind {
+    StepKind::Act(Action::Scroll { direction: Direction::Down, distance: SCROLL })
+}
+
+pub(super) fn scroll_until_visible(
+    _: &mut Reader<'_>,
+    given: &mut Arguments<'_>,
+    reading: &mut ParseContext,
+) -> Option<StepKind> {
+    let parameters = given.parameters();
+    let map = given.keys(reading)?;
+    let direction = map.one_of("direction", &DIRECTIONS, parameters, reading);
+    let within = map.time("timeout", parameters, reading).unwrap_or(SCROLLING);
+    // A slower finger only guards against skipping, and our scrolls skip nothing.
+    map.count("speed", 100, parameters, reading);
+    map.time("waitToSettleTimeoutMs", parameters, reading);
+    let share = map.count("visibilityPercentage", 100, parameters, reading).unwrap_or(100);
+    let center = map.boolean("centerElement", parameters, reading).unwrap_or_default();
+    let Some(element) = map.take("element") else {
+        reading.error(map.at(), "`scrollUntilVisible` needs an `element`");
+        return None;
+    };
+    Some(StepKind::ScrollTo(ScrollTo {
+        sought: locator(element, "`element`", parameters, reading)?,
+        direction: direction.unwrap_or(Direction::Down),
+        distance: SCROLL,
+        max: MOST_SCROLLS,
+        within: Some(within),
+        visible_share: f64::from(share) / 100.0,
+        center,
+    }))
+}
+
+pub(super) fn back() -> StepKind {
+    StepKind::Act(Action::Press(Key::Back))
+}
+
+pub(super) fn press_key(
+    _: &mut Reader<'_>,
+    given: &mut Arguments<'_>,
+    reading: &mut ParseContext,
+) -> Option<StepKind> {
+    let at = &given.value.at;
+    let name = given.text("key", reading)?;
+    let key = KEYS.iter().find(|(known, _)| known.eq_ignore_ascii_case(name.trim()));
+    let Some((_, key)) = key else {
+        let known: Vec<&str> = KEYS.iter().map(|(name, _)| *name).collect();
+        reading.error(at, format!("unknown key {name:?}; known ones: {}", names(&known)));
+        return None;
+    };
+    Some(StepKind::Act(Action::Press(*key)))
+}
+
+pub(super) fn set_orientation(
+    _: &mut Reader<'_>,
+    given: &mut Arguments<'_>,
+    reading: &mut ParseContext,
+) -> Option<StepKind> {
+    const ORIENTATIONS: [(&str, Option<Orientation>); 4] = [
+        ("PORTRAIT", Some(Orientation::Portrait)),
+        ("LANDSCAPE_LEFT", Some(Orientation::Landscape)),
+        ("LANDSCAPE_RIGHT", Some(Orientation::Landscape)),
+        ("UPSIDE_DOWN", None),
+    ];
+    let parameters = given.parameters();
+    let orientation = match &mut given.map {
+        Some(map) => map.one_of("orientation", &ORIENTATIONS, parameters, reading),
+        None => value::one_of(given.value, &given.of, &ORIENTATIONS, parameters, reading),
+    };
+    match orientation? {
+        Some(orientation) => Some(StepKind::Act(Action::SetOrientation(orientation))),
+        None => {
+            let what =
+                "`setOrientation: UPSIDE_DOWN` is not supported: use PORTRAIT or LANDSCAPE_LEFT";
+            reading.error(&given.value.at, what);
+            None
+        }
+    }
+}
+
+/// `action: back`, as early flows have it.
+pub(super) fn action(
+    _: &mut Reader<'_>,
+    given: &mut Arguments<'_>,
+    reading: &mut ParseContext,
+) -> Option<StepKind> {
+    let these = ["back", "hideKeyboard", "scroll", "clearKeychain", "pasteText"];
+    if matches!(given.value.kind, ValueKind::Text(_)) {
+        let named: Vec<(&str, &str)> = these.iter().map(|name| (*name, *name)).collect();
+        let name = value::one_of(given.value, &given.of, &named, given.parameters(), reading)?;
+        return Some(match name {
+            "back" => back(),
+            "hideKeyboard" => StepKind::HideKeyboard,
+            "scroll" => scroll(),
+            "clearKeychain" => StepKind::ClearKeychain,
+            _ => StepKind::Paste,
+        });
+    }
+    reading.error(&given.value.at, format!("`action` must be one of {}", names(&these)));
+    None
+}

@@ -1,0 +1,326 @@
+//! Flows of Maestro's: public ones, the plan that a command becomes, and errors.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use crate::plan::{Case, Flow, FlowStep};
+use crate::{FlowError, read};
+
+fn files(path: &Path) -> Result<String, String> {
+    std::fs::read_to_string(path).map_err(|error| error.to_string())
+}
+
+/// Reads an inline flow with the commands below its header.
+fn flow(commands: &str) -> Result<Case, Vec<FlowError>> {
+    whole(&format!("appId: com.example.app\n---\n{commands}"))
+}
+
+fn whole(text: &str) -> Result<Case, Vec<FlowError>> {
+    let parameters = [("USER".to_owned(), "Ada".to_owned())].into();
+    let sources = |path: &Path| {
+        match path.to_str() {
+        Some("flows/test.yaml") => Ok(text.to_owned()),
+        Some("flows/login.yaml") => {
+            Ok("appId: com.other.app\nenv:\n  ROLE: ${ROLE || 'guest'}\n---\n- launchApp\n- inputText: ${ROLE}\n".to_owned())
+        }
+        Some("flows/loop.yaml") => Ok("appId: a.b\n---\n- runFlow: loop.yaml\n".to_owned()),
+        Some("flows/ours.yaml") => Ok("steps: [launch]\n".to_owned()),
+        _ => Err("there is no such file".to_owned()),
+    }
+    };
+    let flow: Flow = read("flows/test.yaml", &parameters, &sources)?;
+    Ok(flow.cases.into_iter().next().unwrap())
+}
+
+/// The steps as reports name them, indented by their depth.
+fn outline(steps: &[FlowStep]) -> String {
+    fn add(steps: &[FlowStep], depth: usize, out: &mut String) {
+        for step in steps {
+            let optional = if step.optional { " (optional)" } else { "" };
+            let retry =
+                if step.retry > 0 { format!(" (retry {})", step.retry) } else { String::new() };
+            out.push_str(&format!("{}{step}{optional}{retry}\n", "  ".repeat(depth)));
+            add(step.deed.nested(), depth + 1, out);
+        }
+    }
+    let mut out = String::new();
+    add(steps, 0, &mut out);
+    out
+}
+
+fn check(commands: &str, expected: &str) {
+    let case = flow(commands).unwrap_or_else(|errors| panic!("{commands}: {errors:?}"));
+    let lines: Vec<&str> =
+        expected.lines().map(|line| line.strip_prefix("        ").unwrap_or(line)).collect();
+    assert_eq!(outline(&case.steps).trim_end(), lines.join("\n").trim(), "{commands}");
+}
+
+fn refuse(text: &str, parts: &[&str]) {
+    let errors: Vec<String> = whole(text).unwrap_err().iter().map(ToString::to_string).collect();
+    assert_eq!(errors.len(), parts.len(), "{text}: {errors:#?}");
+    for (error, part) in errors.iter().zip(parts) {
+        assert!(error.contains(part), "{text}: {error} lacks {part:?}");
+    }
+}
+
+/// Public flows that are refused, and a part of each reason.
+const REFUSED: [(&str, &str); 11] = [
+    ("mobile-dev-inc+maestro/e2e/workspaces/demo_app/commands/evalScript.yaml", "`evalScript`"),
+    ("mobile-dev-inc+maestro/e2e/workspaces/demo_app/commands/runScript.yaml", "`runScript`"),
+    ("mobile-dev-inc+maestro/e2e/workspaces/demo_app/commands/pasteText.yaml", "`evalScript`"),
+    ("mobile-dev-inc+maestro/e2e/workspaces/demo_app/commands/repeat.yaml", "`evalScript`"),
+    ("mobile-dev-inc+maestro/e2e/workspaces/demo_app/commands/runFlow.yaml", "`evalScript`"),
+    (
+        "mobile-dev-inc+maestro/e2e/workspaces/wikipedia/wikipedia-android-advanced/run-test.yml",
+        "`runScript`",
+    ),
+    (
+        "mobile-dev-inc+maestro/e2e/workspaces/wikipedia/wikipedia-android-advanced/auth/login.yml",
+        "`runScript`",
+    ),
+    (
+        "mobile-dev-inc+maestro/e2e/workspaces/wikipedia/wikipedia-android-advanced/auth/signup.yml",
+        "`runScript`",
+    ),
+    ("mobile-dev-inc+maestro/e2e/workspaces/wikipedia/android-advanced-flow.yaml", "`runScript`"),
+    (
+        "getsentry+sentry-react-native/dev-packages/e2e-tests/maestro/utils/launchTestAppClear.yml",
+        "`arguments`",
+    ),
+    ("getsentry+sentry-react-native/dev-packages/e2e-tests/maestro/close.yml", "`arguments`"),
+];
+
+#[test]
+fn public_flows_are_read() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/maestro");
+    let known = [
+        "APP_ID",
+        "MAESTRO_APP_ID",
+        "FIRST_NAME",
+        "NAME",
+        "TO_EMAIL",
+        "BODY",
+        "SUBJECT",
+        "IDENTITY",
+    ];
+    let mut parameters: crate::parse_value::Parameters =
+        known.map(|name| (name.to_owned(), "com.example.app".to_owned())).into();
+    parameters.insert("INDEX".into(), "0".into());
+    let mut open: Vec<PathBuf> = vec![root.clone()];
+    let (mut passed, mut repositories, mut wrong) = (0, BTreeSet::new(), Vec::new());
+    let mut refused = BTreeSet::new();
+    while let Some(path) = open.pop() {
+        if path.is_dir() {
+            open.extend(std::fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
+            continue;
+        }
+        let name = path.strip_prefix(&root).unwrap().to_str().unwrap().replace('\\', "/");
+        if name.ends_with("config.yaml") || !(name.ends_with(".yaml") || name.ends_with(".yml")) {
+            continue;
+        }
+        let expected = REFUSED.iter().find(|(refused, _)| *refused == name);
+        match (read(&path.display().to_string(), &parameters, &files), expected) {
+            (Ok(_), None) => {
+                passed += 1;
+                repositories.insert(name.split('/').next().unwrap().to_owned());
+            }
+            (Err(errors), Some((_, part))) if errors.iter().any(|it| it.what.contains(part)) => {
+                refused.insert(name);
+            }
+            (Ok(_), Some(_)) => wrong.push(format!("{name}: not refused")),
+            (Err(errors), _) => {
+                wrong.extend(errors.iter().map(|error| format!("{name}: {error}")));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    println!(
+        "{passed} flows of {} repositories are read, {} refused",
+        repositories.len(),
+        refused.len()
+    );
+    assert!(passed >= 30 && repositories.len() >= 8, "{passed} {repositories:?}");
+    assert_eq!(refused.len(), REFUSED.len());
+}
+
+#[test]
+fn commands_become_steps() {
+    check(
+        "- launchApp\n",
+        "
+        launchApp
+          close com.example.app
+          grant all permissions of com.example.app
+          launch com.example.app",
+    );
+    check(
+        "- launchApp: { appId: com.other.app, clearState: true, permissions: { all: deny, camera: allow } }\n",
+        "
+        launchApp
+          clear the data of com.other.app
+          revoke all permissions of com.other.app
+          grant CAMERA for com.other.app
+          launch com.other.app",
+    );
+    check(
+        "- tapOn: { id: buy, below: Total, index: 1, enabled: true, retryTapIfNoChange: true }\n\
+         - tapOn: { point: \"50%,90%\" }\n\
+         - tapOn: { text: Terms, point: \"90%, 50%\", repeat: 3, delay: 50 }\n\
+         - doubleTapOn: Picture\n\
+         - longPressOn: { id: row, label: Open the menu }\n",
+        r#"
+        tap id "buy", enabled, below "Total", index 1
+        tap (50 %, 90 %)
+        tap "Terms" at (90 %, 50 %) 3 times
+        double tap "Picture"
+        Open the menu"#,
+    );
+    check(
+        "- inputText: ${USER} at ${maestro.copiedText}\n- inputRandomEmail\n- inputRandomNumber: { length: 4 }\n\
+         - eraseText\n- eraseText: 3\n- copyTextFrom: { id: total }\n- pasteText\n- hideKeyboard\n- setClipboard: A\n",
+        r#"
+        type "${USER} at ${maestro.copiedText}"
+        type a random email address
+        type 4 random digits
+        erase the field
+        erase 3 characters
+        copy the text of id "total"
+        type the copied text
+        hide the keyboard
+        set the copied text to "A""#,
+    );
+    check(
+        "- assertVisible: { text: .*saved, optional: true }\n- assertNotVisible: Error\n\
+         - extendedWaitUntil: { visible: Done, notVisible: Wait, timeout: 5000 }\n\
+         - assertTrue: ${USER == 'Ada'}\n- waitForAnimationToEnd: { timeout: 500 }\n",
+        r#"
+        expect ".*saved" (optional)
+        expect "Error" gone
+        extendedWaitUntil
+          expect "Done"
+          expect "Wait" gone
+        expect ${USER == 'Ada'}
+        wait until the screen is still, at most 0.5 s"#,
+    );
+    check(
+        "- swipe: { direction: left }\n- swipe: { from: { id: card }, direction: UP }\n\
+         - swipe: { start: \"10, 20\", end: \"10%, 90%\" }\n- scroll\n\
+         - scrollUntilVisible: { element: End, direction: UP, centerElement: true }\n- back\n- pressKey: Volume Up\n",
+        r#"
+        swipe from (90 %, 50 %) to (10 %, 50 %)
+        swipe up from id "card"
+        swipe from (10, 20) to (10 %, 90 %)
+        scroll down
+        scroll up to "End"
+        press back
+        press volume_up"#,
+    );
+}
+
+#[test]
+fn flows_are_made_of_other_flows() {
+    check(
+        "- runFlow: login.yaml\n- runFlow: { file: login.yaml, env: { ROLE: admin }, when: { visible: Sign in, platform: Android } }\n\
+         - runFlow: { commands: [back], label: Go back }\n",
+        r#"
+        run login.yaml
+          launchApp
+            close com.other.app
+            grant all permissions of com.other.app
+            launch com.other.app
+          type "${ROLE}"
+        when the phone runs Android and "Sign in" is visible
+          launchApp
+            close com.other.app
+            grant all permissions of com.other.app
+            launch com.other.app
+          type "${ROLE}"
+        Go back
+          press back"#,
+    );
+    check(
+        "- repeat: { times: 3, commands: [scroll] }\n- repeat: { while: { notVisible: End }, commands: [scroll] }\n\
+         - retry: { maxRetries: 2, commands: [back] }\n- runFlow: { when: { true: \"${!USER}\" }, commands: [back] }\n",
+        r#"
+        repeat 3 times
+          scroll down
+        repeat while "End" is not visible
+          scroll down
+        retry (retry 2)
+          press back
+        when ${!USER}
+          press back"#,
+    );
+    let hooks = "appId: a.b\nname: Named\nonFlowStart: [back]\nonFlowComplete: [scroll]\n---\n- launchApp\n";
+    let case = whole(hooks).unwrap();
+    assert_eq!(
+        (case.name.as_str(), outline(&case.steps).lines().next()),
+        ("Named", Some("press back"))
+    );
+    assert_eq!(outline(&case.afterwards), "scroll down\n");
+    let web = whole("url: https://example.com\n---\n- launchApp\n").unwrap();
+    assert_eq!(outline(&web.steps), "open a https: address\n");
+}
+
+#[test]
+fn timeouts_are_those_of_maestro() {
+    let case = flow(
+        "- tapOn: A\n- tapOn: { text: A, optional: true }\n- extendedWaitUntil: { visible: A, timeout: 300_000 }\n",
+    );
+    let times: Vec<u64> = case.unwrap().steps.iter().map(|step| step.timeout.as_secs()).collect();
+    assert_eq!(times, [17, 7, 300]);
+}
+
+#[test]
+fn what_is_not_supported_is_refused_by_name_and_position() {
+    let head = "appId: com.example.app\n---\n";
+    refuse(
+        &format!(
+            "{head}- evalScript: ${{output.x = 1}}\n- runScript: a.js\n- tapOnn: A\n- addMedia: [a.png]\n"
+        ),
+        &[
+            "flows/test.yaml:3:3: `evalScript` is not supported: JavaScript is not run",
+            "flows/test.yaml:4:3: `runScript` is not supported",
+            "flows/test.yaml:5:3: unknown command `tapOnn`; did you mean `tapOn`?",
+            "flows/test.yaml:6:3: `addMedia` is not supported",
+        ],
+    );
+    refuse(
+        &format!(
+            "{head}- tapOn: {{ txt: A }}\n- tapOn: (?!A).*\n- tapOn:\n- tapOn: {{ text: A, indx: 1 }}\n- inputText: ${{WHO}}\n"
+        ),
+        &[
+            "3:10: `tapOn` needs an element",
+            "3:12: unknown key `txt` in `tapOn`; did you mean `text`?",
+            "4:10: `tapOn`: looking ahead or behind",
+            "5:3: `tapOn` must be a map",
+            "6:21: unknown key `indx` in `tapOn`; did you mean `index`?",
+            "7:14: unknown parameter in `${WHO}`",
+        ],
+    );
+    refuse(
+        &format!(
+            "{head}- swipe: {{ direction: sideways }}\n- pressKey: F13\n- back: 1\n  scroll: 2\n- runFlow: none.yaml\n- runFlow: loop.yaml\n- runFlow: ours.yaml\n- repeat: {{ commands: [back] }}\n"
+        ),
+        &[
+            "flows/loop.yaml:3:12: circular `runFlow`",
+            "3:23: `direction` must be one of UP, DOWN, LEFT, RIGHT",
+            "4:13: unknown key \"F13\"",
+            "6:3: a command has one key",
+            "7:12: cannot read flows/none.yaml",
+            "9:12: flows/ours.yaml is not a flow of Maestro's",
+            "10:11: `repeat` needs `times` or `while`",
+        ],
+    );
+    refuse("appId: a.b\n", &["needs a header with `appId` and a list of commands"]);
+    refuse("- launchApp\n", &["needs a header with `appId` and a list of commands"]);
+    refuse("name: x\n---\n- launchApp\n", &["1:1: the header needs `appId`"]);
+    refuse(
+        &format!("{head}- launchApp: {{ arguments: {{ a: 1 }} }}\n"),
+        &["`arguments` of `launchApp` are not supported"],
+    );
+    refuse(
+        &format!("{head}- travel: {{ points: [\"0,0\", \"10,0\"] }}\n"),
+        &["use a higher `speed`"],
+    );
+}

@@ -1,0 +1,181 @@
+//! Converts values of Maestro's flows: texts with `${…}`, numbers, times in milliseconds.
+
+use std::time::Duration;
+
+use super::expression;
+use crate::error::nearest;
+use crate::parse_value::{MapReader, Parameters, ParseContext, suggestion};
+use crate::yaml::Value;
+
+/// The longest time accepted anywhere, in milliseconds: one day.
+const LONGEST: f64 = 86_400_000.0;
+
+/// A text with its expressions replaced.
+pub(super) fn text(
+    value: &Value,
+    of: &str,
+    parameters: &Parameters,
+    reading: &mut ParseContext,
+) -> Option<String> {
+    let written = reading.written(value, of)?;
+    match expression::fill(written, parameters) {
+        Ok(text) => Some(text),
+        Err(what) => {
+            reading.error(&value.at, what);
+            None
+        }
+    }
+}
+
+/// A text that is not empty.
+pub(super) fn words(
+    value: &Value,
+    of: &str,
+    parameters: &Parameters,
+    reading: &mut ParseContext,
+) -> Option<String> {
+    let text = text(value, of, parameters, reading)?;
+    if text.is_empty() {
+        reading.error(&value.at, format!("{of} must not be empty"));
+        return None;
+    }
+    Some(text)
+}
+
+pub(super) fn number(
+    value: &Value,
+    of: &str,
+    [least, most]: [f64; 2],
+    parameters: &Parameters,
+    reading: &mut ParseContext,
+) -> Option<f64> {
+    let text = text(value, of, parameters, reading)?;
+    let number = text.replace('_', "").trim().parse::<f64>().ok();
+    let number = number.filter(|number| (least..=most).contains(number));
+    if number.is_none() {
+        let what = format!("{of} must be a number from {least} to {most}, not {text:?}");
+        reading.error(&value.at, what);
+    }
+    number
+}
+
+/// Reads the values of a map's keys.
+pub(super) trait MapValues {
+    /// The text under this key; `None` if there is none or it is wrong.
+    fn text(
+        &mut self,
+        key: &'static str,
+        parameters: &Parameters,
+        reading: &mut ParseContext,
+    ) -> Option<String>;
+
+    /// The boolean under this key.
+    fn boolean(
+        &mut self,
+        key: &'static str,
+        parameters: &Parameters,
+        reading: &mut ParseContext,
+    ) -> Option<bool>;
+
+    /// The whole number under this key, up to `most`.
+    fn count(
+        &mut self,
+        key: &'static str,
+        most: u32,
+        parameters: &Parameters,
+        reading: &mut ParseContext,
+    ) -> Option<u32>;
+
+    /// The time in milliseconds under this key.
+    fn time(
+        &mut self,
+        key: &'static str,
+        parameters: &Parameters,
+        reading: &mut ParseContext,
+    ) -> Option<Duration>;
+
+    /// One of these names under this key, in any case.
+    fn one_of<T: Copy>(
+        &mut self,
+        key: &'static str,
+        these: &[(&str, T)],
+        parameters: &Parameters,
+        reading: &mut ParseContext,
+    ) -> Option<T>;
+}
+
+impl MapValues for MapReader<'_> {
+    fn text(
+        &mut self,
+        key: &'static str,
+        parameters: &Parameters,
+        reading: &mut ParseContext,
+    ) -> Option<String> {
+        let value = self.take(key)?;
+        words(value, &format!("`{key}`"), parameters, reading)
+    }
+
+    fn boolean(
+        &mut self,
+        key: &'static str,
+        parameters: &Parameters,
+        reading: &mut ParseContext,
+    ) -> Option<bool> {
+        self.one_of(key, &[("true", true), ("false", false)], parameters, reading)
+    }
+
+    fn count(
+        &mut self,
+        key: &'static str,
+        most: u32,
+        parameters: &Parameters,
+        reading: &mut ParseContext,
+    ) -> Option<u32> {
+        let value = self.take(key)?;
+        let range = [0.0, f64::from(most)];
+        let number = number(value, &format!("`{key}`"), range, parameters, reading)?;
+        // Within the range; Maestro drops a fraction too.
+        Some(number as u32)
+    }
+
+    fn time(
+        &mut self,
+        key: &'static str,
+        parameters: &Parameters,
+        reading: &mut ParseContext,
+    ) -> Option<Duration> {
+        let value = self.take(key)?;
+        let number = number(value, &format!("`{key}`"), [0.0, LONGEST], parameters, reading)?;
+        Some(Duration::from_secs_f64(number / 1000.0))
+    }
+
+    fn one_of<T: Copy>(
+        &mut self,
+        key: &'static str,
+        these: &[(&str, T)],
+        parameters: &Parameters,
+        reading: &mut ParseContext,
+    ) -> Option<T> {
+        let value = self.take(key)?;
+        one_of(value, &format!("`{key}`"), these, parameters, reading)
+    }
+}
+
+/// One of these names, in any case.
+pub(super) fn one_of<T: Copy>(
+    value: &Value,
+    of: &str,
+    these: &[(&str, T)],
+    parameters: &Parameters,
+    reading: &mut ParseContext,
+) -> Option<T> {
+    let text = text(value, of, parameters, reading)?;
+    if let Some((_, it)) = these.iter().find(|(name, _)| name.eq_ignore_ascii_case(text.trim())) {
+        return Some(*it);
+    }
+    let names: Vec<&str> = these.iter().map(|(name, _)| *name).collect();
+    let hint = suggestion(nearest(&text, names.iter().copied()));
+    let what = format!("{of} must be one of {}, not {text:?}{hint}", names.join(", "));
+    reading.error(&value.at, what);
+    None
+}

@@ -1,0 +1,264 @@
+//! Runs steps that touch the screen: taps, swipes, scrolling.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use thumbwire_device::{Gesture, Point, Rect, Size};
+use tokio::time::Instant;
+
+use super::case_runner::{CaseRunner, PollResult, StepError, unexpected};
+use super::plan::{Place, RelativePoint, ScrollTo, SwipeEnd, Touch};
+use super::report::FailureKind;
+use thumbwire_core::action::{Action, Direction, Outcome};
+use thumbwire_core::snapshot::{RefVisibility, Snapshot};
+
+impl CaseRunner<'_> {
+    /// Taps or presses a place, as soon as its element is there.
+    pub(super) async fn touch(&self, touch: &Touch, patience: Duration) -> Result<(), StepError> {
+        let at = self.point_of(&touch.at, patience).await?;
+        let before = match touch.again_if_unchanged {
+            true => self.snapshot().await,
+            false => None,
+        };
+        self.touch_at(touch, at).await?;
+        let unchanged = match before {
+            Some(before) => {
+                self.snapshot().await.is_some_and(|now| now.tree.nodes == before.tree.nodes)
+            }
+            None => false,
+        };
+        if unchanged { self.touch_at(touch, at).await } else { Ok(()) }
+    }
+
+    async fn touch_at(&self, touch: &Touch, at: Point) -> Result<(), StepError> {
+        /// Two taps further apart are two taps to an app.
+        const DOUBLE: Duration = Duration::from_millis(300);
+        let gesture = match (touch.held, touch.taps) {
+            (Some(held), _) => Gesture::LongPress { at, held },
+            (None, 2) if touch.pause <= DOUBLE => Gesture::DoubleTap { at },
+            (None, taps) => {
+                for _ in 1..taps {
+                    self.act(Action::Touch(Gesture::Tap { at })).await?;
+                    self.act(Action::Wait(touch.pause)).await?;
+                }
+                Gesture::Tap { at }
+            }
+        };
+        self.act(Action::Touch(gesture)).await
+    }
+
+    /// Swipes from a place.
+    pub(super) async fn swipe_from(
+        &self,
+        from: &Place,
+        to: SwipeEnd,
+        lasting: Duration,
+        patience: Duration,
+    ) -> Result<(), StepError> {
+        let from = self.point_of(from, patience).await?;
+        let to = match to {
+            SwipeEnd::Point(point) => self.screen_point(point).await?,
+            SwipeEnd::Edge(direction) => {
+                let edge = edge(direction);
+                let edge = self.screen_point(RelativePoint::Percent(edge, edge)).await?;
+                match direction {
+                    Direction::Up | Direction::Down => Point { x: from.x, y: edge.y },
+                    Direction::Left | Direction::Right => Point { x: edge.x, y: from.y },
+                }
+            }
+        };
+        self.act(Action::Touch(Gesture::Swipe { from, to, lasting })).await
+    }
+
+    /// Performs an action whose outcome does not matter.
+    pub(super) async fn act(&self, action: Action) -> Result<(), StepError> {
+        match self.ask(action).await {
+            Ok(_) => Ok(()),
+            Err(failure) => Err(self.step_error(&failure)),
+        }
+    }
+
+    /// The point to touch, as soon as it is known.
+    async fn point_of(&self, place: &Place, patience: Duration) -> Result<Point, StepError> {
+        let (sought, inside) = match place {
+            Place::Point(point) => return self.screen_point(*point).await,
+            Place::Element(sought, inside) => (sought, inside),
+        };
+        self.until(patience, async || {
+            let (look, node) = match self.find_one(sought).await? {
+                PollResult::Ready(found) => found,
+                PollResult::Pending(why) => return Ok(PollResult::Pending(why)),
+            };
+            Ok(match look.tap_point(node, RefVisibility::Unknown) {
+                Ok(at) => PollResult::Ready(match inside {
+                    Some(point) => point_in(look.tree.nodes[node].bounds, *point),
+                    None => at,
+                }),
+                Err(why) => {
+                    let what = format!("element {sought} not found: {why}");
+                    PollResult::Pending(StepError::new(FailureKind::Step, what))
+                }
+            })
+        })
+        .await
+    }
+
+    async fn screen_point(&self, point: RelativePoint) -> Result<Point, StepError> {
+        match point {
+            RelativePoint::Pixels(at) => Ok(at),
+            RelativePoint::Percent(..) => Ok(point_in(self.screen().await?, point)),
+        }
+    }
+
+    /// The screen as it is held now.
+    async fn screen(&self) -> Result<Rect, StepError> {
+        let asked = Action::DeviceInfo { max_age: Duration::ZERO };
+        match self.ask(asked).await.map_err(|failure| self.step_error(&failure))? {
+            Outcome::Info { info, .. } => {
+                let Size { width, height } = info.screen;
+                Ok(Rect { left: 0, top: 0, right: width, bottom: height })
+            }
+            _ => Err(unexpected()),
+        }
+    }
+
+    /// Scrolls until the element is visible, the screen stops changing, or a limit is reached.
+    pub(super) async fn scroll_to(&self, scroll: &ScrollTo) -> Result<(), StepError> {
+        /// A list that loads more may stand still for a moment.
+        const STILL: u32 = 3;
+        /// For an element at the end of a list, which cannot come to the centre.
+        const CENTERING: u32 = 4;
+        let end = scroll.within.map(|within| Instant::now() + within);
+        let direction = scroll.direction;
+        let (mut last, mut still, mut centering) = (None, 0, 0);
+        for round in 0..=scroll.max {
+            let reason = match self.shows(&scroll.sought).await? {
+                PollResult::Pending(why) => why.what,
+                PollResult::Ready(()) => match self.misplaced(scroll).await? {
+                    None => return Ok(()),
+                    Some(_) if scroll.center && centering == CENTERING => return Ok(()),
+                    Some(why) => {
+                        centering += 1;
+                        why
+                    }
+                },
+            };
+            let now = self.snapshot().await;
+            let stands = now.is_some() && tree_of(&now) == tree_of(&last);
+            still = if stands { still + 1 } else { 0 };
+            let at_end = still >= if end.is_some() { STILL } else { 1 };
+            if at_end && centering > 0 {
+                return Ok(());
+            }
+            let out_of_time = end.is_some_and(|end| Instant::now() >= end);
+            if at_end || out_of_time || round == scroll.max {
+                let end = if at_end { "reached the end" } else { "reached the limit" };
+                let what =
+                    format!("scrolled {} {round} times and {end}: {reason}", direction.name());
+                return Err(StepError::new(FailureKind::Expectation, what));
+            }
+            last = now;
+            self.act(Action::Scroll { direction, distance: scroll.distance }).await?;
+        }
+        Ok(())
+    }
+
+    /// Why the element, which is visible, is not where it should be.
+    async fn misplaced(&self, scroll: &ScrollTo) -> Result<Option<String>, StepError> {
+        if scroll.visible_share <= 0.0 && !scroll.center {
+            return Ok(None);
+        }
+        let PollResult::Ready((look, node)) = self.find_one(&scroll.sought).await? else {
+            return Ok(Some("it is not on the screen".into()));
+        };
+        let bounds = look.tree.nodes[node].bounds;
+        let screen = self.screen().await?;
+        let share = area(bounds.intersection(screen)) / area(bounds).max(1.0);
+        if scroll.center {
+            let why = "it is not near the centre of the screen";
+            return Ok((!is_near_center(bounds, screen, scroll.direction)).then(|| why.into()));
+        }
+        let percent = |share: f64| (share * 100.0).round();
+        Ok((share < scroll.visible_share)
+            .then(|| format!("{} % of it are on the screen", percent(share))))
+    }
+}
+
+fn tree_of(look: &Option<Arc<Snapshot>>) -> Option<&[thumbwire_device::Node]> {
+    look.as_ref().map(|look| look.tree.nodes.as_slice())
+}
+
+/// A tenth of the screen before its edge, in percent from the left or the top.
+fn edge(direction: Direction) -> f64 {
+    match direction {
+        Direction::Up | Direction::Left => 10.0,
+        Direction::Down | Direction::Right => 90.0,
+    }
+}
+
+/// A point of a rectangle, which does not leave it.
+fn point_in(bounds: Rect, point: RelativePoint) -> Point {
+    let inside = |low: i32, high: i32, percent: f64| {
+        let length = f64::from(high.saturating_sub(low));
+        let at = f64::from(low) + length * percent / 100.0;
+        (at as i32).clamp(low, (high - 1).max(low))
+    };
+    match point {
+        RelativePoint::Pixels(Point { x, y }) => Point {
+            x: bounds
+                .left
+                .saturating_add(x)
+                .clamp(bounds.left, (bounds.right - 1).max(bounds.left)),
+            y: bounds.top.saturating_add(y).clamp(bounds.top, (bounds.bottom - 1).max(bounds.top)),
+        },
+        RelativePoint::Percent(x, y) => Point {
+            x: inside(bounds.left, bounds.right, x),
+            y: inside(bounds.top, bounds.bottom, y),
+        },
+    }
+}
+
+fn area(bounds: Rect) -> f64 {
+    if bounds.is_empty() {
+        return 0.0;
+    }
+    f64::from(bounds.right - bounds.left) * f64::from(bounds.bottom - bounds.top)
+}
+
+/// Whether the element has come past the centre, or is less than a fifth of the screen before it. Maestro's rule.
+fn is_near_center(bounds: Rect, screen: Rect, direction: Direction) -> bool {
+    let (at, middle) = (bounds.center(), screen.center());
+    let margin = Point { x: screen.right / 5, y: screen.bottom / 5 };
+    match direction {
+        Direction::Down => at.y < middle.y + margin.y,
+        Direction::Up => at.y > middle.y - margin.y,
+        Direction::Right => at.x < middle.x + margin.x,
+        Direction::Left => at.x > middle.x - margin.x,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn points_stay_inside_their_rectangle() {
+        let bounds = Rect { left: 100, top: 200, right: 300, bottom: 240 };
+        let check = |point, x, y| assert_eq!(point_in(bounds, point), Point { x, y }, "{point:?}");
+        check(RelativePoint::Percent(50.0, 50.0), 200, 220);
+        check(RelativePoint::Percent(0.0, 100.0), 100, 239);
+        check(RelativePoint::Percent(90.0, 10.0), 280, 204);
+        check(RelativePoint::Pixels(Point { x: 10, y: 5 }), 110, 205);
+        check(RelativePoint::Pixels(Point { x: 900, y: 5 }), 299, 205);
+    }
+
+    #[test]
+    fn elements_are_centered_by_the_direction_of_scrolling() {
+        let screen = Rect { left: 0, top: 0, right: 100, bottom: 1000 };
+        let at = |top| Rect { left: 0, top, right: 100, bottom: top + 20 };
+        assert!(!is_near_center(at(950), screen, Direction::Down));
+        assert!(is_near_center(at(680), screen, Direction::Down));
+        assert!(!is_near_center(at(100), screen, Direction::Up));
+        assert!(is_near_center(at(400), screen, Direction::Up));
+    }
+}
