@@ -218,7 +218,10 @@ fn find_values(
                 continue;
             }
             let name = free_name(&known);
-            let screens = run.steps[..=until].iter().enumerate().rev();
+            // Nothing is read from the screen on which the run began with another app.
+            let begins = run.steps[0].actions.first();
+            let begins = begins.is_some_and(|action| action.function == "launch_app");
+            let screens = run.steps[..=until].iter().enumerate().skip(usize::from(begins)).rev();
             let place = screens.filter_map(|(at, step)| Some((at, step.controls.as_ref()?)));
             let mut places =
                 place.filter_map(|(at, it)| Some((at, reading(&name, value, it, values)?)));

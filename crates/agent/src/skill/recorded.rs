@@ -106,7 +106,10 @@ impl RecordedRun {
         let mut used = Vec::new();
         for step in &self.steps {
             for action in &step.actions {
-                let own = action.arguments.iter().filter(|(name, _)| !is_of_place(name));
+                // A skill is of certain apps.
+                let is_app = |name: &str| action.function == "launch_app" && name == "package_name";
+                let own = action.arguments.iter();
+                let own = own.filter(|(name, _)| !is_of_place(name) && !is_app(name));
                 used.extend(own.filter_map(|(_, value)| Some(value.as_str()?.to_owned())));
                 if let Some((controls, at)) = step.target(action) {
                     let texts = controls.snapshot.tree.nodes[at..].iter();

@@ -15,6 +15,8 @@ use super::template::{Part, Values, fill, has_place, has_words, parts, to_templa
 const MOST_TEXTS: usize = 6;
 /// Texts that belong to the goal.
 const MOST_SHOWN: usize = 4;
+/// How many words a text with a single digit must have to be read.
+const SENTENCE: usize = 5;
 /// How many nodes with the same class and id make a list, whose rows come and go.
 const LIST: usize = 4;
 
@@ -201,8 +203,9 @@ pub(super) fn reading(
             if !has_words(text, value) {
                 continue;
             }
-            // A single digit is in many texts: that of a count is on the screen by chance.
-            if value.chars().count() == 1 && text != value {
+            // A single digit is in many texts, such as "1 of 2": that of a count is on the screen by chance. A sentence says more.
+            let is_short = text.split_whitespace().count() < SENTENCE;
+            if value.chars().count() == 1 && text != value && is_short {
                 continue;
             }
             let from = source(controls, at, is_label, values)?;
@@ -415,9 +418,9 @@ mod tests {
     }
 
     #[test]
-    fn single_digit_is_read_only_where_it_stands_alone() {
+    fn single_digit_is_read_only_alone_or_in_a_sentence() {
         let found = |text: &str| reading("N", "2", &screen(&["Other", text]), &values("Ada"));
         assert_eq!(found("1 of 2"), None);
-        assert!(found("2").is_some());
+        assert!(found("2").is_some() && found("The bread needs 2 cups of flour").is_some());
     }
 }

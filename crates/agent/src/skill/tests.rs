@@ -456,3 +456,11 @@ fn names_of_files_and_numbers_of_times_are_of_the_goal() {
     let before = skill.steps[0].before.as_ref().unwrap();
     assert_eq!(before.shows, ["Delete “ticket.pdf”?"]);
 }
+
+#[test]
+fn app_in_the_goal_is_no_parameter() {
+    let steps = vec![Step("home", home(), launch("com.example.news")), Step("app", home(), None)];
+    let run = recorded("run", "Open the news (com.example.news).", "", steps).unwrap();
+    let skill = Skill::learn(&[run], Some("open")).unwrap();
+    assert_eq!(skill.goal, "Open the news (com.example.news).");
+}
