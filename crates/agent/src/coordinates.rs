@@ -27,7 +27,7 @@ const THOUSANDTHS: [&str; 13] = [
     "internvl", "doubao", "seed-1", "seed1",
 ];
 
-/// A later member of such a family that names pixels: UI-TARS 1.5 is trained on Qwen2.5-VL.
+/// Later models of these families that use pixels: UI-TARS 1.5 is trained on Qwen2.5-VL.
 const PIXELS: [&str; 2] = ["ui-tars-1.5", "ui-tars-2"];
 
 impl CoordinateUnit {
@@ -196,7 +196,7 @@ mod tests {
             converted(of(PORTRAIT), swipe),
             json!({ "start_x": 1079, "start_y": 2399, "end_x": 0, "end_y": 799 })
         );
-        // What is not on the picture stays, to be refused by the phone; so do arguments that are no places.
+        // Coordinates outside of the picture stay as they are, and the phone refuses them. Other arguments stay, too.
         let odd = json!({ "x": 1200, "y": -1, "seconds": 3, "control_id": "7" });
         assert_eq!(converted(of(PORTRAIT), odd.clone()), odd);
     }

@@ -94,7 +94,7 @@ impl ModelPolicy {
     /// How a prompt about this screen is written.
     fn style(&self, observation: &Observation) -> PromptStyle {
         let pictures = self.pictures();
-        // Without pictures there are no pixels but those of the screen.
+        // Without pictures, pixels are those of the screen.
         let picture = |size| match pictures {
             ScreenshotMode::None => size,
             _ => self.model.picture_size(size),
@@ -168,7 +168,8 @@ impl ModelPolicy {
         let (pictures, shape) = (style.pictures, prompt::plan_schema());
         let read = |answer: &ModelResponse| Ok(reply::parse_plan(&answer.text, answer.truncated)?);
         let asked =
-            ask_in_text_if_blind(&**planner, pictures, write, &shape, read, call, watch).await;
+            ask_without_rejected_pictures(&**planner, pictures, write, &shape, read, call, watch)
+                .await;
         let asked = asked.map_err(|failed| {
             let failed = PolicyError::from(failed);
             PolicyError { reason: format!("no plan: {}", failed.reason), ..failed }
@@ -292,7 +293,8 @@ impl Policy for ModelPolicy {
         let write = |pictures| prompt::judgement(observation, claim, pictures);
         let pictures = self.pictures();
         let asked =
-            ask_in_text_if_blind(&**model, pictures, write, &shape, read, call, watch).await?;
+            ask_without_rejected_pictures(&**model, pictures, write, &shape, read, call, watch)
+                .await?;
         let ModelReply { prompt, answer, said, spent, .. } = asked;
         let reply::ParsedJudgement { reached, reason } = said;
         Ok(Some(Judgement { reached, reason, prompt, response: answer.transcript(), spent }))
@@ -348,7 +350,7 @@ impl From<Unanswered> for PolicyError {
 }
 
 /// Asks, and if the server rejects pictures, asks without them.
-async fn ask_in_text_if_blind<T>(
+async fn ask_without_rejected_pictures<T>(
     model: &dyn Model,
     pictures: ScreenshotMode,
     write: impl Fn(ScreenshotMode) -> Prompt,

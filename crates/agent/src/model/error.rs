@@ -129,7 +129,7 @@ pub(super) fn inside(error: &Value) -> RequestError {
     }
 }
 
-/// Whether an error says that there is no vision. Seen:
+/// Whether an error says that the model takes no images. Seen:
 ///
 /// * llama.cpp, 500: "image input is not supported"
 /// * OpenRouter, 404: "No endpoints found that support image input"

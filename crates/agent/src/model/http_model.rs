@@ -255,11 +255,8 @@ impl<D: ProviderApi> HttpModel<D> {
                 let refusal = fault.refusal.take();
                 if refusal.as_ref().is_some_and(|said| self.dialect.adapt(said)) {
                     fault.again = Retry::Adapted;
-                } else if fault.again == Retry::Without(PromptPart::Pictures) {
-                    if !prompt.has(PromptPart::Pictures) {
-                        fault.again = Retry::Never;
-                    }
-                } else if !prompt.tools.is_empty()
+                } else if fault.again != Retry::Without(PromptPart::Pictures)
+                    && !prompt.tools.is_empty()
                     && refusal.as_ref().is_some_and(|said| error::mentions_tools(said))
                 {
                     self.without_tools(fault);

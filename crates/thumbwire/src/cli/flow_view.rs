@@ -10,7 +10,7 @@ use thumbwire_base::lock;
 use thumbwire_core::event::{Event, EventSink};
 use thumbwire_flow::{FlowEvent, Line, Terminal, Tone, View};
 
-use super::live::{TICK, bar, take_away};
+use super::live::{TICK, bar, pause_bar, resume_bar};
 use super::print_styled;
 use super::style::{LineStyle, Style, StyledLine, sanitize};
 use super::styled_output::StyledOutput;
@@ -62,16 +62,13 @@ impl FlowView {
 impl PauseOutput for FlowView {
     fn pause(&self) {
         if let Some(bar) = &self.bar {
-            bar.disable_steady_tick();
-            take_away(bar);
+            pause_bar(bar);
         }
     }
 
     fn resume(&self) {
         if let Some(bar) = &self.bar {
-            bar.reset();
-            bar.set_draw_target(ProgressDrawTarget::stderr());
-            bar.enable_steady_tick(TICK);
+            resume_bar(bar);
         }
     }
 }

@@ -96,16 +96,13 @@ impl LiveView {
 impl PauseOutput for LiveView {
     fn pause(&self) {
         if let Some(bar) = &self.bar {
-            bar.disable_steady_tick();
-            take_away(bar);
+            pause_bar(bar);
         }
     }
 
     fn resume(&self) {
         if let Some(bar) = &self.bar {
-            bar.reset();
-            bar.set_draw_target(ProgressDrawTarget::stderr());
-            bar.enable_steady_tick(TICK);
+            resume_bar(bar);
         }
     }
 }
@@ -166,8 +163,21 @@ impl<W: Fn(&str) + Send + Sync> EventSink for PlainView<W> {
     }
 }
 
+/// Takes the line away, for a question or other output.
+pub(super) fn pause_bar(bar: &ProgressBar) {
+    bar.disable_steady_tick();
+    take_away(bar);
+}
+
+/// Shows the line again.
+pub(super) fn resume_bar(bar: &ProgressBar) {
+    bar.reset();
+    bar.set_draw_target(ProgressDrawTarget::stderr());
+    bar.enable_steady_tick(TICK);
+}
+
 /// Clears the line and hides the bar. Hiding alone would leave the line there, with the cursor at its end.
-pub(super) fn take_away(bar: &ProgressBar) {
+fn take_away(bar: &ProgressBar) {
     bar.finish_and_clear();
     bar.set_draw_target(ProgressDrawTarget::hidden());
 }
