@@ -19,7 +19,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use thumbwire_base::lock;
-use thumbwire_device::Rungs;
+use thumbwire_device::Backends;
 use tokio::time::Instant;
 
 use crate::action::{Action, Failure, Outcome};
@@ -39,7 +39,7 @@ pub enum Event<'a> {
         /// Its result.
         result: CallResult<'a>,
         /// Whether the helper or shell commands did the phone's operations; empty for an abandoned call.
-        rungs: &'a Rungs,
+        backends: &'a Backends,
     },
     /// A phone is ready: it was plugged in, or connected by its address.
     DeviceConnected {

@@ -25,7 +25,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 use thumbwire_base::truncate;
-use thumbwire_device::{SideEffect, with_rungs};
+use thumbwire_device::{SideEffect, with_backends};
 use tokio::time::Instant;
 
 use crate::action::{Action, TypeResult};
@@ -65,8 +65,8 @@ pub struct Toolset {
     pub refuses_unknown: bool,
     /// Whether clients choose their device. If not, all clients of a server have the same one.
     pub chooses_device: bool,
-    /// Whether replies have [`Reply::rungs`]. Those of an original server do not.
-    pub tells_rungs: bool,
+    /// Whether replies have [`Reply::backends`]. Those of an original server do not.
+    pub tells_backends: bool,
     /// Tools that the operator has not allowed, each with what allows it: `--allow data`.
     pub withheld: Vec<(&'static str, String)>,
     render_rejection: fn(&RejectedCall<'_>) -> Reply,
@@ -127,15 +127,15 @@ impl Toolset {
         call: Call,
         perform: &dyn Perform,
     ) -> Reply {
-        let answering = self.answer_without_rungs(tool, arguments, call, perform);
-        let (mut reply, rungs) = with_rungs(answering).await;
-        if self.tells_rungs {
-            reply.rungs = rungs;
+        let answering = self.answer_without_backends(tool, arguments, call, perform);
+        let (mut reply, backends) = with_backends(answering).await;
+        if self.tells_backends {
+            reply.backends = backends;
         }
         reply
     }
 
-    async fn answer_without_rungs(
+    async fn answer_without_backends(
         &self,
         tool: &Tool,
         mut arguments: Map<String, Value>,

@@ -38,6 +38,7 @@ pub mod android;
 mod app_name;
 #[cfg(feature = "appium")]
 pub mod appium;
+mod backends;
 mod error;
 mod facets;
 pub mod find;
@@ -46,7 +47,6 @@ pub mod ios;
 mod keys;
 mod markup;
 pub mod phone_time;
-mod rungs;
 pub mod saved_tree;
 mod scaled_device;
 pub mod text_field;
@@ -57,12 +57,12 @@ mod webdriver;
 
 use async_trait::async_trait;
 
+pub use backends::{Backend, Backends, backend_names, with_backends};
 pub use bytestring::ByteString;
 pub use error::{Error, Remedy, SideEffect};
 pub use facets::*;
 pub use image::{BlackReason, Format, FormatPreference, Image, Screenshot};
 pub use keys::{Key, KeyCode};
-pub use rungs::{Rung, Rungs, rung_names, with_rungs};
 pub use scaled_device::ScaledDevice;
 pub use untypable::UntypableText;
 pub use values::*;

@@ -8,7 +8,7 @@ use rmcp::model::{CallToolRequestParams, CallToolResult, ContentBlock};
 use rmcp::service::RunningService;
 use rmcp::{RoleClient, ServiceExt};
 use serde_json::{Map, Value};
-use thumbwire_device::{Format, Image, Rungs};
+use thumbwire_device::{Backends, Format, Image};
 
 use super::serve;
 use thumbwire_core::action::Perform;
@@ -80,6 +80,6 @@ pub(super) fn reply(result: CallToolResult) -> Reply {
         is_error: result.is_error.unwrap_or(false),
         cause: None,
         files: Vec::new(),
-        rungs: Rungs::new(),
+        backends: Backends::new(),
     }
 }

@@ -15,7 +15,7 @@ use thumbwire_core::toolset::resources::{
     ResourceContents, ResourceData, ResourceError, ResourceInfo, ResourceProvider, ResourceTemplate,
 };
 use thumbwire_core::toolset::{Content, Reply};
-use thumbwire_device::{Image, rung_names};
+use thumbwire_device::{Image, backend_names};
 
 /// A block of a result or a prompt.
 pub(super) fn content(content: Content) -> ContentBlock {
@@ -141,8 +141,8 @@ pub(super) fn completion(mut values: Vec<String>) -> CompleteResult {
     CompleteResult::new(info)
 }
 
-/// The key of `_meta` for [`Reply::rungs`]: `{"tree":"helper","tap":"shell"}`.
-const RUNGS: &str = "thumbwire/rungs";
+/// The key of `_meta` for [`Reply::backends`]: `{"tree":"helper","tap":"shell"}`.
+const BACKENDS: &str = "thumbwire/backends";
 
 /// A reply as a call's result.
 pub(super) fn result(reply: Reply) -> CallToolResult {
@@ -150,9 +150,9 @@ pub(super) fn result(reply: Reply) -> CallToolResult {
     let mut result = CallToolResult::success(content);
     result.is_error = Some(reply.is_error);
     result.structured_content = reply.structured;
-    if !reply.rungs.is_empty() {
-        let rungs = json!(rung_names(&reply.rungs));
-        result.meta = Some(MetaObject(Map::from_iter([(RUNGS.to_owned(), rungs)])));
+    if !reply.backends.is_empty() {
+        let backends = json!(backend_names(&reply.backends));
+        result.meta = Some(MetaObject(Map::from_iter([(BACKENDS.to_owned(), backends)])));
     }
     result
 }

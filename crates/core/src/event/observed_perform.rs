@@ -6,7 +6,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
-use thumbwire_device::{Rungs, with_rungs};
+use thumbwire_device::{Backends, with_backends};
 use tokio::time::Instant;
 
 use super::{CallResult, Event, EventSink, ObservedCall};
@@ -38,12 +38,12 @@ impl<P: Perform> Perform for ObservedPerform<P> {
         };
         self.events.on_event(&Event::CallStarted(observed));
         let mut under_way = UnderWay { call: Some(observed), events: &*self.events };
-        let (done, rungs) = with_rungs(self.inner.perform(call, action)).await;
+        let (done, backends) = with_backends(self.inner.perform(call, action)).await;
         let result = match &done {
             Ok(outcome) => CallResult::Done(outcome),
             Err(failure) => CallResult::Failed(failure),
         };
-        under_way.end(result, &rungs);
+        under_way.end(result, &backends);
         done
     }
 }
@@ -55,16 +55,16 @@ struct UnderWay<'a> {
 }
 
 impl UnderWay<'_> {
-    fn end(&mut self, result: CallResult<'_>, rungs: &Rungs) {
+    fn end(&mut self, result: CallResult<'_>, backends: &Backends) {
         if let Some(call) = self.call.take() {
             let took = call.started.elapsed();
-            self.events.on_event(&Event::CallFinished { call, took, result, rungs });
+            self.events.on_event(&Event::CallFinished { call, took, result, backends });
         }
     }
 }
 
 impl Drop for UnderWay<'_> {
     fn drop(&mut self) {
-        self.end(CallResult::Abandoned, &Rungs::new());
+        self.end(CallResult::Abandoned, &Backends::new());
     }
 }

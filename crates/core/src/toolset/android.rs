@@ -162,7 +162,7 @@ pub fn toolset() -> Toolset {
         nested: Some("params"),
         refuses_unknown: true,
         chooses_device: true,
-        tells_rungs: false,
+        tells_backends: false,
         withheld: Vec::new(),
         render_rejection: errors::refuse,
     }

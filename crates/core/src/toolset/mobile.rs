@@ -250,7 +250,7 @@ pub fn toolset_sending(
         nested: None,
         refuses_unknown: true,
         chooses_device: true,
-        tells_rungs: true,
+        tells_backends: true,
         withheld,
         render_rejection: errors::refuse,
     }

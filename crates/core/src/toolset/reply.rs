@@ -7,7 +7,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
 use thumbwire_base::visible::{has_hidden, visible_lines};
-use thumbwire_device::{Image, Rungs};
+use thumbwire_device::{Backends, Image};
 
 use super::resources::{ResourceContents, ResourceData, ResourceInfo};
 use crate::action::Cause;
@@ -25,10 +25,10 @@ pub struct Reply {
     pub cause: Option<Cause>,
     /// Files on this computer that the client may read from now on. Those that an action's outcome names need not be here.
     pub files: Vec<PathBuf>,
-    /// Whether the helper or shell commands did the phone's operations. Empty unless [`Toolset::tells_rungs`] is set.
+    /// Whether the helper or shell commands did the phone's operations. Empty unless [`Toolset::tells_backends`] is set.
     ///
-    /// [`Toolset::tells_rungs`]: super::Toolset::tells_rungs
-    pub rungs: Rungs,
+    /// [`Toolset::tells_backends`]: super::Toolset::tells_backends
+    pub backends: Backends,
 }
 
 /// One content block of a reply.
@@ -53,7 +53,7 @@ impl Reply {
             is_error: false,
             cause: None,
             files: Vec::new(),
-            rungs: Rungs::new(),
+            backends: Backends::new(),
         }
     }
 

@@ -60,7 +60,7 @@ fn toolset(tools: Vec<Tool>, refuse: fn(&RejectedCall<'_>) -> Reply) -> Toolset 
         nested,
         refuses_unknown,
         chooses_device: false,
-        tells_rungs: false,
+        tells_backends: false,
         withheld: Vec::new(),
         render_rejection: refuse,
     }

@@ -44,7 +44,7 @@ pub enum TraceRecord {
         action: StoredAction,
         /// Whether the helper or shell commands did the phone's operations: `{"tree":"helper","tap":"shell"}`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        rungs: Option<Box<BTreeMap<String, String>>>,
+        backends: Option<Box<BTreeMap<String, String>>>,
         /// Its result.
         #[serde(flatten)]
         end: ActionResult,

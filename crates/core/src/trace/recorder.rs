@@ -14,7 +14,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use serde::Serialize;
 use thumbwire_base::lock;
-use thumbwire_device::{Rungs, Screenshot, rung_names};
+use thumbwire_device::{Backends, Screenshot, backend_names};
 use tokio::time::Instant;
 
 use super::format::{
@@ -43,9 +43,9 @@ pub struct Recorder {
 
 impl EventSink for Recorder {
     fn on_event(&self, event: &Event<'_>) {
-        let Event::CallFinished { call, took, result, rungs } = event else { return };
+        let Event::CallFinished { call, took, result, backends } = event else { return };
         // A trace that cannot be written (disk full) must not lose the caller's result.
-        if let Err(error) = self.record(*call, *took, *result, rungs) {
+        if let Err(error) = self.record(*call, *took, *result, backends) {
             tracing::warn!("cannot record the action in {}: {error}", self.folder.display());
             self.note_failure(&error);
         }
@@ -189,7 +189,7 @@ impl Recorder {
         call: ObservedCall<'_>,
         took: Duration,
         result: CallResult<'_>,
-        rungs: &Rungs,
+        backends: &Backends,
     ) -> io::Result<()> {
         if let Some(redaction) = &self.redaction {
             redaction.learn(call.action);
@@ -210,7 +210,7 @@ impl Recorder {
             duration_ms: millis(took),
             device: call.device.map(str::to_owned),
             action: StoredAction::from(call.action),
-            rungs: (!rungs.is_empty()).then(|| Box::new(rung_names(rungs))),
+            backends: (!backends.is_empty()).then(|| Box::new(backend_names(backends))),
             end,
         };
         self.write_record(&line)

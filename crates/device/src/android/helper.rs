@@ -1,7 +1,7 @@
 //! The host side of the helper, our small program on a phone: it does in milliseconds what shell commands do in seconds, and
 //! what none of them can do.
 //!
-//! Start with [`Android::ask_helper`], for what only the helper can do, and [`Android::try_helper`], the first rung of a
+//! Start with [`Android::ask_helper`], for what only the helper can do, and [`Android::try_helper`], the first backend of a
 //! ladder whose second one is a shell command. `jar` puts the program on the phone; `process` keeps it running,
 //! `connection` sends concurrent requests over one stream, `protocol` and `frame` define its bytes. The ops are in `apps`,
 //! `call_service`, `clipboard`, `events`, `screenshot`, `stream`, `text`, `touch` and `tree`. Nothing is installed: the program is a file.
@@ -48,7 +48,7 @@ use tokio::task::AbortHandle;
 use tokio::time::{Instant, timeout};
 
 use super::{Android, transport_error};
-use crate::rungs::{self, Rung};
+use crate::backends::{self, Backend};
 use crate::{Error, HelperStatus, ServiceReply, ServiceRequest, SideEffect, StartServiceError};
 use connection::{Connection, ConnectionEnd, RequestError};
 use frame::Header;
@@ -144,7 +144,7 @@ impl Android {
         let reply = connection.ask("courier", request, limit.saturating_add(GRACE)).await;
         match reply.map_err(|why| unanswered(why, call_service::WHAT))? {
             Reply::Done(said, _) | Reply::More(said, _) => {
-                rungs::note("courier", Rung::Helper);
+                backends::note("courier", Backend::Helper);
                 call_service::read_answer(letter, &said)
             }
             Reply::Failed(HelperError { code, .. }) if code == "unsupported" => Err(absent(NEEDS)),
@@ -158,7 +158,7 @@ impl Android {
         let connection = self.helper(needs).await?;
         match connection.ask(op, fields, limit).await.map_err(|why| unanswered(why, what))? {
             Reply::Done(output, _) | Reply::More(output, _) => {
-                rungs::note(op, Rung::Helper);
+                backends::note(op, Backend::Helper);
                 Ok(output)
             }
             Reply::Failed(error) => Err(operation.read_fault(error)),
@@ -177,8 +177,8 @@ impl Android {
         fields: Header,
     ) -> Result<Option<(Header, Bytes)>, Error> {
         let result = self.ask_first(operation, fields).await?;
-        let rung = if result.is_some() { Rung::Helper } else { Rung::Shell };
-        rungs::note(operation.op, rung);
+        let backend = if result.is_some() { Backend::Helper } else { Backend::Shell };
+        backends::note(operation.op, backend);
         Ok(result)
     }
 

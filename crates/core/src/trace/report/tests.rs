@@ -160,7 +160,7 @@ fn looped(status: &str) -> Vec<TraceRecord> {
             ActionResult::Outcome(StoredOutcome::Screenshot { .. }) => StoredAction::Screenshot,
             _ => StoredAction::Tap { x: 5, y: 6 },
         },
-        rungs: None,
+        backends: None,
         end,
     };
     let done = || ActionResult::Outcome(StoredOutcome::Done);
