@@ -20,7 +20,7 @@ def push(serial, jar=JAR):
 class Failed(Exception):
     def __init__(self, reply):
         super().__init__(json.dumps(reply, ensure_ascii=False))
-        self.code, self.says, self.advice = reply["error"], reply["says"], reply["try"]
+        self.code, self.message, self.advice = reply["error"], reply["message"], reply["advice"]
 
 
 class Wire:
@@ -82,6 +82,10 @@ class Wire:
             raise Failed(header)
         return header, body
 
+    def still(self, idle_ms, limit_ms):
+        """Waits until nothing has happened for so long."""
+        self.do("tree", idle_ms=idle_ms, idle_limit_ms=limit_ms)
+
     def do(self, op, timeout=60, **fields):
         return self.wait(self.ask(op, **fields), timeout)
 
@@ -109,7 +113,7 @@ class Helper(Wire):
         self.started = time.monotonic() - began
         self.port = int(adb(serial, "forward", "tcp:0", f"localabstract:{self.name}") or self.old_forward())
         super().__init__(self.port)
-        self.hello, _ = self.do("hello", token=self.token, proto=1)
+        self.hello, _ = self.do("hello", token=self.token, protocol=1)
         self.greeted = time.monotonic() - began
 
     def old_forward(self):
@@ -146,7 +150,7 @@ if __name__ == "__main__":
         began = time.monotonic()
         header, body = helper.do(op, **fields)
         print(json.dumps(header, ensure_ascii=False), f"{(time.monotonic() - began) * 1000:.0f} ms")
-        if body[:1] == b"<" or fields.get("service"):
+        if body[:1] == b"<":
             print(body.decode())
         elif body:
             open("/tmp/body", "wb").write(body)

@@ -33,9 +33,9 @@ def main():
     with Helper(SERIAL) as helper:
         nothing, free, ready = lambda: None, lambda: helper.do("release"), lambda: helper.do("tree")
         print(f"started in {helper.started:.2f} s")
-        in_turns("ping", helper, ("ping", lambda: helper.do("ping"), nothing))
+        in_turns("cancel", helper, ("cancel", lambda: helper.do("cancel"), nothing))
         shell("am force-stop com.android.calculator2; am start -W -n com.android.calculator2/.Calculator")
-        helper.do("quiet", idle_ms=500, limit_ms=10000)
+        helper.still(500, 10000)
         reports = [["power"], ["window", "-a"]]
         in_turns("look", helper, ("tree", lambda: helper.do("tree", deflate=True), ready), ("tree, not compressed", lambda: helper.do("tree"), ready), ("tree, newly connected", lambda: helper.do("tree"), free),
                  ("tree and reports of windows", lambda: helper.do("tree", reports=reports), ready),
@@ -47,17 +47,16 @@ def main():
                  ("swipe of 200 ms", lambda: helper.do("swipe", x1=400, y1=700, x2=80, y2=700, duration_ms=200), nothing),
                  ("input swipe, 200 ms", lambda: shell("input swipe 400 700 80 700 200"), nothing))
         shell("am start -W -a android.intent.action.SENDTO -d sms:5550100")
-        helper.do("quiet", idle_ms=700, limit_ms=10000)
+        helper.still(700, 10000)
         clear = lambda: helper.do("text", text="", replace=True)
-        in_turns("text", helper, ("paste, 12 characters, read back", lambda: helper.do("text", text="hello world!", how="paste"), clear),
-                 ("paste, 6 with an emoji, read back", lambda: helper.do("text", text="é漢字😀!?", how="paste"), clear),
-                 ("keys, 12 characters, read back", lambda: helper.do("text", text="hello world!", how="keys"), clear),
+        in_turns("text", helper, ("paste, 12 characters, read back", lambda: helper.do("text", text="hello world!"), clear),
+                 ("paste, 6 with an emoji, read back", lambda: helper.do("text", text="é漢字😀!?"), clear),
                  ("input text, 12 characters", lambda: shell("input text hello%sworld!"), clear))
         clear()
         in_turns("clipboard", helper, ("clip_get", lambda: helper.do("clip_get"), nothing), ("clip_set", lambda: helper.do("clip_set", text="né😀"), nothing))
         in_turns("picture", helper, ("shot, JPEG 240x400", lambda: helper.do("shot", quality=70, max_side=400), nothing),
                  ("screencap -p", lambda: shell("screencap -p"), nothing))
-        in_turns("apps", helper, ("apps", lambda: helper.do("apps"), nothing), ("tools", lambda: helper.do("tools"), nothing))
+        in_turns("apps", helper, ("apps", lambda: helper.do("apps"), nothing))
         shell("input keyevent 4; input keyevent 4")
 
 

@@ -7,7 +7,7 @@
 //! runs the service (`App::on_start_command`); for an app with unknown code nothing happens, like a real tool that
 //! stays silent.
 //!
-//! Not here: the programs that start services (`programs/am`, the helper's `courier`), waiting for replies, bound
+//! Not here: the programs that start services (`programs/am`, the helper's `call_service`), waiting for replies, bound
 //! services.
 
 mod rules;

@@ -1,10 +1,12 @@
-//! The host side of the helper, our small program on a phone: it does in milliseconds what shell commands do in seconds, and
-//! what none of them can do.
+//! The host side of the helper, our small program on a phone: it does in milliseconds what shell
+//! commands do in seconds, and what none of them can do.
 //!
-//! Start with [`Android::ask_helper`], for what only the helper can do, and [`Android::try_helper`], the first backend of a
-//! ladder whose second one is a shell command. `jar` puts the program on the phone; `process` keeps it running,
-//! `connection` sends concurrent requests over one stream, `protocol` and `frame` define its bytes. The ops are in `apps`,
-//! `call_service`, `clipboard`, `events`, `screenshot`, `stream`, `text`, `touch` and `tree`. Nothing is installed: the program is a file.
+//! Start with [`Android::ask_helper`], for what only the helper can do, and
+//! [`Android::try_helper`], for what a shell command can do, too. `jar` puts the program on the
+//! phone; `process` keeps it running, `connection` sends concurrent requests over one stream,
+//! `protocol` and `frame` define its bytes. The operations are in `apps`, `call_service`,
+//! `clipboard`, `events`, `screenshot`, `stream`, `text`, `touch` and `tree`. Nothing is installed:
+//! the program is a file.
 //!
 //! ```text
 //!             push, start         ready, hello                   an op
@@ -15,8 +17,9 @@
 //!     └──────────────────────────────────────────┘
 //! ```
 //!
-//! The first op starts the helper, and the start continues if that op is cancelled. An op is never sent twice: if the
-//! reply of one that acts is lost, the error says that it may have happened, and no shell command does it again.
+//! The first operation starts the helper, and the start continues if that operation is cancelled.
+//! None is sent twice: if the reply of one that acts is lost, the error says that it may have
+//! happened, and no shell command does it again.
 
 mod apps;
 mod call_service;
@@ -35,12 +38,15 @@ mod touch;
 mod tree;
 mod trial;
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use bytes::Bytes;
-use serde_json::Value;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
 use thumbwire_adb::Transport;
 use thumbwire_base::lock;
 use tokio::sync::watch;
@@ -49,6 +55,7 @@ use tokio::time::{Instant, timeout};
 
 use super::{Android, transport_error};
 use crate::backends::{self, Backend};
+use crate::error::excerpt;
 use crate::{Error, HelperStatus, ServiceReply, ServiceRequest, SideEffect, StartServiceError};
 use connection::{Connection, ConnectionEnd, RequestError};
 use frame::Header;
@@ -59,7 +66,7 @@ use protocol::{HelperError, Reply};
 const GIVEN_UP: Duration = Duration::from_secs(60);
 
 /// How long an operation that shell commands can do, too, waits for the helper's start.
-const SOON: Duration = Duration::from_secs(2);
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// How long the helper may take to listen, and then to reply to the handshake.
 const STARTING: Duration = Duration::from_secs(5);
@@ -84,7 +91,7 @@ const GRACE: Duration = Duration::from_secs(2);
 const NEEDS: &str = "receiving an app's reply";
 
 /// Protocol version.
-const PROTO: u64 = 1;
+const PROTOCOL: u64 = 1;
 
 /// Whether a phone's helper is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -130,22 +137,22 @@ impl Android {
 
     async fn call_once(
         &self,
-        letter: &ServiceRequest,
+        request: &ServiceRequest,
         until: Instant,
     ) -> Result<ServiceReply, Error> {
         let connection = self.helper(NEEDS).await?;
         // The start counts towards the caller's time limit.
         let limit = until.saturating_duration_since(Instant::now());
         if limit.is_zero() {
-            let output = "starting our helper took the whole time limit; nothing was sent".into();
-            return Err(Error::NotReady { what: call_service::WHAT, text: output });
+            let text = "starting our helper took the whole time limit; nothing was sent".into();
+            return Err(Error::NotReady { what: call_service::WHAT, text });
         }
-        let request = call_service::encode(letter, limit);
-        let reply = connection.ask("courier", request, limit.saturating_add(GRACE)).await;
+        let fields = call_service::encode(request, limit);
+        let reply = connection.ask(call_service::OP, fields, limit.saturating_add(GRACE)).await;
         match reply.map_err(|why| unanswered(why, call_service::WHAT))? {
-            Reply::Done(said, _) | Reply::More(said, _) => {
-                backends::note("courier", Backend::Helper);
-                call_service::read_answer(letter, &said)
+            Reply::Done(fields, _) | Reply::More(fields, _) => {
+                backends::note(call_service::OP, Backend::Helper);
+                call_service::read_answer(request, fields)
             }
             Reply::Failed(HelperError { code, .. }) if code == "unsupported" => Err(absent(NEEDS)),
             Reply::Failed(fault) => call_service::read_fault(fault),
@@ -153,13 +160,17 @@ impl Android {
     }
 
     /// Asks the helper for an operation, which is never sent twice.
-    async fn ask_helper(&self, operation: Operation, fields: Header) -> Result<Header, Error> {
+    async fn ask_helper<R: DeserializeOwned>(
+        &self,
+        operation: Operation,
+        fields: Header,
+    ) -> Result<R, Error> {
         let Operation { op, needs, what, limit, .. } = operation;
         let connection = self.helper(needs).await?;
         match connection.ask(op, fields, limit).await.map_err(|why| unanswered(why, what))? {
-            Reply::Done(output, _) | Reply::More(output, _) => {
+            Reply::Done(fields, _) | Reply::More(fields, _) => {
                 backends::note(op, Backend::Helper);
-                Ok(output)
+                operation.read(fields)
             }
             Reply::Failed(error) => Err(operation.read_fault(error)),
         }
@@ -171,15 +182,15 @@ impl Android {
     /// # Errors
     /// What the helper says about the operation, or that its reply was lost after it may have acted. With
     /// [`HelperMode::Require`], also why the helper cannot be used.
-    async fn try_helper(
+    async fn try_helper<R: DeserializeOwned>(
         &self,
         operation: Operation,
         fields: Header,
-    ) -> Result<Option<(Header, Bytes)>, Error> {
-        let result = self.ask_first(operation, fields).await?;
-        let backend = if result.is_some() { Backend::Helper } else { Backend::Shell };
+    ) -> Result<Option<(R, Bytes)>, Error> {
+        let reply = self.ask_first(operation, fields).await?;
+        let backend = if reply.is_some() { Backend::Helper } else { Backend::Shell };
         backends::note(operation.op, backend);
-        Ok(result)
+        reply.map(|(fields, body)| Ok((operation.read(fields)?, body))).transpose()
     }
 
     async fn ask_first(
@@ -198,8 +209,8 @@ impl Android {
             RequestError::TimedOut => !acts,
         };
         let error = match reply {
-            Ok(Reply::Done(output, body) | Reply::More(output, body)) => {
-                return Ok(Some((output, body)));
+            Ok(Reply::Done(fields, body) | Reply::More(fields, body)) => {
+                return Ok(Some((fields, body)));
             }
             Ok(Reply::Failed(error)) if error.code == "unsupported" => absent(operation.needs),
             Ok(Reply::Failed(error)) if left_to_shell.contains(&&*error.code) => {
@@ -218,12 +229,12 @@ impl Android {
         operation: Operation,
     ) -> Result<Option<Arc<Connection>>, Error> {
         let Operation { op, needs, .. } = operation;
-        let soon = match self.helper.mode {
+        let patience = match self.helper.mode {
             HelperMode::Off => return Ok(None),
             HelperMode::Require => Duration::MAX,
-            HelperMode::Auto => SOON.saturating_sub(self.helper.starting_since()),
+            HelperMode::Auto => PATIENCE.saturating_sub(self.helper.starting_since()),
         };
-        match timeout(soon, self.helper(needs)).await {
+        match timeout(patience, self.helper(needs)).await {
             Ok(Ok(connection)) if connection.has(op) => Ok(Some(connection)),
             Ok(Ok(_)) => self.without_helper(absent(needs)),
             Ok(Err(error @ (Error::NotConnected { .. } | Error::Unauthorized { .. }))) => {
@@ -240,9 +251,10 @@ impl Android {
             return Err(error);
         }
         let id = &self.identity.id;
-        match self.helper.reason_logged.swap(true, Ordering::Relaxed) {
-            false => tracing::warn!("{id}: shell commands do the helper's work: {error}"),
-            true => tracing::debug!("{id}: shell commands do the helper's work: {error}"),
+        if self.helper.reason_logged.swap(true, Ordering::Relaxed) {
+            tracing::debug!("{id}: shell commands do the helper's work: {error}");
+        } else {
+            tracing::warn!("{id}: shell commands do the helper's work: {error}");
         }
         Ok(None)
     }
@@ -275,7 +287,7 @@ impl Android {
         }
         let compiles = self.api_level().await? < COMPILED;
         let limit = if compiles { COMPILING } else { STARTING };
-        let mut coming = {
+        let mut start = {
             let mut state = self.helper.lock();
             match &*state {
                 State::Up(connection) if connection.is_good() => return Ok(Arc::clone(connection)),
@@ -283,36 +295,49 @@ impl Android {
                     return Err(why.clone().into_error());
                 }
                 // Unless its task has ended without a result.
-                State::Starting { coming, .. } if coming.has_changed().is_ok() => coming.clone(),
+                State::Starting { start, .. } if start.has_changed().is_ok() => start.clone(),
                 _ => {
-                    let (tell, coming) = watch::channel(None);
+                    let (sender, start) = watch::channel(None);
                     let (transport, helper) =
                         (Arc::clone(&self.transport), self.helper.state.clone());
+                    let this_start = start.clone();
                     let task = tokio::spawn(async move {
-                        let coming =
+                        let starting =
                             timeout(limit + UNTIL_GIVEN_UP, start_and_connect(&*transport, limit));
                         let late =
                             || HelperUnavailable::Failed("the phone does not respond".into());
-                        let result = coming.await.unwrap_or_else(|_| Err(late())).map(Arc::new);
-                        *lock(&helper) = match &result {
-                            Ok(connection) => State::Up(Arc::clone(connection)),
-                            Err(HelperUnavailable::NotConnected(_)) => State::Unknown,
-                            Err(why) => State::Unavailable(Instant::now(), why.clone()),
-                        };
-                        tell.send_replace(Some(result));
+                        let result = starting.await.unwrap_or_else(|_| Err(late())).map(Arc::new);
+                        if settle(&helper, &this_start, &result) {
+                            sender.send_replace(Some(result));
+                        }
                     });
                     let task = task.abort_handle();
                     let since = Instant::now();
-                    *state = State::Starting { coming: coming.clone(), task, since };
-                    coming
+                    *state = State::Starting { start: start.clone(), task, since };
+                    start
                 }
             }
         };
-        let result = coming.wait_for(Option::is_some).await.ok().and_then(|came| came.clone());
+        let result = start.wait_for(Option::is_some).await.ok().and_then(|result| result.clone());
         result
             .unwrap_or_else(|| Err(HelperUnavailable::Failed("the start was cancelled".into())))
             .map_err(HelperUnavailable::into_error)
     }
+}
+
+/// Stores how a start ended, unless the helper was shut down meanwhile: then its connection is
+/// dropped, which ends the process.
+fn settle(helper: &Mutex<State>, this_start: &StartReceiver, result: &ConnectResult) -> bool {
+    let mut state = lock(helper);
+    if !matches!(&*state, State::Starting { start, .. } if start.same_channel(this_start)) {
+        return false;
+    }
+    *state = match result {
+        Ok(connection) => State::Up(Arc::clone(connection)),
+        Err(HelperUnavailable::NotConnected(_)) => State::Unknown,
+        Err(why) => State::Unavailable(Instant::now(), why.clone()),
+    };
+    true
 }
 
 /// An operation of the helper.
@@ -333,17 +358,22 @@ struct Operation {
 }
 
 impl Operation {
+    /// Reads the fields of a reply.
+    fn read<R: DeserializeOwned>(self, fields: Header) -> Result<R, Error> {
+        read(self.op, fields)
+    }
+
     fn read_fault(self, error: HelperError) -> Error {
         let Self { needs, what, .. } = self;
-        let HelperError { code, text, advice } = error;
-        let said = [text, advice];
-        let said: Vec<&str> =
-            said.iter().map(String::as_str).filter(|text| !text.is_empty()).collect();
-        let text = said.join("; ");
+        let HelperError { code, message, advice } = error;
+        let words = [message, advice];
+        let words: Vec<&str> =
+            words.iter().map(String::as_str).filter(|word| !word.is_empty()).collect();
+        let text = words.join("; ");
         match code.as_str() {
             "unsupported" => absent(needs),
             // Nothing was done.
-            "ua_busy" | "no_window" | "stale_node" | "background" => Error::NotReady { what, text },
+            "ua_busy" | "no_window" | "background" => Error::NotReady { what, text },
             "refused" | "too_large" => Error::Refused { what, reason: text },
             _ => Error::Failed { what, text: format!("{code}; {text}") },
         }
@@ -365,7 +395,7 @@ enum State {
     /// It did not start at this time.
     Unavailable(Instant, HelperUnavailable),
     Starting {
-        coming: watch::Receiver<Option<ConnectResult>>,
+        start: StartReceiver,
         task: AbortHandle,
         since: Instant,
     },
@@ -373,6 +403,9 @@ enum State {
 }
 
 type ConnectResult = Result<Arc<Connection>, HelperUnavailable>;
+
+/// Receives how a start ends.
+type StartReceiver = watch::Receiver<Option<ConnectResult>>;
 
 impl Default for Helper {
     fn default() -> Self {
@@ -429,7 +462,7 @@ impl HelperUnavailable {
     fn into_error(self) -> Error {
         match self {
             Self::NotConnected(why) => Error::NotConnected { reason: why, acted: SideEffect::None },
-            Self::Failed(said) => Error::NotReady { what: "start our helper", text: said },
+            Self::Failed(text) => Error::NotReady { what: "start our helper", text },
         }
     }
 }
@@ -449,14 +482,12 @@ fn absent(needs: &'static str) -> Error {
 
 fn unanswered(why: RequestError, what: &'static str) -> Error {
     match why {
-        RequestError::NotSent(said) => {
-            Error::NotReady { what, text: format!("our helper: {said}") }
+        RequestError::NotSent(why) => Error::NotReady { what, text: format!("our helper: {why}") },
+        RequestError::Ended(ConnectionEnd { text, phone: true }) => {
+            Error::NotConnected { reason: text, acted: SideEffect::Possible }
         }
-        RequestError::Ended(ConnectionEnd { text: words, phone: true }) => {
-            Error::NotConnected { reason: words, acted: SideEffect::Possible }
-        }
-        RequestError::Ended(ConnectionEnd { text: words, phone: false }) => {
-            Error::Failed { what, text: format!("our helper ended before it replied: {words}") }
+        RequestError::Ended(ConnectionEnd { text, phone: false }) => {
+            Error::Failed { what, text: format!("our helper ended before it replied: {text}") }
         }
         RequestError::TimedOut => {
             Error::Failed { what, text: "our helper did not reply in time".into() }
@@ -473,42 +504,64 @@ async fn start_and_connect(
     jar::push(transport).await?;
     let name = format!("thumbwire-{}", random::<8>()?);
     let token = random::<16>()?;
-    let mut held = HelperProcess::start(transport, &name, &token).await?;
-    match timeout(limit, held.wait_until_ready()).await {
+    let mut process = HelperProcess::start(transport, &name, &token).await?;
+    match timeout(limit, process.wait_until_ready()).await {
         Ok(true) => {}
         Ok(false) => {
-            return Err(HelperUnavailable::Failed(format!("it exited: {}", held.last_output())));
+            return Err(HelperUnavailable::Failed(format!("it exited: {}", process.last_output())));
         }
         Err(_) => {
-            let output = held.last_output();
+            let output = process.last_output();
             return Err(HelperUnavailable::Failed(format!(
                 "it is not listening after {limit:?}: {output}"
             )));
         }
     }
     let stream = transport.open(&format!("localabstract:{name}")).await.map_err(lost)?;
-    let connection = Connection::over(stream, held.wait());
+    let connection = Connection::over(stream, process.wait());
     handshake(&connection, token).await?;
     Ok(connection)
 }
 
 async fn handshake(connection: &Connection, token: String) -> Result<(), HelperUnavailable> {
-    let fields = [("token", Value::from(token)), ("proto", Value::from(PROTO))];
-    let fields = Header::from_iter(fields.map(|(name, value)| (name.to_owned(), value)));
-    let output = match connection.ask("hello", fields, STARTING).await {
-        Ok(Reply::Done(said, _) | Reply::More(said, _)) => said,
-        Ok(Reply::Failed(HelperError { code, text: says, .. })) => {
-            return Err(HelperUnavailable::Failed(format!("handshake failed: {code}; {says}")));
+    let fields = fields(json!({ "token": token, "protocol": PROTOCOL }));
+    let fields = match connection.ask("hello", fields, STARTING).await {
+        Ok(Reply::Done(fields, _) | Reply::More(fields, _)) => fields,
+        Ok(Reply::Failed(HelperError { code, message, .. })) => {
+            return Err(HelperUnavailable::Failed(format!("handshake failed: {code}; {message}")));
         }
         Err(why) => return Err(unanswered(why, "do the handshake with our helper").into()),
     };
-    let proto = output.get("proto").and_then(Value::as_u64);
-    if proto != Some(PROTO) {
+    tracing::debug!(hello = %Value::from(fields.clone()), "helper started");
+    let hello: Hello = read("hello", fields)?;
+    if hello.protocol != PROTOCOL {
         return Err(HelperUnavailable::Failed("it uses another protocol version".into()));
     }
-    tracing::debug!(said = %serde_json::Value::from(output.clone()), "helper started");
-    connection.set_hello(output);
+    connection.set_hello(hello);
     Ok(())
+}
+
+/// What the helper says at the handshake.
+#[derive(Debug, Deserialize)]
+struct Hello {
+    protocol: u64,
+    /// The operations that it has.
+    ops: Vec<String>,
+    /// API level.
+    sdk: Option<u32>,
+    /// Its process id.
+    pid: Option<u32>,
+    /// The hidden methods of Android that it found, by what they are for.
+    #[serde(default)]
+    variants: BTreeMap<String, Option<String>>,
+}
+
+/// Reads the fields of a reply to this operation.
+fn read<R: DeserializeOwned>(op: &str, fields: Header) -> Result<R, Error> {
+    R::deserialize(&fields).map_err(|why| Error::Unreadable {
+        command: op.to_owned(),
+        text: excerpt(format!("{why}: {}", Value::from(fields))),
+    })
 }
 
 /// The fields of a request.
@@ -539,7 +592,7 @@ mod tests {
     #[test]
     fn helper_errors_are_mapped() {
         let limit = Duration::ZERO;
-        let op = Operation {
+        let operation = Operation {
             op: "clip_set",
             needs: "the clipboard",
             what: "set it",
@@ -549,8 +602,8 @@ mod tests {
         };
         let map = |code: &str| {
             let error =
-                HelperError { code: code.into(), text: "words".into(), advice: "advice".into() };
-            op.read_fault(error)
+                HelperError { code: code.into(), message: "words".into(), advice: "advice".into() };
+            operation.read_fault(error)
         };
         assert!(matches!(map("unsupported"), Error::HelperMissing { what: "the clipboard" }));
         assert!(
@@ -558,5 +611,31 @@ mod tests {
         );
         assert!(matches!(map("too_large"), Error::Refused { .. }));
         assert!(map("internal").to_string().contains("internal; words; advice"));
+    }
+
+    #[tokio::test]
+    async fn start_that_ends_after_the_shutdown_leaves_no_helper() {
+        let (_sender, start) = watch::channel(None);
+        let task = tokio::spawn(std::future::pending::<()>()).abort_handle();
+        let starting = |start: &StartReceiver| State::Starting {
+            start: start.clone(),
+            task: task.clone(),
+            since: Instant::now(),
+        };
+        let connected = || {
+            let (near, _far) = tokio::io::duplex(64);
+            Ok(Arc::new(Connection::over(near, std::future::pending())))
+        };
+        let helper = Helper::default();
+        *helper.lock() = starting(&start);
+        helper.shut_down().await;
+        assert!(!settle(&helper.state, &start, &connected()));
+        assert!(matches!(&*helper.lock(), State::Unknown));
+        // The same if it was started again since.
+        let (_sender, second) = watch::channel(None);
+        *helper.lock() = starting(&second);
+        assert!(!settle(&helper.state, &start, &connected()));
+        assert!(settle(&helper.state, &second, &connected()));
+        assert!(matches!(&*helper.lock(), State::Up(_)));
     }
 }

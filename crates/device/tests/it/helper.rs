@@ -18,7 +18,7 @@ use tokio::time::Instant;
 
 const LIMIT: Duration = Duration::from_secs(10);
 
-fn letter(value: &str) -> ServiceRequest {
+fn request(value: &str) -> ServiceRequest {
     ServiceRequest {
         to: Component { app: AppId("com.x".into()), class: "com.x.Tool".into() },
         extras: vec![("request".into(), value.into())],
@@ -30,7 +30,7 @@ fn letter(value: &str) -> ServiceRequest {
 /// Replies with the request.
 fn echo(reply: &Value) -> Vec<HelperOutput> {
     match reply["op"].as_str().unwrap() {
-        "courier" => {
+        "call_service" => {
             let asked = reply["extras"][0][1].clone();
             let extras = json!([["response", asked], ["unasked", "x"]]);
             vec![answer(reply, json!({ "ok": true, "code": 7, "extras": extras, "uid": 10123 }))]
@@ -51,13 +51,13 @@ async fn request_is_delivered_and_its_reply_returned() {
         phone.old = old;
         let (phone, device) = phone.attach().await;
         for value in ["{\"é\":\"漢字 😀\"}", "second"] {
-            assert_eq!(device.call_service(&letter(value), LIMIT).await.unwrap(), answered(value));
+            assert_eq!(device.call_service(&request(value), LIMIT).await.unwrap(), answered(value));
         }
         assert_eq!(phone.starts.load(Ordering::SeqCst), 1, "started once, then reused");
-        let asked = &phone.heard("courier")[0];
+        let asked = &phone.heard("call_service")[0];
         assert_eq!(asked["component"], "com.x/com.x.Tool");
         assert_eq!(asked["callbacks"], json!(["mcp_callback", "callback"]));
-        assert_eq!(asked["wanted"], json!(["response"]));
+        assert_eq!(asked["result_extras"], json!(["response"]));
         let limit = asked["limit_ms"].as_u64().unwrap();
         assert!(limit > 0 && limit <= 10_000, "the limit includes the helper's start: {limit}");
         device.restore_borrowed().await;
@@ -85,7 +85,7 @@ async fn concurrent_requests_share_one_helper_and_match_replies() {
         tokio::spawn(async move {
             let value = format!("number {nth}");
             assert_eq!(
-                device.call_service(&letter(&value), LIMIT).await.unwrap(),
+                device.call_service(&request(&value), LIMIT).await.unwrap(),
                 answered(&value)
             );
         })
@@ -100,7 +100,7 @@ async fn concurrent_requests_share_one_helper_and_match_replies() {
 async fn helper_error_codes_are_mapped() {
     fn by_code(reply: &Value) -> Vec<HelperOutput> {
         let code = reply["extras"][0][1].clone();
-        vec![answer(reply, json!({ "error": code, "says": "its words", "try": "advice" }))]
+        vec![answer(reply, json!({ "error": code, "message": "its words", "advice": "advice" }))]
     }
     let (phone, device) = Phone::with(by_code).attach().await;
     let text = || "its words".to_owned();
@@ -111,17 +111,17 @@ async fn helper_error_codes_are_mapped() {
         ("background", ServiceReply::NotStarted(StartServiceError::BackgroundRestricted(text()))),
         ("too_large", ServiceReply::NotStarted(StartServiceError::TooLarge { max: 200_000 })),
     ] {
-        assert_eq!(device.call_service(&letter(code), LIMIT).await.unwrap(), expected, "{code}");
+        assert_eq!(device.call_service(&request(code), LIMIT).await.unwrap(), expected, "{code}");
     }
     let spared = |phone: &Phone| phone.spared.load(Ordering::SeqCst);
     assert_eq!(
-        (spared(&phone), phone.heard("courier").len()),
+        (spared(&phone), phone.heard("call_service").len()),
         (1, 6),
         "background starts are tried twice"
     );
-    let error = device.call_service(&letter("internal"), LIMIT).await.unwrap_err();
+    let error = device.call_service(&request("internal"), LIMIT).await.unwrap_err();
     assert!(matches!(&error, Error::Failed { text, .. } if text.contains("its words")), "{error}");
-    let error = device.call_service(&letter("unsupported"), LIMIT).await.unwrap_err();
+    let error = device.call_service(&request("unsupported"), LIMIT).await.unwrap_err();
     assert!(matches!(error, Error::HelperMissing { .. }), "{error}");
 }
 
@@ -133,21 +133,21 @@ async fn file_that_cannot_be_written_is_reported_and_tried_again_after_a_minute(
     phone.lies_there.store(false, Ordering::SeqCst);
     let (phone, device) = phone.attach().await;
     for _ in 0..3 {
-        let error = device.call_service(&letter("x"), LIMIT).await.unwrap_err();
+        let error = device.call_service(&request("x"), LIMIT).await.unwrap_err();
         assert!(error.to_string().contains("no room"), "{error}");
         assert_eq!(error.acted(), SideEffect::None);
     }
     let looked = || phone.looked.load(Ordering::SeqCst);
     assert_eq!((looked(), phone.starts.load(Ordering::SeqCst)), (1, 0));
     tokio::time::advance(Duration::from_secs(61)).await;
-    assert!(device.call_service(&letter("x"), LIMIT).await.is_err());
+    assert!(device.call_service(&request("x"), LIMIT).await.is_err());
     assert_eq!(looked(), 2);
 }
 
 #[tokio::test]
 async fn oversized_request_is_not_sent() {
     let (phone, device) = Phone::with(echo).attach().await;
-    let result = device.call_service(&letter(&"x".repeat(200_001)), LIMIT).await.unwrap();
+    let result = device.call_service(&request(&"x".repeat(200_001)), LIMIT).await.unwrap();
     assert_eq!(result, ServiceReply::NotStarted(StartServiceError::TooLarge { max: 200_000 }));
     assert_eq!(phone.starts.load(Ordering::SeqCst), 0);
 }
@@ -164,17 +164,17 @@ async fn dead_helper_fails_pending_requests_and_restarts_later() {
     let (phone, device) = Phone::with(dies).attach().await;
     let waits = {
         let device = Arc::clone(&device);
-        tokio::spawn(async move { device.call_service(&letter("wait"), LIMIT).await })
+        tokio::spawn(async move { device.call_service(&request("wait"), LIMIT).await })
     };
-    phone.until_heard("courier", 1).await;
-    let dies = device.call_service(&letter("die"), LIMIT).await;
+    phone.until_heard("call_service", 1).await;
+    let dies = device.call_service(&request("die"), LIMIT).await;
     for failed in [dies, waits.await.unwrap()] {
         let error = failed.unwrap_err();
         assert_eq!(error.acted(), SideEffect::Possible);
         assert!(error.to_string().contains("Killed"), "{error}");
     }
-    assert_eq!(phone.heard("courier").len(), 2, "nothing was sent twice");
-    assert_eq!(device.call_service(&letter("x"), LIMIT).await.unwrap(), answered("x"));
+    assert_eq!(phone.heard("call_service").len(), 2, "nothing was sent twice");
+    assert_eq!(device.call_service(&request("x"), LIMIT).await.unwrap(), answered("x"));
     assert_eq!(phone.starts.load(Ordering::SeqCst), 2);
 }
 
@@ -199,10 +199,10 @@ async fn malformed_reply_ends_the_connection_with_the_reason() {
         ("cut", "closed"),
     ];
     for (nth, (value, named)) in cases.into_iter().enumerate() {
-        let error = device.call_service(&letter(value), LIMIT).await.unwrap_err();
+        let error = device.call_service(&request(value), LIMIT).await.unwrap_err();
         let named = error.to_string().contains(named) || value == "cut";
         assert!(named && error.acted() == SideEffect::Possible, "{value}: {error}");
-        assert_eq!(device.call_service(&letter("x"), LIMIT).await.unwrap(), answered("x"));
+        assert_eq!(device.call_service(&request("x"), LIMIT).await.unwrap(), answered("x"));
         assert_eq!(phone.starts.load(Ordering::SeqCst), nth + 2);
     }
 }
@@ -216,37 +216,37 @@ async fn unexpected_reply_is_an_error_but_the_connection_stays() {
         }
     }
     let (phone, device) = Phone::with(odd).attach().await;
-    let error = device.call_service(&letter("odd"), LIMIT).await.unwrap_err();
+    let error = device.call_service(&request("odd"), LIMIT).await.unwrap_err();
     assert!(matches!(error, Error::Unreadable { .. }), "{error}");
-    assert_eq!(device.call_service(&letter("x"), LIMIT).await.unwrap(), answered("x"));
+    assert_eq!(device.call_service(&request("x"), LIMIT).await.unwrap(), answered("x"));
     assert_eq!(phone.starts.load(Ordering::SeqCst), 1);
 }
 
 #[tokio::test]
 async fn dropped_request_is_cancelled_on_the_phone() {
     fn silent(reply: &Value) -> Vec<HelperOutput> {
-        if reply["op"] == "courier" { Vec::new() } else { echo(reply) }
+        if reply["op"] == "call_service" { Vec::new() } else { echo(reply) }
     }
     let (phone, device) = Phone::with(silent).attach().await;
     let waits = {
         let device = Arc::clone(&device);
-        tokio::spawn(async move { device.call_service(&letter("x"), LIMIT).await })
+        tokio::spawn(async move { device.call_service(&request("x"), LIMIT).await })
     };
-    phone.until_heard("courier", 1).await;
+    phone.until_heard("call_service", 1).await;
     waits.abort();
     phone.until_heard("cancel", 1).await;
-    assert_eq!(phone.heard("cancel")[0]["of"], phone.heard("courier")[0]["id"]);
+    assert_eq!(phone.heard("cancel")[0]["of"], phone.heard("call_service")[0]["id"]);
 }
 
 #[tokio::test]
 async fn timed_out_request_may_have_acted() {
     fn silent(reply: &Value) -> Vec<HelperOutput> {
-        if reply["op"] == "courier" { Vec::new() } else { echo(reply) }
+        if reply["op"] == "call_service" { Vec::new() } else { echo(reply) }
     }
     let (phone, device) = Phone::with(silent).attach().await;
     tokio::time::pause();
     let began = Instant::now();
-    let error = device.call_service(&letter("x"), LIMIT).await.unwrap_err();
+    let error = device.call_service(&request("x"), LIMIT).await.unwrap_err();
     assert!(began.elapsed() >= LIMIT && began.elapsed() <= LIMIT + Duration::from_secs(3));
     assert_eq!(error.acted(), SideEffect::Possible);
     phone.until_heard("cancel", 1).await;
@@ -257,7 +257,7 @@ async fn hung_helper_is_not_reused() {
     let (phone, device) = Phone::with(|_| Vec::new()).attach().await;
     tokio::time::pause();
     for starts in 1..3 {
-        device.call_service(&letter("x"), LIMIT).await.unwrap_err();
+        device.call_service(&request("x"), LIMIT).await.unwrap_err();
         assert_eq!(phone.starts.load(Ordering::SeqCst), starts);
     }
 }
@@ -267,7 +267,7 @@ async fn failed_start_reports_the_helpers_output() {
     let mut phone = Phone::with(echo);
     phone.listens = false;
     let (_, device) = phone.attach().await;
-    let error = device.call_service(&letter("x"), LIMIT).await.unwrap_err();
+    let error = device.call_service(&request("x"), LIMIT).await.unwrap_err();
     assert!(error.to_string().contains("no such class"), "{error}");
     assert_eq!(error.acted(), SideEffect::None);
 }
@@ -275,10 +275,10 @@ async fn failed_start_reports_the_helpers_output() {
 #[tokio::test]
 async fn failed_handshake_rejects_the_helper() {
     fn refuses(_: &Value) -> Value {
-        json!({ "error": "refused", "says": "not the token", "try": "" })
+        json!({ "error": "refused", "message": "not the token", "advice": "" })
     }
     fn newer(_: &Value) -> Value {
-        json!({ "ok": true, "proto": 2, "ops": ["courier"] })
+        json!({ "ok": true, "protocol": 2, "ops": ["call_service"] })
     }
     for (hello, told) in
         [(refuses as fn(&Value) -> Value, "not the token"), (newer, "another protocol version")]
@@ -286,10 +286,10 @@ async fn failed_handshake_rejects_the_helper() {
         let mut phone = Phone::with(echo);
         phone.hello = hello;
         let (phone, device) = phone.attach().await;
-        let error = device.call_service(&letter("x"), LIMIT).await.unwrap_err();
+        let error = device.call_service(&request("x"), LIMIT).await.unwrap_err();
         assert!(error.to_string().contains(told), "{error}");
         assert_eq!(error.acted(), SideEffect::None);
-        assert!(phone.heard("courier").is_empty());
+        assert!(phone.heard("call_service").is_empty());
         phone.until_gone().await;
     }
 }
@@ -298,8 +298,8 @@ async fn failed_handshake_rejects_the_helper() {
 async fn start_survives_cancellation_and_idle_helper_is_restarted() {
     let (phone, device) = Phone::with(echo).attach().await;
     {
-        let letter = letter("gone");
-        let mut asked = Box::pin(device.call_service(&letter, LIMIT));
+        let gone = request("gone");
+        let mut asked = Box::pin(device.call_service(&gone, LIMIT));
         // Until the API level was read and the start has begun.
         while phone.starts.load(Ordering::SeqCst) == 0 {
             let hears = phone.hears.notified();
@@ -310,11 +310,11 @@ async fn start_survives_cancellation_and_idle_helper_is_restarted() {
             }
         }
     }
-    assert_eq!(device.call_service(&letter("x"), LIMIT).await.unwrap(), answered("x"));
+    assert_eq!(device.call_service(&request("x"), LIMIT).await.unwrap(), answered("x"));
     assert_eq!(phone.starts.load(Ordering::SeqCst), 1);
     tokio::time::pause();
     tokio::time::advance(Duration::from_secs(55)).await;
-    assert_eq!(device.call_service(&letter("y"), LIMIT).await.unwrap(), answered("y"));
+    assert_eq!(device.call_service(&request("y"), LIMIT).await.unwrap(), answered("y"));
     assert_eq!(phone.starts.load(Ordering::SeqCst), 2);
 }
 
@@ -323,7 +323,7 @@ async fn start_survives_cancellation_and_idle_helper_is_restarted() {
 async fn dropped_handle_ends_its_helper() {
     let (phone, direct) = Phone::with(echo).serve();
     let device = Android::attach("helped", Arc::<DirectTransport>::clone(&direct)).await.unwrap();
-    device.call_service(&letter("x"), LIMIT).await.unwrap();
+    device.call_service(&request("x"), LIMIT).await.unwrap();
     drop(device);
     phone.until_gone().await;
 }
@@ -339,7 +339,7 @@ async fn helper_is_pushed_once_and_replaces_another_file() {
         let (phone, direct) = phone.serve();
         for value in ["first", "second"] {
             let device = attach_again(Arc::clone(&direct), HelperMode::Auto).await;
-            assert_eq!(device.call_service(&letter(value), LIMIT).await.unwrap(), answered(value));
+            assert_eq!(device.call_service(&request(value), LIMIT).await.unwrap(), answered(value));
             device.restore_borrowed().await;
         }
         let files = phone.files.lock().unwrap();
@@ -356,7 +356,7 @@ async fn phone_without_room_says_so_and_is_left_as_it_was() {
     let mut phone = Phone::with(echo);
     phone.is_full = true;
     let (phone, device) = phone.attach_with(HelperMode::Auto).await;
-    let error = device.call_service(&letter("x"), LIMIT).await.unwrap_err();
+    let error = device.call_service(&request("x"), LIMIT).await.unwrap_err();
     assert!(error.to_string().contains("no room"), "{error}");
     assert_eq!(error.acted(), SideEffect::None);
     assert_eq!(phone.starts.load(Ordering::SeqCst), 0);
@@ -366,7 +366,7 @@ async fn phone_without_room_says_so_and_is_left_as_it_was() {
 #[tokio::test]
 async fn helper_that_is_off_is_not_looked_for() {
     let (phone, device) = Phone::with(echo).attach_with(HelperMode::Off).await;
-    let error = device.call_service(&letter("x"), LIMIT).await.unwrap_err();
+    let error = device.call_service(&request("x"), LIMIT).await.unwrap_err();
     assert!(matches!(error, Error::HelperMissing { .. }), "{error}");
     assert_eq!(phone.looked.load(Ordering::SeqCst), 0);
 }
@@ -376,10 +376,10 @@ async fn clipboard_is_read_and_set() {
     fn clip(request: &Value) -> Vec<HelperOutput> {
         let reply = match (request["op"].as_str().unwrap(), request["text"].as_str()) {
             ("clip_get", _) => {
-                json!({ "ok": true, "text": "né😀", "items": 1, "types": ["text/plain"] })
+                json!({ "ok": true, "text": "né😀" })
             }
             ("clip_set", Some("too much")) => {
-                json!({ "error": "too_large", "says": "it is long", "try": "send less" })
+                json!({ "error": "too_large", "message": "it is long", "advice": "send less" })
             }
             ("clip_set", Some("'; reboot\n😀")) => json!({ "ok": true }),
             (op, text) => panic!("{op} {text:?}"),
@@ -396,7 +396,10 @@ async fn clipboard_is_read_and_set() {
 #[tokio::test]
 async fn clipboard_needs_a_helper_that_has_it() {
     fn unsupported(request: &Value) -> Vec<HelperOutput> {
-        vec![answer(request, json!({ "error": "unsupported", "says": "unknown op", "try": "" }))]
+        vec![answer(
+            request,
+            json!({ "error": "unsupported", "message": "unknown op", "advice": "" }),
+        )]
     }
     let (phone, device) = Phone::with(unsupported).attach().await;
     let error = device.clipboard().await.unwrap_err();
@@ -414,7 +417,9 @@ async fn pinch_is_a_touch_of_two_fingers() {
     fn touch(request: &Value) -> Vec<HelperOutput> {
         let reply = match (request["op"].as_str().unwrap(), request["fingers"][0][0][1].as_i64()) {
             ("touch", Some(400)) => json!({ "ok": true }),
-            ("touch", _) => json!({ "error": "refused", "says": "no window", "try": "look again" }),
+            ("touch", _) => {
+                json!({ "error": "refused", "message": "no window", "advice": "look again" })
+            }
             (op, _) => panic!("{op}"),
         };
         vec![answer(request, reply)]
@@ -446,8 +451,8 @@ async fn watch_of_the_screen_is_cancelled_when_nobody_listens() {
         match request["op"].as_str().unwrap() {
             "events" => vec![
                 more(json!({ "listening": true })),
-                more(json!({ "event": { "kind": "content" } })),
-                more(json!({ "event": { "kind": "screen" } })),
+                more(json!({ "event": "content" })),
+                more(json!({ "event": "window" })),
             ],
             _ => vec![answer(request, json!({ "ok": true }))],
         }
@@ -471,8 +476,8 @@ fn willing(request: &Value) -> Vec<HelperOutput> {
         vec![HelperOutput::Body(fields, body.as_bytes().to_vec())]
     };
     match request["op"].as_str().unwrap() {
-        "tree" => done(json!({ "rev": 1, "tree_bytes": XML.len() }), &format!("{XML}{REPORTS}")),
-        "text" => done(json!({ "how": "set", "found": request["text"], "complete": true }), ""),
+        "tree" => done(json!({ "tree_bytes": XML.len() }), &format!("{XML}{REPORTS}")),
+        "text" => done(json!({ "method": "set", "found": request["text"], "complete": true }), ""),
         _ => done(json!({}), ""),
     }
 }
@@ -517,7 +522,7 @@ async fn every_operation_asks_as_the_wire_says() {
             }
             "apps" => vec![answer(request, json!({ "ok": true, "apps": [] }))],
             "clip_get" => vec![answer(request, json!({ "ok": true, "text": null }))],
-            "courier" => echo(request),
+            "call_service" => echo(request),
             _ => willing(request),
         }
     }
@@ -546,16 +551,16 @@ async fn every_operation_asks_as_the_wire_says() {
     phone.until_heard("cancel", 2).await;
     device.clipboard().await.unwrap();
     device.set_clipboard("\u{1f600}").await.unwrap();
-    let mut letter = letter("x");
-    letter.result_extras.clear();
-    device.call_service(&letter, LIMIT).await.unwrap();
+    let mut sent = request("x");
+    sent.result_extras.clear();
+    device.call_service(&sent, LIMIT).await.unwrap();
     let _ = device.launcher_apps().await;
     device.restore_borrowed().await;
     let mut asked = String::new();
     for request in phone.requests() {
         let mut request = request;
         // How much of the time limit is left.
-        if request["op"] == "courier" {
+        if request["op"] == "call_service" {
             request["limit_ms"] = "\u{2026}".into();
         }
         asked += &format!("{request}\n");
@@ -611,7 +616,7 @@ async fn errors_of_the_helper_say_what_is_in_the_way() {
             "tap" => ("refused", "the window in front belongs to nobody"),
             op => panic!("{op}"),
         };
-        vec![answer(request, json!({ "error": code, "says": says, "try": "end it" }))]
+        vec![answer(request, json!({ "error": code, "message": says, "advice": "end it" }))]
     }
     let (_phone, device) = Phone::with(fails).attach().await;
     let error = device.tree(TreeDetail::Full).await.unwrap_err();

@@ -14,7 +14,7 @@ use crate::io::Status;
 use crate::phone::automation::AutomationGuard;
 use crate::phone::{State, VirtualPhone};
 use crate::release::ToolKind;
-use thumbwire_virtual_phone::{Node, Scene, Window, WindowKind};
+use thumbwire_virtual_phone::{Node, Scene};
 
 /// 128 + `SIGKILL`: Android's runtime kills a program with an uncaught exception.
 const KILLED: i32 = 137;
@@ -169,20 +169,14 @@ pub(super) fn stale_tree(
 
 /// The dump of a scene; `None` if no application window has the focus.
 fn hierarchy(scene: &Scene, shape: &DumpFormat) -> Option<String> {
-    Some(hierarchy_of(scene, &[scene.focused()?], shape))
-}
-
-/// The dump of some windows.
-fn hierarchy_of(scene: &Scene, windows: &[&Window], shape: &DumpFormat) -> String {
+    let window = scene.focused()?;
     let mut xml = String::with_capacity(16 * 1024);
     xml.push_str("<?xml version='1.0' encoding='UTF-8' standalone='yes' ?><hierarchy");
     attribute(&mut xml, "rotation", &scene.display.rotation.to_string());
     xml.push('>');
-    for window in windows {
-        node(&mut xml, &window.root, 0, 0, shape);
-    }
+    node(&mut xml, &window.root, 0, 0, shape);
     xml.push_str("</hierarchy>");
-    xml
+    Some(xml)
 }
 
 /// The format of a dump.
@@ -206,20 +200,6 @@ struct DumpFormat {
 pub(super) fn tree_for_helper(phone: &mut State, most: usize) -> Option<String> {
     let shape = shape_of_helper(phone, most);
     hierarchy(phone.world.scene(), &shape)
-}
-
-/// The same of all windows that [`windows_for_helper`] lists.
-pub(super) fn windows_tree_for_helper(phone: &mut State, most: usize) -> Option<String> {
-    let shape = shape_of_helper(phone, most);
-    let scene = phone.world.scene();
-    scene.focused()?;
-    Some(hierarchy_of(scene, &windows_for_helper(scene), &shape))
-}
-
-/// The windows that can be used, the front one first, as `UiAutomation.getWindows` has them since Android 5. A toast takes
-/// no touches, so it is none.
-pub(super) fn windows_for_helper(scene: &Scene) -> Vec<&Window> {
-    scene.windows.iter().rev().filter(|window| window.kind != WindowKind::Toast).collect()
 }
 
 fn shape_of_helper(phone: &State, most: usize) -> DumpFormat {

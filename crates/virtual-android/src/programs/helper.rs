@@ -2,29 +2,29 @@
 //! between a host and a small program on the phone.
 //!
 //! Begin at [`start`]: the runtime's checks (`jar`), the token from standard input, a socket, `ready`; then each
-//! connection is a [`Connection`] that reads frames (`wire`) and answers them. Requests to apps are in `courier`. It is
+//! connection is a [`Connection`] that reads frames (`wire`) and answers them. Requests to apps are in `call_service`. It is
 //! written from the wire's specification and from measurements of such a helper on an Android 4.4.4, never from the
 //! host's code.
 //!
 //! ```text
 //!  stdin ─ token ─┐                    ┌─ hello, cancel, bye
 //!  adbd ─ localabstract:NAME ─ frames ─┤
-//!                                      ├─ courier, tools ──► World::start_service
+//!                                      ├─ call_service ──► World::start_service
 //!                                      ├─ apps ──► World::packages
 //!                                      ├─ clip_get, clip_set ──► World::clipboard
-//!                                      ├─ tree, act, report ──► World::scene, State::automation_holder
+//!                                      ├─ tree ──► World::scene, State::automation_holder
 //!                                      ├─ tap, swipe, touch, key, text ──► World::finger, World::key
 //!                                      ├─ shot, stream ──► World::capture
-//!                                      └─ quiet, events ──► VirtualPhone::changed
+//!                                      └─ events ──► VirtualPhone::changed
 //! ```
 //!
 //! The first connection with the token is the host's, and the only one. The helper ends with it, with standard input, at
 //! `bye`, at any signal, and after 60 s without a frame or a running request. Not here: checking who connects, because
-//! only adbd, whose user id is 2000, can connect to a socket inside this phone; `icon`, because its apps have no pictures.
+//! only adbd, whose user id is 2000, can connect to a socket inside this phone.
 
 mod apps;
+mod call_service;
 mod clipboard;
-mod courier;
 mod error;
 mod events;
 mod fields;
@@ -44,7 +44,7 @@ use crate::io::{Abort, Input, Status};
 use crate::latency::Work;
 use crate::phone::VirtualPhone;
 use crate::release::sdk;
-use courier::SHELL;
+use call_service::SHELL;
 use error::HelperError;
 use flate2::Compression;
 use flate2::read::ZlibEncoder;
@@ -53,15 +53,14 @@ use futures::stream::{FuturesUnordered, StreamExt};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::Read as _;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, MutexGuard};
 use std::time::Duration;
 use thumbwire_adb::daemon::sockets::Pipe;
 use thumbwire_base::lock;
 use tokio::io::WriteHalf;
 use tokio::sync::{Mutex, Notify, mpsc, watch};
 use tokio::task::JoinSet;
-use tree::LastTree;
 use wire::{Frames, Header, ReadError, send};
 
 /// The class that starts it.
@@ -83,13 +82,25 @@ const MOST_REQUESTS: usize = 64;
 const HELD: Duration = Duration::from_secs(3);
 /// The pause between two attempts to get UiAutomation.
 const RETRY: Duration = Duration::from_millis(150);
-/// Its operations that take time; `hello`, `ping`, `cancel` and `bye` are answered at once.
-const OPS: [&str; 18] = [
-    "act", "apps", "clip_get", "clip_set", "courier", "events", "key", "quiet", "release",
-    "report", "shot", "stream", "swipe", "tap", "text", "tools", "touch", "tree",
+/// Its operations that take time; `hello`, `cancel` and `bye` are answered at once.
+const OPS: [&str; 14] = [
+    "apps",
+    "call_service",
+    "clip_get",
+    "clip_set",
+    "events",
+    "key",
+    "release",
+    "shot",
+    "stream",
+    "swipe",
+    "tap",
+    "text",
+    "touch",
+    "tree",
 ];
-/// The operations of its first version.
-const FIRST_OPS: [&str; 3] = ["apps", "courier", "tools"];
+/// The operations of one that an older host has left on the phone.
+const OLD_OPS: [&str; 2] = ["apps", "call_service"];
 /// 128 + `SIGABRT`
 const ABORTED: i32 = 134;
 /// 128 + `SIGKILL`
@@ -134,13 +145,12 @@ async fn run(call: &Invocation) -> Status {
     let is_old = call.phone.trigger(Fault::HelperOld, "helper start").is_some();
     let helper = Arc::new(Helper {
         phone: call.phone.clone(),
-        ops: if is_old { &FIRST_OPS } else { &OPS },
+        ops: if is_old { &OLD_OPS } else { &OPS },
         pid: call.running.pid,
         token,
         pulse: watch::Sender::new(IdleTimer { heard: uptime(&call.phone), busy: 0 }),
         has_host: AtomicBool::new(false),
         touching: Mutex::new(()),
-        tree: std::sync::Mutex::default(),
         acted: std::sync::Mutex::default(),
         holder: format!("app_process (pid {})", call.running.pid),
         automation_users: AtomicUsize::new(0),
@@ -190,8 +200,6 @@ struct Helper {
     has_host: AtomicBool,
     /// Held by a gesture: the fingers of two would mix.
     touching: Mutex<()>,
-    /// The last tree, for `act`.
-    tree: std::sync::Mutex<LastTree>,
     /// When it last touched, typed or acted, by the phone's clock.
     acted: std::sync::Mutex<Option<Duration>>,
     /// Its name as the holder of UiAutomation.
@@ -226,12 +234,8 @@ impl Helper {
     ) -> Result<Answer, HelperError> {
         let phone = &self.phone;
         let deflate = fields::flag(header, "deflate")?;
-        match op {
-            "courier" => {
-                return courier::courier(phone, self.pid, header).await.map(Answer::of);
-            }
-            "tools" => return courier::tools(phone, header).await.map(Answer::of),
-            _ => {}
+        if op == "call_service" {
+            return call_service::call_service(phone, self.pid, header).await.map(Answer::of);
         }
         let command = command_text("helper", &[op.to_owned()]);
         phone.inject_before(&command).await;
@@ -246,15 +250,12 @@ impl Helper {
             self.acted();
         }
         let result = match op {
-            "act" => tree::act(self, header).await,
             "apps" => Ok(Answer::of(apps::apps(phone).await)),
             "clip_get" => Ok(Answer::of(clipboard::get(phone))),
             "clip_set" => clipboard::set(phone, header).map(Answer::of),
-            "events" => events::watch(self, header, tell).await,
+            "events" => events::watch(self, tell).await,
             "key" => keys::key(self, header).await,
-            "quiet" => events::quiet(self, header).await,
             "release" => tree::release(self, header).await,
-            "report" => tree::report(self, header).await,
             "shot" => shot::shot(self, header).await,
             "stream" => shot::stream(self, header, tell).await,
             "swipe" => keys::swipe(self, header).await,
@@ -269,11 +270,6 @@ impl Helper {
         }
         phone.inject_after(&command);
         result.map(|answer| if deflate { answer.deflated() } else { answer })
-    }
-
-    /// The last tree.
-    fn last_tree(&self) -> MutexGuard<'_, LastTree> {
-        lock(&self.tree)
     }
 
     /// Notes that it did something: the app answers a moment later.
@@ -322,10 +318,9 @@ impl Helper {
             });
             let Some(holder) = holder else { return Ok(AutomationUse(self)) };
             if waited >= limit {
-                let says = format!("another tool holds UiAutomation: {holder}");
-                return Err(
-                    HelperError::of("ua_busy", &says).trying("end it, or wait until it has ended")
-                );
+                let message = format!("another tool holds UiAutomation: {holder}");
+                let busy = HelperError::of("ua_busy", &message);
+                return Err(busy.trying("end it, or wait until it has ended"));
             }
             self.phone.sleep(RETRY).await;
             waited += RETRY;
@@ -514,8 +509,8 @@ impl Connection {
             return self.reject(id).await;
         }
         if self.handles.contains_key(&id) {
-            let says = format!("request {id} is still under way");
-            return self.answer(id, Err(HelperError::malformed(says))).await;
+            let message = format!("request {id} is still under way");
+            return self.answer(id, Err(HelperError::malformed(message))).await;
         }
         match op {
             op if self.helper.ops.contains(&op) => {
@@ -549,7 +544,6 @@ impl Connection {
                 let cancelled = handle.is_some();
                 self.answer(id, Ok(Answer::of(json!({ "cancelled": cancelled })))).await
             }
-            "ping" => self.answer(id, Ok(Answer::default())).await,
             "bye" => {
                 self.answer(id, Ok(Answer::default())).await?;
                 self.helper.bye.notify_one();
@@ -568,7 +562,7 @@ impl Connection {
             return self.reject(id).await;
         }
         self.known = true;
-        if header.get("proto").and_then(Value::as_u64) != Some(PROTOCOL) {
+        if header.get("protocol").and_then(Value::as_u64) != Some(PROTOCOL) {
             let failed =
                 HelperError::of("unsupported", "this helper supports only protocol version 1");
             self.answer(id, Err(failed.trying("push the helper that matches the host"))).await?;
@@ -576,9 +570,9 @@ impl Connection {
         }
         let sdk = sdk(self.helper.phone.setup().android);
         let ops = self.helper.ops.iter().copied();
-        let ops: Vec<&str> = ops.chain(["bye", "cancel", "ping"]).collect();
+        let ops: Vec<&str> = ops.chain(["bye", "cancel"]).collect();
         let hello = json!({
-            "proto": PROTOCOL, "sdk": sdk, "uid": SHELL, "pid": self.helper.pid, "ops": ops,
+            "protocol": PROTOCOL, "sdk": sdk, "uid": SHELL, "pid": self.helper.pid, "ops": ops,
             "variants": { "every method": "played by the virtual phone" },
         });
         self.answer(id, Ok(Answer::of(hello))).await
@@ -624,8 +618,10 @@ impl Connection {
                 fields["ok"] = true.into();
                 (fields, body)
             }
-            Err(HelperError { code, text: says, advice }) => {
-                (json!({ "id": id, "error": code, "says": says, "try": advice }), Vec::new())
+            Err(HelperError { code, message, advice }) => {
+                let header =
+                    json!({ "id": id, "error": code, "message": message, "advice": advice });
+                (header, Vec::new())
             }
         };
         send(&mut self.to, &header, &body).await

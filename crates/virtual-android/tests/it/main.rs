@@ -6,10 +6,10 @@
 
 mod app_functions;
 mod apps;
+mod call_service;
 mod captures_of_the_screen;
 mod clients;
 mod common;
-mod courier;
 mod faults;
 mod field_helpers;
 #[cfg(target_arch = "x86_64")]

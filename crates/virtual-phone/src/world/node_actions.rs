@@ -45,11 +45,6 @@ fn scroll(node: &Node) -> Option<(i32, i32)> {
 }
 
 impl World {
-    /// The node in the window with the focus that has this address.
-    pub fn node_at(&mut self, address: &str) -> Option<&Node> {
-        self.scene().focused()?.root.walk().find(|node| node.address == address)
-    }
-
     /// Has a node of the window with the focus do something. `false` if it is not there, does not offer that, or its app
     /// hangs.
     pub fn perform_on_node(&mut self, address: &str, action: &NodeAction) -> bool {

@@ -38,7 +38,7 @@ async fn mismatched_arguments_are_refused_with_the_expected_ones() {
     for part in ["`date` is missing", "`dat` is unknown", "integer", "date (string, required)"] {
         assert!(reason.contains(part), "{reason}");
     }
-    assert_eq!((failure.side_effect, phone.times("courier")), (SideEffect::None, 0));
+    assert_eq!((failure.side_effect, phone.times("call_service")), (SideEffect::None, 0));
 }
 
 #[tokio::test]

@@ -300,7 +300,7 @@ impl AppServices for Phone {
         if !*lock(&self.helper) {
             return Err(Error::HelperMissing { what: "receiving an app's reply" });
         }
-        self.count("courier")?;
+        self.count("call_service")?;
         lock(&self.letters).push(request.clone());
         let call = lock(&self.doing).clone().unwrap();
         // A later request may be answered first.

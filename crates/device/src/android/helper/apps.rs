@@ -9,7 +9,6 @@ use super::Operation;
 use super::frame::Header;
 use crate::android::Android;
 use crate::app_name::is_package_name;
-use crate::error::excerpt;
 use crate::{AppId, Error, LauncherApp, LauncherApps, LauncherLabel};
 
 /// How long a list of a hundred apps may take on a slow phone.
@@ -30,8 +29,8 @@ impl Android {
     /// # Errors
     /// Only if the phone is lost.
     pub(in crate::android) async fn labelled_apps(&self) -> Result<Option<LauncherApps>, Error> {
-        match self.ask_helper(APPS, Header::new()).await.and_then(read) {
-            Ok(apps) => Ok(Some(apps)),
+        match self.ask_helper(APPS, Header::new()).await {
+            Ok(reply) => Ok(Some(launcher_apps(reply))),
             Err(error @ (Error::NotConnected { .. } | Error::Unauthorized { .. })) => Err(error),
             Err(error) => {
                 tracing::debug!("no labels by the helper: {error}");
@@ -41,6 +40,11 @@ impl Android {
     }
 }
 
+#[derive(Deserialize)]
+struct AppsReply {
+    apps: Vec<Entry>,
+}
+
 /// One entry of the launcher. An app may have several.
 #[derive(Deserialize)]
 struct Entry {
@@ -48,20 +52,15 @@ struct Entry {
     label: Option<String>,
 }
 
-fn read(output: Header) -> Result<LauncherApps, Error> {
-    let mut output = output;
-    let entries = output.remove("apps").unwrap_or_default();
-    let entries: Vec<Entry> = serde_json::from_value(entries).map_err(|error| {
-        Error::Unreadable { command: APPS.op.into(), text: excerpt(error.to_string()) }
-    })?;
+fn launcher_apps(reply: AppsReply) -> LauncherApps {
     let mut known = HashSet::new();
     let first =
         |entry: &Entry| is_package_name(&entry.package) && known.insert(entry.package.clone());
-    let apps = entries.into_iter().filter(first).map(|Entry { package, label }| LauncherApp {
+    let apps = reply.apps.into_iter().filter(first).map(|Entry { package, label }| LauncherApp {
         app: AppId(package),
         label: LauncherLabel::Text(label.unwrap_or_default()),
     });
-    Ok(LauncherApps { language: String::new(), apps: apps.collect() })
+    LauncherApps { language: String::new(), apps: apps.collect() }
 }
 
 #[cfg(test)]
@@ -71,13 +70,13 @@ mod tests {
     use super::*;
 
     fn of(value: Value) -> Result<Vec<(String, LauncherLabel)>, Error> {
-        let apps = read(value.as_object().unwrap().clone())?.apps;
-        Ok(apps.into_iter().map(|it| (it.app.0, it.label)).collect())
+        let reply = APPS.read(value.as_object().unwrap().clone())?;
+        Ok(launcher_apps(reply).apps.into_iter().map(|it| (it.app.0, it.label)).collect())
     }
 
     #[test]
     fn app_has_the_label_of_its_first_entry() {
-        let entry = |package: &str, label: Value| json!({ "package": package, "activity": "a.B", "label": label });
+        let entry = |package: &str, label: Value| json!({ "package": package, "label": label });
         let entries = json!({ "apps": [
             entry("a.b", "Mail".into()), entry("a.b", "More".into()), entry("c.d", Value::Null), entry("; reboot", "x".into()),
         ] });

@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::Operation;
 use super::frame::Header;
 use crate::android::Android;
-use crate::error::excerpt;
 use crate::{Clipboard, Error};
 
 /// How long the helper may take.
@@ -27,25 +28,22 @@ const SET: Operation = Operation { op: "clip_set", what: "set the clipboard", ac
 #[async_trait]
 impl Clipboard for Android {
     async fn clipboard(&self) -> Result<Option<String>, Error> {
-        let output = self.ask_helper(READ, Header::new()).await?;
-        read(&output)
+        let reply: ClipboardReply = self.ask_helper(READ, Header::new()).await?;
+        Ok(reply.text)
     }
 
     async fn set_clipboard(&self, text: &str) -> Result<(), Error> {
         let fields = Header::from_iter([("text".to_owned(), Value::from(text))]);
-        self.ask_helper(SET, fields).await.map(drop)
+        let IgnoredAny = self.ask_helper(SET, fields).await?;
+        Ok(())
     }
 }
 
-fn read(output: &Header) -> Result<Option<String>, Error> {
-    match output.get("text") {
-        Some(Value::String(text)) => Ok(Some(text.clone())),
-        Some(Value::Null) => Ok(None),
-        _ => Err(Error::Unreadable {
-            command: "clip_get".into(),
-            text: excerpt(Value::from(output.clone()).to_string()),
-        }),
-    }
+#[derive(Deserialize)]
+pub(super) struct ClipboardReply {
+    /// `None` if it has no text.
+    #[serde(deserialize_with = "Option::deserialize")]
+    pub(super) text: Option<String>,
 }
 
 #[cfg(test)]
@@ -54,12 +52,12 @@ mod tests {
     use serde_json::json;
 
     fn of(value: Value) -> Result<Option<String>, Error> {
-        read(value.as_object().unwrap())
+        READ.read::<ClipboardReply>(value.as_object().unwrap().clone()).map(|reply| reply.text)
     }
 
     #[test]
     fn empty_clipboard_has_no_text() {
-        assert_eq!(of(json!({ "text": null, "items": 0 })).unwrap(), None);
+        assert_eq!(of(json!({ "text": null })).unwrap(), None);
         assert_eq!(of(json!({ "text": "" })).unwrap().as_deref(), Some(""));
         assert_eq!(of(json!({ "text": "é😀" })).unwrap().as_deref(), Some("é😀"));
         for odd in [json!({}), json!({ "text": 5 })] {

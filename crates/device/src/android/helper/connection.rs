@@ -17,6 +17,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout};
 
+use super::Hello;
 use super::frame::Header;
 use super::process::ProcessEnd;
 use super::protocol::{HelperProtocol, MOST, Reply, SendError};
@@ -59,44 +60,43 @@ pub(super) struct Connection {
     shared: Arc<Shared>,
     out: mpsc::Sender<Bytes>,
     task: JoinHandle<()>,
-    hello: OnceLock<Header>,
+    hello: OnceLock<Hello>,
 }
 
 impl Connection {
-    /// Communicates over `io`. `held` completes when the helper's process ends.
-    pub(super) fn over<IO, H>(io: IO, held: H) -> Self
+    /// Communicates over `io`. `process` completes when the helper's process ends.
+    pub(super) fn over<IO, P>(io: IO, process: P) -> Self
     where
         IO: AsyncRead + AsyncWrite + Send + 'static,
-        H: Future<Output = ProcessEnd> + Send + 'static,
+        P: Future<Output = ProcessEnd> + Send + 'static,
     {
         // Room for each request and its cancellation.
         let (out, frames) = mpsc::channel(2 * MOST);
         let state = State {
-            talk: HelperProtocol::default(),
+            protocol: HelperProtocol::default(),
             waiting: BTreeMap::new(),
             end: None,
             last: Instant::now(),
             deaf: false,
         };
         let shared = Arc::new(Shared { state: Mutex::new(state), over: watch::Sender::new(false) });
-        let task = tokio::spawn(drive(io, frames, held, Arc::clone(&shared)));
+        let task = tokio::spawn(drive(io, frames, process, Arc::clone(&shared)));
         Self { shared, out, task, hello: OnceLock::new() }
     }
 
-    /// Stores what it said at the handshake.
-    pub(super) fn set_hello(&self, hello: Header) {
+    /// Stores what it says at the handshake.
+    pub(super) fn set_hello(&self, hello: Hello) {
         let _ = self.hello.set(hello);
     }
 
     /// What it said at the handshake.
-    pub(super) fn hello(&self) -> Option<&Header> {
+    pub(super) fn hello(&self) -> Option<&Hello> {
         self.hello.get()
     }
 
     /// Whether it has this operation.
     pub(super) fn has(&self, op: &str) -> bool {
-        let ops = self.hello.get().and_then(|hello| hello.get("ops")?.as_array());
-        ops.is_some_and(|ops| ops.iter().any(|it| it.as_str() == Some(op)))
+        self.hello.get().is_some_and(|hello| hello.ops.iter().any(|it| it == op))
     }
 
     /// Whether it accepts requests.
@@ -114,9 +114,9 @@ impl Connection {
         limit: Duration,
     ) -> Result<Reply, RequestError> {
         let mut replies = self.begin(op, fields)?;
-        let heard = timeout(limit, replies.next()).await;
+        let reply = timeout(limit, replies.next()).await;
         drop(replies);
-        match heard {
+        match reply {
             Ok(reply) => reply.map_err(RequestError::Ended),
             Err(_) => {
                 self.shared.lock().deaf = true;
@@ -127,7 +127,7 @@ impl Connection {
 
     /// Closes the connection and waits a little for the helper to end.
     pub(super) async fn leave(&self) {
-        let bye = self.shared.lock().talk.close_frame();
+        let bye = self.shared.lock().protocol.close_frame();
         if bye.is_some_and(|bye| self.out.try_send(bye).is_ok()) {
             let mut over = self.shared.over.subscribe();
             let _ = timeout(LAST_WORDS, over.wait_for(|over| *over)).await;
@@ -143,13 +143,13 @@ impl Connection {
             return Err(RequestError::NotSent(end.text.clone()));
         }
         let unasked = |why: SendError| RequestError::NotSent(why.to_string());
-        let (id, frame) = state.talk.ask(op, fields).map_err(unasked)?;
+        let (id, frame) = state.protocol.ask(op, fields).map_err(unasked)?;
         if self.out.try_send(frame).is_err() {
-            state.talk.give_up(id);
+            state.protocol.give_up(id);
             return Err(RequestError::NotSent("it accepts no more requests right now".into()));
         }
-        let (tell, replies) = mpsc::channel(MOST_REPLIES);
-        state.waiting.insert(id, tell);
+        let (sender, replies) = mpsc::channel(MOST_REPLIES);
+        state.waiting.insert(id, sender);
         state.last = Instant::now();
         let (shared, out) = (Arc::clone(&self.shared), self.out.clone());
         Ok(Replies { shared, out, id, replies })
@@ -186,7 +186,7 @@ impl Drop for Replies {
     fn drop(&mut self) {
         let mut state = self.shared.lock();
         state.waiting.remove(&self.id);
-        if let Some(cancel) = state.talk.give_up(self.id) {
+        if let Some(cancel) = state.protocol.give_up(self.id) {
             // If the helper's queue is full, its own time limit ends the request.
             let _ = self.out.try_send(cancel);
         }
@@ -199,7 +199,7 @@ struct Shared {
 }
 
 struct State {
-    talk: HelperProtocol,
+    protocol: HelperProtocol,
     waiting: BTreeMap<u64, mpsc::Sender<Result<Reply, ConnectionEnd>>>,
     end: Option<ConnectionEnd>,
     /// Time of the last request or reply.
@@ -216,16 +216,16 @@ impl Shared {
     /// Passes on the replies in these bytes. If they are malformed, returns how the connection ended.
     fn on_bytes(&self, bytes: &[u8]) -> Option<ConnectionEnd> {
         let mut state = self.lock();
-        let (replies, malformed) = state.talk.receive(bytes);
+        let (replies, malformed) = state.protocol.receive(bytes);
         state.last = Instant::now();
         state.deaf = false;
         for (id, reply) in replies {
-            let tell = match &reply {
+            let sender = match &reply {
                 Reply::More(..) => state.waiting.get(&id).cloned(),
                 Reply::Done(..) | Reply::Failed(_) => state.waiting.remove(&id),
             };
             // Who does not read events loses the newest.
-            let _ = tell.map(|tell| tell.try_send(Ok(reply)));
+            let _ = sender.map(|sender| sender.try_send(Ok(reply)));
         }
         malformed.map(|malformed| ConnectionEnd::of_helper(format!("it sent {malformed}")))
     }
@@ -233,8 +233,8 @@ impl Shared {
     fn finish(&self, end: ConnectionEnd) {
         let mut state = self.lock();
         let end = state.end.get_or_insert(end).clone();
-        for (_, tell) in std::mem::take(&mut state.waiting) {
-            let _ = tell.try_send(Err(end.clone()));
+        for (_, sender) in std::mem::take(&mut state.waiting) {
+            let _ = sender.try_send(Err(end.clone()));
         }
         self.over.send_replace(true);
     }
@@ -252,10 +252,10 @@ impl ConnectionEnd {
     }
 }
 
-async fn drive<IO, H>(io: IO, mut frames: mpsc::Receiver<Bytes>, held: H, shared: Arc<Shared>)
+async fn drive<IO, P>(io: IO, mut frames: mpsc::Receiver<Bytes>, process: P, shared: Arc<Shared>)
 where
     IO: AsyncRead + AsyncWrite,
-    H: Future<Output = ProcessEnd>,
+    P: Future<Output = ProcessEnd>,
 {
     let (mut read, mut write) = tokio::io::split(io);
     let reading = async {
@@ -286,22 +286,22 @@ where
         }
         ConnectionEnd::of_helper("closed by us")
     };
-    tokio::pin!(reading, held);
+    tokio::pin!(reading, process);
     let end = tokio::select! {
         mut end = &mut reading => {
             // Only its process can tell why.
-            if let Ok(process) = timeout(LAST_WORDS, &mut held).await {
-                end.text = format!("{}; last output: {}", end.text, process.output);
-                end.phone |= process.phone_lost;
+            if let Ok(ended) = timeout(LAST_WORDS, &mut process).await {
+                end.text = format!("{}; last output: {}", end.text, ended.output);
+                end.phone |= ended.phone_lost;
             }
             end
         }
         end = writing => end,
-        process = &mut held => {
+        ended = &mut process => {
             // Its replies may still be on their way.
             let end = timeout(LAST_WORDS, &mut reading).await;
-            let phone = process.phone_lost || end.is_ok_and(|end| end.phone);
-            let text = format!("the helper exited; last output: {}", process.output);
+            let phone = ended.phone_lost || end.is_ok_and(|end| end.phone);
+            let text = format!("the helper exited; last output: {}", ended.output);
             ConnectionEnd { text, phone }
         }
     };

@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use serde_json::{Value, json};
+use serde::Deserialize;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
+use super::Operation;
 use super::connection::Replies;
 use super::frame::Header;
 use super::protocol::Reply;
-use super::{Operation, fields};
 use crate::android::Android;
 use crate::{Error, ScreenChange, ScreenChanges, ScreenWatch};
 
@@ -33,51 +33,64 @@ const EVENTS: Operation = Operation {
 impl ScreenChanges for Android {
     async fn watch_screen(&self) -> Result<Option<ScreenWatch>, Error> {
         let Some(connection) = self.helper_if_ready(EVENTS).await? else { return Ok(None) };
-        let fields = fields(json!({ "kinds": ["screen", "windows", "content", "scrolled"] }));
-        let Ok(mut replies) = connection.begin(EVENTS.op, fields) else { return Ok(None) };
+        let begun = connection.begin(EVENTS.op, Header::new());
+        let Ok(mut replies) = begun else { return Ok(None) };
         match timeout(LIMIT, replies.next()).await {
             Ok(Ok(Reply::More(first, _))) if first.contains_key("listening") => {}
             Ok(Ok(Reply::Failed(error))) => return self.without_helper(EVENTS.read_fault(error)),
             Ok(_) | Err(_) => return Ok(None),
         }
-        let (tell, changes) = mpsc::channel(KEPT);
-        tokio::spawn(pass_on(replies, tell));
+        let (sender, changes) = mpsc::channel(KEPT);
+        tokio::spawn(pass_on(replies, sender));
         Ok(Some(ScreenWatch(changes)))
     }
 }
 
 /// Passes events on until nobody listens; then the request is cancelled.
-async fn pass_on(mut replies: Replies, tell: mpsc::Sender<ScreenChange>) {
+async fn pass_on(mut replies: Replies, sender: mpsc::Sender<ScreenChange>) {
     loop {
         let reply = tokio::select! {
             reply = replies.next() => reply,
-            () = tell.closed() => return,
+            () = sender.closed() => return,
         };
-        let Ok(Reply::More(output, _)) = reply else { return };
-        if let Some(change) = read(&output) {
+        let Ok(Reply::More(fields, _)) = reply else { return };
+        if let Ok(EventReply { event: Some(event) }) = EVENTS.read(fields) {
+            let change = match event {
+                Event::Window => ScreenChange::Window,
+                Event::Content => ScreenChange::Content,
+            };
             // A reader that has some to read looks at the screen anyway.
-            let _ = tell.try_send(change);
+            let _ = sender.try_send(change);
         }
     }
 }
 
-fn read(output: &Header) -> Option<ScreenChange> {
-    let kind = output.get("event")?.get("kind").and_then(Value::as_str)?;
-    Some(match kind {
-        "screen" | "windows" => ScreenChange::Window,
-        _ => ScreenChange::Content,
-    })
+/// A change, or none at the beginning.
+#[derive(Deserialize)]
+struct EventReply {
+    event: Option<Event>,
+}
+
+#[derive(Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Event {
+    Window,
+    Content,
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::{Value, json};
+
     use super::*;
 
     #[test]
     fn event_is_a_change_of_windows_or_of_their_content() {
-        let of = |value: Value| read(value.as_object().unwrap());
-        assert_eq!(of(json!({ "event": { "kind": "screen" } })), Some(ScreenChange::Window));
-        assert_eq!(of(json!({ "event": { "kind": "content" } })), Some(ScreenChange::Content));
+        let of = |value: Value| {
+            EVENTS.read::<EventReply>(value.as_object().unwrap().clone()).unwrap().event
+        };
+        assert_eq!(of(json!({ "event": "window" })), Some(Event::Window));
+        assert_eq!(of(json!({ "event": "content" })), Some(Event::Content));
         assert_eq!(of(json!({ "listening": true })), None);
     }
 }

@@ -24,6 +24,8 @@ pub(super) enum FrameError {
     TooLong(u64),
     #[error("a frame whose header is not a JSON object: {0}")]
     NoObject(String),
+    #[error("a reply with a field of another type, {0}: {1}")]
+    Fields(String, String),
     #[error("a reply without a request id: {0}")]
     NoId(String),
     #[error("a reply with neither `ok` nor `error`: {0}")]

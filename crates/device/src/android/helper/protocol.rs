@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 
 use bytes::{Bytes, BytesMut};
+use serde::Deserialize;
 use serde_json::Value;
 
 use super::frame::{self, FrameError, Header};
@@ -20,7 +21,7 @@ pub(super) const MOST: usize = 64;
 pub(super) struct HelperProtocol {
     last: u64,
     waiting: BTreeSet<u64>,
-    heard: BytesMut,
+    received: BytesMut,
 }
 
 /// The helper's reply to a request.
@@ -40,7 +41,7 @@ pub(super) struct HelperError {
     /// Error code, one word such as `not_found`.
     pub(super) code: String,
     /// Error message; may be empty.
-    pub(super) text: String,
+    pub(super) message: String,
     /// What to try; may be empty.
     pub(super) advice: String,
 }
@@ -81,10 +82,10 @@ impl HelperProtocol {
 
     /// Takes received bytes and returns the replies to pending requests. Nothing after a malformed frame is read.
     pub(super) fn receive(&mut self, bytes: &[u8]) -> (Vec<(u64, Reply)>, Option<FrameError>) {
-        self.heard.extend_from_slice(bytes);
+        self.received.extend_from_slice(bytes);
         let mut replies = Vec::new();
         loop {
-            match frame::read(&mut self.heard).map(|frame| frame.map(read_reply)) {
+            match frame::read(&mut self.received).map(|frame| frame.map(read_reply)) {
                 Ok(None) => return (replies, None),
                 Ok(Some(Ok((id, reply)))) => {
                     let is_awaited = match &reply {
@@ -113,22 +114,36 @@ impl HelperProtocol {
     }
 }
 
+/// The fields that a reply to any request may have.
+#[derive(Deserialize)]
+struct ReplyFields {
+    id: Option<u64>,
+    #[serde(default)]
+    ok: bool,
+    #[serde(default)]
+    more: bool,
+    error: Option<String>,
+    #[serde(default)]
+    message: String,
+    #[serde(default)]
+    advice: String,
+    inflated: Option<usize>,
+}
+
 fn read_reply((header, body): (Header, Bytes)) -> Result<(u64, Reply), FrameError> {
     let shown = || excerpt(Value::from(header.clone()).to_string());
-    let id = header.get("id").and_then(Value::as_u64).ok_or_else(|| FrameError::NoId(shown()))?;
-    let word = |name: &str| header.get(name).and_then(Value::as_str).map(excerpt);
-    let reply = match (word("error"), header.get("ok")) {
-        (Some(code), _) => Reply::Failed(HelperError {
-            code,
-            text: word("says").unwrap_or_default(),
-            advice: word("try").unwrap_or_default(),
+    let fields = ReplyFields::deserialize(&header);
+    let fields = fields.map_err(|why| FrameError::Fields(excerpt(why.to_string()), shown()))?;
+    let id = fields.id.ok_or_else(|| FrameError::NoId(shown()))?;
+    let reply = match fields {
+        ReplyFields { error: Some(code), message, advice, .. } => Reply::Failed(HelperError {
+            code: excerpt(code),
+            message: if message.is_empty() { message } else { excerpt(message) },
+            advice: if advice.is_empty() { advice } else { excerpt(advice) },
         }),
-        (None, Some(Value::Bool(true))) => {
-            let body = inflate(&header, body)?;
-            match header.get("more") {
-                Some(Value::Bool(true)) => Reply::More(header, body),
-                _ => Reply::Done(header, body),
-            }
+        ReplyFields { ok: true, more, inflated, .. } => {
+            let body = inflate(inflated, body)?;
+            if more { Reply::More(header, body) } else { Reply::Done(header, body) }
         }
         _ => return Err(FrameError::NoAnswer(shown())),
     };
@@ -152,11 +167,12 @@ mod tests {
 
     #[test]
     fn replies_match_requests_in_any_order() {
-        let mut talk = HelperProtocol::default();
-        let ids: Vec<u64> = (0..3).map(|_| talk.ask("courier", Header::new()).unwrap().0).collect();
+        let mut protocol = HelperProtocol::default();
+        let ids: Vec<u64> =
+            (0..3).map(|_| protocol.ask("call_service", Header::new()).unwrap().0).collect();
         let answers =
             [2, 0, 1].map(|nth| frame(json!({ "id": ids[nth], "ok": true, "code": nth })));
-        let (replies, malformed) = talk.receive(&answers.concat());
+        let (replies, malformed) = protocol.receive(&answers.concat());
         assert_eq!(malformed, None);
         let result: Vec<u64> = replies.iter().map(|(id, _)| *id).collect();
         assert_eq!(result, [ids[2], ids[0], ids[1]]);
@@ -164,38 +180,40 @@ mod tests {
 
     #[test]
     fn late_duplicate_and_unknown_replies_are_ignored() {
-        let mut talk = HelperProtocol::default();
-        let (id, _) = talk.ask("courier", Header::new()).unwrap();
-        let cancel = talk.give_up(id).unwrap();
+        let mut protocol = HelperProtocol::default();
+        let (id, _) = protocol.ask("call_service", Header::new()).unwrap();
+        let cancel = protocol.give_up(id).unwrap();
         let mut output = BytesMut::from(&cancel[..]);
         let (output, _) = frame::read(&mut output).unwrap().unwrap();
         assert_eq!((&output["op"], &output["of"]), (&json!("cancel"), &json!(id)));
         assert_ne!(output["id"], json!(id), "the cancel request has its own id");
         let late = frame(json!({ "id": id, "ok": true }));
-        assert_eq!(talk.receive(&[&late[..], &late].concat()), (vec![], None));
-        assert_eq!(talk.receive(&frame(json!({ "id": 999, "ok": true }))), (vec![], None));
-        assert_eq!(talk.give_up(id), None);
+        assert_eq!(protocol.receive(&[&late[..], &late].concat()), (vec![], None));
+        assert_eq!(protocol.receive(&frame(json!({ "id": 999, "ok": true }))), (vec![], None));
+        assert_eq!(protocol.give_up(id), None);
     }
 
     #[test]
     fn error_has_code_message_and_advice() {
-        let mut talk = HelperProtocol::default();
-        let (id, _) = talk.ask("courier", Header::new()).unwrap();
-        let output =
-            json!({ "id": id, "error": "refused", "says": "not exported", "try": "x", "new": 1 });
-        let (replies, _) = talk.receive(&frame(output));
-        let fault =
-            HelperError { code: "refused".into(), text: "not exported".into(), advice: "x".into() };
+        let mut protocol = HelperProtocol::default();
+        let (id, _) = protocol.ask("call_service", Header::new()).unwrap();
+        let output = json!({ "id": id, "error": "refused", "message": "not exported", "advice": "x", "new": 1 });
+        let (replies, _) = protocol.receive(&frame(output));
+        let fault = HelperError {
+            code: "refused".into(),
+            message: "not exported".into(),
+            advice: "x".into(),
+        };
         assert_eq!(replies, [(id, Reply::Failed(fault))]);
     }
 
     #[test]
     fn malformed_reply_ends_the_connection_after_earlier_ones() {
         for odd in [json!({ "ok": true }), json!({ "id": "1", "ok": true }), json!({ "id": 1 })] {
-            let mut talk = HelperProtocol::default();
-            let (id, _) = talk.ask("courier", Header::new()).unwrap();
+            let mut protocol = HelperProtocol::default();
+            let (id, _) = protocol.ask("call_service", Header::new()).unwrap();
             let good = frame(json!({ "id": id, "ok": true }));
-            let (replies, malformed) = talk.receive(&[good, frame(odd.clone())].concat());
+            let (replies, malformed) = protocol.receive(&[good, frame(odd.clone())].concat());
             assert_eq!(replies.len(), 1);
             assert!(malformed.is_some(), "{odd}");
         }
@@ -203,11 +221,11 @@ mod tests {
 
     #[test]
     fn request_with_several_replies_waits_for_the_last() {
-        let mut talk = HelperProtocol::default();
-        let (id, _) = talk.ask("events", Header::new()).unwrap();
+        let mut protocol = HelperProtocol::default();
+        let (id, _) = protocol.ask("events", Header::new()).unwrap();
         let more = frame(json!({ "id": id, "ok": true, "more": true }));
         let last = frame(json!({ "id": id, "ok": true }));
-        let (replies, malformed) = talk.receive(&[&more[..], &more, &last, &more].concat());
+        let (replies, malformed) = protocol.receive(&[&more[..], &more, &last, &more].concat());
         assert_eq!(malformed, None);
         let kinds: Vec<bool> =
             replies.iter().map(|(_, reply)| matches!(reply, Reply::More(..))).collect();
@@ -216,23 +234,23 @@ mod tests {
 
     #[test]
     fn compressed_body_that_is_not_whole_ends_the_connection() {
-        let mut talk = HelperProtocol::default();
-        let (id, _) = talk.ask("tree", Header::new()).unwrap();
+        let mut protocol = HelperProtocol::default();
+        let (id, _) = protocol.ask("tree", Header::new()).unwrap();
         let (replies, malformed) =
-            talk.receive(&frame(json!({ "id": id, "ok": true, "inflated": 7 })));
+            protocol.receive(&frame(json!({ "id": id, "ok": true, "inflated": 7 })));
         assert_eq!(replies, []);
         assert!(matches!(malformed, Some(FrameError::Compressed(_))), "{malformed:?}");
     }
 
     #[test]
     fn pending_requests_are_limited() {
-        let mut talk = HelperProtocol::default();
+        let mut protocol = HelperProtocol::default();
         for _ in 0..MOST {
-            talk.ask("courier", Header::new()).unwrap();
+            protocol.ask("call_service", Header::new()).unwrap();
         }
-        assert_eq!(talk.ask("courier", Header::new()), Err(SendError::TooMany));
-        talk.give_up(1);
-        assert!(talk.ask("courier", Header::new()).is_ok());
+        assert_eq!(protocol.ask("call_service", Header::new()), Err(SendError::TooMany));
+        protocol.give_up(1);
+        assert!(protocol.ask("call_service", Header::new()).is_ok());
     }
 
     proptest! {
@@ -243,10 +261,10 @@ mod tests {
             given_up in prop::collection::vec(any::<bool>(), 40), doubled in prop::collection::vec(any::<bool>(), 40),
             size in 1..64_usize,
         ) {
-            let mut talk = HelperProtocol::default();
-            let ids: Vec<u64> = (0..40).map(|nth| talk.ask("courier", header(json!({ "n": nth }))).unwrap().0).collect();
+            let mut protocol = HelperProtocol::default();
+            let ids: Vec<u64> = (0..40).map(|nth| protocol.ask("call_service", header(json!({ "n": nth }))).unwrap().0).collect();
             for (id, _) in ids.iter().zip(&given_up).filter(|(_, gone)| **gone) {
-                prop_assert!(talk.give_up(*id).is_some());
+                prop_assert!(protocol.give_up(*id).is_some());
             }
             let answers: Vec<u8> = order
                 .iter()
@@ -254,7 +272,7 @@ mod tests {
                 .collect();
             let mut result = Vec::new();
             for piece in answers.chunks(size) {
-                let (replies, malformed) = talk.receive(piece);
+                let (replies, malformed) = protocol.receive(piece);
                 prop_assert_eq!(malformed, None);
                 result.extend(replies);
             }
@@ -271,8 +289,8 @@ mod tests {
         fn changed_bytes_give_each_request_one_reply_at_most(
             at in any::<prop::sample::Index>(), by in 1..=255_u8, size in 1..64_usize,
         ) {
-            let mut talk = HelperProtocol::default();
-            let ids: Vec<u64> = (0..8).map(|_| talk.ask("tree", Header::new()).unwrap().0).collect();
+            let mut protocol = HelperProtocol::default();
+            let ids: Vec<u64> = (0..8).map(|_| protocol.ask("tree", Header::new()).unwrap().0).collect();
             let mut bytes: Vec<u8> = ids
                 .iter()
                 .flat_map(|id| frame(json!({ "id": id, "ok": true, "tree_bytes": 12, "text": "\u{1f600}" })))
@@ -281,7 +299,7 @@ mod tests {
             bytes[at] ^= by;
             let mut answered = Vec::new();
             for piece in bytes.chunks(size) {
-                let (replies, malformed) = talk.receive(piece);
+                let (replies, malformed) = protocol.receive(piece);
                 answered.extend(replies.into_iter().map(|(id, _)| id));
                 if malformed.is_some() {
                     break;
@@ -296,9 +314,9 @@ mod tests {
 
         #[test]
         fn no_bytes_panic(bytes in prop::collection::vec(any::<u8>(), 0..99)) {
-            let mut talk = HelperProtocol::default();
-            let _ = talk.ask("courier", Header::new());
-            let _ = talk.receive(&bytes);
+            let mut protocol = HelperProtocol::default();
+            let _ = protocol.ask("call_service", Header::new());
+            let _ = protocol.receive(&bytes);
         }
     }
 }

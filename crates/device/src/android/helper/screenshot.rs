@@ -4,12 +4,11 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use bytes::Bytes;
-use serde_json::{Value, json};
+use serde::Deserialize;
+use serde_json::json;
 
-use super::frame::Header;
 use super::{Operation, fields};
 use crate::android::Android;
-use crate::error::excerpt;
 use crate::image::JPEG_QUALITY;
 use crate::{Error, Format, Image, Screenshot, Size};
 
@@ -32,30 +31,34 @@ impl Android {
         if self.helper.runs_screencap.load(Ordering::Relaxed) {
             return Ok(None);
         }
-        let fields = fields(json!({ "format": "jpeg", "quality": JPEG_QUALITY }));
-        let Some((output, body)) = self.try_helper(SHOT, fields).await? else { return Ok(None) };
-        if output.get("via").and_then(Value::as_str) == Some("screencap") {
+        let fields = fields(json!({ "quality": JPEG_QUALITY }));
+        let reply = self.try_helper::<PictureReply>(SHOT, fields).await?;
+        let Some((picture, body)) = reply else { return Ok(None) };
+        if picture.method.as_deref() == Some("screencap") {
             self.helper.runs_screencap.store(true, Ordering::Relaxed);
         }
-        read(&output, body).map(Some)
+        picture.screenshot(body).map(Some)
     }
 }
 
-pub(super) fn read(output: &Header, body: Bytes) -> Result<Screenshot, Error> {
-    let side = |name: &str| {
-        let side = output.get(name).and_then(Value::as_i64);
-        side.and_then(|side| i32::try_from(side).ok()).filter(|&side| side > 0)
-    };
-    match (side("width"), side("height")) {
-        (Some(width), Some(height)) if is_whole(&body) => Ok(Screenshot {
-            image: Image { format: Format::Jpeg, bytes: body },
-            size: Size { width, height },
-            blank: None,
-        }),
-        _ => Err(Error::Unreadable {
-            command: SHOT.op.into(),
-            text: excerpt(Value::from(output.clone()).to_string()),
-        }),
+/// What comes with a picture, of `shot` and of `stream`.
+#[derive(Debug, Deserialize)]
+pub(super) struct PictureReply {
+    width: i32,
+    height: i32,
+    /// How it was taken: `screencap` if Android gives the helper no pixels.
+    method: Option<String>,
+}
+
+impl PictureReply {
+    pub(super) fn screenshot(self, body: Bytes) -> Result<Screenshot, Error> {
+        let Self { width, height, .. } = self;
+        if width <= 0 || height <= 0 || !is_whole(&body) {
+            let text = format!("{} bytes of a picture of {width}x{height}", body.len());
+            return Err(Error::Unreadable { command: SHOT.op.into(), text });
+        }
+        let image = Image { format: Format::Jpeg, bytes: body };
+        Ok(Screenshot { image, size: Size { width, height }, blank: None })
     }
 }
 
@@ -66,12 +69,15 @@ fn is_whole(body: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::Value;
+
     use super::*;
 
     #[test]
     fn picture_has_a_size_and_is_whole() {
         let of = |value: Value, body: &'static [u8]| {
-            read(value.as_object().unwrap(), Bytes::from_static(body))
+            let reply: PictureReply = SHOT.read(value.as_object().unwrap().clone()).unwrap();
+            reply.screenshot(Bytes::from_static(body))
         };
         let size = json!({ "width": 240, "height": 400 });
         let picture = of(size.clone(), &[0xFF, 0xD8, 0, 0xFF, 0xD9]).unwrap();

@@ -3,13 +3,16 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
+use bytes::Bytes;
 use serde_json::json;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
 use super::connection::Replies;
+use super::frame::Header;
 use super::protocol::Reply;
-use super::{AUTOMATION, Operation, fields, millis, screenshot};
+use super::screenshot::PictureReply;
+use super::{AUTOMATION, Operation, fields, millis};
 use crate::android::Android;
 use crate::image::JPEG_QUALITY;
 use crate::{Error, ScreenStream, ScreenStreaming, Screenshot, StreamOptions};
@@ -34,7 +37,6 @@ impl ScreenStreaming for Android {
     async fn stream_screen(&self, options: StreamOptions) -> Result<Option<ScreenStream>, Error> {
         let Some(connection) = self.helper_if_ready(STREAM).await? else { return Ok(None) };
         let fields = fields(json!({
-            "format": "jpeg",
             "quality": JPEG_QUALITY,
             "max_side": options.max_side.unwrap_or(WHOLE),
             "gap_ms": millis(options.gap),
@@ -42,27 +44,31 @@ impl ScreenStreaming for Android {
         }));
         let Ok(mut replies) = connection.begin(STREAM.op, fields) else { return Ok(None) };
         let first = match timeout(LIMIT, replies.next()).await {
-            Ok(Ok(Reply::More(output, body))) => screenshot::read(&output, body)?,
+            Ok(Ok(Reply::More(fields, body))) => read(fields, body)?,
             Ok(Ok(Reply::Failed(error))) => return self.without_helper(STREAM.read_fault(error)),
             Ok(_) | Err(_) => return Ok(None),
         };
-        let (tell, mut pictures) = watch::channel(Some(first));
+        let (sender, mut pictures) = watch::channel(Some(first));
         pictures.mark_changed();
-        tokio::spawn(pass_on(replies, tell));
+        tokio::spawn(pass_on(replies, sender));
         Ok(Some(ScreenStream(pictures)))
     }
 }
 
+fn read(fields: Header, body: Bytes) -> Result<Screenshot, Error> {
+    STREAM.read::<PictureReply>(fields)?.screenshot(body)
+}
+
 /// Passes pictures on until nobody looks; then the request is cancelled.
-async fn pass_on(mut replies: Replies, tell: watch::Sender<Option<Screenshot>>) {
+async fn pass_on(mut replies: Replies, sender: watch::Sender<Option<Screenshot>>) {
     loop {
         let reply = tokio::select! {
             reply = replies.next() => reply,
-            () = tell.closed() => return,
+            () = sender.closed() => return,
         };
-        let Ok(Reply::More(output, body)) = reply else { return };
-        match screenshot::read(&output, body) {
-            Ok(picture) => drop(tell.send(Some(picture))),
+        let Ok(Reply::More(fields, body)) = reply else { return };
+        match read(fields, body) {
+            Ok(picture) => drop(sender.send(Some(picture))),
             Err(error) => {
                 tracing::warn!("the stream of the screen ends: {error}");
                 return;

@@ -2,12 +2,11 @@
 
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde::Deserialize;
+use serde_json::json;
 
-use super::frame::Header;
 use super::{AUTOMATION, Operation, fields, millis};
 use crate::android::Android;
-use crate::error::excerpt;
 use crate::{Error, TypingMethod};
 
 /// How long the helper may take: a field may take 1.5 s to show a text, keys 100 ms each.
@@ -42,38 +41,50 @@ impl Android {
         if line.encode_utf16().count() > MOST {
             return Ok(None);
         }
-        let fields = fields(
-            json!({ "text": line, "how": "auto", "replace": replaces, "limit_ms": millis(AUTOMATION) }),
-        );
-        match self.try_helper(TEXT, fields).await? {
-            Some((output, _)) => read(&output).map(Some),
-            None => Ok(None),
-        }
+        let fields =
+            fields(json!({ "text": line, "replace": replaces, "limit_ms": millis(AUTOMATION) }));
+        let reply = self.try_helper::<TextReply>(TEXT, fields).await?;
+        Ok(reply.map(|(TextReply { method, .. }, _)| match method {
+            TextMethod::Set => TypingMethod::SetText,
+            TextMethod::Paste => TypingMethod::Clipboard,
+            TextMethod::Keys => TypingMethod::Keys,
+        }))
     }
 }
 
-fn read(output: &Header) -> Result<TypingMethod, Error> {
-    match output.get("how").and_then(Value::as_str) {
-        Some("set") => Ok(TypingMethod::SetText),
-        Some("paste") => Ok(TypingMethod::Clipboard),
-        Some("keys") => Ok(TypingMethod::Keys),
-        _ => Err(Error::Unreadable {
-            command: TEXT.op.into(),
-            text: excerpt(Value::from(output.clone()).to_string()),
-        }),
-    }
+#[derive(Debug, Deserialize)]
+pub(super) struct TextReply {
+    pub(super) method: TextMethod,
+    /// What the field then has; `None` for a password.
+    pub(super) found: Option<String>,
+    /// Whether that contains the text.
+    #[serde(default)]
+    pub(super) complete: bool,
+}
+
+/// How the text came into the field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum TextMethod {
+    Set,
+    Paste,
+    Keys,
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::Value;
+
     use super::*;
 
     #[test]
     fn reply_tells_how_the_text_came() {
-        let of = |value: Value| read(value.as_object().unwrap());
-        assert_eq!(of(json!({ "how": "set", "found": null })).unwrap(), TypingMethod::SetText);
-        assert_eq!(of(json!({ "how": "paste" })).unwrap(), TypingMethod::Clipboard);
-        assert_eq!(of(json!({ "how": "keys" })).unwrap(), TypingMethod::Keys);
-        assert!(matches!(of(json!({ "how": 5 })), Err(Error::Unreadable { .. })));
+        let of = |value: Value| {
+            TEXT.read::<TextReply>(value.as_object().unwrap().clone()).map(|reply| reply.method)
+        };
+        assert_eq!(of(json!({ "method": "set", "found": null })).unwrap(), TextMethod::Set);
+        assert_eq!(of(json!({ "method": "paste" })).unwrap(), TextMethod::Paste);
+        assert_eq!(of(json!({ "method": "keys" })).unwrap(), TextMethod::Keys);
+        assert!(matches!(of(json!({ "method": 5 })), Err(Error::Unreadable { .. })));
     }
 }

@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 
 use super::frame::Header;
@@ -14,7 +15,7 @@ use crate::{Error, Gesture, Point};
 const LIMIT: Duration = Duration::from_secs(8);
 
 /// The longest path of a finger, by the wire.
-const LONGEST: Duration = Duration::from_secs(60);
+const MAX_DURATION: Duration = Duration::from_secs(60);
 
 /// How long a finger rests before it drags: longer than Android's long press, 400 or 500 ms (`ViewConfiguration`).
 const REST: Duration = Duration::from_millis(600);
@@ -23,7 +24,7 @@ const REST: Duration = Duration::from_millis(600);
 const BETWEEN_TAPS: Duration = Duration::from_millis(80);
 
 /// Up to so many presses of a key are in one request, by the wire.
-const MOST_PRESSES: usize = 1000;
+const MAX_PRESSES: usize = 1000;
 
 const WHAT: &str = "touch the screen";
 
@@ -38,8 +39,11 @@ impl Android {
         let needs = "a pinch";
         let operation = Operation { op, needs, what: WHAT, limit, acts: true, left_to_shell: &[] };
         match gesture {
-            Gesture::Pinch { .. } => self.ask_helper(operation, fields).await.map(|_| true),
-            _ => Ok(self.try_helper(operation, fields).await?.is_some()),
+            Gesture::Pinch { .. } => {
+                let IgnoredAny = self.ask_helper(operation, fields).await?;
+                Ok(true)
+            }
+            _ => Ok(self.try_helper::<IgnoredAny>(operation, fields).await?.is_some()),
         }
     }
 
@@ -51,21 +55,22 @@ impl Android {
     ) -> Result<bool, Error> {
         /// A key takes up to 100 ms until its app has handled it (measured on Android 4.4.4).
         const EACH: Duration = Duration::from_millis(200);
-        let mut left = times;
+        let (mut left, mut is_first) = (times, true);
         while left > 0 {
-            let times = left.min(MOST_PRESSES);
-            let limit = LIMIT + EACH * u32::try_from(times).unwrap_or(u32::MAX);
+            let count = left.min(MAX_PRESSES);
+            let limit = LIMIT + EACH * u32::try_from(count).unwrap_or(u32::MAX);
             let what = "press the key";
             let operation =
                 Operation { op: "key", needs: "keys", what, limit, acts: true, left_to_shell: &[] };
-            let fields = fields(json!({ "code": code, "times": times }));
-            if self.try_helper(operation, fields).await?.is_none() {
-                return match left == times {
-                    true => Ok(false),
-                    false => Err(Error::Failed { what, text: "our helper ended".into() }),
-                };
+            let fields = fields(json!({ "code": code, "times": count }));
+            if self.try_helper::<IgnoredAny>(operation, fields).await?.is_none() {
+                if is_first {
+                    return Ok(false);
+                }
+                return Err(Error::Failed { what, text: "our helper ended".into() });
             }
-            left -= times;
+            left -= count;
+            is_first = false;
         }
         Ok(true)
     }
@@ -95,15 +100,17 @@ fn touch(gesture: Gesture) -> Touch {
             of("tap", BETWEEN_TAPS, value)
         }
         Gesture::LongPress { at, held } => {
-            let held = held.min(LONGEST);
+            let held = held.min(MAX_DURATION);
             of("tap", held, json!({ "x": at.x, "y": at.y, "hold_ms": millis(held) }))
         }
         Gesture::Swipe { from, to, lasting } => {
-            swipe(from, to, Duration::ZERO, lasting.min(LONGEST))
+            swipe(from, to, Duration::ZERO, lasting.min(MAX_DURATION))
         }
-        Gesture::Drag { from, to, lasting } => swipe(from, to, REST, lasting.min(LONGEST - REST)),
+        Gesture::Drag { from, to, lasting } => {
+            swipe(from, to, REST, lasting.min(MAX_DURATION - REST))
+        }
         Gesture::Pinch { middle, from, to, lasting } => {
-            let lasting = lasting.min(LONGEST);
+            let lasting = lasting.min(MAX_DURATION);
             of("touch", lasting, json!({ "fingers": fingers(middle, from, to, lasting) }))
         }
     }

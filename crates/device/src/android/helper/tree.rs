@@ -3,13 +3,12 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use serde_json::{Value, json};
+use serde::Deserialize;
+use serde_json::json;
 
-use super::frame::Header;
 use super::{AUTOMATION, Operation, fields, millis};
 use crate::Error;
 use crate::android::Android;
-use crate::error::excerpt;
 
 /// A screen is still when nothing has happened on it for this long: Android bundles an app's changes for 100 ms
 /// (`ViewConfiguration.getSendRecurringAccessibilityEventsInterval`).
@@ -22,7 +21,7 @@ const MOVING: Duration = Duration::from_secs(1);
 const READING: Duration = Duration::from_secs(5);
 
 /// More nodes than a real screen has; the most that the wire allows.
-const MOST_NODES: u64 = 20_000;
+const MAX_NODES: u64 = 20_000;
 
 const TREE: Operation = Operation {
     op: "tree",
@@ -45,41 +44,62 @@ impl Android {
     /// The screen as soon as it is still. `None` if `uiautomator` has to tell.
     pub(in crate::android) async fn tree_by_helper(&self) -> Result<Option<HelperTree>, Error> {
         let fields = fields(json!({
-            "max_nodes": MOST_NODES,
+            "max_nodes": MAX_NODES,
             "reports": [["power"], ["window", "-a"]],
             "idle_ms": millis(IDLE),
             "idle_limit_ms": millis(MOVING),
             "limit_ms": millis(AUTOMATION),
             "deflate": true,
         }));
-        let Some((output, body)) = self.try_helper(TREE, fields).await? else { return Ok(None) };
-        read(&output, body).map(Some)
+        let reply = self.try_helper::<TreeReply>(TREE, fields).await?;
+        reply.map(|(reply, body)| reply.tree(body)).transpose()
     }
 }
 
-fn read(output: &Header, body: Bytes) -> Result<HelperTree, Error> {
-    let length = output.get("tree_bytes").and_then(Value::as_u64);
-    let length = length.and_then(|length| usize::try_from(length).ok());
-    let Some(length) = length.filter(|&length| length <= body.len()) else {
-        let text = excerpt(Value::from(output.clone()).to_string());
-        return Err(Error::Unreadable { command: TREE.op.into(), text });
-    };
-    if output.get("truncated") == Some(&Value::Bool(true)) {
-        let text = format!("the screen has more than {MOST_NODES} nodes");
-        return Err(Error::Unreadable { command: TREE.op.into(), text });
+#[derive(Debug, Deserialize)]
+pub(super) struct TreeReply {
+    /// How many bytes of the body are the tree; the reports follow.
+    tree_bytes: usize,
+    /// Whether nodes were left out, because there are too many.
+    #[serde(default)]
+    truncated: bool,
+    /// How many nodes their app did not give.
+    #[serde(default)]
+    missing: u64,
+    /// Size of the screen in pixels.
+    #[serde(default)]
+    pub(super) width: i32,
+    #[serde(default)]
+    pub(super) height: i32,
+}
+
+impl TreeReply {
+    pub(super) fn tree(&self, body: Bytes) -> Result<HelperTree, Error> {
+        let unreadable = |text| Error::Unreadable { command: TREE.op.into(), text };
+        if self.tree_bytes > body.len() {
+            let (all, length) = (body.len(), self.tree_bytes);
+            return Err(unreadable(format!("{all} bytes with a tree of {length}")));
+        }
+        if self.truncated {
+            return Err(unreadable(format!("the screen has more than {MAX_NODES} nodes")));
+        }
+        if self.missing > 0 {
+            tracing::debug!("the app did not give {} nodes of its screen", self.missing);
+        }
+        let (xml, reports) = (body.slice(..self.tree_bytes), body.slice(self.tree_bytes..));
+        Ok(HelperTree { xml, reports })
     }
-    if let Some(missing) = output.get("missing") {
-        tracing::debug!("the app did not give {missing} nodes of its screen");
-    }
-    Ok(HelperTree { xml: body.slice(..length), reports: body.slice(length..) })
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::Value;
+
     use super::*;
 
     fn of(value: Value) -> Result<HelperTree, Error> {
-        read(value.as_object().unwrap(), Bytes::from_static(b"<hierarchy/>report"))
+        let reply: TreeReply = TREE.read(value.as_object().unwrap().clone())?;
+        reply.tree(Bytes::from_static(b"<hierarchy/>report"))
     }
 
     #[test]

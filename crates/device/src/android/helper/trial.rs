@@ -1,16 +1,22 @@
-//! Tries each operation of the helper once on a phone, for `thumbwire doctor --helper`: what it did, how long it took, what
-//! the shell's command takes, and what is left behind.
+//! Tries each operation of the helper once on a phone, for `thumbwire doctor --helper`: what it
+//! did, how long it took, what the shell's command takes, and what is left behind.
 
 use std::time::Duration;
 
 use bytes::Bytes;
+use serde::Deserialize;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::{Value, json};
 use tokio::time::{Instant, timeout};
 
+use super::clipboard::ClipboardReply;
 use super::connection::Connection;
 use super::frame::Header;
 use super::protocol::{HelperError, Reply};
-use super::{fields, unanswered};
+use super::screenshot::PictureReply;
+use super::text::TextReply;
+use super::tree::TreeReply;
+use super::{Hello, call_service, fields, read, unanswered};
 use crate::android::{Android, ShellCommand, ui};
 use crate::error::excerpt;
 use crate::{Error, HelperTrial, Leftover, OperationTrial, TreeDetail, TrialResult};
@@ -39,8 +45,8 @@ impl Android {
         let mut trial = Trial { device: self, connection: &connection, done: Vec::new() };
         trial.run().await?;
         let operations = trial.done;
-        let variants = variants(connection.hello());
-        let pid = connection.hello().and_then(|hello| hello.get("pid")?.as_u64());
+        let variants = connection.hello().map(variants).unwrap_or_default();
+        let pid = connection.hello().and_then(|hello| hello.pid);
         drop(connection);
         self.helper.shut_down().await;
         let left = self.left_behind(pid, &rotation).await?;
@@ -48,7 +54,7 @@ impl Android {
     }
 
     /// What stayed on the phone.
-    async fn left_behind(&self, pid: Option<u64>, rotation: &str) -> Result<Vec<Leftover>, Error> {
+    async fn left_behind(&self, pid: Option<u32>, rotation: &str) -> Result<Vec<Leftover>, Error> {
         let mut left = Vec::new();
         let mut found = |what: String, is_expected| left.push(Leftover { what, is_expected });
         let files = self.ask(ShellCommand::new(FILES)).await?.out;
@@ -75,13 +81,10 @@ impl Android {
 }
 
 /// The API level and the hidden methods that were found.
-fn variants(hello: Option<&Header>) -> Vec<String> {
-    let Some(hello) = hello else { return Vec::new() };
-    let level = hello.get("sdk").and_then(Value::as_u64).map(|sdk| format!("API level: {sdk}"));
-    let found = hello.get("variants").and_then(Value::as_object).into_iter().flatten();
-    let found = found.map(|(name, variant)| match variant {
-        Value::String(text) => format!("{name}: {}", excerpt(text)),
-        other => format!("{name}: {}", excerpt(other.to_string())),
+fn variants(hello: &Hello) -> Vec<String> {
+    let level = hello.sdk.map(|sdk| format!("API level: {sdk}"));
+    let found = hello.variants.iter().map(|(name, variant)| {
+        format!("{name}: {}", excerpt(variant.as_deref().unwrap_or("not found")))
     });
     level.into_iter().chain(found).collect()
 }
@@ -92,120 +95,113 @@ struct Trial<'a> {
     done: Vec<OperationTrial>,
 }
 
-/// A successful reply.
-type Done = (Header, Bytes);
+#[derive(Deserialize)]
+struct AppsReply {
+    apps: Vec<IgnoredAny>,
+}
+
+#[derive(Deserialize)]
+struct ReleaseReply {
+    released: bool,
+}
 
 impl Trial<'_> {
     async fn run(&mut self) -> Result<(), Error> {
-        self.simple("ping", json!({}), |_| Ok("it answers".into())).await?;
         let reports = json!([["power"], ["window", "-a"]]);
+        let request = json!({ "reports": reports, "deflate": true });
         let tree = self
-            .simple("tree", json!({ "reports": reports, "deflate": true }), |(output, body)| {
-                let length = output.get("tree_bytes").and_then(Value::as_u64).unwrap_or(0);
-                let xml = body.get(..usize::try_from(length).unwrap_or(usize::MAX));
-                let tree = ui::read_dump(xml.ok_or("no tree")?).map_err(|why| why.to_string())?;
+            .simple("tree", request, |reply: &TreeReply, body| {
+                let tree = reply.tree(body.clone()).map_err(|why| why.to_string())?;
+                let tree = ui::read_dump(&tree.xml).map_err(|why| why.to_string())?;
                 Ok(format!("{} nodes and what is in front", tree.nodes.len()))
             })
             .await?;
-        let (mut width, mut height) = (0, 0);
-        if let Some((output, _)) = &tree {
-            let number = |name: &str| output.get(name).and_then(Value::as_i64).unwrap_or(0);
-            (width, height) = (number("width"), number("height"));
-            let act = json!({ "rev": number("rev"), "node": 0, "action": "accessibility_focus" });
-            self.tried("act", act, &["refused"], |_| Ok("on the first node".into())).await?;
-        }
-        // The status bar ignores both.
+        let (width, height) = tree.map_or((0, 0), |tree| (tree.width, tree.height));
+        // The status bar ignores touches.
         let (middle, edge) = (width / 2, height.min(1));
         let tap = json!({ "x": middle, "y": edge });
-        self.simple("tap", tap, |_| Ok("at the upper edge".into())).await?;
+        self.silent("tap", tap, "at the upper edge").await?;
         let swipe =
             json!({ "x1": middle, "y1": edge, "x2": middle + 20, "y2": edge, "duration_ms": 50 });
-        self.simple("swipe", swipe, |_| Ok("20 pixels along the upper edge".into())).await?;
-        let finger = |x: i64| json!([[0, x, edge], [50, x + 10, edge]]);
+        self.silent("swipe", swipe, "20 pixels along the upper edge").await?;
+        let finger = |x: i32| json!([[0, x, edge], [50, x + 10, edge]]);
         let fingers = json!({ "fingers": [finger(middle), finger(middle / 2)] });
-        self.simple("touch", fingers, |_| Ok("two fingers at the upper edge".into())).await?;
-        self.simple("key", json!({ "code": SHIFT }), |_| Ok("Shift".into())).await?;
+        self.silent("touch", fingers, "two fingers at the upper edge").await?;
+        self.silent("key", json!({ "code": SHIFT }), "Shift").await?;
         self.text().await?;
         self.clipboard().await?;
-        let quiet = json!({ "idle_ms": 200, "limit_ms": 3000 });
-        self.simple("quiet", quiet, |(output, _)| {
-            Ok(match output.get("quiet") {
-                Some(Value::Bool(true)) => "the screen is still".into(),
-                _ => "the screen keeps moving".into(),
-            })
+        self.first_reply("events", json!({}), |_, _| Ok("it listens until cancelled".into())).await;
+        self.simple("shot", json!({}), |picture: &PictureReply, body| {
+            let kb = body.len().div_ceil(1024);
+            Ok(format!("{kb} KB, by {}", picture.method.as_deref().unwrap_or("?")))
         })
         .await?;
-        let listens = |_: &Done| "it listens until cancelled".into();
-        self.first_reply("events", json!({}), listens).await;
-        for format in ["jpeg", "webp", "png"] {
-            let shot = json!({ "format": format });
-            self.simple("shot", shot, |(output, body)| {
-                let via = output.get("via").and_then(Value::as_str).unwrap_or("?");
-                Ok(format!("{format}, {} KB, by {via}", body.len().div_ceil(1024)))
-            })
-            .await?;
-        }
-        self.first_reply("stream", json!({ "max_side": 480 }), |(output, body)| {
-            let side = |name: &str| output.get(name).and_then(Value::as_i64).unwrap_or(0);
+        self.first_reply("stream", json!({ "max_side": 480 }), |fields, body| {
+            let picture: PictureReply = read("stream", fields).map_err(|why| why.to_string())?;
             let kb = body.len().div_ceil(1024);
-            format!("{}x{}, {kb} KB, then until cancelled", side("width"), side("height"))
+            let size = picture.screenshot(body).map_err(|why| why.to_string())?.size;
+            Ok(format!("{}x{}, {kb} KB, then until cancelled", size.width, size.height))
         })
         .await;
-        let report = json!({ "service": ["power"] });
-        self.simple("report", report, |(_, body)| Ok(format!("{} bytes", body.len()))).await?;
-        self.apps().await?;
-        self.simple("tools", json!({}), |(output, _)| {
-            let services = output.get("services").and_then(Value::as_array).map_or(0, Vec::len);
-            Ok(format!("{services} services of apps"))
+        self.simple("apps", json!({}), |reply: &AppsReply, _| {
+            Ok(format!("{} entries of the launcher", reply.apps.len()))
         })
         .await?;
-        self.courier().await?;
-        self.simple("release", json!({}), |(output, _)| {
-            Ok(match output.get("released") {
-                Some(Value::Bool(true)) => "UiAutomation was let go".into(),
-                _ => "UiAutomation was not held".into(),
-            })
+        self.call_service().await?;
+        self.simple("release", json!({}), |reply: &ReleaseReply, _| {
+            let held = if reply.released { "was let go" } else { "was not held" };
+            Ok(format!("UiAutomation {held}"))
         })
         .await?;
         self.time_commands(middle, edge).await
     }
 
-    /// Tries an operation whose success `tell` describes.
-    async fn simple(
+    /// Tries an operation whose reply says nothing.
+    async fn silent(
         &mut self,
         op: &'static str,
         request: Value,
-        tell: impl FnOnce(&Done) -> Result<String, String>,
-    ) -> Result<Option<Done>, Error> {
-        self.tried(op, request, &[], tell).await
+        success: &'static str,
+    ) -> Result<(), Error> {
+        self.simple(op, request, |_: &IgnoredAny, _| Ok(success.into())).await.map(drop)
+    }
+
+    /// Tries an operation whose success `describe` describes.
+    async fn simple<R: DeserializeOwned>(
+        &mut self,
+        op: &'static str,
+        request: Value,
+        describe: impl FnOnce(&R, &Bytes) -> Result<String, String>,
+    ) -> Result<Option<R>, Error> {
+        self.tried(op, request, &[], describe).await
     }
 
     /// The same; with one of these errors it could not be tried.
-    async fn tried(
+    async fn tried<R: DeserializeOwned>(
         &mut self,
         op: &'static str,
         request: Value,
         skipped: &[&str],
-        tell: impl FnOnce(&Done) -> Result<String, String>,
-    ) -> Result<Option<Done>, Error> {
+        describe: impl FnOnce(&R, &Bytes) -> Result<String, String>,
+    ) -> Result<Option<R>, Error> {
         let began = Instant::now();
         let reply = self.connection.ask(op, fields(request), LIMIT).await;
         let took = began.elapsed();
         let (result, done) = match reply {
-            Ok(Reply::Done(output, body) | Reply::More(output, body)) => {
-                let done = (output, body);
-                match tell(&done) {
-                    Ok(text) => (TrialResult::Passed(text), Some(done)),
+            Ok(Reply::Done(fields, body) | Reply::More(fields, body)) => {
+                let described = read(op, fields).map_err(|why| why.to_string());
+                let described =
+                    described.and_then(|reply: R| describe(&reply, &body).map(|it| (it, reply)));
+                match described {
+                    Ok((text, reply)) => (TrialResult::Passed(text), Some(reply)),
                     Err(text) => (TrialResult::Failed(text), None),
                 }
             }
-            Ok(Reply::Failed(HelperError { code, text, .. })) => {
-                let text = format!("{code}: {text}");
+            Ok(Reply::Failed(HelperError { code, message, .. })) => {
+                let text = format!("{code}: {message}");
                 let is_skipped = code == "unsupported" || skipped.contains(&&*code);
-                let result = match is_skipped {
-                    true => TrialResult::Skipped(text),
-                    false => TrialResult::Failed(text),
-                };
+                let result =
+                    if is_skipped { TrialResult::Skipped(text) } else { TrialResult::Failed(text) };
                 (result, None)
             }
             Err(why) => match unanswered(why, "answer") {
@@ -221,18 +217,17 @@ impl Trial<'_> {
     async fn text(&mut self) -> Result<(), Error> {
         let typing = json!({ "text": TEXT });
         let typed = self
-            .tried("text", typing, &["not_found"], |(output, _)| {
-                let how = output.get("how").and_then(Value::as_str).unwrap_or("?");
-                match (output.get("found").and_then(Value::as_str), output.get("complete")) {
-                    (_, Some(Value::Bool(true))) => Ok(format!("typed and read back, by {how}")),
-                    (None, _) => Ok(format!("typed by {how}; the field hides its text")),
-                    (Some(found), _) => Err(format!("the field has {:?}", excerpt(found))),
+            .tried("text", typing, &["not_found"], |reply: &TextReply, _| {
+                let method = reply.method;
+                match &reply.found {
+                    _ if reply.complete => Ok(format!("typed and read back, by {method:?}")),
+                    None => Ok(format!("typed by {method:?}; the field hides its text")),
+                    Some(found) => Err(format!("the field has {:?}", excerpt(found))),
                 }
             })
             .await?;
-        let found = typed.as_ref().and_then(|(output, _)| output.get("found")?.as_str());
-        if let Some(before) = found.map(|found| found.replacen(TEXT, "", 1)) {
-            let back = json!({ "text": before, "replace": true });
+        if let Some(before) = typed.and_then(|reply| reply.found) {
+            let back = json!({ "text": before.replacen(TEXT, "", 1), "replace": true });
             let reply = self.connection.ask("text", fields(back), LIMIT).await;
             if !matches!(reply, Ok(Reply::Done(..))) {
                 let result = TrialResult::Failed("the field still has the text".into());
@@ -244,24 +239,23 @@ impl Trial<'_> {
     }
 
     async fn clipboard(&mut self) -> Result<(), Error> {
-        let text = |output: &Header| output.get("text").and_then(Value::as_str).map(str::to_owned);
         let before = self
-            .simple("clip_get", json!({}), |(output, _)| {
-                Ok(match text(output) {
-                    Some(text) => format!("{} characters", text.chars().count()),
-                    None => "no text".into(),
-                })
+            .simple("clip_get", json!({}), |reply: &ClipboardReply, _| {
+                let length = reply.text.as_ref().map(|text| text.chars().count());
+                Ok(length.map_or("no text".into(), |length| format!("{length} characters")))
             })
             .await?;
-        let Some((before, _)) = before else { return Ok(()) };
-        let set = json!({ "text": TEXT });
-        self.simple("clip_set", set, |_| Ok("accents and an emoji".into())).await?;
+        let Some(before) = before else { return Ok(()) };
+        self.silent("clip_set", json!({ "text": TEXT }), "accents and an emoji").await?;
         let now = self.connection.ask("clip_get", Header::new(), LIMIT).await;
-        let is_same = |output: &Header| text(output).as_deref() == Some(TEXT);
-        let arrived = matches!(&now, Ok(Reply::Done(output, _)) if is_same(output));
-        let back = fields(json!({ "text": text(&before).unwrap_or_default() }));
+        let has_arrived = match now {
+            Ok(Reply::Done(fields, _)) => read("clip_get", fields)
+                .is_ok_and(|reply: ClipboardReply| reply.text.as_deref() == Some(TEXT)),
+            _ => false,
+        };
+        let back = fields(json!({ "text": before.text.unwrap_or_default() }));
         let restored = self.connection.ask("clip_set", back, LIMIT).await;
-        let failed = match (arrived, restored) {
+        let failed = match (has_arrived, restored) {
             (false, _) => "it is not what the clipboard then has",
             (true, Ok(Reply::Done(..))) => return Ok(()),
             (true, _) => "the former text could not be put back",
@@ -272,20 +266,24 @@ impl Trial<'_> {
         Ok(())
     }
 
-    /// Begins an operation that replies until it is cancelled, waits for its first reply, and cancels it.
+    /// Begins an operation that replies until it is cancelled, waits for its first reply, and
+    /// cancels it.
     async fn first_reply(
         &mut self,
         op: &'static str,
         request: Value,
-        tell: impl FnOnce(&Done) -> String,
+        describe: impl FnOnce(Header, Bytes) -> Result<String, String>,
     ) {
         let began = Instant::now();
         let result = match self.connection.begin(op, fields(request)) {
             Err(why) => TrialResult::Failed(unanswered(why, "answer").to_string()),
             Ok(mut replies) => match timeout(LIMIT, replies.next()).await {
-                Ok(Ok(Reply::More(output, body))) => TrialResult::Passed(tell(&(output, body))),
+                Ok(Ok(Reply::More(fields, body))) => match describe(fields, body) {
+                    Ok(text) => TrialResult::Passed(text),
+                    Err(text) => TrialResult::Failed(text),
+                },
                 Ok(Ok(Reply::Failed(error))) if error.code == "unsupported" => {
-                    TrialResult::Skipped(format!("{}: {}", error.code, error.text))
+                    TrialResult::Skipped(format!("{}: {}", error.code, error.message))
                 }
                 Ok(reply) => TrialResult::Failed(excerpt(format!("{reply:?}"))),
                 Err(_) => TrialResult::Failed("no answer".into()),
@@ -294,35 +292,15 @@ impl Trial<'_> {
         self.done.push(OperationTrial { op, result, took: began.elapsed(), shell: None });
     }
 
-    async fn apps(&mut self) -> Result<(), Error> {
-        let listed = self
-            .simple("apps", json!({}), |(output, _)| {
-                let apps = output.get("apps").and_then(Value::as_array).map_or(0, Vec::len);
-                Ok(format!("{apps} entries of the launcher"))
-            })
-            .await?;
-        let first = listed.as_ref().and_then(|(output, _)| {
-            output.get("apps")?.as_array()?.first()?.get("package")?.as_str()
-        });
-        let Some(package) = first else { return Ok(()) };
-        self.simple("icon", json!({ "package": package }), |(_, body)| {
-            match body.starts_with(b"\x89PNG") {
-                true => Ok(format!("a PNG of {} KB", body.len().div_ceil(1024))),
-                false => Err("not a PNG".into()),
-            }
-        })
-        .await
-        .map(drop)
-    }
-
     /// A service that does not exist: no app is started.
-    async fn courier(&mut self) -> Result<(), Error> {
+    async fn call_service(&mut self) -> Result<(), Error> {
         let nobody = json!({
-            "component": "org.thumbwire.nobody/.Service", "extras": [], "callbacks": ["callback"], "wanted": [],
-            "limit_ms": 2000,
+            "component": "org.thumbwire.nobody/.Service", "extras": [],
+            "callbacks": ["callback"], "result_extras": [], "limit_ms": 2000,
         });
-        let answered = |_: &Done| Err("a service that does not exist has answered".to_owned());
-        self.tried("courier", nobody, &[], answered).await?;
+        let answered =
+            |_: &IgnoredAny, _: &Bytes| Err("a service that does not exist has answered".into());
+        self.simple(call_service::OP, nobody, answered).await?;
         if let Some(OperationTrial { result, .. }) = self.done.last_mut()
             && matches!(result, TrialResult::Failed(text) if text.starts_with("not_found"))
         {
@@ -332,7 +310,7 @@ impl Trial<'_> {
     }
 
     /// How long shell commands take for the same.
-    async fn time_commands(&mut self, x: i64, y: i64) -> Result<(), Error> {
+    async fn time_commands(&mut self, x: i32, y: i32) -> Result<(), Error> {
         let device = self.device;
         let tap = ShellCommand::new("input tap").number(x).number(y);
         let key = ShellCommand::new("input keyevent").number(SHIFT);

@@ -1,5 +1,5 @@
 //! A phone with a helper, written by hand from the protocol description: frames of two lengths, a JSON header and a
-//! body; `hello`, `courier`, `cancel`, `bye`. The test supplies the replies.
+//! body; `hello`, `call_service`, `cancel`, `bye`. The test supplies the replies.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -57,13 +57,25 @@ pub(crate) struct Phone {
     programs: AtomicUsize,
 }
 
-const OPS: [&str; 17] = [
-    "act", "apps", "clip_get", "clip_set", "courier", "events", "key", "quiet", "release",
-    "report", "shot", "stream", "swipe", "tap", "text", "touch", "tree",
+const OPS: [&str; 14] = [
+    "apps",
+    "call_service",
+    "clip_get",
+    "clip_set",
+    "events",
+    "key",
+    "release",
+    "shot",
+    "stream",
+    "swipe",
+    "tap",
+    "text",
+    "touch",
+    "tree",
 ];
 
 fn good_hello(_: &Value) -> Value {
-    json!({ "ok": true, "proto": 1, "sdk": 34, "uid": 2000, "ops": OPS, "new": {} })
+    json!({ "ok": true, "protocol": 1, "sdk": 34, "uid": 2000, "ops": OPS, "new": {} })
 }
 
 impl Phone {
@@ -265,7 +277,7 @@ impl Phone {
             self.hears.notify_waiters();
             let answers = if reply["op"] == "hello" {
                 let token = self.started.lock().unwrap().1.clone();
-                assert_eq!((&reply["token"], &reply["proto"]), (&json!(token), &json!(1)));
+                assert_eq!((&reply["token"], &reply["protocol"]), (&json!(token), &json!(1)));
                 vec![answer(&reply, (self.hello)(&reply))]
             } else {
                 (self.manner)(&reply)

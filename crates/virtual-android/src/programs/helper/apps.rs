@@ -11,13 +11,8 @@ pub(super) async fn apps(phone: &VirtualPhone) -> Value {
         let packages = phone.world.packages().into_iter();
         packages
             .filter_map(|app| {
-                let activity = app.launcher.as_ref()?;
-                Some(json!({
-                    "package": app.package,
-                    "activity": activity,
-                    "label": app.label,
-                    "system": app.system,
-                }))
+                app.launcher.as_ref()?;
+                Some(json!({ "package": app.package, "label": app.label }))
             })
             .collect()
     });

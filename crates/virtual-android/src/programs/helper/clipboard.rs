@@ -10,8 +10,7 @@ const LARGEST: usize = 200_000;
 /// `clip_get`. This phone's clipboard has one text at most.
 pub(super) fn get(phone: &VirtualPhone) -> Value {
     let text = phone.with(|phone| phone.world.clipboard().map(str::to_owned));
-    let types = if text.is_some() { vec!["text/plain"] } else { Vec::new() };
-    json!({ "items": types.len(), "types": types, "text": text })
+    json!({ "text": text })
 }
 
 /// `clip_set`
@@ -20,8 +19,8 @@ pub(super) fn set(phone: &VirtualPhone, header: &Map<String, Value>) -> Result<V
     let text = text.ok_or_else(|| HelperError::wrong("text", "a string"))?;
     let units = text.encode_utf16().count();
     if units > LARGEST {
-        let says = format!("the text has {units} UTF-16 units; the limit is {LARGEST}");
-        return Err(HelperError::of("too_large", &says).trying("send less"));
+        let message = format!("the text has {units} UTF-16 units; the limit is {LARGEST}");
+        return Err(HelperError::of("too_large", &message).trying("send less"));
     }
     phone.with(|phone| phone.world.set_clipboard(text));
     Ok(json!({}))

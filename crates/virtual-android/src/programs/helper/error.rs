@@ -6,22 +6,22 @@ pub(super) struct HelperError {
     /// The wire's error code.
     pub(super) code: &'static str,
     /// One sentence, including the phone's message if there is one.
-    pub(super) text: String,
+    pub(super) message: String,
     /// What to try next.
     pub(super) advice: &'static str,
 }
 
 impl HelperError {
-    pub(super) fn of(code: &'static str, text: &str) -> Self {
-        Self { code, text: text.to_owned(), advice: "" }
+    pub(super) fn of(code: &'static str, message: &str) -> Self {
+        Self { code, message: message.to_owned(), advice: "" }
     }
 
     pub(super) fn trying(self, advice: &'static str) -> Self {
         Self { advice, ..self }
     }
 
-    pub(super) fn malformed(text: String) -> Self {
-        Self { code: "malformed", text, advice: "" }
+    pub(super) fn malformed(message: String) -> Self {
+        Self { code: "malformed", message, advice: "" }
     }
 
     /// A field of a request that is missing or of another type: `` `NAME` is not WHAT ``.

@@ -44,31 +44,10 @@ pub(super) fn millis(
     Ok(Duration::from_millis(millis.min(most)))
 }
 
-/// A time limit in milliseconds; `None` if there is none.
-pub(super) fn time_limit(header: &Header, name: &str) -> Result<Option<Duration>, HelperError> {
-    get(header, name).map(|_| millis(header, name, u64::MAX, 0)).transpose()
-}
-
 /// A text.
 pub(super) fn text<'a>(header: &'a Header, name: &str) -> Result<&'a str, HelperError> {
     let text = get(header, name).and_then(Value::as_str);
     text.ok_or_else(|| HelperError::wrong(name, "a string"))
-}
-
-/// One of these words, the first if it is missing.
-pub(super) fn word(
-    header: &Header,
-    name: &str,
-    words: &[&'static str],
-) -> Result<&'static str, HelperError> {
-    let wrong = || HelperError::wrong(name, &format!("one of {}", words.join(" ")));
-    match get(header, name) {
-        None => words.first().copied().ok_or_else(wrong),
-        Some(value) => {
-            let known = words.iter().find(|word| value.as_str() == Some(word));
-            known.copied().ok_or_else(wrong)
-        }
-    }
 }
 
 /// A truth value, false if it is missing.
@@ -87,9 +66,4 @@ pub(super) fn point(header: &Header, x: &str, y: &str) -> Result<Point, HelperEr
         value.map(|value| value as i32).ok_or_else(|| HelperError::wrong(name, "a coordinate"))
     };
     Ok(Point { x: pixels(x)?, y: pixels(y)? })
-}
-
-/// Checks the field `wait`, which makes no difference on this phone: its apps handle each event at once.
-pub(super) fn check_wait(header: &Header) -> Result<(), HelperError> {
-    word(header, "wait", &["finish", "none"]).map(drop)
 }

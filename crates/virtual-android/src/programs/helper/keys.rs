@@ -1,11 +1,10 @@
 //! The helper's operations `tap`, `swipe` and `key`: one finger, and keys.
 
 use super::error::HelperError;
-use super::fields::{check_wait, millis, number, point};
+use super::fields::{millis, number, point};
 use super::wire::Header;
 use super::{Answer, Helper, touch};
 use crate::latency::Work;
-use std::time::Duration;
 use thumbwire_virtual_phone::KeyCode;
 
 /// The longest gesture, in milliseconds.
@@ -13,7 +12,6 @@ const LONGEST: u64 = 60_000;
 
 /// `tap`
 pub(super) async fn tap(helper: &Helper, header: &Header) -> Result<Answer, HelperError> {
-    check_wait(header)?;
     let at = point(header, "x", "y")?;
     let times = number(header, "times", 1..=10, Some(1))?;
     let gap = millis(header, "gap_ms", 1_000, 100)?;
@@ -29,7 +27,6 @@ pub(super) async fn tap(helper: &Helper, header: &Header) -> Result<Answer, Help
 
 /// `swipe`
 pub(super) async fn swipe(helper: &Helper, header: &Header) -> Result<Answer, HelperError> {
-    check_wait(header)?;
     let (from, to) = (point(header, "x1", "y1")?, point(header, "x2", "y2")?);
     let lasting = millis(header, "duration_ms", LONGEST, 300)?;
     let hold = millis(header, "hold_ms", LONGEST, 0)?;
@@ -39,17 +36,11 @@ pub(super) async fn swipe(helper: &Helper, header: &Header) -> Result<Answer, He
 
 /// `key`
 pub(super) async fn key(helper: &Helper, header: &Header) -> Result<Answer, HelperError> {
-    check_wait(header)?;
     let code = number(header, "code", 1..=10_000, None)?;
-    number(header, "meta", 0..=i32::MAX as u64, Some(0))?;
     let times = number(header, "times", 1..=1_000, Some(1))?;
-    let hold = millis(header, "hold_ms", LONGEST, 0)?;
     for _ in 0..times {
         helper.phone.with(|phone| phone.world.key(KeyCode(code as u32)));
         helper.phone.run_work(Work::Key).await;
-        if hold > Duration::ZERO {
-            helper.phone.sleep(hold).await;
-        }
         tokio::task::yield_now().await;
     }
     Ok(Answer::default())

@@ -1,8 +1,8 @@
-//! The helper's operations `shot`, a picture of the screen, scaled and compressed on the phone, and `stream`: another one
-//! whenever the screen shows something else.
+//! The helper's operations `shot`, a JPEG of the screen, scaled and compressed on the phone, and
+//! `stream`: another one whenever the screen shows something else.
 
 use super::error::HelperError;
-use super::fields::{millis, number, time_limit, word};
+use super::fields::{millis, number};
 use super::wire::Header;
 use super::{Answer, Helper};
 use crate::latency::Work;
@@ -12,9 +12,8 @@ use std::time::Duration;
 use thumbwire_virtual_phone::Frame;
 use tokio::sync::mpsc;
 
-/// What a request wants. WebP is lossless here: `quality` counts for JPEG only.
+/// What a request wants.
 struct Options {
-    format: &'static str,
     quality: u8,
     side: u32,
     limit: Duration,
@@ -23,7 +22,6 @@ struct Options {
 impl Options {
     fn of(header: &Header) -> Result<Self, HelperError> {
         Ok(Self {
-            format: word(header, "format", &["jpeg", "png", "webp"])?,
             quality: number(header, "quality", 1..=100, Some(80))? as u8,
             side: number(header, "max_side", 16..=10_000, Some(10_000))? as u32,
             limit: millis(header, "limit_ms", 10_000, 2_000)?,
@@ -36,11 +34,10 @@ pub(super) async fn shot(helper: &Helper, header: &Header) -> Result<Answer, Hel
     let options = Options::of(header)?;
     let _using = helper.use_automation(options.limit).await?;
     helper.phone.run_work(Work::HelperShot).await;
-    let (frame, rotation) = capture(&helper.phone);
-    compress(frame, rotation, &options)
+    compress(capture(&helper.phone), &options)
 }
 
-/// `stream`: sends pictures to `tell` until the time is over; ends when cancelled.
+/// `stream`: sends pictures to `tell`; ends when cancelled.
 pub(super) async fn stream(
     helper: &Helper,
     header: &Header,
@@ -48,55 +45,40 @@ pub(super) async fn stream(
 ) -> Result<Answer, HelperError> {
     let options = Options::of(header)?;
     let gap = millis(header, "gap_ms", 10_000, 200)?;
-    let time = time_limit(header, "for_ms")?;
     let _using = helper.use_automation(options.limit).await?;
     let phone = &helper.phone;
-    let over = phone.sleep_real(time);
-    tokio::pin!(over);
-    let mut last: Option<(Frame, u8)> = None;
-    let mut sent = 0;
+    let mut last: Option<Frame> = None;
     loop {
         let changed = phone.changed();
         let now = capture(phone);
         let is_new = last.as_ref() != Some(&now);
         if is_new {
             phone.run_work(Work::HelperShot).await;
-            let picture = compress(now.0.clone(), now.1, &options)?;
+            let picture = compress(now.clone(), &options)?;
             last = Some(now);
-            sent += 1;
             if tell.send(picture).await.is_err() {
                 return Err(HelperError::cancelled());
             }
-            tokio::select! {
-                () = phone.sleep_real(Some(gap)) => {},
-                () = &mut over => break,
-            }
+            phone.sleep_real(Some(gap)).await;
             continue;
         }
         tokio::select! {
             () = changed => {},
             () = phone.tick() => phone.with(|_| {}),
-            () = &mut over => break,
         }
     }
-    Ok(Answer::of(json!({ "sent": sent })))
 }
 
-/// What the screen shows, as the phone is held, and the rotation. Wakes nobody.
-fn capture(phone: &VirtualPhone) -> (Frame, u8) {
-    phone.peek(|phone| (phone.world.capture(), phone.world.display().rotation))
+/// What the screen shows, as the phone is held. Wakes nobody.
+fn capture(phone: &VirtualPhone) -> Frame {
+    phone.peek(|phone| phone.world.capture())
 }
 
-fn compress(frame: Frame, rotation: u8, options: &Options) -> Result<Answer, HelperError> {
-    let (screen_width, screen_height) = (frame.width, frame.height);
+fn compress(frame: Frame, options: &Options) -> Result<Answer, HelperError> {
     let frame = scaled(frame, options.side);
-    let body = compressed(&frame, options.format, options.quality)
+    let body = compressed(&frame, "jpeg", options.quality)
         .ok_or_else(|| HelperError::of("internal", "cannot compress the picture"))?;
-    let fields = json!({
-        "format": options.format, "width": frame.width, "height": frame.height,
-        "screen_width": screen_width, "screen_height": screen_height, "rotation": rotation,
-        "via": "UiAutomation",
-    });
+    let fields = json!({ "width": frame.width, "height": frame.height, "method": "UiAutomation" });
     Ok(Answer { fields, body })
 }
 

@@ -1,7 +1,7 @@
 //! The helper's operation `text`: puts a text into the field with the focus, and reads back what the field then has.
 
 use super::error::HelperError;
-use super::fields::{flag, millis, text, word};
+use super::fields::{flag, millis, text};
 use super::wire::Header;
 use super::{Answer, Helper};
 use crate::latency::Work;
@@ -22,7 +22,6 @@ const CLEARS_CLIPBOARD: u32 = 9;
 pub(super) async fn put(helper: &Helper, header: &Header) -> Result<Answer, HelperError> {
     let phone = &helper.phone;
     let typed = text(header, "text")?.to_owned();
-    let how = word(header, "how", &["auto", "set", "paste", "keys"])?;
     let replace = flag(header, "replace")?;
     let limit = millis(header, "limit_ms", 10_000, 2_000)?;
     let _using = helper.use_automation(limit).await?;
@@ -39,34 +38,20 @@ pub(super) async fn put(helper: &Helper, header: &Header) -> Result<Answer, Help
         })?;
     let has_keys = typed.chars().all(|c| matches!(c, ' '..='~' | '\n' | '\t'));
     let is_few = typed.chars().count() <= FEW && has_keys && !replace;
-    let how = match how {
-        "auto" if android >= if replace { SETS_TEXT } else { TELLS_HINTS } => "set",
-        "auto" if is_few => "keys",
-        "auto" => "paste",
-        how => how,
+    let method = if android >= if replace { SETS_TEXT } else { TELLS_HINTS } {
+        "set"
+    } else if is_few {
+        "keys"
+    } else {
+        "paste"
     };
-    let refused = |says: &str, advice| HelperError::of("refused", says).trying(advice);
-    let mut fields = json!({ "how": how, "password": password });
-    match how {
-        "set" if android < SETS_TEXT => {
-            return Err(refused("the field does not let its text be set", "use paste"));
-        }
-        "set" if password && !replace && !before.is_empty() => {
-            return Err(refused(
-                "a password that is hidden cannot be added to",
-                "use paste, or replace it",
-            ));
-        }
-        "keys" if !has_keys => {
-            return Err(refused("the keyboard has no keys for this text", "use paste"));
-        }
-        _ => {}
+    if method == "set" && password && !replace && !before.is_empty() {
+        let refused = "a password that is hidden cannot be added to";
+        return Err(HelperError::of("refused", refused).trying("replace it"));
     }
+    let mut fields = json!({ "method": method });
     helper.acted();
-    if how == "keys" {
-        if replace {
-            phone.with(|phone| phone.world.replace_text(""));
-        }
+    if method == "keys" {
         for character in typed.chars() {
             phone.with(|phone| phone.world.type_char(character));
             phone.run_work(Work::Key).await;
@@ -76,19 +61,19 @@ pub(super) async fn put(helper: &Helper, header: &Header) -> Result<Answer, Help
         phone.run_work(Work::HelperText).await;
         phone.with(|phone| {
             let world = &mut phone.world;
-            match replace {
-                true => world.replace_text(&typed),
-                false => world.insert_text(&typed),
+            if replace {
+                world.replace_text(&typed);
+            } else {
+                world.insert_text(&typed);
             }
         });
     }
-    if how == "paste" && !typed.is_empty() {
+    if method == "paste" && !typed.is_empty() {
         phone.with(|phone| {
             if phone.world.clipboard().is_none() && phone.world.android() < CLEARS_CLIPBOARD {
                 phone.world.set_clipboard("");
             }
         });
-        fields["restored"] = true.into();
     }
     let now = phone.with(|phone| phone.world.focused_text());
     fields["found"] = match password {

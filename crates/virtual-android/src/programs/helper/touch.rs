@@ -24,10 +24,6 @@ pub(super) async fn touch(
     phone: &VirtualPhone,
     header: &Map<String, Value>,
 ) -> Result<Value, HelperError> {
-    match header.get("wait").map(Value::as_str) {
-        None | Some(Some("finish" | "none")) => {}
-        Some(_) => return Err(HelperError::wrong("wait", "one of finish none")),
-    }
     play(phone, &read(header).ok_or_else(wrong)?).await;
     Ok(json!({}))
 }

@@ -103,7 +103,7 @@ impl Talk {
     /// Connects and presents the token.
     pub async fn known(wired: &Wired, name: &str) -> Self {
         let mut talk = Self::opened(wired, name).await;
-        let hello = talk.ask(json!({"op": "hello", "token": TOKEN, "proto": 1})).await;
+        let hello = talk.ask(json!({"op": "hello", "token": TOKEN, "protocol": 1})).await;
         assert_eq!(hello["ok"], true, "{hello}");
         talk
     }

@@ -157,8 +157,8 @@ final class Automation {
 
     private static Fault busy() {
         String holder = holder();
-        String says = "another tool holds UiAutomation";
-        return new Fault("ua_busy", holder == null ? says : says + ": " + holder,
+        String message = "another tool holds UiAutomation";
+        return new Fault("ua_busy", holder == null ? message : message + ": " + holder,
                 "end the other tool (uiautomator, Appium, an instrumented test), then try again");
     }
 

@@ -4,8 +4,6 @@ import android.content.ClipData;
 import android.content.ClipDescription;
 import android.os.Build;
 import android.os.PersistableBundle;
-import java.util.ArrayList;
-import java.util.List;
 
 /** The ops `clip_get` and `clip_set`. The shell may use the clipboard in the background, by permission or by exception. */
 final class Clipboard {
@@ -15,12 +13,7 @@ final class Clipboard {
     final Operation get = new Operation() {
         @Override
         public Reply run(Request request, Task task) throws Exception {
-            ClipData clip = get();
-            Reply reply = new Reply().with("text", text(clip)).with("items", clip == null ? 0 : clip.getItemCount());
-            List<String> types = new ArrayList<String>();
-            ClipDescription is = clip == null ? null : clip.getDescription();
-            for (int i = 0; is != null && i < is.getMimeTypeCount(); i++) types.add(is.getMimeType(i));
-            return reply.with("types", types);
+            return new Reply().with("text", text(get()));
         }
     };
 
@@ -73,16 +66,15 @@ final class Clipboard {
                 .maybe(String.class, null).maybe(int.class, user);
     }
 
-    /** Puts back what was there; false if Android does not allow it. */
-    boolean restore(ClipData before) {
+    /** Puts back what was there, if Android allows it. */
+    void restore(ClipData before) {
         try {
             if (before != null) set(before);
             else if (Build.VERSION.SDK_INT < 28) set(ClipData.newPlainText("", ""));
             else Call.of("clearPrimaryClip").with(String.class, Services.SHELL).maybe(String.class, null)
                     .maybe(int.class, Services.user()).on(service());
-            return true;
         } catch (Exception refused) {
-            return false;
+            // The text stays there.
         }
     }
 

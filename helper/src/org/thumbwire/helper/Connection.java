@@ -73,8 +73,6 @@ final class Connection extends Thread {
         server.heard();
         if (op.equals("cancel")) {
             answer(id, cancel(frame.header.get("of")));
-        } else if (op.equals("ping")) {
-            answer(id, new Reply());
         } else if (op.equals("bye")) {
             answer(id, new Reply());
             server.end("bye");
@@ -88,7 +86,7 @@ final class Connection extends Thread {
         try {
             if (!server.admit(this, request.text("token", ""))) return refuse(id);
             server.heard();
-            if (request.number("proto", 0, Long.MAX_VALUE) != Main.PROTOCOL) {
+            if (request.number("protocol", 0, Long.MAX_VALUE) != Main.PROTOCOL) {
                 answer(id, new Fault("unsupported", "this helper supports only protocol version " + Main.PROTOCOL,
                         "push the helper that matches the host"));
                 return false;
@@ -181,8 +179,8 @@ final class Connection extends Thread {
         Map<String, Object> header = new LinkedHashMap<String, Object>();
         header.put("id", id);
         header.put("error", failed.code);
-        header.put("says", failed.getMessage());
-        header.put("try", failed.advice);
+        header.put("message", failed.getMessage());
+        header.put("advice", failed.advice);
         write(new Frame(header, Frame.NO_BODY));
     }
 

@@ -4,8 +4,6 @@ import android.graphics.Rect;
 import android.os.Build;
 import android.view.accessibility.AccessibilityNodeInfo;
 import java.lang.reflect.Method;
-import java.util.ArrayList;
-import java.util.List;
 
 /**
  * Writes trees as `uiautomator dump` does: the same elements, attributes, order, bounds and omissions, so that one reader
@@ -18,8 +16,8 @@ final class Dump {
     private static final Method HINT = method("getHintText", 26);
 
     final StringBuilder xml = new StringBuilder(1 << 14);
-    /** In document order. */
-    final List<AccessibilityNodeInfo> nodes = new ArrayList<AccessibilityNodeInfo>();
+    /** How many were written. */
+    int nodes;
     private final Rect display;
     private final int most;
     private final Task task;
@@ -45,12 +43,12 @@ final class Dump {
     }
 
     private void add(AccessibilityNodeInfo node, int index, int depth) throws Fault {
-        if (nodes.size() >= most || depth >= DEEPEST) {
+        if (nodes >= most || depth >= DEEPEST) {
             truncated = true;
             return;
         }
         task.check();
-        nodes.add(node);
+        nodes++;
         xml.append("<node index=\"").append(index).append('"');
         text("text", node.getText());
         text("resource-id", node.getViewIdResourceName());

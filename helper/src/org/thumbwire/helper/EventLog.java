@@ -1,12 +1,9 @@
 package org.thumbwire.helper;
 
-import android.app.Notification;
 import android.app.UiAutomation;
 import android.view.accessibility.AccessibilityEvent;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -16,18 +13,13 @@ final class EventLog implements UiAutomation.OnAccessibilityEventListener {
     /** `TYPE_WINDOWS_CHANGED`, since Android 5. */
     private static final int WINDOWS_CHANGED = 0x00400000;
 
-    /** A subscriber's events. When it does not keep up, the newest are dropped and counted. */
+    /** What a subscriber has not read yet. When it does not keep up, the newest are dropped. */
     static final class Subscription {
-        private final BlockingQueue<Reply> queue = new ArrayBlockingQueue<Reply>(256);
-        private final Set<String> kinds;
+        private final BlockingQueue<String> queue = new ArrayBlockingQueue<String>(256);
         private long content;
-        private int lost;
 
-        private Subscription(List<String> kinds) {
-            this.kinds = kinds == null ? null : new HashSet<String>(kinds);
-        }
-
-        Reply next(long millis) throws InterruptedException {
+        /** The next change; null if there is none for so long. */
+        String next(long millis) throws InterruptedException {
             return queue.poll(millis, TimeUnit.MILLISECONDS);
         }
     }
@@ -52,23 +44,20 @@ final class EventLog implements UiAutomation.OnAccessibilityEventListener {
         number++;
         notifyAll();
         if (subscriptions.isEmpty()) return;
-        String kind = kind(event);
+        String change = change(event);
+        if (change == null) return;
         for (Subscription one : subscriptions) {
-            if (one.kinds != null && !one.kinds.contains(kind)) continue;
             // A list that scrolls sends hundreds.
-            if (kind.equals("content")) {
+            if (change.equals("content")) {
                 if (last - one.content < 100) continue;
                 one.content = last;
             }
-            Reply reply = describe(event, kind);
-            if (one.lost > 0) reply.with("lost", one.lost);
-            if (one.queue.offer(reply)) one.lost = 0;
-            else one.lost++;
+            one.queue.offer(change);
         }
     }
 
-    synchronized Subscription subscribe(List<String> kinds) {
-        Subscription one = new Subscription(kinds);
+    synchronized Subscription subscribe() {
+        Subscription one = new Subscription();
         subscriptions.add(one);
         return one;
     }
@@ -104,44 +93,17 @@ final class EventLog implements UiAutomation.OnAccessibilityEventListener {
         return number;
     }
 
-    private static String kind(AccessibilityEvent event) {
+    /** What it tells a host: another window, other content, or null. */
+    private static String change(AccessibilityEvent event) {
         switch (event.getEventType()) {
             case AccessibilityEvent.TYPE_WINDOW_STATE_CHANGED:
-                return "screen";
             case WINDOWS_CHANGED:
-                return "windows";
+                return "window";
             case AccessibilityEvent.TYPE_WINDOW_CONTENT_CHANGED:
-                return "content";
-            case AccessibilityEvent.TYPE_NOTIFICATION_STATE_CHANGED:
-                return event.getParcelableData() instanceof Notification ? "notification" : "toast";
-            case AccessibilityEvent.TYPE_VIEW_CLICKED:
-                return "clicked";
-            case AccessibilityEvent.TYPE_VIEW_LONG_CLICKED:
-                return "long_clicked";
-            case AccessibilityEvent.TYPE_VIEW_FOCUSED:
-                return "focused";
-            case AccessibilityEvent.TYPE_VIEW_TEXT_CHANGED:
-                return "text";
             case AccessibilityEvent.TYPE_VIEW_SCROLLED:
-                return "scrolled";
+                return "content";
             default:
-                return "other";
+                return null;
         }
-    }
-
-    private static Reply describe(AccessibilityEvent event, String kind) {
-        List<String> texts = new ArrayList<String>();
-        for (CharSequence text : event.getText()) {
-            if (text != null && texts.size() < 32) texts.add(cut(text));
-        }
-        Reply reply = new Reply().with("kind", kind).with("package", cut(event.getPackageName()))
-                .with("class", cut(event.getClassName())).with("texts", texts).with("at_ms", event.getEventTime());
-        if (event.getContentDescription() != null) reply.with("description", cut(event.getContentDescription()));
-        return reply;
-    }
-
-    private static String cut(CharSequence text) {
-        if (text == null) return "";
-        return text.length() > 500 ? text.subSequence(0, 500).toString() : text.toString();
     }
 }

@@ -7,8 +7,8 @@ final class Fault extends Exception {
     final String code;
     final String advice;
 
-    Fault(String code, String says, String advice) {
-        super(says);
+    Fault(String code, String message, String advice) {
+        super(message);
         this.code = code;
         this.advice = advice;
     }
@@ -19,20 +19,20 @@ final class Fault extends Exception {
         return this;
     }
 
-    Fault(String code, String says) {
-        this(code, says, "");
+    Fault(String code, String message) {
+        this(code, message, "");
     }
 
-    static Fault malformed(String says) {
-        return new Fault("malformed", says);
+    static Fault malformed(String message) {
+        return new Fault("malformed", message);
     }
 
     static Fault cancelled() {
         return new Fault("cancelled", "the request was cancelled; it may have acted");
     }
 
-    static Fault unsupported(String says) {
-        return new Fault("unsupported", says);
+    static Fault unsupported(String message) {
+        return new Fault("unsupported", message);
     }
 
     /** What an exception of the platform means to the host. */

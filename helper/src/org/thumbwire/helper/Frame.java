@@ -59,8 +59,8 @@ final class Frame {
             Map<String, Object> failed = new LinkedHashMap<String, Object>();
             failed.put("id", header.get("id"));
             failed.put("error", "too_large");
-            failed.put("says", "the answer has " + ((long) text.length + rest.length) + " bytes; the limit is " + LARGEST);
-            failed.put("try", "ask for less");
+            failed.put("message", "the answer has " + ((long) text.length + rest.length) + " bytes; the limit is " + LARGEST);
+            failed.put("advice", "ask for less");
             text = Json.write(failed).getBytes(Json.UTF_8);
             rest = NO_BODY;
         }

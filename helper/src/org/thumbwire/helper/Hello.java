@@ -23,13 +23,13 @@ final class Hello implements Operation {
         variants.put("clipboard", Clipboard.variant());
         variants.put("service", service());
         variants.put("automation", Call.of("connect").maybe(int.class, 1).variant(android.app.UiAutomation.class));
-        return new Reply().with("proto", Main.PROTOCOL).with("sdk", Build.VERSION.SDK_INT).with("uid", Process.myUid())
+        return new Reply().with("protocol", Main.PROTOCOL).with("sdk", Build.VERSION.SDK_INT).with("uid", Process.myUid())
                 .with("pid", Process.myPid()).with("ops", new ArrayList<String>(ops)).with("variants", variants);
     }
 
     private static String service() {
         try {
-            return Courier.call(new Intent(), 0).variant(Services.named("android.app.IActivityManager"));
+            return ServiceCall.call(new Intent(), 0).variant(Services.named("android.app.IActivityManager"));
         } catch (Fault none) {
             return null;
         }

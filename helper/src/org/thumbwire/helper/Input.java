@@ -16,11 +16,6 @@ final class Input {
         this.events = events;
     }
 
-    /** `none`: do not wait; `finish` (default): until the app has handled the last event. */
-    static int mode(Request request) throws Fault {
-        return request.word("wait", "finish", "none").equals("none") ? NO_WAIT : WAIT_FOR_FINISH;
-    }
-
     void inject(InputEvent event, int mode) throws Exception {
         events.acted();
         Object done = Call.of("injectInputEvent").with(InputEvent.class, event).with(int.class, mode).on(manager());

@@ -46,7 +46,6 @@ public final class Main {
         List<String> ops = new ArrayList<String>(operations.keySet());
         ops.add("bye");
         ops.add("cancel");
-        ops.add("ping");
         Server server = new Server(new LocalListener(args[0]), token, Process.myUid(), new Server.Limits(), new Hello(ops),
                 operations);
         System.out.println("ready");
@@ -62,13 +61,9 @@ public final class Main {
         Touch touch = new Touch(input);
         Keys keys = new Keys(input);
         Clipboard clipboard = new Clipboard();
-        Nodes nodes = new Nodes(automation, events);
-        Waiting waiting = new Waiting(automation, events);
         Screenshot screenshot = new Screenshot(automation);
-        Packages packages = new Packages();
         Map<String, Operation> operations = new TreeMap<String, Operation>();
-        operations.put("tree", nodes.tree);
-        operations.put("act", nodes.act);
+        operations.put("tree", new Tree(automation, events));
         operations.put("tap", touch.tap);
         operations.put("swipe", touch.swipe);
         operations.put("touch", touch.touch);
@@ -78,13 +73,9 @@ public final class Main {
         operations.put("clip_set", clipboard.set);
         operations.put("shot", screenshot);
         operations.put("stream", new PictureStream(automation, events, screenshot));
-        operations.put("quiet", waiting.quiet);
-        operations.put("events", waiting.watch);
-        operations.put("report", new Reports());
-        operations.put("apps", packages.apps);
-        operations.put("icon", packages.icon);
-        operations.put("tools", packages.tools);
-        operations.put("courier", new Courier());
+        operations.put("events", new Events(automation, events));
+        operations.put("apps", new Packages());
+        operations.put("call_service", new ServiceCall());
         operations.put("release", new Operation() {
             @Override
             public Reply run(Request request, Task task) throws Exception {

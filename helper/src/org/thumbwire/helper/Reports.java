@@ -7,19 +7,12 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.util.List;
 
-/** What `dumpsys SERVICE` prints, without starting a program: the op `report`, and the reports of a tree. */
-final class Reports implements Operation {
+/** What `dumpsys SERVICE` prints, without starting a program. */
+final class Reports {
     private static final int LARGEST = 6 << 20;
     private static final long LIMIT = 5000;
 
-    @Override
-    public Reply run(Request request, Task task) throws Exception {
-        ByteArrayOutputStream to = new ByteArrayOutputStream();
-        List<String> words = request.texts("service", 32);
-        if (words == null || words.isEmpty()) throw Request.wrong("service", "a list with a service and its arguments");
-        print(words, to, task);
-        return new Reply().body(to.toByteArray());
-    }
+    private Reports() {}
 
     /** A list of reports after these bytes, as they come one after the other on a shell's output. */
     static byte[] append(byte[] bytes, List<?> reports, Task task) throws Exception {

@@ -29,15 +29,6 @@ final class Request {
         return (String) value;
     }
 
-    /** One of these words; the first if there is none. */
-    String word(String name, String... known) throws Fault {
-        String value = text(name, known[0]);
-        for (String word : known) if (word.equals(value)) return word;
-        StringBuilder list = new StringBuilder("one of");
-        for (String word : known) list.append(' ').append(word);
-        throw wrong(name, list.toString());
-    }
-
     boolean flag(String name, boolean otherwise) throws Fault {
         Object value = fields.get(name);
         if (value == null) return otherwise;

@@ -11,19 +11,17 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
 
-/** The op `shot`: a picture of the screen, scaled and compressed on the phone, because the cable is the slow part. */
+/** The op `shot`: a JPEG of the screen, scaled and compressed on the phone, because the cable is the slow part. */
 final class Screenshot implements Operation {
     /** What a request wants. */
     static final class Options {
         final int side;
         final int quality;
-        final String format;
         final long limit;
 
         Options(Request request) throws Fault {
             side = (int) request.number("max_side", 16, 10000, 10000);
             quality = (int) request.number("quality", 1, 100, 80);
-            format = request.word("format", "jpeg", "png", "webp");
             limit = request.millis("limit_ms", 10000, 2000);
         }
     }
@@ -43,30 +41,22 @@ final class Screenshot implements Operation {
 
     /** A picture of now. */
     Reply take(Options options, Task task) throws Exception {
-        String via = byProgram ? "screencap" : "UiAutomation";
+        String method = byProgram ? "screencap" : "UiAutomation";
         Bitmap picture = byProgram ? null : take(task, options.limit);
         if (picture == null) {
             picture = run(task);
-            via = "screencap";
+            method = "screencap";
             byProgram = true;
         }
-        int width = picture.getWidth();
-        int height = picture.getHeight();
         picture = scale(picture, options.side);
         ByteArrayOutputStream to = new ByteArrayOutputStream(1 << 16);
-        if (!picture.compress(format(options.format), options.quality, to)) {
+        if (!picture.compress(Bitmap.CompressFormat.JPEG, options.quality, to)) {
             throw new Fault("internal", "cannot compress the picture");
         }
-        Reply reply = new Reply().with("format", options.format).with("width", picture.getWidth())
-                .with("height", picture.getHeight()).with("screen_width", width).with("screen_height", height)
-                .with("rotation", Screen.now().rotation).with("via", via);
+        Reply reply = new Reply().with("width", picture.getWidth()).with("height", picture.getHeight())
+                .with("method", method);
         picture.recycle();
         return reply.body(to.toByteArray());
-    }
-
-    private static Bitmap.CompressFormat format(String name) {
-        if (name.equals("png")) return Bitmap.CompressFormat.PNG;
-        return name.equals("webp") ? Bitmap.CompressFormat.WEBP : Bitmap.CompressFormat.JPEG;
     }
 
     /** Follows the rotation of the screen. Null if Android cannot or may not. */

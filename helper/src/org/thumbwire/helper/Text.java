@@ -11,7 +11,7 @@ import android.view.accessibility.AccessibilityNodeInfo;
  * The op `text`: puts a text into the field with the focus, and reads back what the field then has.
  *
  * `set` sets the field's text (Android 5 and later), `paste` goes through the clipboard and restores it, `keys` presses
- * the keys of a keyboard, which has no letters but those of English. `auto` chooses the first that is right.
+ * the keys of a keyboard, which has no letters but those of English. The first that is right is chosen.
  */
 final class Text implements Operation {
     /** A paste of fewer characters is slower than their keys. */
@@ -34,42 +34,37 @@ final class Text implements Operation {
     @Override
     public Reply run(Request request, Task task) throws Exception {
         String text = request.text("text");
-        String how = request.word("how", "auto", "set", "paste", "keys");
         boolean replace = request.flag("replace", false);
         UiAutomation held = automation.acquire(task, request.millis("limit_ms", 10000, 2000));
         try {
-            return put(held, text, how, replace, task);
+            return put(held, text, replace, task);
         } finally {
             automation.done();
         }
     }
 
-    private synchronized Reply put(UiAutomation held, String text, String how, boolean replace, Task task) throws Exception {
+    private synchronized Reply put(UiAutomation held, String text, boolean replace, Task task) throws Exception {
         AccessibilityNodeInfo field = field(held);
         KeyEvent[] events = text.isEmpty() ? new KeyEvent[0] : Keys.events(text);
-        if (how.equals("auto")) how = best(text, replace, events);
+        String method = best(text, replace, events);
         String before = content(field);
-        Reply reply = new Reply().with("how", how);
-        if (replace && text.isEmpty() && !how.equals("set")) {
+        Reply reply = new Reply().with("method", method);
+        if (replace && text.isEmpty() && !method.equals("set")) {
             boolean cleared = clear(field, before, task);
             String now = cleared ? waitForChange(field, before, task) : before;
-            reply.with("password", field.isPassword()).with("found", field.isPassword() ? null : now);
+            reply.with("found", field.isPassword() ? null : now);
             return reply.with("complete", !cleared || (now != null && !now.equals(before)));
         }
-        if (how.equals("set")) {
+        if (method.equals("set")) {
             set(field, text, before, replace);
-        } else if (how.equals("paste")) {
-            paste(field, text, before, replace, reply, task);
+        } else if (method.equals("paste")) {
+            paste(field, text, before, replace, task);
         } else {
-            if (events == null) {
-                throw new Fault("refused", "the keyboard has no keys for this text", "use paste");
-            }
-            if (replace) clear(field, before, task);
             keys.type(events, task);
         }
         boolean password = field.isPassword();
         String now = wait(field, text, before, replace, password, task);
-        reply.with("password", password).with("found", password ? null : now);
+        reply.with("found", password ? null : now);
         if (!password) reply.with("complete", now != null && now.contains(text));
         return reply;
     }
@@ -109,13 +104,13 @@ final class Text implements Operation {
         int end = Math.max(field.getTextSelectionStart(), field.getTextSelectionEnd());
         if (start < 0 || end > before.length()) start = end = before.length();
         if (field.isPassword() && !replace && !before.isEmpty()) {
-            throw new Fault("refused", "a password that is hidden cannot be added to", "use paste, or replace it");
+            throw new Fault("refused", "a password that is hidden cannot be added to", "replace it");
         }
         String whole = replace ? text : before.substring(0, start) + text + before.substring(end);
         Bundle arguments = new Bundle();
         arguments.putCharSequence(SET_TEXT, whole);
         if (!field.performAction(ACTION_SET_TEXT, arguments)) {
-            throw new Fault("refused", "the field does not let its text be set", "use paste");
+            throw new Fault("refused", "the field does not let its text be set", "press its keys");
         }
         int cursor = replace ? text.length() : start + text.length();
         select(field, cursor, cursor);
@@ -128,28 +123,25 @@ final class Text implements Operation {
         return field.performAction(AccessibilityNodeInfo.ACTION_SET_SELECTION, arguments);
     }
 
-    private void paste(AccessibilityNodeInfo field, String text, String before, boolean replace, Reply reply, Task task)
-            throws Exception {
+    private void paste(AccessibilityNodeInfo field, String text, String before, boolean replace, Task task) throws Exception {
         ClipData clip = clipboard.get();
         clipboard.set(Clipboard.clip(text));
-        boolean restored;
         try {
             // A hint cannot be selected, and need not be.
             if (replace && !before.isEmpty()) select(field, 0, before.length());
             if (!field.performAction(AccessibilityNodeInfo.ACTION_PASTE)) {
-                throw new Fault("refused", "the field does not take a paste", "use keys");
+                throw new Fault("refused", "the field does not take a paste", "press its keys");
             }
             wait(field, text, before, replace, field.isPassword(), task);
         } finally {
-            restored = clipboard.restore(clip);
+            clipboard.restore(clip);
         }
-        reply.with("restored", restored);
     }
 
     /** Returns false if there is nothing to clear: a hint cannot be selected. */
     private boolean clear(AccessibilityNodeInfo field, String before, Task task) throws Exception {
         if (before.isEmpty() || !select(field, 0, before.length())) return false;
-        keys.press(KeyEvent.KEYCODE_DEL, 0, 0, Input.WAIT_FOR_FINISH, task);
+        keys.press(KeyEvent.KEYCODE_DEL, task);
         return true;
     }
 

@@ -66,12 +66,11 @@ final class Touch {
             int times = (int) request.number("times", 1, 10, 1);
             long hold = request.millis("hold_ms", LONGEST, 0);
             long gap = request.millis("gap_ms", 1000, 100);
-            int mode = Input.mode(request);
             for (int i = 0; i < times; i++) {
                 if (i > 0) task.sleep(gap);
                 List<Finger> finger = new ArrayList<Finger>();
                 finger.add(new Finger().at(0, x, y).at(hold, x, y));
-                play(finger, mode, task);
+                play(finger, task);
             }
             return new Reply();
         }
@@ -88,7 +87,7 @@ final class Touch {
             finger.at(hold + duration, request.pixels("x2"), request.pixels("y2"));
             List<Finger> fingers = new ArrayList<Finger>();
             fingers.add(finger);
-            play(fingers, Input.mode(request), task);
+            play(fingers, task);
             return new Reply();
         }
     };
@@ -100,7 +99,7 @@ final class Touch {
             if (list == null || list.isEmpty()) throw wrong();
             List<Finger> fingers = new ArrayList<Finger>();
             for (Object points : list) fingers.add(finger(points));
-            play(fingers, Input.mode(request), task);
+            play(fingers, task);
             return new Reply();
         }
     };
@@ -125,7 +124,7 @@ final class Touch {
     }
 
     /** One gesture at a time: events of two would mix. */
-    private synchronized void play(List<Finger> fingers, int mode, Task task) throws Exception {
+    private synchronized void play(List<Finger> fingers, Task task) throws Exception {
         long start = SystemClock.uptimeMillis();
         boolean[] down = new boolean[fingers.size()];
         boolean[] done = new boolean[fingers.size()];
@@ -142,14 +141,15 @@ final class Touch {
                     if (lands) {
                         down[i] = true;
                         if (count(down) == 1) firstDown = start + time;
-                        send(fingers, down, firstDown, start, finger.start(), MotionEvent.ACTION_DOWN, i, mode);
+                        send(fingers, down, firstDown, start, finger.start(), MotionEvent.ACTION_DOWN, i,
+                                Input.WAIT_FOR_FINISH);
                     }
                     if (down[i] && time >= finger.end()) {
                         // A slow phone may have missed all steps; the app must see where the finger went.
                         if (finger.points.size() > 1 && moves(finger)) {
                             send(fingers, down, firstDown, start, finger.end(), MotionEvent.ACTION_MOVE, i, Input.NO_WAIT);
                         }
-                        send(fingers, down, firstDown, start, finger.end(), MotionEvent.ACTION_UP, i, mode);
+                        send(fingers, down, firstDown, start, finger.end(), MotionEvent.ACTION_UP, i, Input.WAIT_FOR_FINISH);
                         down[i] = false;
                         done[i] = true;
                         left--;

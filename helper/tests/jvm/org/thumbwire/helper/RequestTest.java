@@ -15,8 +15,6 @@ final class RequestTest {
         Check.equal("[p, q]", request.texts("l", 2).toString());
         Check.equal("v", request.pairs("p", 1).get(0)[1]);
         Check.equal(2.5f, request.pixels("d"));
-        Check.equal("x", request.word("a", "w", "x"));
-        Check.equal("w", request.word("none", "w", "x"));
         Check.equal(2L, request.millis("n", 2, 0));
     }
 
@@ -33,6 +31,5 @@ final class RequestTest {
         Check.fault("malformed", () -> request.pixels("d"));
         Check.fault("malformed", () -> request.pixels("missing"));
         Check.fault("malformed", () -> request.millis("minus", 5, 0));
-        Check.fault("malformed", () -> request.word("n", "w", "x"));
     }
 }

@@ -61,7 +61,7 @@ final class ServerTest {
                 for (int i = 0; i < 3; i++) task.send(new Reply().with("n", i));
                 return new Reply().with("n", 3);
             });
-            Server server = new Server(new Sockets(this), TOKEN, OWN, limits, (request, task) -> new Reply().with("proto", 1), operations);
+            Server server = new Server(new Sockets(this), TOKEN, OWN, limits, (request, task) -> new Reply().with("protocol", 1), operations);
             Thread thread = new Thread(() -> {
                 try {
                     ended.add(server.run());
@@ -80,8 +80,8 @@ final class ServerTest {
 
         Client host() throws Exception {
             Client client = connect(2000);
-            client.ask(1, "hello", "token", TOKEN, "proto", 1);
-            Check.equal(1L, client.read().get("proto"));
+            client.ask(1, "hello", "token", TOKEN, "protocol", 1);
+            Check.equal(1L, client.read().get("protocol"));
             return client;
         }
 
@@ -182,7 +182,7 @@ final class ServerTest {
         void error(String code) throws Exception {
             Map<String, Object> reply = read();
             Check.equal(code, reply.get("error"));
-            Check.that(!((String) reply.get("says")).isEmpty(), reply);
+            Check.that(!((String) reply.get("message")).isEmpty(), reply);
         }
     }
 
@@ -193,8 +193,8 @@ final class ServerTest {
             Frame frame = Frame.read(host.in, Frame.LARGEST);
             Check.equal("{\"id\":2,\"ok\":true,\"text\":\"é😀\"}", Json.write(frame.header));
             Check.equal("body", new String(frame.body));
-            host.ask(3, "ping");
-            Check.equal("{\"id\":3,\"ok\":true}", Json.write(host.read()));
+            host.ask(3, "cancel");
+            Check.equal("{\"id\":3,\"ok\":true,\"cancelled\":false}", Json.write(host.read()));
             host.ask(4, "many");
             for (long i = 0; i < 3; i++) Check.equal("{\"id\":4,\"ok\":true,\"n\":" + i + ",\"more\":true}", Json.write(host.read()));
             Check.equal("{\"id\":4,\"ok\":true,\"n\":3}", Json.write(host.read()));
@@ -214,7 +214,7 @@ final class ServerTest {
             host.error("internal");
             host.ask(6, "overflow");
             host.error("too_large");
-            host.ask(7, "ping");
+            host.ask(7, "cancel");
             Check.equal(true, host.read().get("ok"));
         }
     }
@@ -248,7 +248,7 @@ final class ServerTest {
             running.connect(10030).closed(null);
             for (int uid : new int[] {0, 2000, OWN}) {
                 Client client = running.connect(uid);
-                client.ask(1, "ping");
+                client.ask(1, "cancel");
                 client.closed("refused");
             }
         }
@@ -258,14 +258,14 @@ final class ServerTest {
         try (Running running = new Running()) {
             for (Object token : new Object[] {"", TOKEN + "0", TOKEN.substring(1), TOKEN.toUpperCase()}) {
                 Client client = running.connect(2000);
-                client.ask(1, "hello", "token", token, "proto", 1);
+                client.ask(1, "hello", "token", token, "protocol", 1);
                 client.closed("refused");
             }
             Client client = running.connect(2000);
-            client.ask(1, "hello", "proto", 1);
+            client.ask(1, "hello", "protocol", 1);
             client.closed("refused");
             client = running.connect(2000);
-            client.ask(1, "hello", "token", 5, "proto", 1);
+            client.ask(1, "hello", "token", 5, "protocol", 1);
             client.closed("malformed");
             running.host();
         }
@@ -275,9 +275,9 @@ final class ServerTest {
         try (Running running = new Running()) {
             Client host = running.host();
             Client replay = running.connect(2000);
-            replay.ask(1, "hello", "token", TOKEN, "proto", 1);
+            replay.ask(1, "hello", "token", TOKEN, "protocol", 1);
             replay.closed("refused");
-            host.ask(2, "ping");
+            host.ask(2, "cancel");
             Check.equal(true, host.read().get("ok"));
             Check.equal(null, running.ended.peek());
         }
@@ -286,7 +286,7 @@ final class ServerTest {
     static void another_version_is_unsupported() throws Exception {
         try (Running running = new Running()) {
             Client client = running.connect(2000);
-            client.ask(1, "hello", "token", TOKEN, "proto", 2);
+            client.ask(1, "hello", "token", TOKEN, "protocol", 2);
             client.closed("unsupported");
         }
     }
@@ -336,7 +336,7 @@ final class ServerTest {
                 }
             }
             Client host = running.host();
-            host.ask(2, "ping");
+            host.ask(2, "cancel");
             Check.equal(true, host.read().get("ok"));
         }
     }
@@ -386,7 +386,7 @@ final class ServerTest {
         try (Running running = new Running(60000, 50)) {
             Client host = running.host();
             running.connect(2000).closed(null);
-            host.ask(2, "ping");
+            host.ask(2, "cancel");
             Check.equal(true, host.read().get("ok"));
         }
     }

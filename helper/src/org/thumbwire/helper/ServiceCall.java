@@ -14,12 +14,12 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The op `courier`: starts an app's service with a callback, and waits for what the app sends to it.
+ * The op `call_service`: starts an app's service with a callback, and waits for what the app sends to it.
  *
  * The callback is a PendingIntent around a binder of our own. The app's `send` then comes here instead of to the system,
  * so no app of ours has to be installed.
  */
-final class Courier implements Operation {
+final class ServiceCall implements Operation {
     /** Maximum UTF-16 units of the extras. Measured on Android 4.4.4: 255,000 arrive, 300,000 vanish without an error. */
     private static final int LARGEST = 200000;
     private static final int MOST = 256;
@@ -31,7 +31,7 @@ final class Courier implements Operation {
         ComponentName to = component(request.text("component"));
         List<String[]> extras = request.pairs("extras", MOST);
         List<String> callbacks = request.texts("callbacks", MOST);
-        List<String> wanted = request.texts("wanted", MOST);
+        List<String> resultExtras = request.texts("result_extras", MOST);
         long limit = request.millis("limit_ms", LONGEST_LIMIT, LIMIT);
         Intent intent = new Intent().setComponent(to);
         int units = 0;
@@ -42,7 +42,7 @@ final class Courier implements Operation {
         if (units > LARGEST) {
             throw new Fault("too_large", "the extras have " + units + " UTF-16 units; the limit is " + LARGEST, "send less");
         }
-        Callback callback = new Callback(wanted);
+        Callback callback = new Callback(resultExtras);
         if (callbacks != null) {
             for (String name : callbacks) intent.putExtra(name, callback.pending());
         }
@@ -85,13 +85,13 @@ final class Courier implements Operation {
     private static final class Callback extends Binder {
         private static final String NAME = "android.content.IIntentSender";
 
-        private final List<String> wanted;
+        private final List<String> resultExtras;
         private final CountDownLatch arrived = new CountDownLatch(1);
         private Reply reply;
         private Fault failed;
 
-        Callback(List<String> wanted) {
-            this.wanted = wanted;
+        Callback(List<String> resultExtras) {
+            this.resultExtras = resultExtras;
             attachInterface(null, NAME);
         }
 
@@ -143,7 +143,7 @@ final class Courier implements Operation {
                 Bundle bundle = intent.getExtras();
                 if (bundle != null) {
                     for (String key : bundle.keySet()) {
-                        Object value = wanted == null || wanted.contains(key) ? bundle.get(key) : null;
+                        Object value = resultExtras == null || resultExtras.contains(key) ? bundle.get(key) : null;
                         boolean plain = value instanceof CharSequence || value instanceof Number || value instanceof Boolean;
                         if (plain) extras.add(Arrays.asList(key, value.toString()));
                     }

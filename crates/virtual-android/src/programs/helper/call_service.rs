@@ -1,19 +1,17 @@
-//! The helper's operations on apps: calling a service with a callback, and listing services.
+//! The helper's operation `call_service`: starting an app's service with a callback.
 //!
-//! Begin at [`courier`]. Each request has its own callback (on a phone: a binder), which accepts one reply; a second
+//! Begin at [`call_service`]. Each request has its own callback (on a phone: a binder), which accepts one reply; a second
 //! one, or one after the request's end, is dropped. Sizes and times were measured on an Android 4.4.4: 255,000 UTF-16
 //! units pass in an Intent, 300,000 vanish without an error on either side, which is why requests of more than 200,000
 //! are refused here.
 
 use super::error::HelperError;
 use crate::faults::command_text;
-use crate::latency::Work;
 use crate::phone::VirtualPhone;
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 use thumbwire_virtual_phone::{
-    CallbackKeys, CallbackReply, Caller, ComponentKind, DeclaredComponent, MetaData, MetaValue,
-    ServiceName, StartServiceResult,
+    CallbackKeys, CallbackReply, Caller, ServiceName, StartServiceResult,
 };
 
 /// Maximum UTF-16 units of a request's extras.
@@ -25,8 +23,6 @@ const MOST: usize = 256;
 /// Default and maximum timeout of a service call.
 const LIMIT: Duration = Duration::from_secs(30);
 const LONGEST_LIMIT: Duration = Duration::from_secs(600);
-/// The default action of services that are tools.
-const ACTION: &str = "mobile.mcp.SERVICE";
 /// The helper's user id.
 pub(super) const SHELL: u32 = 2_000;
 
@@ -35,7 +31,7 @@ struct ServiceRequest {
     to: ServiceName,
     extras: Vec<(String, String)>,
     callbacks: Vec<String>,
-    wanted: Option<Vec<String>>,
+    result_extras: Option<Vec<String>>,
     limit: Duration,
 }
 
@@ -72,7 +68,7 @@ impl ServiceRequest {
             to: ServiceName { package: package.to_owned(), class },
             extras,
             callbacks: texts("callbacks")?.unwrap_or_default(),
-            wanted: texts("wanted")?,
+            result_extras: texts("result_extras")?,
             limit,
         })
     }
@@ -101,8 +97,8 @@ fn units(extras: &[(String, String)]) -> usize {
         .sum()
 }
 
-/// `courier`: starts a service and waits for its reply. `pid` is the helper's process id.
-pub(super) async fn courier(
+/// `call_service`: starts a service and waits for its reply. `pid` is the helper's process id.
+pub(super) async fn call_service(
     phone: &VirtualPhone,
     pid: u32,
     header: &Map<String, Value>,
@@ -110,11 +106,12 @@ pub(super) async fn courier(
     let request = &ServiceRequest::read(header)?;
     let size = units(&request.extras);
     if size > LARGEST_REQUEST {
-        let says = format!("the extras have {size} UTF-16 units; the limit is {LARGEST_REQUEST}");
-        return Err(HelperError::of("too_large", &says).trying("send less"));
+        let message =
+            format!("the extras have {size} UTF-16 units; the limit is {LARGEST_REQUEST}");
+        return Err(HelperError::of("too_large", &message).trying("send less"));
     }
     let command =
-        command_text("courier", &[format!("{}/{}", request.to.package, request.to.class)]);
+        command_text("call_service", &[format!("{}/{}", request.to.package, request.to.class)]);
     phone.inject_before(&command).await;
     let callback = (!request.callbacks.is_empty()).then(|| CallbackKeys(request.callbacks.clone()));
     let by = Caller { uid: SHELL, pid };
@@ -153,59 +150,18 @@ async fn returned(
         reply = coming.then.map(|next| *next);
     }
     phone.sleep(request.limit.saturating_sub(passed)).await;
-    let says = format!("no reply within {} ms; the app may have acted", request.limit.as_millis());
-    Err(HelperError::of("timeout", &says).trying("check the app before trying again"))
+    let message =
+        format!("no reply within {} ms; the app may have acted", request.limit.as_millis());
+    Err(HelperError::of("timeout", &message).trying("check the app before trying again"))
 }
 
 /// A reply in wire format.
 fn render_reply(request: &ServiceRequest, reply: CallbackReply) -> Value {
     let wanted = |key: &str| {
-        request.wanted.as_ref().is_none_or(|wanted| wanted.iter().any(|one| one == key))
+        request.result_extras.as_ref().is_none_or(|names| names.iter().any(|one| one == key))
     };
     let extras: Vec<_> = reply.extras.into_iter().filter(|(key, _)| wanted(key)).collect();
     json!({ "code": reply.code, "extras": extras, "uid": reply.uid })
-}
-
-/// The services that match an action, with their metadata: texts and numbers as texts, references to texts resolved,
-/// other resources as ids (as in a `Bundle`).
-pub(super) async fn tools(
-    phone: &VirtualPhone,
-    header: &Map<String, Value>,
-) -> Result<Value, HelperError> {
-    let action = header.get("action").and_then(Value::as_str).unwrap_or(ACTION).to_owned();
-    phone.run_work(Work::Report).await;
-    let services = phone.with(|phone| {
-        let mut services = Vec::new();
-        for manifest in phone.world.packages() {
-            let Some(declared) = manifest.declared().filter(|it| !it.disabled) else { continue };
-            let answers = |it: &DeclaredComponent| {
-                it.class == ComponentKind::Service
-                    && it.enabled
-                    && it.filters.iter().any(|filter| filter.actions.contains(&action))
-            };
-            for service in declared.components.iter().filter(|it| answers(it)).take(MOST) {
-                let meta: Vec<Value> = service.meta.iter().map(render_meta).collect();
-                services.push(json!({
-                    "component": format!("{}/{}", manifest.package, service.name),
-                    "label": service.label.as_ref().or(declared.label.as_ref()),
-                    "exported": service.exported,
-                    "permission": service.permission,
-                    "version": manifest.version_code,
-                    "uid": manifest.uid,
-                    "meta": meta,
-                }));
-            }
-        }
-        services
-    });
-    Ok(json!({ "services": services }))
-}
-
-fn render_meta(meta: &MetaData) -> Value {
-    match &meta.value {
-        MetaValue::Text(text) => json!([meta.name, text]),
-        MetaValue::Resource(id) => json!([meta.name, id]),
-    }
 }
 
 /// The error for a service that was not started, with the wire's code and the phone's message.

@@ -30,17 +30,17 @@ async fn with_tools(release: &str, clock: ClockMode) -> Wired {
 fn odd(capability: &str, args: Value, limit_ms: u64) -> Value {
     let capability = json!({ "id": capability, "args": args });
     let request = json!({ "version": "1.0", "request": { "id": "r-1", "capability": capability } });
-    letter(
+    request(
         ODD_SERVICE,
         &[("mobile-mcp-request", json!({ "mobile-mcp-request": request }).to_string())],
         limit_ms,
     )
 }
 
-fn letter(component: &str, extras: &[(&str, String)], limit_ms: u64) -> Value {
+fn request(component: &str, extras: &[(&str, String)], limit_ms: u64) -> Value {
     json!({
-        "op": "courier", "component": component, "extras": extras, "callbacks": ["mcp_callback", "callback"],
-        "wanted": ["mobile-mcp-response", "response"], "limit_ms": limit_ms,
+        "op": "call_service", "component": component, "extras": extras, "callbacks": ["mcp_callback", "callback"],
+        "result_extras": ["mobile-mcp-response", "response"], "limit_ms": limit_ms,
     })
 }
 
@@ -64,7 +64,7 @@ async fn service_call_changes_the_app_and_returns_its_reply() {
     let request = json!({ "id": "a b", "capability": capability }).to_string();
     let component = "org.example.attendance/.ToolService";
     let before = wired.phone.world(|world| world.uptime());
-    let answer = talk.ask(letter(component, &[("request", request)], 5_000)).await;
+    let answer = talk.ask(request(component, &[("request", request)], 5_000)).await;
     assert_eq!((&answer["ok"], &answer["code"]), (&json!(true), &json!(0)), "{answer}");
     // Since Android 7 the system calls back.
     assert_eq!(answer["uid"], 1_000);
@@ -83,32 +83,11 @@ async fn service_call_changes_the_app_and_returns_its_reply() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn tool_services_are_listed_with_metadata() {
-    let wired = with_tools("14", ClockMode::Virtual).await;
-    let _helper = RunningHelper::started(&wired, NAME).await;
-    let mut talk = Talk::known(&wired, NAME).await;
-    let answer = talk.ask(json!({"op": "tools"})).await;
-    let services = answer["services"].as_array().expect("a list");
-    let component = |it: &Value| it["component"].as_str().expect("a name").to_owned();
-    let names: Vec<String> = services.iter().map(component).collect();
-    assert!(names.contains(&ODD_SERVICE.to_owned()), "{names:?}");
-    assert!(!names.contains(&format!("{ODD}/{ODD}.PrivateService")), "it answers no action");
-    let attendance = services.iter().find(|it| component(it).starts_with(ATTENDANCE));
-    let meta = attendance.expect("it is there")["meta"].as_array().expect("a list");
-    let of = |name: &str| meta.iter().find(|it| it[0] == name).map(|it| it[1].clone());
-    // A string is resolved, another resource is its id.
-    assert_eq!(of("mobile.mcp.tool.name"), Some(json!("Attendance")));
-    assert!(of("mobile.mcp.tool.capabilities").is_some_and(|id| id.is_u64()), "{meta:?}");
-    let none = talk.ask(json!({"op": "tools", "action": "no.such.ACTION"})).await;
-    assert_eq!(none["services"], json!([]));
-}
-
-#[tokio::test(start_paused = true)]
 async fn refused_service_calls_get_the_phones_message() {
     let wired = with_tools("14", ClockMode::Virtual).await;
     let _helper = RunningHelper::started(&wired, NAME).await;
     let mut talk = Talk::known(&wired, NAME).await;
-    for (class, error, says) in [
+    for (class, error, message) in [
         (".Missing", "not_found", "no service org.example.odd/org.example.odd.Missing"),
         (
             ".DisabledService",
@@ -118,22 +97,22 @@ async fn refused_service_calls_get_the_phones_message() {
         (".PrivateService", "refused", "not exported from uid 1"),
         (".GuardedService", "refused", "org.example.odd.USE"),
     ] {
-        let answer = talk.ask(letter(&format!("{ODD}/{class}"), &[], 1_000)).await;
+        let answer = talk.ask(request(&format!("{ODD}/{class}"), &[], 1_000)).await;
         assert_eq!(answer["error"], error, "{answer}");
-        assert!(answer["says"].as_str().expect("words").contains(says), "{answer}");
+        assert!(answer["message"].as_str().expect("words").contains(message), "{answer}");
     }
-    let answer = talk.ask(letter("org.example.attendance/.ToolService", &[], 1_000)).await;
+    let answer = talk.ask(request("org.example.attendance/.ToolService", &[], 1_000)).await;
     assert_eq!(answer["error"], "background", "{answer}");
     assert!(
-        answer["says"].as_str().expect("words").starts_with("app is in background"),
+        answer["message"].as_str().expect("words").starts_with("app is in background"),
         "{answer}"
     );
     // UTF-16 units, keys included: this has 200,001.
     let large = [("k", "😀".repeat(100_000))];
-    let answer = talk.ask(letter(ODD_SERVICE, &large, 1_000)).await;
+    let answer = talk.ask(request(ODD_SERVICE, &large, 1_000)).await;
     assert_eq!(answer["error"], "too_large", "{answer}");
     let fits = [("kk", "😀".repeat(99_999))];
-    assert_eq!(talk.ask(letter(ODD_SERVICE, &fits, 1_000)).await["error"], "timeout");
+    assert_eq!(talk.ask(request(ODD_SERVICE, &fits, 1_000)).await["error"], "timeout");
 }
 
 #[tokio::test(start_paused = true)]
@@ -145,7 +124,7 @@ async fn silent_dead_or_late_service_times_out() {
         (odd("nothing", json!({}), 3_000), 3_000),
         (odd("die", json!({}), 3_000), 3_000),
         (odd("late", json!({"seconds": 4}), 3_000), 3_000),
-        (letter(ODD_SERVICE, &[("mobile-mcp-request", "no JSON".into())], 700), 700),
+        (request(ODD_SERVICE, &[("mobile-mcp-request", "no JSON".into())], 700), 700),
     ] {
         let before = wired.phone.world(|world| world.uptime());
         let answer = talk.ask(request).await;
@@ -286,17 +265,17 @@ async fn crash_or_anr_during_a_service_call_is_reported() {
     let mut talk = Talk::known(&wired, NAME).await;
     let request = json!({ "id": "1", "capability": { "id": "clock_in_today", "input": {} } });
     let letter = || {
-        letter("org.example.attendance/.ToolService", &[("request", request.to_string())], 4_000)
+        request("org.example.attendance/.ToolService", &[("request", request.to_string())], 4_000)
     };
     for (rule, error) in [("app-crash", "background"), ("anr", "timeout")] {
         wired.phone.world(|world| world.start(ATTENDANCE, None)).expect("Attendance");
         wired.phone.add_fault(format!("{rule}:times=1,on=courier").parse().expect("a rule"));
-        let answer = talk.ask(letter()).await;
+        let answer = talk.ask(request()).await;
         assert_eq!(answer["error"], error, "{rule}: {answer}");
         wired.stdout(&format!("am force-stop {ATTENDANCE}")).await;
     }
     wired.phone.world(|world| world.start(ATTENDANCE, None)).expect("Attendance");
-    assert_eq!(talk.ask(letter()).await["ok"], true);
+    assert_eq!(talk.ask(request()).await["ok"], true);
 }
 
 #[tokio::test(start_paused = true)]
