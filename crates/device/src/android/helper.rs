@@ -532,7 +532,7 @@ async fn handshake(connection: &Connection, token: String) -> Result<(), HelperU
         }
         Err(why) => return Err(unanswered(why, "do the handshake with our helper").into()),
     };
-    tracing::debug!(hello = %Value::from(fields.clone()), "helper started");
+    tracing::debug!(hello = %serde_json::Value::from(fields.clone()), "helper started");
     let hello: Hello = read("hello", fields)?;
     if hello.protocol != PROTOCOL {
         return Err(HelperUnavailable::Failed("it uses another protocol version".into()));

@@ -47,7 +47,7 @@ pub(super) struct PictureReply {
     width: i32,
     height: i32,
     /// How it was taken: `screencap` if Android gives the helper no pixels.
-    method: Option<String>,
+    pub(super) method: Option<String>,
 }
 
 impl PictureReply {
