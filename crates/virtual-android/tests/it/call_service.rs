@@ -30,14 +30,14 @@ async fn with_tools(release: &str, clock: ClockMode) -> Wired {
 fn odd(capability: &str, args: Value, limit_ms: u64) -> Value {
     let capability = json!({ "id": capability, "args": args });
     let request = json!({ "version": "1.0", "request": { "id": "r-1", "capability": capability } });
-    request(
+    service_call(
         ODD_SERVICE,
         &[("mobile-mcp-request", json!({ "mobile-mcp-request": request }).to_string())],
         limit_ms,
     )
 }
 
-fn request(component: &str, extras: &[(&str, String)], limit_ms: u64) -> Value {
+fn service_call(component: &str, extras: &[(&str, String)], limit_ms: u64) -> Value {
     json!({
         "op": "call_service", "component": component, "extras": extras, "callbacks": ["mcp_callback", "callback"],
         "result_extras": ["mobile-mcp-response", "response"], "limit_ms": limit_ms,
@@ -64,7 +64,7 @@ async fn service_call_changes_the_app_and_returns_its_reply() {
     let request = json!({ "id": "a b", "capability": capability }).to_string();
     let component = "org.example.attendance/.ToolService";
     let before = wired.phone.world(|world| world.uptime());
-    let answer = talk.ask(request(component, &[("request", request)], 5_000)).await;
+    let answer = talk.ask(service_call(component, &[("request", request)], 5_000)).await;
     assert_eq!((&answer["ok"], &answer["code"]), (&json!(true), &json!(0)), "{answer}");
     // Since Android 7 the system calls back.
     assert_eq!(answer["uid"], 1_000);
@@ -97,11 +97,11 @@ async fn refused_service_calls_get_the_phones_message() {
         (".PrivateService", "refused", "not exported from uid 1"),
         (".GuardedService", "refused", "org.example.odd.USE"),
     ] {
-        let answer = talk.ask(request(&format!("{ODD}/{class}"), &[], 1_000)).await;
+        let answer = talk.ask(service_call(&format!("{ODD}/{class}"), &[], 1_000)).await;
         assert_eq!(answer["error"], error, "{answer}");
         assert!(answer["message"].as_str().expect("words").contains(message), "{answer}");
     }
-    let answer = talk.ask(request("org.example.attendance/.ToolService", &[], 1_000)).await;
+    let answer = talk.ask(service_call("org.example.attendance/.ToolService", &[], 1_000)).await;
     assert_eq!(answer["error"], "background", "{answer}");
     assert!(
         answer["message"].as_str().expect("words").starts_with("app is in background"),
@@ -109,10 +109,10 @@ async fn refused_service_calls_get_the_phones_message() {
     );
     // UTF-16 units, keys included: this has 200,001.
     let large = [("k", "😀".repeat(100_000))];
-    let answer = talk.ask(request(ODD_SERVICE, &large, 1_000)).await;
+    let answer = talk.ask(service_call(ODD_SERVICE, &large, 1_000)).await;
     assert_eq!(answer["error"], "too_large", "{answer}");
     let fits = [("kk", "😀".repeat(99_999))];
-    assert_eq!(talk.ask(request(ODD_SERVICE, &fits, 1_000)).await["error"], "timeout");
+    assert_eq!(talk.ask(service_call(ODD_SERVICE, &fits, 1_000)).await["error"], "timeout");
 }
 
 #[tokio::test(start_paused = true)]
@@ -124,7 +124,7 @@ async fn silent_dead_or_late_service_times_out() {
         (odd("nothing", json!({}), 3_000), 3_000),
         (odd("die", json!({}), 3_000), 3_000),
         (odd("late", json!({"seconds": 4}), 3_000), 3_000),
-        (request(ODD_SERVICE, &[("mobile-mcp-request", "no JSON".into())], 700), 700),
+        (service_call(ODD_SERVICE, &[("mobile-mcp-request", "no JSON".into())], 700), 700),
     ] {
         let before = wired.phone.world(|world| world.uptime());
         let answer = talk.ask(request).await;
@@ -264,18 +264,22 @@ async fn crash_or_anr_during_a_service_call_is_reported() {
     let _helper = RunningHelper::started(&wired, NAME).await;
     let mut talk = Talk::known(&wired, NAME).await;
     let request = json!({ "id": "1", "capability": { "id": "clock_in_today", "input": {} } });
-    let letter = || {
-        request("org.example.attendance/.ToolService", &[("request", request.to_string())], 4_000)
+    let call = || {
+        service_call(
+            "org.example.attendance/.ToolService",
+            &[("request", request.to_string())],
+            4_000,
+        )
     };
     for (rule, error) in [("app-crash", "background"), ("anr", "timeout")] {
         wired.phone.world(|world| world.start(ATTENDANCE, None)).expect("Attendance");
         wired.phone.add_fault(format!("{rule}:times=1,on=courier").parse().expect("a rule"));
-        let answer = talk.ask(request()).await;
+        let answer = talk.ask(call()).await;
         assert_eq!(answer["error"], error, "{rule}: {answer}");
         wired.stdout(&format!("am force-stop {ATTENDANCE}")).await;
     }
     wired.phone.world(|world| world.start(ATTENDANCE, None)).expect("Attendance");
-    assert_eq!(talk.ask(request()).await["ok"], true);
+    assert_eq!(talk.ask(call()).await["ok"], true);
 }
 
 #[tokio::test(start_paused = true)]
