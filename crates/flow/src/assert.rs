@@ -4,10 +4,11 @@
 
 use std::time::Duration;
 
-use thumbwire_device::{Flags, Tree, find};
+use thumbwire_device::{AppId, Flags, Tree, find};
 
 use super::case_runner::{CaseRunner, PollResult, StepError, unexpected};
-use super::plan::{Assertion, ElementState, Locator};
+use super::element_pattern::ElementPattern;
+use super::plan::{Assertion, ElementState};
 use super::report::FailureKind;
 use super::screen_text::{screen_summary, short, text_of};
 use thumbwire_core::action::{Action, Outcome};
@@ -19,42 +20,47 @@ impl CaseRunner<'_> {
     /// # Errors
     /// What the phone shows instead.
     pub(super) async fn check(
-        &self,
+        &mut self,
         expected: &Assertion,
-        patience: Duration,
+        timeout: Duration,
     ) -> Result<(), StepError> {
-        self.until(patience, async || match expected {
-            Assertion::AppInForeground(app) => self.in_front(app).await,
-            Assertion::Visible(sought)
-            | Assertion::NotVisible(sought)
-            | Assertion::HasState(sought, _)
-            | Assertion::Count(sought, _) => Ok(match self.find(sought).await? {
+        self.until(timeout, async |runner| match expected {
+            Assertion::AppInForeground(app) => runner.in_front(app).await,
+            Assertion::Visible(element)
+            | Assertion::NotVisible(element)
+            | Assertion::HasState(element, _)
+            | Assertion::Count(element, _) => Ok(match runner.find(element).await? {
                 PollResult::Pending(why) => PollResult::Pending(why),
-                PollResult::Ready((look, nodes)) => match judge(expected, sought, &look, &nodes) {
-                    Ok(()) => PollResult::Ready(()),
-                    Err(what) => mismatch(what),
-                },
+                PollResult::Ready((snapshot, nodes)) => {
+                    match judge(expected, element, &snapshot, &nodes) {
+                        Ok(()) => PollResult::Ready(()),
+                        Err(what) => mismatch(what),
+                    }
+                }
             }),
         })
         .await
     }
 
     /// Whether an element is visible now and could be tapped.
-    pub(super) async fn shows(&self, sought: &Locator) -> Result<PollResult<()>, StepError> {
-        Ok(match self.find(sought).await? {
+    pub(super) async fn shows(
+        &mut self,
+        element: &ElementPattern,
+    ) -> Result<PollResult<()>, StepError> {
+        Ok(match self.find(element).await? {
             PollResult::Pending(why) => PollResult::Pending(why),
-            PollResult::Ready((look, nodes)) => match visible(sought, &look, &nodes) {
+            PollResult::Ready((snapshot, nodes)) => match visible(element, &snapshot, &nodes) {
                 Ok(_) => PollResult::Ready(()),
                 Err(what) => mismatch(what),
             },
         })
     }
 
-    async fn in_front(&self, app: &str) -> Result<PollResult<()>, StepError> {
+    async fn in_front(&mut self, app: &AppId) -> Result<PollResult<()>, StepError> {
         Ok(match self.attempt(Action::CurrentApp).await? {
             PollResult::Pending(why) => PollResult::Pending(why),
             PollResult::Ready(Outcome::Foreground(front)) => match front.app() {
-                Some(there) if there.app.0 == app => PollResult::Ready(()),
+                Some(there) if there.app == *app => PollResult::Ready(()),
                 Some(there) => mismatch(format!("{} is in the foreground, not {app}", there.app)),
                 None => mismatch(format!("{front} is in the foreground, expected {app}")),
             },
@@ -71,15 +77,15 @@ fn mismatch<T>(what: String) -> PollResult<T> {
 /// What is true instead.
 fn judge(
     expected: &Assertion,
-    sought: &Locator,
+    element: &ElementPattern,
     snapshot: &Snapshot,
     nodes: &[usize],
 ) -> Result<(), String> {
     match expected {
         Assertion::AppInForeground(_) => Ok(()),
-        Assertion::Visible(_) => visible(sought, snapshot, nodes).map(drop),
-        Assertion::NotVisible(_) => match visible(sought, snapshot, nodes) {
-            Ok(_) => Err(format!("{sought} is still on the screen")),
+        Assertion::Visible(_) => visible(element, snapshot, nodes).map(drop),
+        Assertion::NotVisible(_) => match visible(element, snapshot, nodes) {
+            Ok(_) => Err(format!("{element} is still on the screen")),
             Err(_) => Ok(()),
         },
         Assertion::Count(_, count) => {
@@ -87,41 +93,37 @@ fn judge(
             if shown == *count {
                 return Ok(());
             }
-            Err(format!("found {shown} of {sought} on the screen, expected {count}"))
+            Err(format!("found {shown} of {element} on the screen, expected {count}"))
         }
-        Assertion::HasState(_, traits) => {
-            let node = visible(sought, snapshot, nodes)?;
+        Assertion::HasState(_, states) => {
+            let node = visible(element, snapshot, nodes)?;
             let wrong: Vec<String> =
-                traits.iter().filter_map(|one| is(one, &snapshot.tree, node).err()).collect();
+                states.iter().filter_map(|one| is(one, &snapshot.tree, node).err()).collect();
             if wrong.is_empty() {
                 return Ok(());
             }
-            Err(format!("{sought} {}", wrong.join(", and ")))
+            Err(format!("{element} {}", wrong.join(", and ")))
         }
     }
 }
 
 /// The matching element, which must not be covered.
-fn visible(sought: &Locator, snapshot: &Snapshot, nodes: &[usize]) -> Result<usize, String> {
-    let index = match sought {
-        Locator::Text(_) | Locator::Pattern(_) => 0,
-        Locator::Selector(_, index) => *index,
-    };
-    match nodes.get(index) {
-        Some(&node) => match snapshot.covered_by(node) {
-            None => Ok(node),
-            Some(by) => {
-                Err(format!("{sought} is covered by {:?}", short(snapshot.tree.nodes[by].name())))
-            }
-        },
-        None if nodes.is_empty() => Err(format!(
-            "{sought} is not on the screen; visible text: {}",
+fn visible(
+    element: &ElementPattern,
+    snapshot: &Snapshot,
+    nodes: &[usize],
+) -> Result<usize, String> {
+    let Some(&node) = nodes.first() else {
+        return Err(format!(
+            "{element} is not on the screen; visible text: {}",
             screen_summary(snapshot)
-        )),
-        None => Err(format!(
-            "{sought} is not on the screen: only {} match (the index counts from 0)",
-            nodes.len()
-        )),
+        ));
+    };
+    match snapshot.covered_by(node) {
+        None => Ok(node),
+        Some(by) => {
+            Err(format!("{element} is covered by {:?}", short(snapshot.tree.nodes[by].name())))
+        }
     }
 }
 
@@ -131,10 +133,10 @@ fn is(wanted: &ElementState, tree: &Tree, at: usize) -> Result<(), String> {
     let node = &tree.nodes[at];
     let says = text_of(node);
     let (holds, wanted) = match wanted {
-        ElementState::Equals(words) => (says == words, format!("{words:?}")),
-        ElementState::Contains(words) => {
-            let holds = says.to_lowercase().contains(&words.to_lowercase());
-            (holds, format!("text containing {words:?}"))
+        ElementState::Equals(text) => (says == text, format!("{text:?}")),
+        ElementState::Contains(text) => {
+            let holds = says.to_lowercase().contains(&text.to_lowercase());
+            (holds, format!("text containing {text:?}"))
         }
         ElementState::Matches(pattern) => {
             (pattern.is_match(says), format!("a match of /{pattern}/"))
@@ -182,7 +184,6 @@ mod tests {
     use thumbwire_device::{Node, Rect, Tree};
 
     use super::*;
-    use thumbwire_core::action::ElementSelector;
 
     /// A row with a label and a switch; a disabled button; a sheet over a label.
     fn snapshot() -> Snapshot {
@@ -215,56 +216,44 @@ mod tests {
     }
 
     fn check(expected: &Assertion, nodes: &[usize], text: &str) {
-        let sought = match expected {
+        let element = match expected {
             Assertion::Visible(it)
             | Assertion::NotVisible(it)
             | Assertion::HasState(it, _)
             | Assertion::Count(it, _) => it,
             Assertion::AppInForeground(_) => panic!("no element"),
         };
-        let judged = judge(expected, sought, &snapshot(), nodes);
+        let judged = judge(expected, element, &snapshot(), nodes);
         match text {
             "" => assert_eq!(judged, Ok(()), "{expected}"),
-            words => assert_eq!(judged, Err(words.to_owned()), "{expected}"),
+            text => assert_eq!(judged, Err(text.to_owned()), "{expected}"),
         }
     }
 
     #[test]
     fn failed_assertion_describes_the_screen() {
-        let word = |word: &str| Locator::Text(word.into());
-        let part = |class: &str, index| {
-            Locator::Selector(
-                ElementSelector { class: Some(class.into()), ..ElementSelector::default() },
-                index,
-            )
-        };
-        check(&Assertion::Visible(word("Wi-Fi")), &[2], "");
+        let text = |text: &str| Box::new(ElementPattern::of_text(text).unwrap());
+        check(&Assertion::Visible(text("Wi-Fi")), &[2], "");
         check(
-            &Assertion::Visible(word("Pa")),
+            &Assertion::Visible(text("Pa")),
             &[],
             "\"Pa\" is not on the screen; visible text: \"Wi-Fi\", \"Pay 12 €\", \"Hidden\", \"Sheet\"",
         );
-        check(&Assertion::Visible(word("Hidden")), &[5], "\"Hidden\" is covered by \"Sheet\"");
-        check(&Assertion::NotVisible(word("Hidden")), &[5], "");
-        check(&Assertion::NotVisible(word("Sheet")), &[6], "\"Sheet\" is still on the screen");
-        let second = Assertion::Visible(part("Label", 2));
+        check(&Assertion::Visible(text("Hidden")), &[5], "\"Hidden\" is covered by \"Sheet\"");
+        check(&Assertion::NotVisible(text("Hidden")), &[5], "");
+        check(&Assertion::NotVisible(text("Sheet")), &[6], "\"Sheet\" is still on the screen");
+        check(&Assertion::Count(text("Label"), 1), &[2, 5], "");
         check(
-            &second,
+            &Assertion::Count(text("Label"), 2),
             &[2, 5],
-            "class \"Label\", index 2 is not on the screen: only 2 match (the index counts from 0)",
-        );
-        check(&Assertion::Count(part("Label", 0), 1), &[2, 5], "");
-        check(
-            &Assertion::Count(part("Label", 0), 2),
-            &[2, 5],
-            "found 1 of class \"Label\" on the screen, expected 2",
+            "found 1 of \"Label\" on the screen, expected 2",
         );
     }
 
     #[test]
     fn element_text_and_state_are_checked() {
-        let is = |word: &str, traits: Vec<ElementState>| {
-            Assertion::HasState(Locator::Text(word.into()), traits)
+        let is = |word: &str, states: Vec<ElementState>| {
+            Assertion::HasState(Box::new(ElementPattern::of_text(word).unwrap()), states)
         };
         let pattern = |pattern: &str| ElementState::Matches(Regex::new(pattern).unwrap());
         check(&is("Pay", vec![ElementState::Equals("Pay 12 €".into())]), &[4], "");

@@ -1,26 +1,25 @@
 //! Runs a case on one phone: performs its actions and polls its screen.
 //!
-//! Begin with [`CaseRunner::ask`]. `run_step` runs steps and `assert` checks assertions; both poll with [`CaseRunner::until`].
+//! Begin with [`CaseRunner::ask`]. `run_step` runs steps and `assert` checks assertions; both poll
+//! with [`CaseRunner::until`].
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use thumbwire_base::lock;
-use thumbwire_device::find::{self, FindResult};
 use thumbwire_device::{AppId, Platform, SideEffect};
 use tokio::time::Instant;
 
+use super::element_pattern::ElementPattern;
 use super::event::{FlowEvent, StepStatus};
 use super::golden::GoldenFiles;
-use super::plan::Locator;
 use super::report::FailureKind;
 use super::screen_text::screen_summary;
 use super::step_trail::StepTrail;
 use thumbwire_core::action::{Action, Call, Cause, Failure, Observe, Outcome, Perform};
 use thumbwire_core::event::EventSink;
-use thumbwire_core::snapshot::{RefVisibility, Snapshot};
+use thumbwire_core::snapshot::Snapshot;
 use thumbwire_core::trace::Recorder;
 
 /// The time limit of one action, in addition to any waiting it does itself.
@@ -36,7 +35,7 @@ pub trait RunGoal: Send + Sync {
     ///
     /// # Errors
     /// Why the goal was not reached.
-    async fn pursue(
+    async fn run_goal(
         &self,
         perform: Arc<dyn Perform>,
         recorder: Option<Arc<Recorder>>,
@@ -47,34 +46,45 @@ pub trait RunGoal: Send + Sync {
 
 /// A case running on one phone.
 pub(super) struct CaseRunner<'a> {
+    pub(super) context: CaseContext<'a>,
+    pub(super) state: CaseState,
+}
+
+/// What stays the same while a case runs.
+pub(super) struct CaseContext<'a> {
     pub(super) perform: Arc<dyn Perform>,
     /// Holds the phone, the deadline of the run and its cancellation.
     pub(super) call: Call,
     pub(super) recorder: Option<Arc<Recorder>>,
-    pub(super) pursue: Option<&'a dyn RunGoal>,
-    pub(super) watch: &'a dyn EventSink,
+    pub(super) goals: Option<&'a dyn RunGoal>,
+    pub(super) events: &'a dyn EventSink,
     /// The case's number for event listeners.
     pub(super) number: usize,
     /// The platform of the phone.
     pub(super) platform: Platform,
-    /// The apps that were launched.
-    pub(super) launched: Mutex<BTreeSet<AppId>>,
-    /// The apps that have all permissions that they request.
-    pub(super) permitted: Mutex<BTreeSet<AppId>>,
-    /// The text that a step copied last.
-    pub(super) copied: Mutex<String>,
     /// Reads and writes goldens.
     pub(super) goldens: Option<&'a dyn GoldenFiles>,
     /// Whether to write goldens instead of comparing with them.
     pub(super) update_goldens: bool,
-    /// When the phone was acted on last.
-    pub(super) acted: Mutex<Option<Instant>>,
-    /// Notes that did not fail the case.
-    pub(super) noted: Mutex<Vec<String>>,
     /// Whether a picture is taken at the end of each step.
     pub(super) step_pictures: bool,
+}
+
+/// What the steps of a case have done so far.
+#[derive(Debug, Default)]
+pub(super) struct CaseState {
+    /// The apps that were launched.
+    pub(super) launched: BTreeSet<AppId>,
+    /// The apps that have all permissions that they request.
+    pub(super) permitted: BTreeSet<AppId>,
+    /// The text that a step copied last.
+    pub(super) copied: String,
+    /// When the phone was acted on last.
+    pub(super) acted_at: Option<Instant>,
+    /// Notes that did not fail the case.
+    pub(super) notes: Vec<String>,
     /// The steps so far.
-    pub(super) trail: Mutex<StepTrail>,
+    pub(super) trail: StepTrail,
 }
 
 /// Why a step failed.
@@ -104,7 +114,7 @@ pub(super) enum PollResult<T> {
 
 impl CaseRunner<'_> {
     /// Performs one action.
-    pub(super) async fn ask(&self, action: Action) -> Result<Outcome, Failure> {
+    pub(super) async fn ask(&mut self, action: Action) -> Result<Outcome, Failure> {
         let time = match &action {
             Action::Wait(time) | Action::Observe(Observe::Until(_, time)) => *time + BUDGET,
             _ => BUDGET,
@@ -113,16 +123,20 @@ impl CaseRunner<'_> {
     }
 
     /// Performs one action within this time.
-    pub(super) async fn ask_for(&self, time: Duration, action: Action) -> Result<Outcome, Failure> {
-        let deadline = self.call.deadline.min(Instant::now() + time);
-        let call = Call { deadline, ..self.call.clone() };
+    pub(super) async fn ask_for(
+        &mut self,
+        time: Duration,
+        action: Action,
+    ) -> Result<Outcome, Failure> {
+        let deadline = self.context.call.deadline.min(Instant::now() + time);
+        let call = Call { deadline, ..self.context.call.clone() };
         let acts = action.changes_screen();
-        let outcome = self.perform.perform(&call, action).await;
+        let outcome = self.context.perform.perform(&call, action).await;
         if acts {
-            *lock(&self.acted) = Some(Instant::now());
+            self.state.acted_at = Some(Instant::now());
         }
         if let Ok(Outcome::Launched { app, .. }) = &outcome {
-            lock(&self.launched).insert(app.clone());
+            self.state.launched.insert(app.clone());
         }
         if let Ok(outcome) = &outcome {
             self.notice_picture(outcome);
@@ -154,11 +168,11 @@ impl CaseRunner<'_> {
 
     /// Whether the whole run is over.
     pub(super) fn is_over(&self) -> bool {
-        is_over(&self.call)
+        is_over(&self.context.call)
     }
 
     fn over(&self) -> StepError {
-        let what = if self.call.cancelled.is_cancelled() {
+        let what = if self.context.call.cancelled.is_cancelled() {
             "the run was cancelled"
         } else {
             "the run timed out"
@@ -166,15 +180,15 @@ impl CaseRunner<'_> {
         StepError::new(FailureKind::TimedOut, what)
     }
 
-    /// Retries until done or until `patience` has passed; then returns the last reason.
+    /// Retries until done or until `timeout` has passed; then returns the last reason.
     pub(super) async fn until<T>(
-        &self,
-        patience: Duration,
-        mut attempt: impl AsyncFnMut() -> Result<PollResult<T>, StepError>,
+        &mut self,
+        timeout: Duration,
+        mut attempt: impl AsyncFnMut(&mut Self) -> Result<PollResult<T>, StepError>,
     ) -> Result<T, StepError> {
-        let end = Instant::now() + patience;
+        let end = Instant::now() + timeout;
         loop {
-            let reason = match attempt().await? {
+            let reason = match attempt(self).await? {
                 PollResult::Ready(done) => return Ok(done),
                 PollResult::Pending(why) => why,
             };
@@ -187,14 +201,17 @@ impl CaseRunner<'_> {
             }
             let waited = self.ask(Action::Wait(PAUSE.min(left))).await;
             waited.map_err(|failure| self.step_error(&failure))?;
-            lock(&self.trail).waits(&reason.what);
+            self.state.trail.waits(&reason.what);
             self.renew_picture().await;
         }
     }
 
-    /// Performs an action on an element once. If the element does not exist yet or the phone is not ready, nothing was
-    /// done.
-    pub(super) async fn attempt(&self, action: Action) -> Result<PollResult<Outcome>, StepError> {
+    /// Performs an action on an element once. If the element does not exist yet or the phone is not
+    /// ready, nothing was done.
+    pub(super) async fn attempt(
+        &mut self,
+        action: Action,
+    ) -> Result<PollResult<Outcome>, StepError> {
         match self.ask(action).await {
             Ok(outcome) => Ok(PollResult::Ready(outcome)),
             Err(failure) if is_retryable(&failure) && !self.is_over() => {
@@ -204,117 +221,83 @@ impl CaseRunner<'_> {
         }
     }
 
-    /// The elements on the screen that match, as indices into the snapshot's tree. A failed snapshot counts as a failed
-    /// attempt.
+    /// The elements on the screen that match, as indices into the snapshot's tree. A failed
+    /// snapshot counts as a failed attempt.
     pub(super) async fn find(
-        &self,
-        sought: &Locator,
+        &mut self,
+        element: &ElementPattern,
     ) -> Result<PollResult<(Arc<Snapshot>, Vec<usize>)>, StepError> {
-        let action = match sought {
-            Locator::Text(_) | Locator::Pattern(_) => Action::LOOK,
-            Locator::Selector(criteria, _) => Action::FindElements(criteria.clone()),
+        let snapshot = match self.attempt(Action::LOOK).await? {
+            PollResult::Pending(why) => return Ok(PollResult::Pending(why)),
+            PollResult::Ready(Outcome::Snapshot(snapshot)) => snapshot,
+            PollResult::Ready(_) => return Err(unexpected()),
         };
-        let found = match (self.attempt(action).await?, sought) {
-            (PollResult::Pending(why), _) => return Ok(PollResult::Pending(why)),
-            (PollResult::Ready(Outcome::Elements(look, nodes)), _) => (look, nodes),
-            (PollResult::Ready(Outcome::Snapshot(look)), Locator::Text(words)) => {
-                let nodes = match find::find(&look.tree, find::Locator::Text(words)) {
-                    FindResult::One(node) => vec![node],
-                    FindResult::Ambiguous(nodes) => nodes,
-                    FindResult::None => Vec::new(),
-                };
-                (look, nodes)
-            }
-            (PollResult::Ready(Outcome::Snapshot(look)), Locator::Pattern(pattern)) => {
-                let pattern = pattern.with_copied(&lock(&self.copied));
-                let mut nodes = pattern.find(&look.tree, &|at| !look.shown(at).is_empty());
-                // A tap on a covered one would be refused.
-                nodes.sort_by_key(|&at| look.covered_by(at).is_some());
-                (look, nodes)
-            }
-            (PollResult::Ready(_), _) => return Err(unexpected()),
-        };
-        Ok(PollResult::Ready(found))
+        let element = element.with_copied(&self.state.copied);
+        let mut nodes = element.find(&snapshot.tree, &|at| !snapshot.shown(at).is_empty());
+        // A tap on a covered one would be refused.
+        nodes.sort_by_key(|&at| snapshot.covered_by(at).is_some());
+        Ok(PollResult::Ready((snapshot, nodes)))
     }
 
     /// The element that is meant, and the snapshot that shows it.
     pub(super) async fn find_one(
-        &self,
-        sought: &Locator,
+        &mut self,
+        element: &ElementPattern,
     ) -> Result<PollResult<(Arc<Snapshot>, usize)>, StepError> {
-        let (look, nodes) = match self.find(sought).await? {
+        let (snapshot, nodes) = match self.find(element).await? {
             PollResult::Ready(found) => found,
             PollResult::Pending(why) => return Ok(PollResult::Pending(why)),
         };
-        let node = match (sought, nodes.as_slice()) {
-            (_, []) => Err(not_found(sought, &look)),
-            (Locator::Text(_), [_, _, ..]) => Err(ambiguous(sought, &look, &nodes)),
-            (Locator::Selector(_, index), nodes) => nodes
-                .get(*index)
-                .copied()
-                .ok_or_else(|| format!("element {sought} not found: only {} match", nodes.len())),
-            (Locator::Text(_) | Locator::Pattern(_), [node, ..]) => Ok(*node),
-        };
-        Ok(match node {
-            Ok(node) => PollResult::Ready((look, node)),
-            Err(what) => PollResult::Pending(StepError::new(FailureKind::Step, what)),
+        Ok(match nodes.first() {
+            Some(&node) => PollResult::Ready((snapshot, node)),
+            None => {
+                let what = not_found(element, &snapshot);
+                PollResult::Pending(StepError::new(FailureKind::Step, what))
+            }
         })
     }
 
     /// A snapshot of the screen now, if one can be taken.
-    pub(super) async fn snapshot(&self) -> Option<Arc<Snapshot>> {
+    pub(super) async fn snapshot(&mut self) -> Option<Arc<Snapshot>> {
         match self.ask(Action::LOOK).await {
-            Ok(Outcome::Snapshot(look)) => Some(look),
+            Ok(Outcome::Snapshot(snapshot)) => Some(snapshot),
             Ok(_) | Err(_) => None,
         }
     }
 
-    pub(super) fn note(&self, what: String) {
+    pub(super) fn note(&mut self, what: String) {
         /// More would not help anyone.
-        const MOST: usize = 50;
-        let mut noted = lock(&self.noted);
-        if noted.len() < MOST {
-            noted.push(what);
+        const MAX_NOTES: usize = 50;
+        if self.state.notes.len() < MAX_NOTES {
+            self.state.notes.push(what);
         }
     }
 
-    pub(super) fn report_step(&self, text: &str, depth: usize, status: StepStatus, took: Duration) {
-        lock(&self.trail).reports(&status);
+    pub(super) fn report_step(
+        &mut self,
+        text: &str,
+        depth: usize,
+        status: StepStatus,
+        took: Duration,
+    ) {
+        self.state.trail.reports(&status);
         let text = text.to_owned();
-        FlowEvent::Step { case: self.number, text, depth, status, took }.send(self.watch);
+        FlowEvent::Step { case: self.context.number, text, depth, status, took }
+            .send(self.context.events);
     }
 }
 
-/// Why a named element was not found on this screen.
-fn not_found(sought: &Locator, look: &Snapshot) -> String {
-    let hint = match sought {
-        Locator::Pattern(pattern) => {
-            pattern.near_miss(&look.tree, &|at| !look.shown(at).is_empty())
-        }
-        Locator::Text(_) | Locator::Selector(..) => None,
-    };
-    match hint {
+/// Why an element was not found on this screen.
+fn not_found(element: &ElementPattern, snapshot: &Snapshot) -> String {
+    match element.near_miss(&snapshot.tree, &|at| !snapshot.shown(at).is_empty()) {
         Some(text) => format!(
-            "element {sought} not found; a pattern must match the whole text, and {text:?} is on the screen"
+            "element {element} not found; a pattern must match the whole text, and {text:?} is \
+             on the screen"
         ),
-        None => format!("element {sought} not found; visible text: {}", screen_summary(look)),
+        None => {
+            format!("element {element} not found; visible text: {}", screen_summary(snapshot))
+        }
     }
-}
-
-/// Why a text does not name one element, and how to choose.
-pub(super) fn ambiguous(sought: &Locator, look: &Snapshot, nodes: &[usize]) -> String {
-    let several = look.describe_several(nodes, RefVisibility::Unknown);
-    let ids: BTreeSet<&str> = nodes.iter().map(|&at| look.tree.nodes[at].id.as_ref()).collect();
-    let by_id =
-        (ids.len() == nodes.len()).then(|| nodes.iter().map(|&at| look.tree.nodes[at].id.as_ref()));
-    let by_id = by_id.and_then(|mut ids| ids.find(|id: &&str| !id.is_empty()));
-    let by_id = by_id.map_or(String::new(), |id| {
-        let short = id.rsplit('/').next().unwrap_or(id);
-        format!("{{ id: {short} }} or ")
-    });
-    format!(
-        "{sought} is ambiguous: {several}. Choose one with {by_id}{{ text: {sought}, index: 0 }} (the index counts from 0)"
-    )
 }
 
 /// Whether waiting may help and nothing was done.
@@ -335,7 +318,8 @@ pub(super) fn unexpected() -> StepError {
     StepError::new(FailureKind::Step, "internal error: the outcome does not fit the action")
 }
 
-/// Whether a run was cancelled or has no time for another action: a session reserves a second of it.
+/// Whether a run was cancelled or has no time for another action: a session reserves a second of
+/// it.
 pub(super) fn is_over(call: &Call) -> bool {
     const LAST: Duration = Duration::from_millis(1500);
     call.cancelled.is_cancelled() || Instant::now() + LAST >= call.deadline

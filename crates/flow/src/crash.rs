@@ -9,7 +9,7 @@ pub use thumbwire_core::crash::{Crash, CrashKind};
 use thumbwire_core::snapshot::Snapshot;
 
 /// The maximum number of lines of the log in a report.
-const MOST_LINES: usize = 40;
+const MAX_LINES: usize = 40;
 
 /// The entries after `mark`, the newest entry of an earlier read; all if there was none.
 pub(super) fn since<'a>(entries: &'a [LogEntry], mark: Option<&LogEntry>) -> &'a [LogEntry] {
@@ -24,8 +24,8 @@ pub(super) fn since<'a>(entries: &'a [LogEntry], mark: Option<&LogEntry>) -> &'a
 
 /// The system's crash or ANR dialog, if one is on the screen.
 ///
-/// Since Android 7 it is recognized by its buttons (`app_anr_dialog.xml`, `app_error_dialog.xml`); before, it is a
-/// plain message and recognized in English only.
+/// Since Android 7 it is recognized by its buttons (`app_anr_dialog.xml`, `app_error_dialog.xml`);
+/// before, it is a plain message and recognized in English only.
 pub(super) fn dialog(snapshot: &Snapshot) -> Option<Crash> {
     let nodes = || snapshot.tree.nodes.iter();
     let with_id = |id: &str| nodes().find(|node| node.id == format!("android:id/{id}"));
@@ -61,7 +61,7 @@ pub(super) fn tail(entries: &[LogEntry]) -> Vec<String> {
         .iter()
         .rev()
         .filter(|entry| entry.priority >= Priority::Info)
-        .take(MOST_LINES)
+        .take(MAX_LINES)
         .map(|LogEntry { time, priority, tag, pid, message, .. }| {
             let message: String = message.chars().take(500).collect();
             format!("{time} {}/{tag}({pid}): {message}", priority.letter())

@@ -5,17 +5,16 @@ use std::fmt;
 use thumbwire_device::Point;
 
 use super::plan::{
-    Assertion, Condition, ElementState, FlowStep, Locator, Place, RandomText, RelativePoint,
-    ScrollTo, StepKind, SwipeEnd, Touch,
+    Assertion, Condition, ElementState, FlowStep, Place, RandomText, RelativePoint, ScrollTo,
+    StepKind, SwipeEnd, Touch,
 };
-use thumbwire_core::action::Target;
 
 /// Its name, else what it does.
 impl fmt::Display for FlowStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.name {
             Some(name) => f.write_str(name),
-            None => self.deed.fmt(f),
+            None => self.kind.fmt(f),
         }
     }
 }
@@ -24,26 +23,12 @@ impl fmt::Display for StepKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Act(action) => action.fmt(f),
-            Self::Tap(sought) => write!(f, "tap {sought}"),
-            Self::LongPress(sought, held) => {
-                write!(f, "long press {sought} for {} s", held.as_secs_f64())
-            }
-            Self::Type { written, into, clear, submit, .. } => {
-                write!(f, "type {written:?}")?;
-                if let Some(into) = into {
-                    write!(f, " into {into}")?;
-                }
-                f.write_str(if *clear { ", cleared first" } else { "" })?;
-                f.write_str(if *submit { ", then Enter" } else { "" })
-            }
-            Self::ScrollTo(ScrollTo { sought, direction, .. }) => {
-                write!(f, "scroll {} to {sought}", direction.name())
+            Self::Type { written, .. } => write!(f, "type {written:?}"),
+            Self::ScrollTo(ScrollTo { element, direction, .. }) => {
+                write!(f, "scroll {} to {element}", direction.name())
             }
             Self::Expect(expected) => write!(f, "expect {expected}"),
-            Self::Screenshot(None) => f.write_str("screenshot"),
-            Self::Screenshot(Some(name)) => write!(f, "screenshot {name:?}"),
-            Self::Repeat { times, until: None, .. } => write!(f, "repeat {times} times"),
-            Self::Repeat { until: Some(until), .. } => write!(f, "repeat until {until}"),
+            Self::Screenshot(name) => write!(f, "screenshot {name:?}"),
             Self::Run { file, .. } => write!(f, "run {file}"),
             Self::When { conditions, .. } if conditions.is_empty() => f.write_str("run steps"),
             Self::When { conditions, .. } => write!(f, "when {}", joined(conditions)),
@@ -66,7 +51,7 @@ impl fmt::Display for StepKind {
             Self::SwipeFrom { from, to: SwipeEnd::Point(to), .. } => {
                 write!(f, "swipe from {from} to {to}")
             }
-            Self::Copy(sought) => write!(f, "copy the text of {sought}"),
+            Self::Copy(element) => write!(f, "copy the text of {element}"),
             Self::SetCopied(text) => write!(f, "set the copied text to {text:?}"),
             Self::Paste => f.write_str("type the copied text"),
             Self::TypeRandom(random) => write!(f, "type {random}"),
@@ -90,9 +75,10 @@ impl fmt::Display for StepKind {
                 write!(f, "{} for {app}", all.join(", "))
             }
             Self::Install(file) => write!(f, "install {}", file.display()),
-            Self::ExpectClipboard(text) => write!(f, "expect the clipboard to have {text:?}"),
-            Self::PasteClipboard { into: None } => f.write_str("paste"),
-            Self::PasteClipboard { into: Some(into) } => write!(f, "paste into {into}"),
+            Self::ExpectDeviceClipboard(text) => {
+                write!(f, "expect the phone's clipboard to have {text:?}")
+            }
+            Self::PasteDeviceClipboard => f.write_str("paste the phone's clipboard"),
             Self::ExpectScreenshot(golden) => write!(f, "expect screenshot {:?}", golden.name),
             Self::WaitUntilIdle(time) => {
                 write!(f, "wait until the screen is still, at most {} s", time.as_secs_f64())
@@ -102,35 +88,17 @@ impl fmt::Display for StepKind {
     }
 }
 
-impl fmt::Display for Locator {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (criteria, index) = match self {
-            Self::Text(words) => return Target::text(words).fmt(f),
-            Self::Pattern(pattern) => return pattern.fmt(f),
-            Self::Selector(criteria, index) => (criteria, index),
-        };
-        let flags = [("clickable", criteria.clickable), ("enabled", criteria.enabled)];
-        let text = Target::Selector(criteria.clone(), *index).to_string();
-        let mut parts: Vec<String> = (!text.is_empty()).then_some(text).into_iter().collect();
-        parts.extend(flags.into_iter().filter(|(_, set)| *set).map(|(name, _)| name.to_owned()));
-        if *index > 0 {
-            parts.push(format!("index {index}"));
-        }
-        f.write_str(&parts.join(", "))
-    }
-}
-
 impl fmt::Display for Assertion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Visible(sought) => sought.fmt(f),
-            Self::NotVisible(sought) => write!(f, "{sought} gone"),
-            Self::Count(sought, count) => write!(f, "{count} of {sought}"),
+            Self::Visible(element) => element.fmt(f),
+            Self::NotVisible(element) => write!(f, "{element} gone"),
+            Self::Count(element, count) => write!(f, "{count} of {element}"),
             Self::AppInForeground(app) => write!(f, "app {app}"),
-            Self::HasState(sought, traits) => {
-                write!(f, "{sought} ")?;
-                let traits: Vec<String> = traits.iter().map(ToString::to_string).collect();
-                f.write_str(&traits.join(" and "))
+            Self::HasState(element, states) => {
+                write!(f, "{element} ")?;
+                let states: Vec<String> = states.iter().map(ToString::to_string).collect();
+                f.write_str(&states.join(" and "))
             }
         }
     }
@@ -139,8 +107,8 @@ impl fmt::Display for Assertion {
 impl fmt::Display for ElementState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (is, name) = match self {
-            Self::Equals(words) => return write!(f, "equals {words:?}"),
-            Self::Contains(words) => return write!(f, "contains {words:?}"),
+            Self::Equals(text) => return write!(f, "equals {text:?}"),
+            Self::Contains(text) => return write!(f, "contains {text:?}"),
             Self::Matches(pattern) => return write!(f, "matches /{pattern}/"),
             Self::Enabled(is) => (is, "enabled"),
             Self::Checked(is) => (is, "checked"),
@@ -159,8 +127,8 @@ impl fmt::Display for Condition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Platform(platform) => write!(f, "the phone runs {platform}"),
-            Self::Visible(sought) => write!(f, "{sought} is visible"),
-            Self::NotVisible(sought) => write!(f, "{sought} is not visible"),
+            Self::Visible(element) => write!(f, "{element} is visible"),
+            Self::NotVisible(element) => write!(f, "{element} is not visible"),
             Self::Expression { written, .. } => f.write_str(written),
         }
     }
@@ -183,8 +151,8 @@ impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Point(point) => point.fmt(f),
-            Self::Element(sought, None) => sought.fmt(f),
-            Self::Element(sought, Some(point)) => write!(f, "{sought} at {point}"),
+            Self::Element(element, None) => element.fmt(f),
+            Self::Element(element, Some(point)) => write!(f, "{element} at {point}"),
         }
     }
 }

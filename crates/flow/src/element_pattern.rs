@@ -1,15 +1,17 @@
-//! Elements described by regular expressions, states and places relative to other elements, as Maestro's selectors do.
+//! Elements described by regular expressions, states and places relative to other elements, as
+//! Maestro's selectors do.
 //!
-//! Begin with [`ElementPattern::find`], a pure function over a tree. The rules are Maestro's ("Selectors" of its
-//! documentation): a text or id must match as a whole, several matches are no error, and the first one counts.
+//! Begin with [`ElementPattern::find`], a pure function over a tree. The rules are Maestro's
+//! ("Selectors" of its documentation): a text or id must match as a whole, several matches are no
+//! error, and the first one counts.
 
 use std::fmt;
 
 use regex_lite::{Regex, RegexBuilder};
 use thumbwire_device::{Node, Rect, Tree};
 
-/// In a text: what an earlier step copied from the screen. A code point of a private plane, which no keyboard
-/// types.
+/// In a text: what an earlier step copied from the screen. A code point of a private plane, which
+/// no keyboard types.
 pub(super) const COPIED_TEXT: char = '\u{10FFFD}';
 
 /// An element by its properties and its surroundings; all given ones must hold.
@@ -19,6 +21,8 @@ pub struct ElementPattern {
     pub text: Option<TextPattern>,
     /// Matches its id, with or without the part up to the last `/`.
     pub id: Option<TextPattern>,
+    /// Matches its class, whole or the part after the last `.`.
+    pub class: Option<TextPattern>,
     /// Its size in pixels.
     pub size: ElementSize,
     /// It is beside other elements, on these sides of them.
@@ -54,6 +58,7 @@ pub struct ElementStates {
     pub checked: Option<bool>,
     pub focused: Option<bool>,
     pub selected: Option<bool>,
+    pub clickable: Option<bool>,
 }
 
 /// A side of another element. Maestro compares left and top edges alone.
@@ -77,7 +82,8 @@ pub enum ElementTrait {
     LongText,
 }
 
-/// A regular expression for a whole text, ignoring case. The text of the expression itself matches too.
+/// A regular expression for a whole text, ignoring case. The text of the expression itself matches
+/// too.
 #[derive(Debug, Clone)]
 pub struct TextPattern {
     written: String,
@@ -99,7 +105,7 @@ impl TextPattern {
     /// Which construct of Java's regular expressions is not supported.
     pub(super) fn new(written: &str) -> Result<Self, String> {
         /// Far more than any hand-written pattern compiles to.
-        const LARGEST: usize = 1 << 20;
+        const MAX_SIZE: usize = 1 << 20;
         if let Some(name) = unsupported(written) {
             return Err(format!("{name} is not supported in a pattern"));
         }
@@ -108,7 +114,7 @@ impl TextPattern {
             .case_insensitive(true)
             .dot_matches_new_line(true)
             .multi_line(true)
-            .size_limit(LARGEST)
+            .size_limit(MAX_SIZE)
             .build();
         Ok(Self { written: written.to_owned(), pattern: pattern.ok() })
     }
@@ -164,6 +170,12 @@ fn unsupported(pattern: &str) -> Option<&'static str> {
 }
 
 impl ElementPattern {
+    /// An element with a text that matches this pattern.
+    #[cfg(test)]
+    pub(super) fn of_text(written: &str) -> Result<Self, String> {
+        Ok(Self { text: Some(TextPattern::new(written)?), ..Self::default() })
+    }
+
     /// The matching nodes among those for which `shown` holds: the one that is meant first.
     pub fn find(&self, tree: &Tree, shown: &dyn Fn(usize) -> bool) -> Vec<usize> {
         let nodes: Vec<usize> = (0..tree.nodes.len()).filter(|&at| shown(at)).collect();
@@ -210,9 +222,16 @@ impl ElementPattern {
             narrow(nodes.iter().copied().filter(|at| Some(*at) == parent).collect());
         }
         let mut found = found.unwrap_or_else(|| nodes.to_vec());
+        let is_of_class = |node: &Node| {
+            let short = node.class.rsplit('.').next().unwrap_or_default();
+            self.class
+                .as_ref()
+                .is_none_or(|class| class.matches(&node.class) || class.matches(short))
+        };
         found.retain(|&at| {
             let node = &tree.nodes[at];
-            self.size.fits(node.bounds)
+            is_of_class(node)
+                && self.size.fits(node.bounds)
                 && self.traits.iter().all(|one| one.holds(node))
                 && self.states.hold(node)
         });
@@ -235,8 +254,8 @@ impl ElementPattern {
         }
     }
 
-    /// A text on the screen that contains the pattern's, for the message when nothing matches: patterns must match whole
-    /// texts.
+    /// A text on the screen that contains the pattern's, for the message when nothing matches:
+    /// patterns must match whole texts.
     pub(super) fn near_miss<'a>(
         &self,
         tree: &'a Tree,
@@ -254,7 +273,7 @@ impl ElementPattern {
         let mut resolved = self.clone();
         let mut all = vec![&mut resolved];
         while let Some(one) = all.pop() {
-            for text in [&mut one.text, &mut one.id].into_iter().flatten() {
+            for text in [&mut one.text, &mut one.id, &mut one.class].into_iter().flatten() {
                 *text = text.with_copied(copied);
             }
             all.extend(one.beside.iter_mut().map(|(_, other)| other));
@@ -266,7 +285,8 @@ impl ElementPattern {
     }
 }
 
-/// The matching nodes, each replaced by its last matching child, if it has one: a button and its label often say the same.
+/// The matching nodes, each replaced by its last matching child, if it has one: a button and its
+/// label often say the same.
 fn innermost(tree: &Tree, nodes: &[usize], is: &dyn Fn(&Node) -> bool) -> Vec<usize> {
     let matches: Vec<usize> = nodes.iter().copied().filter(|&at| is(&tree.nodes[at])).collect();
     let mut found = Vec::new();
@@ -368,6 +388,7 @@ impl ElementStates {
             (self.checked, flags.checked),
             (self.focused, flags.focused),
             (self.selected, flags.selected),
+            (self.clickable, flags.clickable),
         ];
         pairs.into_iter().all(|(wanted, is)| wanted.is_none_or(|wanted| wanted == is))
     }
@@ -384,16 +405,18 @@ impl fmt::Display for ElementPattern {
         let mut parts: Vec<String> = Vec::new();
         parts.extend(self.text.iter().map(ToString::to_string));
         parts.extend(self.id.iter().map(|id| format!("id {id}")));
+        parts.extend(self.class.iter().map(|class| format!("class {class}")));
         let size = [("width", self.size.width), ("height", self.size.height)];
         parts.extend(size.iter().filter_map(|(name, it)| Some(format!("{name} {}", (*it)?))));
         let traits = ElementTrait::NAMES.iter().filter(|(_, it)| self.traits.contains(it));
         parts.extend(traits.map(|(name, _)| format!("trait {name}")));
-        let ElementStates { enabled, checked, focused, selected } = self.states;
+        let ElementStates { enabled, checked, focused, selected, clickable } = self.states;
         let states = [
             (enabled, "enabled"),
             (checked, "checked"),
             (focused, "focused"),
             (selected, "selected"),
+            (clickable, "clickable"),
         ];
         parts.extend(states.iter().filter_map(|(is, name)| match (*is)? {
             true => Some((*name).to_owned()),
@@ -415,13 +438,11 @@ mod tests {
     use super::*;
 
     fn text(written: &str) -> ElementPattern {
-        ElementPattern {
-            text: Some(TextPattern::new(written).unwrap()),
-            ..ElementPattern::default()
-        }
+        ElementPattern::of_text(written).unwrap()
     }
 
-    /// A form: a row with a label, a field and a button whose label says the same; below it the same again.
+    /// A form: a row with a label, a field and a button whose label says the same; below it the
+    /// same again.
     fn form() -> Tree {
         let node = |parent, depth, text: &str, bounds: [i32; 4]| Node {
             parent,

@@ -73,7 +73,7 @@ impl FlowError {
 }
 
 /// The maximum width of a quoted line, in characters.
-const WIDEST: usize = 160;
+const MAX_WIDTH: usize = 160;
 
 /// The position and the error, then the line with a marker below.
 impl fmt::Display for FlowError {
@@ -83,13 +83,13 @@ impl fmt::Display for FlowError {
         let before = usize::try_from(*line).unwrap_or(usize::MAX).saturating_sub(1);
         let indent = usize::try_from(*column).unwrap_or(usize::MAX).saturating_sub(1);
         let Some(text) = source.text.lines().nth(before) else { return Ok(()) };
-        if indent >= WIDEST {
+        if indent >= MAX_WIDTH {
             return Ok(());
         }
         // Each character keeps its column, so the marker stays below its place.
         let shown: String = text
             .chars()
-            .take(WIDEST)
+            .take(MAX_WIDTH)
             .map(|c| if has_hidden(c.encode_utf8(&mut [0; 4])) || c == '\t' { ' ' } else { c })
             .collect();
         write!(f, "\n{line:>5} | {}\n      | {:indent$}^", shown.trim_end(), "")
@@ -101,7 +101,8 @@ pub(super) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) 
     let word = word.to_lowercase();
     let by_distance = known.into_iter().map(|one| (osa_distance(&word, &one.to_lowercase()), one));
     let (distance, one) = by_distance.min_by_key(|(distance, _)| *distance)?;
-    // Up to half of the word may be wrong, but at most three letters: beyond that it is another word.
+    // Up to half of the word may be wrong, but at most three letters: beyond that it is another
+    // word.
     (distance <= word.chars().count().max(2) / 2 && distance <= 3).then_some(one)
 }
 
@@ -111,13 +112,12 @@ mod tests {
 
     #[test]
     fn misspelled_words_get_a_suggestion() {
-        let known = ["tap", "type", "expect", "wait_for", "screenshot"];
+        let known = ["tapOn", "back", "inputText", "takeScreenshot"];
         for (word, meant) in [
-            ("tapp", Some("tap")),
-            ("Tap", Some("tap")),
-            ("exepct", Some("expect")),
-            ("waitFor", Some("wait_for")),
-            ("screen_shot", Some("screenshot")),
+            ("tapOnn", Some("tapOn")),
+            ("TapOn", Some("tapOn")),
+            ("bcak", Some("back")),
+            ("input_text", Some("inputText")),
             ("x", None),
             ("assertVisible", None),
         ] {
@@ -127,9 +127,9 @@ mod tests {
 
     #[test]
     fn error_quotes_its_line() {
-        let source = Source::new("a.yaml", "steps:\n  - tapp: Überall\n");
-        let mistake = FlowError::new(SourceLocation::new(&source, 2, 5), "unknown step `tapp`");
-        let out = "a.yaml:2:5: unknown step `tapp`\n    2 |   - tapp: Überall\n      |     ^";
+        let source = Source::new("a.yaml", "---\n  - tapp: Überall\n");
+        let mistake = FlowError::new(SourceLocation::new(&source, 2, 5), "unknown command `tapp`");
+        let out = "a.yaml:2:5: unknown command `tapp`\n    2 |   - tapp: Überall\n      |     ^";
         assert_eq!(mistake.to_string(), out);
     }
 }

@@ -1,6 +1,7 @@
 //! The events of a run of flows.
 //!
-//! They are payloads in the event stream of [`thumbwire_core::event`]; [`Event::payload`] returns them.
+//! They are payloads in the event stream of [`thumbwire_core::event`]; [`Event::payload`] returns
+//! them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -91,7 +92,7 @@ impl EventPayload for FlowEvent {
             Self::CaseStarted { case, name, device, attempt } => json!({
                 "event": "case_started", "case": case, "name": name, "device": device, "attempt": attempt,
             }),
-            Self::Step { case, text: words, depth, status, took } => {
+            Self::Step { case, text, depth, status, took } => {
                 let (status, reason) = match status {
                     StepStatus::Passed => ("passed", None),
                     StepStatus::Failed(reason) => ("failed", Some(reason)),
@@ -100,14 +101,14 @@ impl EventPayload for FlowEvent {
                     StepStatus::Started => ("started", None),
                 };
                 json!({
-                    "event": "step", "case": case, "step": words, "depth": depth, "status": status, "reason": reason,
+                    "event": "step", "case": case, "step": text, "depth": depth, "status": status, "reason": reason,
                     "duration_ms": millis(*took),
                 })
             }
             Self::CaseFinished { case, attempt, again } => json!({
                 "event": "case_finished", "case": case, "passed": attempt.failed.is_none(), "again": again,
-                "reason": attempt.failed.as_ref().map(|failed| &failed.what), "noted": attempt.noted,
-                "trace": attempt.story, "duration_ms": millis(attempt.took),
+                "reason": attempt.failed.as_ref().map(|failed| &failed.what), "notes": attempt.notes,
+                "trace": attempt.trace, "duration_ms": millis(attempt.took),
             }),
             Self::CaseSkipped { case, name, reason } => {
                 json!({ "event": "case_skipped", "case": case, "name": name, "reason": reason })

@@ -1,7 +1,7 @@
 //! Compares screenshots with stored ones, the goldens.
 //!
-//! Begin with [`compare`], a pure function over pixels. [`GoldenFiles`] is how the caller reads and writes the files;
-//! `run_golden` runs the step.
+//! Begin with [`compare`], a pure function over pixels. [`GoldenFiles`] is how the caller reads and
+//! writes the files; `run_golden` runs the step.
 
 use std::path::Path;
 
@@ -59,7 +59,8 @@ pub(super) fn compare(
     (different > 0).then(|| Difference { share: different as f64 / compared as f64, around })
 }
 
-/// The expected image, the actual one, and the actual one in grey with its differences in red and its masks in blue.
+/// The expected image, the actual one, and the actual one in grey with its differences in red and
+/// its masks in blue.
 pub(super) fn side_by_side(
     expected: &Pixels,
     actual: &Pixels,

@@ -1,8 +1,9 @@
 //! Writes a run of flows as a JUnit file: a test suite per flow, a test case per case.
 //!
-//! Cases that failed before they passed have `flakyFailure`s, those that kept failing have `rerunFailure`s, as written
-//! by Maven Surefire and nextest. The file follows the schema of Jenkins' xUnit plugin (`junit-10.xsd`). Problems
-//! outside of the app (a lost phone, a run that timed out) are errors, not failures.
+//! Cases that failed before they passed have `flakyFailure`s, those that kept failing have
+//! `rerunFailure`s, as written by Maven Surefire and nextest. The file follows the schema of
+//! Jenkins' xUnit plugin (`junit-10.xsd`). Problems outside of the app (a lost phone, a run that
+//! timed out) are errors, not failures.
 
 use std::fmt::Write as _;
 
@@ -14,7 +15,7 @@ use thumbwire_base::visible::{visible, visible_lines};
 use super::report::{Attempt, CaseFailure, CaseResult, Report};
 
 /// The maximum number of log lines below a failure.
-const MOST_LINES: usize = 40;
+const MAX_LINES: usize = 40;
 
 /// The file's content.
 ///
@@ -24,13 +25,13 @@ pub fn junit(report: &Report) -> Result<String, SerializeError> {
     let mut out = quick_junit::Report::new("thumbwire");
     out.set_time(report.took);
     for (at, flow) in report.flows.iter().enumerate() {
-        let tried: Vec<&CaseResult> =
-            report.cases.iter().filter(|tried| tried.flow == at).collect();
-        if tried.is_empty() {
+        let result: Vec<&CaseResult> =
+            report.cases.iter().filter(|result| result.flow == at).collect();
+        if result.is_empty() {
             continue;
         }
         let mut suite = TestSuite::new(&*flow.name);
-        let attempts = || tried.iter().flat_map(|tried| &tried.attempts);
+        let attempts = || result.iter().flat_map(|result| &result.attempts);
         suite.timestamp = attempts().map(|one| &one.started).min().and_then(|at| at.parse().ok());
         suite.set_time(attempts().map(|attempt| attempt.took).sum());
         suite.add_property(Property::new("file", &*flow.file));
@@ -38,7 +39,7 @@ pub fn junit(report: &Report) -> Result<String, SerializeError> {
             let out = format!("{}, {}, Android {}", phone.name(), phone.model, phone.os_version);
             suite.add_property(Property::new("phone", out));
         }
-        suite.add_test_cases(tried.into_iter().map(|tried| case(report, tried)));
+        suite.add_test_cases(result.into_iter().map(|result| case(report, result)));
         out.add_test_suite(suite);
     }
     let text = out.to_string()?;
@@ -47,12 +48,12 @@ pub fn junit(report: &Report) -> Result<String, SerializeError> {
     Ok(text.replacen(&format!(" skipped=\"{skipped}\""), "", 1))
 }
 
-fn case(report: &Report, tried: &CaseResult) -> TestCase {
-    let flow = &report.flows[tried.flow];
-    let Some((last, earlier)) = tried.attempts.split_last() else {
+fn case(report: &Report, result: &CaseResult) -> TestCase {
+    let flow = &report.flows[result.flow];
+    let Some((last, earlier)) = result.attempts.split_last() else {
         let mut status = TestCaseStatus::skipped();
-        status.set_message(tried.skipped.as_deref().unwrap_or_default());
-        let mut case = TestCase::new(&*flow.cases[tried.case].name, status);
+        status.set_message(result.skipped.as_deref().unwrap_or_default());
+        let mut case = TestCase::new(&*flow.cases[result.case].name, status);
         case.set_classname(&*flow.name);
         return case;
     };
@@ -66,23 +67,24 @@ fn case(report: &Report, tried: &CaseResult) -> TestCase {
         }
     };
     status.add_reruns(earlier.iter().filter_map(|one| rerun(report, one)));
-    let mut case = TestCase::new(&*flow.cases[tried.case].name, status);
+    let mut case = TestCase::new(&*flow.cases[result.case].name, status);
     case.set_classname(&*flow.name).set_time(last.took);
     case.set_system_out(output_text(report, last));
     case
 }
 
-/// The phone, the trace, the notes and the end of the log. The schema has no properties for test cases.
+/// The phone, the trace, the notes and the end of the log. The schema has no properties for test
+/// cases.
 fn output_text(report: &Report, attempt: &Attempt) -> String {
     let phone = report.phones.get(attempt.phone).map(|phone| format!("phone: {}", phone.name()));
-    let story = attempt.story.as_ref().map(|story| format!("trace: {}", story.display()));
+    let trace = attempt.trace.as_ref().map(|trace| format!("trace: {}", trace.display()));
     let picture = attempt.failed.as_ref().and_then(|failed| failed.picture.as_ref());
     // Jenkins ("JUnit Attachments") and GitLab show the file named in this line next to the case.
     let picture = picture.map(|picture| format!("[[ATTACHMENT|{}]]", picture.display()));
     let log = attempt.failed.iter().flat_map(|failed| &failed.log);
-    let kept = [phone, story, picture].into_iter().flatten();
-    let told = attempt.noted.iter().chain(log).map(|line| foreign(line));
-    let lines = kept.chain(told);
+    let kept = [phone, trace, picture].into_iter().flatten();
+    let notes = attempt.notes.iter().chain(log).map(|line| foreign(line));
+    let lines = kept.chain(notes);
     lines.map(|line| format!("{line}\n")).collect()
 }
 
@@ -95,21 +97,22 @@ fn rerun(report: &Report, attempt: &Attempt) -> Option<TestRerun> {
     Some(rerun)
 }
 
-/// A line that an app may have written, with its invisible characters shown. It cannot name a file to attach.
+/// A line that an app may have written, with its invisible characters shown. It cannot name a file
+/// to attach.
 fn foreign(line: &str) -> String {
     visible_lines(line).replace("[[", "[ [")
 }
 
 /// The library drops tabs, which indent the frames of a stack trace.
 fn failure_text(failed: &CaseFailure) -> String {
-    visible_lines(&details(failed, MOST_LINES)).replace('\t', "    ")
+    visible_lines(&details(failed, MAX_LINES)).replace('\t', "    ")
 }
 
 /// Why a case failed: the error, the step, crashes, the screenshot, and the newest log lines.
 fn details(failed: &CaseFailure, max: usize) -> String {
     let mut out = format!("{}\n", failed.what);
-    if let Some((words, at)) = &failed.step {
-        let _ = writeln!(out, "at {at}: {words}");
+    if let Some((step, at)) = &failed.step {
+        let _ = writeln!(out, "at {at}: {step}");
     }
     if let Some(picture) = &failed.picture {
         let _ = writeln!(out, "screenshot: {}", picture.display());

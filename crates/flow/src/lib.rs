@@ -1,13 +1,15 @@
 //! Flows: UI tests from YAML files, run step by step without a model.
 //!
-//! Begin with [`read`], which returns a [`Flow`] or all errors in its file, and [`FlowRunner::run`], which runs flows and
-//! returns a [`Report`]. Files are parsed in `yaml` (values with positions), `parse_value` (strings, numbers, parameters),
-//! `parse_file`, `parse_step` and `parse_locator` into a `plan`; Maestro's flows in `maestro` into the same plan. `run` distributes cases to phones; `run_case` runs one
-//! attempt; `case_runner`, `run_step` and `assert` run its steps; `record_step` writes them to the trace; `crash` detects crashed apps. [`Terminal`] prints
+//! Begin with [`read`], which returns a [`Flow`] or all errors in its file, and
+//! [`FlowRunner::run`], which runs flows and returns a [`Report`]. Files are parsed in `yaml`
+//! (values with positions) and `parse` (commands) into a `plan`. `run` distributes cases to
+//! phones; `run_case` runs one attempt; `case_runner`, `run_step` and `assert` run its steps;
+//! `record_step` writes them to the trace; `crash` detects crashed apps. [`Terminal`] prints
 //! progress, [`junit()`] writes a report for CI, [`suite()`] one for people.
 //!
-//! Not here: file access (the caller supplies the text), the agent (passed in as [`RunGoal`]), and how a phone is
-//! reached: everything goes through [`Perform`](thumbwire_core::action::Perform).
+//! Not here: file access (the caller supplies the text), the agent (passed in as [`RunGoal`]), and
+//! how a phone is reached: everything goes through
+//! [`Perform`](thumbwire_core::action::Perform).
 
 mod assert;
 mod case_runner;
@@ -18,13 +20,7 @@ mod error;
 mod event;
 mod golden;
 mod junit;
-mod maestro;
-mod parse_file;
-mod parse_golden;
-mod parse_locator;
-mod parse_phone_step;
-mod parse_step;
-mod parse_value;
+mod parse;
 mod plan;
 mod random_text;
 mod record_step;
@@ -52,10 +48,10 @@ pub use error::{FlowError, SourceLocation};
 pub use event::{FlowEvent, StepStatus};
 pub use golden::GoldenFiles;
 pub use junit::junit;
-pub use parse_file::{ReadFile, read};
+pub use parse::{ReadFile, read};
 pub use plan::{
-    Assertion, Case, Condition, CrashScope, ElementState, Flow, FlowStep, Golden, Locator,
-    MOST_ROUNDS, Mask, Place, RandomText, RelativePoint, ScrollTo, StepKind, SwipeEnd, Touch,
+    Assertion, Case, Condition, CrashScope, ElementState, Flow, FlowStep, Golden, MAX_ROUNDS, Mask,
+    Place, RandomText, RelativePoint, ScrollTo, StepKind, SwipeEnd, Touch,
 };
 pub use report::{Attempt, CaseFailure, CaseResult, FailureKind, Phone, Report, Verdict};
 pub use run::{FlowRunError, FlowRunner, Options, Shard};

@@ -1,7 +1,7 @@
 //! A parsed flow: cases, each with a clean start and a list of steps.
 //!
-//! Begin with [`Case`]. Whatever a step does to a phone is an [`Action`]. Nothing here knows YAML. How steps are named in
-//! reports is in `describe`.
+//! Begin with [`Case`]. Whatever a step does to a phone is an [`Action`]. Nothing here knows YAML.
+//! How steps are named in reports is in `describe`.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use thumbwire_device::{AppId, Platform, Point, Rect};
 
 use super::element_pattern::ElementPattern;
 use super::error::SourceLocation;
-use thumbwire_core::action::{Action, Direction, ElementSelector, Target};
+use thumbwire_core::action::{Action, Direction};
 
 /// A parsed and checked flow file.
 #[derive(Debug, Clone)]
@@ -37,10 +37,6 @@ pub struct Case {
     pub at: SourceLocation,
     /// The app under test.
     pub app: Option<AppId>,
-    /// Whether to clear the app's data first.
-    pub reset: bool,
-    /// Permissions to grant (`true`) or revoke first, by full name.
-    pub permissions: Vec<(String, bool)>,
     /// Whose crashes fail it.
     pub crashes: CrashScope,
     /// The steps.
@@ -52,7 +48,8 @@ pub struct Case {
 /// Whose crashes and ANRs fail a case.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum CrashScope {
-    /// Those of the app under test and the apps that the case launches; of any app if it names none.
+    /// Those of the app under test and the apps that the case launches; of any app if it names
+    /// none.
     #[default]
     Own,
     /// Any app's.
@@ -69,7 +66,7 @@ pub struct FlowStep {
     /// Its name in the report; by default a description of what it does.
     pub name: Option<String>,
     /// What it does.
-    pub deed: StepKind,
+    pub kind: StepKind,
     /// Whether the case continues if it fails.
     pub optional: bool,
     /// How often to retry it.
@@ -83,38 +80,19 @@ pub struct FlowStep {
 pub enum StepKind {
     /// An action without a target element.
     Act(Action),
-    /// A tap on an element.
-    Tap(Locator),
-    /// A long press on an element, and its duration.
-    LongPress(Locator, Duration),
-    /// Typing.
+    /// Typing into the field with focus.
     Type {
         /// The text.
         text: String,
         /// The text as written in the file, without parameter values: others may read the report.
         written: String,
-        /// The field; `None` for the one with focus.
-        into: Option<Locator>,
-        /// Whether to clear the field first.
-        clear: bool,
-        /// Whether to press Enter afterwards.
-        submit: bool,
     },
     /// Scrolling until an element is visible.
     ScrollTo(ScrollTo),
     /// An assertion.
     Expect(Assertion),
     /// A screenshot and a snapshot for the report.
-    Screenshot(Option<String>),
-    /// Repeated steps.
-    Repeat {
-        /// The number of repetitions, or the maximum.
-        times: u32,
-        /// Stop when this is visible; checked before each repetition.
-        until: Option<Locator>,
-        /// The steps.
-        steps: Vec<FlowStep>,
-    },
+    Screenshot(String),
     /// The steps of another file.
     Run {
         /// The file, as named.
@@ -133,7 +111,7 @@ pub enum StepKind {
     While {
         /// The conditions.
         conditions: Vec<Condition>,
-        /// The maximum number of repetitions; `None` is [`MOST_ROUNDS`], and reaching that fails.
+        /// The maximum number of repetitions; `None` is [`MAX_ROUNDS`], and reaching that fails.
         times: Option<u32>,
         /// The steps.
         steps: Vec<FlowStep>,
@@ -149,10 +127,11 @@ pub enum StepKind {
         /// Where it ends.
         to: SwipeEnd,
         /// The duration of the movement.
-        lasting: Duration,
+        duration: Duration,
     },
-    /// Copies an element's text, for [`StepKind::Paste`] and [`super::element_pattern::COPIED_TEXT`].
-    Copy(Locator),
+    /// Copies an element's text, for [`StepKind::Paste`] and
+    /// [`super::element_pattern::COPIED_TEXT`].
+    Copy(Box<ElementPattern>),
     /// Takes this text as the copied one.
     SetCopied(String),
     /// Types the copied text.
@@ -165,8 +144,7 @@ pub enum StepKind {
     HideKeyboard,
     /// Clears the keychain of an iPhone; elsewhere there is none.
     ClearKeychain,
-    /// Sets permissions of an app, each by its Android names and whether to grant it. Those that the app does not request
-    /// are passed over if `all` are meant.
+    /// Sets permissions of an app, each by its Android name and whether to grant it.
     SetPermissions {
         /// The app.
         app: AppId,
@@ -178,12 +156,9 @@ pub enum StepKind {
     /// Installs an app from a local package, by its path.
     Install(PathBuf),
     /// The phone's clipboard must have this text.
-    ExpectClipboard(String),
+    ExpectDeviceClipboard(String),
     /// Types what the phone's clipboard has.
-    PasteClipboard {
-        /// The field; `None` for the one with focus.
-        into: Option<Locator>,
-    },
+    PasteDeviceClipboard,
     /// The screen must look like a stored screenshot.
     ExpectScreenshot(Golden),
     /// Waits until the screen stops changing, at most this long.
@@ -192,19 +167,19 @@ pub enum StepKind {
     Goal(String),
 }
 
+/// The distance of one scroll, in screens: Maestro swipes from the centre to a tenth before the
+/// edge.
+pub(super) const SCROLL_DISTANCE: f64 = 0.4;
+
 /// Scrolling until an element is visible.
 #[derive(Debug, Clone)]
 pub struct ScrollTo {
     /// The element.
-    pub sought: Locator,
+    pub element: Box<ElementPattern>,
     /// The direction.
     pub direction: Direction,
-    /// The distance of each scroll, in screens.
-    pub distance: f64,
-    /// The maximum number of scrolls.
-    pub max: u32,
-    /// The maximum time. With one, a list may load for a while before its end is believed.
-    pub within: Option<Duration>,
+    /// The maximum time.
+    pub within: Duration,
     /// How much of the element must be on the screen, from 0 to 1.
     pub visible_share: f64,
     /// Whether to go on until the element is near the centre of the screen.
@@ -220,27 +195,28 @@ pub struct Golden {
     pub file: PathBuf,
     /// The share of pixels that may differ, from 0 to 1.
     pub tolerance: f64,
-    /// By how much the red, green or blue of a pixel may differ without the pixel counting as different, from 0 to 255.
+    /// By how much the red, green or blue of a pixel may differ without the pixel counting as
+    /// different, from 0 to 255.
     pub color_tolerance: u8,
     /// What is not compared.
     pub masks: Vec<Mask>,
     /// Whether the status bar is compared: it shows the time.
     pub with_status_bar: bool,
     /// Compares only this element.
-    pub crop: Option<Locator>,
+    pub crop: Option<Box<ElementPattern>>,
 }
 
 /// A part of the screen that is not compared.
 #[derive(Debug, Clone)]
 pub enum Mask {
     /// All elements that match.
-    Element(Locator),
+    Element(Box<ElementPattern>),
     /// A rectangle, in screenshot pixels.
     Rect(Rect),
 }
 
 /// How often steps are repeated while a condition holds, if the flow sets no limit.
-pub const MOST_ROUNDS: u32 = 1000;
+pub const MAX_ROUNDS: u32 = 1000;
 
 /// A condition of a step.
 #[derive(Debug, Clone)]
@@ -248,9 +224,9 @@ pub enum Condition {
     /// The phone is of this platform.
     Platform(Platform),
     /// The element is visible.
-    Visible(Locator),
+    Visible(Box<ElementPattern>),
     /// The element is not visible.
-    NotVisible(Locator),
+    NotVisible(Box<ElementPattern>),
     /// An expression that was evaluated when the file was read.
     Expression {
         /// The expression, as written.
@@ -283,7 +259,7 @@ pub enum Place {
     /// A point.
     Point(RelativePoint),
     /// An element: where a tap on it goes, or a point of its rectangle.
-    Element(Locator, Option<RelativePoint>),
+    Element(Box<ElementPattern>, Option<RelativePoint>),
 }
 
 /// A point of the screen or of an element.
@@ -323,41 +299,19 @@ pub enum RandomText {
     Color,
 }
 
-/// How a flow identifies an element.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Locator {
-    /// By its text, else its description; the strictest match counts, and it must be unique.
-    Text(String),
-    /// By a selector, and the index among the matches, counted from 0.
-    Selector(ElementSelector, usize),
-    /// By regular expressions and its surroundings.
-    Pattern(Box<ElementPattern>),
-}
-
-impl Locator {
-    /// The same as an action's target; `None` if an action cannot name it.
-    pub fn target(&self) -> Option<Target> {
-        match self {
-            Self::Text(words) => Some(Target::text(words)),
-            Self::Selector(criteria, index) => Some(Target::Selector(criteria.clone(), *index)),
-            Self::Pattern(_) => None,
-        }
-    }
-}
-
 /// An assertion.
 #[derive(Debug, Clone)]
 pub enum Assertion {
     /// The element is visible.
-    Visible(Locator),
+    Visible(Box<ElementPattern>),
     /// The element is not visible.
-    NotVisible(Locator),
+    NotVisible(Box<ElementPattern>),
     /// The element's text and state match all of these.
-    HasState(Locator, Vec<ElementState>),
+    HasState(Box<ElementPattern>, Vec<ElementState>),
     /// So many of them are visible.
-    Count(Locator, usize),
+    Count(Box<ElementPattern>, usize),
     /// This app is in the foreground.
-    AppInForeground(String),
+    AppInForeground(AppId),
 }
 
 /// A property of an element.
@@ -382,22 +336,19 @@ pub enum ElementState {
 impl Case {
     /// Whether it has a step for the agent.
     pub fn has_goal(&self) -> bool {
-        self.all_steps().any(|step| matches!(step.deed, StepKind::Goal(_)))
+        self.all_steps().any(|step| matches!(step.kind, StepKind::Goal(_)))
     }
 
     /// The first step that installs an app.
     pub fn installs(&self) -> Option<&FlowStep> {
-        self.all_steps().find(|step| matches!(step.deed, StepKind::Install(_)))
+        self.all_steps().find(|step| matches!(step.kind, StepKind::Install(_)))
     }
 
     /// The first place where it clears an app's data, and the app.
     pub fn clears_data(&self) -> Option<(&SourceLocation, &AppId)> {
-        let at_start = self.app.as_ref().filter(|_| self.reset).map(|app| (&self.at, app));
-        at_start.or_else(|| {
-            self.all_steps().find_map(|step| match &step.deed {
-                StepKind::Act(Action::ClearData(app)) => Some((&step.at, app)),
-                _ => None,
-            })
+        self.all_steps().find_map(|step| match &step.kind {
+            StepKind::Act(Action::ClearData(app)) => Some((&step.at, app)),
+            _ => None,
         })
     }
 
@@ -406,7 +357,7 @@ impl Case {
         let mut left: Vec<&FlowStep> = self.steps.iter().chain(&self.afterwards).rev().collect();
         std::iter::from_fn(move || {
             let step = left.pop()?;
-            left.extend(step.deed.nested().iter().rev());
+            left.extend(step.kind.nested().iter().rev());
             Some(step)
         })
     }
@@ -416,19 +367,13 @@ impl StepKind {
     /// The steps inside it.
     pub fn nested(&self) -> &[FlowStep] {
         match self {
-            Self::Repeat { steps, .. }
-            | Self::Run { steps, .. }
-            | Self::When { steps, .. }
-            | Self::While { steps, .. } => steps,
+            Self::Run { steps, .. } | Self::When { steps, .. } | Self::While { steps, .. } => steps,
             _ => &[],
         }
     }
 
     /// Whether it is made of other steps.
     pub fn holds_others(&self) -> bool {
-        matches!(
-            self,
-            Self::Repeat { .. } | Self::Run { .. } | Self::When { .. } | Self::While { .. }
-        )
+        matches!(self, Self::Run { .. } | Self::When { .. } | Self::While { .. })
     }
 }

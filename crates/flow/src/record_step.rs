@@ -1,11 +1,11 @@
 //! Records the steps of a case in its trace, with the screen before and after each.
 //!
-//! Begin with [`CaseRunner::recorded_step`]. One picture is taken per step, when it ends: it is also the picture before the
-//! next one. A step that waits for what it touches takes another, so that the touch is shown on the screen that it met.
+//! Begin with [`CaseRunner::recorded_step`]. One picture is taken per step, when it ends: it is
+//! also the picture before the next one. A step that waits for what it touches takes another, so
+//! that the touch is shown on the screen that it met.
 
 use std::time::Duration;
 
-use thumbwire_base::lock;
 use thumbwire_core::action::{Action, Outcome, ScreenshotOptions};
 use thumbwire_core::trace::Recorder;
 use thumbwire_core::trace::format::{NamedStep, TraceRecord};
@@ -18,48 +18,46 @@ use super::run_step::StepFailure;
 use super::step_trail::{OpenStep, Picture};
 
 /// How old the picture before a touch may be while a step waits.
-const FRESH: Duration = Duration::from_secs(1);
+const MAX_PICTURE_AGE: Duration = Duration::from_secs(1);
 
 impl CaseRunner<'_> {
     /// Runs a step, and records it if there is a trace.
     pub(super) async fn recorded_step(
-        &self,
+        &mut self,
         step: &FlowStep,
         depth: usize,
     ) -> Result<(), StepFailure> {
-        let Some(recorder) = &self.recorder else { return self.step(step, depth).await };
+        let Some(recorder) = self.context.recorder.clone() else {
+            return self.step(step, depth).await;
+        };
+        let recorder = &*recorder;
         let first_action = recorder.action_count() + 1;
-        let before = match (self.has_picture(recorder), touches(&step.deed)) {
+        let before = match (self.has_picture(recorder), touches(&step.kind)) {
             (None, true) => self.take_picture(recorder).await,
             (before, _) => before,
         };
-        {
-            let mut trail = lock(&self.trail);
-            trail.count += 1;
-            let number = trail.count;
-            trail.open.push(OpenStep {
-                number,
-                began: Instant::now(),
-                first_action,
-                before,
-                touches: touches(&step.deed),
-                retried: Vec::new(),
-                skipped: None,
-                waited_for: String::new(),
-                comparison: None,
-            });
-        }
+        let trail = &mut self.state.trail;
+        trail.count += 1;
+        trail.open.push(OpenStep {
+            number: trail.count,
+            began: Instant::now(),
+            first_action,
+            before,
+            touches: touches(&step.kind),
+            retried: Vec::new(),
+            skipped: None,
+            waited_for: String::new(),
+            comparison: None,
+        });
         let done = self.step(step, depth).await;
-        let lost = matches!(&done, Err(failure) if failure.stumble.kind == FailureKind::Phone);
-        let after = match (self.has_picture(recorder), lost || step.deed.holds_others()) {
+        let lost = matches!(&done, Err(failure) if failure.error.kind == FailureKind::Phone);
+        let after = match (self.has_picture(recorder), lost || step.kind.holds_others()) {
             (None, false) => self.take_picture(recorder).await,
             (after, _) => after,
         };
-        let (open, parent) = {
-            let mut trail = lock(&self.trail);
-            let open = trail.open.pop();
-            (open, trail.open.last().map(|outer| outer.number))
-        };
+        let trail = &mut self.state.trail;
+        let open = trail.open.pop();
+        let parent = trail.open.last().map(|outer| outer.number);
         if let Some(open) = open {
             let record = recorded(step, open, &done, recorder);
             let record = NamedStep { parent, after, ..record };
@@ -71,24 +69,23 @@ impl CaseRunner<'_> {
     }
 
     /// While a step waits: the picture of the screen that it will touch.
-    pub(super) async fn renew_picture(&self) {
-        let Some(recorder) = &self.recorder else { return };
-        let is_old = {
-            let trail = lock(&self.trail);
-            let touches = trail.open.last().is_some_and(|step| step.touches);
-            touches && trail.picture.as_ref().is_some_and(|it| it.taken.elapsed() >= FRESH)
-        };
-        if is_old && let Some(before) = self.take_picture(recorder).await {
-            let mut trail = lock(&self.trail);
-            if let Some(step) = trail.open.last_mut() {
-                step.before = Some(before);
-            }
+    pub(super) async fn renew_picture(&mut self) {
+        let Some(recorder) = self.context.recorder.clone() else { return };
+        let trail = &self.state.trail;
+        let touches = trail.open.last().is_some_and(|step| step.touches);
+        let picture = trail.picture.as_ref();
+        let is_old = touches && picture.is_some_and(|it| it.taken.elapsed() >= MAX_PICTURE_AGE);
+        if is_old
+            && let Some(before) = self.take_picture(&recorder).await
+            && let Some(step) = self.state.trail.open.last_mut()
+        {
+            step.before = Some(before);
         }
     }
 
     /// Remembers a picture that an action took.
-    pub(super) fn notice_picture(&self, outcome: &Outcome) {
-        let Some(recorder) = &self.recorder else { return };
+    pub(super) fn notice_picture(&mut self, outcome: &Outcome) {
+        let Some(recorder) = &self.context.recorder else { return };
         let (Outcome::Screenshot(picture) | Outcome::ScreenshotAndSnapshot(picture, _)) = outcome
         else {
             return;
@@ -96,17 +93,17 @@ impl CaseRunner<'_> {
         let action = recorder.action_count();
         // The recorder's name for the screenshot of an action.
         let file = format!("{action:04}.{}", picture.image.format.name());
-        lock(&self.trail).picture = Some(Picture { file, action, taken: Instant::now() });
+        self.state.trail.picture = Some(Picture { file, action, taken: Instant::now() });
     }
 
     /// The last picture, if nothing happened since.
     fn has_picture(&self, recorder: &Recorder) -> Option<String> {
-        let picture = lock(&self.trail).picture.clone()?;
-        (picture.action == recorder.action_count()).then_some(picture.file)
+        let picture = self.state.trail.picture.as_ref()?;
+        (picture.action == recorder.action_count()).then(|| picture.file.clone())
     }
 
-    async fn take_picture(&self, recorder: &Recorder) -> Option<String> {
-        if !self.step_pictures || self.is_over() {
+    async fn take_picture(&mut self, recorder: &Recorder) -> Option<String> {
+        if !self.context.step_pictures || self.is_over() {
             return None;
         }
         // A step does not fail because its picture cannot be taken.
@@ -116,17 +113,10 @@ impl CaseRunner<'_> {
 }
 
 /// Whether a step acts where its picture can show it.
-fn touches(deed: &StepKind) -> bool {
-    match deed {
-        StepKind::Tap(_)
-        | StepKind::LongPress(..)
-        | StepKind::Type { .. }
-        | StepKind::Touch(_)
-        | StepKind::SwipeFrom { .. } => true,
-        StepKind::Act(action) => matches!(
-            action,
-            Action::Touch(_) | Action::TapElement(_) | Action::Swipe { .. } | Action::Scroll { .. }
-        ),
+fn touches(kind: &StepKind) -> bool {
+    match kind {
+        StepKind::Type { .. } | StepKind::Touch(_) | StepKind::SwipeFrom { .. } => true,
+        StepKind::Act(action) => matches!(action, Action::Scroll { .. }),
         _ => false,
     }
 }
@@ -138,15 +128,15 @@ fn recorded(
     done: &Result<(), StepFailure>,
     recorder: &Recorder,
 ) -> NamedStep {
-    let deed = step.deed.to_string();
+    let kind = step.kind.to_string();
     let (status, reason) = match (done, open.skipped) {
-        (Err(failure), _) => ("failed", failure.stumble.what.clone()),
+        (Err(failure), _) => ("failed", failure.error.what.clone()),
         (Ok(()), Some(reason)) => ("skipped", reason),
         (Ok(()), None) => ("passed", String::new()),
     };
-    let expected = match (&step.deed, done) {
+    let expected = match (&step.kind, done) {
         (StepKind::Expect(expected), Err(failure))
-            if failure.stumble.kind == FailureKind::Expectation =>
+            if failure.error.kind == FailureKind::Expectation =>
         {
             expected.to_string()
         }
@@ -157,7 +147,7 @@ fn recorded(
         step: open.number,
         parent: None,
         name: step.to_string(),
-        does: if step.name.is_some() { deed } else { String::new() },
+        does: if step.name.is_some() { kind } else { String::new() },
         place: step.at.to_string(),
         at_ms: recorder.at_ms(open.began),
         duration_ms: u64::try_from(open.began.elapsed().as_millis()).unwrap_or(u64::MAX),

@@ -100,9 +100,9 @@ pub struct Attempt {
     /// Why it failed; `None` if it passed.
     pub failed: Option<CaseFailure>,
     /// Notes that did not fail it: failed optional steps, crashes of other apps.
-    pub noted: Vec<String>,
+    pub notes: Vec<String>,
     /// The folder of its trace.
-    pub story: Option<PathBuf>,
+    pub trace: Option<PathBuf>,
 }
 
 /// Why a case failed.
@@ -164,10 +164,11 @@ impl FailureKind {
 impl Report {
     /// The number of cases with this result.
     pub fn count(&self, verdict: Verdict) -> usize {
-        self.cases.iter().filter(|tried| tried.verdict() == verdict).count()
+        self.cases.iter().filter(|result| result.verdict() == verdict).count()
     }
 
-    /// The exit code of a run: 0 all passed, 1 a case failed or did not run, 3 phones were lost, 4 the run timed out.
+    /// The exit code of a run: 0 all passed, 1 a case failed or did not run, 3 phones were lost, 4
+    /// the run timed out.
     pub fn exit_code(&self) -> u8 {
         if self.out_of_time {
             4

@@ -1,6 +1,7 @@
 //! Runs flows: which cases, on which phones, how often.
 //!
-//! Begin with [`FlowRunner::run`]. Phones take cases from one queue, each when it is free. `run_case` runs one attempt.
+//! Begin with [`FlowRunner::run`]. Phones take cases from one queue, each when it is free.
+//! `run_case` runs one attempt.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::path::PathBuf;
@@ -13,7 +14,7 @@ use thumbwire_base::lock;
 use thumbwire_device::Platform;
 use tokio::time::Instant;
 
-use super::case_runner::{CaseRunner, RunGoal, is_over};
+use super::case_runner::{CaseContext, CaseRunner, CaseState, RunGoal, is_over};
 use super::event::FlowEvent;
 use super::golden::GoldenFiles;
 use super::plan::{Case, Flow};
@@ -47,7 +48,8 @@ pub struct Options {
     pub folder: Option<PathBuf>,
     /// Whether typed texts, the content of text fields and pictures are left out of the traces.
     pub redact: bool,
-    /// Whether a picture is taken at the end of each step, for the report; else only after a failure.
+    /// Whether a picture is taken at the end of each step, for the report; else only after a
+    /// failure.
     pub step_pictures: bool,
     /// The time of day.
     pub clock: fn() -> jiff::Timestamp,
@@ -133,9 +135,9 @@ pub struct FlowRunner<'a> {
     /// The options.
     pub options: Options,
     /// Receives events.
-    pub watch: Arc<dyn EventSink>,
+    pub events: Arc<dyn EventSink>,
     /// Runs goals.
-    pub pursue: Option<&'a dyn RunGoal>,
+    pub goals: Option<&'a dyn RunGoal>,
     /// Reads and writes goldens; `None` fails the steps that need them.
     pub goldens: Option<&'a dyn GoldenFiles>,
 }
@@ -152,7 +154,7 @@ struct Job {
 struct Shared<'a> {
     flows: &'a [Flow],
     jobs: Mutex<VecDeque<Job>>,
-    tried: Mutex<Vec<(Job, CaseResult)>>,
+    results: Mutex<Vec<(Job, CaseResult)>>,
     stop: AtomicBool,
 }
 
@@ -174,7 +176,7 @@ impl FlowRunner<'_> {
         let shared = Shared {
             flows: &flows,
             jobs: Mutex::new(jobs.into()),
-            tried: Mutex::default(),
+            results: Mutex::default(),
             stop: AtomicBool::new(false),
         };
         let works =
@@ -193,14 +195,14 @@ impl FlowRunner<'_> {
             };
             self.skip(&shared, job, reason);
         }
-        let mut tried = std::mem::take(&mut *lock(&shared.tried));
-        tried.sort_by_key(|(job, _)| job.number);
-        let tried: Vec<CaseResult> = tried.into_iter().map(|(_, tried)| tried).collect();
-        let stopped_short = tried.iter().flat_map(|one| one.attempts.last()).any(|attempt| {
+        let mut results = std::mem::take(&mut *lock(&shared.results));
+        results.sort_by_key(|(job, _)| job.number);
+        let results: Vec<CaseResult> = results.into_iter().map(|(_, result)| result).collect();
+        let stopped_short = results.iter().flat_map(|one| one.attempts.last()).any(|attempt| {
             attempt.failed.as_ref().is_some_and(|failed| failed.kind == FailureKind::TimedOut)
         });
         let report = Report {
-            cases: tried,
+            cases: results,
             phones,
             started,
             took: began.elapsed(),
@@ -209,7 +211,7 @@ impl FlowRunner<'_> {
             flows,
         };
         let report = Arc::new(report);
-        FlowEvent::RunFinished(Arc::clone(&report)).send(&*self.watch);
+        FlowEvent::RunFinished(Arc::clone(&report)).send(&*self.events);
         Ok(Arc::unwrap_or_clone(report))
     }
 
@@ -250,7 +252,7 @@ impl FlowRunner<'_> {
                 let (at, file) = (step.at.to_string(), step.to_string());
                 return Err(FlowRunError::Install { case: name, at, file });
             }
-            if case.has_goal() && self.pursue.is_none() {
+            if case.has_goal() && self.goals.is_none() {
                 return Err(FlowRunError::Goal { case: name, at });
             }
         }
@@ -298,28 +300,28 @@ impl FlowRunner<'_> {
     async fn work(&self, call: &Call, shared: &Shared<'_>, at: usize, phone: &Phone) {
         while let Some(job) = self.next(call, shared, phone) {
             let Job { number, flow, case } = job;
-            let mut tried = CaseResult { flow, case, attempts: Vec::new(), skipped: None };
+            let mut result = CaseResult { flow, case, attempts: Vec::new(), skipped: None };
             let mut there = true;
             for nth in 0..=self.options.retries {
                 let attempt = self.attempt(call, shared, job, nth + 1, (at, phone)).await;
                 let failed = attempt.failed.as_ref().map(|failed| failed.kind);
                 let out = Box::new(attempt.clone());
-                tried.attempts.push(attempt);
+                result.attempts.push(attempt);
                 if failed == Some(FailureKind::Phone) {
                     there = self.identify(call, phone.device.clone()).await.is_ok();
                 }
                 let ends = failed.is_none() || !there || is_over(call);
                 let again = !ends && nth < self.options.retries;
                 let end = FlowEvent::CaseFinished { case: number, attempt: out, again };
-                end.send(&*self.watch);
+                end.send(&*self.events);
                 if ends {
                     break;
                 }
             }
-            if self.options.fail_fast && tried.verdict() == Verdict::Failed {
+            if self.options.fail_fast && result.verdict() == Verdict::Failed {
                 shared.stop.store(true, Ordering::SeqCst);
             }
-            lock(&shared.tried).push((job, tried));
+            lock(&shared.results).push((job, result));
             if !there {
                 return;
             }
@@ -355,48 +357,45 @@ impl FlowRunner<'_> {
             device: phone.name().to_owned(),
             attempt: nth,
         }
-        .send(&*self.watch);
+        .send(&*self.events);
         let (began, started) = (Instant::now(), self.now());
-        let story = self.story(flow, case, job.number, nth, &started);
+        let recorder = self.recorder(flow, case, job.number, nth, &started);
         let events = EventSinks::default();
-        story.iter().for_each(|story| events.add(Arc::clone(story) as Arc<dyn EventSink>));
-        let events = events.with(Arc::clone(&self.watch));
+        recorder.iter().for_each(|recorder| events.add(Arc::clone(recorder) as Arc<dyn EventSink>));
+        let events = events.with(Arc::clone(&self.events));
         let perform = Arc::new(ObservedPerform::new(Arc::clone(&self.perform), events));
-        let stage = CaseRunner {
-            perform,
-            call: call.clone().on(phone.device.clone()),
-            recorder: story.clone(),
-            pursue: self.pursue,
-            watch: &*self.watch,
-            number: job.number,
-            platform: phone.platform,
-            launched: Mutex::default(),
-            permitted: Mutex::default(),
-            copied: Mutex::default(),
-            goldens: self.goldens,
-            update_goldens: self.options.update_goldens,
-            acted: Mutex::default(),
-            noted: Mutex::default(),
-            step_pictures: self.options.step_pictures,
-            trail: Mutex::default(),
+        let mut runner = CaseRunner {
+            context: CaseContext {
+                perform,
+                call: call.clone().on(phone.device.clone()),
+                recorder: recorder.clone(),
+                goals: self.goals,
+                events: &*self.events,
+                number: job.number,
+                platform: phone.platform,
+                goldens: self.goldens,
+                update_goldens: self.options.update_goldens,
+                step_pictures: self.options.step_pictures,
+            },
+            state: CaseState::default(),
         };
-        let failed = attempt(&stage, case).await;
-        let noted = std::mem::take(&mut *lock(&stage.noted));
-        if let Some(story) = &story {
-            let end = case_end(flow, case, nth, failed.as_ref(), &noted);
-            record(story, &TraceRecord::CaseEnd(Box::new(end)));
+        let failed = attempt(&mut runner, case).await;
+        let notes = runner.state.notes;
+        if let Some(recorder) = &recorder {
+            let end = case_end(flow, case, nth, failed.as_ref(), &notes);
+            record(recorder, &TraceRecord::CaseEnd(Box::new(end)));
             let (status, why) = match &failed {
                 None => ("FINISH", "passed".to_owned()),
                 Some(failed) => ("FAIL", failed.what.clone()),
             };
-            record(story, &TraceRecord::GoalEnd { status: status.into(), reason: why });
+            record(recorder, &TraceRecord::GoalEnd { status: status.into(), reason: why });
         }
-        let story = story.map(|story| story.folder().to_owned());
-        Attempt { phone: at, started, took: began.elapsed(), failed, noted, story }
+        let trace = recorder.map(|recorder| recorder.folder().to_owned());
+        Attempt { phone: at, started, took: began.elapsed(), failed, notes, trace }
     }
 
     /// A trace for one attempt. The case runs even if the trace cannot be stored.
-    fn story(
+    fn recorder(
         &self,
         flow: &Flow,
         case: &Case,
@@ -425,13 +424,13 @@ impl FlowRunner<'_> {
 
     fn skip(&self, shared: &Shared<'_>, job: Job, reason: &str) {
         let Job { number, flow, case } = job;
-        let tried =
+        let result =
             CaseResult { flow, case, attempts: Vec::new(), skipped: Some(reason.to_owned()) };
         let flow = &shared.flows[flow];
         let case = &flow.cases[case];
         let (name, why) = (full_name(flow, case), reason.to_owned());
-        FlowEvent::CaseSkipped { case: number, name, reason: why }.send(&*self.watch);
-        lock(&shared.tried).push((job, tried));
+        FlowEvent::CaseSkipped { case: number, name, reason: why }.send(&*self.events);
+        lock(&shared.results).push((job, result));
     }
 
     fn now(&self) -> String {
@@ -451,7 +450,7 @@ fn case_end(
     case: &Case,
     attempt: u32,
     failed: Option<&CaseFailure>,
-    noted: &[String],
+    notes: &[String],
 ) -> CaseEnd {
     let end = CaseEnd {
         flow: flow.name.clone(),
@@ -459,7 +458,7 @@ fn case_end(
         case: case.name.clone(),
         attempt,
         passed: failed.is_none(),
-        notes: noted.to_vec(),
+        notes: notes.to_vec(),
         ..CaseEnd::default()
     };
     let Some(failed) = failed else { return end };
@@ -485,7 +484,7 @@ pub(super) fn full_name(flow: &Flow, case: &Case) -> String {
 
 /// A name as a folder name that is valid on any system.
 fn slug(name: &str) -> String {
-    const LONGEST: usize = 40;
+    const MAX_CHARS: usize = 40;
     let plain =
         name.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' });
     let mut slug = String::new();
@@ -494,6 +493,6 @@ fn slug(name: &str) -> String {
             slug.push(c);
         }
     }
-    let slug: String = slug.trim_matches('-').chars().take(LONGEST).collect();
+    let slug: String = slug.trim_matches('-').chars().take(MAX_CHARS).collect();
     if slug.is_empty() { "case".into() } else { slug.trim_end_matches('-').to_owned() }
 }

@@ -1,24 +1,23 @@
 //! Runs steps that depend on conditions.
 //!
-//! Begin with [`CaseRunner::unmet`]. A condition about an element waits a while for it, as Maestro does: less the longer
-//! the phone has not been acted on.
+//! Begin with [`CaseRunner::unmet`]. A condition about an element waits a while for it, as Maestro
+//! does: less the longer the phone has not been acted on.
 
 use std::time::Duration;
 
-use thumbwire_base::lock;
 use thumbwire_device::Platform;
 use tokio::time::Instant;
 
 use super::case_runner::{CaseRunner, StepError};
-use super::maestro::SHORT_LOOKUP;
-use super::plan::{Assertion, Condition, FlowStep, MOST_ROUNDS};
+use super::parse::SHORT_LOOKUP;
+use super::plan::{Assertion, Condition, FlowStep, MAX_ROUNDS};
 use super::report::FailureKind;
 use super::run_step::{StepFailure, here};
 
 impl CaseRunner<'_> {
     /// The first condition that does not hold.
     pub(super) async fn unmet<'c>(
-        &self,
+        &mut self,
         conditions: &'c [Condition],
     ) -> Result<Option<&'c Condition>, StepError> {
         for condition in conditions {
@@ -30,44 +29,46 @@ impl CaseRunner<'_> {
     }
 
     /// Whether a condition holds, now or in a moment.
-    pub(super) async fn condition_holds(&self, condition: &Condition) -> Result<bool, StepError> {
+    pub(super) async fn condition_holds(
+        &mut self,
+        condition: &Condition,
+    ) -> Result<bool, StepError> {
         let expected = match condition {
-            Condition::Platform(platform) => return Ok(*platform == self.platform),
+            Condition::Platform(platform) => return Ok(*platform == self.context.platform),
             Condition::Expression { android, ios, .. } => {
-                return Ok(match self.platform {
+                return Ok(match self.context.platform {
                     Platform::Android => *android,
                     Platform::Ios => *ios,
                 });
             }
-            Condition::Visible(sought) => Assertion::Visible(sought.clone()),
-            Condition::NotVisible(sought) => Assertion::NotVisible(sought.clone()),
+            Condition::Visible(element) => Assertion::Visible(element.clone()),
+            Condition::NotVisible(element) => Assertion::NotVisible(element.clone()),
         };
         match self.check(&expected, self.lookup_left()).await {
             Ok(()) => Ok(true),
-            Err(stumble) if stumble.kind == FailureKind::Expectation => Ok(false),
-            Err(stumble) => Err(stumble),
+            Err(error) if error.kind == FailureKind::Expectation => Ok(false),
+            Err(error) => Err(error),
         }
     }
 
     /// How long an element may still take to appear after the last action.
     fn lookup_left(&self) -> Duration {
-        let acted = *lock(&self.acted);
-        acted.map_or(SHORT_LOOKUP, |acted| {
+        self.state.acted_at.map_or(SHORT_LOOKUP, |acted| {
             SHORT_LOOKUP.saturating_sub(Instant::now().saturating_duration_since(acted))
         })
     }
 
     /// Repeats steps while all conditions hold.
     pub(super) async fn repeat_while(
-        &self,
+        &mut self,
         step: &FlowStep,
         conditions: &[Condition],
         times: Option<u32>,
         steps: &[FlowStep],
         depth: usize,
     ) -> Result<(), StepFailure> {
-        for _ in 0..times.unwrap_or(MOST_ROUNDS) {
-            let unmet = self.unmet(conditions).await.map_err(|stumble| here(step, stumble))?;
+        for _ in 0..times.unwrap_or(MAX_ROUNDS) {
+            let unmet = self.unmet(conditions).await.map_err(|error| here(step, error))?;
             if unmet.is_some() {
                 return Ok(());
             }
@@ -77,7 +78,7 @@ impl CaseRunner<'_> {
             Some(_) => Ok(()),
             None => {
                 let what = format!(
-                    "the condition still holds after {MOST_ROUNDS} rounds; limit them with `times`"
+                    "the condition still holds after {MAX_ROUNDS} rounds; limit them with `times`"
                 );
                 Err(here(step, StepError::new(FailureKind::Expectation, what)))
             }

@@ -7,15 +7,19 @@ use thumbwire_device::{Gesture, Point, Rect, Size};
 use tokio::time::Instant;
 
 use super::case_runner::{CaseRunner, PollResult, StepError, unexpected};
-use super::plan::{Place, RelativePoint, ScrollTo, SwipeEnd, Touch};
+use super::plan::{Place, RelativePoint, SCROLL_DISTANCE, ScrollTo, SwipeEnd, Touch};
 use super::report::FailureKind;
 use thumbwire_core::action::{Action, Direction, Outcome};
 use thumbwire_core::snapshot::{RefVisibility, Snapshot};
 
 impl CaseRunner<'_> {
     /// Taps or presses a place, as soon as its element is there.
-    pub(super) async fn touch(&self, touch: &Touch, patience: Duration) -> Result<(), StepError> {
-        let at = self.point_of(&touch.at, patience).await?;
+    pub(super) async fn touch(
+        &mut self,
+        touch: &Touch,
+        timeout: Duration,
+    ) -> Result<(), StepError> {
+        let at = self.point_of(&touch.at, timeout).await?;
         let before = match touch.again_if_unchanged {
             true => self.snapshot().await,
             false => None,
@@ -30,7 +34,7 @@ impl CaseRunner<'_> {
         if unchanged { self.touch_at(touch, at).await } else { Ok(()) }
     }
 
-    async fn touch_at(&self, touch: &Touch, at: Point) -> Result<(), StepError> {
+    async fn touch_at(&mut self, touch: &Touch, at: Point) -> Result<(), StepError> {
         /// Two taps further apart are two taps to an app.
         const DOUBLE: Duration = Duration::from_millis(300);
         let gesture = match (touch.held, touch.taps) {
@@ -49,13 +53,13 @@ impl CaseRunner<'_> {
 
     /// Swipes from a place.
     pub(super) async fn swipe_from(
-        &self,
+        &mut self,
         from: &Place,
         to: SwipeEnd,
-        lasting: Duration,
-        patience: Duration,
+        duration: Duration,
+        timeout: Duration,
     ) -> Result<(), StepError> {
-        let from = self.point_of(from, patience).await?;
+        let from = self.point_of(from, timeout).await?;
         let to = match to {
             SwipeEnd::Point(point) => self.screen_point(point).await?,
             SwipeEnd::Edge(direction) => {
@@ -67,11 +71,11 @@ impl CaseRunner<'_> {
                 }
             }
         };
-        self.act(Action::Touch(Gesture::Swipe { from, to, lasting })).await
+        self.act(Action::Touch(Gesture::Swipe { from, to, lasting: duration })).await
     }
 
     /// Performs an action whose outcome does not matter.
-    pub(super) async fn act(&self, action: Action) -> Result<(), StepError> {
+    pub(super) async fn act(&mut self, action: Action) -> Result<(), StepError> {
         match self.ask(action).await {
             Ok(_) => Ok(()),
             Err(failure) => Err(self.step_error(&failure)),
@@ -79,23 +83,23 @@ impl CaseRunner<'_> {
     }
 
     /// The point to touch, as soon as it is known.
-    async fn point_of(&self, place: &Place, patience: Duration) -> Result<Point, StepError> {
-        let (sought, inside) = match place {
+    async fn point_of(&mut self, place: &Place, timeout: Duration) -> Result<Point, StepError> {
+        let (element, inside) = match place {
             Place::Point(point) => return self.screen_point(*point).await,
-            Place::Element(sought, inside) => (sought, inside),
+            Place::Element(element, inside) => (element, inside),
         };
-        self.until(patience, async || {
-            let (look, node) = match self.find_one(sought).await? {
+        self.until(timeout, async |runner| {
+            let (snapshot, node) = match runner.find_one(element).await? {
                 PollResult::Ready(found) => found,
                 PollResult::Pending(why) => return Ok(PollResult::Pending(why)),
             };
-            Ok(match look.tap_point(node, RefVisibility::Unknown) {
+            Ok(match snapshot.tap_point(node, RefVisibility::Unknown) {
                 Ok(at) => PollResult::Ready(match inside {
-                    Some(point) => point_in(look.tree.nodes[node].bounds, *point),
+                    Some(point) => point_in(snapshot.tree.nodes[node].bounds, *point),
                     None => at,
                 }),
                 Err(why) => {
-                    let what = format!("element {sought} not found: {why}");
+                    let what = format!("element {element} not found: {why}");
                     PollResult::Pending(StepError::new(FailureKind::Step, what))
                 }
             })
@@ -103,7 +107,7 @@ impl CaseRunner<'_> {
         .await
     }
 
-    async fn screen_point(&self, point: RelativePoint) -> Result<Point, StepError> {
+    async fn screen_point(&mut self, point: RelativePoint) -> Result<Point, StepError> {
         match point {
             RelativePoint::Pixels(at) => Ok(at),
             RelativePoint::Percent(..) => Ok(point_in(self.screen().await?, point)),
@@ -111,7 +115,7 @@ impl CaseRunner<'_> {
     }
 
     /// The screen as it is held now.
-    async fn screen(&self) -> Result<Rect, StepError> {
+    async fn screen(&mut self) -> Result<Rect, StepError> {
         let asked = Action::DeviceInfo { max_age: Duration::ZERO };
         match self.ask(asked).await.map_err(|failure| self.step_error(&failure))? {
             Outcome::Info { info, .. } => {
@@ -122,17 +126,17 @@ impl CaseRunner<'_> {
         }
     }
 
-    /// Scrolls until the element is visible, the screen stops changing, or a limit is reached.
-    pub(super) async fn scroll_to(&self, scroll: &ScrollTo) -> Result<(), StepError> {
+    /// Scrolls until the element is visible, the screen stops changing, or the time is up.
+    pub(super) async fn scroll_to(&mut self, scroll: &ScrollTo) -> Result<(), StepError> {
         /// A list that loads more may stand still for a moment.
         const STILL: u32 = 3;
         /// For an element at the end of a list, which cannot come to the centre.
         const CENTERING: u32 = 4;
-        let end = scroll.within.map(|within| Instant::now() + within);
+        let end = Instant::now() + scroll.within;
         let direction = scroll.direction;
         let (mut last, mut still, mut centering) = (None, 0, 0);
-        for round in 0..=scroll.max {
-            let reason = match self.shows(&scroll.sought).await? {
+        for round in 0.. {
+            let reason = match self.shows(&scroll.element).await? {
                 PollResult::Pending(why) => why.what,
                 PollResult::Ready(()) => match self.misplaced(scroll).await? {
                     None => return Ok(()),
@@ -146,32 +150,31 @@ impl CaseRunner<'_> {
             let now = self.snapshot().await;
             let stands = now.is_some() && tree_of(&now) == tree_of(&last);
             still = if stands { still + 1 } else { 0 };
-            let at_end = still >= if end.is_some() { STILL } else { 1 };
+            let at_end = still >= STILL;
             if at_end && centering > 0 {
                 return Ok(());
             }
-            let out_of_time = end.is_some_and(|end| Instant::now() >= end);
-            if at_end || out_of_time || round == scroll.max {
-                let end = if at_end { "reached the end" } else { "reached the limit" };
+            if at_end || Instant::now() >= end {
+                let end = if at_end { "reached the end" } else { "ran out of time" };
                 let what =
                     format!("scrolled {} {round} times and {end}: {reason}", direction.name());
                 return Err(StepError::new(FailureKind::Expectation, what));
             }
             last = now;
-            self.act(Action::Scroll { direction, distance: scroll.distance }).await?;
+            self.act(Action::Scroll { direction, distance: SCROLL_DISTANCE }).await?;
         }
         Ok(())
     }
 
     /// Why the element, which is visible, is not where it should be.
-    async fn misplaced(&self, scroll: &ScrollTo) -> Result<Option<String>, StepError> {
+    async fn misplaced(&mut self, scroll: &ScrollTo) -> Result<Option<String>, StepError> {
         if scroll.visible_share <= 0.0 && !scroll.center {
             return Ok(None);
         }
-        let PollResult::Ready((look, node)) = self.find_one(&scroll.sought).await? else {
+        let PollResult::Ready((snapshot, node)) = self.find_one(&scroll.element).await? else {
             return Ok(Some("it is not on the screen".into()));
         };
-        let bounds = look.tree.nodes[node].bounds;
+        let bounds = snapshot.tree.nodes[node].bounds;
         let screen = self.screen().await?;
         let share = area(bounds.intersection(screen)) / area(bounds).max(1.0);
         if scroll.center {
@@ -184,8 +187,8 @@ impl CaseRunner<'_> {
     }
 }
 
-fn tree_of(look: &Option<Arc<Snapshot>>) -> Option<&[thumbwire_device::Node]> {
-    look.as_ref().map(|look| look.tree.nodes.as_slice())
+fn tree_of(snapshot: &Option<Arc<Snapshot>>) -> Option<&[thumbwire_device::Node]> {
+    snapshot.as_ref().map(|snapshot| snapshot.tree.nodes.as_slice())
 }
 
 /// A tenth of the screen before its edge, in percent from the left or the top.
@@ -225,7 +228,8 @@ fn area(bounds: Rect) -> f64 {
     f64::from(bounds.right - bounds.left) * f64::from(bounds.bottom - bounds.top)
 }
 
-/// Whether the element has come past the centre, or is less than a fifth of the screen before it. Maestro's rule.
+/// Whether the element has come past the centre, or is less than a fifth of the screen before it.
+/// Maestro's rule.
 fn is_near_center(bounds: Rect, screen: Rect, direction: Direction) -> bool {
     let (at, middle) = (bounds.center(), screen.center());
     let margin = Point { x: screen.right / 5, y: screen.bottom / 5 };

@@ -4,17 +4,17 @@
 
 use std::time::Duration;
 
-use thumbwire_base::lock;
 use thumbwire_device::image::{Effort, Pixels};
 use thumbwire_device::{BlackReason, Format, FormatPreference, Image, Platform, Rect, Size};
 
 use super::case_runner::{CaseRunner, PollResult, StepError, unexpected};
+use super::element_pattern::ElementPattern;
 use super::golden::{compare, cropped, side_by_side};
-use super::plan::{Golden, Locator, Mask};
+use super::plan::{Golden, Mask};
 use super::report::FailureKind;
 use thumbwire_core::action::{Action, Outcome, ScreenshotOptions};
 
-/// A screenshot that does not look like its golden.
+/// A screenshot that does not snapshot like its golden.
 struct Mismatch {
     expected: Pixels,
     actual: Pixels,
@@ -27,17 +27,17 @@ impl CaseRunner<'_> {
     /// # Errors
     /// How they differ, and the file that shows it.
     pub(super) async fn expect_screenshot(
-        &self,
+        &mut self,
         golden: &Golden,
-        patience: Duration,
+        timeout: Duration,
     ) -> Result<(), StepError> {
         let file = golden.file.display();
         let failed = |what: String| StepError::new(FailureKind::Step, what);
-        let Some(files) = self.goldens else {
+        let Some(files) = self.context.goldens else {
             return Err(failed("this run has no access to golden files".into()));
         };
-        if self.update_goldens {
-            let actual = self.picture(golden, patience).await?;
+        if self.context.update_goldens {
+            let actual = self.picture(golden, timeout).await?;
             let image =
                 actual.write_png(Effort::Strong).map_err(|error| failed(error.to_string()))?;
             files
@@ -55,8 +55,8 @@ impl CaseRunner<'_> {
         let expected = expected.map_err(|error| failed(format!("the golden {file}: {error}")))?;
         let mut mismatch = None;
         let compared = self
-            .until(patience, async || {
-                let (what, seen) = match self.mismatch(golden, &expected, patience).await? {
+            .until(timeout, async |runner| {
+                let (what, seen) = match runner.mismatch(golden, &expected, timeout).await? {
                     None => return Ok(PollResult::Ready(())),
                     Some(mismatch) => mismatch,
                 };
@@ -74,12 +74,12 @@ impl CaseRunner<'_> {
 
     /// How the screen differs now, in words and as images if they have the same size.
     async fn mismatch(
-        &self,
+        &mut self,
         golden: &Golden,
         expected: &Pixels,
-        patience: Duration,
+        timeout: Duration,
     ) -> Result<Option<(String, Option<Mismatch>)>, StepError> {
-        let actual = self.picture(golden, patience).await?;
+        let actual = self.picture(golden, timeout).await?;
         let file = golden.file.display();
         if actual.size() != expected.size() {
             let text = |Size { width, height }: Size| format!("{width} × {height} pixels");
@@ -108,7 +108,7 @@ impl CaseRunner<'_> {
     }
 
     /// The screen, or the element to compare.
-    async fn picture(&self, golden: &Golden, patience: Duration) -> Result<Pixels, StepError> {
+    async fn picture(&mut self, golden: &Golden, timeout: Duration) -> Result<Pixels, StepError> {
         let format = FormatPreference::Only(Format::Png);
         let options = ScreenshotOptions { format, fresh: true, ..ScreenshotOptions::default() };
         let taken = self.ask(Action::Screenshot(options)).await;
@@ -125,20 +125,20 @@ impl CaseRunner<'_> {
             return Err(failed(format!("the screenshot is black: {why}")));
         }
         let pixels = Pixels::read(&taken.image).map_err(|error| failed(error.to_string()))?;
-        let Some(sought) = &golden.crop else { return Ok(pixels) };
-        let bounds = self.until(patience, async || self.bounds_of(sought).await).await?;
-        cropped(&pixels, bounds).ok_or_else(|| failed(format!("{sought} is not on the screen")))
+        let Some(element) = &golden.crop else { return Ok(pixels) };
+        let bounds = self.until(timeout, async |runner| runner.bounds_of(element).await).await?;
+        cropped(&pixels, bounds).ok_or_else(|| failed(format!("{element} is not on the screen")))
     }
 
-    async fn bounds_of(&self, sought: &Locator) -> Result<PollResult<Rect>, StepError> {
-        Ok(match self.find_one(sought).await? {
-            PollResult::Ready((look, node)) => PollResult::Ready(look.shown(node)),
+    async fn bounds_of(&mut self, element: &ElementPattern) -> Result<PollResult<Rect>, StepError> {
+        Ok(match self.find_one(element).await? {
+            PollResult::Ready((snapshot, node)) => PollResult::Ready(snapshot.shown(node)),
             PollResult::Pending(why) => PollResult::Pending(why),
         })
     }
 
     /// The parts that are not compared. An element that is not there masks nothing.
-    async fn masks(&self, golden: &Golden) -> Result<Vec<Rect>, StepError> {
+    async fn masks(&mut self, golden: &Golden) -> Result<Vec<Rect>, StepError> {
         let mut masks = Vec::new();
         if !golden.with_status_bar && golden.crop.is_none() {
             masks.push(self.status_bar().await?);
@@ -146,9 +146,9 @@ impl CaseRunner<'_> {
         for mask in &golden.masks {
             match mask {
                 Mask::Rect(rect) => masks.push(*rect),
-                Mask::Element(sought) => {
-                    if let PollResult::Ready((look, nodes)) = self.find(sought).await? {
-                        masks.extend(nodes.iter().map(|&node| look.shown(node)));
+                Mask::Element(element) => {
+                    if let PollResult::Ready((snapshot, nodes)) = self.find(element).await? {
+                        masks.extend(nodes.iter().map(|&node| snapshot.shown(node)));
                     }
                 }
             }
@@ -156,15 +156,16 @@ impl CaseRunner<'_> {
         Ok(masks)
     }
 
-    /// Where the status bar is: 24 dp high on Android (`status_bar_height` of AOSP), 54 of 852 points on iPhones.
-    async fn status_bar(&self) -> Result<Rect, StepError> {
+    /// Where the status bar is: 24 dp high on Android (`status_bar_height` of AOSP), 54 of 852
+    /// points on iPhones.
+    async fn status_bar(&mut self) -> Result<Rect, StepError> {
         let asked = Action::DeviceInfo { max_age: Duration::ZERO };
         let info = match self.ask(asked).await.map_err(|failure| self.step_error(&failure))? {
             Outcome::Info { info, .. } => info,
             _ => return Err(unexpected()),
         };
         let Size { width, height } = info.screen;
-        let bottom = match (self.platform, info.density) {
+        let bottom = match (self.context.platform, info.density) {
             (Platform::Android, Some(density)) => {
                 24 * i32::try_from(density).unwrap_or_default() / 160
             }
@@ -174,15 +175,15 @@ impl CaseRunner<'_> {
     }
 
     /// Stores both images and their difference in the trace. Returns the file's name.
-    fn keep_mismatch(&self, golden: &Golden, mismatch: &Mismatch) -> Option<String> {
-        let recorder = self.recorder.as_ref().filter(|recorder| !recorder.is_redacted())?;
+    fn keep_mismatch(&mut self, golden: &Golden, mismatch: &Mismatch) -> Option<String> {
+        let recorder = self.context.recorder.clone().filter(|recorder| !recorder.is_redacted())?;
         let Mismatch { expected, actual, masks } = mismatch;
         let shown = side_by_side(expected, actual, masks, golden.color_tolerance)?;
         let image = shown.write_png(Effort::Fast).ok()?;
         let name = format!("{}-difference.png", file_name(&golden.name));
         match recorder.keep(&name, &image.bytes) {
             Ok(()) => {
-                lock(&self.trail).compares(&name);
+                self.state.trail.compares(&name);
                 Some(name)
             }
             Err(error) => {

@@ -1,25 +1,25 @@
 //! Runs steps.
 //!
-//! Begin with [`CaseRunner::run_steps`]: retries, optional steps and nested steps. [`CaseRunner::run_step`] runs one step once. What a
-//! step touches is in `run_gesture`, the text it copies and erases in `run_text`, its conditions in `run_condition`.
+//! Begin with [`CaseRunner::run_steps`]: retries, optional steps and nested steps.
+//! [`CaseRunner::run_step`] runs one step once. What a step touches is in `run_gesture`, the text
+//! it copies and erases in `run_text`, its conditions in `run_condition`.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use thumbwire_base::lock;
 use tokio::time::Instant;
 
-use super::case_runner::{CaseRunner, PollResult, StepError, ambiguous, unexpected};
+use super::case_runner::{CaseContext, CaseRunner, StepError, unexpected};
 use super::error::SourceLocation;
 use super::event::StepStatus;
-use super::plan::{FlowStep, Locator, Place, StepKind, Touch};
+use super::plan::{FlowStep, StepKind};
 use super::random_text::random_text;
 use super::report::FailureKind;
-use thumbwire_core::action::{Action, Call, Outcome, Readback, ScreenshotOptions, TextInput};
+use thumbwire_core::action::{Action, Outcome, Readback, ScreenshotOptions, TextInput};
 
 /// A failed step, with its description and position.
 pub(super) struct StepFailure {
-    pub(super) stumble: StepError,
+    pub(super) error: StepError,
     pub(super) text: String,
     pub(super) at: SourceLocation,
 }
@@ -27,7 +27,7 @@ pub(super) struct StepFailure {
 impl CaseRunner<'_> {
     /// Runs steps in order until a required one fails.
     pub(super) async fn run_steps(
-        &self,
+        &mut self,
         steps: &[FlowStep],
         depth: usize,
     ) -> Result<(), StepFailure> {
@@ -37,24 +37,24 @@ impl CaseRunner<'_> {
         Ok(())
     }
 
-    pub(super) async fn step(&self, step: &FlowStep, depth: usize) -> Result<(), StepFailure> {
+    pub(super) async fn step(&mut self, step: &FlowStep, depth: usize) -> Result<(), StepFailure> {
         let text = step.to_string();
         let began = Instant::now();
-        let holds_others = step.deed.holds_others();
+        let holds_others = step.kind.holds_others();
         if holds_others {
             self.report_step(&text, depth, StepStatus::Started, Duration::ZERO);
         }
         for left in (0..=step.retry).rev() {
             // Nested steps make the future's type recursive.
             let done = Box::pin(self.run_step(step, depth)).await;
-            let Err(StepFailure { stumble, .. }) = &done else {
+            let Err(StepFailure { error, .. }) = &done else {
                 if !holds_others {
                     self.report_step(&text, depth, StepStatus::Passed, began.elapsed());
                 }
                 return Ok(());
             };
-            let what = stumble.what.clone();
-            if stumble.ends_the_case() || (left == 0 && !step.optional) {
+            let what = error.what.clone();
+            if error.ends_the_case() || (left == 0 && !step.optional) {
                 if !holds_others {
                     self.report_step(&text, depth, StepStatus::Failed(what), began.elapsed());
                 }
@@ -70,14 +70,11 @@ impl CaseRunner<'_> {
         Ok(())
     }
 
-    async fn run_step(&self, step: &FlowStep, depth: usize) -> Result<(), StepFailure> {
-        match &step.deed {
+    async fn run_step(&mut self, step: &FlowStep, depth: usize) -> Result<(), StepFailure> {
+        match &step.kind {
             StepKind::Run { steps, .. } => self.run_steps(steps, depth + 1).await,
-            StepKind::Repeat { times, until, steps } => {
-                self.repeat(step, *times, until.as_ref(), steps, depth).await
-            }
             StepKind::When { conditions, steps } => {
-                match self.unmet(conditions).await.map_err(|stumble| here(step, stumble))? {
+                match self.unmet(conditions).await.map_err(|error| here(step, error))? {
                     None => self.run_steps(steps, depth + 1).await,
                     Some(condition) => {
                         let status = StepStatus::Skipped(format!("not so: {condition}"));
@@ -89,86 +86,34 @@ impl CaseRunner<'_> {
             StepKind::While { conditions, times, steps } => {
                 self.repeat_while(step, conditions, *times, steps, depth).await
             }
-            _ => self.plain(step).await.map_err(|stumble| here(step, stumble)),
-        }
-    }
-
-    async fn repeat(
-        &self,
-        step: &FlowStep,
-        times: u32,
-        until: Option<&Locator>,
-        steps: &[FlowStep],
-        depth: usize,
-    ) -> Result<(), StepFailure> {
-        let mut missing = None;
-        for round in 0..=times {
-            if let Some(until) = until {
-                match self.shows(until).await.map_err(|stumble| here(step, stumble))? {
-                    PollResult::Ready(()) => return Ok(()),
-                    PollResult::Pending(why) => missing = Some(why),
-                }
-            }
-            if round < times {
-                self.run_steps(steps, depth + 1).await?;
-            }
-        }
-        match missing {
-            None => Ok(()),
-            Some(why) => {
-                let what = format!("after repeating {times} times, {}", why.what);
-                Err(here(step, StepError::new(FailureKind::Expectation, what)))
-            }
+            _ => self.plain(step).await.map_err(|error| here(step, error)),
         }
     }
 
     /// Runs a step without nested steps.
-    async fn plain(&self, step: &FlowStep) -> Result<(), StepError> {
-        let patience = step.timeout;
-        match &step.deed {
+    async fn plain(&mut self, step: &FlowStep) -> Result<(), StepError> {
+        let timeout = step.timeout;
+        match &step.kind {
             StepKind::Act(action) => match self.ask(action.clone()).await {
                 // The app started, but no later step can reach it.
                 Ok(Outcome::Launched { locked: Some(state), .. }) => {
-                    let what = format!("{state}; add the step `unlock` before this one");
+                    let what = format!("{state}; add the command `unlock` before this one");
                     Err(StepError::new(FailureKind::Step, what))
                 }
                 Ok(_) => {
                     if let Action::ClearData(app) = action {
-                        lock(&self.permitted).remove(app);
+                        self.state.permitted.remove(app);
                     }
                     Ok(())
                 }
                 Err(failure) => Err(self.step_error(&failure)),
             },
-            StepKind::Tap(sought) => {
-                let tap = Action::TapElement(sought.target().ok_or_else(unexpected)?);
-                let tapped = self.until(patience, async || self.attempt(tap.clone()).await).await;
-                match tapped {
-                    Ok(_) => Ok(()),
-                    Err(stumble) => Err(self.without_numbers(sought, stumble).await),
-                }
-            }
-            StepKind::LongPress(sought, held) => {
-                let press = Touch {
-                    at: Place::Element(sought.clone(), None),
-                    held: Some(*held),
-                    taps: 1,
-                    pause: Duration::ZERO,
-                    again_if_unchanged: false,
-                };
-                self.touch(&press, patience).await
-            }
-            StepKind::Type { text, into, clear, submit, .. } => {
-                let target = into.as_ref().and_then(Locator::target);
+            StepKind::Type { text, .. } => {
                 let text = self.with_copied(text);
-                let typing = TextInput { text, into: target, clear: *clear, submit: *submit };
-                match (self.type_text(typing, patience).await, into) {
-                    (Err(stumble), Some(into)) => Err(self.without_numbers(into, stumble).await),
-                    (typed, _) => typed,
-                }
+                self.type_text(TextInput::of(text), timeout).await
             }
             StepKind::ScrollTo(scroll) => self.scroll_to(scroll).await,
-            StepKind::Expect(expected) => self.check(expected, patience).await,
+            StepKind::Expect(expected) => self.check(expected, timeout).await,
             StepKind::Screenshot(_) => {
                 match self.ask(Action::ScreenshotAndSnapshot(ScreenshotOptions::default())).await {
                     Ok(_) => Ok(()),
@@ -182,68 +127,50 @@ impl CaseRunner<'_> {
                     Err(StepError::new(FailureKind::Expectation, what))
                 }
             },
-            StepKind::Touch(touch) => self.touch(touch, patience).await,
-            StepKind::SwipeFrom { from, to, lasting } => {
-                self.swipe_from(from, *to, *lasting, patience).await
+            StepKind::Touch(touch) => self.touch(touch, timeout).await,
+            StepKind::SwipeFrom { from, to, duration } => {
+                self.swipe_from(from, *to, *duration, timeout).await
             }
-            StepKind::Copy(sought) => self.copy_text(sought, patience).await,
+            StepKind::Copy(element) => self.copy_text(element, timeout).await,
             StepKind::SetCopied(text) => {
-                let text = self.with_copied(text);
-                *lock(&self.copied) = text;
+                self.state.copied = self.with_copied(text);
                 Ok(())
             }
             StepKind::Paste => {
-                let copied = lock(&self.copied).clone();
-                self.type_text(TextInput::of(copied), patience).await
+                let copied = self.state.copied.clone();
+                self.type_text(TextInput::of(copied), timeout).await
             }
             StepKind::TypeRandom(kind) => {
                 let text =
                     random_text(*kind).map_err(|what| StepError::new(FailureKind::Step, what))?;
-                self.type_text(TextInput::of(text), patience).await
+                self.type_text(TextInput::of(text), timeout).await
             }
-            StepKind::Erase(many) => self.erase(*many, patience).await,
+            StepKind::Erase(many) => self.erase(*many, timeout).await,
             StepKind::HideKeyboard => self.hide_keyboard().await,
             StepKind::ClearKeychain => self.clear_keychain(),
             StepKind::SetPermissions { app, permissions, requested_only } => {
                 self.set_permissions(app, permissions, *requested_only).await
             }
             StepKind::Install(file) => self.install(file).await,
-            StepKind::ExpectClipboard(text) => self.expect_clipboard(text, patience).await,
-            StepKind::PasteClipboard { into } => {
-                self.paste_clipboard(into.as_ref(), patience).await
+            StepKind::ExpectDeviceClipboard(text) => {
+                self.expect_device_clipboard(text, timeout).await
             }
-            StepKind::ExpectScreenshot(golden) => self.expect_screenshot(golden, patience).await,
+            StepKind::PasteDeviceClipboard => self.paste_device_clipboard(timeout).await,
+            StepKind::ExpectScreenshot(golden) => self.expect_screenshot(golden, timeout).await,
             StepKind::WaitUntilIdle(time) => self.wait_until_idle(*time).await,
-            StepKind::Goal(goal) => self.pursue(goal).await,
-            StepKind::Repeat { .. }
-            | StepKind::Run { .. }
-            | StepKind::When { .. }
-            | StepKind::While { .. } => Ok(()),
-        }
-    }
-
-    /// For several matching elements, a session lists refs that a client can use. The reader of a flow's result has no
-    /// use for them, so describe the elements instead.
-    async fn without_numbers(&self, sought: &Locator, stumble: StepError) -> StepError {
-        let several = stumble.what.contains("elements match");
-        if !several || !matches!(sought, Locator::Text(_)) {
-            return stumble;
-        }
-        match self.find(sought).await {
-            Ok(PollResult::Ready((look, nodes))) if nodes.len() > 1 => {
-                StepError::new(FailureKind::Step, ambiguous(sought, &look, &nodes))
-            }
-            _ => stumble,
+            StepKind::Goal(goal) => self.run_goal(goal).await,
+            StepKind::Run { .. } | StepKind::When { .. } | StepKind::While { .. } => Ok(()),
         }
     }
 
     pub(super) async fn type_text(
-        &self,
+        &mut self,
         typing: TextInput,
-        patience: Duration,
+        timeout: Duration,
     ) -> Result<(), StepError> {
-        let typed =
-            self.until(patience, async || self.attempt(Action::Type(typing.clone())).await).await?;
+        let typed = self
+            .until(timeout, async |runner| runner.attempt(Action::Type(typing.clone())).await)
+            .await?;
         match typed {
             Outcome::Typed(typed) => match typed.field {
                 Readback::Differs { shows } => {
@@ -256,16 +183,15 @@ impl CaseRunner<'_> {
         }
     }
 
-    async fn pursue(&self, goal: &str) -> Result<(), StepError> {
-        let Some(pursue) = self.pursue else {
+    async fn run_goal(&mut self, goal: &str) -> Result<(), StepError> {
+        let CaseContext { goals, perform, recorder, call, .. } = &self.context;
+        let Some(goals) = goals else {
             return Err(StepError::new(
                 FailureKind::Goal,
                 "no model is configured for the goal. Name one with --model",
             ));
         };
-        let call: &Call = &self.call;
-        let reached =
-            pursue.pursue(Arc::clone(&self.perform), self.recorder.clone(), call, goal).await;
+        let reached = goals.run_goal(Arc::clone(perform), recorder.clone(), call, goal).await;
         reached.map_err(|why| match self.is_over() {
             true => StepError::new(FailureKind::TimedOut, why),
             false => StepError::new(FailureKind::Goal, why),
@@ -273,6 +199,6 @@ impl CaseRunner<'_> {
     }
 }
 
-pub(super) fn here(step: &FlowStep, stumble: StepError) -> StepFailure {
-    StepFailure { stumble, text: step.to_string(), at: step.at.clone() }
+pub(super) fn here(step: &FlowStep, error: StepError) -> StepFailure {
+    StepFailure { error, text: step.to_string(), at: step.at.clone() }
 }

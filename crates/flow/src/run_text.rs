@@ -1,14 +1,14 @@
-//! Runs steps about text that no field is named for: copying, erasing, the keyboard; and about an app's permissions.
+//! Runs steps about text that no field is named for: copying, erasing, the keyboard; and about an
+//! app's permissions.
 
 use std::path::Path;
 use std::time::Duration;
 
-use thumbwire_base::{lock, truncate};
+use thumbwire_base::truncate;
 use thumbwire_device::{AppId, InstallOptions, Key, KeyCode, Platform};
 
 use super::case_runner::{CaseRunner, PollResult, StepError, unexpected};
-use super::element_pattern::COPIED_TEXT;
-use super::plan::Locator;
+use super::element_pattern::{COPIED_TEXT, ElementPattern};
 use super::report::FailureKind;
 use thumbwire_core::action::{Action, Cause, Observe, Outcome, TextInput, WaitCondition};
 
@@ -21,54 +21,55 @@ const DELETE: Key = Key::Android(KeyCode(67));
 impl CaseRunner<'_> {
     /// A text with what was copied in its place.
     pub(super) fn with_copied(&self, text: &str) -> String {
-        text.replace(COPIED_TEXT, &lock(&self.copied))
+        text.replace(COPIED_TEXT, &self.state.copied)
     }
 
     /// Copies the text of an element, else its hint or description.
     pub(super) async fn copy_text(
-        &self,
-        sought: &Locator,
-        patience: Duration,
+        &mut self,
+        element: &ElementPattern,
+        timeout: Duration,
     ) -> Result<(), StepError> {
-        let (look, node) = self.until(patience, async || self.find_one(sought).await).await?;
-        let node = &look.tree.nodes[node];
+        let (snapshot, node) =
+            self.until(timeout, async |runner| runner.find_one(element).await).await?;
+        let node = &snapshot.tree.nodes[node];
         let texts = [&node.text, &node.hint, &node.description];
         let Some(text) = texts.into_iter().find(|text| !text.is_empty()) else {
-            let what = format!("element {sought} has no text to copy");
+            let what = format!("element {element} has no text to copy");
             return Err(StepError::new(FailureKind::Step, what));
         };
-        *lock(&self.copied) = text.to_string();
+        self.state.copied = text.to_string();
         Ok(())
     }
 
     /// Deletes characters before the cursor, or all of the field with focus.
     pub(super) async fn erase(
-        &self,
-        many: Option<u32>,
-        patience: Duration,
+        &mut self,
+        count: Option<u32>,
+        timeout: Duration,
     ) -> Result<(), StepError> {
-        let Some(many) = many else {
+        let Some(count) = count else {
             return self
-                .type_text(TextInput { clear: true, ..TextInput::default() }, patience)
+                .type_text(TextInput { clear: true, ..TextInput::default() }, timeout)
                 .await;
         };
-        for _ in 0..many {
+        for _ in 0..count {
             self.act(Action::Press(DELETE)).await?;
         }
         Ok(())
     }
 
     /// Hides the keyboard, if it is shown. On Android the key Back does it.
-    pub(super) async fn hide_keyboard(&self) -> Result<(), StepError> {
-        let Some(look) = self.snapshot().await else { return Ok(()) };
+    pub(super) async fn hide_keyboard(&mut self) -> Result<(), StepError> {
+        let Some(snapshot) = self.snapshot().await else { return Ok(()) };
         let is_keyboard = |at: usize| {
-            look.tree.nodes[at].class.ends_with("Keyboard") && !look.shown(at).is_empty()
+            snapshot.tree.nodes[at].class.ends_with("Keyboard") && !snapshot.shown(at).is_empty()
         };
-        match self.platform {
-            Platform::Android if look.tree.keyboard.is_some() => {
+        match self.context.platform {
+            Platform::Android if snapshot.tree.keyboard.is_some() => {
                 self.act(Action::Press(Key::Back)).await
             }
-            Platform::Ios if (0..look.tree.nodes.len()).any(is_keyboard) => {
+            Platform::Ios if (0..snapshot.tree.nodes.len()).any(is_keyboard) => {
                 let what = "an iPhone has no key that hides its keyboard; tap outside of the field, or submit it";
                 Err(StepError::new(FailureKind::Step, what))
             }
@@ -78,7 +79,7 @@ impl CaseRunner<'_> {
 
     /// Android has no keychain.
     pub(super) fn clear_keychain(&self) -> Result<(), StepError> {
-        match self.platform {
+        match self.context.platform {
             Platform::Android => Ok(()),
             Platform::Ios => {
                 let what = "the keychain of an iPhone cannot be cleared; remove `clearKeychain`, or uninstall the app and install it again";
@@ -87,15 +88,16 @@ impl CaseRunner<'_> {
         }
     }
 
-    /// Sets permissions of an app. With `requested_only`, once for each app: a phone takes a while for all of them.
+    /// Sets permissions of an app. With `requested_only`, once for each app: a phone takes a while
+    /// for all of them.
     pub(super) async fn set_permissions(
-        &self,
+        &mut self,
         app: &AppId,
         permissions: &[(String, bool)],
         requested_only: bool,
     ) -> Result<(), StepError> {
         let grants = requested_only && permissions.iter().all(|(_, granted)| *granted);
-        if grants && lock(&self.permitted).contains(app) {
+        if grants && self.state.permitted.contains(app) {
             return Ok(());
         }
         for (permission, granted) in permissions {
@@ -112,17 +114,16 @@ impl CaseRunner<'_> {
                 Err(failure) => return Err(self.step_error(&failure)),
             }
         }
-        let mut permitted = lock(&self.permitted);
         if grants {
-            permitted.insert(app.clone())
+            self.state.permitted.insert(app.clone());
         } else {
-            permitted.remove(app)
-        };
+            self.state.permitted.remove(app);
+        }
         Ok(())
     }
 
     /// Installs a package, or updates the app and keeps its data.
-    pub(super) async fn install(&self, file: &Path) -> Result<(), StepError> {
+    pub(super) async fn install(&mut self, file: &Path) -> Result<(), StepError> {
         // The session's folder of files is the root of the file system: see the command line.
         let path = std::path::absolute(file).map_err(|error| {
             let what = format!("cannot find {}: {error}", file.display());
@@ -137,13 +138,13 @@ impl CaseRunner<'_> {
     }
 
     /// Waits until the phone's clipboard has this text.
-    pub(super) async fn expect_clipboard(
-        &self,
+    pub(super) async fn expect_device_clipboard(
+        &mut self,
         expected: &str,
-        patience: Duration,
+        timeout: Duration,
     ) -> Result<(), StepError> {
-        self.until(patience, async || {
-            let text = self.clipboard().await?;
+        self.until(timeout, async |runner| {
+            let text = runner.clipboard().await?;
             if text == expected {
                 return Ok(PollResult::Ready(()));
             }
@@ -155,17 +156,15 @@ impl CaseRunner<'_> {
     }
 
     /// Types what the phone's clipboard has.
-    pub(super) async fn paste_clipboard(
-        &self,
-        into: Option<&Locator>,
-        patience: Duration,
+    pub(super) async fn paste_device_clipboard(
+        &mut self,
+        timeout: Duration,
     ) -> Result<(), StepError> {
         let text = self.clipboard().await?;
-        let into = into.and_then(Locator::target);
-        self.type_text(TextInput { text, into, ..TextInput::default() }, patience).await
+        self.type_text(TextInput::of(text), timeout).await
     }
 
-    async fn clipboard(&self) -> Result<String, StepError> {
+    async fn clipboard(&mut self) -> Result<String, StepError> {
         match self.ask(Action::ReadClipboard).await {
             Ok(Outcome::Clipboard(text)) => Ok(text.unwrap_or_default()),
             Ok(_) => Err(unexpected()),
@@ -174,7 +173,7 @@ impl CaseRunner<'_> {
     }
 
     /// Waits until two looks in a row show the same. A screen that never does is no failure.
-    pub(super) async fn wait_until_idle(&self, time: Duration) -> Result<(), StepError> {
+    pub(super) async fn wait_until_idle(&mut self, time: Duration) -> Result<(), StepError> {
         self.act(Action::Observe(Observe::Until(WaitCondition::Idle, time))).await
     }
 }

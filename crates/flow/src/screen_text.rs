@@ -10,22 +10,22 @@ pub(super) fn text_of(node: &Node) -> &str {
 
 /// The first texts on the screen.
 pub(super) fn screen_summary(snapshot: &Snapshot) -> String {
-    const MOST: usize = 8;
+    const MAX_TEXTS: usize = 8;
     let text = snapshot.refs.iter().map(|control| text_of(&snapshot.tree.nodes[control.node]));
-    let text: Vec<&str> = text.filter(|words| !words.is_empty()).collect();
+    let text: Vec<&str> = text.filter(|text| !text.is_empty()).collect();
     let out: Vec<String> =
-        text.iter().take(MOST).map(|words| format!("{:?}", short(words))).collect();
+        text.iter().take(MAX_TEXTS).map(|text| format!("{:?}", short(text))).collect();
     match text.len() {
         0 => "nothing".into(),
-        count if count > MOST => format!("{} and {} more", out.join(", "), count - MOST),
+        count if count > MAX_TEXTS => format!("{} and {} more", out.join(", "), count - MAX_TEXTS),
         _ => out.join(", "),
     }
 }
 
 /// Truncates long text.
 pub(super) fn short(text: &str) -> String {
-    const LONGEST: usize = 60;
-    let mut short: String = text.chars().take(LONGEST).collect();
+    const MAX_CHARS: usize = 60;
+    let mut short: String = text.chars().take(MAX_CHARS).collect();
     if short.len() < text.len() {
         short.push('…');
     }

@@ -5,7 +5,8 @@ use thumbwire_core::trace::report::{self, Suite, SuiteRun};
 use super::report::{CaseResult, Report, Verdict};
 use super::run::full_name;
 
-/// Describes the run for [`suite_page`](thumbwire_core::trace::report::suite_page). Attempts without a trace are not in it.
+/// Describes the run for [`suite_page`](thumbwire_core::trace::report::suite_page). Attempts
+/// without a trace are not in it.
 pub fn suite(report: &Report) -> Suite {
     let phone = |phone: &super::report::Phone| match phone.device.as_deref() {
         Some(id) if id != phone.model => format!("{} ({id}), {}", phone.model, phone.os_version),
@@ -32,25 +33,25 @@ pub fn suite(report: &Report) -> Suite {
         duration_ms: millis(report.took),
         phones: report.phones.iter().map(phone).collect(),
         notes,
-        runs: report.cases.iter().map(|tried| run(report, tried)).collect(),
+        runs: report.cases.iter().map(|result| run(report, result)).collect(),
     }
 }
 
-fn run(report: &Report, tried: &CaseResult) -> SuiteRun {
-    let flow = &report.flows[tried.flow];
-    let case = &flow.cases[tried.case];
-    let folders = tried.attempts.iter().filter_map(|attempt| attempt.story.as_ref()?.file_name());
-    let last = tried.attempts.last();
+fn run(report: &Report, result: &CaseResult) -> SuiteRun {
+    let flow = &report.flows[result.flow];
+    let case = &flow.cases[result.case];
+    let folders = result.attempts.iter().filter_map(|attempt| attempt.trace.as_ref()?.file_name());
+    let last = result.attempts.last();
     SuiteRun {
         name: full_name(flow, case),
         place: format!("{}:{}", case.at.file(), case.at.line),
-        verdict: match tried.verdict() {
+        verdict: match result.verdict() {
             Verdict::Passed => report::Verdict::Passed,
             Verdict::Flaky => report::Verdict::Flaky,
             Verdict::Failed => report::Verdict::Failed,
             Verdict::Skipped => report::Verdict::Skipped,
         },
-        text: tried.skipped.as_ref().map(|why| format!("Skipped: {why}")).unwrap_or_default(),
+        text: result.skipped.as_ref().map(|why| format!("Skipped: {why}")).unwrap_or_default(),
         duration_ms: last.map(|attempt| millis(attempt.took)).unwrap_or_default(),
         attempts: folders.map(|name| name.to_string_lossy().into_owned()).collect(),
         page: None,

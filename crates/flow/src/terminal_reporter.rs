@@ -1,8 +1,8 @@
 //! Turns a run of flows into lines for a terminal.
 //!
-//! Begin with [`Terminal`]. It knows no width and no colours: a [`Line`] has its words and their [`Tone`]s, and the caller
-//! prints it. With one phone, lines appear as soon as there is something to say; with several, all lines of a case appear
-//! together.
+//! Begin with [`Terminal`]. It knows no width and no colours: a [`Line`] has its words and their
+//! [`Tone`]s, and the caller prints it. With one phone, lines appear as soon as there is something
+//! to say; with several, all lines of a case appear together.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -17,7 +17,7 @@ use thumbwire_base::visible::visible;
 use thumbwire_core::event::{Event, EventSink};
 
 /// The maximum number of log lines below a failure; the report and the JUnit file have more.
-const MOST_LINES: usize = 12;
+const MAX_LINES: usize = 12;
 
 /// How much is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -52,7 +52,8 @@ pub enum Tone {
 pub struct Line {
     /// The number of blanks before the sign.
     pub indent: usize,
-    /// The sign before the words; empty for none. If the line is wrapped, its rest begins below the first word.
+    /// The sign before the words; empty for none. If the line is wrapped, its rest begins below the
+    /// first word.
     pub sign: (Tone, &'static str),
     /// The words. A blank follows each.
     pub words: Vec<(Tone, String)>,
@@ -200,7 +201,7 @@ fn case_lines(name: &str, nth: u32, attempt: &Attempt, again: bool) -> Vec<Line>
         line = line.with(Tone::Warning, &format!("· attempt {nth}"));
     }
     let mut lines = vec![line.with(Tone::Dim, &took)];
-    for note in &attempt.noted {
+    for note in &attempt.notes {
         lines.push(Line::plain(2).with(Tone::Dim, note));
     }
     match &attempt.failed {
@@ -213,7 +214,7 @@ fn case_lines(name: &str, nth: u32, attempt: &Attempt, again: bool) -> Vec<Line>
 
 /// The end of a case whose steps were printed.
 fn attempted(attempt: &Attempt) -> Vec<Line> {
-    let notes = attempt.noted.iter().filter(|note| !note.starts_with("optional: "));
+    let notes = attempt.notes.iter().filter(|note| !note.starts_with("optional: "));
     let mut lines: Vec<Line> =
         notes.map(|note| Line::new(2, (Tone::Warning, "!")).with(Tone::Plain, note)).collect();
     let took = format!("· {}", seconds(attempt.took));
@@ -228,12 +229,13 @@ fn attempted(attempt: &Attempt) -> Vec<Line> {
     lines
 }
 
-/// Why a case failed: the error, the step, crashes, and in the verbose view the screenshot and the newest log lines.
+/// Why a case failed: the error, the step, crashes, and in the verbose view the screenshot and the
+/// newest log lines.
 fn why(failed: &CaseFailure, indent: usize, view: View) -> Vec<Line> {
     let mut lines = vec![Line::plain(indent).with(Tone::Plain, &failed.what)];
     let dim = |text: &str| Line::plain(indent).with(Tone::Dim, text);
-    if let Some((words, at)) = &failed.step {
-        lines.push(dim(&format!("at {at}: {words}")));
+    if let Some((step, at)) = &failed.step {
+        lines.push(dim(&format!("at {at}: {step}")));
     }
     if let (View::Verbose, Some(picture)) = (view, &failed.picture) {
         lines.push(dim(&format!("screenshot: {}", picture.display())));
@@ -242,7 +244,7 @@ fn why(failed: &CaseFailure, indent: usize, view: View) -> Vec<Line> {
         if all.is_empty() {
             return;
         }
-        let left_out = all.len().saturating_sub(MOST_LINES);
+        let left_out = all.len().saturating_sub(MAX_LINES);
         let shown = if newest { &all[left_out..] } else { &all[..all.len() - left_out] };
         lines.push(dim(&format!("{title}:")));
         lines.extend(shown.iter().map(|line| Line::plain(indent + 2).with(Tone::Dim, line)));
@@ -270,8 +272,8 @@ fn summary(report: &Report, view: View) -> Vec<Line> {
         for (verdict, tone, word) in
             [(Verdict::Failed, Tone::Bad, "FAILED"), (Verdict::Flaky, Tone::Warning, "flaky")]
         {
-            for tried in report.cases.iter().filter(|tried| tried.verdict() == verdict) {
-                let name = named(report, tried);
+            for result in report.cases.iter().filter(|result| result.verdict() == verdict) {
+                let name = named(report, result);
                 lines.push(Line::plain(0).with(tone, word).with(Tone::Plain, &name));
             }
         }
@@ -302,9 +304,9 @@ fn summary(report: &Report, view: View) -> Vec<Line> {
     lines
 }
 
-fn named(report: &Report, tried: &CaseResult) -> String {
-    let flow = &report.flows[tried.flow];
-    full_name(flow, &flow.cases[tried.case])
+fn named(report: &Report, result: &CaseResult) -> String {
+    let flow = &report.flows[result.flow];
+    full_name(flow, &flow.cases[result.case])
 }
 
 fn seconds(time: Duration) -> String {

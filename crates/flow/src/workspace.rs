@@ -1,9 +1,11 @@
 //! Reads the `config.yaml` of a folder of flows: which files are flows, and which tags to run.
 //!
-//! Begin with [`Workspace::read`]. The keys are those of Maestro's workspaces; the caller walks the folder.
+//! Begin with [`Workspace::read`]. The keys are those of Maestro's workspaces; the caller walks the
+//! folder.
 
 use super::error::{FlowError, Source};
-use super::parse_value::{MapReader, Parameters, ParseContext};
+use super::parse::context::{MapReader, Parameters, ParseContext};
+use super::parse::value::MapValues as _;
 use super::plan::Flow;
 use super::yaml::{self, Value, ValueKind};
 
@@ -33,28 +35,26 @@ impl Workspace {
             [value] => value,
             _ => return Ok(None),
         };
-        let mut reading = ParseContext::new();
-        let Some(mut map) = reading.map(value, "a workspace's `config.yaml`") else {
-            return Err(reading.mistakes());
+        let mut context = ParseContext::new();
+        let Some(mut map) = context.map(value, "a workspace's `config.yaml`") else {
+            return Err(context.errors());
         };
-        if map.has(&["steps", "cases", "appId"]) {
-            return Ok(None);
-        }
-        let mut texts = |key: &'static str| texts(&mut map, key, &mut reading);
+        let mut texts = |key: &'static str| texts(&mut map, key, &mut context);
         let (flows, include_tags) = (texts("flows"), texts("includeTags"));
         let exclude_tags = texts("excludeTags");
         let order = match map.take("executionOrder") {
-            Some(order) => execution_order(order, &mut reading),
+            Some(order) => execution_order(order, &mut context),
             None => Vec::new(),
         };
         // Other keys are for Maestro's own programs.
-        match reading.is_well() {
-            true => Ok(Some(Self { flows, include_tags, exclude_tags, order })),
-            false => Err(reading.mistakes()),
+        match context.error_count() {
+            0 => Ok(Some(Self { flows, include_tags, exclude_tags, order })),
+            _ => Err(context.errors()),
         }
     }
 
-    /// Whether a file is a flow of this workspace. `path` is relative to the folder, with `/` between its parts.
+    /// Whether a file is a flow of this workspace. `path` is relative to the folder, with `/`
+    /// between its parts.
     pub fn takes(&self, path: &str) -> bool {
         let is_config = ["config.yaml", "config.yml"].contains(&path);
         let is_yaml = path.ends_with(".yaml") || path.ends_with(".yml");
@@ -85,31 +85,29 @@ impl Workspace {
     }
 }
 
-fn execution_order(value: &Value, reading: &mut ParseContext) -> Vec<String> {
-    let Some(mut map) = reading.map(value, "`executionOrder`") else { return Vec::new() };
-    if let Some(stops) = map.take("continueOnFailure")
-        && reading.boolean(stops, "`continueOnFailure`", &Parameters::new()) == Some(false)
-    {
+fn execution_order(value: &Value, context: &mut ParseContext) -> Vec<String> {
+    let Some(mut map) = context.map(value, "`executionOrder`") else { return Vec::new() };
+    if map.boolean("continueOnFailure", &Parameters::new(), context) == Some(false) {
         let instead = "`continueOnFailure: false` is not supported: run with --fail-fast";
-        reading.error(&stops.at, instead);
+        context.error(&value.at, instead);
     }
-    texts(&mut map, "flowsOrder", reading)
+    texts(&mut map, "flowsOrder", context)
 }
 
 /// A text, or a list of texts.
-fn texts(map: &mut MapReader<'_>, key: &'static str, reading: &mut ParseContext) -> Vec<String> {
+fn texts(map: &mut MapReader<'_>, key: &'static str, context: &mut ParseContext) -> Vec<String> {
     let of = format!("`{key}`");
     let listed = match map.take(key) {
         None => &[][..],
         Some(value) => match &value.kind {
             ValueKind::Null => &[],
             ValueKind::Text(_) => std::slice::from_ref(value),
-            _ => reading.list(value, &of),
+            _ => context.list(value, &of),
         },
     };
     let mut all = Vec::new();
     for one in listed {
-        all.extend(reading.written(one, &of).map(str::to_owned));
+        all.extend(context.written(one, &of).map(str::to_owned));
     }
     all
 }
@@ -192,7 +190,6 @@ mod tests {
     #[test]
     fn flows_are_not_workspaces_and_errors_are_reported() {
         assert_eq!(Workspace::read("config.yaml", "appId: a.b\n---\n- launchApp\n"), Ok(None));
-        assert_eq!(Workspace::read("config.yaml", "steps: [launch]\n"), Ok(None));
         let errors = Workspace::read(
             "config.yaml",
             "flows: { a: b }\nexecutionOrder: { continueOnFailure: false }\n",

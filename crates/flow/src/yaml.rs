@@ -1,8 +1,8 @@
 //! Parses YAML into values with positions; knows nothing about flows.
 //!
-//! Begin with [`read`]. Files are parsed into our own tree because all errors of a flow are reported at once, with
-//! positions and in our own words. What makes YAML dangerous is bounded here: size, depth, number of nodes, and the
-//! expansion of aliases.
+//! Begin with [`read`]. Files are parsed into our own tree because all errors of a flow are
+//! reported at once, with positions and in our own words. What makes YAML dangerous is bounded
+//! here: size, depth, number of nodes, and the expansion of aliases.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -14,13 +14,13 @@ use serde_saphyr::{Error, Location, Spanned};
 use super::error::{FlowError, Source, SourceLocation};
 
 /// The maximum file size, in bytes. A thousand steps take about 40 KB.
-pub(super) const LONGEST: usize = 1 << 20;
+pub(super) const MAX_BYTES: usize = 1 << 20;
 
 /// The maximum number of values, including those repeated by aliases.
-const MOST_VALUES: usize = 50_000;
+const MAX_VALUES: usize = 50_000;
 
 /// The maximum nesting depth.
-const DEEPEST: usize = 64;
+const MAX_DEPTH: usize = 64;
 
 /// A value and its position.
 #[derive(Debug, Clone, PartialEq)]
@@ -65,13 +65,13 @@ impl Value {
 /// The first syntax error, or a limit that was exceeded.
 pub(super) fn read(source: &Arc<Source>) -> Result<Vec<Value>, FlowError> {
     let start = SourceLocation::new(source, 1, 1);
-    if source.text.len() > LONGEST {
-        let what = format!("the file has {} bytes; the maximum is {LONGEST}", source.text.len());
+    if source.text.len() > MAX_BYTES {
+        let what = format!("the file has {} bytes; the maximum is {MAX_BYTES}", source.text.len());
         return Err(FlowError::new(start, what));
     }
     let options = serde_saphyr::options! {
         budget: bounds(),
-        alias_limits: serde_saphyr::alias_limits! { max_total_replayed_events: MOST_VALUES },
+        alias_limits: serde_saphyr::alias_limits! { max_total_replayed_events: MAX_VALUES },
         with_snippet: false,
         leading_zero_numbers_as_strings: true,
         underscored_numbers_as_strings: true,
@@ -89,10 +89,11 @@ pub(super) fn read(source: &Arc<Source>) -> Result<Vec<Value>, FlowError> {
     Ok(documents)
 }
 
-/// The texts of the documents, each at its place: what is before it is blank, so that positions are those of the file.
+/// The texts of the documents, each at its place: what is before it is blank, so that positions are
+/// those of the file.
 fn split(text: &str) -> Vec<Cow<'_, str>> {
     /// More than any flow has; what is behind them is one.
-    const MOST: usize = 8;
+    const MAX_DOCUMENTS: usize = 8;
     let mut starts = vec![0];
     let mut at = 0;
     for line in text.split_inclusive('\n') {
@@ -100,7 +101,7 @@ fn split(text: &str) -> Vec<Cow<'_, str>> {
         let marks = line.strip_prefix("---").is_some_and(|rest| {
             rest.trim().is_empty() || rest.starts_with([' ', '\t']) && rest.trim().starts_with('#')
         });
-        if marks && starts.len() < MOST {
+        if marks && starts.len() < MAX_DOCUMENTS {
             starts.push(at);
         }
     }
@@ -131,9 +132,9 @@ fn split(text: &str) -> Vec<Cow<'_, str>> {
 
 fn bounds() -> Option<serde_saphyr::Budget> {
     serde_saphyr::budget! {
-        max_events: MOST_VALUES,
-        max_nodes: MOST_VALUES,
-        max_depth: DEEPEST,
+        max_events: MAX_VALUES,
+        max_nodes: MAX_VALUES,
+        max_depth: MAX_DEPTH,
         max_documents: 1,
     }
 }
@@ -158,8 +159,8 @@ fn value(
     let at = place(source, referenced);
     let is = match raw {
         Raw::Nothing => ValueKind::Null,
-        Raw::String(words) => ValueKind::Text(words),
-        Raw::Number(words) => ValueKind::Text(written(source, defined).unwrap_or(words)),
+        Raw::String(text) => ValueKind::Text(text),
+        Raw::Number(text) => ValueKind::Text(written(source, defined).unwrap_or(text)),
         Raw::List(all) => ValueKind::List(
             all.into_iter().map(|one| value(source, one)).collect::<Result<_, _>>()?,
         ),
@@ -185,7 +186,8 @@ fn name(source: &Arc<Source>, key: Spanned<Raw>, map: &SourceLocation) -> Result
     }
 }
 
-/// A number or boolean as written in the file: parsed as a number, `1.50` would lose its last digit.
+/// A number or boolean as written in the file: parsed as a number, `1.50` would lose its last
+/// digit.
 fn written(source: &Source, at: Location) -> Option<String> {
     let span = at.span();
     let from = usize::try_from(span.byte_offset()?).ok()?;
@@ -279,7 +281,7 @@ impl<'de> Visitor<'de> for Reader {
 }
 
 fn bounded<E: serde::de::Error>(count: usize) -> Result<(), E> {
-    if count > MOST_VALUES { Err(E::custom("too many values")) } else { Ok(()) }
+    if count > MAX_VALUES { Err(E::custom("too many values")) } else { Ok(()) }
 }
 
 #[cfg(test)]
@@ -352,7 +354,7 @@ mod tests {
         let text = tree(&bomb).unwrap_err();
         assert!(text.starts_with("a.yaml:"), "{text}");
         assert!(tree(&"[".repeat(10_000)).is_err());
-        assert!(tree(&"x".repeat(LONGEST + 1)).unwrap_err().contains("the maximum is"));
+        assert!(tree(&"x".repeat(MAX_BYTES + 1)).unwrap_err().contains("the maximum is"));
     }
 
     #[test]

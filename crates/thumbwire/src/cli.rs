@@ -16,8 +16,6 @@ mod dynamic_tools;
 #[cfg(feature = "eval")]
 mod eval;
 #[cfg(feature = "agent")]
-mod flow;
-#[cfg(feature = "agent")]
 mod flow_view;
 mod helper_flag;
 #[cfg(feature = "ios")]
@@ -55,6 +53,8 @@ mod style;
 mod styled_output;
 mod task_flags;
 mod terminal_prompt;
+#[cfg(feature = "agent")]
+mod test;
 mod tools;
 mod trace;
 mod ufo;
@@ -116,9 +116,12 @@ struct Cli {
 enum CliCommand {
     /// Serve phone tools to MCP clients, over stdio or HTTP.
     Serve(Box<serve::Arguments>),
-    /// Work towards a goal on a phone with a model, or run flow files.
+    /// Work towards a goal on a phone with a model.
     #[cfg(feature = "agent")]
-    Run(run::Arguments),
+    Run(Box<run::Arguments>),
+    /// Run flows: UI tests from YAML files, without a model.
+    #[cfg(feature = "agent")]
+    Test(Box<test::Arguments>),
     /// Run a short demo on the built-in virtual phone.
     #[cfg(all(feature = "agent", feature = "virtual-phone"))]
     Demo(demo::Arguments),
@@ -162,7 +165,7 @@ impl CliCommand {
     fn default_log(&self) -> &'static str {
         match self {
             #[cfg(feature = "agent")]
-            Self::Run(_) => "off",
+            Self::Run(_) | Self::Test(_) => "off",
             #[cfg(all(feature = "agent", feature = "virtual-phone"))]
             Self::Demo(_) => "off",
             #[cfg(feature = "eval")]
@@ -338,7 +341,9 @@ async fn run(verb: CliCommand, config: &Config) -> Result<u8, CliError> {
     match verb {
         CliCommand::Serve(arguments) => serve::run(*arguments, config).await,
         #[cfg(feature = "agent")]
-        CliCommand::Run(arguments) => run::run(arguments, config).await,
+        CliCommand::Run(arguments) => run::run(*arguments, config).await,
+        #[cfg(feature = "agent")]
+        CliCommand::Test(arguments) => test::run(*arguments, config).await,
         #[cfg(all(feature = "agent", feature = "virtual-phone"))]
         CliCommand::Demo(arguments) => demo::run(arguments, config).await,
         #[cfg(feature = "eval")]

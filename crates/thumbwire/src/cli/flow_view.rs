@@ -28,7 +28,8 @@ pub(super) struct FlowView {
 }
 
 impl FlowView {
-    /// A view with colours if wanted and if standard output is a terminal. Lines appear at once if `live`, else case by case.
+    /// A view with colours if wanted and if standard output is a terminal. Lines appear at once if
+    /// `live`, else case by case.
     pub(super) fn new(colours: bool, live: bool, view: View) -> Self {
         let output = StyledOutput::new(colours, None);
         let there = std::io::stdout().is_terminal() && std::io::stderr().is_terminal();

@@ -1,8 +1,9 @@
 //! Runs a goal at the terminal: progress output, questions to the user, Ctrl-C and the exit code.
 //!
-//! Shared by `run` and `trace replay`; begin with [`run_goal`]. Standard output holds only the answer, or the events with `--json`;
-//! progress goes to standard error ([`super::live`]). Exit codes are those of all verbs, plus 130 after Ctrl-C, as in shells.
-//! [`super::run_setup`] provides the phone and the trace.
+//! Shared by `run` and `trace replay`; begin with [`run_goal`]. Standard output holds only the
+//! answer, or the events with `--json`; progress goes to standard error ([`super::live`]). Exit
+//! codes are those of all verbs, plus 130 after Ctrl-C, as in shells. [`super::run_setup`] provides
+//! the phone and the trace.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,22 +26,22 @@ use thumbwire_core::action::{Action, Call, NoUser, Outcome, Perform};
 use thumbwire_core::event::{EventSink, NoEvents};
 use thumbwire_core::trace::Recorder;
 
-/// Flags shared by `run` and `trace replay`: model, limits, secrets, questions and output.
+/// Flags shared by `run`, `test` and `trace replay`: model, limits, secrets and questions.
 #[derive(clap::Args)]
 #[group(skip)]
 pub(super) struct RunFlags {
-    /// Size of screenshots: `full` (the default), the pixels of the longer side, or `auto` for what vision models look at.
-    /// All coordinates are pixels of the screenshot
+    /// Size of screenshots: `full` (the default), the pixels of the longer side, or `auto` for what
+    /// vision models look at. All coordinates are pixels of the screenshot
     #[arg(long, value_name = "SIZE", alias = "max-side")]
     pub(super) screenshot_size: Option<ScreenshotSize>,
     #[command(flatten)]
     pub(super) allow: AllowFlags,
     #[command(flatten)]
-    pub(super) mind: ModelFlags,
+    pub(super) model: ModelFlags,
     #[command(flatten)]
     pub(super) limits: BudgetFlags,
-    /// Secret that can be typed by its name but is never shown; its value is read from $THUMBWIRE_SECRET_NAME, else from a
-    /// prompt (repeatable)
+    /// Secret that can be typed by its name but is never shown; its value is read from
+    /// $THUMBWIRE_SECRET_NAME, else from a prompt (repeatable)
     #[arg(long, value_name = "NAME")]
     pub(super) secret: Vec<String>,
     #[command(flatten)]
@@ -51,53 +52,40 @@ pub(super) struct RunFlags {
     /// Leave typed texts, the content of text fields and pictures out of what is recorded
     #[arg(long)]
     pub(super) redact: bool,
-    #[command(flatten)]
-    pub(super) show: OutputFlags,
 }
 
 impl RunFlags {
     /// The settings of a run on this phone.
-    pub(super) fn watched<'a>(&self, device: Option<String>, config: &'a Config) -> RunContext<'a> {
+    pub(super) fn context<'a>(
+        &self,
+        device: Option<String>,
+        output: OutputFlags,
+        config: &'a Config,
+    ) -> RunContext<'a> {
         RunContext {
             device,
             budgets: self.limits.budgets(FOREVER),
             confirm: self.confirm,
             asks: !self.no_ask && terminal_prompt::is_there(),
-            show: self.show,
+            output,
             config,
         }
     }
 }
 
-/// What a run prints.
+/// What a run of a goal prints.
 #[derive(Debug, Clone, Copy, clap::Args)]
 #[group(skip)]
 pub(super) struct OutputFlags {
     /// Print events as JSON lines
     #[arg(short, long)]
     json: bool,
-    /// Print only the answer; of flows, only the result
+    /// Print only the answer
     #[arg(short, long, conflicts_with = "json")]
     quiet: bool,
-    /// Print every call with its result, times and tokens; of flows, every step
+    /// Print every call with its result, times and tokens
     #[arg(short, long, conflicts_with_all = ["json", "quiet"])]
-    pub(super) verbose: bool,
-}
-
-impl OutputFlags {
-    /// The first of these flags that was given and that flows do not have.
-    pub(super) fn first_flag_given(self) -> Option<&'static str> {
-        self.json.then_some("--json")
-    }
-
-    /// How much a run of flows prints.
-    pub(super) fn flow_view(self) -> thumbwire_flow::View {
-        match (self.quiet, self.verbose) {
-            (true, _) => thumbwire_flow::View::Quiet,
-            (_, true) => thumbwire_flow::View::Verbose,
-            _ => thumbwire_flow::View::Normal,
-        }
-    }
+    verbose: bool,
 }
 
 /// Stands for "no time limit": the run then ends at its step limit.
@@ -114,7 +102,7 @@ pub(super) struct RunRequest {
     /// Display name of the phone ([`phone`]).
     pub(super) phone: String,
     /// How an unfinished run is resumed; `None` if it cannot be.
-    pub(super) going_on: Option<ResumeCommand>,
+    pub(super) resume: Option<ResumeCommand>,
 }
 
 /// Where and how to run it.
@@ -125,47 +113,47 @@ pub(super) struct RunContext<'a> {
     pub(super) confirm: ConfirmFlag,
     /// Whether to ask the user at the terminal.
     pub(super) asks: bool,
-    pub(super) show: OutputFlags,
+    pub(super) output: OutputFlags,
     pub(super) config: &'a Config,
 }
 
 /// Runs a goal, shows its progress and returns the exit code.
 pub(super) async fn run_goal(
     mut run: Run,
-    errand: RunRequest,
-    watched: RunContext<'_>,
+    request: RunRequest,
+    context: RunContext<'_>,
 ) -> Result<u8, CliError> {
-    let RunContext { device, budgets, confirm, asks, show, config } = watched;
+    let RunContext { device, budgets, confirm, asks, output, config } = context;
     let folder = run.folder();
     let limit = budgets.time.filter(|time| *time < FOREVER);
     // Drop the default week, so that neither the model nor the log reports it as remaining time.
     let budgets = Budgets { time: limit, ..budgets };
-    let view = match (show.json, show.quiet) {
+    let view = match (output.json, output.quiet) {
         (true, _) => OutputMode::Json(Arc::new(JsonLines)),
         (_, true) => OutputMode::Quiet,
-        _ => OutputMode::Live(Arc::new(LiveView::new(config.colours, limit, asks, show.verbose))),
+        _ => OutputMode::Live(Arc::new(LiveView::new(config.colours, limit, asks, output.verbose))),
     };
     if let OutputMode::Live(live) = &view {
-        live.begin(&errand.goal, &[errand.phone, errand.policy.name(), folder.clone()]);
+        live.begin(&request.goal, &[request.phone, request.policy.name(), folder.clone()]);
     }
     let mut call = Call::with_timeout(FOREVER).on(device);
     call.ask = if asks { terminal_prompt::person(view.pausable()) } else { Arc::new(NoUser) };
     let limits = budgets.clone();
-    let options = run_setup::options(errand.pictures, budgets, folder.clone());
+    let options = run_setup::options(request.pictures, budgets, folder.clone());
     let live = view.live();
     let notice = move |text: &str| live.iter().for_each(|live| live.notice(text));
     let interrupts = tokio::spawn(interrupts(call.cancelled.clone(), notice));
     let memory = std::mem::take(&mut run.memory);
-    let agent = run.agent(errand.policy, options, view.watch()).with_confirm_mode(confirm.mode());
-    let ended = agent.run(&call, &errand.goal, memory).await;
+    let agent = run.agent(request.policy, options, view.watch()).with_confirm_mode(confirm.mode());
+    let ended = agent.run(&call, &request.goal, memory).await;
     interrupts.abort();
-    let resume = errand.going_on.filter(|_| ended.status == AgentStatus::Continue);
+    let resume = request.resume.filter(|_| ended.status == AgentStatus::Continue);
     let resume = resume.map(|resume| resume.command(raised_limit(&ended, &limits)));
     print_result(&ended, &view, &run.recorder, resume)
 }
 
-/// The flag of the limit that ended the run, with twice its value: usage accumulates over resumes, so that the same limit
-/// would end the run at once.
+/// The flag of the limit that ended the run, with twice its value: usage accumulates over resumes,
+/// so that the same limit would end the run at once.
 fn raised_limit(result: &RunResult, budgets: &Budgets) -> Option<(Limit, String)> {
     let limit = result.limit?;
     let value = match limit {
@@ -191,7 +179,8 @@ pub(super) async fn phone(
     Ok(format!("{name}{id}, {} {}", identity.platform, info.os_version))
 }
 
-/// On the first shutdown signal, cancels the run after the current action; on the second, exits. `notice` prints this to the user.
+/// On the first shutdown signal, cancels the run after the current action; on the second, exits.
+/// `notice` prints this to the user.
 pub(super) async fn interrupts(cancelled: CancellationToken, notice: impl Fn(&str)) {
     let mut asked = ShutdownSignal::handled();
     asked.ending().await;
@@ -242,13 +231,13 @@ fn print_result(
     let folder = &recorder.folder().display().to_string();
     let interrupted = result.stopped == Some(StopReason::Cancelled);
     let program = config::program();
-    let mut story = vec![format!("Report: {program} trace report {}", shell_quote(folder))];
+    let mut lines = vec![format!("Report: {program} trace report {}", shell_quote(folder))];
     if let Some(why) = recorder.failure() {
-        story.insert(0, format!("The trace is incomplete: {}", super::style::sanitize(&why)));
+        lines.insert(0, format!("The trace is incomplete: {}", super::style::sanitize(&why)));
     }
-    story.extend(resume.iter().map(|command| format!("Resume with: {command}")));
+    lines.extend(resume.iter().map(|command| format!("Resume with: {command}")));
     match view {
-        OutputMode::Live(live) => live.end(result, &story),
+        OutputMode::Live(live) => live.end(result, &lines),
         OutputMode::Json(json) => json.end(result, Some(folder), resume.as_deref()),
         OutputMode::Quiet if result.status != AgentStatus::Finish => {
             eprintln!("thumbwire: {}", super::style::sanitize(&result.reason));

@@ -133,7 +133,7 @@ impl Run {
 
 /// Runs the goals in flows.
 pub(super) struct FlowGoalRunner {
-    pub(super) thinker: ModelSetup,
+    pub(super) model: ModelSetup,
     pub(super) budgets: Budgets,
     pub(super) vault: Arc<Vault>,
     pub(super) confirm: ConfirmFlag,
@@ -144,21 +144,21 @@ pub(super) struct FlowGoalRunner {
 
 #[async_trait]
 impl RunGoal for FlowGoalRunner {
-    async fn pursue(
+    async fn run_goal(
         &self,
         perform: Arc<dyn Perform>,
         recorder: Option<Arc<Recorder>>,
         call: &Call,
         goal: &str,
     ) -> Result<(), String> {
-        let folder = recorder.as_ref().map(|story| story.folder().display().to_string());
+        let folder = recorder.as_ref().map(|recorder| recorder.folder().display().to_string());
         let folder = folder.unwrap_or_else(|| self.folder.clone());
-        let options = options(self.thinker.pictures(), self.budgets.clone(), folder);
-        let agent = Agent::new(self.thinker.policy(None), perform, options)
+        let options = options(self.model.pictures(), self.budgets.clone(), folder);
+        let agent = Agent::new(self.model.policy(None), perform, options)
             .with_secrets(Arc::clone(&self.vault))
             .with_confirm_mode(self.confirm.mode());
         let agent = match recorder {
-            Some(story) => agent.with_trace(story),
+            Some(recorder) => agent.with_trace(recorder),
             None => agent,
         };
         let ended = self.apps.given_to(agent).run(call, goal, Memory::default()).await;

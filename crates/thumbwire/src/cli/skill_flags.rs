@@ -18,11 +18,12 @@ use thumbwire_core::trace::{self, Trace};
 #[derive(clap::Args)]
 #[group(skip)]
 pub(super) struct SkillFlags {
-    /// Directory of skills. One that fits the goal is followed without the model, as long as the screens are as expected; see
-    /// docs/skills.md
+    /// Directory of skills. One that fits the goal is followed without the model, as long as the
+    /// screens are as expected; see docs/skills.md
     #[arg(long, value_name = "DIR", help_heading = SKILLS)]
     skills: Option<PathBuf>,
-    /// Save the run as a skill in the directory of skills if it reaches its goal and no skill fitted it
+    /// Save the run as a skill in the directory of skills if it reaches its goal and no skill
+    /// fitted it
     #[arg(long, requires = "skills", help_heading = SKILLS)]
     learn: bool,
 }
@@ -30,11 +31,6 @@ pub(super) struct SkillFlags {
 const SKILLS: &str = "Skills";
 
 impl SkillFlags {
-    /// The first of these flags that was given.
-    pub(super) fn first_flag_given(&self) -> Option<&'static str> {
-        self.skills.as_ref().map(|_| "--skills")
-    }
-
     /// Reads the directory. One that `--learn` is about to create is empty.
     pub(super) fn open(&self) -> Result<SkillSetup, CliError> {
         let Some(folder) = &self.skills else { return Ok(SkillSetup::default()) };
@@ -133,7 +129,8 @@ pub(super) fn recorded(folder: &Path) -> Result<RecordedRun, String> {
     RecordedRun::of(&name, &lines, |file| story.file(file).ok()).map_err(|why| wrong(&why))
 }
 
-/// Writes a skill to `NAME.yaml` in a folder, which is created. Another file of this name is replaced only with `force`.
+/// Writes a skill to `NAME.yaml` in a folder, which is created. Another file of this name is
+/// replaced only with `force`.
 ///
 /// # Errors
 /// The file is there, or cannot be written.

@@ -9,21 +9,21 @@ use thumbwire_flow::{Options, Verdict, junit};
 use crate::flows::{Bench, HOUR, example, flow, redacted};
 
 const ALL_KINDS: &str = "\
+appId: com.android.notes
 name: All <kinds>
-app: com.android.notes
-timeout: 1
-cases:
-  - { name: passes, steps: [launch] }
-  - name: fails
-    steps:
-      - launch
-      - tap: Nobody
-        optional: true
-      - expect: \"Never & nowhere \\u0007 ]]>\"
-  - { name: crashes and passes then, steps: [launch, tap: New note] }
-  - { name: crashes and fails then, steps: [launch, tap: New note, expect: Never] }
-  - { name: has no time, steps: [launch, wait: 500] }
-  - { name: is not tried, steps: [launch] }
+timeout: 1000
+---
+- case: { name: passes, commands: [launchApp] }
+- case:
+    name: fails
+    commands:
+      - launchApp
+      - tapOn: { text: Nobody, optional: true }
+      - assertVisible: \"Never & nowhere \\u0007 ]]>\"
+- case: { name: crashes and passes then, commands: [launchApp, tapOn: New note] }
+- case: { name: crashes and fails then, commands: [launchApp, tapOn: New note, assertVisible: Never] }
+- case: { name: has no time, commands: [launchApp, wait: 500000] }
+- case: { name: is not tried, commands: [launchApp] }
 ";
 
 /// A run with everything that a JUnit file can report.
@@ -37,9 +37,9 @@ async fn of_all_kinds() -> (String, Vec<Verdict>) {
     let (report, said) = bench.run(vec![flow(ALL_KINDS).unwrap()], options, within).await;
     let report = report.unwrap();
     let verdicts: Vec<Verdict> = report.cases.iter().map(|tried| tried.verdict()).collect();
-    let story = report.cases[0].attempts[0].story.as_ref().unwrap().parent().unwrap().to_owned();
+    let trace = report.cases[0].attempts[0].trace.as_ref().unwrap().parent().unwrap().to_owned();
     println!("{said}");
-    (redacted(&junit(&report).unwrap(), &story), verdicts)
+    (redacted(&junit(&report).unwrap(), &trace), verdicts)
 }
 
 #[tokio::test(start_paused = true)]

@@ -12,24 +12,25 @@ use crate::python::python;
 use crate::support::thumbwire;
 
 const STEPS: &str = "\
-app: com.android.notes
-timeout: 2
-steps:
-  - launch
-  - repeat:
-      times: 2
-      steps:
-        - tap: New note
-          name: add a note
-        - press: back
-        - press: back
-        - launch
-  - tap: Not now
-    optional: true
-    timeout: 0.1
-  - expect: { id: index_note_title, index: 1, equals: Milk }
-    retry: 1
-    timeout: 1
+appId: com.android.notes
+timeout: 2000
+---
+- launchApp: { permissions: {}, stopApp: false }
+- repeat:
+    times: 2
+    commands:
+      - tapOn: { text: New note, label: add a note }
+      - back
+      - back
+      - launchApp: { permissions: {}, stopApp: false }
+- tapOn: { text: Not now, optional: true, timeout: 100 }
+- retry:
+    maxRetries: 1
+    commands:
+      - assertState:
+          element: { id: index_note_title, index: 1 }
+          equals: Milk
+          timeout: 1000
 ";
 
 fn steps_of(folder: &Path) -> Vec<NamedStep> {
@@ -49,8 +50,8 @@ async fn each_step_is_recorded_with_the_screen_before_and_after() {
     let options = Options { step_pictures: true, ..Options::default() };
     let (report, said) = bench.run(vec![flow(STEPS).unwrap()], options, HOUR).await;
     let report = report.unwrap();
-    let story = report.cases[0].attempts[0].story.clone().unwrap();
-    let steps = steps_of(&story);
+    let trace = report.cases[0].attempts[0].trace.clone().unwrap();
+    let steps = steps_of(&trace);
     let told: Vec<(u32, Option<u32>, &str, &str)> =
         steps.iter().map(|step| (step.step, step.parent, &*step.name, &*step.status)).collect();
     let inside = |first: u32| {
@@ -64,24 +65,29 @@ async fn each_step_is_recorded_with_the_screen_before_and_after() {
     ];
     all.extend(inside(3));
     all.extend(inside(7));
-    all.extend([(11, None, "tap \"Not now\"", "skipped"), (12, None, expected, "failed")]);
+    all.extend([
+        (11, None, "tap \"Not now\"", "skipped"),
+        (12, None, "retry", "failed"),
+        (13, Some(12), expected, "failed"),
+        (14, Some(12), expected, "failed"),
+    ]);
     assert_eq!(told, all, "{said}");
 
     let tap = &steps[2];
-    assert_eq!((&*tap.does, &*tap.place), ("tap \"New note\"", "test.yaml:8:11"));
+    assert_eq!((&*tap.does, &*tap.place), ("tap \"New note\"", "test.yaml:8:9"));
     // One picture per step: after one step is before the next.
     for pair in steps[2..6].windows(2) {
         assert_eq!(pair[0].after, pair[1].before, "{pair:?}");
     }
     for file in steps.iter().flat_map(|step| [&step.before, &step.after]).flatten() {
-        let bytes = fs::read(story.join(file)).unwrap();
+        let bytes = fs::read(trace.join(file)).unwrap();
         assert!(bytes.starts_with(b"\x89PNG"), "{file}");
     }
     assert!(tap.before.is_some() && tap.before != tap.after);
-    let failed = &steps[11];
+    let failed = &steps[13];
     assert_eq!(failed.expected, "id \"index_note_title\", index 1 equals \"Milk\"");
     assert!(failed.reason.contains("says \"Pancakes\""), "{failed:?}");
-    assert_eq!(failed.retried.len(), 1, "{failed:?}");
+    assert_eq!(steps[11].retried.len(), 1, "{steps:?}");
     assert!(!steps[10].reason.is_empty() && !steps[10].waited_for.is_empty(), "{:?}", steps[10]);
     // The first and last action are those of the step.
     for pair in steps.iter().filter(|step| step.parent.is_none()).collect::<Vec<_>>().windows(2) {
@@ -97,25 +103,25 @@ async fn each_step_is_recorded_with_the_screen_before_and_after() {
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let flows = "\
+appId: com.android.notes
 name: Notes
-app: com.android.notes
-timeout: 1
-cases:
-  - name: a note is opened
-    steps:
-      - launch
-      - tap: Shopping
-      - expect: Olive oil
-  - name: the first note is milk
-    steps:
-      - launch
-      - tap: Not now
-        name: put the tour off
-        optional: true
-        timeout: 0.1
-      - expect: { id: index_note_title, equals: Milk, timeout: 0.1 }
-  - name: the list scrolls
-    steps: [launch, scroll]
+timeout: 1000
+---
+- case:
+    name: a note is opened
+    commands:
+      - launchApp
+      - tapOn: Shopping
+      - assertVisible: Olive oil
+- case:
+    name: the first note is milk
+    commands:
+      - launchApp
+      - tapOn: { text: Not now, label: put the tour off, optional: true, timeout: 100 }
+      - assertState: { element: { id: index_note_title }, equals: Milk, timeout: 100 }
+- case:
+    name: the list scrolls
+    commands: [launchApp, scroll]
 ";
     fs::write(folder.path().join("notes.yaml"), flows).unwrap();
     folder
@@ -124,7 +130,7 @@ cases:
 fn run(folder: &Path, flags: &[&str]) -> String {
     let mut command = thumbwire();
     command.current_dir(folder).args([
-        "run",
+        "test",
         "notes.yaml",
         "--device",
         "virtual",

@@ -1,4 +1,4 @@
-//! `thumbwire run FLOW.yaml` as CI runs it: exit codes, the JUnit file, refused flags, interruption.
+//! `thumbwire test FLOW` as CI runs it: exit codes, the JUnit file, refused flags, interruption.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
@@ -17,7 +17,7 @@ fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
 
 fn command(folder: &tempfile::TempDir, arguments: &[&str]) -> Command {
     let mut command = thumbwire();
-    command.current_dir(folder.path()).arg("run").args(arguments).stdin(Stdio::null());
+    command.current_dir(folder.path()).arg("test").args(arguments).stdin(Stdio::null());
     command
 }
 
@@ -28,20 +28,22 @@ fn run(command: &mut Command) -> (String, String, Option<i32>) {
     (text(output.stdout), text(output.stderr), output.status.code())
 }
 
-const PASSES: &str = "app: com.android.notes\nsteps: [launch, expect: New note]\n";
-const FAILS: &str = "app: com.android.notes\nsteps: [launch, { expect: Nonsense, timeout: 0.1 }]\n";
+const PASSES: &str = "appId: com.android.notes\n---\n- launchApp\n- assertVisible: New note\n";
+const FAILS: &str = "appId: com.android.notes\n---\n- launchApp\n\
+                     - assertVisible: { text: Nonsense, timeout: 100 }\n";
 
 #[test]
 fn exit_codes_report_the_result_of_flows() {
     let folder = folder(&[
         ("passes.yaml", PASSES),
         ("fails.yaml", FAILS),
-        ("wrong.yaml", "steps: [{ tapp: Save }]\n"),
-        ("reset.yaml", "app: com.android.notes\nclear_data: true\nsteps: [launch]\n"),
-        ("goal.yaml", "steps: [{ goal: Order a pizza }]\n"),
+        ("wrong.yaml", "appId: a.b\n---\n- tapp: Save\n"),
+        ("reset.yaml", "appId: com.android.notes\n---\n- clearState\n"),
+        ("goal.yaml", "appId: a.b\n---\n- goal: Order a pizza\n"),
         (
             "slow.yaml",
-            "cases:\n- { name: a, steps: [{ wait: 9 }] }\n- { name: b, steps: [{ wait: 9 }] }\n",
+            "appId: com.android.notes\n---\n- case: { name: a, commands: [wait: 9000] }\n\
+             - case: { name: b, commands: [wait: 9000] }\n",
         ),
     ]);
     let check = |arguments: &[&str], code: i32, text: &str| {
@@ -52,7 +54,7 @@ fn exit_codes_report_the_result_of_flows() {
     let on = ["--device", "virtual"];
     check(&[&["passes.yaml"], &on[..]].concat(), 0, "1 of 1 cases passed");
     check(&[&["fails.yaml", "passes.yaml"], &on[..]].concat(), 1, "1 failed");
-    check(&[&["wrong.yaml", "passes.yaml"], &on[..]].concat(), 2, "wrong.yaml:1:11: ");
+    check(&[&["wrong.yaml", "passes.yaml"], &on[..]].concat(), 2, "wrong.yaml:3:3: ");
     check(&[&["none.yaml"], &on[..]].concat(), 2, "cannot read none.yaml");
     check(&[&["passes.yaml", "--only", "zzz"], &on[..]].concat(), 2, "no case matches");
     check(&["passes.yaml"], 3, "no device selected");
@@ -62,32 +64,39 @@ fn exit_codes_report_the_result_of_flows() {
 }
 
 #[test]
-fn flags_without_effect_are_refused() {
+fn run_names_the_verb_for_flows() {
     let folder = folder(&[("passes.yaml", PASSES)]);
-    let check = |arguments: &[&str], text: &str| {
-        let (out, err, code) = run(command(&folder, arguments).args(["--device", "virtual"]));
-        assert_eq!(code, Some(2), "{arguments:?}: {out}{err}");
-        assert!(err.contains(text), "{arguments:?}: {err}");
-        assert!(!folder.path().join("logs").exists(), "{arguments:?}");
+    let run_verb = |arguments: &[&str]| {
+        let mut command = thumbwire();
+        command.current_dir(folder.path()).args(arguments).stdin(Stdio::null());
+        run(&mut command)
     };
-    for flag in [&["--json"][..], &["--resume", "logs/x"]] {
-        check(&[&["passes.yaml"], flag].concat(), &format!("{} works only with a goal", flag[0]));
+    let named = [&["passes.yaml"][..], &["none.yml"], &["."], &["passes.yaml", "passes.yaml"]];
+    for arguments in named {
+        let (out, err, code) = run_verb(&[&["run", "--device", "virtual"], arguments].concat());
+        assert_eq!(code, Some(2), "{arguments:?}: {out}{err}");
+        let hint = format!("run it with `thumbwire test {}`", arguments[0]);
+        assert!(err.contains(&hint), "{arguments:?}: {err}");
+        assert!(!folder.path().join("logs").exists(), "{arguments:?}");
     }
-    let flow_flags =
-        [&["--junit", "x.xml"][..], &["--only", "a"], &["--allow-reset"], &["--param", "A=b"]];
-    for flag in flow_flags {
-        check(
-            &[&["Open notes"], flag].concat(),
-            &format!("{} works only with flow files", flag[0]),
-        );
+    // Neither verb takes the flags of the other.
+    for arguments in [
+        &["test", "passes.yaml", "--json"][..],
+        &["test", "passes.yaml", "--resume", "logs/x"],
+        &["run", "Open notes", "--junit", "x.xml"],
+        &["run", "Open notes", "--allow-reset"],
+    ] {
+        let (out, err, code) = run_verb(arguments);
+        assert_eq!(code, Some(2), "{arguments:?}: {out}{err}");
+        assert!(err.contains("unexpected argument"), "{arguments:?}: {err}");
     }
 }
 
 #[test]
 fn secret_is_in_no_output_of_a_flow() {
-    let steps = "app: com.android.notes\nsteps:\n- launch\n- tap: New note\n\
-                 - type: { text: \"{{PIN}}\", into: { id: editable_title } }\n\
-                 - expect: { id: editable_title, equals: other, timeout: 0.1 }\n";
+    let steps = "appId: com.android.notes\n---\n- launchApp\n- tapOn: New note\n\
+                 - tapOn: { id: editable_title }\n- inputText: \"{{PIN}}\"\n\
+                 - assertState: { element: { id: editable_title }, equals: other, timeout: 100 }\n";
     let folder = folder(&[("secret.yaml", steps)]);
     let arguments = ["secret.yaml", "--device", "virtual", "--secret", "PIN", "--junit", "x.xml"];
     let mut command = command(&folder, &arguments);
@@ -110,7 +119,9 @@ fn secret_is_in_no_output_of_a_flow() {
 #[cfg(unix)]
 #[test]
 fn interrupted_flows_exit_with_130_and_write_junit() {
-    let steps = "cases:\n- { name: a, steps: [{ press: home }, { wait: 60 }] }\n- { name: b, steps: [{ wait: 60 }] }\n";
+    let steps = "appId: com.android.notes\n---\n\
+                 - case: { name: a, commands: [pressKey: home, wait: 60000] }\n\
+                 - case: { name: b, commands: [wait: 60000] }\n";
     let folder = folder(&[("long.yaml", steps)]);
     for signal in ["-INT", "-TERM"] {
         let arguments = ["long.yaml", "--device", "virtual", "--junit", "x.xml", "--verbose"];

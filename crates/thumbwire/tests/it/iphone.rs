@@ -130,11 +130,12 @@ async fn agent_reaches_a_goal_on_the_virtual_iphone() {
 #[test]
 fn flow_passes_on_the_virtual_iphone() {
     let folder = tempfile::tempdir().unwrap();
-    let flow = "app: com.apple.mobilenotes\nsteps:\n- launch\n- tap: New note\n- type: Ferry\n- tap: Back\n\
-                - expect: Ferry\n- press: home\n- expect: Maps\n";
+    let flow = "appId: com.apple.mobilenotes\n---\n- launchApp\n- tapOn: New note\n\
+                - inputText: Ferry\n- tapOn: Back\n- assertVisible: Ferry.*\n- pressKey: home\n\
+                - assertVisible: Maps\n";
     fs::write(folder.path().join("note.yaml"), flow).unwrap();
     let mut command = thumbwire();
-    command.current_dir(folder.path()).args(["run", "note.yaml", "--device", "virtual-ios"]);
+    command.current_dir(folder.path()).args(["test", "note.yaml", "--device", "virtual-ios"]);
     let output = command.output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));

@@ -174,11 +174,10 @@ async fn a_run_of_the_agent_has_the_phone_for_itself() {
 }
 
 const FLOW: &str = "\
+appId: com.android.notes
 name: Home
-cases:
-  - name: goes home
-    steps:
-      - press: home
+---
+- pressKey: home
 ";
 
 #[tokio::test]
@@ -190,7 +189,7 @@ async fn a_flow_and_a_client_do_not_interfere() {
         let options = Options { folder: None, ..Options::default() };
         let perform = Arc::clone(&session) as Arc<dyn Perform>;
         let runner =
-            FlowRunner { perform, options, watch: Arc::new(NoEvents), pursue: None, goldens: None };
+            FlowRunner { perform, options, events: Arc::new(NoEvents), goals: None, goldens: None };
         let flow = flow(FLOW).unwrap();
         runner.run(&Call::with_timeout(Duration::from_secs(60)), vec![flow]).await
     };

@@ -18,10 +18,11 @@ fn said(output: &Output) -> (String, String, Option<i32>) {
 }
 
 /// The commands whose help is a golden.
-const VERBS: [&str; 19] = [
+const VERBS: [&str; 20] = [
     "",
     "serve",
     "run",
+    "test",
     "demo",
     "eval",
     "screen",
@@ -85,13 +86,14 @@ fn exit_codes_are_the_same_for_all_commands() {
     let path = |name: &str| home.path().join(name).display().to_string();
     let flow = |name: &str, steps: &str| {
         let file = path(name);
-        fs::write(&file, format!("name: Exit code\nsteps:\n{steps}\n")).unwrap();
+        fs::write(&file, format!("appId: com.android.notes\n---\n{steps}\n")).unwrap();
         file
     };
-    let passes = flow("passes.yaml", "  - press: home");
-    let fails = flow("fails.yaml", "  - expect: There is no such text\n    timeout: 100ms");
-    let wrong = flow("wrong.yaml", "  - prss: home");
-    let goal = flow("goal.yaml", "  - goal: Open Maps");
+    let passes = flow("passes.yaml", "- pressKey: home");
+    let fails =
+        flow("fails.yaml", "- assertVisible: { text: There is no such text, timeout: 100 }");
+    let wrong = flow("wrong.yaml", "- prssKey: home");
+    let goal = flow("goal.yaml", "- goal: Open Maps");
     let gives_up = path("gives-up.jsonl");
     fs::write(&gives_up, "{\"reply\": \"{\\\"status\\\": \\\"FAIL\\\"}\"}\n").unwrap();
     let waits = path("waits.jsonl");
@@ -112,7 +114,8 @@ fn exit_codes_are_the_same_for_all_commands() {
     let run = |rest: &[&str], code| check(&[&virtual_run, rest].concat(), code);
     for (flow, code) in [(&passes, 0), (&fails, 1), (&wrong, 2), (&goal, 5)] {
         // What a flow prints on standard error is its progress.
-        let output = thumbwire().args(["run", "-d", "virtual", "-o", &out, flow]).output().unwrap();
+        let output =
+            thumbwire().args(["test", "-d", "virtual", "-o", &out, flow]).output().unwrap();
         let (out, err, found) = said(&output);
         assert_eq!(found, Some(code), "{flow}: {out}{err}");
     }

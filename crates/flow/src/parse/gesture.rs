@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use thumbwire_device::{Key, KeyCode, Orientation, Point};
 
+use super::Reader;
 use super::arguments::Arguments;
-use super::selector::{has_selector, locator, selector_keys};
+use super::context::{Parameters, ParseContext, names};
+use super::selector::{element, has_selector};
 use super::value::{self, MapValues as _};
-use crate::parse_file::Reader;
-use crate::parse_value::{Parameters, ParseContext, names};
-use crate::plan::{Locator, Place, RelativePoint, ScrollTo, StepKind, SwipeEnd, Touch};
+use crate::plan::{Place, RelativePoint, SCROLL_DISTANCE, ScrollTo, StepKind, SwipeEnd, Touch};
 use crate::yaml::{Value, ValueKind};
 use thumbwire_core::action::{Action, Direction};
 
@@ -24,12 +24,6 @@ const SWIPE: Duration = Duration::from_millis(400);
 
 /// How long `scrollUntilVisible` scrolls.
 const SCROLLING: Duration = Duration::from_secs(20);
-
-/// The distance of one scroll, in screens: Maestro swipes from the centre to a tenth before the edge.
-const SCROLL: f64 = 0.4;
-
-/// Scrolls that never end because a list loads more and more. Each takes about a second.
-const MOST_SCROLLS: u32 = 1000;
 
 const DIRECTIONS: [(&str, Direction); 4] = [
     ("UP", Direction::Up),
@@ -74,51 +68,53 @@ const KEYS: [(&str, Key); 30] = [
 
 pub(super) fn tap(
     _: &mut Reader<'_>,
-    given: &mut Arguments<'_>,
-    reading: &mut ParseContext,
+    arguments: &mut Arguments<'_>,
+    context: &mut ParseContext,
 ) -> Option<StepKind> {
-    touch(given, reading).map(StepKind::Touch)
+    touch(arguments, context).map(StepKind::Touch)
 }
 
 pub(super) fn double_tap(
     _: &mut Reader<'_>,
-    given: &mut Arguments<'_>,
-    reading: &mut ParseContext,
+    arguments: &mut Arguments<'_>,
+    context: &mut ParseContext,
 ) -> Option<StepKind> {
-    touch(given, reading).map(|touch| StepKind::Touch(Touch { taps: 2, ..touch }))
+    touch(arguments, context).map(|touch| StepKind::Touch(Touch { taps: 2, ..touch }))
 }
 
 pub(super) fn long_press(
     _: &mut Reader<'_>,
-    given: &mut Arguments<'_>,
-    reading: &mut ParseContext,
+    arguments: &mut Arguments<'_>,
+    context: &mut ParseContext,
 ) -> Option<StepKind> {
-    touch(given, reading).map(|touch| StepKind::Touch(Touch { held: Some(PRESS), ..touch }))
+    let parameters = arguments.parameters();
+    let duration = match &mut arguments.map {
+        Some(map) => map.time("duration", parameters, context),
+        None => None,
+    };
+    let held = Some(duration.unwrap_or(PRESS));
+    touch(arguments, context).map(|touch| StepKind::Touch(Touch { held, ..touch }))
 }
 
-fn touch(given: &mut Arguments<'_>, reading: &mut ParseContext) -> Option<Touch> {
-    let parameters = given.parameters();
+fn touch(arguments: &mut Arguments<'_>, context: &mut ParseContext) -> Option<Touch> {
+    let parameters = arguments.parameters();
     let once = |at| Touch { at, held: None, taps: 1, pause: PAUSE, again_if_unchanged: false };
-    let Some(map) = &mut given.map else {
-        let sought = locator(given.value, &given.of, parameters, reading)?;
-        return Some(once(Place::Element(sought, None)));
+    let Some(map) = &mut arguments.map else {
+        return Some(once(Place::Element(arguments.element(context)?, None)));
     };
-    let taps = map.count("repeat", 1000, parameters, reading).unwrap_or(1).max(1);
-    let pause = map.time("delay", parameters, reading).unwrap_or(PAUSE);
-    let again = map.boolean("retryTapIfNoChange", parameters, reading).unwrap_or_default();
+    let taps = map.count("repeat", 1000, parameters, context).unwrap_or(1).max(1);
+    let pause = map.time("delay", parameters, context).unwrap_or(PAUSE);
+    let again = map.boolean("retryTapIfNoChange", parameters, context).unwrap_or_default();
     // Hints of how long to wait for animations: each command waits for what it needs.
-    map.time("waitToSettleTimeoutMs", parameters, reading);
-    map.boolean("waitUntilVisible", parameters, reading);
+    map.time("waitToSettleTimeoutMs", parameters, context);
+    map.boolean("waitUntilVisible", parameters, context);
     let point = match map.take("point") {
-        Some(point) => Some(relative_point(point, "`point`", parameters, reading)?),
+        Some(point) => Some(relative_point(point, "`point`", parameters, context)?),
         None => None,
     };
     let at = match point {
         Some(point) if !has_selector(map) => Place::Point(point),
-        _ => {
-            let sought = selector_keys(map, &given.of, parameters, reading)?;
-            Place::Element(Locator::Pattern(Box::new(sought)), point)
-        }
+        _ => Place::Element(arguments.element(context)?, point),
     };
     Some(Touch { taps, pause, again_if_unchanged: again, ..once(at) })
 }
@@ -128,9 +124,9 @@ fn relative_point(
     value: &Value,
     of: &str,
     parameters: &Parameters,
-    reading: &mut ParseContext,
+    context: &mut ParseContext,
 ) -> Option<RelativePoint> {
-    let text = value::words(value, of, parameters, reading)?;
+    let text = value::nonempty_text(value, of, parameters, context)?;
     let point = text.split_once(',').and_then(|(x, y)| {
         let (x, y) = (x.trim(), y.trim());
         match (x.strip_suffix('%'), y.strip_suffix('%')) {
@@ -152,39 +148,39 @@ fn relative_point(
     });
     if point.is_none() {
         let what = format!("{of} must be a point such as \"50%,50%\" or \"100,200\", not {text:?}");
-        reading.error(&value.at, what);
+        context.error(&value.at, what);
     }
     point
 }
 
 pub(super) fn swipe(
     _: &mut Reader<'_>,
-    given: &mut Arguments<'_>,
-    reading: &mut ParseContext,
+    arguments: &mut Arguments<'_>,
+    context: &mut ParseContext,
 ) -> Option<StepKind> {
-    let parameters = given.parameters();
-    let map = given.keys(reading)?;
-    let lasting = map.time("duration", parameters, reading).unwrap_or(SWIPE);
-    map.time("waitToSettleTimeoutMs", parameters, reading);
+    let parameters = arguments.parameters();
+    let map = arguments.keys(context)?;
+    let duration = map.time("duration", parameters, context).unwrap_or(SWIPE);
+    map.time("waitToSettleTimeoutMs", parameters, context);
     if let (Some(start), Some(end)) = (map.take("start"), map.take("end")) {
-        let start = relative_point(start, "`start`", parameters, reading);
-        let end = relative_point(end, "`end`", parameters, reading);
+        let start = relative_point(start, "`start`", parameters, context);
+        let end = relative_point(end, "`end`", parameters, context);
         let (from, to) = (Place::Point(start?), SwipeEnd::Point(end?));
-        return Some(StepKind::SwipeFrom { from, to, lasting });
+        return Some(StepKind::SwipeFrom { from, to, duration });
     }
     let from = match map.take("from") {
-        Some(from) => Some(locator(from, "`from`", parameters, reading)?),
+        Some(from) => Some(element(from, "`from`", parameters, context)?),
         None => None,
     };
-    let Some(direction) = map.one_of("direction", &DIRECTIONS, parameters, reading) else {
+    let Some(direction) = map.one_of("direction", &DIRECTIONS, parameters, context) else {
         if !map.was_taken("direction") {
-            reading.error(map.at(), "`swipe` needs a `direction`, or `start` and `end`");
+            context.error(map.at(), "`swipe` needs a `direction`, or `start` and `end`");
         }
         return None;
     };
     if let Some(from) = from {
         let (from, to) = (Place::Element(from, None), SwipeEnd::Edge(direction));
-        return Some(StepKind::SwipeFrom { from, to, lasting });
+        return Some(StepKind::SwipeFrom { from, to, duration });
     }
     let (from, to) = match direction {
         Direction::Up => ((50.0, 50.0), (50.0, 10.0)),
@@ -194,37 +190,35 @@ pub(super) fn swipe(
     };
     let percent = |(x, y)| RelativePoint::Percent(x, y);
     let (from, to) = (Place::Point(percent(from)), SwipeEnd::Point(percent(to)));
-    Some(StepKind::SwipeFrom { from, to, lasting })
+    Some(StepKind::SwipeFrom { from, to, duration })
 }
 
 pub(super) fn scroll() -> StepKind {
-    StepKind::Act(Action::Scroll { direction: Direction::Down, distance: SCROLL })
+    StepKind::Act(Action::Scroll { direction: Direction::Down, distance: SCROLL_DISTANCE })
 }
 
 pub(super) fn scroll_until_visible(
     _: &mut Reader<'_>,
-    given: &mut Arguments<'_>,
-    reading: &mut ParseContext,
+    arguments: &mut Arguments<'_>,
+    context: &mut ParseContext,
 ) -> Option<StepKind> {
-    let parameters = given.parameters();
-    let map = given.keys(reading)?;
-    let direction = map.one_of("direction", &DIRECTIONS, parameters, reading);
-    let within = map.time("timeout", parameters, reading).unwrap_or(SCROLLING);
+    let parameters = arguments.parameters();
+    let map = arguments.keys(context)?;
+    let direction = map.one_of("direction", &DIRECTIONS, parameters, context);
+    let within = map.time("timeout", parameters, context).unwrap_or(SCROLLING);
     // A slower finger only guards against skipping, and our scrolls skip nothing.
-    map.count("speed", 100, parameters, reading);
-    map.time("waitToSettleTimeoutMs", parameters, reading);
-    let share = map.count("visibilityPercentage", 100, parameters, reading).unwrap_or(100);
-    let center = map.boolean("centerElement", parameters, reading).unwrap_or_default();
-    let Some(element) = map.take("element") else {
-        reading.error(map.at(), "`scrollUntilVisible` needs an `element`");
+    map.count("speed", 100, parameters, context);
+    map.time("waitToSettleTimeoutMs", parameters, context);
+    let share = map.count("visibilityPercentage", 100, parameters, context).unwrap_or(100);
+    let center = map.boolean("centerElement", parameters, context).unwrap_or_default();
+    let Some(value) = map.take("element") else {
+        context.error(map.at(), "`scrollUntilVisible` needs an `element`");
         return None;
     };
     Some(StepKind::ScrollTo(ScrollTo {
-        sought: locator(element, "`element`", parameters, reading)?,
+        element: element(value, "`element`", parameters, context)?,
         direction: direction.unwrap_or(Direction::Down),
-        distance: SCROLL,
-        max: MOST_SCROLLS,
-        within: Some(within),
+        within,
         visible_share: f64::from(share) / 100.0,
         center,
     }))
@@ -236,24 +230,31 @@ pub(super) fn back() -> StepKind {
 
 pub(super) fn press_key(
     _: &mut Reader<'_>,
-    given: &mut Arguments<'_>,
-    reading: &mut ParseContext,
+    arguments: &mut Arguments<'_>,
+    context: &mut ParseContext,
 ) -> Option<StepKind> {
-    let at = &given.value.at;
-    let name = given.text("key", reading)?;
+    let at = &arguments.value.at;
+    let name = arguments.text("key", context)?;
     let key = KEYS.iter().find(|(known, _)| known.eq_ignore_ascii_case(name.trim()));
-    let Some((_, key)) = key else {
+    let key = key.map(|(_, key)| *key);
+    // Maestro has no name for most of Android's keys.
+    let is_android = name.starts_with("KEYCODE_");
+    let key = key.or_else(|| KeyCode::from_name(&name).filter(|_| is_android).map(Key::Android));
+    if key.is_none() {
         let known: Vec<&str> = KEYS.iter().map(|(name, _)| *name).collect();
-        reading.error(at, format!("unknown key {name:?}; known ones: {}", names(&known)));
-        return None;
-    };
-    Some(StepKind::Act(Action::Press(*key)))
+        let what = format!(
+            "unknown key {name:?}; known ones: {}, and Android's such as `KEYCODE_MENU`",
+            names(&known)
+        );
+        context.error(at, what);
+    }
+    key.map(|key| StepKind::Act(Action::Press(key)))
 }
 
 pub(super) fn set_orientation(
     _: &mut Reader<'_>,
-    given: &mut Arguments<'_>,
-    reading: &mut ParseContext,
+    arguments: &mut Arguments<'_>,
+    context: &mut ParseContext,
 ) -> Option<StepKind> {
     const ORIENTATIONS: [(&str, Option<Orientation>); 4] = [
         ("PORTRAIT", Some(Orientation::Portrait)),
@@ -261,17 +262,17 @@ pub(super) fn set_orientation(
         ("LANDSCAPE_RIGHT", Some(Orientation::Landscape)),
         ("UPSIDE_DOWN", None),
     ];
-    let parameters = given.parameters();
-    let orientation = match &mut given.map {
-        Some(map) => map.one_of("orientation", &ORIENTATIONS, parameters, reading),
-        None => value::one_of(given.value, &given.of, &ORIENTATIONS, parameters, reading),
+    let parameters = arguments.parameters();
+    let orientation = match &mut arguments.map {
+        Some(map) => map.one_of("orientation", &ORIENTATIONS, parameters, context),
+        None => value::one_of(arguments.value, &arguments.of, &ORIENTATIONS, parameters, context),
     };
     match orientation? {
         Some(orientation) => Some(StepKind::Act(Action::SetOrientation(orientation))),
         None => {
             let what =
                 "`setOrientation: UPSIDE_DOWN` is not supported: use PORTRAIT or LANDSCAPE_LEFT";
-            reading.error(&given.value.at, what);
+            context.error(&arguments.value.at, what);
             None
         }
     }
@@ -280,13 +281,14 @@ pub(super) fn set_orientation(
 /// `action: back`, as early flows have it.
 pub(super) fn action(
     _: &mut Reader<'_>,
-    given: &mut Arguments<'_>,
-    reading: &mut ParseContext,
+    arguments: &mut Arguments<'_>,
+    context: &mut ParseContext,
 ) -> Option<StepKind> {
     let these = ["back", "hideKeyboard", "scroll", "clearKeychain", "pasteText"];
-    if matches!(given.value.kind, ValueKind::Text(_)) {
+    if matches!(arguments.value.kind, ValueKind::Text(_)) {
         let named: Vec<(&str, &str)> = these.iter().map(|name| (*name, *name)).collect();
-        let name = value::one_of(given.value, &given.of, &named, given.parameters(), reading)?;
+        let name =
+            value::one_of(arguments.value, &arguments.of, &named, arguments.parameters(), context)?;
         return Some(match name {
             "back" => back(),
             "hideKeyboard" => StepKind::HideKeyboard,
@@ -295,6 +297,6 @@ pub(super) fn action(
             _ => StepKind::Paste,
         });
     }
-    reading.error(&given.value.at, format!("`action` must be one of {}", names(&these)));
+    context.error(&arguments.value.at, format!("`action` must be one of {}", names(&these)));
     None
 }

@@ -1,20 +1,20 @@
-//! Commands: their table, and what all of them have in common (`label`, `optional`).
+//! Commands: their table, and what all of them have in common (`label`, `optional`, `timeout`).
 //!
-//! Begin with [`COMMANDS`] and [`REFUSED`].
+//! Begin with [`COMMANDS`] and [`REFUSED`]. To add a command, add its row and its function.
 
 use super::arguments::Arguments;
+use super::context::{ParseContext, suggestion};
 use super::value::MapValues as _;
-use super::{LOOKUP, MaestroScope, SHORT_LOOKUP, app, assertion, control, gesture, text};
+use super::{MAX_STEPS, Reader, SHORT_LOOKUP, Scope, app, assertion, control, gesture, text};
 use crate::error::{SourceLocation, nearest};
-use crate::parse_file::{MOST_STEPS, Reader};
-use crate::parse_value::{ParseContext, suggestion};
 use crate::plan::{FlowStep, StepKind};
 use crate::yaml::{Value, ValueKind};
+use thumbwire_core::action::Action;
 
 type ParseCommand = fn(&mut Reader<'_>, &mut Arguments<'_>, &mut ParseContext) -> Option<StepKind>;
 
-/// The commands.
-const COMMANDS: [(&str, ParseCommand); 44] = [
+/// The commands: Maestro's, then ours.
+const COMMANDS: [(&str, ParseCommand); 55] = [
     ("launchApp", app::launch),
     ("stopApp", app::stop),
     ("killApp", app::stop),
@@ -59,6 +59,17 @@ const COMMANDS: [(&str, ParseCommand); 44] = [
     ("repeat", control::repeat),
     ("retry", control::retry),
     ("action", gesture::action),
+    ("assertApp", assertion::app),
+    ("assertCount", assertion::element_count),
+    ("assertDeviceClipboard", assertion::device_clipboard),
+    ("assertState", assertion::state),
+    ("case", control::misplaced_case),
+    ("goal", control::goal),
+    ("installApp", app::install),
+    ("pasteDeviceClipboard", |_, _, _| Some(StepKind::PasteDeviceClipboard)),
+    ("setDeviceClipboard", text::set_device_clipboard),
+    ("unlock", |_, _, _| Some(StepKind::Act(Action::Unlock))),
+    ("wait", assertion::wait),
 ];
 
 /// Commands that are not supported, and what to do instead.
@@ -71,8 +82,8 @@ const REFUSED: [(&str, &str); 8] = [
         "runScript",
         "JavaScript is not run: run the script before the flow and pass its results with --param NAME=VALUE",
     ),
-    ("assertWithAI", "write a Thumbwire flow with a step `goal`, which asks a model"),
-    ("assertNoDefectsWithAI", "write a Thumbwire flow with a step `goal`, which asks a model"),
+    ("assertWithAI", "use `goal`, which asks a model"),
+    ("assertNoDefectsWithAI", "use `goal`, which asks a model"),
     ("extractTextWithAI", "use `copyTextFrom` with the element that has the text"),
     ("addMedia", "copy the files to the phone before the flow, with the tool mobile_push_file"),
     ("setAirplaneMode", "switch it in the Settings app, as a person would"),
@@ -84,23 +95,23 @@ impl Reader<'_> {
     pub(super) fn commands(
         &mut self,
         value: &Value,
-        scope: &MaestroScope,
-        reading: &mut ParseContext,
+        scope: &Scope,
+        context: &mut ParseContext,
     ) -> Vec<FlowStep> {
         let listed = match value.kind {
             ValueKind::Null => &[],
-            _ => reading.list(value, "the commands"),
+            _ => context.list(value, "the commands"),
         };
         let mut steps = Vec::new();
         for one in listed {
             if !self.count_step() {
                 let what = format!(
-                    "the flow has more than {MOST_STEPS} steps, including the flows that it runs"
+                    "the flow has more than {MAX_STEPS} steps, including the flows that it runs"
                 );
-                reading.error(&one.at, what);
+                context.error(&one.at, what);
                 break;
             }
-            steps.extend(self.command(one, scope, reading));
+            steps.extend(self.command(one, scope, context));
         }
         steps
     }
@@ -109,8 +120,8 @@ impl Reader<'_> {
     fn command(
         &mut self,
         value: &Value,
-        scope: &MaestroScope,
-        reading: &mut ParseContext,
+        scope: &Scope,
+        context: &mut ParseContext,
     ) -> Option<FlowStep> {
         let nothing = Value { at: value.at.clone(), kind: ValueKind::Null };
         let (word, at, inner) = match &value.kind {
@@ -118,11 +129,11 @@ impl Reader<'_> {
             ValueKind::Map(entries) => match entries.as_slice() {
                 [(key, inner)] => (key.name.as_str(), &key.at, inner),
                 [] => {
-                    reading.error(&value.at, "this command is empty");
+                    context.error(&value.at, "this command is empty");
                     return None;
                 }
                 [(first, _), (second, _), ..] => {
-                    reading.error(&second.at, format!(
+                    context.error(&second.at, format!(
                         "a command has one key, but this one has `{}` and `{}`; indent what belongs to `{}`, or start a new command with `- `",
                         first.name, second.name, first.name
                     ));
@@ -131,22 +142,22 @@ impl Reader<'_> {
             },
             ValueKind::Null | ValueKind::List(_) => {
                 let what = format!("a command must be a word or a map, not {}", value.kind());
-                reading.error(&value.at, what);
+                context.error(&value.at, what);
                 return None;
             }
         };
         let Some((name, parse)) = COMMANDS.into_iter().find(|(name, _)| *name == word) else {
-            unknown(word, at, reading);
+            unknown(word, at, context);
             return None;
         };
         let mut map = match inner.kind {
-            ValueKind::Map(_) => reading.map(inner, &format!("`{name}`")),
+            ValueKind::Map(_) => context.map(inner, &format!("`{name}`")),
             _ => None,
         };
         let (label, optional) = match &mut map {
             Some(map) => (
-                map.text("label", &scope.parameters, reading),
-                map.boolean("optional", &scope.parameters, reading).unwrap_or_default(),
+                map.text("label", &scope.parameters, context),
+                map.boolean("optional", &scope.parameters, context).unwrap_or_default(),
             ),
             None => (None, false),
         };
@@ -154,31 +165,34 @@ impl Reader<'_> {
         // Errors about an empty value point to its key.
         let keyed = Value { at: at.clone(), kind: ValueKind::Null };
         let inner = if inner.kind == ValueKind::Null { &keyed } else { inner };
-        let mut given = Arguments { name, of, value: inner, map, scope, timeout: None, retry: 0 };
-        let deed = parse(self, &mut given, reading);
-        let Arguments { of, map, timeout, retry, .. } = given;
-        if let Some(map) = map {
-            map.end(reading, &of);
+        let mut arguments =
+            Arguments { name, of, value: inner, map, scope, timeout: None, retry: 0 };
+        let kind = parse(self, &mut arguments, context);
+        let Arguments { of, map, mut timeout, retry, .. } = arguments;
+        if let Some(mut map) = map {
+            // Some commands have a `timeout` with a meaning of its own, and have taken it.
+            timeout = timeout.or_else(|| map.time("timeout", &scope.parameters, context));
+            map.end(context, &of);
         }
-        let timeout = timeout.unwrap_or(if optional { SHORT_LOOKUP } else { LOOKUP });
-        let deed = deed?;
+        let inherited = if optional { scope.timeout.min(SHORT_LOOKUP) } else { scope.timeout };
+        let timeout = timeout.unwrap_or(inherited);
+        let kind = kind?;
         // A command of several steps is called by its name.
-        let is_group = matches!(&deed, StepKind::When { conditions, .. } if conditions.is_empty());
+        let is_group = matches!(&kind, StepKind::When { conditions, .. } if conditions.is_empty());
         let name = label.or_else(|| is_group.then(|| name.to_owned()));
-        Some(FlowStep { at: at.clone(), name, deed, optional, retry, timeout })
+        Some(FlowStep { at: at.clone(), name, kind, optional, retry, timeout })
     }
 }
 
-fn unknown(word: &str, at: &SourceLocation, reading: &mut ParseContext) {
+fn unknown(word: &str, at: &SourceLocation, context: &mut ParseContext) {
     if let Some((name, instead)) = REFUSED.into_iter().find(|(name, _)| *name == word) {
-        reading.error(at, format!("`{name}` is not supported: {instead}"));
+        context.error(at, format!("`{name}` is not supported: {instead}"));
         return;
     }
-    let known = COMMANDS.into_iter().map(|(name, _)| name);
-    let hint = nearest(word, known);
+    let hint = nearest(word, COMMANDS.into_iter().map(|(name, _)| name));
     let hint = match hint {
         Some(_) => suggestion(hint),
-        None => "; docs/flows.md lists those of Maestro's commands that are supported".into(),
+        None => "; docs/flows.md lists the commands".into(),
     };
-    reading.error(at, format!("unknown command `{word}`{hint}"));
+    context.error(at, format!("unknown command `{word}`{hint}"));
 }

@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
-use super::MaestroScope;
+use super::Scope;
+use super::context::{MapReader, Parameters, ParseContext};
+use super::selector::{element, element_keys};
 use super::value::{self, MapValues as _};
-use crate::parse_value::{MapReader, Parameters, ParseContext};
+use crate::element_pattern::ElementPattern;
 use crate::yaml::Value;
 
 /// A command's arguments.
@@ -17,7 +19,7 @@ pub(super) struct Arguments<'a> {
     pub(super) value: &'a Value,
     /// The value's keys, if it is a map.
     pub(super) map: Option<MapReader<'a>>,
-    pub(super) scope: &'a MaestroScope,
+    pub(super) scope: &'a Scope,
     /// How long the command waits, if it says so.
     pub(super) timeout: Option<Duration>,
     /// How often to repeat it if it fails.
@@ -30,25 +32,34 @@ impl<'a> Arguments<'a> {
     }
 
     /// The text that the command has as its value, or under this key.
-    pub(super) fn text(&mut self, key: &'static str, reading: &mut ParseContext) -> Option<String> {
+    pub(super) fn text(&mut self, key: &'static str, context: &mut ParseContext) -> Option<String> {
         let parameters = self.parameters();
         match &mut self.map {
-            None => value::words(self.value, &self.of, parameters, reading),
+            None => value::nonempty_text(self.value, &self.of, parameters, context),
             Some(map) => {
-                let text = map.text(key, parameters, reading);
+                let text = map.text(key, parameters, context);
                 if text.is_none() && !map.was_taken(key) {
-                    reading.error(map.at(), format!("{} needs `{key}`", self.of));
+                    context.error(map.at(), format!("{} needs `{key}`", self.of));
                 }
                 text
             }
         }
     }
 
+    /// The element that the command has as its value, or describes by its keys.
+    pub(super) fn element(&mut self, context: &mut ParseContext) -> Option<Box<ElementPattern>> {
+        let parameters = self.parameters();
+        match &mut self.map {
+            None => element(self.value, &self.of, parameters, context),
+            Some(map) => element_keys(map, &self.of, parameters, context),
+        }
+    }
+
     /// The keys of the command, which must be a map.
-    pub(super) fn keys(&mut self, reading: &mut ParseContext) -> Option<&mut MapReader<'a>> {
+    pub(super) fn keys(&mut self, context: &mut ParseContext) -> Option<&mut MapReader<'a>> {
         if self.map.is_none() {
             let what = format!("{} must be a map (`key: value`)", self.of);
-            reading.error(&self.value.at, what);
+            context.error(&self.value.at, what);
         }
         self.map.as_mut()
     }

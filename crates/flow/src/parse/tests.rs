@@ -1,9 +1,9 @@
-//! Flows of Maestro's: public ones, the plan that a command becomes, and errors.
+//! Public flows, the plan that a command becomes, and errors.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use crate::plan::{Case, Flow, FlowStep};
+use crate::plan::{Case, CrashScope, Flow, FlowStep, StepKind};
 use crate::{FlowError, read};
 
 fn files(path: &Path) -> Result<String, String> {
@@ -24,7 +24,7 @@ fn whole(text: &str) -> Result<Case, Vec<FlowError>> {
             Ok("appId: com.other.app\nenv:\n  ROLE: ${ROLE || 'guest'}\n---\n- launchApp\n- inputText: ${ROLE}\n".to_owned())
         }
         Some("flows/loop.yaml") => Ok("appId: a.b\n---\n- runFlow: loop.yaml\n".to_owned()),
-        Some("flows/ours.yaml") => Ok("steps: [launch]\n".to_owned()),
+        Some("flows/list.yaml") => Ok("- launchApp\n".to_owned()),
         _ => Err("there is no such file".to_owned()),
     }
     };
@@ -40,7 +40,7 @@ fn outline(steps: &[FlowStep]) -> String {
             let retry =
                 if step.retry > 0 { format!(" (retry {})", step.retry) } else { String::new() };
             out.push_str(&format!("{}{step}{optional}{retry}\n", "  ".repeat(depth)));
-            add(step.deed.nested(), depth + 1, out);
+            add(step.kind.nested(), depth + 1, out);
         }
     }
     let mut out = String::new();
@@ -103,7 +103,7 @@ fn public_flows_are_read() {
         "SUBJECT",
         "IDENTITY",
     ];
-    let mut parameters: crate::parse_value::Parameters =
+    let mut parameters: super::context::Parameters =
         known.map(|name| (name.to_owned(), "com.example.app".to_owned())).into();
     parameters.insert("INDEX".into(), "0".into());
     let mut open: Vec<PathBuf> = vec![root.clone()];
@@ -263,12 +263,65 @@ fn flows_are_made_of_other_flows() {
 }
 
 #[test]
-fn timeouts_are_those_of_maestro() {
-    let case = flow(
-        "- tapOn: A\n- tapOn: { text: A, optional: true }\n- extendedWaitUntil: { visible: A, timeout: 300_000 }\n",
+fn commands_wait_as_long_as_maestro_unless_told_otherwise() {
+    let times = |text: &str| -> Vec<u64> {
+        whole(text).unwrap().steps.iter().map(|step| step.timeout.as_secs()).collect()
+    };
+    let commands = "- tapOn: A\n- tapOn: { text: A, optional: true }\n\
+                    - extendedWaitUntil: { visible: A, timeout: 300_000 }\n\
+                    - tapOn: { text: A, timeout: 1000 }\n";
+    assert_eq!(times(&format!("appId: a.b\n---\n{commands}")), [17, 7, 300, 1]);
+    assert_eq!(times(&format!("appId: a.b\ntimeout: 5000\n---\n{commands}")), [5, 5, 300, 1]);
+}
+
+#[test]
+fn our_commands_become_steps() {
+    check(
+        "- assertState: { element: Wi-Fi, checked: true, equals: \"\" }\n\
+         - assertCount: { element: { class: Switch, clickable: true }, count: 3 }\n\
+         - assertApp: com.other.app\n- assertDeviceClipboard: A\n- setDeviceClipboard: { text: A }\n\
+         - pasteDeviceClipboard\n- installApp: ../app.apk\n- goal: Buy milk\n- unlock\n\
+         - wait: 500\n- longPressOn: { text: A, duration: 1500 }\n- pressKey: KEYCODE_MENU\n",
+        r#"
+        expect "Wi-Fi" checked and equals ""
+        expect 3 of class "Switch", clickable
+        expect app com.other.app
+        expect the phone's clipboard to have "A"
+        set the clipboard to 1 characters
+        paste the phone's clipboard
+        install app.apk
+        goal "Buy milk"
+        unlock the phone
+        wait 0.5 s
+        long press "A" for 1.5 s
+        press KEYCODE_MENU"#,
     );
-    let times: Vec<u64> = case.unwrap().steps.iter().map(|step| step.timeout.as_secs()).collect();
-    assert_eq!(times, [17, 7, 300]);
+    let golden = "appId: a.b\n---\n- assertScreenshot: { path: goldens/home, \
+                  thresholdPercentage: 99.5, colorTolerance: 0, statusBar: true, \
+                  mask: [Clock, { rect: [0, 10, 20, 30] }] }\n";
+    let case = whole(golden).unwrap();
+    let StepKind::ExpectScreenshot(golden) = &case.steps[0].kind else { panic!("{case:?}") };
+    assert_eq!(golden.file, Path::new("flows/goldens/home.png"));
+    assert!((golden.tolerance - 0.005).abs() < 1e-9, "{golden:?}");
+    assert!(golden.with_status_bar && golden.color_tolerance == 0, "{golden:?}");
+    assert_eq!(golden.masks.len(), 2);
+}
+
+#[test]
+fn cases_have_their_own_settings_and_run_the_hooks() {
+    let text = "appId: a.b\nenv: { WHO: Ada }\ntimeout: 5000\nonFlowStart: [back]\n\
+                onFlowComplete: [scroll]\n---\n\
+                - case: { name: one, commands: [{ assertVisible: \"${WHO}\" }] }\n\
+                - case:\n    name: two\n    appId: c.d\n    env: { WHO: Bo }\n    timeout: 1000\n    \
+                crashes: none\n    commands: [stopApp, { assertVisible: \"${WHO}\" }]\n";
+    let sources = |_: &Path| Ok(text.to_owned());
+    let flow = read("test.yaml", &Default::default(), &sources).unwrap();
+    let [one, two] = &flow.cases[..] else { panic!("{flow:?}") };
+    assert_eq!(outline(&one.steps), "press back\nexpect \"Ada\"\n");
+    assert_eq!(outline(&two.steps), "press back\nclose c.d\nexpect \"Bo\"\n");
+    assert_eq!((outline(&one.afterwards), &*two.name), ("scroll down\n".into(), "two"));
+    assert_eq!((one.crashes, two.crashes), (CrashScope::Own, CrashScope::None));
+    assert_eq!([one, two].map(|case| case.steps.last().unwrap().timeout.as_secs()), [5, 1]);
 }
 
 #[test]
@@ -300,20 +353,43 @@ fn what_is_not_supported_is_refused_by_name_and_position() {
     );
     refuse(
         &format!(
-            "{head}- swipe: {{ direction: sideways }}\n- pressKey: F13\n- back: 1\n  scroll: 2\n- runFlow: none.yaml\n- runFlow: loop.yaml\n- runFlow: ours.yaml\n- repeat: {{ commands: [back] }}\n"
+            "{head}- swipe: {{ direction: sideways }}\n- pressKey: F13\n- back: 1\n  scroll: 2\n- runFlow: none.yaml\n- runFlow: loop.yaml\n- runFlow: list.yaml\n- repeat: {{ commands: [back] }}\n"
         ),
         &[
+            "flows/list.yaml:1:1: a flow needs a header with `appId` and a list of commands",
             "flows/loop.yaml:3:12: circular `runFlow`",
             "3:23: `direction` must be one of UP, DOWN, LEFT, RIGHT",
             "4:13: unknown key \"F13\"",
             "6:3: a command has one key",
             "7:12: cannot read flows/none.yaml",
-            "9:12: flows/ours.yaml is not a flow of Maestro's",
             "10:11: `repeat` needs `times` or `while`",
         ],
     );
-    refuse("appId: a.b\n", &["needs a header with `appId` and a list of commands"]);
-    refuse("- launchApp\n", &["needs a header with `appId` and a list of commands"]);
+    refuse(
+        &format!(
+            "{head}- case: {{ name: a, commands: [back] }}\n- back\n- case: {{ name: a }}\n- case: {{ commands: [] }}\n"
+        ),
+        &[
+            "4:3: a flow with `case`s has no other commands",
+            "5:3: a `case` needs `commands`",
+            "5:3: duplicate case name \"a\", already used in line 3",
+            "6:3: a `case` needs a `name`",
+        ],
+    );
+    refuse(
+        &format!(
+            "{head}- runFlow: {{ commands: [{{ case: {{ name: a, commands: [] }} }}] }}\n- assertState: {{ element: A }}\n- assertCount: {{ element: A }}\n- assertState: {{ checked: true }}\n- assertState: {{ element: A, matches: \"([\" }}\n"
+        ),
+        &[
+            "`case` belongs at the top level",
+            "4:16: `assertState` needs what the element must be",
+            "5:16: `assertCount` needs a `count`",
+            "6:16: `assertState` needs an `element`",
+            "7:40: invalid regular expression in `matches`",
+        ],
+    );
+    refuse("appId: a.b\n", &["a flow needs a header with `appId` and a list of commands"]);
+    refuse("- launchApp\n", &["a flow needs a header with `appId` and a list of commands"]);
     refuse("name: x\n---\n- launchApp\n", &["1:1: the header needs `appId`"]);
     refuse(
         &format!("{head}- launchApp: {{ arguments: {{ a: 1 }} }}\n"),

@@ -5,16 +5,16 @@ use std::time::Duration;
 use thumbwire_device::{AppId, Location};
 
 use super::arguments::Arguments;
+use super::context::{ParseContext, names};
 use super::value::{self, MapValues as _};
-use super::{LOOKUP, Launched};
+use super::{LOOKUP, Launched, Reader, beside};
 use crate::error::SourceLocation;
-use crate::parse_file::Reader;
-use crate::parse_value::{ParseContext, names};
 use crate::plan::{FlowStep, StepKind};
 use crate::yaml::{Value, ValueKind};
 use thumbwire_core::action::{Action, AppSelector};
 
-/// Maestro's names of permissions, and Android's. "Permissions" of its documentation; the pairs are those of its driver.
+/// Maestro's names of permissions, and Android's. "Permissions" of its documentation; the pairs are
+/// those of its driver.
 const PERMISSIONS: [(&str, &[&str]); 12] = [
     ("bluetooth", &["BLUETOOTH_CONNECT", "BLUETOOTH_SCAN"]),
     ("calendar", &["READ_CALENDAR", "WRITE_CALENDAR"]),
@@ -34,7 +34,7 @@ const PERMISSIONS: [(&str, &[&str]); 12] = [
 ];
 
 /// The most steps of `travel`, two a second.
-const MOST_PLACES: usize = 2 * 600;
+const MAX_PLACES: usize = 2 * 600;
 
 /// Permissions that only iPhones have. They mean nothing on Android, as in Maestro.
 const OF_IPHONES: [&str; 8] =
@@ -42,20 +42,20 @@ const OF_IPHONES: [&str; 8] =
 
 pub(super) fn launch(
     _: &mut Reader<'_>,
-    given: &mut Arguments<'_>,
-    reading: &mut ParseContext,
+    arguments: &mut Arguments<'_>,
+    context: &mut ParseContext,
 ) -> Option<StepKind> {
-    let parameters = given.parameters();
-    let at = given.value.at.clone();
-    let step = |deed| inner_step(&at, deed);
-    let (clears, stops, keychain, permissions) = match &mut given.map {
+    let parameters = arguments.parameters();
+    let at = arguments.value.at.clone();
+    let step = |kind| inner_step(&at, kind);
+    let (clears, stops, keychain, permissions) = match &mut arguments.map {
         None => (false, true, false, None),
         Some(map) => {
-            let mut is = |key| map.boolean(key, parameters, reading);
+            let mut is = |key| map.boolean(key, parameters, context);
             let (clears, stops, keychain) = (is("clearState"), is("stopApp"), is("clearKeychain"));
             if let Some(arguments) = map.take("arguments") {
                 let what = "`arguments` of `launchApp` are not supported: pass them with a link that the app handles (`openLink`)";
-                reading.error(&arguments.at, what);
+                context.error(&arguments.at, what);
             }
             let is_set = |is: Option<bool>, default| is.unwrap_or(default);
             (
@@ -66,11 +66,11 @@ pub(super) fn launch(
             )
         }
     };
-    let app = match app_of(given, reading)? {
+    let app = match app_of(arguments, context)? {
         Launched::App(app) => app,
         Launched::Url(url) if clears => {
             let what = format!("`clearState` needs an app, and this flow is for {url}");
-            reading.error(&given.value.at, what);
+            context.error(&arguments.value.at, what);
             return None;
         }
         Launched::Url(url) => return Some(StepKind::Act(Action::OpenUrl(url))),
@@ -86,9 +86,8 @@ pub(super) fn launch(
         steps.push(step(StepKind::ClearKeychain));
     }
     match permissions {
-        Some(permissions) => {
-            steps.extend(permission_steps(&app, permissions, given, reading)?.into_iter().map(step))
-        }
+        Some(permissions) => steps
+            .extend(permission_steps(&app, permissions, arguments, context)?.into_iter().map(step)),
         None => steps.push(step(all_permissions(&app, true))),
     }
     let launch = StepKind::Act(Action::Launch(AppSelector::Id(app)));
@@ -101,74 +100,84 @@ pub(super) fn launch(
 
 pub(super) fn stop(
     _: &mut Reader<'_>,
-    given: &mut Arguments<'_>,
-    reading: &mut ParseContext,
+    arguments: &mut Arguments<'_>,
+    context: &mut ParseContext,
 ) -> Option<StepKind> {
-    just_app(given, reading).map(|app| StepKind::Act(Action::Stop(app)))
+    just_app(arguments, context).map(|app| StepKind::Act(Action::Stop(app)))
 }
 
 pub(super) fn clear_state(
     _: &mut Reader<'_>,
-    given: &mut Arguments<'_>,
-    reading: &mut ParseContext,
+    arguments: &mut Arguments<'_>,
+    context: &mut ParseContext,
 ) -> Option<StepKind> {
-    just_app(given, reading).map(|app| StepKind::Act(Action::ClearData(app)))
+    just_app(arguments, context).map(|app| StepKind::Act(Action::ClearData(app)))
 }
 
 pub(super) fn set_permissions(
     _: &mut Reader<'_>,
-    given: &mut Arguments<'_>,
-    reading: &mut ParseContext,
+    arguments: &mut Arguments<'_>,
+    context: &mut ParseContext,
 ) -> Option<StepKind> {
-    let permissions = given.keys(reading)?.take("permissions");
-    let app = just_app(given, reading)?;
+    let permissions = arguments.keys(context)?.take("permissions");
+    let app = just_app(arguments, context)?;
     let Some(permissions) = permissions else {
-        reading.error(&given.value.at, "`setPermissions` needs `permissions`");
+        context.error(&arguments.value.at, "`setPermissions` needs `permissions`");
         return None;
     };
-    let mut steps = permission_steps(&app, permissions, given, reading)?;
+    let mut steps = permission_steps(&app, permissions, arguments, context)?;
     if steps.len() == 1 {
         return steps.pop();
     }
-    let at = given.value.at.clone();
-    let step = |deed| inner_step(&at, deed);
+    let at = arguments.value.at.clone();
+    let step = |kind| inner_step(&at, kind);
     Some(StepKind::When { conditions: Vec::new(), steps: steps.into_iter().map(step).collect() })
+}
+
+/// Its package, by its path relative to the flow.
+pub(super) fn install(
+    _: &mut Reader<'_>,
+    arguments: &mut Arguments<'_>,
+    context: &mut ParseContext,
+) -> Option<StepKind> {
+    let file = arguments.text("path", context)?;
+    Some(StepKind::Install(beside(&arguments.value.at, &file)))
 }
 
 pub(super) fn open_link(
     _: &mut Reader<'_>,
-    given: &mut Arguments<'_>,
-    reading: &mut ParseContext,
+    arguments: &mut Arguments<'_>,
+    context: &mut ParseContext,
 ) -> Option<StepKind> {
-    let parameters = given.parameters();
-    if let Some(map) = &mut given.map {
+    let parameters = arguments.parameters();
+    if let Some(map) = &mut arguments.map {
         for (key, instead) in [
             ("autoVerify", "tap the app in the dialog, if one appears"),
             ("browser", "tap the browser in the dialog, if one appears"),
         ] {
             let at = map.at();
-            if map.boolean(key, parameters, reading) == Some(true) {
+            if map.boolean(key, parameters, context) == Some(true) {
                 let what = format!("`{key}: true` of `openLink` is not supported: {instead}");
-                reading.error(at, what);
+                context.error(at, what);
             }
         }
     }
-    given.text("link", reading).map(|link| StepKind::Act(Action::OpenUrl(link)))
+    arguments.text("link", context).map(|link| StepKind::Act(Action::OpenUrl(link)))
 }
 
 pub(super) fn set_location(
     _: &mut Reader<'_>,
-    given: &mut Arguments<'_>,
-    reading: &mut ParseContext,
+    arguments: &mut Arguments<'_>,
+    context: &mut ParseContext,
 ) -> Option<StepKind> {
-    let parameters = given.parameters();
-    let map = given.keys(reading)?;
+    let parameters = arguments.parameters();
+    let map = arguments.keys(context)?;
     let mut degrees = |key: &'static str, most: f64| match map.take(key) {
         Some(value) => {
-            value::number(value, &format!("`{key}`"), [-most, most], parameters, reading)
+            value::number(value, &format!("`{key}`"), [-most, most], parameters, context)
         }
         None => {
-            reading.error(map.at(), "`setLocation` needs `latitude` and `longitude` in degrees");
+            context.error(map.at(), "`setLocation` needs `latitude` and `longitude` in degrees");
             None
         }
     };
@@ -179,43 +188,43 @@ pub(super) fn set_location(
 /// Maestro moves the phone along straight lines, and so do we: once a second.
 pub(super) fn travel(
     _: &mut Reader<'_>,
-    given: &mut Arguments<'_>,
-    reading: &mut ParseContext,
+    arguments: &mut Arguments<'_>,
+    context: &mut ParseContext,
 ) -> Option<StepKind> {
-    /// The speed if none is given, in metres per second: a slow walk.
+    /// The speed if none is arguments, in metres per second: a slow walk.
     const SPEED: f64 = 1.0;
-    let parameters = given.parameters();
-    let at = given.value.at.clone();
-    let map = given.keys(reading)?;
+    let parameters = arguments.parameters();
+    let at = arguments.value.at.clone();
+    let map = arguments.keys(context)?;
     let speed = match map.take("speed") {
-        Some(speed) => value::number(speed, "`speed`", [0.001, 1e9], parameters, reading)?,
+        Some(speed) => value::number(speed, "`speed`", [0.001, 1e9], parameters, context)?,
         None => SPEED,
     };
     let Some(points) = map.take("points") else {
-        reading.error(map.at(), "`travel` needs `points`, such as \"48.8578, 2.2951\"");
+        context.error(map.at(), "`travel` needs `points`, such as \"48.8578, 2.2951\"");
         return None;
     };
     let mut places = Vec::new();
-    for point in reading.list(points, "`points`") {
-        let text = value::words(point, "a point", parameters, reading)?;
+    for point in context.list(points, "`points`") {
+        let text = value::nonempty_text(point, "a point", parameters, context)?;
         let place = text.split_once(',').and_then(|(latitude, longitude)| {
             Location::new(latitude.trim().parse().ok()?, longitude.trim().parse().ok()?)
         });
         let Some(place) = place else {
             let what = format!("a point must be `latitude, longitude` in degrees, not {text:?}");
-            reading.error(&point.at, what);
+            context.error(&point.at, what);
             return None;
         };
         places.push(place);
     }
     let mut steps = Vec::new();
     for place in way(&places, speed) {
-        if steps.len() >= MOST_PLACES {
+        if steps.len() >= MAX_PLACES {
             let what = format!(
                 "`travel` takes more than {} s; use a higher `speed` in metres per second, or fewer points",
-                MOST_PLACES / 2
+                MAX_PLACES / 2
             );
-            reading.error(&points.at, what);
+            context.error(&points.at, what);
             return None;
         }
         steps.push(inner_step(&at, StepKind::Act(Action::SetLocation(place))));
@@ -224,7 +233,7 @@ pub(super) fn travel(
     Some(StepKind::When { conditions: Vec::new(), steps })
 }
 
-/// The places on the way, a second apart; the given points are among them.
+/// The places on the way, a second apart; the arguments points are among them.
 fn way(points: &[Location], speed: f64) -> impl Iterator<Item = Location> {
     let legs = points.windows(2).flat_map(move |leg| {
         let (from, to) = (leg[0], leg[1]);
@@ -253,31 +262,33 @@ fn distance(a: Location, b: Location) -> f64 {
 }
 
 /// The app that the command names, else the flow's.
-fn app_of(given: &mut Arguments<'_>, reading: &mut ParseContext) -> Option<Launched> {
-    let parameters = given.parameters();
-    let named = match (&mut given.map, &given.value.kind) {
+fn app_of(arguments: &mut Arguments<'_>, context: &mut ParseContext) -> Option<Launched> {
+    let parameters = arguments.parameters();
+    let named = match (&mut arguments.map, &arguments.value.kind) {
         (Some(map), _) => {
-            let named = map.text("appId", parameters, reading);
+            let named = map.text("appId", parameters, context);
             if named.is_none() && map.was_taken("appId") {
                 return None;
             }
-            if let Some(url) = map.text("url", parameters, reading) {
+            if let Some(url) = map.text("url", parameters, context) {
                 return Some(Launched::Url(url));
             }
             named
         }
         (None, ValueKind::Null) => None,
-        (None, _) => Some(value::words(given.value, &given.of, parameters, reading)?),
+        (None, _) => {
+            Some(value::nonempty_text(arguments.value, &arguments.of, parameters, context)?)
+        }
     };
-    Some(named.map_or_else(|| given.scope.target.clone(), |app| Launched::App(AppId(app))))
+    Some(named.map_or_else(|| arguments.scope.target.clone(), |app| Launched::App(AppId(app))))
 }
 
-fn just_app(given: &mut Arguments<'_>, reading: &mut ParseContext) -> Option<AppId> {
-    match app_of(given, reading)? {
+fn just_app(arguments: &mut Arguments<'_>, context: &mut ParseContext) -> Option<AppId> {
+    match app_of(arguments, context)? {
         Launched::App(app) => Some(app),
         Launched::Url(url) => {
-            let what = format!("{} needs an `appId`: this flow is for {url}", given.of);
-            reading.error(&given.value.at, what);
+            let what = format!("{} needs an `appId`: this flow is for {url}", arguments.of);
+            context.error(&arguments.value.at, what);
             None
         }
         Launched::Unknown => None,
@@ -300,16 +311,16 @@ fn full_name(name: &str) -> String {
     format!("android.permission.{name}")
 }
 
-fn inner_step(at: &SourceLocation, deed: StepKind) -> FlowStep {
-    FlowStep { at: at.clone(), name: None, deed, optional: false, retry: 0, timeout: LOOKUP }
+fn inner_step(at: &SourceLocation, kind: StepKind) -> FlowStep {
+    FlowStep { at: at.clone(), name: None, kind, optional: false, retry: 0, timeout: LOOKUP }
 }
 
 /// `all` first, then the others.
 fn permission_steps(
     app: &AppId,
     value: &Value,
-    given: &Arguments<'_>,
-    reading: &mut ParseContext,
+    arguments: &Arguments<'_>,
+    context: &mut ParseContext,
 ) -> Option<Vec<StepKind>> {
     /// Values that grant; `unset` takes a permission away, so that the app asks again.
     const VALUES: [(&str, bool); 7] = [
@@ -321,11 +332,11 @@ fn permission_steps(
         ("never", false),
         ("limited", true),
     ];
-    let map = reading.map(value, "`permissions`")?;
+    let map = context.map(value, "`permissions`")?;
     let (mut all, mut permissions) = (None, Vec::new());
     for (key, value) in map.rest() {
         let of = format!("`{}`", key.name);
-        let granted = value::one_of(value, &of, &VALUES, given.parameters(), reading)?;
+        let granted = value::one_of(value, &of, &VALUES, arguments.parameters(), context)?;
         let known = PERMISSIONS.iter().find(|(name, _)| *name == key.name);
         match (key.name.as_str(), known) {
             ("all", _) => all = Some(all_permissions(app, granted)),
@@ -340,7 +351,7 @@ fn permission_steps(
                     "unknown permission {name:?}; use `all`, one of {}, or a full name such as android.permission.CAMERA",
                     names(&known)
                 );
-                reading.error(&key.at, what);
+                context.error(&key.at, what);
                 return None;
             }
         }

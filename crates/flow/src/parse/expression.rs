@@ -1,19 +1,21 @@
-//! Evaluates the small expressions in `${…}` of Maestro's flows.
+//! Evaluates the small expressions in `${…}`.
 //!
-//! Begin with [`fill`], which replaces all of them in a text, and [`holds`], for conditions. Maestro runs JavaScript there;
-//! what a flow mostly needs of it is a parameter, a default (`${USER || "guest"}`) or a comparison. That much is evaluated
-//! when the file is read. Anything else is refused with what to do instead.
+//! Begin with [`fill`], which replaces all of them in a text, and [`holds`], for conditions.
+//! Maestro runs JavaScript there; what a flow mostly needs of it is a parameter, a default
+//! (`${USER || "guest"}`) or a comparison. That much is evaluated when the file is read. Anything
+//! else is refused with what to do instead.
 
+use std::cmp::Ordering;
 use std::iter::Peekable;
 use std::str::CharIndices;
 
 use thumbwire_device::Platform;
 
+use super::context::Parameters;
 use crate::element_pattern::COPIED_TEXT;
-use crate::parse_value::Parameters;
 
 /// How deep parentheses may be nested.
-const DEEPEST: usize = 32;
+const MAX_DEPTH: usize = 32;
 
 /// What refusals recommend.
 const INSTEAD: &str = "JavaScript is not run; compute the value outside of the flow and pass it with --param NAME=VALUE";
@@ -56,7 +58,7 @@ fn fill_on(text: &str, parameters: &Parameters, platform: Platform) -> Result<St
             }
         }
         rest = behind;
-        if filled.len() > crate::yaml::LONGEST {
+        if filled.len() > crate::yaml::MAX_BYTES {
             return Err("the text is too long after replacing parameters".into());
         }
     }
@@ -64,7 +66,8 @@ fn fill_on(text: &str, parameters: &Parameters, platform: Platform) -> Result<St
     Ok(filled)
 }
 
-/// Whether a condition such as `${ROLE == "admin"}` is true on this platform. Without `${…}` the text itself counts.
+/// Whether a condition such as `${ROLE == "admin"}` is true on this platform. Without `${…}` the
+/// text itself counts.
 ///
 /// # Errors
 /// An expression that is not supported.
@@ -144,6 +147,14 @@ impl Evaluated {
             Self::Number(number) => *number,
             Self::Text(text) if text.trim().is_empty() => 0.0,
             Self::Text(text) => text.trim().parse().unwrap_or(f64::NAN),
+        }
+    }
+
+    /// Two texts are compared as texts, anything else as numbers. `None` if one is not a number.
+    fn order(&self, other: &Self) -> Option<Ordering> {
+        match (self, other) {
+            (Self::Text(a), Self::Text(b)) => Some(a.encode_utf16().cmp(b.encode_utf16())),
+            (a, b) => a.number().partial_cmp(&b.number()),
         }
     }
 
@@ -281,7 +292,7 @@ impl Evaluator<'_> {
 
     fn nested(&mut self) -> Result<Evaluated, String> {
         self.depth += 1;
-        if self.depth > DEEPEST {
+        if self.depth > MAX_DEPTH {
             return Err("it is nested too deep".into());
         }
         let value = self.choice();
@@ -315,16 +326,16 @@ impl Evaluator<'_> {
         let mut value = self.sum()?;
         while let Some(sign) = self.take(&["===", "!==", "==", "!=", "<=", ">=", "<", ">"]) {
             let other = self.sum()?;
-            let (a, b) = (value.number(), other.number());
+            let order = value.order(&other);
             value = Evaluated::Boolean(match sign {
                 "===" => value.equals(&other, true),
                 "!==" => !value.equals(&other, true),
                 "==" => value.equals(&other, false),
                 "!=" => !value.equals(&other, false),
-                "<=" => a <= b,
-                ">=" => a >= b,
-                "<" => a < b,
-                _ => a > b,
+                "<=" => order.is_some_and(Ordering::is_le),
+                ">=" => order.is_some_and(Ordering::is_ge),
+                "<" => order.is_some_and(Ordering::is_lt),
+                _ => order.is_some_and(Ordering::is_gt),
             });
         }
         Ok(value)
@@ -347,7 +358,7 @@ impl Evaluator<'_> {
     fn single(&mut self) -> Result<Evaluated, String> {
         if self.take(&["!"]).is_some() {
             self.depth += 1;
-            if self.depth > DEEPEST {
+            if self.depth > MAX_DEPTH {
                 return Err("it is nested too deep".into());
             }
             let value = self.single();
@@ -455,6 +466,11 @@ mod tests {
             ("${0}", false),
             ("${(N == 3) && !(USER != 'Ada')}", true),
             ("${maestro.platform == 'android'}", true),
+            ("${'b' > 'a'}", true),
+            ("${'10' < '9'}", true),
+            ("${10 < '9'}", false),
+            ("${N <= '3'}", true),
+            ("${OTHER < 1}", false),
         ] {
             let holds = holds(condition, &known(), Platform::Android);
             assert_eq!(holds, Ok(expected), "{condition}");

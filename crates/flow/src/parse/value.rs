@@ -1,72 +1,72 @@
-//! Converts values of Maestro's flows: texts with `${…}`, numbers, times in milliseconds.
+//! Reads texts with `${…}`, numbers, and times in milliseconds.
 
 use std::time::Duration;
 
+use super::context::{MapReader, Parameters, ParseContext, suggestion};
 use super::expression;
 use crate::error::nearest;
-use crate::parse_value::{MapReader, Parameters, ParseContext, suggestion};
 use crate::yaml::Value;
 
 /// The longest time accepted anywhere, in milliseconds: one day.
-const LONGEST: f64 = 86_400_000.0;
+const MAX_TIME: f64 = 86_400_000.0;
 
 /// A text with its expressions replaced.
-pub(super) fn text(
+pub(crate) fn text(
     value: &Value,
     of: &str,
     parameters: &Parameters,
-    reading: &mut ParseContext,
+    context: &mut ParseContext,
 ) -> Option<String> {
-    let written = reading.written(value, of)?;
+    let written = context.written(value, of)?;
     match expression::fill(written, parameters) {
         Ok(text) => Some(text),
         Err(what) => {
-            reading.error(&value.at, what);
+            context.error(&value.at, what);
             None
         }
     }
 }
 
 /// A text that is not empty.
-pub(super) fn words(
+pub(crate) fn nonempty_text(
     value: &Value,
     of: &str,
     parameters: &Parameters,
-    reading: &mut ParseContext,
+    context: &mut ParseContext,
 ) -> Option<String> {
-    let text = text(value, of, parameters, reading)?;
+    let text = text(value, of, parameters, context)?;
     if text.is_empty() {
-        reading.error(&value.at, format!("{of} must not be empty"));
+        context.error(&value.at, format!("{of} must not be empty"));
         return None;
     }
     Some(text)
 }
 
-pub(super) fn number(
+pub(crate) fn number(
     value: &Value,
     of: &str,
     [least, most]: [f64; 2],
     parameters: &Parameters,
-    reading: &mut ParseContext,
+    context: &mut ParseContext,
 ) -> Option<f64> {
-    let text = text(value, of, parameters, reading)?;
+    let text = text(value, of, parameters, context)?;
     let number = text.replace('_', "").trim().parse::<f64>().ok();
     let number = number.filter(|number| (least..=most).contains(number));
     if number.is_none() {
         let what = format!("{of} must be a number from {least} to {most}, not {text:?}");
-        reading.error(&value.at, what);
+        context.error(&value.at, what);
     }
     number
 }
 
 /// Reads the values of a map's keys.
-pub(super) trait MapValues {
+pub(crate) trait MapValues {
     /// The text under this key; `None` if there is none or it is wrong.
     fn text(
         &mut self,
         key: &'static str,
         parameters: &Parameters,
-        reading: &mut ParseContext,
+        context: &mut ParseContext,
     ) -> Option<String>;
 
     /// The boolean under this key.
@@ -74,7 +74,7 @@ pub(super) trait MapValues {
         &mut self,
         key: &'static str,
         parameters: &Parameters,
-        reading: &mut ParseContext,
+        context: &mut ParseContext,
     ) -> Option<bool>;
 
     /// The whole number under this key, up to `most`.
@@ -83,7 +83,7 @@ pub(super) trait MapValues {
         key: &'static str,
         most: u32,
         parameters: &Parameters,
-        reading: &mut ParseContext,
+        context: &mut ParseContext,
     ) -> Option<u32>;
 
     /// The time in milliseconds under this key.
@@ -91,7 +91,7 @@ pub(super) trait MapValues {
         &mut self,
         key: &'static str,
         parameters: &Parameters,
-        reading: &mut ParseContext,
+        context: &mut ParseContext,
     ) -> Option<Duration>;
 
     /// One of these names under this key, in any case.
@@ -100,7 +100,7 @@ pub(super) trait MapValues {
         key: &'static str,
         these: &[(&str, T)],
         parameters: &Parameters,
-        reading: &mut ParseContext,
+        context: &mut ParseContext,
     ) -> Option<T>;
 }
 
@@ -109,19 +109,19 @@ impl MapValues for MapReader<'_> {
         &mut self,
         key: &'static str,
         parameters: &Parameters,
-        reading: &mut ParseContext,
+        context: &mut ParseContext,
     ) -> Option<String> {
         let value = self.take(key)?;
-        words(value, &format!("`{key}`"), parameters, reading)
+        nonempty_text(value, &format!("`{key}`"), parameters, context)
     }
 
     fn boolean(
         &mut self,
         key: &'static str,
         parameters: &Parameters,
-        reading: &mut ParseContext,
+        context: &mut ParseContext,
     ) -> Option<bool> {
-        self.one_of(key, &[("true", true), ("false", false)], parameters, reading)
+        self.one_of(key, &[("true", true), ("false", false)], parameters, context)
     }
 
     fn count(
@@ -129,11 +129,11 @@ impl MapValues for MapReader<'_> {
         key: &'static str,
         most: u32,
         parameters: &Parameters,
-        reading: &mut ParseContext,
+        context: &mut ParseContext,
     ) -> Option<u32> {
         let value = self.take(key)?;
         let range = [0.0, f64::from(most)];
-        let number = number(value, &format!("`{key}`"), range, parameters, reading)?;
+        let number = number(value, &format!("`{key}`"), range, parameters, context)?;
         // Within the range; Maestro drops a fraction too.
         Some(number as u32)
     }
@@ -142,10 +142,10 @@ impl MapValues for MapReader<'_> {
         &mut self,
         key: &'static str,
         parameters: &Parameters,
-        reading: &mut ParseContext,
+        context: &mut ParseContext,
     ) -> Option<Duration> {
         let value = self.take(key)?;
-        let number = number(value, &format!("`{key}`"), [0.0, LONGEST], parameters, reading)?;
+        let number = number(value, &format!("`{key}`"), [0.0, MAX_TIME], parameters, context)?;
         Some(Duration::from_secs_f64(number / 1000.0))
     }
 
@@ -154,28 +154,28 @@ impl MapValues for MapReader<'_> {
         key: &'static str,
         these: &[(&str, T)],
         parameters: &Parameters,
-        reading: &mut ParseContext,
+        context: &mut ParseContext,
     ) -> Option<T> {
         let value = self.take(key)?;
-        one_of(value, &format!("`{key}`"), these, parameters, reading)
+        one_of(value, &format!("`{key}`"), these, parameters, context)
     }
 }
 
 /// One of these names, in any case.
-pub(super) fn one_of<T: Copy>(
+pub(crate) fn one_of<T: Copy>(
     value: &Value,
     of: &str,
     these: &[(&str, T)],
     parameters: &Parameters,
-    reading: &mut ParseContext,
+    context: &mut ParseContext,
 ) -> Option<T> {
-    let text = text(value, of, parameters, reading)?;
+    let text = text(value, of, parameters, context)?;
     if let Some((_, it)) = these.iter().find(|(name, _)| name.eq_ignore_ascii_case(text.trim())) {
         return Some(*it);
     }
     let names: Vec<&str> = these.iter().map(|(name, _)| *name).collect();
     let hint = suggestion(nearest(&text, names.iter().copied()));
     let what = format!("{of} must be one of {}, not {text:?}{hint}", names.join(", "));
-    reading.error(&value.at, what);
+    context.error(&value.at, what);
     None
 }

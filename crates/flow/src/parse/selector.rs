@@ -1,0 +1,170 @@
+//! Parses selectors: a text, or a map of properties and surroundings.
+//!
+//! Begin with [`element`] for a value that is nothing but a selector, and [`element_keys`] for a
+//! command that has the keys of a selector among its own.
+
+use super::context::{MapReader, Parameters, ParseContext, names};
+use super::value::{self, MapValues as _};
+use crate::element_pattern::{
+    ElementPattern, ElementSize, ElementStates, ElementTrait, Side, TextPattern,
+};
+use crate::error::SourceLocation;
+use crate::yaml::{Value, ValueKind};
+
+/// The keys that describe an element.
+const KEYS: [&str; 20] = [
+    "text",
+    "id",
+    "class",
+    "index",
+    "above",
+    "below",
+    "leftOf",
+    "rightOf",
+    "childOf",
+    "containsChild",
+    "containsDescendants",
+    "enabled",
+    "checked",
+    "focused",
+    "selected",
+    "clickable",
+    "width",
+    "height",
+    "tolerance",
+    "traits",
+];
+
+const SIDES: [(&str, Side); 4] = [
+    ("above", Side::Above),
+    ("below", Side::Below),
+    ("leftOf", Side::LeftOf),
+    ("rightOf", Side::RightOf),
+];
+
+/// An element: a text, or a map.
+pub(super) fn element(
+    value: &Value,
+    of: &str,
+    parameters: &Parameters,
+    context: &mut ParseContext,
+) -> Option<Box<ElementPattern>> {
+    if let ValueKind::Text(_) = value.kind {
+        let text = Some(pattern(value, of, parameters, context)?);
+        return Some(Box::new(ElementPattern { text, ..ElementPattern::default() }));
+    }
+    let mut map = context.map(value, of)?;
+    // Maestro accepts these in every selector; only a command's own have a meaning.
+    for key in ["label", "optional", "waitToSettleTimeoutMs", "retryTapIfNoChange"] {
+        map.take(key);
+    }
+    let found = element_keys(&mut map, of, parameters, context);
+    map.end(context, of);
+    found
+}
+
+/// Whether a map describes an element.
+pub(super) fn has_selector(map: &MapReader<'_>) -> bool {
+    map.has(&KEYS)
+}
+
+/// The element that some keys of a map describe.
+pub(super) fn element_keys(
+    map: &mut MapReader<'_>,
+    of: &str,
+    parameters: &Parameters,
+    context: &mut ParseContext,
+) -> Option<Box<ElementPattern>> {
+    if !has_selector(map) {
+        let what = format!("{of} needs an element: a text, or some of {}", names(&KEYS));
+        context.error(map.at(), what);
+        // A misspelt key gets its suggestion from the keys that were asked for.
+        for key in KEYS {
+            map.take(key);
+        }
+        return None;
+    }
+    let errors = context.error_count();
+    let mut found = Box::new(ElementPattern::default());
+    let ElementPattern { text, id, class, .. } = &mut *found;
+    for (key, part) in [("text", text), ("id", id), ("class", class)] {
+        let value = map.take(key);
+        *part = value.and_then(|value| pattern(value, &format!("`{key}`"), parameters, context));
+    }
+    for (key, side) in SIDES {
+        if let Some(other) = nested(map, key, parameters, context) {
+            found.beside.push((side, *other));
+        }
+    }
+    found.parent = nested(map, "childOf", parameters, context);
+    found.child = nested(map, "containsChild", parameters, context);
+    if let Some(list) = map.take("containsDescendants") {
+        let of = "`containsDescendants`";
+        let all = context.list(list, of).iter();
+        let all = all.filter_map(|one| element(one, of, parameters, context));
+        found.descendants = all.map(|one| *one).collect();
+    }
+    found.index = map.count("index", 10_000, parameters, context).map(|n| n as usize);
+    let mut state = |key: &'static str| map.boolean(key, parameters, context);
+    let [enabled, checked, focused, selected, clickable] =
+        ["enabled", "checked", "focused", "selected", "clickable"].map(&mut state);
+    found.states = ElementStates { enabled, checked, focused, selected, clickable };
+    let mut pixels = |key: &'static str| {
+        let number = map.count(key, 100_000, parameters, context)?;
+        i32::try_from(number).ok()
+    };
+    let [width, height, tolerance] = ["width", "height", "tolerance"].map(&mut pixels);
+    found.size = ElementSize { width, height, tolerance: tolerance.unwrap_or_default() };
+    if let Some(list) = map.take("traits") {
+        found.traits = traits(list, parameters, context);
+    }
+    (context.error_count() == errors).then_some(found)
+}
+
+fn nested(
+    map: &mut MapReader<'_>,
+    key: &'static str,
+    parameters: &Parameters,
+    context: &mut ParseContext,
+) -> Option<Box<ElementPattern>> {
+    let value = map.take(key)?;
+    element(value, &format!("`{key}`"), parameters, context)
+}
+
+fn pattern(
+    value: &Value,
+    of: &str,
+    parameters: &Parameters,
+    context: &mut ParseContext,
+) -> Option<TextPattern> {
+    let text = value::nonempty_text(value, of, parameters, context)?;
+    match TextPattern::new(&text) {
+        Ok(pattern) => Some(pattern),
+        Err(what) => {
+            let instead = "describe the element by its surroundings, its id or `index` instead";
+            context.error(&value.at, format!("{of}: {what}; {instead}"));
+            None
+        }
+    }
+}
+
+/// `traits: text`, or several separated by spaces.
+fn traits(value: &Value, parameters: &Parameters, context: &mut ParseContext) -> Vec<ElementTrait> {
+    let Some(all) = value::nonempty_text(value, "`traits`", parameters, context) else {
+        return Vec::new();
+    };
+    let words = all.split([' ', ',']).filter(|word| !word.is_empty());
+    let read = words.filter_map(|word| {
+        let found = ElementTrait::NAMES.iter().find(|(name, _)| *name == word);
+        if found.is_none() {
+            let known: Vec<&str> = ElementTrait::NAMES.iter().map(|(name, _)| *name).collect();
+            unknown_trait(word, &known, &value.at, context);
+        }
+        found.map(|(_, it)| *it)
+    });
+    read.collect()
+}
+
+fn unknown_trait(word: &str, known: &[&str], at: &SourceLocation, context: &mut ParseContext) {
+    context.error(at, format!("unknown trait {word:?}; known ones: {}", names(known)));
+}

@@ -1,0 +1,102 @@
+//! Commands for text: typing, erasing, copying, the clipboard.
+
+use super::Reader;
+use super::arguments::Arguments;
+use super::context::ParseContext;
+use super::value::{self, MapValues as _};
+use crate::plan::{RandomText, StepKind};
+use crate::yaml::ValueKind;
+use thumbwire_core::action::Action;
+
+/// How long a random text is.
+const LENGTH: u32 = 8;
+
+/// The longest random text.
+const MAX_LENGTH: u32 = 10_000;
+
+pub(super) fn input(
+    _: &mut Reader<'_>,
+    arguments: &mut Arguments<'_>,
+    context: &mut ParseContext,
+) -> Option<StepKind> {
+    let parameters = arguments.parameters();
+    let value = match &mut arguments.map {
+        Some(map) => match map.take("text") {
+            Some(text) => text,
+            None => {
+                context.error(map.at(), "`inputText` needs `text`");
+                return None;
+            }
+        },
+        None => arguments.value,
+    };
+    // An empty text types nothing.
+    let written = context.written(value, &arguments.of)?.to_owned();
+    let text = value::text(value, &arguments.of, parameters, context)?;
+    Some(StepKind::Type { text, written })
+}
+
+pub(super) fn input_random(
+    _: &mut Reader<'_>,
+    arguments: &mut Arguments<'_>,
+    context: &mut ParseContext,
+) -> Option<StepKind> {
+    let parameters = arguments.parameters();
+    let length = match &mut arguments.map {
+        Some(map) => map.count("length", MAX_LENGTH, parameters, context).unwrap_or(LENGTH),
+        None => LENGTH,
+    };
+    Some(StepKind::TypeRandom(match arguments.name {
+        "inputRandomText" => RandomText::Letters(length),
+        "inputRandomNumber" => RandomText::Digits(length),
+        "inputRandomEmail" => RandomText::Email,
+        "inputRandomPersonName" => RandomText::PersonName,
+        "inputRandomCityName" => RandomText::City,
+        "inputRandomCountryName" => RandomText::Country,
+        _ => RandomText::Color,
+    }))
+}
+
+/// Without a number, Maestro erases up to 50 characters; we erase the field.
+pub(super) fn erase(
+    _: &mut Reader<'_>,
+    arguments: &mut Arguments<'_>,
+    context: &mut ParseContext,
+) -> Option<StepKind> {
+    const MAX_ERASED: u32 = 1000;
+    let parameters = arguments.parameters();
+    let count = match (&mut arguments.map, &arguments.value.kind) {
+        (Some(map), _) => map.count("charactersToErase", MAX_ERASED, parameters, context),
+        (None, ValueKind::Null) => None,
+        (None, _) => {
+            let range = [0.0, f64::from(MAX_ERASED)];
+            let count = value::number(arguments.value, &arguments.of, range, parameters, context)?;
+            Some(count as u32)
+        }
+    };
+    Some(StepKind::Erase(count))
+}
+
+pub(super) fn copy(
+    _: &mut Reader<'_>,
+    arguments: &mut Arguments<'_>,
+    context: &mut ParseContext,
+) -> Option<StepKind> {
+    arguments.element(context).map(StepKind::Copy)
+}
+
+pub(super) fn set_clipboard(
+    _: &mut Reader<'_>,
+    arguments: &mut Arguments<'_>,
+    context: &mut ParseContext,
+) -> Option<StepKind> {
+    arguments.text("text", context).map(StepKind::SetCopied)
+}
+
+pub(super) fn set_device_clipboard(
+    _: &mut Reader<'_>,
+    arguments: &mut Arguments<'_>,
+    context: &mut ParseContext,
+) -> Option<StepKind> {
+    arguments.text("text", context).map(|text| StepKind::Act(Action::SetClipboard(text)))
+}

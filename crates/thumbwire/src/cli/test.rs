@@ -1,0 +1,381 @@
+//! `thumbwire test FLOW…`: reads flows, runs them, writes the report and the JUnit file.
+//!
+//! Exit codes: 0 all passed, 1 a case failed, 2 a file is invalid, 3 no phone, 4 the run timed out,
+//! 5 refused by policy, 130 interrupted.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::flow_view::FlowView;
+use super::run_goal::{FOREVER, RunFlags, interrupts};
+use super::run_setup::{self, AppToolPerform, FlowGoalRunner};
+use super::shutdown::INTERRUPTED;
+use super::style::Style;
+use super::styled_output::StyledOutput;
+use super::terminal_prompt::{self, PauseOutput};
+use super::{CliError, exit_code, print_error, trace};
+use crate::config::Config;
+use thumbwire_agent::{Budgets, RedactedPerform};
+use thumbwire_core::action::{Call, NoUser, Perform};
+use thumbwire_core::artifacts::ArtifactStore;
+use thumbwire_core::event::EventSink;
+use thumbwire_core::input_files::InputFolder;
+use thumbwire_flow::{
+    self, Flow, FlowRunError, FlowRunner, GoldenFiles, Options, Report, RunGoal, Shard, View,
+    Workspace, junit, suite,
+};
+
+#[derive(clap::Args)]
+pub(super) struct Arguments {
+    /// Flow files, and directories of them (see docs/flows.md)
+    #[arg(value_name = "FLOW", required = true)]
+    flows: Vec<PathBuf>,
+    /// Phone to use: an adb serial, HOST:PORT of an adbd, the URL of an iPhone's WebDriverAgent,
+    /// `virtual`, or `virtual-ios`; repeat to share the cases between phones [default: the one that
+    /// a flow names, else the only one connected]
+    #[arg(short, long, value_name = "ID")]
+    device: Vec<String>,
+    /// Set a parameter, which flows use as `${NAME}` (repeatable)
+    #[arg(short = 'e', long, value_name = "NAME=VALUE", value_parser = parameter)]
+    param: Vec<(String, String)>,
+    #[command(flatten)]
+    common: RunFlags,
+    /// Directory to record the run in, as `logs/run-TIME/`
+    #[arg(short, long, value_name = "DIR", default_value = ".")]
+    out: PathBuf,
+    /// Print only the cases that failed, and the counts
+    #[arg(short, long)]
+    quiet: bool,
+    /// Print every step
+    #[arg(short, long, conflicts_with = "quiet")]
+    verbose: bool,
+    #[command(flatten)]
+    selection: SelectionFlags,
+    /// Stop after the first failed case
+    #[arg(long, help_heading = CASES)]
+    fail_fast: bool,
+    /// Retry a failed case up to N times
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=20), help_heading = CASES)]
+    retries: u32,
+    /// Write the results to a JUnit XML file
+    #[arg(long, value_name = "FILE", help_heading = REPORT)]
+    junit: Option<PathBuf>,
+    /// When the report gets pictures of the screen: `always` (after each step), or on `failure`,
+    /// which is faster on a phone that takes long for a picture
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t, help_heading = REPORT)]
+    step_pictures: StepPictures,
+    /// Write the screenshots that `assertScreenshot` compares with, instead of comparing
+    #[arg(long, help_heading = REPORT)]
+    update_goldens: bool,
+    /// Allow flows to clear app data (`clearState`)
+    #[arg(long, help_heading = PERMISSIONS)]
+    allow_reset: bool,
+    /// Allow flows to install apps (`installApp`)
+    #[arg(long, help_heading = PERMISSIONS)]
+    allow_install: bool,
+}
+
+const CASES: &str = "Cases";
+const REPORT: &str = "Report";
+const PERMISSIONS: &str = "Permissions";
+
+/// Which cases are run.
+#[derive(clap::Args)]
+struct SelectionFlags {
+    /// Run only cases whose name, or `FLOW: CASE`, contains NAME
+    #[arg(long, value_name = "NAME", help_heading = CASES)]
+    only: Option<String>,
+    /// Run only shard I of N: 2/3 runs the cases 2, 5, 8 …
+    #[arg(long, value_name = "I/N", value_parser = shard, help_heading = CASES)]
+    shard: Option<Shard>,
+    /// Run only flows with one of these tags, separated by commas
+    #[arg(long, value_name = "TAGS", value_delimiter = ',', help_heading = CASES)]
+    include_tags: Vec<String>,
+    /// Skip flows with one of these tags, separated by commas
+    #[arg(long, value_name = "TAGS", value_delimiter = ',', help_heading = CASES)]
+    exclude_tags: Vec<String>,
+}
+
+/// When pictures are taken for the report.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+enum StepPictures {
+    // Doc comments would be printed as a list in the help.
+    #[default]
+    Always,
+    Failure,
+}
+
+/// Whether a word is the name of a flow file or of a folder, not a goal.
+pub(super) fn is_flow(word: &str) -> bool {
+    let path = Path::new(word);
+    let is_yaml = path.extension().is_some_and(|ending| ending == "yaml" || ending == "yml");
+    is_yaml || path.is_dir()
+}
+
+/// Runs the flows. Steps with a goal use the model, if one was named.
+pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, CliError> {
+    let common = &arguments.common;
+    common.model.check_prices(&common.limits)?;
+    let model = match common.model.is_there() {
+        true => Some(common.model.open(config)?),
+        false => None,
+    };
+    let vault = run_setup::secrets(&common.secret)?;
+    let flows = read_all(&arguments)?;
+    let phones = super::phones(config, arguments.device.iter().map(String::as_str));
+    let named = arguments.device.first().cloned();
+    let session = super::session_with(phones, named, common.screenshot_size);
+    let session = session.with_app_tool_host(common.allow.options(config)?);
+    let session = match arguments.allow_install {
+        // Flows are the operator's own files and name packages anywhere, such as in `../build`.
+        true => session.with_input_files(InputFolder::new(root_folder())),
+        false => session,
+    };
+    let session = Arc::new(session.with_files(ArtifactStore::new(&arguments.out)));
+    let perform = Arc::new(RedactedPerform::new(Arc::clone(&session), Arc::clone(&vault)));
+    let folder = run_setup::new_folder(&arguments.out);
+    let goals = model.map(|model| FlowGoalRunner {
+        model,
+        budgets: Budgets { time: None, ..common.limits.budgets(FOREVER) },
+        vault,
+        confirm: common.confirm,
+        apps: AppToolPerform::of(&session),
+        folder: folder.display().to_string(),
+    });
+    let goals = goals.as_ref().map(|goals| goals as &dyn RunGoal);
+    let ended = run_on(&arguments, flows, folder, perform, goals, config.colours).await;
+    // A cancelled question may have left the echo off.
+    terminal_prompt::show_again();
+    session.end().await;
+    ended
+}
+
+/// Runs the flows through `perform`, shows them, and writes the results.
+async fn run_on(
+    arguments: &Arguments,
+    flows: Vec<Flow>,
+    folder: PathBuf,
+    perform: Arc<dyn Perform>,
+    goals: Option<&dyn RunGoal>,
+    colours: bool,
+) -> Result<u8, CliError> {
+    // With several phones, the lines of cases and the questions of goals would be interleaved.
+    let is_single = arguments.device.len() < 2;
+    let view = Arc::new(FlowView::new(colours, is_single, arguments.view()));
+    let runner = FlowRunner {
+        perform,
+        options: arguments.options(&folder),
+        events: Arc::clone(&view) as Arc<dyn EventSink>,
+        goals,
+        goldens: Some(&DiskGoldens),
+    };
+    let ask = match is_single && !arguments.common.no_ask {
+        true => terminal_prompt::person(Some(Arc::clone(&view) as Arc<dyn PauseOutput>)),
+        false => Arc::new(NoUser),
+    };
+    let time = arguments.common.limits.budgets(FOREVER).time.unwrap_or(FOREVER);
+    let call = Call { ask, ..Call::with_timeout(time) };
+    let interrupts = tokio::spawn(interrupts(call.cancelled.clone(), print_error));
+    let report = runner.run(&call, flows).await;
+    interrupts.abort();
+    view.end();
+    let report = report.map_err(refused)?;
+    let page = trace::write_suite(&folder, &suite(&report))?;
+    if !arguments.quiet || report.exit_code() != 0 {
+        let output = StyledOutput::new(colours, None);
+        let page = page.display().to_string();
+        output.line((Style::Dim, "Report: "), &[(Style::Plain, &page)])?;
+    }
+    if let Some(file) = &arguments.junit {
+        write_junit(&report, file)?;
+    }
+    Ok(match report.exit_code() {
+        0 => 0,
+        _ if call.cancelled.is_cancelled() => INTERRUPTED,
+        code => code,
+    })
+}
+
+impl Arguments {
+    fn options(&self, folder: &Path) -> Options {
+        Options {
+            devices: self.device.clone(),
+            only: self.selection.only.clone(),
+            shard: self.selection.shard,
+            fail_fast: self.fail_fast,
+            retries: self.retries,
+            allow_reset: self.allow_reset,
+            allow_install: self.allow_install,
+            update_goldens: self.update_goldens,
+            folder: Some(folder.to_owned()),
+            step_pictures: self.step_pictures == StepPictures::Always,
+            redact: self.common.redact,
+            clock: jiff::Timestamp::now,
+        }
+    }
+
+    fn view(&self) -> View {
+        match (self.quiet, self.verbose) {
+            (true, _) => View::Quiet,
+            (_, true) => View::Verbose,
+            _ => View::Normal,
+        }
+    }
+}
+
+/// Why nothing was run.
+fn refused(error: FlowRunError) -> CliError {
+    let code = match &error {
+        FlowRunError::Reset { .. } | FlowRunError::Install { .. } | FlowRunError::Goal { .. } => 5,
+        FlowRunError::NoSuchCase { .. } => 2,
+        FlowRunError::Phone(failure) => exit_code(&failure.cause),
+    };
+    match error {
+        FlowRunError::Phone(failure) => CliError { code, ..failure.into() },
+        error => CliError { text: error.to_string(), code },
+    }
+}
+
+fn write_junit(report: &Report, file: &Path) -> Result<(), CliError> {
+    let text = junit(report).map_err(|error| CliError::failed(error.to_string()))?;
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let written = folder.map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::write(file, text));
+    written.map_err(|error| CliError::failed(format!("cannot write {}: {error}", file.display())))
+}
+
+/// The root of the file system that the working folder is on.
+fn root_folder() -> PathBuf {
+    let here = std::path::absolute(".").unwrap_or_default();
+    here.ancestors().last().map_or_else(|| PathBuf::from("/"), Path::to_owned)
+}
+
+/// Reads all flows, or reports all errors in them.
+fn read_all(arguments: &Arguments) -> Result<Vec<Flow>, CliError> {
+    let parameters = arguments.param.iter().cloned().collect();
+    let (mut flows, mut wrong) = (Vec::new(), Vec::new());
+    let mut skipped = 0;
+    for path in &arguments.flows {
+        let (mut workspace, files) = files(path)?;
+        workspace.include_tags.extend_from_slice(&arguments.selection.include_tags);
+        workspace.exclude_tags.extend_from_slice(&arguments.selection.exclude_tags);
+        let mut together = Vec::new();
+        for file in files {
+            match thumbwire_flow::read(&file.display().to_string(), &parameters, &text_of) {
+                Ok(flow) if workspace.selects(&flow) => together.push(flow),
+                Ok(_) => skipped += 1,
+                Err(errors) => wrong.extend(errors.iter().map(ToString::to_string)),
+            }
+        }
+        workspace.sort(&mut together);
+        flows.extend(together);
+    }
+    if !wrong.is_empty() {
+        let text = format!("invalid flows, nothing was run:\n{}", wrong.join("\n"));
+        return Err(CliError::usage(text));
+    }
+    if flows.is_empty() && skipped > 0 {
+        return Err(CliError::usage(format!("no flow has the tags to run; {skipped} have others")));
+    }
+    Ok(flows)
+}
+
+/// A named file, or the flows of a folder: those that its `config.yaml` names, else those directly
+/// in it. Subfolders may hold flows that these include.
+fn files(path: &Path) -> Result<(Workspace, Vec<PathBuf>), CliError> {
+    if !path.is_dir() {
+        return Ok((Workspace::default(), vec![path.to_owned()]));
+    }
+    let workspace = workspace(path)?;
+    let mut inside = Vec::new();
+    walk(path, "", &mut inside)?;
+    inside.retain(|name| workspace.takes(name));
+    inside.sort();
+    if inside.is_empty() {
+        return Err(CliError::usage(format!("no flow (*.yaml) in {}", path.display())));
+    }
+    Ok((workspace, inside.iter().map(|name| path.join(name)).collect()))
+}
+
+/// What the folder's `config.yaml` says, if it has one that is not a flow.
+fn workspace(folder: &Path) -> Result<Workspace, CliError> {
+    for name in ["config.yaml", "config.yml"] {
+        let file = folder.join(name);
+        if !file.is_file() {
+            continue;
+        }
+        let wrong = |why: String| CliError::usage(format!("cannot read {}: {why}", file.display()));
+        let text = text_of(&file).map_err(wrong)?;
+        let read = Workspace::read(&file.display().to_string(), &text);
+        let read = read.map_err(|errors| {
+            let all: Vec<String> = errors.iter().map(ToString::to_string).collect();
+            CliError::usage(format!("invalid workspace, nothing was run:\n{}", all.join("\n")))
+        })?;
+        if let Some(workspace) = read {
+            return Ok(workspace);
+        }
+    }
+    Ok(Workspace::default())
+}
+
+/// The files below a folder, relative to it.
+fn walk(folder: &Path, before: &str, files: &mut Vec<String>) -> Result<(), CliError> {
+    /// How many parts a name may have.
+    const MAX_DEPTH: usize = 16;
+    let unread = |error| CliError::usage(format!("cannot read {}: {error}", folder.display()));
+    for entry in fs::read_dir(folder).map_err(unread)? {
+        let entry = entry.map_err(unread)?;
+        let name = format!("{before}{}", entry.file_name().to_string_lossy());
+        let path = entry.path();
+        if path.is_file() {
+            files.push(name);
+        } else if path.is_dir() && name.matches('/').count() < MAX_DEPTH {
+            walk(&path, &format!("{name}/"), files)?;
+        }
+    }
+    Ok(())
+}
+
+/// Goldens on this computer.
+struct DiskGoldens;
+
+impl GoldenFiles for DiskGoldens {
+    fn read(&self, file: &Path) -> Result<Option<Vec<u8>>, String> {
+        match fs::read(file) {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    fn write(&self, file: &Path, bytes: &[u8]) -> Result<(), String> {
+        let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let made = folder.map_or(Ok(()), fs::create_dir_all);
+        made.and_then(|()| fs::write(file, bytes)).map_err(|error| error.to_string())
+    }
+}
+
+/// Reads a file, unless it is far too long for a flow.
+fn text_of(path: &Path) -> Result<String, String> {
+    const MAX_BYTES: u64 = 16 << 20;
+    let length = fs::metadata(path).map_err(|error| error.to_string())?.len();
+    if length > MAX_BYTES {
+        return Err(format!("it has {length} bytes; the limit is {MAX_BYTES}"));
+    }
+    fs::read_to_string(path).map_err(|error| error.to_string())
+}
+
+fn parameter(text: &str) -> Result<(String, String), String> {
+    let read = text.split_once('=').filter(|(name, _)| !name.is_empty());
+    let read = read.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    read.ok_or_else(|| "expected NAME=VALUE".to_owned())
+}
+
+fn shard(text: &str) -> Result<Shard, String> {
+    let read = text.split_once('/').and_then(|(nth, of)| {
+        let (nth, of) = (nth.parse::<usize>().ok()?, of.parse::<usize>().ok()?);
+        (1..=of).contains(&nth).then_some(Shard { nth, of })
+    });
+    read.ok_or_else(|| "expected I/N, such as 1/3".to_owned())
+}
