@@ -127,7 +127,7 @@ enum CliCommand {
     Demo(demo::Arguments),
     /// Run the task suite on virtual phones and report the success rate.
     #[cfg(feature = "eval")]
-    Eval(eval::Arguments),
+    Eval(Box<eval::Arguments>),
     /// Print a snapshot of the screen, from a phone or a saved dump.
     Screen(screen::Arguments),
     /// List connected phones.
@@ -347,7 +347,7 @@ async fn run(verb: CliCommand, config: &Config) -> Result<u8, CliError> {
         #[cfg(all(feature = "agent", feature = "virtual-phone"))]
         CliCommand::Demo(arguments) => demo::run(arguments, config).await,
         #[cfg(feature = "eval")]
-        CliCommand::Eval(arguments) => eval::run(arguments, config).await,
+        CliCommand::Eval(arguments) => eval::run(*arguments, config).await,
         CliCommand::Screen(arguments) => screen::run(arguments, config).await,
         CliCommand::Devices(arguments) => devices::run(arguments, config).await,
         CliCommand::Doctor(arguments) => doctor::run(arguments, config).await,
