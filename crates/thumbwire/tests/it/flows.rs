@@ -549,5 +549,5 @@ async fn documented_flows_parse_and_pass() {
         let (report, said) = Bench::new().run(vec![flow], options, HOUR).await;
         assert_eq!(report.unwrap().exit_code(), 0, "{said}");
     }
-    assert!(tried >= 1 && read_only >= 2, "{tried} {read_only}");
+    assert!(tried >= 2 && read_only >= 1, "{tried} {read_only}");
 }

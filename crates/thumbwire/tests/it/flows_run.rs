@@ -75,7 +75,7 @@ fn run_names_the_verb_for_flows() {
     for arguments in named {
         let (out, err, code) = run_verb(&[&["run", "--device", "virtual"], arguments].concat());
         assert_eq!(code, Some(2), "{arguments:?}: {out}{err}");
-        let hint = format!("run it with `thumbwire test {}`", arguments[0]);
+        let hint = format!("thumbwire test {}`", arguments[0]);
         assert!(err.contains(&hint), "{arguments:?}: {err}");
         assert!(!folder.path().join("logs").exists(), "{arguments:?}");
     }
