@@ -6,6 +6,7 @@
 
 mod app_tools;
 mod call;
+mod client;
 mod device_path;
 mod display;
 mod failure;
@@ -29,9 +30,9 @@ pub use app_tools::{
     AppToolResult, AppTools, Catalog, Parameter, TrustStatus,
 };
 pub use call::{
-    AskUser, Call, CallState, ClientName, NoProgress, NoUser, Progress, Question, UserAnswer,
-    agrees,
+    AskUser, Call, CallState, NoProgress, NoUser, Progress, Question, UserAnswer, agrees,
 };
+pub use client::{ClientId, ClientName, Scope};
 pub use device_path::{DEVICE_FOLDERS, check_device_path};
 pub use failure::{Cause, Failure};
 pub use file_names::{FileNameError, LONGEST_NAME, check_name};
@@ -54,8 +55,9 @@ pub trait ClientWatch: Send + Sync {
     /// The number of connected phones.
     fn connected_phones(&self) -> usize;
 
-    /// A client, of those that a [`Call::client`] tells apart, has ended its session; calls of it that still run are being cancelled.
-    async fn client_left(&self, client: &str);
+    /// A client has left: it ended its session, or its session ended because it was not used. Its
+    /// calls that still run are being cancelled; what it has started ends.
+    async fn client_left(&self, client: &ClientId);
 }
 
 #[async_trait]
@@ -489,6 +491,36 @@ impl Action {
             | Self::SetClipboard(_)
             | Self::ReadLog { clear: true, .. } => true,
             _ => self.changes_screen(),
+        }
+    }
+
+    /// What a client has to be allowed for this action. What is not listed here needs to act.
+    pub fn scope(&self) -> Scope {
+        match self {
+            Self::ListDevices { .. }
+            | Self::SelectDevice { .. }
+            | Self::SelectDefaultDevice
+            | Self::Health
+            | Self::DeviceInfo { .. }
+            | Self::ListApps { .. }
+            | Self::ListLabelledApps { .. }
+            | Self::CurrentApp
+            | Self::Screenshot(_)
+            | Self::Snapshot(_)
+            | Self::Observe(_)
+            | Self::ScreenshotAndSnapshot(_)
+            | Self::FindElements(_)
+            | Self::Controls { .. }
+            | Self::Wait(_)
+            | Self::InvalidateCache(_)
+            | Self::ReadLog { clear: false, .. }
+            | Self::ReadCrashes { .. }
+            | Self::ListNotifications { .. }
+            | Self::ListMonitors
+            | Self::ListRecordings
+            | Self::ListAppTools { .. }
+            | Self::ReadClipboard => Scope::Look,
+            _ => Scope::Act,
         }
     }
 

@@ -1,9 +1,10 @@
 //! The files that calls have left on this computer, by the client that made each call.
 //!
-//! [`KeptFiles`] is a decorator of [`Perform`]: it notes the files in the outcomes that pass, so that the client can read them
-//! later without knowing this computer's folders. A client learns of, and reads, only files of its own calls.
+//! [`KeptFiles`] is a decorator of [`Perform`]: it notes the files in the outcomes that pass, so that
+//! the client can read them later without knowing this computer's folders. A client learns of, and
+//! reads, only files of its own calls, until it leaves. The files themselves stay.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -14,13 +15,13 @@ use tokio::fs;
 use tokio::io::AsyncReadExt as _;
 use tokio::sync::watch;
 
-use crate::action::{Action, Call, Failure, FetchResult, LocalFile, Outcome, Perform};
+use crate::action::{Action, Call, ClientId, Failure, FetchResult, LocalFile, Outcome, Perform};
 
 /// The largest file that is read for a client, in bytes. It travels in one message.
 pub const LARGEST: u64 = 32 << 20;
 
-/// How many files are kept in mind; the oldest are forgotten.
-const MOST: usize = 1000;
+/// How many files of one client are remembered; its oldest are forgotten.
+const MAX_OF_CLIENT: usize = 1000;
 
 /// Notes the files of the calls that it passes on.
 pub struct KeptFiles {
@@ -34,7 +35,7 @@ pub struct KeptFiles {
 
 #[derive(Default)]
 struct FileTable {
-    files: VecDeque<KeptFile>,
+    files: HashMap<ClientId, VecDeque<KeptFile>>,
     next: u64,
 }
 
@@ -43,8 +44,6 @@ struct FileTable {
 pub struct KeptFile {
     /// Its number among the files of this server, in order.
     pub number: u64,
-    /// The client whose call it was.
-    pub client: Arc<str>,
     /// Where it is.
     path: PathBuf,
     /// The path without symbolic links, at that time.
@@ -80,9 +79,14 @@ impl KeptFiles {
     }
 
     /// The files of this client, oldest first.
-    pub fn of(&self, client: &str) -> Vec<KeptFile> {
+    pub fn of(&self, client: &ClientId) -> Vec<KeptFile> {
         let table = lock(&self.table);
-        table.files.iter().filter(|file| &*file.client == client).cloned().collect()
+        table.files.get(client).into_iter().flatten().cloned().collect()
+    }
+
+    /// Forgets the files of a client that has left.
+    pub fn client_left(&self, client: &ClientId) {
+        lock(&self.table).files.remove(client);
     }
 
     /// The number that the next file will get.
@@ -92,7 +96,7 @@ impl KeptFiles {
 
     /// Waits until there is a file of this client with this number or a later one; returns the number that the next file
     /// will get.
-    pub async fn added(&self, number: u64, client: &str) -> u64 {
+    pub async fn added(&self, number: u64, client: &ClientId) -> u64 {
         let mut noted = self.noted.subscribe();
         loop {
             noted.borrow_and_update();
@@ -142,21 +146,20 @@ impl KeptFiles {
     }
 
     /// Lets the client read the file from now on.
-    pub async fn note(&self, client: &Arc<str>, path: &Path) {
+    pub async fn note(&self, client: &ClientId, path: &Path) {
         // A file that cannot be resolved could not be read either.
         let Ok(real_path) = fs::canonicalize(path).await else { return };
         let mut table = lock(&self.table);
-        let is_known = |file: &KeptFile| file.real_path == real_path && file.client == *client;
-        if table.files.iter().any(is_known) {
+        let number = table.next;
+        let files = table.files.entry(client.clone()).or_default();
+        if files.iter().any(|file| file.real_path == real_path) {
             return;
         }
-        if table.files.len() >= MOST {
-            table.files.pop_front();
+        if files.len() >= MAX_OF_CLIENT {
+            files.pop_front();
         }
-        let number = table.next;
+        files.push_back(KeptFile { number, path: path.to_owned(), real_path });
         table.next += 1;
-        let (client, path) = (Arc::clone(client), path.to_owned());
-        table.files.push_back(KeptFile { number, client, path, real_path });
         drop(table);
         self.noted.send_modify(|noted| *noted += 1);
     }
@@ -209,8 +212,12 @@ mod tests {
         }
     }
 
-    fn call(client: &str) -> Call {
-        Call { client: client.into(), ..Call::with_timeout(Duration::from_secs(9)) }
+    fn client(id: &str) -> ClientId {
+        ClientId::Session(id.into())
+    }
+
+    fn call(id: &str) -> Call {
+        Call { client: client(id), ..Call::with_timeout(Duration::from_secs(9)) }
     }
 
     #[tokio::test]
@@ -222,10 +229,14 @@ mod tests {
         for _ in 0..2 {
             kept.perform(&call("one"), Action::CurrentApp).await.unwrap();
         }
-        let [file] = &kept.of("one")[..] else { panic!("noted once") };
+        let [file] = &kept.of(&client("one"))[..] else { panic!("noted once") };
         assert_eq!((file.name(), file.number, kept.next_number()), ("a b.log".into(), 0, 1));
         assert_eq!(kept.read(file).await.unwrap(), b"abc");
-        assert!(kept.of("two").is_empty() && kept.of("").is_empty());
+        kept.client_left(&client("two"));
+        assert_eq!(kept.of(&client("one")).len(), 1);
+        kept.client_left(&client("one"));
+        assert!(kept.of(&client("one")).is_empty(), "it has left");
+        assert!(kept.of(&client("two")).is_empty() && kept.of(&ClientId::Stdio).is_empty());
     }
 
     #[cfg(unix)]
@@ -237,7 +248,7 @@ mod tests {
         std::fs::write(&secret, "key").unwrap();
         let kept = KeptFiles::new(Arc::new(Files(path.clone())));
         kept.perform(&call(""), Action::CurrentApp).await.unwrap();
-        let file = kept.of("").remove(0);
+        let file = kept.of(&client("")).remove(0);
         std::fs::remove_file(&path).unwrap();
         assert!(matches!(kept.read(&file).await, Err(ReadError::Gone)));
         std::os::unix::fs::symlink(&secret, &path).unwrap();
@@ -252,7 +263,7 @@ mod tests {
         file.set_len(LARGEST + 1).unwrap();
         let kept = KeptFiles::new(Arc::new(Files(path)));
         kept.perform(&call(""), Action::CurrentApp).await.unwrap();
-        let error = kept.read(&kept.of("")[0]).await.unwrap_err();
+        let error = kept.read(&kept.of(&client(""))[0]).await.unwrap_err();
         assert_eq!(error.to_string(), "the file has 33554433 bytes; 33554432 can be read");
     }
 }

@@ -23,6 +23,5 @@ pub mod providers;
 pub mod random;
 pub mod session;
 pub mod snapshot;
-pub mod state_store;
 pub mod toolset;
 pub mod trace;

@@ -4,7 +4,7 @@
 //! deadline, and drops dead connections. [`default_device`] decides which phone is meant; [`DeviceProviders`] lists and opens them.
 //! [`attached_device`] runs the action on that phone: [`snapshots`] takes snapshots, [`controls`] lists controls by UFO's rules,
 //! [`target`] finds where to tap, [`screen_size`] knows how far to swipe, [`typing`] types and verifies text, [`apps`] lists and
-//! starts apps, [`app_refusals`] refuses those that the operator does not allow, [`app_names`] resolves their names, [`labels`] reads what the launcher calls them, [`cache`] caches answers, [`shared_state`] is what other sessions may see, [`leasing`] keeps other clients from interfering, [`crashes`] reads crashes from the log, [`lock_state`] unlocks it, [`orientation`] rotates the screen
+//! starts apps, [`app_refusals`] refuses those that the operator does not allow, [`app_names`] resolves their names, [`labels`] reads what the launcher calls them, [`cache`] caches answers, [`selection`] knows each client's phone, [`leasing`] keeps other clients from interfering, [`crashes`] reads crashes from the log, [`lock_state`] unlocks it, [`orientation`] rotates the screen
 //! and restores it when the session ends, and [`app_tools`] calls app tools.
 //! [`installation`] installs apps, and [`transfers`] copies files.
 //! [`recordings`] and [`monitors`] outlive a call, each in a registry ([`jobs`]); [`local_files`] fetches files.
@@ -39,8 +39,8 @@ mod recordings;
 mod screen_size;
 mod screenshots;
 mod seen_screens;
+mod selection;
 mod settings_pages;
-mod shared_state;
 mod snapshots;
 mod target;
 #[cfg(test)]
@@ -56,30 +56,33 @@ use futures::StreamExt as _;
 use thumbwire_device::{Device, SideEffect, TreeDetail};
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
-use crate::action::{Action, CacheKind, Call, Cause, Failure, Outcome, Perform};
+use crate::action::{
+    Action, CacheKind, Call, Cause, ClientId, ClientWatch, Failure, Outcome, Perform,
+};
 use crate::allowed_apps::AllowedApps;
 use crate::app_tools::{AppToolHost, AppToolOptions};
 use crate::event::{Event, EventSink as _, EventSinks};
 use crate::input_files::InputFolder;
 use crate::providers::{DeviceChange, DeviceProviders};
-use crate::state_store::StateStore;
 use attached_device::AttachedDevice;
 use connections::Connections;
+pub use leasing::Lease;
 use local_files::LocalFiles;
 use monitors::Monitors;
 use recordings::{RecordingRequest, Recordings};
-use shared_state::SharedState;
+use selection::SelectedDevices;
 
 /// The part of a call's time reserved for probing a phone that stopped answering.
 const PROBE: Duration = Duration::from_secs(1);
 
-/// One client's session on phones.
+/// The work of all clients of a program on phones.
 ///
 /// Its own locks are held briefly and never across an await, so a waiting call blocks no other.
 pub struct Session {
     connections: Arc<Connections>,
     /// The devices that the operator named. If it is one, it is used until the client selects another.
     configured: Vec<String>,
+    selected: SelectedDevices,
     /// Identifies this session as the owner of a phone's rotation.
     name: String,
     keep_orientation: bool,
@@ -113,10 +116,10 @@ impl Session {
     /// several, callers have to name or select one.
     pub fn new(phones: DeviceProviders, named: impl IntoIterator<Item = String>) -> Self {
         let name = orientation::name();
-        let shared = SharedState::in_memory(&name);
         Self {
-            connections: Arc::new(Connections::new(phones, shared)),
+            connections: Arc::new(Connections::new(phones)),
             configured: named.into_iter().collect(),
+            selected: SelectedDevices::default(),
             name,
             keep_orientation: false,
             saving: LocalFiles::new(),
@@ -125,14 +128,6 @@ impl Session {
             monitors: Monitors::default(),
             bridge: AppToolHost::new(AppToolOptions::default()),
         }
-    }
-
-    /// Keeps the selected device, leases and the shared caches in this store, for this client. Without it they end with the
-    /// session, and no other session sees them. Call it before the session is used.
-    pub fn with_state_store(self, store: Arc<dyn StateStore>, client: &str) -> Self {
-        let lease_time = self.connections.shared.lease_time;
-        let shared = SharedState { store, client: client.to_owned(), lease_time };
-        Self { connections: Arc::new(self.connections.with_shared_state(shared)), ..self }
     }
 
     /// Limits which apps callers may use. Without it, every app. Call it before the session is used.
@@ -178,7 +173,7 @@ impl Session {
         let attached = self.attach(&id, course).await?;
         call.state.found(attached.id());
         if course.needs_lease {
-            attached.acquire_lease(call).await?;
+            attached.acquire_lease(call)?;
         }
         Ok(attached)
     }
@@ -191,13 +186,21 @@ impl Session {
         let _ = course.phone.set(id.to_owned());
         let attached = match self.connections.get(id) {
             Some(attached) => attached,
-            None => {
-                let device = self.connections.open(id).await?;
-                self.restore_for_ended_sessions(id, &device).await;
-                self.keep(id, device)
-            }
+            None => self.open(id).await?,
         };
         Ok(course.attached.get_or_init(|| attached))
+    }
+
+    /// Opens a phone, unless another call is opening it; then waits for that one.
+    async fn open(&self, id: &str) -> Result<AttachedDevice, Failure> {
+        let turn = self.connections.opening_turn(id);
+        let _turn = turn.lock().await;
+        if let Some(attached) = self.connections.get(id) {
+            return Ok(attached);
+        }
+        let device = self.connections.open(id).await?;
+        self.restore_for_ended_sessions(id, &device).await;
+        Ok(self.keep(id, device))
     }
 
     /// Stores a new connection, unless another call has just made one; then that one is used.
@@ -206,27 +209,23 @@ impl Session {
     }
 
     /// Drops a dead connection and its caches; the next call reconnects. A newer connection to the same phone stays.
-    async fn drop_connection(&self, attached: &AttachedDevice, reason: &str) {
-        self.connections.drop_connection(attached.id(), &attached.device, reason).await;
+    fn drop_connection(&self, attached: &AttachedDevice, reason: &str) {
+        self.connections.drop_connection(attached.id(), &attached.device, reason);
     }
 
     /// Invalidates caches of the phone that a call is for. Never contacts the phone: an unreached phone has no caches.
-    async fn forget(&self, call: &Call, cache: CacheKind) -> Result<(), Failure> {
-        let id = match &call.device {
-            Some(id) => Some(id.clone()),
-            None => self.selection(call).get().await?,
-        };
-        let Some(id) = id else { return Ok(()) };
+    fn forget(&self, call: &Call, cache: CacheKind) {
+        let id = call.device.clone().or_else(|| self.selected_device(call));
+        let Some(id) = id else { return };
         if let CacheKind::All = cache {
             self.bridge.forget(&id);
         }
         if let Some(screen) = self.connections.screen(&id) {
-            screen.memory.forget(cache).await;
+            screen.memory.forget(cache);
             if matches!(cache, CacheKind::All | CacheKind::Tree) {
                 screen.pictures.forget();
             }
         }
-        Ok(())
     }
 
     async fn perform_on(
@@ -334,7 +333,7 @@ impl Session {
                 Ok(Outcome::Done)
             }
             Action::InvalidateCache(cache) => {
-                self.forget(call, cache).await?;
+                self.forget(call, cache);
                 Ok(Outcome::Done)
             }
             Action::Press(key) => self.attached(call, course).await?.press(key).await,
@@ -407,7 +406,7 @@ impl Session {
 impl Perform for Session {
     async fn perform(&self, call: &Call, action: Action) -> Result<Outcome, Failure> {
         let what = action.to_string();
-        if !call.may_act && action.needs_lease() {
+        if !call.scope.allows(action.scope()) {
             let reason = "this client may only look at phones".to_owned();
             return Err(Cause::Refused { reason }.into());
         }
@@ -435,8 +434,26 @@ impl Perform for Session {
         if let (Cause::DeviceNotConnected { reason, .. }, Some(attached)) =
             (&failure.cause, course.attached.get())
         {
-            self.drop_connection(attached, reason).await;
+            self.drop_connection(attached, reason);
         }
         Err(failure)
+    }
+}
+
+#[async_trait]
+impl ClientWatch for Session {
+    fn connected_phones(&self) -> usize {
+        self.connections.all().len()
+    }
+
+    /// Ends what the client has started, and its leases as soon as nothing of it acts any more.
+    async fn client_left(&self, client: &ClientId) {
+        for attached in self.connections.all() {
+            attached.screen.memory.seen.client_left(client);
+        }
+        self.selected.client_left(client);
+        self.recordings.client_left(client);
+        self.monitors.client_left(client);
+        self.connections.leases.client_left(client);
     }
 }

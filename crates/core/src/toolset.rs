@@ -148,7 +148,7 @@ impl Toolset {
             coerce::coerce(&tool.schema, &mut arguments);
         }
         let began = Instant::now();
-        let client = Arc::clone(&call.client);
+        let client = call.client.clone();
         let mark = self.resources.as_ref().map_or(0, |resources| resources.mark());
         let mode = tool.take_observe(&mut arguments);
         // The action leaves time to look at what it did.

@@ -23,19 +23,19 @@ pub struct Client {
 /// Why a client got no response. Failures of a tool are replies, not errors.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-pub struct ClientError(pub(super) String);
+pub struct ClientError(String);
 
 impl Client {
     /// Starts a server for the toolset and opens a session with it.
     pub async fn connect(
-        surface: Arc<Toolset>,
+        toolset: Arc<Toolset>,
         perform: Arc<dyn Perform>,
     ) -> Result<Self, ClientError> {
         // Large enough to avoid passing screenshots in small chunks.
         let (ours, theirs) = tokio::io::duplex(1 << 20);
         let (reader, writer) = tokio::io::split(theirs);
         tokio::spawn(async move {
-            if let Err(error) = serve(surface, perform, reader, writer).await {
+            if let Err(error) = serve(toolset, perform, reader, writer).await {
                 tracing::error!("{error}");
             }
         });
@@ -64,7 +64,7 @@ impl Server for Client {
 }
 
 /// Converts a server's result; content types that our tools never use are dropped.
-pub(super) fn reply(result: CallToolResult) -> Reply {
+fn reply(result: CallToolResult) -> Reply {
     let content = result.content.into_iter().filter_map(|part| match part {
         ContentBlock::Text(text) => Some(Content::Text(text.text)),
         ContentBlock::Image(image) => {

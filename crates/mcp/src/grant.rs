@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use crate::http_token::Scope;
+use thumbwire_core::action::Scope;
 
 /// What a request may do.
 #[derive(Debug, Clone)]
@@ -24,11 +24,6 @@ impl Default for Grant {
 }
 
 impl Grant {
-    /// Whether tools may be called that change something.
-    pub(crate) fn may_act(&self) -> bool {
-        self.scope == Scope::Act
-    }
-
     /// The token's name, if it has one.
     pub(crate) fn token_name(&self) -> Option<&str> {
         Some(&*self.token).filter(|name| !name.is_empty())

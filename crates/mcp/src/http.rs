@@ -33,7 +33,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream, lookup_host};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
-use tokio::time::{Instant, sleep_until, timeout};
+use tokio::time::{Instant, interval, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::audit::Audit;
@@ -62,7 +62,7 @@ pub const METRICS_PATH: &str = "/metrics";
 /// What an address serves: a toolset, and what performs its calls. Several may share one session.
 #[derive(Clone)]
 pub struct ServedToolset {
-    surface: Arc<Toolset>,
+    toolset: Arc<Toolset>,
     perform: Arc<dyn Perform>,
     watch: Option<Arc<dyn ClientWatch>>,
     log: CallLog,
@@ -70,8 +70,8 @@ pub struct ServedToolset {
 
 impl ServedToolset {
     /// The toolset, whose actions `perform` performs.
-    pub fn new(surface: Arc<Toolset>, perform: Arc<dyn Perform>) -> Self {
-        Self { surface, perform, watch: None, log: CallLog::default() }
+    pub fn new(toolset: Arc<Toolset>, perform: Arc<dyn Perform>) -> Self {
+        Self { toolset, perform, watch: None, log: CallLog::default() }
     }
 
     /// Writes the audit lines of calls there instead of to the log.
@@ -80,7 +80,7 @@ impl ServedToolset {
         Self { log, ..self }
     }
 
-    /// Tells `watch` which clients have left: those that end their session.
+    /// Tells `watch` which clients have left, however their session ended.
     pub fn with_client_watch(self, watch: Arc<dyn ClientWatch>) -> Self {
         Self { watch: Some(watch), ..self }
     }
@@ -144,11 +144,14 @@ impl Listener {
 /// How long active calls may take to finish during shutdown.
 const GRACE: Duration = Duration::from_secs(5);
 
+/// How often clients that have been idle for too long are looked for.
+const IDLE_CHECK: Duration = Duration::from_secs(60);
+
 /// How many refused connections may read their 503 at once; further ones are closed without it.
-const REFUSED: usize = 32;
+const MAX_REFUSED: usize = 32;
 
 /// The maximum number of headers of a request. Clients send about ten.
-const HEADERS: usize = 64;
+const MAX_HEADERS: usize = 64;
 
 /// What protects an address that other computers can reach. All of it is needed.
 #[derive(Debug, Clone, Copy, Default)]
@@ -240,20 +243,20 @@ async fn listen(address: &str, found: &[SocketAddr]) -> Result<TcpListener, Stri
 /// If the listener fails permanently.
 pub async fn serve(
     listener: impl Into<Listener>,
-    view: ServedToolset,
+    served: ServedToolset,
     access: Access,
     stop: CancellationToken,
 ) -> io::Result<()> {
-    serve_within(listener, view, access, Limits::default(), stop).await
+    serve_within(listener, served, access, Limits::default(), stop).await
 }
 
-/// Same with other limits than the default ones.
+/// As [`serve`], with other limits than the default ones.
 ///
 /// # Errors
 /// If the listener fails permanently.
 pub async fn serve_within(
     listener: impl Into<Listener>,
-    view: ServedToolset,
+    served: ServedToolset,
     access: Access,
     limits: Limits,
     stop: CancellationToken,
@@ -271,19 +274,24 @@ pub async fn serve_within(
         let text = format!("refusing to serve other computers at {address} without {missing}");
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, text));
     }
-    let mut gate = AccessCheck::new(address.port(), access);
+    let mut access_check = AccessCheck::new(address.port(), access);
     if let Some(tls) = &tls {
-        gate = gate.over_tls(names(address, tls, hosts));
+        access_check = access_check.over_tls(names(address, tls, hosts));
     }
-    let exchange = Arc::new(McpEndpoint::new(gate, view, &limits, stop.clone()));
-    let room = Connections::new(limits.connections);
-    let refusals = Arc::new(Semaphore::new(REFUSED));
+    let endpoint = Arc::new(McpEndpoint::new(access_check, served, &limits, stop.clone()));
+    let places = Connections::new(limits.connections);
+    let refusals = Arc::new(Semaphore::new(MAX_REFUSED));
+    let mut idle_check = interval(IDLE_CHECK);
     let mut connections = JoinSet::new();
     loop {
         let accepted = tokio::select! {
             biased;
             () = stop.cancelled() => break,
             accepted = accept(&listener) => accepted,
+            _ = idle_check.tick() => {
+                endpoint.end_idle().await;
+                continue;
+            }
         };
         let stream = match accepted {
             Ok(stream) => stream,
@@ -299,11 +307,11 @@ pub async fn serve_within(
                 }
             }
         };
-        if let Some(place) = room.enter() {
-            let (exchange, tls) = (Arc::clone(&exchange), tls.clone());
+        if let Some(place) = places.enter() {
+            let (endpoint, tls) = (Arc::clone(&endpoint), tls.clone());
             let (limits, stop) = (limits.clone(), stop.clone());
             connections
-                .spawn(async move { open(stream, tls, place, exchange, limits, stop).await });
+                .spawn(async move { open(stream, tls, place, endpoint, limits, stop).await });
         } else if let Ok(permit) = Arc::clone(&refusals).try_acquire_owned() {
             let (limits, tls) = (limits.clone(), tls.clone());
             connections.spawn(async move {
@@ -345,7 +353,7 @@ async fn open(
     stream: TcpStream,
     tls: Option<Arc<Tls>>,
     mut place: Place,
-    exchange: Arc<McpEndpoint>,
+    endpoint: Arc<McpEndpoint>,
     limits: Limits,
     stop: CancellationToken,
 ) {
@@ -355,7 +363,7 @@ async fn open(
     // The handshake is part of the time to the first token.
     let until = Instant::now() + limits.head;
     let Some(tls) = tls else {
-        return converse(stream, until, place, exchange, limits, stop).await;
+        return converse(stream, until, place, endpoint, limits, stop).await;
     };
     let accepted = tokio::select! {
         accepted = tls.accept(stream) => accepted,
@@ -365,7 +373,7 @@ async fn open(
     };
     match accepted {
         Ok(Accepted::Secure(stream)) => {
-            converse(*stream, until, place, exchange, limits, stop).await;
+            converse(*stream, until, place, endpoint, limits, stop).await;
         }
         Ok(Accepted::Plain(stream)) => {
             let telling = answer_once(stream, Rejection::needs_tls, until);
@@ -385,21 +393,21 @@ async fn converse(
     stream: impl AsyncRead + AsyncWrite + Unpin,
     until: Instant,
     place: Place,
-    exchange: Arc<McpEndpoint>,
+    endpoint: Arc<McpEndpoint>,
     limits: Limits,
     stop: CancellationToken,
 ) {
     let known = place.0.clone();
     let service = service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
-        let exchange = Arc::clone(&exchange);
+        let endpoint = Arc::clone(&endpoint);
         let mut request: Request = request.map(Body::new);
         request.extensions_mut().insert(known.clone());
-        async move { Ok::<_, Infallible>(exchange.answer(request).await) }
+        async move { Ok::<_, Infallible>(endpoint.answer(request).await) }
     });
     let connection = hyper::server::conn::http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(limits.idle)
-        .max_headers(HEADERS)
+        .max_headers(MAX_HEADERS)
         .serve_connection(TokioIo::new(stream), service);
     let mut connection = std::pin::pin!(connection);
     let unproven = async {
@@ -454,7 +462,7 @@ async fn answer_once(
     let connection = hyper::server::conn::http1::Builder::new()
         .timer(TokioTimer::new())
         .keep_alive(false)
-        .max_headers(HEADERS)
+        .max_headers(MAX_HEADERS)
         .serve_connection(TokioIo::new(stream), service);
     if let Ok(Err(error)) = tokio::time::timeout_at(until, connection).await {
         tracing::debug!("refused connection closed: {error}");

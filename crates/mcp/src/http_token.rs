@@ -13,30 +13,12 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use subtle::ConstantTimeEq as _;
 
 use crate::private_file;
+pub use thumbwire_core::action::Scope;
 use thumbwire_core::random;
 
 /// A secret that clients send as `Authorization: Bearer …`. `{:?}` never prints it.
 #[derive(Clone)]
 pub struct Token(String);
-
-/// What a token lets its clients do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scope {
-    /// List and call the tools that change nothing.
-    Look,
-    /// Everything that the server offers.
-    Act,
-}
-
-impl Scope {
-    /// Its name in flags, headers and logs.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Look => "look",
-            Self::Act => "act",
-        }
-    }
-}
 
 /// The token of one of several callers.
 #[derive(Debug, Clone)]

@@ -1,7 +1,7 @@
 //! Serves a toolset to MCP clients. The only module that knows `rmcp`.
 //!
 //! [`serve_stdio`] serves the program that started us, [`serve`] any pair of pipes, [`http`] any program on this
-//! computer. [`Client`] is an in-process client for our own callers; [`RemoteClient`] is a client for a server elsewhere.
+//! computer. [`Client`] is an in-process client for our own callers.
 //! Arguments and replies belong to [`thumbwire_core::toolset`]; nothing here knows a tool by name.
 
 pub mod audit;
@@ -17,7 +17,6 @@ pub mod oauth;
 mod offers;
 mod private_file;
 mod progress;
-mod remote;
 mod server;
 mod stdin_lines;
 mod subscriptions;
@@ -28,7 +27,6 @@ mod waiting_calls;
 
 pub use audit::Audit;
 pub use client::{Client, ClientError};
-pub use remote::RemoteClient;
 pub use server::{serve, serve_audited, serve_stdio};
 
 /// The default log filter: warnings. `rmcp` warns about each request that it answers with an error, which the client

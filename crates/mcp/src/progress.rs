@@ -1,7 +1,7 @@
 //! Progress of a call, on its way to the client that requested it.
 //!
-//! Work reports what it knows, in steps. While it reports nothing, the client is told each second what is going on
-//! ([`CallState::under_way`]), so that it can tell a long call from a dead one. Begin with [`ProgressReports`].
+//! Work reports what it knows, in steps. While it reports nothing, the client learns each second what is
+//! going on ([`CallState::under_way`]), so that it can tell a long call from a dead one. Begin with [`ProgressReports`].
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,15 +11,13 @@ use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use rmcp::service::Peer;
 use thumbwire_base::visible::visible_lines;
 use thumbwire_core::action::{CallState, Progress};
-use thumbwire_core::toolset::Reply;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
-use tokio_util::sync::CancellationToken;
 
 /// How many progress steps may queue for a slow client; later ones are dropped.
-pub(super) const UNREAD: usize = 64;
+pub(super) const MAX_UNREAD: usize = 64;
 
-/// After this long without a step of the work, the client is told what is going on.
+/// After this long without a step of the work, the client learns what is going on.
 const EACH: Duration = Duration::from_secs(1);
 
 /// A step of progress: how much is done, out of how much if known, and a message.
@@ -43,7 +41,7 @@ pub(super) struct ProgressReports {
     values: ProgressValues,
     /// What was going on when the work last reported, with its message.
     last: Option<(Option<String>, String)>,
-    /// When the client is told something, if the work reports nothing until then.
+    /// When the next report is due, if the work reports nothing until then.
     due: Instant,
 }
 
@@ -76,7 +74,7 @@ impl ProgressReports {
         }
     }
 
-    /// The client asks again: it is told something a second from now.
+    /// The client asks again: the next report is due a second from now.
     pub(super) fn asked_again(&mut self) {
         self.due = Instant::now() + EACH;
     }
@@ -143,34 +141,6 @@ impl ProgressValues {
     }
 }
 
-/// Runs the work and sends its progress meanwhile: in order, and all of it before the reply.
-pub(super) async fn with_progress(
-    work: impl Future<Output = Reply>,
-    mut reports: ProgressReports,
-    peer: &Peer<RoleServer>,
-    token: &ProgressToken,
-) -> Reply {
-    let done = CancellationToken::new();
-    let working = async {
-        let reply = work.await;
-        done.cancel();
-        reply
-    };
-    let telling = async {
-        loop {
-            tokio::select! {
-                biased;
-                () = done.cancelled() => break,
-                report = reports.next() => notify_progress(peer, token, report).await,
-            }
-        }
-        while let Some(report) = reports.rest() {
-            notify_progress(peer, token, report).await;
-        }
-    };
-    tokio::join!(working, telling).0
-}
-
 /// Sends a report.
 pub(super) async fn notify_progress(
     peer: &Peer<RoleServer>,
@@ -207,7 +177,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn client_is_told_each_second_what_is_going_on() {
-        let (work, steps) = mpsc::channel(UNREAD);
+        let (work, steps) = mpsc::channel(MAX_UNREAD);
         let began = Instant::now();
         let mut reports = ProgressReports::new(steps, Arc::default());
         let mut next = async || {

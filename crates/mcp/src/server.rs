@@ -6,6 +6,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -23,7 +24,7 @@ use rmcp::model::{
     UnsubscribeRequestParams, UpdateTaskParams,
 };
 use rmcp::service::{
-    NotificationContext, RequestContext, ServerInitializeError, SubscriptionContext,
+    NotificationContext, Peer, RequestContext, ServerInitializeError, SubscriptionContext,
 };
 use rmcp::transport::stdio_pipes;
 use rmcp::{RoleServer, ServerHandler, ServiceExt};
@@ -37,9 +38,8 @@ use super::bounded_transport::BoundedTransport;
 use super::call_log::{CallEntry, CallLog};
 use super::elicitation::{self, AskingMode, ElicitingUser};
 use super::grant::Grant;
-use super::http_token::Scope;
 use super::offers;
-use super::progress::{ProgressQueue, ProgressReports, UNREAD, notify_progress, with_progress};
+use super::progress::{MAX_UNREAD, ProgressQueue, ProgressReports, notify_progress};
 use super::stdin_lines::{Lines, UNREADABLE};
 use super::subscriptions::{self, Changes, Subscriptions};
 use super::tasks::Tasks;
@@ -47,7 +47,7 @@ use super::unknown_method::unknown_method;
 use super::waiting_calls::{
     CallBinding, CancelOnDrop, RunningCall, UserBetweenRequests, WaitingCalls,
 };
-use thumbwire_core::action::{Call, ClientName, Perform};
+use thumbwire_core::action::{Call, ClientId, ClientName, Perform, Scope};
 use thumbwire_core::toolset::resource_changes::ResourceChanges;
 use thumbwire_core::toolset::resources::ResourceProvider;
 use thumbwire_core::toolset::{Tool, ToolHints, Toolset};
@@ -57,12 +57,12 @@ use thumbwire_core::toolset::{Tool, ToolHints, Toolset};
 /// # Errors
 /// If the MCP handshake fails.
 pub async fn serve_stdio(
-    surface: Arc<Toolset>,
+    toolset: Arc<Toolset>,
     perform: Arc<dyn Perform>,
     audit: Audit,
 ) -> Result<(), String> {
     let (reader, writer) = stdio_pipes();
-    serve_audited(surface, perform, audit, reader, writer).await
+    serve_audited(toolset, perform, audit, reader, writer).await
 }
 
 /// Serves the toolset on a pair of pipes, one JSON-RPC message per line, until the client closes them. While 32 requests
@@ -71,7 +71,7 @@ pub async fn serve_stdio(
 /// # Errors
 /// If the MCP handshake fails.
 pub async fn serve<R, W>(
-    surface: Arc<Toolset>,
+    toolset: Arc<Toolset>,
     perform: Arc<dyn Perform>,
     reader: R,
     writer: W,
@@ -80,15 +80,15 @@ where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    serve_audited(surface, perform, Audit::default(), reader, writer).await
+    serve_audited(toolset, perform, Audit::default(), reader, writer).await
 }
 
-/// Same, with the audit lines of calls somewhere else than in the log.
+/// As [`serve`], with the audit lines of calls somewhere else than in the log.
 ///
 /// # Errors
 /// If the MCP handshake fails.
 pub async fn serve_audited<R, W>(
-    surface: Arc<Toolset>,
+    toolset: Arc<Toolset>,
     perform: Arc<dyn Perform>,
     audit: Audit,
     reader: R,
@@ -98,23 +98,23 @@ where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    let over = CancellationToken::new();
-    let _ends_with_us = over.clone().drop_guard();
+    let disconnected = CancellationToken::new();
+    let _disconnects = disconnected.clone().drop_guard();
     let log = CallLog { audit, ..CallLog::default() };
-    let server = Server { over: Some(over), ..Server::new(surface, perform, log) };
+    let server = Server { disconnected: Some(disconnected), ..Server::new(toolset, perform, log) };
     let reader = Lines::new(reader);
-    let odd = reader.first_invalid();
+    let first_invalid = reader.first_invalid();
     let running = match server.serve(BoundedTransport::new(reader, writer)).await {
         Ok(running) => running,
-        Err(error) => return handshake_error(error, odd.get()),
+        Err(error) => return handshake_error(error, first_invalid.get()),
     };
     running.waiting().await.map(drop).map_err(|error| error.to_string())
 }
 
 /// The error of a failed handshake; `Ok` if the client just disconnected.
-fn handshake_error(error: ServerInitializeError, odd: Option<&String>) -> Result<(), String> {
+fn handshake_error(error: ServerInitializeError, invalid: Option<&String>) -> Result<(), String> {
     let reason = match error {
-        ServerInitializeError::ConnectionClosed(_) => match odd {
+        ServerInitializeError::ConnectionClosed(_) => match invalid {
             Some(line) => format!("the client sent {line:?}, which is not JSON-RPC, and left"),
             // Some clients only check that we start.
             None => return Ok(()),
@@ -144,12 +144,13 @@ const READING: Duration = Duration::from_secs(30);
 /// The handlers for all transports.
 #[derive(Clone)]
 pub(super) struct Server {
-    surface: Arc<Toolset>,
+    toolset: Arc<Toolset>,
     perform: Arc<dyn Perform>,
-    /// Cancelled when the client disconnects; `None` over HTTP, where notifications cannot be sent between requests.
-    over: Option<CancellationToken>,
+    /// Cancelled when the client disconnects; `None` over HTTP, where notifications cannot be sent
+    /// between requests.
+    disconnected: Option<CancellationToken>,
     /// Whether the client already gets change notifications.
-    told: Arc<AtomicBool>,
+    notifies: Arc<AtomicBool>,
     log: CallLog,
     /// The calls that wait for the user's answer, of all clients.
     waiting: Arc<WaitingCalls>,
@@ -159,86 +160,142 @@ pub(super) struct Server {
     subscriptions: Arc<Subscriptions>,
 }
 
+/// A tool that a request may call: one of the toolset's own, or a dynamic one.
+pub(super) enum FoundTool {
+    Own(Arc<Toolset>, usize),
+    Dynamic(Arc<Tool>),
+}
+
+impl Deref for FoundTool {
+    type Target = Tool;
+
+    fn deref(&self) -> &Tool {
+        match self {
+            Self::Own(toolset, at) => &toolset.tools[*at],
+            Self::Dynamic(tool) => tool,
+        }
+    }
+}
+
+/// Why a request may not call a tool.
+pub(super) enum ToolRefusal {
+    /// There is none with this name.
+    Unknown,
+    /// The client's scope does not include it.
+    NotAllowed(FoundTool),
+}
+
 impl Server {
-    pub(super) fn new(surface: Arc<Toolset>, perform: Arc<dyn Perform>, log: CallLog) -> Self {
-        let (told, waiting, tasks, subscriptions) = Default::default();
-        Self { surface, perform, over: None, told, log, waiting, tasks, subscriptions }
+    pub(super) fn new(toolset: Arc<Toolset>, perform: Arc<dyn Perform>, log: CallLog) -> Self {
+        let (notifies, waiting, tasks, subscriptions) = Default::default();
+        let disconnected = None;
+        Self { toolset, perform, disconnected, notifies, log, waiting, tasks, subscriptions }
+    }
+
+    /// Finds the tool with this name for a client with this scope.
+    ///
+    /// # Errors
+    /// If there is none, or the scope does not include it.
+    pub(super) async fn find_tool(
+        &self,
+        name: &str,
+        scope: Scope,
+    ) -> Result<FoundTool, ToolRefusal> {
+        let own = self.toolset.tools.iter().position(|tool| tool.name == name);
+        let found = match (own, &self.toolset.dynamic_tools) {
+            (Some(at), _) => Some(FoundTool::Own(Arc::clone(&self.toolset), at)),
+            (None, Some(dynamic)) => dynamic.tool(name).await.map(FoundTool::Dynamic),
+            (None, None) => None,
+        };
+        match found {
+            None => Err(ToolRefusal::Unknown),
+            Some(tool) if scope.allows(tool.scope()) => Ok(tool),
+            Some(tool) => Err(ToolRefusal::NotAllowed(tool)),
+        }
     }
 
     /// What a client of an older revision is notified of; `None` if nothing changes.
-    pub(super) fn changes(&self, client: &Arc<str>) -> Option<Changes> {
+    pub(super) fn changes(&self, client: &ClientId) -> Option<Changes> {
         let wanted = self.changing_resources().map(|_| self.subscriptions.of(client));
         self.changes_of(client, true, wanted)
     }
 
     fn changes_of(
         &self,
-        client: &Arc<str>,
+        client: &ClientId,
         tools: bool,
         wanted: Option<watch::Receiver<BTreeSet<String>>>,
     ) -> Option<Changes> {
-        let tools = self.surface.dynamic_tools.clone().filter(|_| tools);
-        let tools = tools.map(|guests| (Arc::clone(&guests), guests.version()));
+        let tools = self.toolset.dynamic_tools.clone().filter(|_| tools);
+        let tools = tools.map(|dynamic| (Arc::clone(&dynamic), dynamic.version()));
         let resources = self.changing_resources().zip(wanted).map(|(provider, wanted)| {
             let (provider, perform) = (Arc::clone(provider), Arc::clone(&self.perform));
-            ResourceChanges::new(provider, perform, Arc::clone(client), wanted)
+            ResourceChanges::new(provider, perform, client.clone(), wanted)
         });
         let is_empty = tools.is_none() && resources.is_none();
         (!is_empty).then_some(Changes { tools, resources, resource_list: true })
     }
 
     fn changing_resources(&self) -> Option<&Arc<dyn ResourceProvider>> {
-        self.surface.resources.as_ref().filter(|resources| resources.tells_changes())
+        self.toolset.resources.as_ref().filter(|resources| resources.tells_changes())
     }
 
-    /// A client has ended its session.
-    pub(super) fn client_left(&self, client: &str) {
+    /// A client has left.
+    pub(super) fn client_left(&self, client: &ClientId) {
+        self.waiting.client_left(client);
         self.tasks.client_left(client);
         self.subscriptions.client_left(client);
+        if let Some(resources) = &self.toolset.resources {
+            resources.client_left(client);
+        }
     }
 
-    /// The call of a request that reads something. It asks nobody and reports no progress.
-    fn call(&self, context: &RequestContext<RoleServer>) -> Call {
-        let mut call = Call::with_timeout(READING);
-        call.cancelled = context.ct.clone();
-        call.may_act = grant(context).as_ref().is_none_or(Grant::may_act);
-        if self.surface.chooses_device {
+    /// The call of a request, which may take this long. It asks nobody and reports no progress.
+    fn call(&self, context: &RequestContext<RoleServer>, time: Duration) -> Call {
+        let mut call = Call::with_timeout(time);
+        call.scope = scope(context);
+        call.client_name = client_name(context);
+        if self.toolset.chooses_device {
             call.client = client(context);
         }
         call
     }
 
-    /// Starts a call in a task of its own, so that it can go on between two requests, and wait for an answer if its user
-    /// can be asked.
+    /// The call of a request that reads something.
+    fn reading_call(&self, context: &RequestContext<RoleServer>) -> Call {
+        Call { cancelled: context.ct.clone(), ..self.call(context, READING) }
+    }
+
+    /// Starts a call in a task of its own, so that it can go on between two requests, and wait for an
+    /// answer if its user can be asked.
     fn start(
         &self,
         binding: CallBinding,
-        guest: Option<Arc<Tool>>,
+        tool: FoundTool,
         arguments: Map<String, Value>,
         mut call: Call,
         entry: CallEntry,
-        asking: AskingMode,
+        user: CallUser,
     ) -> RunningCall {
-        let (asked, questions) = mpsc::channel(1);
-        let (telling, progress) = mpsc::channel(UNREAD);
+        let (asking, questions) = mpsc::channel(1);
+        let (reporting, steps) = mpsc::channel(MAX_UNREAD);
         let cancelled = call.cancelled.clone();
-        let progress = ProgressReports::new(progress, Arc::clone(&call.state));
-        call.progress = Arc::new(ProgressQueue(telling));
-        if asking != AskingMode::Nobody {
-            call.ask = Arc::new(UserBetweenRequests {
-                questions: asked,
-                deadline: call.deadline,
-                cancelled: cancelled.clone(),
-            });
-        }
-        let (surface, perform) = (Arc::clone(&self.surface), Arc::clone(&self.perform));
-        let name = binding.tool().to_owned();
-        let work = tokio::spawn(async move {
-            match guest.as_deref().or_else(|| surface.tool(&name)) {
-                Some(tool) => Some(surface.answer(tool, arguments, call, &*perform).await),
-                None => None,
+        let progress = ProgressReports::new(steps, Arc::clone(&call.state));
+        call.progress = Arc::new(ProgressQueue(reporting));
+        match user {
+            CallUser::Nobody => {}
+            CallUser::During(peer) => call.ask = Arc::new(ElicitingUser(peer)),
+            CallUser::BetweenRequests => {
+                call.ask = Arc::new(UserBetweenRequests {
+                    questions: asking,
+                    deadline: call.deadline,
+                    cancelled: cancelled.clone(),
+                });
             }
-        });
+        }
+        let (toolset, perform) = (Arc::clone(&self.toolset), Arc::clone(&self.perform));
+        let work =
+            tokio::spawn(async move { toolset.answer(&tool, arguments, call, &*perform).await });
         let cancelled = CancelOnDrop(cancelled);
         RunningCall { binding, entry, work, questions, progress, cancelled }
     }
@@ -251,7 +308,7 @@ impl Server {
     ) -> Result<CallToolResponse, ErrorData> {
         running.progress.asked_again();
         let token = context.meta.get_progress_token();
-        let tell = async |report| {
+        let notify = async |report| {
             if let Some(token) = &token {
                 notify_progress(&context.peer, token, report).await;
             }
@@ -265,22 +322,21 @@ impl Server {
                 }
                 reply = &mut running.work => {
                     while let Some(report) = running.progress.rest() {
-                        tell(report).await;
+                        notify(report).await;
                     }
                     break reply;
                 }
-                report = running.progress.next() => tell(report).await,
+                report = running.progress.next() => notify(report).await,
                 Some(asked) = running.questions.recv() => {
                     return self.waiting.ask(running, asked).map(Into::into);
                 }
             }
         };
         match reply {
-            Ok(Some(reply)) => {
+            Ok(reply) => {
                 running.entry.replied(&reply);
                 Ok(offers::result(reply).into())
             }
-            Ok(None) => Err(ErrorData::internal_error("the tool is gone", None)),
             Err(error) => Err(ErrorData::internal_error(format!("the call failed: {error}"), None)),
         }
     }
@@ -289,25 +345,25 @@ impl Server {
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
         let able = ServerCapabilities::builder().enable_tools();
-        let mut able = match self.surface.dynamic_tools {
+        let mut able = match self.toolset.dynamic_tools {
             Some(_) => able.enable_tool_list_changed().build(),
             None => able.build(),
         };
-        able.prompts = (!self.surface.prompts.is_empty()).then(PromptsCapability::default);
-        able.resources = self.surface.resources.as_ref().map(|resources| {
+        able.prompts = (!self.toolset.prompts.is_empty()).then(PromptsCapability::default);
+        able.resources = self.toolset.resources.as_ref().map(|resources| {
             let mut able = ResourcesCapability::default();
             let tells = resources.tells_changes().then_some(true);
             (able.subscribe, able.list_changed) = (tells, tells);
             able
         });
-        if self.surface.tools.iter().any(|tool| tool.is_long) {
+        if self.toolset.tools.iter().any(|tool| tool.is_long) {
             let tasks = (TASKS_EXTENSION_ID.to_owned(), JsonObject::default());
             able.extensions = Some(ExtensionCapabilities::from_iter([tasks]));
         }
-        able.completions = self.surface.completion.is_some().then(JsonObject::default);
+        able.completions = self.toolset.completion.is_some().then(JsonObject::default);
         ServerConfig::new(able)
-            .with_server_info(Implementation::new(self.surface.server, env!("CARGO_PKG_VERSION")))
-            .with_instructions(self.surface.instructions)
+            .with_server_info(Implementation::new(self.toolset.server, env!("CARGO_PKG_VERSION")))
+            .with_instructions(self.toolset.instructions)
     }
 
     /// All revisions except 2025-03-26, in which servers must accept batches.
@@ -333,28 +389,27 @@ impl ServerHandler for Server {
         _page: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let may_act = grant(&context).is_none_or(|grant| grant.may_act());
-        let is_allowed = |tool: &Tool| may_act || tool.effect.is_read_only();
-        let ours = self.surface.tools.iter().filter(|tool| is_allowed(tool));
-        let mut tools: Vec<_> = ours.map(listed).collect();
-        if let Some(guests) = &self.surface.dynamic_tools {
-            let guests = guests.tools().await;
-            tools.extend(guests.iter().filter(|tool| is_allowed(tool)).map(|tool| listed(tool)));
+        let scope = scope(&context);
+        let is_allowed = |tool: &Tool| scope.allows(tool.scope());
+        let own = self.toolset.tools.iter().filter(|tool| is_allowed(tool));
+        let mut tools: Vec<_> = own.map(listed).collect();
+        if let Some(dynamic) = &self.toolset.dynamic_tools {
+            let dynamic = dynamic.tools().await;
+            tools.extend(dynamic.iter().filter(|tool| is_allowed(tool)).map(|tool| listed(tool)));
         }
         Ok(ListToolsResult::with_all_items(tools))
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
-        let Some(over) = self.over.clone() else { return };
-        // Over stdio there is one client.
-        let Some(mut changes) = self.changes(&Arc::default()) else { return };
-        if self.told.swap(true, Ordering::Relaxed) {
+        let Some(disconnected) = self.disconnected.clone() else { return };
+        let Some(mut changes) = self.changes(&ClientId::Stdio) else { return };
+        if self.notifies.swap(true, Ordering::Relaxed) {
             return;
         }
         tokio::spawn(async move {
             loop {
                 let change = tokio::select! {
-                    () = over.cancelled() => return,
+                    () = disconnected.cancelled() => return,
                     change = changes.next() => change,
                 };
                 if context.peer.send_notification(change).await.is_err() {
@@ -393,14 +448,14 @@ impl ServerHandler for Server {
         requested: &SubscriptionFilter,
     ) -> Option<SubscriptionFilter> {
         let mut accepted = SubscriptionFilter::default();
-        accepted.tools_list_changed = self.surface.dynamic_tools.is_some().then_some(true);
+        accepted.tools_list_changed = self.toolset.dynamic_tools.is_some().then_some(true);
         if let Some(resources) = self.changing_resources() {
             accepted.resources_list_changed = Some(true);
             let uris = requested.resource_subscriptions.as_deref().unwrap_or_default();
             let uris = subscriptions::accepted(uris, &**resources).collect();
             accepted.resource_subscriptions = Some(uris);
         } else {
-            self.surface.dynamic_tools.as_ref()?;
+            self.toolset.dynamic_tools.as_ref()?;
         }
         Some(accepted)
     }
@@ -433,36 +488,30 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let client_name = client_name(&context);
         let grant = grant(&context);
-        let may_act = grant.as_ref().is_none_or(Grant::may_act);
-        let mut entry = self.log.begin(&client_name, grant);
-        let guest = match (self.surface.tool(&request.name), &self.surface.dynamic_tools) {
-            (None, Some(guests)) => guests.tool(&request.name).await,
-            _ => None,
+        let mut entry = self.log.begin(&client_name(&context), grant);
+        let tool = match self.find_tool(&request.name, scope(&context)).await {
+            Ok(tool) => tool,
+            Err(ToolRefusal::Unknown) => {
+                entry.refused("unknown_tool");
+                let text = self.toolset.unknown_tool(&request.name);
+                return Err(ErrorData::new(ErrorCode::INVALID_PARAMS, text, None));
+            }
+            Err(ToolRefusal::NotAllowed(tool)) => {
+                entry.calls(&tool.name, &Arc::default());
+                entry.refused("insufficient_scope");
+                let text =
+                    format!("Not allowed: {}. Next: use a token with the scope `act`", tool.name);
+                return Err(ErrorData::new(ErrorCode::INVALID_PARAMS, text, None));
+            }
         };
-        let Some(tool) = guest.as_deref().or_else(|| self.surface.tool(&request.name)) else {
-            entry.refused("unknown_tool");
-            let text = self.surface.unknown_tool(&request.name);
-            return Err(ErrorData::new(ErrorCode::INVALID_PARAMS, text, None));
-        };
-        // HTTP has refused it already.
-        if !may_act && !tool.effect.is_read_only() {
-            entry.calls(&tool.name, &Arc::default());
-            entry.refused("insufficient_scope");
-            let text =
-                format!("Not allowed: {}. Next: use a token with the scope `act`", tool.name);
-            return Err(ErrorData::new(ErrorCode::INVALID_PARAMS, text, None));
-        }
         let asking = elicitation::asking_mode(&context);
-        let client = client(&context);
-        let binding = CallBinding::new(Arc::clone(&client), &request);
+        let binding = CallBinding::new(client(&context), &request);
         if asking == AskingMode::BetweenRequests
             && let Some(state) = &request.request_state
         {
             let responses = request.input_responses.as_ref();
-            let resumed = self.waiting.resume(state, &binding, responses);
-            let (running, asked) = match resumed {
+            let (running, question) = match self.waiting.resume(state, &binding, responses) {
                 Ok(resumed) => resumed,
                 Err(error) => {
                     entry.refused("request_state");
@@ -470,46 +519,27 @@ impl ServerHandler for Server {
                 }
             };
             entry.continues_another();
-            return match asked {
-                Some(asked) => self.waiting.ask(running, asked).map(Into::into),
+            return match question {
+                Some(question) => self.waiting.ask(running, question).map(Into::into),
                 None => self.follow(running, &context).await,
             };
         }
         let arguments = request.arguments.unwrap_or_default();
         let time = tool.budget_for(&arguments);
-        let mut call = Call::with_timeout(time);
-        if self.surface.chooses_device {
-            call.client = client;
-        }
-        call.client_name = client_name;
-        call.may_act = may_act;
+        let call = self.call(&context, time);
         entry.calls(&tool.name, &call.state);
-        if tool.is_long && declares_tasks(&context) {
-            let running = self.start(binding, guest, arguments, call, entry, asking);
+        let is_task = tool.is_long && declares_tasks(&context);
+        let user = match asking {
+            AskingMode::Nobody => CallUser::Nobody,
+            AskingMode::DuringCall if !is_task => CallUser::During(context.peer.clone()),
+            AskingMode::DuringCall | AskingMode::BetweenRequests => CallUser::BetweenRequests,
+        };
+        let running = self.start(binding, tool, arguments, call, entry, user);
+        if is_task {
             let task = self.tasks.begin(running, time)?;
             return Ok(CallToolResponse::Task(CreateTaskResult::new(task)));
         }
-        match asking {
-            AskingMode::Nobody => {}
-            AskingMode::DuringCall => call.ask = Arc::new(ElicitingUser(context.peer.clone())),
-            AskingMode::BetweenRequests => {
-                let running = self.start(binding, guest, arguments, call, entry, asking);
-                return self.follow(running, &context).await;
-            }
-        }
-        call.cancelled = context.ct.clone();
-        let Some(token) = context.meta.get_progress_token() else {
-            let reply = self.surface.answer(tool, arguments, call, &*self.perform).await;
-            entry.replied(&reply);
-            return Ok(offers::result(reply).into());
-        };
-        let (told, telling) = mpsc::channel(UNREAD);
-        call.progress = Arc::new(ProgressQueue(told));
-        let reports = ProgressReports::new(telling, Arc::clone(&call.state));
-        let work = self.surface.answer(tool, arguments, call, &*self.perform);
-        let reply = with_progress(work, reports, &context.peer, &token).await;
-        entry.replied(&reply);
-        Ok(offers::result(reply).into())
+        self.follow(running, &context).await
     }
 
     async fn get_task(
@@ -541,10 +571,10 @@ impl ServerHandler for Server {
         _page: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        if self.surface.prompts.is_empty() {
+        if self.toolset.prompts.is_empty() {
             return not_supported(&context, "prompts/list");
         }
-        let prompts = self.surface.prompts.iter().map(offers::prompt).collect();
+        let prompts = self.toolset.prompts.iter().map(offers::prompt).collect();
         Ok(ListPromptsResult::with_all_items(prompts))
     }
 
@@ -553,10 +583,10 @@ impl ServerHandler for Server {
         request: GetPromptRequestParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        if self.surface.prompts.is_empty() {
+        if self.toolset.prompts.is_empty() {
             return Err(unknown_method("prompts/get"));
         }
-        offers::prompt_messages(&self.surface.prompts, &request).map(Into::into)
+        offers::prompt_messages(&self.toolset.prompts, &request).map(Into::into)
     }
 
     async fn list_resources(
@@ -564,10 +594,10 @@ impl ServerHandler for Server {
         _page: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        let Some(resources) = &self.surface.resources else {
+        let Some(resources) = &self.toolset.resources else {
             return not_supported(&context, "resources/list");
         };
-        let listed = resources.list(&self.call(&context), &*self.perform).await;
+        let listed = resources.list(&self.reading_call(&context), &*self.perform).await;
         let listed = listed.into_iter().map(offers::resource).collect();
         Ok(ListResourcesResult::with_all_items(listed))
     }
@@ -577,7 +607,7 @@ impl ServerHandler for Server {
         _page: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        let Some(resources) = &self.surface.resources else {
+        let Some(resources) = &self.toolset.resources else {
             return not_supported(&context, "resources/templates/list");
         };
         let templates = resources.templates().into_iter().map(offers::template).collect();
@@ -589,10 +619,10 @@ impl ServerHandler for Server {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let Some(resources) = &self.surface.resources else {
+        let Some(resources) = &self.toolset.resources else {
             return Err(unknown_method("resources/read"));
         };
-        let call = self.call(&context);
+        let call = self.reading_call(&context);
         let mut entry = self.log.begin(&client_name(&context), grant(&context));
         entry.calls("resources/read", &call.state);
         let read = resources.read(&request.uri, &call, &*self.perform).await;
@@ -606,15 +636,15 @@ impl ServerHandler for Server {
         request: CompleteRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
-        let Some(completion) = &self.surface.completion else {
+        let Some(completion) = &self.toolset.completion else {
             return Err(unknown_method("completion/complete"));
         };
-        let resources = self.surface.resources.as_deref();
-        offers::check_reference(&request.r#ref, &self.surface.prompts, resources)?;
+        let resources = self.toolset.resources.as_deref();
+        offers::check_reference(&request.r#ref, &self.toolset.prompts, resources)?;
         let (argument, prefix) = (&request.argument.name, &request.argument.value);
         let chosen = request.context.as_ref().and_then(|context| context.arguments.as_ref());
         let device = chosen.and_then(|arguments| arguments.get("device")).cloned();
-        let call = self.call(&context).on(device);
+        let call = self.reading_call(&context).on(device);
         let values = completion.complete(argument, prefix, &call, &*self.perform).await;
         Ok(offers::completion(values))
     }
@@ -640,15 +670,20 @@ impl ServerHandler for Server {
     }
 }
 
-/// Which client of several this is: its MCP session over HTTP. Clients of revision 2026-07-28 have none: those of one token
-/// count as one.
-fn client(context: &RequestContext<RoleServer>) -> Arc<str> {
-    let session = context.extensions.get::<Parts>().and_then(|parts| {
-        let id = parts.headers.get("mcp-session-id")?;
-        id.to_str().ok()
-    });
-    let token = || grant(context)?.token_name().map(|name| format!("token {name}").into());
-    session.map(Arc::from).or_else(token).unwrap_or_default()
+/// Whom a call can ask.
+enum CallUser {
+    Nobody,
+    /// The user behind this client, while the call's request is open.
+    During(Peer<RoleServer>),
+    /// The user behind a client that gets the question as the answer to a request.
+    BetweenRequests,
+}
+
+/// Who sent the request: over HTTP whom the endpoint has recognized.
+fn client(context: &RequestContext<RoleServer>) -> ClientId {
+    let Some(parts) = context.extensions.get::<Parts>() else { return ClientId::Stdio };
+    let unknown = || ClientId::Sessionless { token: Arc::default(), name: ClientName::default() };
+    parts.extensions.get::<ClientId>().cloned().unwrap_or_else(unknown)
 }
 
 /// Whether the client understands tasks. Over HTTP only revision 2026-07-28 says so in each request.
@@ -663,17 +698,20 @@ fn grant(context: &RequestContext<RoleServer>) -> Option<Grant> {
     Some(parts.extensions.get::<Grant>().cloned().unwrap_or_else(looking))
 }
 
+/// What the client may do. The program that started us over stdio may do everything.
+fn scope(context: &RequestContext<RoleServer>) -> Scope {
+    grant(context).map_or(Scope::Act, |grant| grant.scope)
+}
+
 /// What the client calls itself: in its handshake, or in revision 2026-07-28 with each request.
 fn client_name(context: &RequestContext<RoleServer>) -> ClientName {
-    let sent = match context.extensions.get::<Parts>() {
-        Some(parts) => match parts.extensions.get::<ClientName>() {
-            Some(kept) => return kept.clone(),
-            // Over HTTP rmcp does not know the handshake, and would name itself.
-            None => context.meta.client_info(),
-        },
-        None => context.client_info(),
-    };
-    sent.map(|client| ClientName::clean(&client.name)).unwrap_or_default()
+    match context.extensions.get::<Parts>() {
+        Some(parts) => parts.extensions.get::<ClientName>().cloned().unwrap_or_default(),
+        None => {
+            let sent = context.client_info();
+            sent.map(|client| ClientName::clean(&client.name)).unwrap_or_default()
+        }
+    }
 }
 
 /// The reply to a list request for a feature that we do not have. Clients of older revisions ask without checking

@@ -12,23 +12,24 @@ use rmcp::model::{
 };
 use serde_json::json;
 use thumbwire_base::lock;
+use thumbwire_core::action::ClientId;
 use thumbwire_core::toolset::app_tools::DynamicTools;
 use thumbwire_core::toolset::resource_changes::{ResourceChange, ResourceChanges};
 use thumbwire_core::toolset::resources::ResourceProvider;
 use tokio::sync::watch;
 
 /// The maximum number of resources that a client subscribes to.
-const MOST: usize = 16;
+const MAX_RESOURCES: usize = 16;
 
 /// The maximum number of clients with subscriptions; those whose stream is closed give way.
-const MOST_CLIENTS: usize = 256;
+const MAX_CLIENTS: usize = 256;
 
 /// The longest URI in bytes that a client can subscribe to.
-const LONGEST: usize = 1024;
+const MAX_URI: usize = 1024;
 
 /// The URIs that each client of an older revision subscribed to.
 #[derive(Default)]
-pub(super) struct Subscriptions(Mutex<HashMap<Arc<str>, watch::Sender<BTreeSet<String>>>>);
+pub(super) struct Subscriptions(Mutex<HashMap<ClientId, watch::Sender<BTreeSet<String>>>>);
 
 impl Subscriptions {
     /// Subscribes a client to a resource.
@@ -37,7 +38,7 @@ impl Subscriptions {
     /// If the resource cannot change, or the client has too many.
     pub(super) fn subscribe(
         &self,
-        client: &Arc<str>,
+        client: &ClientId,
         uri: String,
         provider: &dyn ResourceProvider,
     ) -> Result<(), ErrorData> {
@@ -48,8 +49,10 @@ impl Subscriptions {
             return Err(ErrorData::resource_not_found(text, data));
         }
         let wanted = self.sender(client);
-        if !wanted.borrow().contains(&uri) && wanted.borrow().len() >= MOST {
-            let text = format!("a client can subscribe to {MOST} resources: unsubscribe from one");
+        if !wanted.borrow().contains(&uri) && wanted.borrow().len() >= MAX_RESOURCES {
+            let text = format!(
+                "a client can subscribe to {MAX_RESOURCES} resources: unsubscribe from one"
+            );
             return Err(ErrorData::new(ErrorCode::INVALID_REQUEST, text, None));
         }
         wanted.send_if_modified(|all| all.insert(uri));
@@ -57,28 +60,28 @@ impl Subscriptions {
     }
 
     /// Ends a client's subscription.
-    pub(super) fn unsubscribe(&self, client: &Arc<str>, uri: &str) {
+    pub(super) fn unsubscribe(&self, client: &ClientId, uri: &str) {
         if let Some(wanted) = lock(&self.0).get(client) {
             wanted.send_if_modified(|all| all.remove(uri));
         }
     }
 
     /// What a client subscribes to, now and later.
-    pub(super) fn of(&self, client: &Arc<str>) -> watch::Receiver<BTreeSet<String>> {
+    pub(super) fn of(&self, client: &ClientId) -> watch::Receiver<BTreeSet<String>> {
         self.sender(client).subscribe()
     }
 
     /// Ends all subscriptions of a client that has left.
-    pub(super) fn client_left(&self, client: &str) {
+    pub(super) fn client_left(&self, client: &ClientId) {
         lock(&self.0).remove(client);
     }
 
-    fn sender(&self, client: &Arc<str>) -> watch::Sender<BTreeSet<String>> {
+    fn sender(&self, client: &ClientId) -> watch::Sender<BTreeSet<String>> {
         let mut table = lock(&self.0);
-        if table.len() >= MOST_CLIENTS && !table.contains_key(client) {
+        if table.len() >= MAX_CLIENTS && !table.contains_key(client) {
             table.retain(|_, wanted| wanted.receiver_count() > 0);
         }
-        table.entry(Arc::clone(client)).or_default().clone()
+        table.entry(client.clone()).or_default().clone()
     }
 }
 
@@ -88,11 +91,11 @@ pub(super) fn accepted<'a>(
     provider: &'a dyn ResourceProvider,
 ) -> impl Iterator<Item = String> + use<'a> {
     let fits = uris.iter().filter(|uri| can_subscribe(uri, provider));
-    fits.take(MOST).cloned()
+    fits.take(MAX_RESOURCES).cloned()
 }
 
 fn can_subscribe(uri: &str, provider: &dyn ResourceProvider) -> bool {
-    uri.len() <= LONGEST && provider.can_change(uri)
+    uri.len() <= MAX_URI && provider.can_change(uri)
 }
 
 /// A set of URIs that stays as it is.
@@ -115,7 +118,7 @@ impl Changes {
         loop {
             let tools = async {
                 match &mut self.tools {
-                    Some((guests, seen)) => guests.changed(seen).await,
+                    Some((dynamic, seen)) => dynamic.changed(seen).await,
                     None => std::future::pending().await,
                 }
             };

@@ -22,7 +22,7 @@ use rmcp::model::{
 };
 use serde_json::Value;
 use thumbwire_base::lock;
-use thumbwire_core::action::{Cause, UserAnswer};
+use thumbwire_core::action::{Cause, ClientId, UserAnswer};
 use thumbwire_core::toolset::Reply;
 use tokio::time::Instant;
 
@@ -31,14 +31,14 @@ use super::offers;
 use super::waiting_calls::{AskedQuestion, CancelOnDrop, RunningCall};
 
 /// The maximum number of running tasks of a server, and of one client.
-const MOST: usize = 64;
-const MOST_OF_CLIENT: usize = 8;
+const MAX_RUNNING: usize = 64;
+const MAX_RUNNING_OF_CLIENT: usize = 8;
 
 /// How many tasks of a client are kept, with those that have ended; the oldest ended ones are forgotten.
-const MOST_KEPT: usize = 32;
+const MAX_KEPT: usize = 32;
 
 /// How many bytes the results of a client's tasks may have together; the oldest are forgotten, but never the newest.
-const MOST_BYTES: usize = 16 << 20;
+const MAX_BYTES: usize = 16 << 20;
 
 /// How long a task is kept after the time that its work may take.
 const KEPT: Duration = Duration::from_secs(10 * 60);
@@ -58,7 +58,7 @@ struct TaskTable {
 
 struct TaskEntry {
     id: String,
-    client: Arc<str>,
+    client: ClientId,
     created: Timestamp,
     updated: Timestamp,
     expires: Instant,
@@ -86,10 +86,10 @@ impl Tasks {
         let id = thumbwire_core::random::hex::<16>()
             .map_err(|error| ErrorData::internal_error(error, None))?;
         let (now, time_to_live) = (Timestamp::now(), time + KEPT);
-        let client = Arc::clone(running.binding.client());
+        let client = running.binding.client().clone();
         let entry = TaskEntry {
             id,
-            client: Arc::clone(&client),
+            client: client.clone(),
             created: now,
             updated: now,
             expires: Instant::now() + time_to_live,
@@ -106,9 +106,9 @@ impl Tasks {
             let running = || table.rows.values().filter(|entry| entry.ended.is_none());
             let own = running().filter(|entry| entry.client == client).count();
             let all = running().count();
-            if own >= MOST_OF_CLIENT || all >= MOST {
+            if own >= MAX_RUNNING_OF_CLIENT || all >= MAX_RUNNING {
                 let text = format!(
-                    "{own} tasks of this client and {all} of the server are running, of {MOST_OF_CLIENT} and {MOST} at most: \
+                    "{own} tasks of this client and {all} of the server are running, of {MAX_RUNNING_OF_CLIENT} and {MAX_RUNNING} at most: \
                      wait until one ends, or end one with tasks/cancel"
                 );
                 return Err(ErrorData::new(ErrorCode::INVALID_REQUEST, text, None));
@@ -127,7 +127,7 @@ impl Tasks {
     ///
     /// # Errors
     /// If the client has no task with this id.
-    pub(super) fn get(&self, client: &str, id: &str) -> Result<DetailedTask, ErrorData> {
+    pub(super) fn get(&self, client: &ClientId, id: &str) -> Result<DetailedTask, ErrorData> {
         self.with(client, id, |entry| DetailedTask::new(entry.task(), entry.payload()))
     }
 
@@ -138,7 +138,7 @@ impl Tasks {
     /// If the client has no task with this id.
     pub(super) fn update(
         &self,
-        client: &str,
+        client: &ClientId,
         id: &str,
         responses: &InputResponses,
     ) -> Result<(), ErrorData> {
@@ -159,7 +159,7 @@ impl Tasks {
     ///
     /// # Errors
     /// If the client has no task with this id.
-    pub(super) fn cancel(&self, client: &str, id: &str) -> Result<(), ErrorData> {
+    pub(super) fn cancel(&self, client: &ClientId, id: &str) -> Result<(), ErrorData> {
         self.with(client, id, |entry| {
             entry.cancelled.0.cancel();
             // Nobody answers any more.
@@ -168,8 +168,8 @@ impl Tasks {
     }
 
     /// Cancels and forgets the tasks of a client that has left.
-    pub(super) fn client_left(&self, client: &str) {
-        self.table().rows.retain(|_, entry| &*entry.client != client);
+    pub(super) fn client_left(&self, client: &ClientId) {
+        self.table().rows.retain(|_, entry| entry.client != *client);
     }
 
     /// The table, without the tasks whose time is over.
@@ -182,12 +182,12 @@ impl Tasks {
 
     fn with<T>(
         &self,
-        client: &str,
+        client: &ClientId,
         id: &str,
         act: impl FnOnce(&mut TaskEntry) -> T,
     ) -> Result<T, ErrorData> {
         let mut table = self.table();
-        let is_meant = |entry: &&mut TaskEntry| entry.id == id && &*entry.client == client;
+        let is_meant = |entry: &&mut TaskEntry| entry.id == id && entry.client == *client;
         let entry = table.rows.values_mut().find(is_meant).ok_or_else(|| {
             let text = "Task not found: it never existed, or its time is over. Call the tool again";
             ErrorData::invalid_params(text, None)
@@ -200,13 +200,13 @@ impl Tasks {
         let mut table = self.table();
         let Some(entry) = table.rows.get_mut(&number) else { return };
         act(entry);
-        let client = Arc::clone(&entry.client);
+        let client = entry.client.clone();
         forget_old(&mut table.rows, &client);
     }
 }
 
 /// Forgets the client's oldest ended tasks beyond what is kept.
-fn forget_old(rows: &mut BTreeMap<u64, TaskEntry>, client: &Arc<str>) {
+fn forget_old(rows: &mut BTreeMap<u64, TaskEntry>, client: &ClientId) {
     loop {
         let own: Vec<_> = rows.iter().filter(|(_, entry)| entry.client == *client).collect();
         let bytes: usize = own.iter().map(|(_, entry)| entry.bytes()).sum();
@@ -215,7 +215,7 @@ fn forget_old(rows: &mut BTreeMap<u64, TaskEntry>, client: &Arc<str>) {
             .filter(|(_, entry)| entry.ended.is_some())
             .map(|(number, _)| **number)
             .collect();
-        let too_many = own.len() > MOST_KEPT || bytes > MOST_BYTES && ended.len() > 1;
+        let too_many = own.len() > MAX_KEPT || bytes > MAX_BYTES && ended.len() > 1;
         match ended.first().filter(|_| too_many) {
             Some(oldest) => drop(rows.remove(oldest)),
             None => return,
@@ -242,12 +242,11 @@ async fn follow(tasks: Weak<Tasks>, number: u64, mut running: RunningCall) {
         }
     };
     let payload = match reply {
-        Ok(Some(reply)) => {
+        Ok(reply) => {
             let is_cancelled = matches!(reply.cause, Some(Cause::Cancelled));
             running.entry.replied(&reply);
             if is_cancelled { TaskPayload::Cancelled } else { completed(reply) }
         }
-        Ok(None) => failed("the tool is gone"),
         Err(error) => failed(&format!("the call failed: {error}")),
     };
     let bytes = match &payload {

@@ -11,7 +11,7 @@
 //! arguments. So a client cannot make up an answer, use one twice, or move one to another question.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -21,7 +21,7 @@ use rmcp::model::{
 };
 use serde_json::{Map, Value};
 use thumbwire_base::lock;
-use thumbwire_core::action::{AskUser, Question, UserAnswer};
+use thumbwire_core::action::{AskUser, ClientId, Question, UserAnswer};
 use thumbwire_core::toolset::Reply;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
@@ -36,8 +36,8 @@ use super::progress::ProgressReports;
 const ANSWER: Duration = Duration::from_secs(5 * 60);
 
 /// The maximum number of waiting calls of a server, and of one client.
-const MOST: usize = 64;
-const MOST_OF_CLIENT: usize = 16;
+const MAX_WAITING: usize = 64;
+const MAX_WAITING_OF_CLIENT: usize = 16;
 
 /// The calls of a server that wait for an answer.
 #[derive(Default)]
@@ -51,7 +51,7 @@ struct WaitingCall {
 /// What a call was asked to do, and by whom.
 #[derive(Debug, PartialEq)]
 pub(super) struct CallBinding {
-    client: Arc<str>,
+    client: ClientId,
     tool: String,
     arguments: Map<String, Value>,
 }
@@ -60,8 +60,8 @@ pub(super) struct CallBinding {
 pub(super) struct RunningCall {
     pub(super) binding: CallBinding,
     pub(super) entry: CallEntry,
-    /// The reply; `None` if the tool is gone.
-    pub(super) work: JoinHandle<Option<Reply>>,
+    /// The reply.
+    pub(super) work: JoinHandle<Reply>,
     pub(super) questions: mpsc::Receiver<AskedQuestion>,
     pub(super) progress: ProgressReports,
     pub(super) cancelled: CancelOnDrop,
@@ -98,7 +98,7 @@ impl AskedQuestion {
 
 impl CallBinding {
     /// The binding of this request.
-    pub(super) fn new(client: Arc<str>, request: &CallToolRequestParams) -> Self {
+    pub(super) fn new(client: ClientId, request: &CallToolRequestParams) -> Self {
         Self {
             client,
             tool: request.name.to_string(),
@@ -107,13 +107,8 @@ impl CallBinding {
     }
 
     /// Whose call it is.
-    pub(super) fn client(&self) -> &Arc<str> {
+    pub(super) fn client(&self) -> &ClientId {
         &self.client
-    }
-
-    /// The tool's name.
-    pub(super) fn tool(&self) -> &str {
-        &self.tool
     }
 }
 
@@ -134,7 +129,9 @@ impl WaitingCalls {
         let mut table = lock(&self.0);
         forget_expired(&mut table);
         let is_own = |call: &&WaitingCall| call.running.binding.client == running.binding.client;
-        if table.len() >= MOST || table.values().filter(is_own).count() >= MOST_OF_CLIENT {
+        if table.len() >= MAX_WAITING
+            || table.values().filter(is_own).count() >= MAX_WAITING_OF_CLIENT
+        {
             let text = format!(
                 "the call has a question for the user, but {} others wait for their answers: answer them, or try again in {} minutes",
                 table.len(),
@@ -188,6 +185,11 @@ impl WaitingCalls {
                 Ok((running, None))
             }
         }
+    }
+
+    /// Cancels the calls of a client that has left.
+    pub(super) fn client_left(&self, client: &ClientId) {
+        lock(&self.0).retain(|_, call| call.running.binding.client != *client);
     }
 }
 

@@ -36,14 +36,22 @@ use thumbwire_device::image::{PixelLimits, Pixels};
 use thumbwire_device::{
     AppId, Device, Format, FormatPreference, Gesture, Image, Point, TreeDetail,
 };
+use thumbwire_mcp::Client;
 use thumbwire_mcp::http::{self, Access, ServedToolset};
 use thumbwire_mcp::http_token::Token;
-use thumbwire_mcp::{Client, RemoteClient};
 use thumbwire_virtual_android::{Setup, VirtualPhone};
 use thumbwire_virtual_ios::VirtualIphone;
 use tokio_util::sync::CancellationToken;
 
+#[path = "../tests/it/remote_client.rs"]
+mod remote_client;
+
+use remote_client::RemoteClient;
+
 const ROUNDS: usize = 200;
+
+/// How long a call over HTTP may take.
+const MAX_CALL: Duration = Duration::from_secs(60);
 
 fn main() {
     // Cargo adds `--bench`.
@@ -527,7 +535,7 @@ async fn doors() {
         let view = ServedToolset::new(surface.clone(), session.clone());
         tokio::spawn(http::serve(listener, view, access, CancellationToken::new()));
         let url = format!("http://{address}{}", http::PATH);
-        remotes.push(RemoteClient::connect(&url, token).await.expect("a server there"));
+        remotes.push(RemoteClient::connect(&url, token, MAX_CALL).await.expect("a server there"));
     }
     println!(
         "\n{:<32}{:>22}{:>22}{:>22}",
@@ -547,7 +555,9 @@ async fn doors() {
                 pipes.call("mobile_press_key", key).await.expect("an answer");
                 let began = Instant::now();
                 let reply = match door {
-                    0 => pipes.call(tool, arguments.clone()).await,
+                    0 => {
+                        pipes.call(tool, arguments.clone()).await.map_err(|error| error.to_string())
+                    }
                     door => remotes[door - 1].call(tool, arguments.clone()).await,
                 };
                 times.push(began.elapsed());

@@ -22,7 +22,11 @@ use std::time::{Duration, Instant};
 use fastrand::Rng;
 use serde_json::{Map, Value, json};
 use thumbwire_core::toolset::Content;
-use thumbwire_mcp::RemoteClient;
+
+#[path = "../tests/it/remote_client.rs"]
+mod remote_client;
+
+use remote_client::RemoteClient;
 
 /// Phones, and clients: one for each.
 const PHONES: usize = 8;
@@ -199,11 +203,10 @@ async fn use_phone(at: usize, url: String, address: String, plan: Plan, tally: A
     let mut random = Rng::with_seed(at as u64);
     let seldom = if plan.has_faults() { 100 } else { 10_000 };
     while !tally.stop.load(Ordering::Relaxed) {
-        let Ok(client) = RemoteClient::connect(&url, None).await else {
+        let Ok(client) = RemoteClient::connect(&url, None, HANGS).await else {
             count(&tally, "no session");
             continue;
         };
-        let client = client.with_timeout(HANGS);
         let chosen = json!({ "platform": "android", "device_id": address });
         call(&client, at, "mobile_use_device", chosen, &tally).await;
         for _ in 0..seldom {
@@ -246,7 +249,7 @@ async fn call(client: &RemoteClient, at: usize, tool: &str, arguments: Value, ta
     let reply = match reply {
         Ok(reply) => reply,
         Err(error) => {
-            let text = error.to_string();
+            let text = error;
             if text.contains("no response within") {
                 println!("hung: {tool} on phone {at}: {text}");
                 tally.hung.fetch_add(1, Ordering::Relaxed);

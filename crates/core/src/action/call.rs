@@ -11,18 +11,21 @@ use thumbwire_base::lock;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use super::client::{ClientId, ClientName, Scope};
+
 /// The context of an action: its phone, its deadline, and the ways back to the caller.
 #[derive(Clone)]
 pub struct Call {
     /// The phone this call is for; `None` is the session's selected phone.
     pub device: Option<String>,
-    /// Which of several clients of one session this is; empty if there is only one.
-    pub client: Arc<str>,
+    /// Who calls.
+    pub client: ClientId,
     /// What that client calls itself, for other clients to read; empty if it says nothing.
     pub client_name: ClientName,
-    /// Whether it may act on phones; if not, it only looks.
-    pub may_act: bool,
-    /// Whether the phone is needed from the first action on, also if that only looks: for runs, whose first act comes later.
+    /// What it may do.
+    pub scope: Scope,
+    /// Whether the phone is needed from the first action on, also if that only looks: for runs,
+    /// whose first act comes later.
     pub exclusive: bool,
     /// What the session knows of the call; its clones share it.
     pub state: Arc<CallState>,
@@ -41,9 +44,9 @@ impl Call {
     pub fn with_timeout(time: Duration) -> Self {
         Self {
             device: None,
-            client: Arc::from(""),
+            client: ClientId::default(),
             client_name: ClientName::default(),
-            may_act: true,
+            scope: Scope::default(),
             exclusive: false,
             state: Arc::default(),
             deadline: Instant::now() + time,
@@ -57,38 +60,6 @@ impl Call {
     pub fn on(mut self, device: Option<String>) -> Self {
         self.device = device;
         self
-    }
-}
-
-/// What a client calls itself, as far as other clients' models may read it.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ClientName(Arc<str>);
-
-/// The longest name in characters; longer ones are cut. A name should not have room for an order to a model.
-const LONGEST_CLIENT_NAME: usize = 40;
-
-impl ClientName {
-    /// The letters, digits and a few signs of the name, cut after 40 characters.
-    pub fn clean(name: &str) -> Self {
-        let is_plain = |c: &char| c.is_alphanumeric() || " ._-+/@".contains(*c);
-        // A name of many megabytes is not walked through.
-        let start = name.chars().take(LONGEST_CLIENT_NAME * 4).filter(is_plain);
-        let cut: String = start.take(LONGEST_CLIENT_NAME).collect();
-        Self(cut.trim().into())
-    }
-
-    /// The name; empty if the client says none.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Display for ClientName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &*self.0 {
-            "" => f.write_str("another client"),
-            name => write!(f, "client {name:?}"),
-        }
     }
 }
 
@@ -239,22 +210,5 @@ impl AskUser for NoUser {
 
     fn is_interactive(&self) -> bool {
         false
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn client_names_are_short_and_plain() {
-        let check = |name: &str, clean: &str| assert_eq!(ClientName::clean(name).as_str(), clean);
-        check("claude-code", "claude-code");
-        check(" Tests für Müller/2.1 ", "Tests für Müller/2.1");
-        check("a\u{1b}[2J\u{202e}b\n\"c\"", "a2Jbc");
-        check("\u{e0041}\u{200b}", "");
-        check(&"x".repeat(1 << 20), &"x".repeat(40));
-        assert_eq!(ClientName::clean("a b").to_string(), "client \"a b\"");
-        assert_eq!(ClientName::clean("").to_string(), "another client");
     }
 }

@@ -7,7 +7,7 @@ use thumbwire_base::visible::name;
 use thumbwire_device::{LockState, Platform, SideEffect, UntypableText};
 
 use super::FileNameError;
-use super::call::ClientName;
+use super::client::ClientName;
 use super::listed_device::{self, ListedDevice};
 use super::package_refusal;
 

@@ -31,14 +31,14 @@ impl AttachedDevice {
         let known = &self.screen.memory.info;
         let out =
             |info, earlier| Outcome::Info { identity: self.identity().clone(), info, earlier };
-        if let Some((info, _)) = known.recent(no_older_than).await {
+        if let Some(info) = known.recent(no_older_than) {
             return Ok(out(info, true));
         }
         let generation = self.screen.generation();
-        let asked = known.ask().await;
+        let asked = known.ask(&self.screen.generation);
         let info = self.device.info().await.map_err(|error| self.failed(&error))?;
         self.screen.learn_size(info.screen, generation);
-        known.keep(asked, &info).await;
+        known.keep(asked, info.clone());
         Ok(out(info, false))
     }
 
@@ -81,15 +81,15 @@ impl AttachedDevice {
         no_older_than: Duration,
     ) -> Result<InstalledApps, Failure> {
         let known = &self.screen.memory.apps;
-        if let Some((AppList { apps, is_complete }, age)) = known.recent(no_older_than).await {
-            let now = Instant::now();
-            let at = now.checked_sub(age).unwrap_or(now);
-            return Ok(InstalledApps { apps: apps.into(), is_complete, at });
+        if let Some(installed) = known.recent(no_older_than) {
+            return Ok(installed);
         }
-        let (asked, at) = (known.ask().await, Instant::now());
-        let list = self.device.apps().await.map_err(|error| self.failed(&error))?;
-        known.keep(asked, &list).await;
-        Ok(InstalledApps { apps: list.apps.into(), is_complete: list.is_complete, at })
+        let (asked, at) = (known.ask(&self.screen.generation), Instant::now());
+        let AppList { apps, is_complete } =
+            self.device.apps().await.map_err(|error| self.failed(&error))?;
+        let installed = InstalledApps { apps: apps.into(), is_complete, at };
+        known.keep(asked, installed.clone());
+        Ok(installed)
     }
 
     /// Starts the selected app.

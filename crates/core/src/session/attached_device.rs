@@ -14,11 +14,10 @@ use tokio::sync::Mutex;
 use super::app_guard::{AppGuard, leaves_an_app};
 use super::cache::DeviceCache;
 use super::known_lock::KnownLock;
-use super::leasing::Leasing;
+use super::leasing::Leases;
 use super::screen_size::KnownSize;
 use super::screenshots::ScreenshotCache;
-use super::shared_state::SharedState;
-use crate::action::{Call, Cause, Direction, Failure, Outcome};
+use crate::action::{Call, Cause, ClientId, Direction, Failure, Outcome};
 use crate::allowed_apps::AllowedApps;
 
 /// What this session knows about a phone's screen.
@@ -26,7 +25,7 @@ pub(super) struct ScreenCache {
     /// Counts actions. Data loaded under another value is stale.
     pub(super) generation: AtomicU64,
     pub(super) memory: DeviceCache,
-    pub(super) leasing: Leasing,
+    pub(super) leases: Leases,
     /// The ref number that the next new element gets.
     pub(super) next_control: Arc<AtomicU32>,
     pub(super) size: KnownSize,
@@ -45,17 +44,15 @@ pub(super) struct ScreenCache {
 impl ScreenCache {
     /// A screen with empty caches.
     pub(super) fn new(
-        device: &str,
-        shared: &SharedState,
-        leasing: &Leasing,
+        leases: &Leases,
         allowed: &AllowedApps,
         next_control: Arc<AtomicU32>,
     ) -> Self {
         Self {
             guard: AppGuard::new(allowed.clone()),
             generation: AtomicU64::new(0),
-            memory: DeviceCache::new(&shared.store, device),
-            leasing: leasing.clone(),
+            memory: DeviceCache::default(),
+            leases: leases.clone(),
             next_control,
             size: KnownSize::default(),
             lock: KnownLock::default(),
@@ -95,13 +92,13 @@ pub(super) struct AttachedDevice {
     pub(super) screen: Arc<ScreenCache>,
     /// Set when this call's command is sent.
     ordered: AtomicBool,
-    /// Who acts, as the owner of leases; unset for what the session does by itself.
-    owner: OnceLock<String>,
+    /// Who acts; unset for what the session does by itself.
+    client: OnceLock<ClientId>,
 }
 
 impl AttachedDevice {
     pub(super) fn new(device: Arc<dyn Device>, screen: Arc<ScreenCache>) -> Self {
-        Self { device, screen, ordered: AtomicBool::new(false), owner: OnceLock::new() }
+        Self { device, screen, ordered: AtomicBool::new(false), client: OnceLock::new() }
     }
 
     pub(super) fn identity(&self) -> &Identity {
@@ -121,16 +118,15 @@ impl AttachedDevice {
     ///
     /// # Errors
     /// If another client holds it.
-    pub(super) async fn acquire_lease(&self, call: &Call) -> Result<(), Failure> {
-        let leasing = &self.screen.leasing;
-        let _ = self.owner.set(leasing.owner(call).id);
-        leasing.hold_for(self.id(), call).await
+    pub(super) fn acquire_lease(&self, call: &Call) -> Result<(), Failure> {
+        let _ = self.client.set(call.client.clone());
+        self.screen.leases.hold_for(self.id(), call)
     }
 
     /// Refuses to act on a phone that is leased to another client.
-    async fn check_lease(&self) -> Result<(), Failure> {
-        let owner = self.owner.get().map_or(self.screen.leasing.session(), String::as_str);
-        self.screen.leasing.check(self.id(), owner).await
+    fn check_lease(&self) -> Result<(), Failure> {
+        let client = self.client.get().unwrap_or(&ClientId::ThisProcess);
+        self.screen.leases.check(self.id(), client)
     }
 
     pub(super) async fn restore(&self) {
@@ -292,7 +288,7 @@ impl AttachedDevice {
         &self,
         order: impl Future<Output = Result<T, Failure>>,
     ) -> Result<T, Failure> {
-        self.check_lease().await?;
+        self.check_lease()?;
         self.ordered.store(true, Ordering::SeqCst);
         let _bump = GenerationGuard::begin(&self.screen.generation);
         self.screen.pictures.forget();
@@ -305,7 +301,7 @@ impl AttachedDevice {
         &self,
         order: impl Future<Output = Result<T, Error>>,
     ) -> Result<T, Failure> {
-        self.check_lease().await?;
+        self.check_lease()?;
         self.ordered.store(true, Ordering::SeqCst);
         order.await.map_err(|error| self.failed(&error))
     }

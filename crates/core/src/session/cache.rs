@@ -9,17 +9,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
 use thumbwire_base::lock;
-use thumbwire_device::{App, AppList, DeviceInfo, TreeDetail};
+use thumbwire_device::{App, DeviceInfo, TreeDetail};
 use tokio::time::Instant;
 
 use super::seen_screens::SeenScreens;
 use crate::action::CacheKind;
 use crate::snapshot::{Controls, Snapshot};
-use crate::state_store::{SharedCache, StateKey, StateStore};
 
-/// The caches of one phone. Those that do not depend on the screen are shared between sessions.
+/// The caches of one phone.
+#[derive(Default)]
 pub(super) struct DeviceCache {
     /// The snapshot whose refs (`e12`) were returned last.
     pub(super) listing: Cached<Arc<Snapshot>>,
@@ -29,31 +28,16 @@ pub(super) struct DeviceCache {
     pub(super) seen: SeenScreens,
     /// The control list returned last, which gives UFO's ids their meaning.
     pub(super) controls: Cached<Arc<Controls>>,
-    pub(super) info: SharedCache<DeviceInfo>,
+    pub(super) info: Cached<DeviceInfo>,
     /// All apps, user and system.
-    pub(super) apps: SharedCache<AppList>,
+    pub(super) apps: Cached<InstalledApps>,
     /// The labels read from packages, which a package keeps: they outlive a connection.
-    pub(super) labels: SharedCache<Vec<CachedLabel>>,
+    pub(super) labels: Cached<Vec<CachedLabel>>,
     /// The app listing returned last, which gives app numbers their meaning.
     pub(super) numbered: Cached<InstalledApps>,
 }
 
 impl DeviceCache {
-    /// The caches of the device with this id.
-    pub(super) fn new(store: &Arc<dyn StateStore>, device: &str) -> Self {
-        Self {
-            listing: Cached::default(),
-            full: Cached::default(),
-            compressed: Cached::default(),
-            seen: SeenScreens::default(),
-            controls: Cached::default(),
-            info: SharedCache::new(Arc::clone(store), StateKey::device_info(device)),
-            apps: SharedCache::new(Arc::clone(store), StateKey::apps(device)),
-            labels: SharedCache::new(Arc::clone(store), StateKey::app_labels(device)),
-            numbered: Cached::default(),
-        }
-    }
-
     /// The last snapshot with this detail.
     pub(super) fn snapshots(&self, detail: TreeDetail) -> &Cached<Arc<Snapshot>> {
         match detail {
@@ -62,24 +46,21 @@ impl DeviceCache {
         }
     }
 
-    /// Clears what was loaded over a dead connection. App numbers stay: they stand for app ids, which do not change.
+    /// Clears what was loaded over a dead connection: the phone may come back with another system or
+    /// other apps. App numbers stay, as they stand for app ids, and labels, which a package keeps.
     pub(super) fn forget_connection(&self) {
         self.listing.forget();
         self.controls.forget();
         self.full.forget();
         self.compressed.forget();
         self.seen.forget();
-    }
-
-    /// Same for the caches that are shared: the phone may come back with another system or other apps.
-    pub(super) async fn forget_shared(&self) {
-        self.apps.invalidate().await;
-        self.info.invalidate().await;
+        self.apps.forget();
+        self.info.forget();
     }
 
     /// Clears the given cache. Refs stay valid: each is assigned once, so none is ever reused, and an old one is looked
     /// up again anyway.
-    pub(super) async fn forget(&self, cache: CacheKind) {
+    pub(super) fn forget(&self, cache: CacheKind) {
         let is = |kind| cache == CacheKind::All || cache == kind;
         if is(CacheKind::Controls) {
             self.controls.forget();
@@ -91,11 +72,11 @@ impl DeviceCache {
         }
         if is(CacheKind::Apps) {
             self.numbered.forget();
-            self.apps.invalidate().await;
-            self.labels.invalidate().await;
+            self.apps.forget();
+            self.labels.forget();
         }
         if is(CacheKind::DeviceInfo) {
-            self.info.invalidate().await;
+            self.info.forget();
         }
     }
 }
@@ -110,7 +91,7 @@ pub(super) struct InstalledApps {
 }
 
 /// The label of one version of a package, in one language.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct CachedLabel {
     pub(super) file: String,
     pub(super) version: String,
@@ -119,7 +100,7 @@ pub(super) struct CachedLabel {
 }
 
 /// What a package says about its entry in the launcher.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum ReadLabel {
     /// It has none there.
     NoEntry,

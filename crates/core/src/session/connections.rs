@@ -5,14 +5,13 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicU32;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, Weak};
 
 use thumbwire_base::lock;
 use thumbwire_device::Device;
 
 use super::attached_device::{AttachedDevice, ScreenCache};
-use super::leasing::Leasing;
-use super::shared_state::SharedState;
+use super::leasing::Leases;
 use crate::action::Failure;
 use crate::allowed_apps::AllowedApps;
 use crate::event::{Event, EventSink as _, EventSinks};
@@ -27,13 +26,13 @@ pub(super) struct Connections {
     pub(super) phones: DeviceProviders,
     /// Receives the phones that connect and disconnect.
     pub(super) events: EventSinks,
-    /// What this session shares with others.
-    pub(super) shared: SharedState,
-    /// The leases of this session's clients.
-    pub(super) leasing: Leasing,
+    /// The leases of the phones.
+    pub(super) leases: Leases,
     /// The apps that callers may use.
     pub(super) allowed_apps: AllowedApps,
     known: Mutex<BTreeMap<String, DeviceSlot>>,
+    /// The phones that are being opened; see [`Self::opening_turn`].
+    opening: Mutex<BTreeMap<String, Weak<tokio::sync::Mutex<()>>>>,
     /// The ref number that the next new element gets, on any phone.
     next_control: Arc<AtomicU32>,
 }
@@ -46,27 +45,27 @@ struct DeviceSlot {
 
 impl Connections {
     /// No phone is reached yet.
-    pub(super) fn new(phones: DeviceProviders, shared: SharedState) -> Self {
+    pub(super) fn new(phones: DeviceProviders) -> Self {
         Self {
             phones,
-            leasing: Leasing::new(&shared),
-            shared,
+            leases: Leases::default(),
             events: EventSinks::default(),
             allowed_apps: AllowedApps::default(),
             known: Mutex::default(),
+            opening: Mutex::default(),
             next_control: Arc::new(AtomicU32::new(1)),
         }
     }
 
-    /// The same providers and sinks with another shared state. No phone is reached yet.
-    pub(super) fn with_shared_state(&self, shared: SharedState) -> Self {
-        let allowed_apps = self.allowed_apps.clone();
-        Self { events: self.events.clone(), allowed_apps, ..Self::new(self.phones.clone(), shared) }
+    /// The same with these leases. No phone is reached yet.
+    pub(super) fn with_leases(&self, leases: Leases) -> Self {
+        let (events, allowed_apps) = (self.events.clone(), self.allowed_apps.clone());
+        Self { leases, events, allowed_apps, ..Self::new(self.phones.clone()) }
     }
 
-    /// The same providers, sinks and shared state with another limit of apps. No phone is reached yet.
+    /// The same with another limit of apps. No phone is reached yet.
     pub(super) fn with_allowed_apps(&self, allowed_apps: AllowedApps) -> Self {
-        Self { allowed_apps, ..self.with_shared_state(self.shared.clone()) }
+        Self { allowed_apps, ..self.with_leases(self.leases.clone()) }
     }
 
     /// The phone with this id for one more call, if it is connected.
@@ -84,7 +83,7 @@ impl Connections {
         lock(&self.known).get(id).map(|known| Arc::clone(&known.screen))
     }
 
-    /// Opens a new connection; [`Self::keep`] stores it.
+    /// Opens a new connection; [`Self::keep`] stores it. Take [`Self::opening_turn`] first.
     pub(super) async fn open(&self, id: &str) -> Result<Arc<dyn Device>, Failure> {
         let device = self.phones.open(id).await?;
         // No list reports this phone.
@@ -93,6 +92,19 @@ impl Connections {
             self.events.on_event(&Event::DeviceConnected { device: id, model });
         }
         Ok(device)
+    }
+
+    /// To be locked by whoever opens this phone, so that of several calls at once one opens it. The
+    /// others wait, and then find it connected.
+    pub(super) fn opening_turn(&self, id: &str) -> Arc<tokio::sync::Mutex<()>> {
+        let mut opening = lock(&self.opening);
+        opening.retain(|_, turn| turn.strong_count() > 0);
+        if let Some(turn) = opening.get(id).and_then(Weak::upgrade) {
+            return turn;
+        }
+        let turn = Arc::default();
+        opening.insert(id.to_owned(), Arc::downgrade(&turn));
+        turn
     }
 
     /// Stores a new connection, unless another call has made one; then that one is used.
@@ -107,9 +119,7 @@ impl Connections {
         }
         let known = all.entry(id.to_owned()).or_insert_with(|| DeviceSlot {
             screen: Arc::new(ScreenCache::new(
-                id,
-                &self.shared,
-                &self.leasing,
+                &self.leases,
                 &self.allowed_apps,
                 Arc::clone(&self.next_control),
             )),
@@ -119,12 +129,12 @@ impl Connections {
         AttachedDevice::new(device, Arc::clone(&known.screen))
     }
 
-    /// Drops a dead connection and its caches; the next call reconnects. A newer connection to the same phone stays.
-    pub(super) async fn drop_connection(&self, id: &str, device: &Arc<dyn Device>, reason: &str) {
-        let ended = lock(&self.known).get_mut(id).and_then(|known| known.drop_connection(device));
-        let Some(screen) = ended else { return };
-        screen.memory.forget_shared().await;
-        if self.phones.unlisted(id).is_some() {
+    /// Drops a dead connection and its caches; the next call reconnects. A newer connection to the same
+    /// phone stays.
+    pub(super) fn drop_connection(&self, id: &str, device: &Arc<dyn Device>, reason: &str) {
+        let ended =
+            lock(&self.known).get_mut(id).is_some_and(|known| known.drop_connection(device));
+        if ended && self.phones.unlisted(id).is_some() {
             self.events.on_event(&Event::DeviceLost { device: id, reason });
         }
     }
@@ -136,11 +146,12 @@ impl DeviceSlot {
         Some(AttachedDevice::new(device, Arc::clone(&self.screen)))
     }
 
-    /// Drops this connection and its caches, unless there is a newer one. Returns the screen if it did; its shared caches
-    /// are still to be invalidated.
-    fn drop_connection(&mut self, device: &Arc<dyn Device>) -> Option<Arc<ScreenCache>> {
-        self.device.take_if(|kept| Arc::ptr_eq(kept, device))?;
-        self.screen.forget();
-        Some(Arc::clone(&self.screen))
+    /// Drops this connection and its caches, unless there is a newer one. Returns whether it did.
+    fn drop_connection(&mut self, device: &Arc<dyn Device>) -> bool {
+        let is_dropped = self.device.take_if(|kept| Arc::ptr_eq(kept, device)).is_some();
+        if is_dropped {
+            self.screen.forget();
+        }
+        is_dropped
     }
 }

@@ -23,8 +23,7 @@ impl Session {
     /// a second phone plugged in later does not change which one is used. The built-in virtual phone must be named. If the
     /// operator named several phones, there is no default, whichever are connected.
     pub(super) async fn chosen_id(&self, call: &Call) -> Result<String, Failure> {
-        let selection = self.selection(call);
-        if let Some(id) = selection.get().await? {
+        if let Some(id) = self.selected_device(call) {
             return Ok(id);
         }
         if self.configured.len() > 1 {
@@ -35,7 +34,7 @@ impl Session {
         let ready = attached.iter().filter(|phone| phone.is_ready());
         let none = || Cause::NoDeviceChosen { there: there.clone() }.into();
         match (ready.collect::<Vec<_>>().as_slice(), attached.as_slice()) {
-            ([only], _) => selection.get_or_set(&only.id).await,
+            ([only], _) => Ok(self.select_if_none(call, &only.id)),
             // The only phone there is most likely the one that is meant.
             ([], [unready]) => Err(unready.not_ready().unwrap_or_else(none)),
             _ => Err(none()),
@@ -57,7 +56,7 @@ impl Session {
                 there.push(ListedDevice { platform, model, state, ..phone });
             }
         }
-        let chosen = self.selection(call).get().await?;
+        let chosen = self.selected_device(call);
         for id in chosen.iter().chain(&self.configured) {
             if !listed(&there, id) {
                 there.extend(self.connections.phones.unlisted(id));
@@ -72,7 +71,7 @@ impl Session {
         &self,
         call: &Call,
     ) -> Result<Option<(String, String)>, Failure> {
-        let Some(id) = self.selection(call).get().await? else { return Ok(None) };
+        let Some(id) = self.selected_device(call) else { return Ok(None) };
         if self.connections.phones.unlisted(&id).is_none() {
             return Ok(None);
         }
@@ -107,7 +106,7 @@ impl Session {
             return Err(Cause::PlatformNotSupported { what, platform }.into());
         }
         attached.answers().await?;
-        self.selection(call).set(id).await?;
+        self.set_selected_device(call, id);
         Ok(Outcome::DeviceSelected(attached.identity().clone()))
     }
 
@@ -120,7 +119,7 @@ impl Session {
         course: &CallProgress,
     ) -> Result<Outcome, Failure> {
         let there = self.list_devices(call).await?;
-        let before = self.selection(call).get().await?;
+        let before = self.selected_device(call);
         let still_there = |id: &String| match there.iter().find(|phone| phone.id == *id) {
             Some(phone) => phone.is_ready() || phone.state == ListedDevice::NOT_YET,
             None => self.connections.phones.owns(id),
@@ -131,7 +130,7 @@ impl Session {
         };
         let attached = self.attach(&id, course).await?;
         attached.answers().await?;
-        self.selection(call).set(&id).await?;
+        self.set_selected_device(call, &id);
         let Identity { platform, model, .. } = attached.identity().clone();
         let listed = self.list_devices(call).await?.into_iter().find(|phone| phone.id == id);
         // It may have disappeared from the list since.

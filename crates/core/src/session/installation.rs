@@ -42,7 +42,7 @@ impl Session {
         };
         let installed = attached.act(installing).await;
         // Even if it failed: the connection may have been lost at the end.
-        self.forget_apps(attached).await;
+        self.forget_apps(attached);
         installed?;
         let wrong = |text: String| Failure::from(Cause::DeviceError { text });
         let Some(after) = attached.package(&app).await? else {
@@ -86,7 +86,7 @@ impl Session {
         let _turn = attached.screen.acting.lock().await;
         let removing = async { attached.device.app_installation()?.uninstall(app).await };
         let removed = attached.act(removing).await;
-        self.forget_apps(attached).await;
+        self.forget_apps(attached);
         removed?;
         match attached.package(app).await? {
             None => Ok(Outcome::Done),
@@ -98,9 +98,9 @@ impl Session {
     }
 
     /// Drops what is cached about the apps of the phone.
-    async fn forget_apps(&self, attached: &AttachedDevice) {
+    fn forget_apps(&self, attached: &AttachedDevice) {
         self.bridge.forget(attached.id());
-        attached.screen.memory.forget(CacheKind::Apps).await;
+        attached.screen.memory.forget(CacheKind::Apps);
     }
 }
 

@@ -1,10 +1,14 @@
-//! A registry of jobs that outlive a call: recordings and followed logs.
+//! A registry of jobs that outlive a call: recordings and log monitors. Each belongs to the client that
+//! started it, and ends with it.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
+use std::future::Future;
 use std::sync::{Arc, Mutex};
 
-use crate::action::{Cause, Failure};
 use thumbwire_base::lock;
+use tokio::task::JoinSet;
+
+use crate::action::{Call, Cause, ClientId, Failure};
 
 /// A job in the registry.
 pub(super) trait BackgroundJob {
@@ -12,103 +16,138 @@ pub(super) trait BackgroundJob {
     fn id(&self) -> &str;
     /// The phone it runs on.
     fn device(&self) -> &str;
+    /// The client that started it.
+    fn client(&self) -> &ClientId;
 }
 
 /// The running jobs, oldest first.
-pub(super) struct JobRegistry<T>(Mutex<Inner<T>>);
+pub(super) struct JobRegistry<T>(Mutex<JobTable<T>>);
 
-struct Inner<T> {
-    all: Vec<Arc<T>>,
-    /// The ids of jobs that are starting.
-    starting: BTreeSet<String>,
+/// The jobs of all clients.
+pub(super) struct JobTable<T> {
+    pub(super) jobs: Vec<Arc<T>>,
+    /// The clients of the jobs that are starting, by the jobs' ids.
+    pub(super) starting: BTreeMap<String, ClientId>,
+    /// What stops the jobs of clients that have left.
+    stopping: JoinSet<()>,
     /// Set when the session ends: no new jobs.
-    closed: bool,
+    is_closed: bool,
 }
 
 impl<T> Default for JobRegistry<T> {
     fn default() -> Self {
-        Self(Mutex::new(Inner { all: Vec::new(), starting: BTreeSet::new(), closed: false }))
+        Self(Mutex::new(JobTable {
+            jobs: Vec::new(),
+            starting: BTreeMap::new(),
+            stopping: JoinSet::new(),
+            is_closed: false,
+        }))
     }
 }
 
 impl<T: BackgroundJob> JobRegistry<T> {
-    /// Reserves an id for a new job, if `judge` accepts it given the running and starting jobs.
+    /// Reserves an id for a new job of this client, if `check` accepts it given the other jobs.
     pub(super) fn reserve(
         &self,
         id: &str,
-        judge: impl FnOnce(&[Arc<T>], &BTreeSet<String>) -> Result<(), Failure>,
+        client: &ClientId,
+        check: impl FnOnce(&JobTable<T>) -> Result<(), Failure>,
     ) -> Result<JobSlot<'_, T>, Failure> {
-        let mut inner = lock(&self.0);
-        inner.open()?;
-        judge(&inner.all, &inner.starting)?;
-        inner.starting.insert(id.to_owned());
-        Ok(JobSlot { going: self, id: id.to_owned() })
+        let mut table = lock(&self.0);
+        if table.is_closed {
+            return Err(Cause::Refused { reason: "the session has ended".into() }.into());
+        }
+        check(&table)?;
+        table.starting.insert(id.to_owned(), client.clone());
+        Ok(JobSlot { registry: self, id: id.to_owned() })
     }
 
     /// Adds a started job.
     ///
     /// # Errors
-    /// If the session has ended. The caller must then stop the job.
-    pub(super) fn add(&self, one: Arc<T>) -> Result<(), Failure> {
-        let mut inner = lock(&self.0);
-        inner.open()?;
-        inner.all.push(one);
+    /// If the session has ended, or the client has left. The caller must then stop the job.
+    pub(super) fn add(&self, slot: &JobSlot<'_, T>, job: Arc<T>) -> Result<(), Failure> {
+        let mut table = lock(&self.0);
+        if table.is_closed || !table.starting.contains_key(&slot.id) {
+            return Err(Cause::Refused { reason: "the session has ended".into() }.into());
+        }
+        table.jobs.push(job);
         Ok(())
     }
 
-    /// The job with this id.
+    /// The client's job with this id.
     ///
     /// # Errors
-    /// The ids that exist.
-    pub(super) fn find(&self, id: &str) -> Result<Arc<T>, Vec<String>> {
-        let inner = lock(&self.0);
-        let found = inner.all.iter().find(|one| one.id() == id).cloned();
-        found.ok_or_else(|| inner.all.iter().map(|one| one.id().to_owned()).collect())
+    /// The ids of the client's jobs.
+    pub(super) fn find(&self, id: &str, client: &ClientId) -> Result<Arc<T>, Vec<String>> {
+        let own = self.of_client(client, None);
+        let found = own.iter().find(|job| job.id() == id).cloned();
+        found.ok_or_else(|| own.iter().map(|job| job.id().to_owned()).collect())
     }
 
-    /// The jobs on one phone, or all.
-    pub(super) fn of(&self, device: Option<&str>) -> Vec<Arc<T>> {
-        let wanted = |one: &&Arc<T>| device.is_none_or(|device| one.device() == device);
-        lock(&self.0).all.iter().filter(wanted).cloned().collect()
+    /// The jobs of the call's client, on the call's phone if it names one.
+    pub(super) fn of(&self, call: &Call) -> Vec<Arc<T>> {
+        self.of_client(&call.client, call.device.as_deref())
     }
 
-    /// Removes it from the registry.
-    pub(super) fn forget(&self, one: &Arc<T>) {
-        lock(&self.0).all.retain(|other| !Arc::ptr_eq(other, one));
+    fn of_client(&self, client: &ClientId, device: Option<&str>) -> Vec<Arc<T>> {
+        let is_wanted = |job: &&Arc<T>| {
+            job.client() == client && device.is_none_or(|device| job.device() == device)
+        };
+        lock(&self.0).jobs.iter().filter(is_wanted).cloned().collect()
     }
 
-    /// Accepts no new jobs and returns the running ones, for the caller to stop.
-    pub(super) fn close(&self) -> Vec<Arc<T>> {
-        let mut inner = lock(&self.0);
-        inner.closed = true;
-        std::mem::take(&mut inner.all)
+    /// Removes a job from the registry.
+    pub(super) fn forget(&self, job: &Arc<T>) {
+        lock(&self.0).jobs.retain(|other| !Arc::ptr_eq(other, job));
     }
-}
 
-impl<T> Inner<T> {
-    fn open(&self) -> Result<(), Failure> {
-        match self.closed {
-            true => Err(Cause::Refused { reason: "the session has ended".into() }.into()),
-            false => Ok(()),
+    /// Removes the jobs of a client that has left, and stops each in the background. Its jobs that are
+    /// starting are not added any more.
+    pub(super) fn client_left<F>(&self, client: &ClientId, stop: impl Fn(Arc<T>) -> F)
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let mut table = lock(&self.0);
+        table.starting.retain(|_, starter| starter != client);
+        let is_theirs = |job: &mut Arc<T>| job.client() == client;
+        let left: Vec<_> = table.jobs.extract_if(.., is_theirs).collect();
+        for job in left {
+            table.stopping.spawn(stop(job));
         }
+        while table.stopping.try_join_next().is_some() {}
+    }
+
+    /// Accepts no new jobs, stops the running ones, and waits for that.
+    pub(super) async fn end<F>(&self, stop: impl Fn(Arc<T>) -> F)
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let mut stopping = {
+            let mut table = lock(&self.0);
+            table.is_closed = true;
+            std::mem::take(&mut table.stopping)
+        };
+        for job in self.take_all() {
+            stopping.spawn(stop(job));
+        }
+        stopping.join_all().await;
+    }
+
+    /// Removes all jobs.
+    pub(super) fn take_all(&self) -> Vec<Arc<T>> {
+        std::mem::take(&mut lock(&self.0).jobs)
     }
 }
 
 /// A reserved id. Dropping it frees the id.
 pub(super) struct JobSlot<'a, T> {
-    going: &'a JobRegistry<T>,
+    registry: &'a JobRegistry<T>,
     id: String,
-}
-
-impl<T> JobSlot<'_, T> {
-    /// The reserved id.
-    pub(super) fn id(&self) -> &str {
-        &self.id
-    }
 }
 
 impl<T> Drop for JobSlot<'_, T> {
     fn drop(&mut self) {
-        lock(&self.going.0).starting.remove(&self.id);
+        lock(&self.registry.0).starting.remove(&self.id);
     }
 }

@@ -65,8 +65,8 @@ impl AttachedDevice {
         wanted: impl Fn(&AppId) -> bool,
     ) -> Result<Vec<LabelledApp>, Failure> {
         let known = &self.screen.memory.labels;
-        let cached = known.recent(FRESH).await.map(|(labels, _)| labels).unwrap_or_default();
-        let asked = known.ask().await;
+        let cached = known.recent(FRESH).unwrap_or_default();
+        let asked = known.ask(&self.screen.generation);
         let until = Instant::now() + within;
         let apps = there.apps.iter().filter(|app| wanted(&app.app));
         let packages: Vec<InPackage<'_>> = apps
@@ -117,7 +117,7 @@ impl AttachedDevice {
             labels.entry(app).or_insert_with(late);
         }
         if !missing.is_empty() {
-            known.keep(asked, &labels.values().cloned().collect()).await;
+            known.keep(asked, labels.values().cloned().collect());
         }
         if let Some(error) = lost {
             return Err(self.failed(&error));

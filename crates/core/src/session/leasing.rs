@@ -1,293 +1,212 @@
 //! The leases of phones: while one client acts on a phone, no other client does.
 //!
-//! Begin with [`Leasing::hold`]. A call that acts acquires the lease of its phone, or renews it, before anything is sent,
-//! and holds it until the call is over, however long that takes; afterwards the lease lasts for the session's lease time.
-//! So a run of the agent, a flow and a tool of several steps keep the phone for themselves. A recording holds the lease
-//! until it ends. Another client's act is refused at once; looking needs no lease. A client that leaves gives its leases
-//! back, as soon as nothing of it acts any more.
+//! Begin with [`Leases::hold`]. A call that acts acquires the lease of its phone before anything is
+//! sent, and holds it until the call is over, however long that takes; afterwards the lease lasts for
+//! the session's lease time. So a run of the agent, a flow and a tool of several steps keep the phone
+//! for themselves. A recording holds the lease until it ends. Another client's act is refused at once;
+//! looking needs no lease. A client that leaves gives its leases back, as soon as nothing of it acts
+//! any more.
 //!
 //! ```text
 //! free ──(act)──► held by a call ──(call ends)──► held for the lease time ──► free
-//!                     ▲   │ (renewed)                  │ (act of the client)  ▲
+//!                     ▲   │                            │ (act of the client)  ▲
 //!                     └───┘ ◄──────────────────────────┘   the client leaves ─┘
 //! ```
 //!
-//! [`Leases`] decides between clients, atomically and for all sessions with the same store. What is here only keeps a
-//! lease alive, and ends it.
+//! Leases live in the process that holds the phones, as everything else of a phone's session does.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use async_trait::async_trait;
 use thumbwire_base::lock;
-use tokio::runtime::Handle;
-use tokio::time::{Instant, sleep};
-use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio::time::Instant;
 
 use super::Session;
-use super::shared_state::{SharedState, unavailable};
-use crate::action::{Call, Cause, ClientName, ClientWatch, Failure};
-use crate::state_store::{LeaseError, LeaseOwner, Leases};
+use crate::action::{Call, Cause, ClientId, ClientName, Failure};
 
-/// The leases of one session's clients.
-#[derive(Clone)]
-pub(super) struct Leasing {
-    leases: Leases,
-    /// The session's own name: the owner where it has one client only.
-    session: String,
+/// The leases of a session's phones.
+#[derive(Clone, Default)]
+pub(super) struct Leases {
+    /// How long a client keeps a phone's lease after its last act; `None`: nothing is leased.
     time: Option<Duration>,
-    table: Arc<Mutex<HoldTable>>,
+    table: Arc<Mutex<LeaseTable>>,
 }
 
-/// Who holds what, by device and owner.
-type HoldTable = BTreeMap<(String, String), Row>;
+#[derive(Default)]
+struct LeaseTable {
+    entries: BTreeMap<String, LeaseEntry>,
+    last_revision: u64,
+}
 
-struct Row {
-    /// How many holds there are.
+struct LeaseEntry {
+    lease: Lease,
+    /// How many calls and recordings hold it now.
     holds: usize,
-    /// Cancelled when the owner has left.
-    left: CancellationToken,
-    /// When the lease ends if no hold renews it.
-    until: Instant,
+    has_owner_left: bool,
 }
 
-/// Keeps a lease alive until dropped.
+/// The exclusive right to act on a phone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lease {
+    /// Who may act.
+    pub owner: ClientId,
+    /// What the owner calls itself, for other clients to read.
+    pub owner_name: ClientName,
+    /// When the lease ends, unless the owner acts again or still acts.
+    pub expires: Instant,
+    /// A number that grows with each lease that is granted: a fencing number, by which a phone's
+    /// later owner can be told from an earlier one.
+    pub revision: u64,
+}
+
+/// Keeps a lease until dropped, and for the lease time afterwards.
 pub(super) struct LeaseHold {
-    _ends: DropGuard,
-}
-
-/// How long a hold lasts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum HoldKind {
-    /// Until it is dropped: something acts.
-    Act,
-    /// Also not longer than its client stays.
-    Background,
+    leases: Leases,
+    device: String,
+    revision: u64,
 }
 
 impl Session {
-    /// Has each client that acts on a phone keep the phone's lease while it acts and for this time afterwards; zero does
-    /// not. Without it the session respects the leases of others, and acquires none. For sessions with several clients.
-    /// Call it before the session is used.
+    /// Has each client that acts on a phone keep the phone's lease while it acts and for this time
+    /// afterwards; zero does not. For sessions with several clients. Call it before the session is
+    /// used.
     pub fn with_lease_time(self, time: Duration) -> Self {
-        let lease_time = Some(time).filter(|time| !time.is_zero());
-        let shared = SharedState { lease_time, ..self.connections.shared.clone() };
-        Self { connections: Arc::new(self.connections.with_shared_state(shared)), ..self }
+        let time = Some(time).filter(|time| !time.is_zero());
+        let leases = Leases { time, table: Arc::default() };
+        Self { connections: Arc::new(self.connections.with_leases(leases)), ..self }
     }
 
-    /// The leases that this session respects: while another client holds a phone's lease, nobody else acts on that phone.
-    pub fn leases(&self) -> Leases {
-        Leases::new(Arc::clone(&self.connections.shared.store))
-    }
-}
-
-#[async_trait]
-impl ClientWatch for Session {
-    fn connected_phones(&self) -> usize {
-        self.connections.all().len()
-    }
-
-    /// Ends the client's leases, as soon as nothing of it acts any more, and forgets what it saw.
-    async fn client_left(&self, client: &str) {
-        for attached in self.connections.all() {
-            attached.screen.memory.seen.forget_client(client);
-        }
-        let leasing = &self.connections.leasing;
-        leasing.leave(&leasing.owner_id(client)).await;
+    /// The lease of this phone, if a client has it now.
+    pub fn lease(&self, device: &str) -> Option<Lease> {
+        self.connections.leases.current(device)
     }
 }
 
-impl Leasing {
-    pub(super) fn new(shared: &SharedState) -> Self {
-        Self {
-            leases: Leases::new(Arc::clone(&shared.store)),
-            session: shared.client.clone(),
-            time: shared.lease_time,
-            table: Arc::default(),
-        }
-    }
-
-    /// The session's own name as an owner.
-    pub(super) fn session(&self) -> &str {
-        &self.session
-    }
-
-    /// The owner of a call's leases.
-    pub(super) fn owner(&self, call: &Call) -> LeaseOwner {
-        LeaseOwner { id: self.owner_id(&call.client), name: call.client_name.as_str().to_owned() }
-    }
-
-    fn owner_id(&self, client: &str) -> String {
-        match client {
-            client if client.is_empty() || self.time.is_none() => self.session.clone(),
-            client => format!("{}/{client}", self.session),
-        }
-    }
-
-    /// Acquires a device's lease, or renews it, and keeps it while the hold exists; `None` if this session acquires none.
+impl Leases {
+    /// Acquires a phone's lease for the client of a call, and keeps it while the hold exists; `None`
+    /// if this session leases nothing.
     ///
     /// # Errors
-    /// If another client holds it; if the store fails, because then nobody can tell.
-    pub(super) async fn hold(
-        &self,
-        device: &str,
-        owner: &LeaseOwner,
-        kind: HoldKind,
-    ) -> Result<Option<LeaseHold>, Failure> {
+    /// If another client has it.
+    pub(super) fn hold(&self, device: &str, call: &Call) -> Result<Option<LeaseHold>, Failure> {
         let Some(time) = self.time else { return Ok(None) };
-        let registered = self.register(device, &owner.id, time);
-        self.leases.acquire(device, owner, time).await.map_err(failure)?;
-        let ended = CancellationToken::new();
-        let hold = LeaseHold { _ends: ended.clone().drop_guard() };
-        tokio::spawn(registered.keep(owner.clone(), time, kind, ended));
-        Ok(Some(hold))
+        let mut table = lock(&self.table);
+        table.refuse_others(device, &call.client, time)?;
+        let expires = after(time);
+        let next_revision = table.last_revision + 1;
+        let entry = table.entries.entry(device.to_owned()).or_insert_with(|| LeaseEntry {
+            lease: Lease {
+                owner: call.client.clone(),
+                owner_name: call.client_name.clone(),
+                expires,
+                revision: next_revision,
+            },
+            holds: 0,
+            has_owner_left: false,
+        });
+        entry.holds += 1;
+        let revision = entry.lease.revision;
+        table.last_revision = table.last_revision.max(revision);
+        Ok(Some(LeaseHold { leases: self.clone(), device: device.to_owned(), revision }))
     }
 
-    /// Holds a device's lease until the call ends.
+    /// Holds a phone's lease until the call ends.
     ///
     /// # Errors
-    /// As [`Self::hold`].
-    pub(super) async fn hold_for(&self, device: &str, call: &Call) -> Result<(), Failure> {
+    /// If another client has it.
+    pub(super) fn hold_for(&self, device: &str, call: &Call) -> Result<(), Failure> {
         if self.time.is_none() || call.state.holds(device) {
             return Ok(());
         }
-        if let Some(hold) = self.hold(device, &self.owner(call), HoldKind::Act).await? {
+        if let Some(hold) = self.hold(device, call)? {
             call.state.hold(device, hold);
         }
         Ok(())
     }
 
-    /// Refuses an action on a device that is leased to another owner.
+    /// Refuses an action on a phone that is leased to another client.
     ///
     /// # Errors
-    /// As [`Self::hold`].
-    pub(super) async fn check(&self, device: &str, owner: &str) -> Result<(), Failure> {
-        self.leases.check(device, owner).await.map_err(failure)
+    /// If another client has its lease.
+    pub(super) fn check(&self, device: &str, client: &ClientId) -> Result<(), Failure> {
+        match self.time {
+            Some(time) => lock(&self.table).refuse_others(device, client, time),
+            None => Ok(()),
+        }
     }
 
-    async fn leave(&self, owner: &str) {
-        let mut free = Vec::new();
-        lock(&self.table).retain(|(device, of), row| {
-            if of != owner {
-                return true;
-            }
-            row.left.cancel();
-            if row.holds == 0 {
-                free.push(device.clone());
-            }
-            row.holds > 0
+    /// Ends the leases of a client that has left, those that something still holds afterwards.
+    pub(super) fn client_left(&self, client: &ClientId) {
+        lock(&self.table).entries.retain(|_, entry| {
+            let is_theirs = entry.lease.owner == *client;
+            entry.has_owner_left |= is_theirs;
+            !is_theirs || entry.holds > 0
         });
-        for device in free {
-            self.release(&device, owner).await;
-        }
     }
 
-    /// Gives back all leases of this session's clients.
-    pub(super) async fn end(&self) {
-        let rows = std::mem::take(&mut *lock(&self.table));
-        for ((device, owner), row) in rows {
-            row.left.cancel();
-            self.release(&device, &owner).await;
-        }
+    /// Ends all leases.
+    pub(super) fn end(&self) {
+        lock(&self.table).entries.clear();
     }
 
-    async fn release(&self, device: &str, owner: &str) {
-        if let Err(error) = self.leases.release_of(device, owner).await {
-            tracing::warn!("the lease of {device} ends with its time: {error}");
-        }
-    }
-
-    fn register(&self, device: &str, owner: &str, time: Duration) -> Registered {
-        let key = (device.to_owned(), owner.to_owned());
+    fn current(&self, device: &str) -> Option<Lease> {
         let mut table = lock(&self.table);
-        let now = Instant::now();
-        table.retain(|_, row| row.holds > 0 || row.until > now);
-        let until = now.checked_add(time).unwrap_or(now);
-        let row = table.entry(key.clone()).or_insert_with(|| Row {
-            holds: 0,
-            left: CancellationToken::new(),
-            until,
-        });
-        row.holds += 1;
-        Registered { leasing: self.clone(), key, left: row.left.clone(), time }
-    }
-}
-
-/// A hold that is counted until dropped.
-struct Registered {
-    leasing: Leasing,
-    key: (String, String),
-    left: CancellationToken,
-    time: Duration,
-}
-
-impl Registered {
-    /// Renews the lease until `ended`, and has it last for the lease time from then on.
-    async fn keep(
-        self,
-        owner: LeaseOwner,
-        time: Duration,
-        kind: HoldKind,
-        ended: CancellationToken,
-    ) {
-        let device = &self.key.0;
-        let leaving = async {
-            match kind {
-                HoldKind::Background => self.left.cancelled().await,
-                HoldKind::Act => std::future::pending().await,
-            }
+        table.forget_expired();
+        let entry = table.entries.get(device)?;
+        let expires = match self.time {
+            Some(time) if entry.holds > 0 => after(time),
+            _ => entry.lease.expires,
         };
-        let mut leaving = std::pin::pin!(leaving);
-        loop {
-            let is_over = tokio::select! {
-                () = ended.cancelled() => true,
-                () = leaving.as_mut() => return,
-                () = sleep(time / 3) => false,
-            };
-            // Also if it has expired, as on a computer that slept. If another client has it by now, acts are refused.
-            let renewed = match self.left.is_cancelled() && is_over {
-                true => return,
-                false => self.leasing.leases.acquire(device, &owner, time).await,
-            };
-            if let Err(error) = renewed {
-                tracing::warn!("cannot renew a lease: {error}");
-            }
-            if is_over {
-                return;
-            }
-        }
+        Some(Lease { expires, ..entry.lease.clone() })
     }
 }
 
-impl Drop for Registered {
-    fn drop(&mut self) {
-        let mut table = lock(&self.leasing.table);
-        let Some(row) = table.get_mut(&self.key) else { return };
-        row.holds = row.holds.saturating_sub(1);
+impl LeaseTable {
+    fn forget_expired(&mut self) {
         let now = Instant::now();
-        row.until = now.checked_add(self.time).unwrap_or(now);
-        if row.holds == 0 && row.left.is_cancelled() {
-            table.remove(&self.key);
-            let (leasing, (device, owner)) = (self.leasing.clone(), self.key.clone());
-            // Without a runtime the process ends; then the lease's time ends it.
-            if let Ok(runtime) = Handle::try_current() {
-                runtime.spawn(async move { leasing.release(&device, &owner).await });
+        self.entries.retain(|_, entry| entry.holds > 0 || entry.lease.expires > now);
+    }
+
+    fn refuse_others(
+        &mut self,
+        device: &str,
+        client: &ClientId,
+        time: Duration,
+    ) -> Result<(), Failure> {
+        self.forget_expired();
+        match self.entries.get(device) {
+            Some(LeaseEntry { lease, holds, .. }) if lease.owner != *client => {
+                let remaining = match holds {
+                    0 => lease.expires.saturating_duration_since(Instant::now()),
+                    _ => time,
+                };
+                let (device, holder) = (device.to_owned(), lease.owner_name.clone());
+                Err(Cause::DeviceBusy { device, holder, remaining }.into())
             }
+            _ => Ok(()),
         }
     }
 }
 
-fn failure(error: LeaseError) -> Failure {
-    match error {
-        LeaseError::Held { device, holder } => Cause::DeviceBusy {
-            device,
-            holder: ClientName::clean(&holder.owner.name),
-            remaining: holder.remaining,
+impl Drop for LeaseHold {
+    fn drop(&mut self) {
+        let mut table = lock(&self.leases.table);
+        let Some(entry) = table.entries.get_mut(&self.device) else { return };
+        // After the session's end the phone may have another lease.
+        if entry.lease.revision != self.revision {
+            return;
         }
-        .into(),
-        LeaseError::Store(error) => unavailable(error),
-        // Only an embedder renews a lease by itself.
-        ended @ LeaseError::Ended { .. } => Cause::NotReady { text: ended.to_string() }.into(),
+        entry.holds = entry.holds.saturating_sub(1);
+        entry.lease.expires = after(self.leases.time.unwrap_or_default());
+        if entry.holds == 0 && entry.has_owner_left {
+            table.entries.remove(&self.device);
+        }
     }
+}
+
+/// The time in so long; a time too far away to be counted is now.
+fn after(time: Duration) -> Instant {
+    let now = Instant::now();
+    now.checked_add(time).unwrap_or(now)
 }

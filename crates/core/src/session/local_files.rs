@@ -229,7 +229,7 @@ impl Session {
             match attached.device.probe().await {
                 Ok(()) => return Ok(Arc::clone(&attached.device)),
                 Err(Error::NotConnected { reason: why, .. }) => {
-                    self.drop_connection(attached, &why).await;
+                    self.drop_connection(attached, &why);
                 }
                 Err(error) => return Err(attached.failed(&error)),
             }

@@ -2,7 +2,9 @@
 //!
 //! Begin with [`Session::start_monitor`]. Each monitor has its own task, [`Follower::run`], which writes entries to a
 //! file in `logcat` format, counts them, and survives a lost phone: it retries with growing delays, resumes after the
-//! last entry, and notes the gap in the file. A monitor stays listed until it is stopped, even after it has ended.
+//! last entry, and notes the gap in the file. A monitor stays listed until it is stopped, even after
+//! it has ended. It belongs to the client that started it: no other client can list or stop it, and it
+//! is stopped when its client leaves.
 
 mod follower;
 
@@ -19,15 +21,15 @@ use tokio_util::sync::CancellationToken;
 use super::jobs::{BackgroundJob, JobRegistry, JobSlot};
 use super::local_files::with_extension;
 use super::{CallProgress, Session};
-use crate::action::{Call, Cause, Failure, LogMonitor, Outcome};
+use crate::action::{Call, Cause, ClientId, Failure, LogMonitor, Outcome};
 use crate::artifacts::Folder;
 use follower::{Follower, LogFile};
 
-/// How many monitors may be active at once (Android MCP server limit).
-const MOST: usize = 10;
+/// How many monitors of one client may be active at once (Android MCP server limit).
+const MAX_ACTIVE: usize = 10;
 
 /// How many entries one read may ask for (Android MCP server limit).
-const MOST_ENTRIES: usize = 5000;
+const MAX_ENTRIES: usize = 5000;
 
 /// The monitors of a session. Dropping this stops them.
 #[derive(Default)]
@@ -36,6 +38,7 @@ pub(super) struct Monitors(JobRegistry<MonitorJob>);
 /// One log monitor.
 struct MonitorJob {
     id: String,
+    client: ClientId,
     device: String,
     filter: LogFilter,
     file: Option<PathBuf>,
@@ -63,8 +66,8 @@ impl Session {
         clear: bool,
         course: &CallProgress,
     ) -> Result<Outcome, Failure> {
-        if !(1..=MOST_ENTRIES).contains(&max) {
-            let reason = format!("the number of log entries must be between 1 and {MOST_ENTRIES}");
+        if !(1..=MAX_ENTRIES).contains(&max) {
+            let reason = format!("the number of log entries must be between 1 and {MAX_ENTRIES}");
             return Err(Cause::InvalidArgument { reason }.into());
         }
         let attached = self.attached(call, course).await?;
@@ -90,7 +93,8 @@ impl Session {
         let files = name.map(|name| Ok::<_, Failure>((self.saving.files()?, name))).transpose()?;
         let attached = self.attached(call, course).await?;
         let stamp = self.saving.stamp("logmon");
-        let place = self.monitors.place(&format!("logmon_{}_{stamp}", attached.id()))?;
+        let id = format!("logmon_{}_{stamp}", attached.id());
+        let slot = self.monitors.reserve(&id, &call.client)?;
         let opening = async { attached.device.logs()?.follow_logs(&filter, None).await };
         let stream = opening.await.map_err(|error| attached.failed(&error))?;
         let page = match files {
@@ -118,7 +122,8 @@ impl Session {
         let stopped = stop.clone();
         let task = tokio::spawn(async move { follower.run(stream, stopped).await });
         let followed = Arc::new(MonitorJob {
-            id: place.id().to_owned(),
+            id,
+            client: call.client.clone(),
             device: attached.id().to_owned(),
             filter,
             file: path,
@@ -128,30 +133,33 @@ impl Session {
             task: tokio::sync::Mutex::new(Some(task)),
         });
         let out = followed.info();
-        self.monitors.0.add(Arc::clone(&followed)).inspect_err(|_| followed.stop.cancel())?;
+        self.monitors
+            .0
+            .add(&slot, Arc::clone(&followed))
+            .inspect_err(|_| followed.stop.cancel())?;
         Ok(Outcome::Monitor(out))
     }
 
-    /// Stops one monitor, all on the phone that the call is for, or all.
+    /// Stops one monitor of the call's client, all on the phone that the call is for, or all.
     pub(super) async fn stop_monitor(
         &self,
         call: &Call,
         wanted: Option<String>,
     ) -> Result<Outcome, Failure> {
         if let Some(id) = wanted {
-            let followed = self.monitors.find(&id)?;
+            let followed = self.monitors.find(&id, &call.client)?;
             return Ok(Outcome::Monitor(self.stop_following(&followed).await));
         }
         let mut out = Vec::new();
-        for followed in self.monitors.0.of(call.device.as_deref()) {
+        for followed in self.monitors.0.of(call) {
             out.push(self.stop_following(&followed).await);
         }
         Ok(Outcome::Monitors(out))
     }
 
-    /// The listed monitors.
+    /// The listed monitors of the call's client.
     pub(super) fn list_monitors(&self, call: &Call) -> Outcome {
-        let all = self.monitors.0.of(call.device.as_deref());
+        let all = self.monitors.0.of(call);
         Outcome::Monitors(all.iter().map(|followed| followed.info()).collect())
     }
 
@@ -163,35 +171,42 @@ impl Session {
 }
 
 impl Monitors {
-    /// Reserves a slot for a new monitor.
-    fn place(&self, id: &str) -> Result<JobSlot<'_, MonitorJob>, Failure> {
-        self.0.reserve(id, |all, starting| match all.len() + starting.len() < MOST {
-            true => Ok(()),
-            false => Err(Cause::TooManyActive { what: "monitors", max: MOST }.into()),
+    /// Reserves a slot for a new monitor of this client.
+    fn reserve(&self, id: &str, client: &ClientId) -> Result<JobSlot<'_, MonitorJob>, Failure> {
+        self.0.reserve(id, client, |table| {
+            let starting = table.starting.values().filter(|starter| *starter == client).count();
+            let active = table.jobs.iter().filter(|job| job.client == *client).count();
+            match active + starting < MAX_ACTIVE {
+                true => Ok(()),
+                false => Err(Cause::TooManyActive { what: "monitors", max: MAX_ACTIVE }.into()),
+            }
         })
     }
 
-    fn find(&self, id: &str) -> Result<Arc<MonitorJob>, Failure> {
+    fn find(&self, id: &str, client: &ClientId) -> Result<Arc<MonitorJob>, Failure> {
         let missing = |there| Cause::NoSuchMonitor { id: id.to_owned(), there }.into();
-        self.0.find(id).map_err(missing)
+        self.0.find(id, client).map_err(missing)
+    }
+
+    /// Stops the monitors of a client that has left. Their files stay.
+    pub(super) fn client_left(&self, client: &ClientId) {
+        self.0.client_left(client, stop);
     }
 
     /// Stops all monitors.
     pub(super) async fn end(&self) {
-        let all = self.0.close();
-        for followed in &all {
-            followed.stop.cancel();
-        }
-        for followed in all {
-            followed.stopped().await;
-        }
+        self.0.end(stop).await;
     }
+}
+
+async fn stop(job: Arc<MonitorJob>) {
+    job.stopped().await;
 }
 
 impl Drop for Monitors {
     fn drop(&mut self) {
-        for followed in self.0.close() {
-            followed.stop.cancel();
+        for job in self.0.take_all() {
+            job.stop.cancel();
         }
     }
 }
@@ -203,6 +218,10 @@ impl BackgroundJob for MonitorJob {
 
     fn device(&self) -> &str {
         &self.device
+    }
+
+    fn client(&self) -> &ClientId {
+        &self.client
     }
 }
 

@@ -47,7 +47,7 @@ impl AttachedDevice {
             && seen
                 .as_ref()
                 .is_some_and(|last| !last.answered_unchanged && is_same(&last.snapshot));
-        // Who waits is told whether it came, not the screen.
+        // A caller who waits learns whether the condition holds, and does not see the screen.
         if !matches!(when, Observe::Until(..)) {
             self.screen.memory.seen.keep(&call.client, Arc::clone(&now), unchanged);
         }

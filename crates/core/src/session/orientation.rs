@@ -130,7 +130,7 @@ impl Session {
         }
         let all = self.connections.all();
         join_all(all.iter().map(AttachedDevice::disconnect)).await;
-        self.connections.leasing.end().await;
+        self.connections.leases.end();
         self.saving.abandon();
     }
 

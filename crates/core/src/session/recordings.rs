@@ -1,8 +1,10 @@
 //! Screen recordings that outlive a call.
 //!
 //! Begin with [`Session::start_recording`]. A recording stays listed from its start until it is stopped, even after its
-//! time is up, if it could not be fetched, or while its phone is gone, so it can be asked for again. Each has its own
-//! task that waits for its end and handles stop orders: a cancelled call leaves nothing half done on the phone.
+//! time is up, if it could not be fetched, or while its phone is gone, so it can be asked for again.
+//! Each has its own task that waits for its end and handles stop orders: a cancelled call leaves
+//! nothing half done on the phone. A recording belongs to the client that started it: no other client
+//! can list, stop or fetch it, and it is stopped when its client leaves.
 //!
 //! ```text
 //! started ──► recording ──(stop)──────────────► stopped ──(fetched, or not wanted)──► removed
@@ -22,16 +24,16 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::jobs::{BackgroundJob, JobRegistry, JobSlot};
-use super::leasing::{HoldKind, LeaseHold};
+use super::leasing::LeaseHold;
 use super::local_files::{FetchRequest, MediaKind, STORAGE, until};
 use super::{CallProgress, Session};
-use crate::action::{Call, Cause, Failure, FetchResult, Outcome, RecordingInfo};
+use crate::action::{Call, Cause, ClientId, Failure, FetchResult, Outcome, RecordingInfo};
 
-/// How many may be active at once (Android MCP server limit).
-const MOST: usize = 5;
+/// How many of one client may be active at once (Android MCP server limit).
+const MAX_ACTIVE: usize = 5;
 
-/// How many are listed, including ended ones that nobody stopped.
-const MOST_LISTED: usize = 25;
+/// How many of one client are listed, including ended ones that nobody stopped.
+const MAX_LISTED: usize = 25;
 
 /// How long a recording may take, in seconds (Android MCP server limit).
 const SECONDS: std::ops::RangeInclusive<u64> = 1..=600;
@@ -49,6 +51,7 @@ pub(super) struct Recordings(JobRegistry<RecordingJob>);
 /// One recording.
 struct RecordingJob {
     id: String,
+    client: ClientId,
     device: String,
     name: String,
     on_phone: String,
@@ -97,7 +100,7 @@ impl Session {
         let name = self.saving.name(wish.name, MediaKind::Video)?;
         let attached = self.attached(call, course).await?;
         let id = format!("{}_{name}", attached.id());
-        let _place = self.recordings.place(&id)?;
+        let slot = self.recordings.reserve(&id, &call.client)?;
         let on_phone = format!("{STORAGE}/{name}");
         let asked = RecordingOptions {
             path: on_phone.clone(),
@@ -107,9 +110,7 @@ impl Session {
         };
         // It is already recording while we check that it does.
         let began = Instant::now();
-        let owner = self.connections.leasing.owner(call);
-        let leasing = self.connections.leasing.hold(attached.id(), &owner, HoldKind::Background);
-        let hold = leasing.await?;
+        let hold = self.connections.leases.hold(attached.id(), call)?;
         let beginning = async { attached.device.screen_recording()?.start_recording(&asked).await };
         let recording = beginning.await.map_err(|error| attached.failed(&error))?;
         let lasting = recording.time_limit().min(wish.lasting);
@@ -126,6 +127,7 @@ impl Session {
         tokio::spawn(attend(recording, hold, Arc::clone(&over), taken));
         let kept = Arc::new(RecordingJob {
             id,
+            client: call.client.clone(),
             device: attached.id().to_owned(),
             name,
             on_phone,
@@ -140,12 +142,13 @@ impl Session {
             stopping: tokio::sync::Mutex::default(),
         });
         let out = kept.info();
-        // If the session has ended, the recording is dropped here and its device ends it as best it can.
-        self.recordings.0.add(kept)?;
+        // If the session has ended or its client has left, the recording is dropped here and its
+        // device ends it as best it can.
+        self.recordings.0.add(&slot, kept)?;
         Ok(Outcome::Recording(out))
     }
 
-    /// Stops one recording, all on the phone that the call is for, or all.
+    /// Stops one recording of the call's client, all on the phone that the call is for, or all.
     pub(super) async fn stop_recording(
         &self,
         call: &Call,
@@ -155,7 +158,7 @@ impl Session {
     ) -> Result<Outcome, Failure> {
         let (asked, until) = (Instant::now(), until(call));
         if let Some(id) = wanted {
-            let kept = self.recordings.find(&id)?;
+            let kept = self.recordings.find(&id, &call.client)?;
             // So that a silent phone is probed when the time is up.
             let _ = course.phone.set(kept.device.clone());
             if let Some(attached) = self.connections.get(&kept.device) {
@@ -163,7 +166,7 @@ impl Session {
             }
             return self.stop_one(call, &kept, fetch, until).await.map(Outcome::Recording);
         }
-        let all = self.recordings.0.of(call.device.as_deref());
+        let all = self.recordings.0.of(call);
         let stopping = all.iter().map(async |kept| {
             let stopped = match timeout_at(until, self.stop_one(call, kept, fetch, until)).await {
                 // Another caller stopped and reported it first.
@@ -184,9 +187,9 @@ impl Session {
         Ok(Outcome::Recordings(stopped.into_iter().flatten().collect()))
     }
 
-    /// The listed recordings.
+    /// The listed recordings of the call's client.
     pub(super) fn list_recordings(&self, call: &Call) -> Outcome {
-        let all = self.recordings.0.of(call.device.as_deref());
+        let all = self.recordings.0.of(call);
         Outcome::Recordings(all.iter().map(|kept| kept.info()).collect())
     }
 
@@ -197,11 +200,11 @@ impl Session {
         fetch: bool,
         until: Instant,
     ) -> Result<RecordingInfo, Failure> {
-        let leasing = &self.connections.leasing;
-        leasing.check(&kept.device, &leasing.owner(call).id).await?;
+        // Its lease has ended with the recording's time: another client may act on the phone now.
+        self.connections.leases.check(&kept.device, &call.client)?;
         let mut fetching = kept.stopping.lock().await;
         // Another caller may have stopped it while this one waited.
-        self.recordings.find(&kept.id)?;
+        self.recordings.find(&kept.id, &call.client)?;
         let lost = match kept.stop().await {
             Ok(()) => None,
             Err(Error::NotConnected { reason: why, .. }) => Some(why),
@@ -272,44 +275,50 @@ impl Session {
 }
 
 impl Recordings {
-    /// Reserves a slot for a new recording.
-    fn place(&self, id: &str) -> Result<JobSlot<'_, RecordingJob>, Failure> {
-        self.0.reserve(id, |all, starting| {
-            // Phone storage is case-insensitive: `A.mp4` and `a.mp4` are one file (sdcardfs, and FUSE since Android
-            // 11).
-            let taken = |other: &str| other.to_lowercase() == id.to_lowercase();
-            if starting.iter().any(|other| taken(other)) || all.iter().any(|kept| taken(&kept.id)) {
+    /// Reserves a slot for a new recording of this client.
+    fn reserve(&self, id: &str, client: &ClientId) -> Result<JobSlot<'_, RecordingJob>, Failure> {
+        self.0.reserve(id, client, |table| {
+            // Phone storage is case-insensitive: `A.mp4` and `a.mp4` are one file (sdcardfs, and
+            // FUSE since Android 11).
+            let is_taken = |other: &str| other.to_lowercase() == id.to_lowercase();
+            if table.starting.keys().any(|other| is_taken(other))
+                || table.jobs.iter().any(|job| is_taken(&job.id))
+            {
                 let reason = format!(
                     "a recording {id} already exists; stop it first, or choose another name"
                 );
                 return Err(Cause::Refused { reason }.into());
             }
-            let running = all.iter().filter(|kept| lock(&kept.over).is_none()).count();
-            let starting = starting.len();
-            match running + starting < MOST && all.len() + starting < MOST_LISTED {
+            let starting = table.starting.values().filter(|starter| *starter == client).count();
+            let own: Vec<_> = table.jobs.iter().filter(|job| job.client == *client).collect();
+            let active = own.iter().filter(|job| lock(&job.over).is_none()).count();
+            match active + starting < MAX_ACTIVE && own.len() + starting < MAX_LISTED {
                 true => Ok(()),
-                false => Err(Cause::TooManyActive { what: "recordings", max: MOST }.into()),
+                false => Err(Cause::TooManyActive { what: "recordings", max: MAX_ACTIVE }.into()),
             }
         })
     }
 
-    fn find(&self, id: &str) -> Result<Arc<RecordingJob>, Failure> {
+    fn find(&self, id: &str, client: &ClientId) -> Result<Arc<RecordingJob>, Failure> {
         let missing = |there| Cause::NoSuchRecording { id: id.to_owned(), there }.into();
-        self.0.find(id).map_err(missing)
+        self.0.find(id, client).map_err(missing)
+    }
+
+    /// Stops the recordings of a client that has left. Their files stay on the phones.
+    pub(super) fn client_left(&self, client: &ClientId) {
+        self.0.client_left(client, stop_and_log);
     }
 
     /// Stops all active recordings. Their files stay on the phones.
     pub(super) async fn end(&self) {
-        let mut ending = JoinSet::new();
-        for kept in self.0.close() {
-            ending.spawn(async move {
-                match kept.stop().await {
-                    Ok(()) => tracing::info!("kept {} on {}", kept.on_phone, kept.device),
-                    Err(error) => tracing::warn!("recording {}: {error}", kept.id),
-                }
-            });
-        }
-        ending.join_all().await;
+        self.0.end(stop_and_log).await;
+    }
+}
+
+async fn stop_and_log(job: Arc<RecordingJob>) {
+    match job.stop().await {
+        Ok(()) => tracing::info!("kept {} on {}", job.on_phone, job.device),
+        Err(error) => tracing::warn!("recording {}: {error}", job.id),
     }
 }
 
@@ -320,6 +329,10 @@ impl BackgroundJob for RecordingJob {
 
     fn device(&self) -> &str {
         &self.device
+    }
+
+    fn client(&self) -> &ClientId {
+        &self.client
     }
 }
 

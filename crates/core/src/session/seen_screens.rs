@@ -1,4 +1,7 @@
-//! What each client of the session saw last, so that it can be told what changed.
+//! What each client of the session saw last, so that a reply can say what changed.
+//!
+//! Only of clients that are known to be one program: several behind one token would each get what
+//! changed since the other's last look.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -6,11 +9,12 @@ use std::sync::{Arc, Mutex};
 use thumbwire_base::lock;
 use tokio::time::Instant;
 
+use crate::action::ClientId;
 use crate::snapshot::Snapshot;
 
 /// The screens that clients saw last, the most recent client at the end.
 #[derive(Default)]
-pub(super) struct SeenScreens(Mutex<VecDeque<(Arc<str>, SeenScreen)>>);
+pub(super) struct SeenScreens(Mutex<VecDeque<(ClientId, SeenScreen)>>);
 
 /// A screen that a client saw.
 #[derive(Clone)]
@@ -22,34 +26,37 @@ pub(super) struct SeenScreen {
 }
 
 /// How many clients are remembered. One that is forgotten gets whole lists.
-const MOST_CLIENTS: usize = 16;
+const MAX_CLIENTS: usize = 16;
 
 impl SeenScreens {
     /// What the client saw last.
-    pub(super) fn of(&self, client: &str) -> Option<SeenScreen> {
+    pub(super) fn of(&self, client: &ClientId) -> Option<SeenScreen> {
         let all = lock(&self.0);
-        all.iter().find(|(who, _)| **who == *client).map(|(_, screen)| screen.clone())
+        all.iter().find(|(one, _)| one == client).map(|(_, screen)| screen.clone())
     }
 
     /// The client sees this screen.
     pub(super) fn keep(
         &self,
-        client: &Arc<str>,
+        client: &ClientId,
         snapshot: Arc<Snapshot>,
         answered_unchanged: bool,
     ) {
+        if !client.is_one_program() {
+            return;
+        }
         let mut all = lock(&self.0);
-        all.retain(|(who, _)| who != client);
-        if all.len() == MOST_CLIENTS {
+        all.retain(|(one, _)| one != client);
+        if all.len() == MAX_CLIENTS {
             all.pop_front();
         }
         let screen = SeenScreen { snapshot, at: Instant::now(), answered_unchanged };
-        all.push_back((Arc::clone(client), screen));
+        all.push_back((client.clone(), screen));
     }
 
     /// The client has left.
-    pub(super) fn forget_client(&self, client: &str) {
-        lock(&self.0).retain(|(who, _)| **who != *client);
+    pub(super) fn client_left(&self, client: &ClientId) {
+        lock(&self.0).retain(|(one, _)| one != client);
     }
 
     /// No client has seen anything.

@@ -10,7 +10,6 @@ mod looks;
 mod monitors;
 mod recordings;
 mod saving;
-mod sharing;
 mod studio;
 mod turning;
 
@@ -232,7 +231,7 @@ async fn action_on_a_dropped_connection_invalidates_the_next_ones_refs() {
         async move { ask(&session, Action::Press(Key::Back)).await }
     });
     tokio::task::yield_now().await;
-    session.drop_connection(&session.keep("fake", Arc::<Fake>::clone(&first)), "gone").await;
+    session.drop_connection(&session.keep("fake", Arc::<Fake>::clone(&first)), "gone");
     let second = Fake::new(vec![label("Pay", [0, 0, 50, 50])]);
     session.keep("fake", Arc::<Fake>::clone(&second));
     ask(&session, Action::LOOK).await.unwrap();
@@ -292,10 +291,10 @@ async fn dropping_an_old_connection_keeps_the_newer_one() {
     let (first, second) = (Fake::new(Vec::new()), Fake::new(vec![label("Pay", [0, 0, 50, 50])]));
     let session = over(&first);
     let old = session.keep("fake", Arc::<Fake>::clone(&first));
-    session.drop_connection(&old, "gone").await;
+    session.drop_connection(&old, "gone");
     session.keep("fake", Arc::<Fake>::clone(&second));
     ask(&session, Action::LOOK).await.unwrap();
-    session.drop_connection(&old, "gone").await;
+    session.drop_connection(&old, "gone");
     ask(&session, number("e1")).await.unwrap();
     assert_eq!(lock(&second.touched).len(), 1);
 }
@@ -352,8 +351,8 @@ async fn losing_a_phone_with_an_address_is_reported_once() {
         let mut phone = Fake::new(Vec::new());
         Arc::get_mut(&mut phone).unwrap().identity.id = id.into();
         let attached = session.keep(id, phone);
-        session.drop_connection(&attached, "unplugged").await;
-        session.drop_connection(&attached, "unplugged").await;
+        session.drop_connection(&attached, "unplugged");
+        session.drop_connection(&attached, "unplugged");
     }
     // A phone of an adb server is reported by the server's list.
     assert_eq!(*lock(&out.0), ["-192.0.2.7:5555 unplugged"]);

@@ -11,7 +11,7 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
 use super::resources::ResourceProvider;
-use crate::action::{Call, Perform};
+use crate::action::{Call, ClientId, Perform, Scope};
 
 /// At least this long between two looks, and so between two notifications of one resource.
 const SOONEST: Duration = Duration::from_secs(1);
@@ -35,7 +35,7 @@ pub enum ResourceChange {
 pub struct ResourceChanges {
     provider: Arc<dyn ResourceProvider>,
     perform: Arc<dyn Perform>,
-    client: Arc<str>,
+    client: ClientId,
     mark: u64,
     /// The URIs of the resources that the client wants to learn about.
     wanted: watch::Receiver<BTreeSet<String>>,
@@ -52,7 +52,7 @@ impl ResourceChanges {
     pub fn new(
         provider: Arc<dyn ResourceProvider>,
         perform: Arc<dyn Perform>,
-        client: Arc<str>,
+        client: ClientId,
         wanted: watch::Receiver<BTreeSet<String>>,
     ) -> Self {
         let (mark, acts) = (provider.mark(), provider.acts());
@@ -119,7 +119,7 @@ impl ResourceChanges {
 
     async fn look(&self, uri: &str) -> Option<u64> {
         let mut call = Call::with_timeout(LOOKING);
-        call.may_act = false;
+        call.scope = Scope::Look;
         self.provider.state(uri, &call, &*self.perform).await
     }
 }

@@ -3,11 +3,10 @@
 //! A caller brings a [`ResourceProvider`]; nothing here knows the protocol, `mcp` writes its messages.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use crate::action::{Call, Failure, Perform};
+use crate::action::{Call, ClientId, Failure, Perform};
 
 /// A resource, or its link in a reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -89,7 +88,10 @@ pub trait ResourceProvider: Send + Sync {
     ) -> Result<ResourceContents, ResourceError>;
 
     /// Lets the client of a call read this file from now on.
-    async fn keep(&self, _client: &Arc<str>, _file: &Path) {}
+    async fn keep(&self, _client: &ClientId, _file: &Path) {}
+
+    /// A client has left: nothing is kept for it any more.
+    fn client_left(&self, _client: &ClientId) {}
 
     /// Now, for [`added_since`](Self::added_since).
     fn mark(&self) -> u64 {
@@ -97,7 +99,7 @@ pub trait ResourceProvider: Send + Sync {
     }
 
     /// The resources that calls of this client have added since then.
-    fn added_since(&self, _mark: u64, _client: &str) -> Vec<ResourceInfo> {
+    fn added_since(&self, _mark: u64, _client: &ClientId) -> Vec<ResourceInfo> {
         Vec::new()
     }
 
@@ -107,7 +109,7 @@ pub trait ResourceProvider: Send + Sync {
     }
 
     /// Waits until calls of this client have added resources since the mark; returns the mark of now.
-    async fn list_changed(&self, _mark: u64, _client: &str) -> u64 {
+    async fn list_changed(&self, _mark: u64, _client: &ClientId) -> u64 {
         std::future::pending().await
     }
 

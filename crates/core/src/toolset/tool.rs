@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::observation::{OBSERVING, ObserveMode};
 use super::{Reply, schema};
-use crate::action::{Action, Call, Cause, Failure, Outcome, Perform};
+use crate::action::{Action, Call, Cause, Failure, Outcome, Perform, Scope};
 
 /// One tool.
 pub struct Tool {
@@ -147,6 +147,11 @@ impl Tool {
         handler: Arc<dyn Handler>,
     ) -> Self {
         Self::of(described, effect, budget, ToolBinding::Handler(handler))
+    }
+
+    /// What a client has to be allowed to call it.
+    pub fn scope(&self) -> Scope {
+        if self.effect.is_read_only() { Scope::Look } else { Scope::Act }
     }
 
     pub(super) fn of(

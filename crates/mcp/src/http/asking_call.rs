@@ -27,6 +27,7 @@ use rmcp::service::serve_directly_with_ct;
 use rmcp::transport::Transport;
 use serde_json::{Value, json};
 use thumbwire_base::lock;
+use thumbwire_core::action::ClientId;
 use tokio::sync::{Semaphore, mpsc};
 use tokio::time::timeout;
 use tokio_util::sync::{CancellationToken, DropGuard};
@@ -43,7 +44,7 @@ const UNREAD: usize = 16;
 pub(super) async fn answer(
     server: Server,
     sessions: Sessions,
-    session: &str,
+    client: &ClientId,
     parts: Parts,
     message: &Value,
     alive: Duration,
@@ -57,8 +58,8 @@ pub(super) async fn answer(
     request.request.extensions_mut().insert(parts);
     let mut capabilities = ClientCapabilities::default();
     capabilities.elicitation = Some(ElicitationCapability::default());
-    let mut client = InitializeRequestParams::new(capabilities, Implementation::default());
-    client.protocol_version = revision.unwrap_or(ProtocolVersion::V_2025_03_26);
+    let mut handshake = InitializeRequestParams::new(capabilities, Implementation::default());
+    handshake.protocol_version = revision.unwrap_or(ProtocolVersion::V_2025_03_26);
 
     let (sending, mut messages) = mpsc::channel(UNREAD);
     let (answering, answers) = mpsc::channel(UNREAD);
@@ -68,7 +69,7 @@ pub(super) async fn answer(
         answers,
         questions: Arc::new(OpenQuestions {
             sessions,
-            session: session.to_owned(),
+            client: client.clone(),
             answering,
             numbers: Mutex::default(),
         }),
@@ -76,7 +77,7 @@ pub(super) async fn answer(
     };
     let cancelled = CancellationToken::new();
     let guard = cancelled.clone().drop_guard();
-    let running = serve_directly_with_ct(server, transport, Some(client), cancelled);
+    let running = serve_directly_with_ct(server, transport, Some(handshake), cancelled);
     tokio::spawn(running.waiting());
     let Some(first) = messages.recv().await else {
         let text = "the call ended without a response";
@@ -137,7 +138,7 @@ struct CallTransport {
 /// The call's questions to the client; they are withdrawn when dropped.
 struct OpenQuestions {
     sessions: Sessions,
-    session: String,
+    client: ClientId,
     answering: mpsc::Sender<ClientAnswer>,
     /// rmcp's id of each, by its number on the wire.
     numbers: Mutex<HashMap<u64, RequestId>>,
@@ -146,7 +147,7 @@ struct OpenQuestions {
 impl OpenQuestions {
     /// The number of a new question; `None` if the session has ended.
     fn ask(&self, id: RequestId) -> Option<RequestId> {
-        let number = self.sessions.ask(&self.session, self.answering.clone())?;
+        let number = self.sessions.ask(&self.client, self.answering.clone())?;
         lock(&self.numbers).insert(number, id);
         i64::try_from(number).ok().map(RequestId::Number)
     }
@@ -162,7 +163,7 @@ impl OpenQuestions {
 impl Drop for OpenQuestions {
     fn drop(&mut self) {
         let numbers = std::mem::take(&mut *lock(&self.numbers));
-        self.sessions.withdraw(&self.session, numbers.into_keys());
+        self.sessions.withdraw(&self.client, numbers.into_keys());
     }
 }
 

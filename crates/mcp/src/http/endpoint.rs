@@ -34,19 +34,17 @@ use super::asking_call;
 use super::connections::{Connection, HoldingBody};
 use super::limits::Limits;
 use super::rejection::Rejection;
-use super::sessions::{ActiveRequest, Sessions, StartError};
+use super::sessions::{ActiveRequest, ClientDetails, Sessions, StartError};
 use super::{HEALTH_PATH, METRICS_PATH, PATH, ServedToolset, monitoring};
 use crate::call_log::CallLog;
 use crate::elicitation::has_forms;
 use crate::grant::Grant;
 use crate::metrics::Gauges;
 use crate::oauth::METADATA_PATH;
-use crate::server::{SUPPORTED, Server};
+use crate::server::{SUPPORTED, Server, ToolRefusal};
 use crate::subscriptions::Changes;
 use crate::unknown_method::name_method;
-use thumbwire_core::action::{ClientName, ClientWatch};
-use thumbwire_core::toolset::Toolset;
-use thumbwire_core::toolset::app_tools::DynamicTools;
+use thumbwire_core::action::{ClientId, ClientName, ClientWatch};
 
 /// The maximum size of a message in bytes. The largest argument of our tools is text to type.
 const LARGEST: usize = 4 << 20;
@@ -74,14 +72,12 @@ const REVISION_OF_A_REQUEST: &str = "io.modelcontextprotocol/protocolVersion";
 
 /// The endpoint of one server.
 pub(super) struct McpEndpoint {
-    gate: AccessCheck,
+    access_check: AccessCheck,
     sessions: Sessions,
-    surface: Arc<Toolset>,
     log: CallLog,
     messages: StreamableHttpService<Server, NeverSessionManager>,
     server: Server,
-    dynamic_tools: Option<Arc<dyn DynamicTools>>,
-    /// Learns which sessions end.
+    /// Learns which clients have left.
     watch: Option<Arc<dyn ClientWatch>>,
     /// The places for idle streams of all clients.
     streams: StreamPlaces,
@@ -114,8 +110,8 @@ impl StreamPlaces {
 impl McpEndpoint {
     /// Serves the toolset behind the access checks; its streams end with `stop`.
     pub(super) fn new(
-        gate: AccessCheck,
-        view: ServedToolset,
+        access_check: AccessCheck,
+        served: ServedToolset,
         limits: &Limits,
         stop: CancellationToken,
     ) -> Self {
@@ -128,21 +124,18 @@ impl McpEndpoint {
             // Our access checks cover both.
             .disable_allowed_hosts()
             .disable_allowed_origins();
-        let dynamic_tools = view.surface.dynamic_tools.clone();
-        let (surface, log) = (Arc::clone(&view.surface), view.log.clone());
-        let server = Server::new(view.surface, view.perform, view.log);
+        let log = served.log.clone();
+        let server = Server::new(served.toolset, served.perform, served.log);
         let of_messages = server.clone();
         let messages =
             StreamableHttpService::new(move || Ok(of_messages.clone()), Default::default(), config);
         Self {
-            gate,
+            access_check,
             sessions: Sessions::new(limits),
-            surface,
             log,
             messages,
             server,
-            dynamic_tools,
-            watch: view.watch,
+            watch: served.watch,
             streams: StreamPlaces::new(limits.streams, "streams"),
             subscriptions: StreamPlaces::new(limits.subscriptions, "subscriptions"),
             stop,
@@ -155,14 +148,14 @@ impl McpEndpoint {
     }
 
     async fn admit(&self, mut request: Request) -> Result<Response, Rejection> {
-        self.gate.check_address(request.uri(), request.headers())?;
+        self.access_check.check_address(request.uri(), request.headers())?;
         // Some clients add a slash, and do not follow a redirect with their request's body.
         let path = request.uri().path();
         let path = path.strip_suffix('/').unwrap_or(path);
         if path == HEALTH_PATH {
             return monitoring::health(request.method());
         }
-        if let Some(issuer) = self.gate.issuer()
+        if let Some(issuer) = self.access_check.issuer()
             && let Some(rest) = path.strip_prefix(METADATA_PATH)
             // With the path of the resource behind it (RFC 9728, section 3.1), or without.
             && (rest.is_empty() || rest == PATH)
@@ -174,10 +167,10 @@ impl McpEndpoint {
             let text = format!("Not Found: MCP is served at {PATH}");
             return Err(Rejection::new(StatusCode::NOT_FOUND, text));
         }
-        let mut grant = self.gate.check_token(request.headers(), SystemTime::now()).await?;
+        let mut grant = self.access_check.check_token(request.headers(), SystemTime::now()).await?;
         let connection = request.extensions_mut().remove::<Connection>();
         let peer = connection.as_ref().and_then(|connection| connection.peer);
-        grant.peer = peer.filter(|_| self.gate.is_remote());
+        grant.peer = peer.filter(|_| self.access_check.is_remote());
         request.extensions_mut().insert(grant.clone());
         let connections = connection.as_ref().map_or(0, Connection::count);
         let busy = connection.map(Connection::begin);
@@ -232,56 +225,90 @@ impl McpEndpoint {
         };
         // Nothing further inside needs to see the token.
         parts.headers.remove(AUTHORIZATION);
-        if !old || matches!(head.method.as_deref(), Some("initialize" | "server/discover")) {
-            // It says which client this is, and was not checked.
-            parts.headers.remove(SESSION);
-        }
-        self.check_scope(&parts.headers, &message, &head, grant).await?;
         match head.method.as_deref() {
             Some("initialize") => self.begin(parts, body, &message, head, grant).await,
             // Sent before the client knows our revisions.
             Some("server/discover") => Ok(self.forward(parts, body, head.id.as_ref()).await),
             _ if old => self.in_session(parts, body, &message, head, takes.events, grant).await,
-            Some("subscriptions/listen") => {
-                let id = head.id.as_ref();
-                let take = |places: &StreamPlaces| places.take().map_err(|it| it.of(id));
-                let places = (take(&self.subscriptions)?, take(&self.streams)?);
-                let response = self.forward(parts, body, id).await;
-                Ok(response.map(|body| HoldingBody::wrap(body, places)))
-            }
-            _ => Ok(self.forward(parts, body, head.id.as_ref()).await),
+            _ => self.without_session(parts, body, &message, head, grant).await,
         }
     }
 
-    /// Rejects calls of tools that change something, if the token may only look.
+    /// A message of revision 2026-07-28: a request, or a notification, which none of us needs.
+    async fn without_session(
+        &self,
+        mut parts: Parts,
+        body: Bytes,
+        message: &Value,
+        head: MessageHead,
+        grant: &Grant,
+    ) -> Result<Response, Rejection> {
+        let Some(id) = head.id.clone() else {
+            return Ok(self.forward(parts, body, None).await);
+        };
+        let in_message = &message["params"]["_meta"]["io.modelcontextprotocol/clientInfo"]["name"];
+        let name = ClientName::clean(in_message.as_str().unwrap_or_default());
+        self.check_scope(message, &head, &name, grant).await?;
+        let places = match head.method.as_deref() {
+            Some("subscriptions/listen") => {
+                let take = |places: &StreamPlaces| places.take().map_err(|it| it.of(Some(&id)));
+                Some((take(&self.subscriptions)?, take(&self.streams)?))
+            }
+            _ => None,
+        };
+        let token = Arc::clone(&grant.token);
+        let client = ClientId::Sessionless { token: Arc::clone(&token), name: name.clone() };
+        let details = ClientDetails { token, name: name.clone(), has_forms: false };
+        let (active, ended) =
+            self.sessions.start_without_session(&client, details, id.clone(), Instant::now());
+        self.clients_left(ended).await;
+        let Some(active) = active else { return Err(no_session().of(Some(&id))) };
+        parts.extensions.insert(client);
+        parts.extensions.insert(name);
+        let response = tokio::select! {
+            biased;
+            () = active.cancelled.cancelled() => cancelled(Some(id)),
+            response = self.forward(parts, body, Some(&id)) => until_cancelled(response, active),
+        };
+        Ok(response.map(|body| HoldingBody::wrap(body, places)))
+    }
+
+    /// Rejects calls of tools that the token's scope does not include.
     async fn check_scope(
         &self,
-        headers: &HeaderMap,
         message: &Value,
         head: &MessageHead,
+        client: &ClientName,
         grant: &Grant,
     ) -> Result<(), Rejection> {
-        if grant.may_act() || head.method.as_deref() != Some("tools/call") {
+        if head.method.as_deref() != Some("tools/call") {
             return Ok(());
         }
         let name = message["params"]["name"].as_str().unwrap_or_default();
-        let tool = match (self.surface.tool(name), &self.dynamic_tools) {
-            (None, Some(guests)) => guests.tool(name).await,
-            _ => None,
-        };
         // A name that no tool has gets the usual answer.
-        let Some(tool) = tool.as_deref().or_else(|| self.surface.tool(name)) else { return Ok(()) };
-        if tool.effect.is_read_only() {
+        let Err(ToolRefusal::NotAllowed(tool)) = self.server.find_tool(name, grant.scope).await
+        else {
             return Ok(());
-        }
-        let key = session(headers).map(|session| session_key(session, grant)).unwrap_or_default();
-        let in_message = &message["params"]["_meta"]["io.modelcontextprotocol/clientInfo"]["name"];
-        let client = self.sessions.client(&key);
-        let client = client.or_else(|| in_message.as_str().map(ClientName::clean));
-        let mut entry = self.log.begin(&client.unwrap_or_default(), Some(grant.clone()));
+        };
+        let mut entry = self.log.begin(client, Some(grant.clone()));
         entry.calls(&tool.name, &Arc::default());
         entry.refused("insufficient_scope");
-        Err(self.gate.insufficient_scope(&tool.name).of(head.id.as_ref()))
+        Err(self.access_check.insufficient_scope(&tool.name).of(head.id.as_ref()))
+    }
+
+    /// Ends what clients that have left have started.
+    async fn clients_left(&self, clients: impl IntoIterator<Item = ClientId>) {
+        for client in clients {
+            self.server.client_left(&client);
+            if let Some(watch) = &self.watch {
+                watch.client_left(&client).await;
+            }
+        }
+    }
+
+    /// Ends the clients that were not used for a day.
+    pub(super) async fn end_idle(&self) {
+        self.clients_left(self.sessions.end_idle(Instant::now())).await;
     }
 
     /// The handshake of the older revisions; starts a session if it succeeds.
@@ -294,7 +321,7 @@ impl McpEndpoint {
         grant: &Grant,
     ) -> Result<Response, Rejection> {
         let name = message["params"]["clientInfo"]["name"].as_str().unwrap_or_default();
-        let client = ClientName::clean(name);
+        let name = ClientName::clean(name);
         let response = self.forward(parts, body, head.id.as_ref()).await;
         let (mut parts, body) = response.into_parts();
         let answer = read(body).await?;
@@ -306,7 +333,10 @@ impl McpEndpoint {
             parts.headers.extend(header.map(|header| (SESSION, header)));
             let capabilities = ClientCapabilities::deserialize(&message["params"]["capabilities"]);
             let has_forms = capabilities.is_ok_and(|client| has_forms(&client));
-            self.sessions.begin(session_key(&session, grant), client, has_forms, Instant::now());
+            let details = ClientDetails { token: Arc::clone(&grant.token), name, has_forms };
+            let client = ClientId::Session(session.into());
+            let ended = self.sessions.begin(client, details, Instant::now());
+            self.clients_left(ended).await;
         }
         Ok(Response::from_parts(parts, Body::from(answer)))
     }
@@ -322,21 +352,25 @@ impl McpEndpoint {
         grant: &Grant,
     ) -> Result<Response, Rejection> {
         let id = head.id;
-        let session = session(&parts.headers).map_err(|it| it.of(id.as_ref()))?;
-        let session = session_key(session, grant);
+        let client =
+            self.session(&parts.headers, grant).map_err(|rejection| rejection.of(id.as_ref()))?;
         if head.method.is_some() && id.is_some() {
-            let under_way = self.sessions.start(&session, id.clone(), Instant::now());
-            let under_way = under_way
-                .map_err(|error| not_started(error, "requests running").of(id.as_ref()))?;
-            parts.extensions.insert(under_way.client.clone());
+            let details = self.sessions.details(&client);
+            let head = MessageHead { method: head.method, id: id.clone() };
+            self.check_scope(message, &head, &details.name, grant).await?;
+            let active = self.sessions.start(&client, id.clone(), Instant::now());
+            let active =
+                active.map_err(|error| not_started(error, "requests running").of(id.as_ref()))?;
+            parts.extensions.insert(client.clone());
+            parts.extensions.insert(active.client_name.clone());
             let is_call = head.method.as_deref() == Some("tools/call");
-            let may_ask = is_call && takes_events && self.sessions.has_forms(&session);
+            let may_ask = is_call && takes_events && details.has_forms;
             let answering = async {
                 if may_ask {
                     let (server, sessions) = (self.server.clone(), self.sessions.clone());
                     let parts = parts.clone();
                     let answer =
-                        asking_call::answer(server, sessions, &session, parts, message, ALIVE);
+                        asking_call::answer(server, sessions, &client, parts, message, ALIVE);
                     if let Some(response) = answer.await {
                         return response;
                     }
@@ -345,20 +379,20 @@ impl McpEndpoint {
             };
             return Ok(tokio::select! {
                 biased;
-                () = under_way.over.cancelled() => cancelled(id.clone()),
-                response = answering => until_over(response, under_way),
+                () = active.cancelled.cancelled() => cancelled(id.clone()),
+                response = answering => until_cancelled(response, active),
             });
         }
-        if !self.sessions.touch(&session, Instant::now()) {
+        if !self.sessions.touch(&client, Instant::now()) {
             return Err(no_session());
         }
         if head.method.is_none()
             && let Some(number) = id.as_ref().and_then(question_number)
         {
-            self.sessions.answer(&session, number, message.clone());
+            self.sessions.answer(&client, number, message.clone());
         }
         if head.method.as_deref() == Some("notifications/cancelled") {
-            self.sessions.cancel(&session, &message["params"]["requestId"]);
+            self.sessions.cancel(&client, &message["params"]["requestId"]);
         }
         let mut accepted = Response::new(Body::empty());
         *accepted.status_mut() = StatusCode::ACCEPTED;
@@ -374,24 +408,23 @@ impl McpEndpoint {
         if !is_old(headers)? {
             return Err(Rejection::no_such_method("POST"));
         }
-        let under_way =
-            self.sessions.start(&session_key(session(headers)?, grant), None, Instant::now());
-        let under_way = under_way.map_err(|error| not_started(error, "streams open"))?;
+        let client = self.session(headers, grant)?;
+        let active = self.sessions.start(&client, None, Instant::now());
+        let active = active.map_err(|error| not_started(error, "streams open"))?;
         let place = self.streams.take()?;
-        let (over, stop) = (under_way.over.clone(), self.stop.clone());
-        let client: Arc<str> = session(headers)?.into();
+        let (cancelled, stop) = (active.cancelled.clone(), self.stop.clone());
         // The first tick is immediate: a client may wait for it to see that the stream is open.
-        let beginning = (tokio::time::interval(ALIVE), self.server.changes(&client), under_way);
-        let lines = stream::unfold(beginning, |(mut alive, mut changes, under_way)| async move {
+        let beginning = (tokio::time::interval(ALIVE), self.server.changes(&client), active);
+        let lines = stream::unfold(beginning, |(mut alive, mut changes, active)| async move {
             let line = tokio::select! {
                 _ = alive.tick() => Bytes::from_static(b":\n\n"),
                 change = next(changes.as_mut()) => event(change),
             };
-            Some((Ok::<_, Infallible>(line), (alive, changes, under_way)))
+            Some((Ok::<_, Infallible>(line), (alive, changes, active)))
         });
         let ended = async move {
             tokio::select! {
-                () = over.cancelled() => {}
+                () = cancelled.cancelled() => {}
                 () = stop.cancelled() => {}
             }
         };
@@ -407,15 +440,24 @@ impl McpEndpoint {
         if !is_old(headers)? {
             return Err(Rejection::no_such_method("POST"));
         }
-        let session = session(headers)?;
-        if !self.sessions.end(&session_key(session, grant)) {
+        let client = self.session(headers, grant)?;
+        if !self.sessions.end(&client) {
             return Err(no_session());
         }
-        self.server.client_left(session);
-        if let Some(watch) = &self.watch {
-            watch.client_left(session).await;
-        }
+        self.clients_left([client]).await;
         Ok(Response::new(Body::empty()))
+    }
+
+    /// The session that the headers name. With a token other than the one that began it, it does not
+    /// exist.
+    fn session(&self, headers: &HeaderMap, grant: &Grant) -> Result<ClientId, Rejection> {
+        let id = headers.get(SESSION).and_then(|session| session.to_str().ok());
+        let id = id.ok_or_else(|| Rejection::bad_request("Bad Request: Missing session ID"))?;
+        let client = ClientId::Session(id.into());
+        match self.sessions.belongs_to(&client, &grant.token) {
+            true => Ok(client),
+            false => Err(no_session()),
+        }
     }
 
     /// Passes a message to the handlers.
@@ -522,20 +564,6 @@ fn question_number(id: &Value) -> Option<u64> {
     id.as_u64().or_else(|| id.as_str()?.parse().ok())
 }
 
-/// The session id in the headers.
-fn session(headers: &HeaderMap) -> Result<&str, Rejection> {
-    let session = headers.get(SESSION).and_then(|session| session.to_str().ok());
-    session.ok_or_else(|| Rejection::bad_request("Bad Request: Missing session ID"))
-}
-
-/// The key of a session in the table. A session belongs to the token that began it: with another one it does not exist.
-fn session_key(session: &str, grant: &Grant) -> String {
-    match grant.token_name() {
-        None => session.to_owned(),
-        Some(token) => format!("{session} of {token}"),
-    }
-}
-
 fn no_session() -> Rejection {
     Rejection::new(StatusCode::NOT_FOUND, "Session not found")
 }
@@ -597,15 +625,15 @@ fn cancelled(id: Option<Value>) -> Response {
 }
 
 /// Ends the response's stream when its request is cancelled.
-fn until_over(response: Response, under_way: ActiveRequest) -> Response {
+fn until_cancelled(response: Response, active: ActiveRequest) -> Response {
     if is_json(response.headers()) {
         return response;
     }
     response.map(|body| {
-        let over = under_way.over.clone().cancelled_owned();
-        let pieces = body.into_data_stream().take_until(Box::pin(over));
+        let cancelled = active.cancelled.clone().cancelled_owned();
+        let pieces = body.into_data_stream().take_until(Box::pin(cancelled));
         // The request stays active until the last chunk is sent.
-        Body::from_stream(pieces.map(move |piece| (piece, &under_way).0))
+        Body::from_stream(pieces.map(move |piece| (piece, &active).0))
     })
 }
 

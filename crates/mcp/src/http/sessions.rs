@@ -1,7 +1,11 @@
-//! The sessions of MCP's revisions before 2026-07-28, with their active requests.
+//! The clients of one server over HTTP, with their active requests.
 //!
-//! They have no tool state: controls and caches belong to our own session, which all authorized callers share. It keeps the
-//! selected device by the id of the MCP session. So losing one loses that choice, and the ability to cancel a call by its id.
+//! A client of the revisions before 2026-07-28 begins a session with `initialize`. In 2026-07-28 there
+//! are no sessions: all requests with the same token and the same `clientInfo.name` count as one client,
+//! which begins with its first request. Either ends by DELETE, when it was not used for a day, or to
+//! make room for another client of the same token. What ends a client returns it, so that what it has
+//! started can end, too.
+//!
 //! The time is a parameter, and there is no I/O here.
 
 use std::collections::HashMap;
@@ -10,20 +14,20 @@ use std::time::Duration;
 
 use serde_json::Value;
 use thumbwire_base::lock;
+use thumbwire_core::action::{ClientId, ClientName};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::limits::Limits;
-use thumbwire_core::action::ClientName;
 
-/// How long a session may be idle: clients stay open overnight, and some never recover from a 404.
+/// How long a client may be idle: clients stay open overnight, and some never recover from a 404.
 const IDLE: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// The maximum number of sessions. Many clients never end theirs; the least recently used one is dropped.
-const MOST: usize = 1024;
+/// The maximum number of clients of one token. Many never end their session.
+const MAX_OF_TOKEN: usize = 256;
 
-/// The sessions of one server.
+/// The clients of one server.
 #[derive(Debug, Clone)]
 pub(super) struct Sessions {
     table: Arc<Mutex<SessionTable>>,
@@ -42,40 +46,50 @@ pub(super) enum StartError {
 
 #[derive(Debug, Default)]
 struct SessionTable {
-    rows: HashMap<String, Row>,
+    rows: HashMap<ClientId, Row>,
     next: u64,
 }
 
 /// A response from a client, and the number of the question that it answers.
 pub(super) type ClientAnswer = (u64, Value);
 
+/// What a client says of itself when it begins.
+#[derive(Debug, Clone, Default)]
+pub(super) struct ClientDetails {
+    /// The name of its token; empty if the server has one token, or none.
+    pub(super) token: Arc<str>,
+    /// What it calls itself.
+    pub(super) name: ClientName,
+    /// Whether it can show forms.
+    pub(super) has_forms: bool,
+}
+
 #[derive(Debug)]
 struct Row {
-    /// What its client calls itself.
-    client: ClientName,
+    client: ClientDetails,
     used: Instant,
-    /// Whether the client can show forms.
-    has_forms: bool,
+    /// Whether there was a request since it began.
+    has_asked: bool,
     /// Where the answers to open questions go, by their numbers.
     asked: HashMap<u64, mpsc::Sender<ClientAnswer>>,
     /// Active requests with the ids from their client, and open streams, which have none.
-    under_way: HashMap<u64, (Option<Value>, CancellationToken)>,
+    active: HashMap<u64, (Option<Value>, CancellationToken)>,
 }
 
-/// An active request or stream of a session; it ends when dropped.
+/// An active request or stream of a client; it ends when dropped.
 #[derive(Debug)]
 pub(super) struct ActiveRequest {
     sessions: Sessions,
-    session: String,
+    client: ClientId,
     number: u64,
-    /// What the session's client calls itself.
-    pub(super) client: ClientName,
-    /// Cancelled when the client cancels the request or the session ends.
-    pub(super) over: CancellationToken,
+    /// What the client calls itself.
+    pub(super) client_name: ClientName,
+    /// Cancelled when the client cancels the request or has left.
+    pub(super) cancelled: CancellationToken,
 }
 
 impl Sessions {
-    /// No session yet.
+    /// No client yet.
     pub(super) fn new(limits: &Limits) -> Self {
         Self {
             table: Arc::default(),
@@ -84,41 +98,48 @@ impl Sessions {
         }
     }
 
-    /// Starts a session with this id, for a client of this name that can show forms or not.
-    pub(super) fn begin(&self, session: String, client: ClientName, has_forms: bool, now: Instant) {
-        self.with(|all| {
-            all.rows.retain(|_, row| !row.is_idle_since(IDLE, now));
-            if all.rows.len() >= MOST {
-                let oldest = all.rows.iter().min_by_key(|(_, row)| (row.is_busy(), row.used));
-                if let Some(oldest) = oldest.map(|(session, _)| session.clone()) {
-                    all.rows.remove(&oldest);
-                }
-            }
-            let (under_way, asked) = (HashMap::new(), HashMap::new());
-            all.rows.insert(session, Row { client, used: now, has_forms, asked, under_way });
-        });
+    /// A client begins. If its token has too many clients, the one of them that is needed least ends,
+    /// and is returned: idle ones that never asked for anything first, then the one that was not used
+    /// for longest.
+    #[must_use = "what an ended client has started must end"]
+    pub(super) fn begin(
+        &self,
+        client: ClientId,
+        details: ClientDetails,
+        now: Instant,
+    ) -> Option<ClientId> {
+        self.with(|table| table.begin(client, details, now))
     }
 
-    /// Whether the session's client can show forms.
-    pub(super) fn has_forms(&self, session: &str) -> bool {
-        self.with(|all| all.rows.get(session).is_some_and(|row| row.has_forms))
+    /// Whether this session exists, and began with this token. With another one it is unknown.
+    pub(super) fn belongs_to(&self, client: &ClientId, token: &str) -> bool {
+        self.with(|table| table.rows.get(client).is_some_and(|row| *row.client.token == *token))
     }
 
-    /// Numbers a question to the session's client, as no other question of this server; the answer goes to `answers`. `None` if
-    /// the session does not exist any more.
-    pub(super) fn ask(&self, session: &str, answers: mpsc::Sender<ClientAnswer>) -> Option<u64> {
-        self.with(|all| {
-            let number = all.next;
-            let row = all.rows.get_mut(session)?;
+    /// What the client said of itself; nothing if it does not exist any more.
+    pub(super) fn details(&self, client: &ClientId) -> ClientDetails {
+        self.with(|table| table.rows.get(client).map(|row| row.client.clone())).unwrap_or_default()
+    }
+
+    /// Numbers a question to the client, as no other question of this server; the answer goes to
+    /// `answers`. `None` if the client does not exist any more.
+    pub(super) fn ask(
+        &self,
+        client: &ClientId,
+        answers: mpsc::Sender<ClientAnswer>,
+    ) -> Option<u64> {
+        self.with(|table| {
+            let number = table.next;
+            let row = table.rows.get_mut(client)?;
             row.asked.insert(number, answers);
-            all.next += 1;
+            table.next += 1;
             Some(number)
         })
     }
 
     /// Passes the client's response on to the call that asked; ignores one that nobody waits for.
-    pub(super) fn answer(&self, session: &str, number: u64, response: Value) {
-        let answers = self.with(|all| all.rows.get_mut(session)?.asked.remove(&number));
+    pub(super) fn answer(&self, client: &ClientId, number: u64, response: Value) {
+        let answers = self.with(|table| table.rows.get_mut(client)?.asked.remove(&number));
         if let Some(answers) = answers {
             // A call that has ended waits for no answer.
             let _ = answers.try_send((number, response));
@@ -126,9 +147,9 @@ impl Sessions {
     }
 
     /// Forgets questions that were not answered.
-    pub(super) fn withdraw(&self, session: &str, numbers: impl IntoIterator<Item = u64>) {
-        self.with(|all| {
-            if let Some(row) = all.rows.get_mut(session) {
+    pub(super) fn withdraw(&self, client: &ClientId, numbers: impl IntoIterator<Item = u64>) {
+        self.with(|table| {
+            if let Some(row) = table.rows.get_mut(client) {
                 for number in numbers {
                     row.asked.remove(&number);
                 }
@@ -137,8 +158,8 @@ impl Sessions {
     }
 
     /// Marks a session as used; `false` if it does not exist any more.
-    pub(super) fn touch(&self, session: &str, now: Instant) -> bool {
-        self.with(|all| all.touch(session, now).is_some())
+    pub(super) fn touch(&self, client: &ClientId, now: Instant) -> bool {
+        self.with(|table| table.touch(client, now).is_some())
     }
 
     /// Starts a request with this id, or a stream.
@@ -147,53 +168,70 @@ impl Sessions {
     /// If the session does not exist any more, or has too many of them.
     pub(super) fn start(
         &self,
-        session: &str,
+        client: &ClientId,
         id: Option<Value>,
         now: Instant,
     ) -> Result<ActiveRequest, StartError> {
         let max = if id.is_some() { self.max_requests } else { self.max_streams };
-        self.with(|all| {
-            let number = all.next;
-            let row = all.touch(session, now).ok_or(StartError::NoSession)?;
-            let alike = row.under_way.values().filter(|(one, _)| one.is_some() == id.is_some());
-            if alike.count() >= max {
-                return Err(StartError::TooMany(max));
+        self.with(|table| {
+            let row = table.touch(client, now).ok_or(StartError::NoSession)?;
+            let alike = row.active.values().filter(|(one, _)| one.is_some() == id.is_some());
+            match alike.count() >= max {
+                true => Err(StartError::TooMany(max)),
+                false => table.start(self, client, id).ok_or(StartError::NoSession),
             }
-            let over = CancellationToken::new();
-            row.under_way.insert(number, (id, over.clone()));
-            let client = row.client.clone();
-            all.next += 1;
-            let (sessions, session) = (self.clone(), session.to_owned());
-            Ok(ActiveRequest { sessions, session, number, client, over })
         })
     }
 
-    /// What the session's client calls itself; `None` if it does not exist any more.
-    pub(super) fn client(&self, session: &str) -> Option<ClientName> {
-        self.with(|all| all.rows.get(session).map(|row| row.client.clone()))
+    /// Starts a request of a client without a session, which begins with it if it is the first. Returns
+    /// the client that has to make room for it, if one has.
+    #[must_use = "what an ended client has started must end"]
+    pub(super) fn start_without_session(
+        &self,
+        client: &ClientId,
+        details: ClientDetails,
+        id: Value,
+        now: Instant,
+    ) -> (Option<ActiveRequest>, Option<ClientId>) {
+        self.with(|table| {
+            let ended = match table.touch(client, now) {
+                Some(_) => None,
+                None => table.begin(client.clone(), details, now),
+            };
+            (table.start(self, client, Some(id)), ended)
+        })
     }
 
     /// How many sessions there are.
     pub(super) fn count(&self, now: Instant) -> usize {
-        self.with(|all| all.rows.values().filter(|row| !row.is_idle_since(IDLE, now)).count())
+        let is_session = |(client, row): &(&ClientId, &Row)| {
+            matches!(client, ClientId::Session(_)) && !row.is_idle(now)
+        };
+        self.with(|table| table.rows.iter().filter(is_session).count())
     }
 
-    /// Cancels the session's request with this id.
-    pub(super) fn cancel(&self, session: &str, id: &Value) {
-        self.with(|all| {
-            let row = all.rows.get(session).into_iter();
-            for (_, over) in row
-                .flat_map(|row| row.under_way.values())
-                .filter(|(one, _)| one.as_ref() == Some(id))
-            {
-                over.cancel();
+    /// Cancels the client's request with this id.
+    pub(super) fn cancel(&self, client: &ClientId, id: &Value) {
+        self.with(|table| {
+            let active = table.rows.get(client).into_iter().flat_map(|row| row.active.values());
+            for (_, cancelled) in active.filter(|(one, _)| one.as_ref() == Some(id)) {
+                cancelled.cancel();
             }
         });
     }
 
-    /// Ends a session with its requests; `false` if it does not exist any more.
-    pub(super) fn end(&self, session: &str) -> bool {
-        self.with(|all| all.rows.remove(session)).is_some()
+    /// Ends a client with its requests; `false` if it does not exist any more.
+    pub(super) fn end(&self, client: &ClientId) -> bool {
+        self.with(|table| table.rows.remove(client)).is_some()
+    }
+
+    /// Ends the clients that were not used for a day, and returns them.
+    #[must_use = "what an ended client has started must end"]
+    pub(super) fn end_idle(&self, now: Instant) -> Vec<ClientId> {
+        self.with(|table| {
+            let idle = table.rows.extract_if(|_, row| row.is_idle(now));
+            idle.map(|(client, _)| client).collect()
+        })
     }
 
     /// Ignores poisoning: a panic elsewhere leaves no partial change here.
@@ -203,39 +241,78 @@ impl Sessions {
 }
 
 impl SessionTable {
-    fn touch(&mut self, session: &str, now: Instant) -> Option<&mut Row> {
-        if self.rows.get(session)?.is_idle_since(IDLE, now) {
-            self.rows.remove(session);
+    fn begin(
+        &mut self,
+        client: ClientId,
+        details: ClientDetails,
+        now: Instant,
+    ) -> Option<ClientId> {
+        let of_token = || self.rows.iter().filter(|(_, row)| row.client.token == details.token);
+        let needed_least =
+            of_token().min_by_key(|(_, row)| (row.is_busy(), row.has_asked, row.used));
+        let ended = needed_least.filter(|_| of_token().count() >= MAX_OF_TOKEN);
+        let ended = ended.map(|(client, _)| client.clone());
+        if let Some(ended) = &ended {
+            self.rows.remove(ended);
         }
-        let row = self.rows.get_mut(session)?;
+        let (active, asked) = (HashMap::new(), HashMap::new());
+        let row = Row { client: details, used: now, has_asked: false, asked, active };
+        self.rows.insert(client, row);
+        ended
+    }
+
+    /// An idle client is as good as ended: it ends with the next [`Sessions::end_idle`].
+    fn touch(&mut self, client: &ClientId, now: Instant) -> Option<&mut Row> {
+        let is_session = matches!(client, ClientId::Session(_));
+        let row = self.rows.get_mut(client)?;
+        if is_session && row.is_idle(now) {
+            return None;
+        }
         row.used = now;
         Some(row)
+    }
+
+    fn start(
+        &mut self,
+        sessions: &Sessions,
+        client: &ClientId,
+        id: Option<Value>,
+    ) -> Option<ActiveRequest> {
+        let number = self.next;
+        let row = self.rows.get_mut(client)?;
+        let cancelled = CancellationToken::new();
+        row.active.insert(number, (id, cancelled.clone()));
+        row.has_asked = true;
+        let client_name = row.client.name.clone();
+        self.next += 1;
+        let (sessions, client) = (sessions.clone(), client.clone());
+        Some(ActiveRequest { sessions, client, number, client_name, cancelled })
     }
 }
 
 impl Row {
     fn is_busy(&self) -> bool {
-        !self.under_way.is_empty()
+        !self.active.is_empty()
     }
 
-    fn is_idle_since(&self, time: Duration, now: Instant) -> bool {
-        !self.is_busy() && now.saturating_duration_since(self.used) > time
+    fn is_idle(&self, now: Instant) -> bool {
+        !self.is_busy() && now.saturating_duration_since(self.used) > IDLE
     }
 }
 
 impl Drop for Row {
     fn drop(&mut self) {
-        for (_, over) in self.under_way.values() {
-            over.cancel();
+        for (_, cancelled) in self.active.values() {
+            cancelled.cancel();
         }
     }
 }
 
 impl Drop for ActiveRequest {
     fn drop(&mut self) {
-        self.sessions.with(|all| {
-            if let Some(row) = all.rows.get_mut(&self.session) {
-                row.under_way.remove(&self.number);
+        self.sessions.with(|table| {
+            if let Some(row) = table.rows.get_mut(&self.client) {
+                row.active.remove(&self.number);
             }
         });
     }
@@ -247,59 +324,101 @@ mod tests {
 
     const HOUR: Duration = Duration::from_secs(60 * 60);
 
+    fn session(id: impl Into<Arc<str>>) -> ClientId {
+        ClientId::Session(id.into())
+    }
+
+    fn of(token: &str) -> ClientDetails {
+        ClientDetails { token: token.into(), ..ClientDetails::default() }
+    }
+
+    fn two_sessions(limits: &Limits) -> (Sessions, Instant) {
+        let (sessions, now) = (Sessions::new(limits), Instant::now());
+        for id in ["a", "b"] {
+            assert_eq!(sessions.begin(session(id), of(""), now), None);
+        }
+        (sessions, now)
+    }
+
     #[test]
-    fn idle_sessions_expire_after_a_day() {
-        let (sessions, now) = (Sessions::new(&Limits::default()), Instant::now());
-        sessions.begin("a".into(), ClientName::default(), false, now);
-        assert!(sessions.touch("a", now + 24 * HOUR));
-        assert!(sessions.touch("a", now + 48 * HOUR), "each use restarts the idle time");
-        let stream = sessions.start("a", None, now + 48 * HOUR).unwrap();
-        assert!(sessions.touch("a", now + 80 * HOUR), "an open stream keeps it");
+    fn idle_clients_end_after_a_day_and_are_reported() {
+        let (sessions, now) = two_sessions(&Limits::default());
+        let a = session("a");
+        assert!(sessions.touch(&a, now + 24 * HOUR));
+        assert_eq!(sessions.end_idle(now + 48 * HOUR), [session("b")]);
+        assert!(sessions.touch(&a, now + 48 * HOUR), "each use restarts the idle time");
+        let stream = sessions.start(&a, None, now + 48 * HOUR).unwrap();
+        assert!(sessions.end_idle(now + 80 * HOUR).is_empty());
+        assert!(sessions.touch(&a, now + 80 * HOUR), "an open stream keeps it");
         drop(stream);
-        assert!(!sessions.touch("a", now + 105 * HOUR));
-        assert!(!sessions.touch("b", now) && sessions.start("b", None, now).is_err());
+        assert!(!sessions.touch(&a, now + 105 * HOUR));
+        assert_eq!(sessions.end_idle(now + 105 * HOUR), [session("a")]);
+        let other = session("c");
+        assert!(!sessions.touch(&other, now) && sessions.start(&other, None, now).is_err());
+    }
+
+    #[test]
+    fn a_client_without_a_session_begins_with_its_first_request_and_ends_when_it_is_idle() {
+        let (sessions, now) = two_sessions(&Limits::default());
+        let ann = ClientId::Sessionless { token: "ann".into(), name: ClientName::clean("ide") };
+        for at in [now, now + HOUR, now + 40 * HOUR] {
+            let id = Value::from(1);
+            let (request, ended) = sessions.start_without_session(&ann, of("ann"), id, at);
+            assert!(request.is_some() && ended.is_none());
+        }
+        assert_eq!(sessions.count(now), 2, "it is no session");
+        assert!(!sessions.end_idle(now + 64 * HOUR).contains(&ann));
+        assert!(sessions.end_idle(now + 65 * HOUR).contains(&ann));
     }
 
     #[test]
     fn cancelling_affects_only_the_same_session() {
-        let (sessions, now) = (Sessions::new(&Limits::default()), Instant::now());
-        let start = |session: &str, id: Value| sessions.start(session, Some(id), now).unwrap();
-        sessions.begin("a".into(), ClientName::default(), false, now);
-        sessions.begin("b".into(), ClientName::default(), false, now);
+        let (sessions, now) = two_sessions(&Limits::default());
+        let start =
+            |id: &str, request: Value| sessions.start(&session(id), Some(request), now).unwrap();
         let ours = start("a", 1.into());
         let (text, theirs) = (start("a", "1".into()), start("b", 1.into()));
-        sessions.cancel("a", &1.into());
-        assert!(ours.over.is_cancelled());
-        assert!(!text.over.is_cancelled() && !theirs.over.is_cancelled());
+        sessions.cancel(&session("a"), &1.into());
+        assert!(ours.cancelled.is_cancelled());
+        assert!(!text.cancelled.is_cancelled() && !theirs.cancelled.is_cancelled());
         drop(theirs);
-        sessions.cancel("b", &1.into());
-        assert!(sessions.end("a") && !sessions.end("a"));
-        assert!(text.over.is_cancelled(), "it ends with its session");
+        sessions.cancel(&session("b"), &1.into());
+        assert!(sessions.end(&session("a")) && !sessions.end(&session("a")));
+        assert!(text.cancelled.is_cancelled(), "it ends with its session");
     }
 
     #[test]
-    fn the_least_recently_used_idle_session_is_dropped() {
+    fn a_token_with_too_many_sessions_loses_its_own_that_is_needed_least() {
         let (sessions, now) = (Sessions::new(&Limits::default()), Instant::now());
-        let at = |second: u64| now + Duration::from_secs(second);
-        for number in 0..MOST as u64 {
-            sessions.begin(number.to_string(), ClientName::default(), false, at(number));
+        let at = |second: usize| now + Duration::from_secs(second as u64);
+        assert_eq!(sessions.begin(session("other"), of("other"), now), None);
+        for number in 0..MAX_OF_TOKEN {
+            let client = session(number.to_string());
+            assert_eq!(sessions.begin(client, of("busy"), at(number)), None);
         }
-        let busy = sessions.start("0", Some(1.into()), at(0)).unwrap();
-        assert!(sessions.touch("1", at(5000)));
-        sessions.begin("one more".into(), ClientName::default(), false, at(5001));
-        assert!(!sessions.touch("2", at(5002)));
-        assert!(sessions.touch("0", at(5002)) && sessions.touch("1", at(5002)));
-        assert!(!busy.over.is_cancelled());
+        let running = sessions.start(&session("0"), Some(1.into()), at(0)).unwrap();
+        drop(sessions.start(&session("1"), Some(1.into()), at(1)).unwrap());
+        assert!(sessions.touch(&session("2"), at(5000)));
+        let begin = |id: &'static str| sessions.begin(session(id), of("busy"), at(5001));
+        assert_eq!(begin("one more"), Some(session("3")));
+        assert!(!running.cancelled.is_cancelled());
+        for number in 0..MAX_OF_TOKEN {
+            let client = session(format!("more {number}"));
+            let ended = sessions.begin(client, of("busy"), at(6000)).unwrap();
+            assert_ne!(ended, session("1"), "one that was used outlasts those that never were");
+        }
+        assert!(sessions.belongs_to(&session("0"), "busy"));
+        assert!(sessions.belongs_to(&session("other"), "other"), "another token's stays");
+        assert!(!sessions.belongs_to(&session("other"), "busy"));
     }
 
     #[test]
     fn requests_and_streams_of_a_session_are_limited_apart() {
         let limits = Limits { streams_of_session: 1, requests_of_session: 2, ..Limits::default() };
-        let (sessions, now) = (Sessions::new(&limits), Instant::now());
-        sessions.begin("a".into(), ClientName::default(), false, now);
-        sessions.begin("b".into(), ClientName::default(), false, now);
-        let start =
-            |session: &str, id: Option<u64>| sessions.start(session, id.map(Value::from), now);
+        let (sessions, now) = two_sessions(&limits);
+        let start = |id: &str, request: Option<u64>| {
+            sessions.start(&session(id), request.map(Value::from), now)
+        };
         let stream = start("a", None).unwrap();
         assert_eq!(start("a", None).unwrap_err(), StartError::TooMany(1));
         let _requests = [start("a", Some(1)).unwrap(), start("a", Some(2)).unwrap()];

@@ -202,7 +202,6 @@ fn modules_avoid_forbidden_words() {
         ("crates/core/src/snapshot", &["crate::action", "crate::session", "crate::toolset"]),
         ("crates/core/src/event", &["crate::session", "crate::toolset", "crate::trace"]),
         ("crates/core/src/providers", &["crate::session", "crate::toolset", "crate::trace"]),
-        ("crates/core/src/state_store", &["crate::", "thumbwire_device"]),
         ("crates/core/src/app_tools", &["crate::session", "crate::toolset", "crate::trace"]),
         ("crates/core/src/toolset", &["crate::session", "crate::providers", "crate::trace"]),
         ("crates/core/src/trace", &["crate::session", "crate::toolset", "crate::providers"]),

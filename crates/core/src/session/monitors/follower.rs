@@ -153,6 +153,11 @@ impl Follower {
 
     /// The connected phone: the session's connection or a new one. It may still turn out not to answer.
     async fn connected(&self) -> Result<Arc<dyn Device>, Failure> {
+        if let Some(attached) = self.connections.get(&self.phone) {
+            return Ok(attached.device);
+        }
+        let turn = self.connections.opening_turn(&self.phone);
+        let _turn = turn.lock().await;
         let attached = match self.connections.get(&self.phone) {
             Some(attached) => attached,
             None => {
@@ -182,7 +187,7 @@ impl Follower {
         let output = match &reason {
             FollowError::Over(why) | FollowError::Lost(why) => why,
         };
-        self.connections.drop_connection(&self.phone, &self.device, output).await;
+        self.connections.drop_connection(&self.phone, &self.device, output);
         Err(reason)
     }
 

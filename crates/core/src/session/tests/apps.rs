@@ -201,7 +201,7 @@ async fn app_numbers_outlive_a_connection_but_caches_do_not() {
     let phone = phone();
     let session = over(&phone);
     list(&session, AppFilter::User, "", FIVE_MINUTES).await;
-    session.drop_connection(&session.keep("fake", Arc::<Fake>::clone(&phone)), "gone").await;
+    session.drop_connection(&session.keep("fake", Arc::<Fake>::clone(&phone)), "gone");
     session.keep("fake", Arc::<Fake>::clone(&phone));
     assert_eq!(launch(&session, numbered("1")).await.unwrap(), "org.example.notes");
     list(&session, AppFilter::User, "", FIVE_MINUTES).await;

@@ -4,16 +4,20 @@ use futures::future::join_all;
 
 use super::studio::{Studio, in_studios};
 use super::*;
-use crate::action::{CallState, ClientName, ClientWatch as _};
+use crate::action::{CallState, ClientName, Scope};
 
 const SECOND: Duration = Duration::from_secs(1);
 
 /// A call of one of several clients, whose id is a secret.
 fn of(client: &str) -> Call {
     let mut call = Call::with_timeout(SECOND * 600);
-    call.client = format!("secret-{client}").into();
+    call.client = id(client);
     call.client_name = ClientName::clean(client);
     call
+}
+
+fn id(client: &str) -> ClientId {
+    ClientId::Session(format!("secret-{client}").into())
 }
 
 fn leased(phone: &Arc<Fake>) -> Session {
@@ -144,9 +148,9 @@ async fn a_client_that_leaves_gives_its_phone_back() {
     let (session, _phone) = quick();
     press(&session, "ann").await.unwrap();
     settle().await;
-    session.client_left("secret-bob").await;
+    session.client_left(&id("bob")).await;
     busy(press(&session, "bob").await);
-    session.client_left("secret-ann").await;
+    session.client_left(&id("ann")).await;
     press(&session, "bob").await.expect("the holder has left");
 }
 
@@ -157,7 +161,7 @@ async fn what_still_acts_for_a_client_that_left_is_not_interrupted() {
     let acting = Arc::clone(&session);
     let acting = tokio::spawn(async move { press(&acting, "ann").await });
     settle().await;
-    session.client_left("secret-ann").await;
+    session.client_left(&id("ann")).await;
     tokio::time::advance(SECOND * 300).await;
     settle().await;
     busy(press(&session, "bob").await);
@@ -200,9 +204,11 @@ async fn a_recording_holds_the_phone_until_it_ends_or_its_client_leaves() {
         settle().await;
         busy(session.perform(&of("bob"), start()).await);
         let stop = || Action::StopRecording { recording: Some(started.id.clone()), fetch: false };
-        busy(session.perform(&of("bob"), stop()).await);
+        let refused = session.perform(&of("bob"), stop()).await.unwrap_err();
+        let cause = Cause::NoSuchRecording { id: started.id.clone(), there: Vec::new() };
+        assert_eq!(refused.cause, cause, "it is another client's");
         match leaves {
-            true => session.client_left("secret-ann").await,
+            true => session.client_left(&id("ann")).await,
             false => drop(session.perform(&of("ann"), stop()).await.unwrap()),
         }
         settle().await;
@@ -216,9 +222,9 @@ async fn a_session_that_ends_gives_all_phones_back() {
     let (session, _phone) = quick();
     press(&session, "ann").await.unwrap();
     settle().await;
-    assert!(session.leases().holder("fake").await.unwrap().is_some());
+    assert!(session.lease("fake").is_some());
     session.end().await;
-    assert_eq!(session.leases().holder("fake").await, Ok(None));
+    assert_eq!(session.lease("fake"), None);
 }
 
 #[tokio::test(start_paused = true)]
@@ -232,18 +238,22 @@ async fn without_a_lease_time_clients_take_turns() {
         press(&session, "ann").await.unwrap();
         press(&session, "bob").await.unwrap();
     }
-    assert_eq!(session.leases().holder("fake").await, Ok(None), "nothing was acquired");
+    assert_eq!(session.lease("fake"), None, "nothing was acquired");
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_client_that_may_only_look_acts_on_nothing() {
     let (session, _phone) = quick();
-    let look = Call { may_act: false, ..of("ann") };
+    let look = Call { scope: Scope::Look, ..of("ann") };
     let lasting = SECOND * 5;
     for act in [
         Action::Press(Key::Back),
         Action::SetClipboard("x".into()),
         Action::StartRecording { name: None, lasting, bit_rate: None, size: None },
+        Action::StopRecording { recording: None, fetch: true },
+        Action::StopMonitor(None),
+        Action::SaveScreenshot { name: None, fetch: false },
+        Action::TrustAppTools(AppId("a.b".into())),
     ] {
         let refused = session.perform(&look, act).await.unwrap_err();
         assert_eq!(refused.cause.to_string(), "this client may only look at phones");

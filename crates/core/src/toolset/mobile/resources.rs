@@ -10,7 +10,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_perc
 use thumbwire_device::{FormatPreference, TreeDetail};
 
 use super::{NoArgs, pictures};
-use crate::action::{Action, Call, ListedDevice, Outcome, Perform, SnapshotOptions};
+use crate::action::{Action, Call, ClientId, ListedDevice, Outcome, Perform, SnapshotOptions};
 use crate::kept_files::{KeptFile, KeptFiles, ReadError};
 use crate::toolset::resources::{
     ResourceContents, ResourceData, ResourceError, ResourceInfo, ResourceProvider, ResourceTemplate,
@@ -100,15 +100,19 @@ impl ResourceProvider for MobileResources {
         contents(uri, reply)
     }
 
-    async fn keep(&self, client: &Arc<str>, file: &Path) {
+    async fn keep(&self, client: &ClientId, file: &Path) {
         self.files.note(client, file).await;
+    }
+
+    fn client_left(&self, client: &ClientId) {
+        self.files.client_left(client);
     }
 
     fn mark(&self) -> u64 {
         self.files.next_number()
     }
 
-    fn added_since(&self, mark: u64, client: &str) -> Vec<ResourceInfo> {
+    fn added_since(&self, mark: u64, client: &ClientId) -> Vec<ResourceInfo> {
         let files = self.files.of(client);
         files.iter().filter(|file| file.number >= mark).map(described).collect()
     }
@@ -117,7 +121,7 @@ impl ResourceProvider for MobileResources {
         true
     }
 
-    async fn list_changed(&self, mark: u64, client: &str) -> u64 {
+    async fn list_changed(&self, mark: u64, client: &ClientId) -> u64 {
         self.files.added(mark, client).await
     }
 
@@ -127,9 +131,8 @@ impl ResourceProvider for MobileResources {
 
     /// Of the list of elements: a picture costs more, and seldom differs without it.
     async fn state(&self, uri: &str, call: &Call, perform: &dyn Perform) -> Option<u64> {
-        // A client of its own, whose name no token can have: what it sees, no other client has seen.
-        let call =
-            Call { client: ":subscriptions".into(), ..call.clone().on(Some(screen_of(uri)?)) };
+        // What the server sees for its subscribers, no client has seen.
+        let call = Call { client: ClientId::Server, ..call.clone().on(Some(screen_of(uri)?)) };
         let options = SnapshotOptions { detail: TreeDetail::Full, max_age: Duration::from_secs(1) };
         let outcome = perform.perform(&call, Action::Snapshot(options)).await.ok()?;
         let reply = pictures::render_accessibility_list(&NoArgs {}, outcome);

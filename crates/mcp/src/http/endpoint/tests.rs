@@ -7,6 +7,7 @@ use tokio::sync::watch;
 use super::super::Access;
 use super::*;
 use thumbwire_core::action::{Action, Call, Cause, Failure, Outcome, Perform};
+use thumbwire_core::toolset::app_tools::DynamicTools;
 use thumbwire_core::toolset::{Tool, mobile};
 
 /// An empty tool list whose version a test can change.
@@ -50,12 +51,12 @@ fn served() -> (McpEndpoint, Arc<Lists>) {
 
 fn served_within(limits: &Limits) -> (McpEndpoint, Arc<Lists>) {
     let lists = Arc::new(Lists(watch::channel(1).0));
-    let surface =
+    let toolset =
         Arc::new(mobile::toolset().with_dynamic_tools(Arc::clone(&lists) as Arc<dyn DynamicTools>));
-    let view = ServedToolset::new(surface, Arc::new(NoPhone));
-    let gate = AccessCheck::new(8080, Access::Everyone);
-    let exchange = McpEndpoint::new(gate, view, limits, CancellationToken::new());
-    (exchange, lists)
+    let served = ServedToolset::new(toolset, Arc::new(NoPhone));
+    let access_check = AccessCheck::new(8080, Access::Everyone);
+    let endpoint = McpEndpoint::new(access_check, served, limits, CancellationToken::new());
+    (endpoint, lists)
 }
 
 fn request(method: &str, headers: &[(&str, &str)], body: &Value) -> Request {
@@ -84,15 +85,15 @@ async fn event(stream: &mut BodyDataStream) -> String {
 
 #[tokio::test(start_paused = true)]
 async fn a_session_stream_reports_list_changes() {
-    let (exchange, lists) = served();
+    let (endpoint, lists) = served();
     let hello = json!({
         "jsonrpc": "2.0", "id": 0, "method": "initialize",
         "params": { "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "test", "version": "0" } },
     });
-    let begun = exchange.answer(request("POST", &[], &hello)).await;
+    let begun = endpoint.answer(request("POST", &[], &hello)).await;
     let session = begun.headers()[SESSION].to_str().unwrap().to_owned();
     let headers = [("mcp-session-id", session.as_str()), ("mcp-protocol-version", "2025-11-25")];
-    let opened = exchange.answer(request("GET", &headers, &Value::Null)).await;
+    let opened = endpoint.answer(request("GET", &headers, &Value::Null)).await;
     let mut stream = opened.into_body().into_data_stream();
     lists.0.send_replace(2);
     let out = event(&mut stream).await;
@@ -120,8 +121,8 @@ fn subscription() -> Request {
 
 #[tokio::test(start_paused = true)]
 async fn revision_2026_07_28_clients_can_subscribe_to_list_changes() {
-    let (exchange, lists) = served();
-    let opened = exchange.answer(subscription()).await;
+    let (endpoint, lists) = served();
+    let opened = endpoint.answer(subscription()).await;
     let mut stream = opened.into_body().into_data_stream();
     let accepted = event(&mut stream).await;
     assert!(accepted.contains("notifications/subscriptions/acknowledged"), "{accepted}");
@@ -132,10 +133,10 @@ async fn revision_2026_07_28_clients_can_subscribe_to_list_changes() {
 
 #[tokio::test(start_paused = true)]
 async fn subscriptions_are_limited() {
-    let (exchange, _) = served_within(&Limits { subscriptions: 1, ..Limits::default() });
-    let opened = exchange.answer(subscription()).await;
+    let (endpoint, _) = served_within(&Limits { subscriptions: 1, ..Limits::default() });
+    let opened = endpoint.answer(subscription()).await;
     assert_eq!(opened.status(), StatusCode::OK);
-    let refused = exchange.answer(subscription()).await;
+    let refused = endpoint.answer(subscription()).await;
     assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);
     assert_eq!(refused.headers()["retry-after"], "5");
     let refused: Value = serde_json::from_slice(&read(refused.into_body()).await.unwrap()).unwrap();
@@ -143,5 +144,5 @@ async fn subscriptions_are_limited() {
     let error = json!({ "code": -32600, "message": text });
     assert_eq!(refused, json!({ "jsonrpc": "2.0", "id": 7, "error": error }));
     drop(opened);
-    assert_eq!(exchange.answer(subscription()).await.status(), StatusCode::OK);
+    assert_eq!(endpoint.answer(subscription()).await.status(), StatusCode::OK);
 }

@@ -1,0 +1,110 @@
+//! A small MCP client over HTTP, for tests and benchmarks: one session, one connection that is kept.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Map, Value, json};
+use thumbwire_core::toolset::dispatch::Server;
+use thumbwire_core::toolset::{Content, Reply};
+use thumbwire_device::{Format, Image, Rungs};
+use thumbwire_mcp::http_token::Token;
+
+/// A session with a server.
+pub(crate) struct RemoteClient {
+    http: reqwest::Client,
+    url: String,
+    token: Option<Token>,
+    session: String,
+}
+
+impl RemoteClient {
+    /// Opens a session with the server at a URL; its calls may take `limit`.
+    ///
+    /// # Errors
+    /// If there is no server, or it refuses.
+    pub(crate) async fn connect(
+        url: &str,
+        token: Option<Token>,
+        limit: Duration,
+    ) -> Result<Self, String> {
+        // Fails harmlessly if a provider is installed already.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let http = reqwest::Client::builder().no_proxy().tls_certs_only([]).timeout(limit);
+        let http = http.build().map_err(|error| error.to_string())?;
+        let session = String::new();
+        let mut client = Self { http, url: url.to_owned(), token, session };
+        let about = json!({ "name": "test", "version": "0" });
+        let params =
+            json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": about });
+        let answer = client.post("initialize", params).await?;
+        let session = answer.headers().get("mcp-session-id");
+        let session = session.and_then(|session| session.to_str().ok());
+        client.session = session.ok_or("the server began no session")?.to_owned();
+        Ok(client)
+    }
+
+    /// Calls a tool.
+    ///
+    /// # Errors
+    /// If there is no such tool, or no response in time.
+    pub(crate) async fn call(
+        &self,
+        tool: &str,
+        arguments: Map<String, Value>,
+    ) -> Result<Reply, String> {
+        let params = json!({ "name": tool, "arguments": arguments });
+        let answer = self.post("tools/call", params).await?;
+        let answer: Value = answer.json().await.map_err(|error| error.to_string())?;
+        let result = &answer["result"];
+        let contents = result["content"].as_array().ok_or_else(|| answer.to_string())?;
+        let content = contents.iter().filter_map(|part| match part["type"].as_str()? {
+            "text" => Some(Content::Text(part["text"].as_str()?.to_owned())),
+            "image" => {
+                let format = Format::from_mime(part["mimeType"].as_str()?)?;
+                let bytes = STANDARD.decode(part["data"].as_str()?).ok()?.into();
+                Some(Content::Image(Image { format, bytes }))
+            }
+            _ => None,
+        });
+        Ok(Reply {
+            content: content.collect(),
+            structured: result.get("structuredContent").cloned(),
+            is_error: result["isError"] == true,
+            cause: None,
+            files: Vec::new(),
+            rungs: Rungs::new(),
+        })
+    }
+
+    async fn post(&self, method: &str, params: Value) -> Result<reqwest::Response, String> {
+        let message = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+        let request = self.http.post(&self.url).body(message.to_string());
+        let request = request.header("content-type", "application/json");
+        let request = request.header("accept", "application/json");
+        let request = match &self.token {
+            Some(token) => request.bearer_auth(token.reveal()),
+            None => request,
+        };
+        let request = match self.session.is_empty() {
+            true => request,
+            false => request.header("mcp-session-id", &self.session),
+        };
+        let answer = request.send().await.map_err(|error| match error.is_timeout() {
+            true => format!("{}: no response within its time", self.url),
+            false => format!("{}: {error}", self.url),
+        })?;
+        match answer.status().is_success() {
+            true => Ok(answer),
+            false => Err(format!("{}: {}", self.url, answer.status())),
+        }
+    }
+}
+
+#[async_trait]
+impl Server for RemoteClient {
+    async fn call(&self, tool: &str, arguments: Map<String, Value>) -> Result<Reply, String> {
+        Self::call(self, tool, arguments).await
+    }
+}
