@@ -56,7 +56,8 @@ impl RemoteClient {
     ) -> Result<Reply, String> {
         let params = json!({ "name": tool, "arguments": arguments });
         let answer = self.post("tools/call", params).await?;
-        let answer: Value = answer.json().await.map_err(|error| error.to_string())?;
+        let answer = answer.text().await.map_err(|error| error.to_string())?;
+        let answer: Value = serde_json::from_str(&answer).map_err(|error| error.to_string())?;
         let result = &answer["result"];
         let contents = result["content"].as_array().ok_or_else(|| answer.to_string())?;
         let content = contents.iter().filter_map(|part| match part["type"].as_str()? {
