@@ -27,15 +27,18 @@ mod virtual_phone;
 mod wda;
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use async_trait::async_trait;
-use futures::future::try_join_all;
+use futures::future::join_all;
 use futures::stream::{self, BoxStream, StreamExt as _};
+use thumbwire_base::lock;
 use thumbwire_device::image::PixelLimits;
-use thumbwire_device::{Device, Error, ScaledDevice, SideEffect};
+use thumbwire_device::{Device, Error, Platform, ScaledDevice, SideEffect};
+use tokio::time::timeout;
 
-use crate::action::{Cause, Failure, ListedDevice};
+use crate::action::{Cause, DeviceKind, Failure, ListedDevice};
 pub use adb_direct::{AdbDirectProvider, HostKey};
 pub use adb_server::AdbServerProvider;
 pub use allowed::AllowedDevices;
@@ -63,11 +66,20 @@ pub const VIRTUAL_IOS: &str = "virtual-ios";
 /// The ids of the built-in virtual phones. They are used only by name.
 pub const BUILT_IN: [&str; 2] = [VIRTUAL, VIRTUAL_IOS];
 
+/// How long a provider may take to list its phones. With the time that a selected phone has to connect
+/// this is less than the 15 s of the tool that lists.
+const MAX_LISTING: Duration = Duration::from_secs(4);
+
 /// A source of phones.
 #[async_trait]
 pub trait DeviceProvider: Send + Sync {
     /// Its name in logs, such as `adb server`.
     fn name(&self) -> &'static str;
+
+    /// The platform of its phones, for the row that replaces them if they cannot be listed.
+    fn platform(&self) -> Platform {
+        Platform::Android
+    }
 
     /// Its phones now, in any state.
     ///
@@ -127,6 +139,8 @@ pub struct DeviceProviders {
     /// How large returned screenshots may be; `None` for the screen's own size.
     limits: Option<PixelLimits>,
     allowed: AllowedDevices,
+    /// The position of the first provider that has listed a phone, by the phone's id.
+    listed_by: Arc<Mutex<BTreeMap<String, usize>>>,
 }
 
 impl DeviceProviders {
@@ -152,16 +166,22 @@ impl DeviceProviders {
         Self { allowed, ..self }
     }
 
-    /// All phones now, in any state.
-    ///
-    /// # Errors
-    /// If a provider cannot list its phones.
-    pub async fn list(&self) -> Result<Vec<ListedDevice>, Failure> {
+    /// All phones now, in any state. A provider that fails, or does not answer in time, hides no other
+    /// one's phones: instead of its own there is a row of [`DeviceKind::Provider`] that says why.
+    pub async fn list(&self) -> Vec<ListedDevice> {
         // All at once: a slow provider must not make the others wait.
-        let lists = try_join_all(self.providers.iter().map(|provider| provider.list())).await?;
+        let lists = join_all(self.providers.iter().map(|provider| list_or_row(&**provider))).await;
+        let mut listed_by = lock(&self.listed_by);
+        for (at, list) in lists.iter().enumerate() {
+            for phone in list.iter().filter(|phone| phone.kind != DeviceKind::Provider) {
+                let first = listed_by.entry(phone.id.clone()).or_insert(at);
+                *first = at.min(*first);
+            }
+        }
+        drop(listed_by);
         let mut listed: Vec<ListedDevice> = lists.into_iter().flatten().collect();
         listed.retain(|phone| self.allowed.contains(&phone.id, true));
-        Ok(listed)
+        listed
     }
 
     /// The changes of all providers: first the phones that are ready now. Ends when no provider can report any more.
@@ -202,10 +222,19 @@ impl DeviceProviders {
     /// If no provider has the phone, or the one that has it cannot open it. If callers may not reach it, nothing is asked or
     /// connected.
     pub async fn open(&self, id: &str) -> Result<Arc<dyn Device>, Failure> {
-        let owner = self.providers.iter().position(|provider| provider.owns(id));
-        let asked = owner.map_or(&self.providers[..], |at| &self.providers[at..=at]);
+        let owner = self.providers.iter().find(|provider| provider.owns(id));
+        let asked = match owner {
+            Some(owner) => vec![owner],
+            // The provider that has listed the phone is asked first: another one may not answer.
+            None => {
+                let first = lock(&self.listed_by).get(id).copied();
+                let mut asked: Vec<_> = self.providers.iter().enumerate().collect();
+                asked.sort_by_key(|(at, _)| Some(*at) != first);
+                asked.into_iter().map(|(_, provider)| provider).collect()
+            }
+        };
         let (asked, refused): (Vec<_>, Vec<_>) =
-            asked.iter().partition(|provider| self.may_open(id, &***provider));
+            asked.into_iter().partition(|provider| self.may_open(id, &***provider));
         let mut unknown: Option<(&str, Failure)> = None;
         let mut reasons = Vec::new();
         for provider in asked {
@@ -245,6 +274,24 @@ impl DeviceProviders {
             None => device,
         }
     }
+}
+
+/// A provider's phones; if it cannot list them, a row that says why.
+async fn list_or_row(provider: &dyn DeviceProvider) -> Vec<ListedDevice> {
+    let reason = match timeout(MAX_LISTING, provider.list()).await {
+        Ok(Ok(listed)) => return listed,
+        Ok(Err(failure)) => failure.cause.to_string(),
+        Err(_) => format!("no answer within {} s", MAX_LISTING.as_secs()),
+    };
+    tracing::warn!("{} cannot list its phones: {reason}", provider.name());
+    vec![ListedDevice {
+        id: provider.name().to_owned(),
+        platform: provider.platform(),
+        model: String::new(),
+        state: format!("{}: {reason}", ListedDevice::CANNOT_LIST),
+        kind: DeviceKind::Provider,
+        properties: Vec::new(),
+    }]
 }
 
 /// The ready phones of a list. Turns successive lists into changes.

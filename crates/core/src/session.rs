@@ -237,7 +237,7 @@ impl Session {
         match action {
             Action::ListDevices { platform, connect } => {
                 let unreachable = if connect { self.connect_selected(call).await? } else { None };
-                let mut there = self.list_devices(call).await?;
+                let mut there = self.list_devices(call).await;
                 if let Some((id, state)) = unreachable
                     && let Some(phone) = there.iter_mut().find(|phone| phone.id == id)
                 {

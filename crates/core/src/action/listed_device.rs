@@ -34,13 +34,17 @@ pub enum DeviceKind {
     BuiltIn,
     /// The phone that an Appium server chooses. It may be another one of the list.
     ServerChoice,
+    /// No phone: a device provider that cannot list its phones. Its state says why.
+    Provider,
 }
 
 impl DeviceKind {
     /// The phones of which one may be meant by a caller who names none: not the built-in ones, and what a server chooses only
     /// if there is no other.
     pub fn candidates(listed: &[ListedDevice]) -> Vec<&ListedDevice> {
-        let all = || listed.iter().filter(|phone| phone.kind != Self::BuiltIn);
+        let is_phone =
+            |phone: &&ListedDevice| !matches!(phone.kind, Self::BuiltIn | Self::Provider);
+        let all = || listed.iter().filter(is_phone);
         let named: Vec<_> = all().filter(|phone| phone.kind != Self::ServerChoice).collect();
         if named.is_empty() { all().collect() } else { named }
     }
@@ -58,6 +62,9 @@ impl ListedDevice {
 
     /// The state of a phone whose Appium server does not answer, or takes no sessions.
     pub const NO_APPIUM: &'static str = "no Appium server answers";
+
+    /// How the state of a device provider begins that cannot list its phones; the reason follows.
+    pub const CANNOT_LIST: &'static str = "cannot list phones";
 
     /// Whether it can be controlled now.
     pub fn is_ready(&self) -> bool {
@@ -82,6 +89,7 @@ pub(super) fn next_move(state: &str) -> &'static str {
     match state {
         ListedDevice::NO_WDA => return START_WDA,
         ListedDevice::NO_APPIUM => return START_APPIUM,
+        state if state.starts_with(ListedDevice::CANNOT_LIST) => return RESTART_PROVIDER,
         _ => {}
     }
     match state.split_whitespace().next().unwrap_or_default() {
@@ -119,6 +127,9 @@ const START_WDA: &str = "start WebDriverAgent on the iPhone, forward its port (`
 const START_APPIUM: &str =
     "start the Appium server, and check the URL of `--appium`, with its base path if it has one";
 
+/// The next move if a device provider cannot list its phones.
+const RESTART_PROVIDER: &str = "use another phone of this list meanwhile; restart that program (`adb kill-server` ends an adb server), and list the devices again";
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -138,6 +149,7 @@ mod tests {
             "something new",
             ListedDevice::NO_WDA,
             ListedDevice::NO_APPIUM,
+            ListedDevice::CANNOT_LIST,
         ];
         let moves: std::collections::BTreeSet<&str> = states.into_iter().map(next_move).collect();
         assert_eq!(moves.len(), states.len());

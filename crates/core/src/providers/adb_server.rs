@@ -61,17 +61,14 @@ impl DeviceProvider for AdbServerProvider {
     /// If no adb server is running, the list is empty; that is not an error.
     async fn list(&self) -> Result<Vec<ListedDevice>, Failure> {
         let refused = |reason: String| {
-            let output = format!("cannot list the adb server's devices: {reason}");
-            Failure::from(Cause::DeviceError { text: output })
+            Failure::from(Cause::DeviceError { text: format!("the adb server failed: {reason}") })
         };
         match timeout(LISTING, self.server.devices()).await {
             Ok(Ok(attached)) => Ok(listed(&attached)),
             Ok(Err(adb::Error::NotReachable { .. })) => Ok(Vec::new()),
             Ok(Err(error)) => Err(refused(format!("failed to {error}"))),
             Err(_) => {
-                let reason = format!(
-                    "no answer within {LISTING:?}. If the server hangs, run `adb kill-server`"
-                );
+                let reason = format!("no answer within {LISTING:?}");
                 Err(refused(reason))
             }
         }

@@ -34,6 +34,8 @@ struct Scripted {
     reason: Option<&'static str>,
     /// How long it takes to list its phones.
     slow: Duration,
+    /// Whether it cannot list its phones.
+    is_broken: bool,
     asked: Arc<Mutex<Vec<String>>>,
 }
 
@@ -45,6 +47,9 @@ impl DeviceProvider for Scripted {
 
     async fn list(&self) -> Result<Vec<ListedDevice>, Failure> {
         sleep(self.slow).await;
+        if self.is_broken {
+            return Err(Cause::DeviceError { text: "ill".into() }.into());
+        }
         Ok([self.has].iter().filter(|id| !id.is_empty()).map(|id| phone(id, "device")).collect())
     }
 
@@ -91,7 +96,7 @@ async fn the_first_provider_that_has_a_phone_opens_it() {
     let cause = refused(&providers, "one").await;
     assert_eq!(cause, Cause::DeviceNotAuthorized { device: "one".into() });
     assert!(asked.lock().unwrap().is_empty());
-    assert_eq!(providers.list().await.unwrap().len(), 2);
+    assert_eq!(providers.list().await.len(), 2);
 }
 
 #[tokio::test(start_paused = true)]
@@ -100,8 +105,37 @@ async fn slow_providers_list_at_the_same_time_and_keep_their_order() {
         |has, seconds| Scripted { has, slow: Duration::from_secs(seconds), ..Scripted::default() };
     let providers = DeviceProviders::default().with(slow("a", 3)).with(slow("b", 2));
     let began = tokio::time::Instant::now();
-    let ids: Vec<String> = providers.list().await.unwrap().into_iter().map(|it| it.id).collect();
+    let ids: Vec<String> = providers.list().await.into_iter().map(|it| it.id).collect();
     assert_eq!((ids, began.elapsed()), (vec!["a".into(), "b".into()], Duration::from_secs(3)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_provider_that_fails_or_hangs_is_a_row_and_hides_no_phones() {
+    let broken = Scripted { is_broken: true, ..Scripted::default() };
+    let hanging = Scripted { slow: Duration::from_secs(600), ..Scripted::default() };
+    let has = Scripted { has: "one", ..Scripted::default() };
+    let providers = DeviceProviders::default().with(broken).with(hanging).with(has);
+    let began = tokio::time::Instant::now();
+    let listed = providers.list().await;
+    assert_eq!(began.elapsed(), MAX_LISTING);
+    let states: Vec<&str> = listed.iter().map(|phone| &*phone.state).collect();
+    let late = "cannot list phones: no answer within 4 s";
+    assert_eq!(states, ["cannot list phones: ill", late, "device"]);
+    assert!(listed[0].next_move().unwrap().contains("restart that program"));
+    let [only] = DeviceKind::candidates(&listed)[..] else { panic!("{listed:?}") };
+    assert_eq!(only.id, "one", "a provider is no phone");
+}
+
+#[tokio::test]
+async fn a_listed_phone_is_opened_without_asking_the_providers_before_its_own() {
+    let first = Scripted::default();
+    let asked = Arc::clone(&first.asked);
+    let has = Scripted { has: "one", ..Scripted::default() };
+    let providers = DeviceProviders::default().with(first).with(has);
+    providers.list().await;
+    let cause = refused(&providers, "one").await;
+    assert_eq!(cause, Cause::DeviceNotAuthorized { device: "one".into() });
+    assert!(asked.lock().unwrap().is_empty());
 }
 
 #[cfg(feature = "virtual-phone")]
@@ -196,13 +230,13 @@ async fn an_adb_server_that_exits_loses_its_phones_and_is_connected_again() {
 async fn the_virtual_phone_is_reported_once_it_is_opened() {
     let providers = DeviceProviders::default().with(VirtualPhoneProvider::default());
     let mut changes = providers.watch();
-    assert!(providers.list().await.unwrap().is_empty());
+    assert!(providers.list().await.is_empty());
     let device = providers.open(VIRTUAL).await.expect("it opens");
     assert_eq!(device.identity().id, VIRTUAL);
     let Some(DeviceChange::Connected(phone)) = changes.next().await else { panic!() };
     assert_eq!((phone.id.as_str(), phone.kind), (VIRTUAL, DeviceKind::BuiltIn));
     assert_eq!(changes.next().await, None);
-    assert_eq!(providers.list().await.unwrap(), [phone]);
+    assert_eq!(providers.list().await, [phone]);
 }
 
 #[test]
@@ -255,7 +289,7 @@ async fn limit_hides_what_it_does_not_allow() {
             .with_allowed(AllowedDevices::new([], patterns.iter().map(|&it| it.to_owned())))
     };
     let listed = async |patterns: &[&str]| -> Vec<String> {
-        let listed = phones(patterns).list().await.unwrap();
+        let listed = phones(patterns).list().await;
         listed.into_iter().map(|phone| phone.id).collect()
     };
     assert_eq!(listed(&[]).await, ["R58M", "emulator-5554"]);

@@ -58,11 +58,12 @@ impl DeviceProvider for UsbmuxProvider {
                 let asked = devices.iter().map(|device| examined(&self.client, device));
                 Ok(join_all(asked).await)
             }
-            Err(error) => {
-                tracing::warn!("cannot list iPhones: {error}");
-                Ok(Vec::new())
-            }
+            Err(error) => Err(cannot_list(&error)),
         }
+    }
+
+    fn platform(&self) -> Platform {
+        Platform::Ios
     }
 
     /// Phones are reported when their WebDriverAgent answers. One that was reported stays until it is unplugged: a busy
@@ -82,10 +83,7 @@ impl DeviceProvider for UsbmuxProvider {
     async fn open(&self, id: &str) -> Result<OpenResult, Failure> {
         let devices = match attached(&self.client).await {
             Ok(devices) => devices,
-            Err(error) => {
-                let text = format!("cannot list iPhones: {error}");
-                return Ok(OpenResult::Unknown(Cause::DeviceError { text }.into()));
-            }
+            Err(error) => return Ok(OpenResult::Unknown(cannot_list(&error))),
         };
         let Some(device) = devices.into_iter().find(|device| device.udid == id) else {
             let reason = is_udid(id).then(|| "usbmuxd lists no iPhone with this UDID".into());
@@ -118,6 +116,10 @@ fn is_udid(id: &str) -> bool {
         }
         None => id.len() == 40 && is_hex(id),
     }
+}
+
+fn cannot_list(error: &UsbmuxError) -> Failure {
+    Cause::DeviceError { text: format!("cannot list iPhones: {error}") }.into()
 }
 
 /// The phones that the daemon lists; none if no daemon listens.
@@ -254,10 +256,11 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn usbmuxd_that_hangs_hides_no_other_phones() {
+    async fn usbmuxd_that_hangs_is_reported() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let provider = provider(&listener.local_addr().unwrap().to_string());
-        assert_eq!(provider.list().await.unwrap(), []);
+        let failure = provider.list().await.unwrap_err();
+        assert!(failure.cause.to_string().contains("no answer from usbmuxd"), "{}", failure.cause);
         let opened = provider.open("00008030-001A2D3E4F50802E").await;
         let Ok(OpenResult::Unknown(failure)) = opened else { panic!("it can tell") };
         assert!(failure.cause.to_string().contains("no answer from usbmuxd"), "{}", failure.cause);

@@ -139,14 +139,14 @@ mod tests {
     async fn the_virtual_iphone_is_reported_once_it_is_opened() {
         let providers = DeviceProviders::default().with(VirtualIphoneProvider::default());
         let mut changes = providers.watch();
-        assert!(providers.list().await.unwrap().is_empty());
+        assert!(providers.list().await.is_empty());
         let device = providers.open(VIRTUAL_IOS).await.expect("it opens");
         assert_eq!(device.identity().id, VIRTUAL_IOS);
         assert_eq!(device.screen_size().await.unwrap().width, 828);
         let Some(DeviceChange::Connected(phone)) = changes.next().await else { panic!() };
         assert_eq!((phone.id.as_str(), phone.kind), (VIRTUAL_IOS, DeviceKind::BuiltIn));
         assert_eq!(phone.model, device.identity().model);
-        assert_eq!(providers.list().await.unwrap(), [phone]);
+        assert_eq!(providers.list().await, [phone]);
         // A second handle is on the same phone.
         device.press(thumbwire_device::Key::Home).await.unwrap();
         assert!(providers.open(VIRTUAL_IOS).await.is_ok());

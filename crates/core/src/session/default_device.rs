@@ -27,9 +27,9 @@ impl Session {
             return Ok(id);
         }
         if self.configured.len() > 1 {
-            return Err(Cause::NoDeviceChosen { there: self.list_devices(call).await? }.into());
+            return Err(Cause::NoDeviceChosen { there: self.list_devices(call).await }.into());
         }
-        let there = self.connections.phones.list().await?;
+        let there = self.connections.phones.list().await;
         let attached = DeviceKind::candidates(&there);
         let ready = attached.iter().filter(|phone| phone.is_ready());
         let none = || Cause::NoDeviceChosen { there: there.clone() }.into();
@@ -43,8 +43,8 @@ impl Session {
 
     /// All phones to choose from, including those with an address, which no list announces: connected, selected, or named by
     /// the operator.
-    pub(super) async fn list_devices(&self, call: &Call) -> Result<Vec<ListedDevice>, Failure> {
-        let mut there = self.connections.phones.list().await?;
+    pub(super) async fn list_devices(&self, call: &Call) -> Vec<ListedDevice> {
+        let mut there = self.connections.phones.list().await;
         let listed = |there: &[ListedDevice], id: &str| there.iter().any(|phone| phone.id == id);
         for attached in self.connections.all() {
             let Identity { id, platform, model } = attached.identity().clone();
@@ -62,7 +62,7 @@ impl Session {
                 there.extend(self.connections.phones.unlisted(id));
             }
         }
-        Ok(there)
+        there
     }
 
     /// Connects to the selected phone if it has an address, which no list announces. If that fails, returns its id and
@@ -118,7 +118,7 @@ impl Session {
         call: &Call,
         course: &CallProgress,
     ) -> Result<Outcome, Failure> {
-        let there = self.list_devices(call).await?;
+        let there = self.list_devices(call).await;
         let before = self.selected_device(call);
         let still_there = |id: &String| match there.iter().find(|phone| phone.id == *id) {
             Some(phone) => phone.is_ready() || phone.state == ListedDevice::NOT_YET,
@@ -132,7 +132,7 @@ impl Session {
         attached.answers().await?;
         self.set_selected_device(call, &id);
         let Identity { platform, model, .. } = attached.identity().clone();
-        let listed = self.list_devices(call).await?.into_iter().find(|phone| phone.id == id);
+        let listed = self.list_devices(call).await.into_iter().find(|phone| phone.id == id);
         // It may have disappeared from the list since.
         let listed = listed.unwrap_or_else(|| ListedDevice {
             id,

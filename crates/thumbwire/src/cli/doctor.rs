@@ -268,7 +268,7 @@ pub(super) async fn chosen(
         Some(id @ VIRTUAL_IOS) => return Ok((id.to_owned(), "built-in virtual iPhone")),
         _ => {}
     }
-    let listed = phones.list().await?;
+    let listed = phones.list().await;
     let mut ready = DeviceKind::candidates(&listed);
     ready.retain(|phone| phone.is_ready());
     // How a listed phone is reached.

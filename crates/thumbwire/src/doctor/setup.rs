@@ -101,14 +101,15 @@ const SLOW_LOOK: Duration = Duration::from_secs(2);
 pub async fn check_setup(options: &SetupOptions<'_>) -> Vec<Finding> {
     let mut findings = files(options);
     let listed = options.phones.list().await;
-    let (server, is_up) = adb_server(options, listed.as_deref()).await;
+    let (server, is_up) = adb_server(options, &listed).await;
     findings.push(server);
-    match listed {
-        Ok(listed) => findings.extend(phones(options, listed, is_up).await),
-        // The server's own finding says why.
-        Err(failure) if is_up => findings.push(failed("phones".into(), &failure)),
-        Err(_) => {}
-    }
+    // What an adb server that is not up lacks, its own finding says.
+    let broken = listed.iter().filter(|phone| phone.kind == DeviceKind::Provider && is_up);
+    findings.extend(broken.map(|provider| {
+        let finding = Finding::new(provider.id.clone(), Severity::Problem, provider.state.clone());
+        finding.with_fix(provider.next_move().unwrap_or_default())
+    }));
+    findings.extend(phones(options, listed, is_up).await);
     findings
 }
 
@@ -176,20 +177,17 @@ fn check_key(path: &Path) -> Finding {
 }
 
 /// The adb server, and whether it answers.
-async fn adb_server(
-    options: &SetupOptions<'_>,
-    listed: Result<&[ListedDevice], &Failure>,
-) -> (Finding, bool) {
+async fn adb_server(options: &SetupOptions<'_>, listed: &[ListedDevice]) -> (Finding, bool) {
     const SUBJECT: &str = "adb server";
     let address = options.adb_server;
     match AdbServer::new(address).version().await {
         Ok(version) => {
-            let count = listed.map_or(0, |all| {
-                let is_its = |phone: &&ListedDevice| {
-                    phone.platform == Platform::Android && options.phones.owner(&phone.id).is_none()
-                };
-                all.iter().filter(is_its).count()
-            });
+            let is_its = |phone: &&ListedDevice| {
+                phone.platform == Platform::Android
+                    && phone.kind != DeviceKind::Provider
+                    && options.phones.owner(&phone.id).is_none()
+            };
+            let count = listed.iter().filter(is_its).count();
             let phones = match count {
                 1 => "1 phone".to_owned(),
                 count => format!("{count} phones"),

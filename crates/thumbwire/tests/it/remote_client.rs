@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
 use thumbwire_core::toolset::dispatch::Server;
 use thumbwire_core::toolset::{Content, Reply};
-use thumbwire_device::{Format, Image, Rungs};
+use thumbwire_device::{Backends, Format, Image};
 use thumbwire_mcp::http_token::Token;
 
 /// A session with a server.
@@ -75,7 +75,7 @@ impl RemoteClient {
             is_error: result["isError"] == true,
             cause: None,
             files: Vec::new(),
-            rungs: Rungs::new(),
+            backends: Backends::new(),
         })
     }
 

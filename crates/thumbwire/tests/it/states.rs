@@ -4,12 +4,13 @@ use std::time::Duration;
 
 use thumbwire::doctor::{Finding, SetupOptions, Severity, check_setup};
 use thumbwire_adb::AdbServer;
-use thumbwire_core::action::{Action, Call, Cause, Perform as _};
-use thumbwire_core::providers::DeviceProviders;
+use thumbwire_core::action::{Action, Call, Cause, Outcome, Perform as _};
+use thumbwire_core::providers::{DeviceProviders, VIRTUAL, VirtualPhoneProvider};
 use thumbwire_core::session::Session;
 use thumbwire_core::toolset::Content;
 use thumbwire_core::toolset::mobile::failure_text;
 use thumbwire_device::{Key, SideEffect};
+use thumbwire_virtual_android::{Setup, VirtualPhone};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 
@@ -123,4 +124,23 @@ async fn doctor_names_the_next_step_of_each_phone() {
         }
     }
     insta::assert_snapshot!("findings_of_states", out);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_adb_server_that_hangs_hides_no_other_phones() {
+    // It accepts connections, and never answers.
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let server = AdbServer::new(listener.local_addr().unwrap().to_string());
+    let phone = VirtualPhone::new(Setup::default());
+    let phones = DeviceProviders::adb(server).with(VirtualPhoneProvider::new(phone));
+    let session = Session::new(phones, Some(VIRTUAL.into()));
+    let call = Call::with_timeout(Duration::from_secs(14));
+    session.perform(&call, Action::Press(Key::Home)).await.expect("a known phone does not wait");
+    let list = Action::ListDevices { platform: None, connect: false };
+    let Outcome::Devices(listed) = session.perform(&call, list).await.unwrap() else { panic!() };
+    let [server, phone] = &listed[..] else { panic!("{listed:?}") };
+    let reason = "cannot list phones: the adb server failed: no answer within 3s";
+    assert_eq!((&*server.id, &*server.state), ("adb server", reason));
+    assert!(server.next_move().unwrap().contains("adb kill-server"));
+    assert_eq!((&*phone.id, phone.is_ready()), (VIRTUAL, true));
 }

@@ -57,7 +57,7 @@ fn states(listed: &[ListedDevice]) -> Vec<(&str, &str)> {
 async fn phones_are_listed_with_what_they_lack_and_opened_if_they_are_ready() {
     let daemon = Daemon::start([ready_phone().await, unpaired()]).await;
     let phones = providers(&daemon);
-    let listed = phones.list().await.unwrap();
+    let listed = phones.list().await;
     let not_paired = Missing::Pairing.state();
     assert_eq!(states(&listed), [(UDID, "device"), (UNPAIRED, not_paired)]);
     assert_eq!(listed[0].model, "Ana’s iPhone (iPhone12,8, iOS 16.7.10)");
@@ -76,7 +76,7 @@ async fn phone_without_a_web_driver_agent_is_looked_at_until_one_answers() {
     let phone = Phone { screenshots: Screenshots::Png, ..Phone::new(UDID) };
     let daemon = Daemon::start([phone]).await;
     let phones = providers(&daemon);
-    let listed = phones.list().await.unwrap();
+    let listed = phones.list().await;
     assert_eq!(states(&listed), [(UDID, Missing::WebDriverAgent.state())]);
     let perform = async |session: &Session, action| {
         session.perform(&Call::with_timeout(Duration::from_secs(60)), action).await
@@ -121,7 +121,7 @@ async fn phone_that_is_not_allowed_is_neither_listed_nor_asked() {
     let Err(failure) = phones.open(UDID).await else { panic!("opened") };
     assert!(matches!(failure.cause, Cause::DeviceNotAllowed { .. }));
     assert_eq!(daemon.requests(), [""; 0]);
-    let listed = phones.list().await.unwrap();
+    let listed = phones.list().await;
     assert_eq!(states(&listed), [(UNPAIRED, Missing::Pairing.state())]);
 }
 

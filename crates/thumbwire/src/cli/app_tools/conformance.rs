@@ -23,7 +23,7 @@ use super::super::{self as cli, CliError, print, print_styled};
 use super::lint::package;
 use super::render::{self, sanitize};
 use crate::config::Config;
-use thumbwire_core::action::{Cause, Failure};
+use thumbwire_core::action::{Cause, DeviceKind, Failure};
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
@@ -125,11 +125,12 @@ async fn device(id: Option<String>, config: &Config) -> Result<Arc<dyn Device>, 
     let id = match id {
         Some(id) => id,
         None => {
-            let there = phones.list().await?;
-            match there.as_slice() {
-                [one] => one.id.clone(),
-                _ => return Err(Failure::from(Cause::NoDeviceChosen { there }).into()),
-            }
+            let there = phones.list().await;
+            let only = match DeviceKind::candidates(&there).as_slice() {
+                [one] => Some(one.id.clone()),
+                _ => None,
+            };
+            only.ok_or_else(|| Failure::from(Cause::NoDeviceChosen { there }))?
         }
     };
     Ok(phones.open(&id).await?)
