@@ -225,6 +225,10 @@ impl McpEndpoint {
         };
         // Nothing further inside needs to see the token.
         parts.headers.remove(AUTHORIZATION);
+        if !old || matches!(head.method.as_deref(), Some("initialize" | "server/discover")) {
+            // No session is looked up for it.
+            parts.headers.remove(SESSION);
+        }
         match head.method.as_deref() {
             Some("initialize") => self.begin(parts, body, &message, head, grant).await,
             // Sent before the client knows our revisions.
