@@ -1,12 +1,14 @@
 //! Android over ADB. One file per subject, with each command next to the parser of its output.
 //!
-//! Start with [`Android`], which runs shell commands and maps transport errors. Then see [`ui`](mod@ui) for trees;
-//! `screen` for screenshots; `display` for sizes; `rotation` for rotation; `input` and `keyboard` for touches and text;
-//! `apps`, `launcher` and `install`; `logs`, `notifications`, `record`, `files`, `temporary_file` and `health`. `services`, `packages`, `read_range`, `intents`, `app_functions` and the
-//! `helper` are for app tools. Only [`shell_command`] puts text into a shell command, and it quotes. Nothing here
-//! waits, retries or remembers a screen, with two exceptions: waiting for a keyboard app to appear, and for a recording
-//! to start. Each facet is
-//! implemented beside its commands and listed in [`Device::facets`].
+//! Start with [`Android`], which runs shell commands and maps transport errors. Then see
+//! [`ui`](mod@ui) for trees; `screen` for screenshots; `display` for sizes; `rotation` for rotation;
+//! `input` for touches and text; `apps`, `launcher` and `install`; `logs`, `notifications`,
+//! `record`, `files`, `temporary_file` and `health`. `services`, `packages`, `read_range`,
+//! `intents`, `app_functions` and the `helper` are for app tools. `legacy` has what only phones
+//! before Android 7 need. Only [`shell_command`] puts text into a shell command, and it quotes.
+//! Nothing here remembers a screen. An operation waits only for an effect that it started itself:
+//! the helper's start, the screen that was woken, a recording's beginning. Each facet is implemented
+//! beside its commands and listed in [`Device::facets`].
 
 mod app_functions;
 mod app_pages;
@@ -22,15 +24,13 @@ mod info;
 mod input;
 mod install;
 mod intents;
-mod keyboard;
 mod launcher;
+mod legacy;
 mod links;
 mod location;
 mod logs;
 mod notifications;
-mod pace;
 mod packages;
-mod raw_screenshot;
 mod read_range;
 mod record;
 mod rotation;
@@ -42,12 +42,12 @@ pub mod ui;
 mod unlock;
 mod windows;
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use thumbwire_adb::{self as adb, Stream, Transport};
+use thumbwire_adb::{self as adb, Transport};
 
 use crate::error::{excerpt, without_returns};
 use crate::{
@@ -62,27 +62,25 @@ pub(crate) use input::key_code;
 pub(crate) use links::encoded as encoded_link;
 #[cfg(feature = "appium")]
 pub(crate) use logs::{LogLines, filter_takes};
+use legacy::Legacy;
 use shell_command::ShellCommand;
 #[cfg(feature = "appium")]
 pub(crate) use ui::read_page_source;
 
-/// Maximum output size; a raw screenshot of a large screen has about 20 MB.
-const LONGEST: usize = 64 << 20;
+/// Maximum output size.
+const MAX_OUTPUT: usize = 64 << 20;
 
 /// An Android phone behind a transport.
 pub struct Android {
     transport: Arc<dyn Transport>,
     identity: Identity,
-    exec_refused: AtomicBool,
+    /// What is different on a phone before Android 7; `None` on a newer one.
+    legacy: Option<Legacy>,
     /// The phone has warned that a screenshot may be of any of its panels.
     several_panels: AtomicBool,
-    png_refused: AtomicBool,
-    keyboards: keyboard::KeyboardState,
-    old: OnceLock<bool>,
     /// API level, once it was read.
     level: OnceLock<u32>,
     helper: helper::Helper,
-    pace: pace::Pace,
     /// Held by every [`temporary_file::TemporaryFile`] on the phone.
     uploads: Arc<tokio::sync::RwLock<()>>,
 }
@@ -92,28 +90,24 @@ impl Android {
     ///
     /// `id` is the name by which clients select this phone.
     pub async fn attach(id: &str, transport: Arc<dyn Transport>) -> Result<Self, Error> {
-        let banner = transport.banner().await.map_err(|error| {
-            match transport_error(error, SideEffect::None) {
-                // Something other than adbd listens at that address.
-                Error::Unreadable { text: why, .. } => {
-                    Error::NotConnected { reason: why, acted: SideEffect::None }
-                }
-                error => error,
+        let unreachable = |error| match transport_error(error, SideEffect::None) {
+            // Something other than adbd listens at that address.
+            Error::Unreadable { text, .. } => {
+                Error::NotConnected { reason: text, acted: SideEffect::None }
             }
-        })?;
+            error => error,
+        };
+        let banner = transport.banner().await.map_err(unreachable)?;
+        let features = transport.features().await.map_err(unreachable)?;
         let model = banner.model().unwrap_or_default().replace('_', " ");
         let identity = Identity { id: id.to_owned(), platform: Platform::Android, model };
         Ok(Self {
             transport,
             identity,
-            exec_refused: AtomicBool::new(false),
+            legacy: Legacy::of(&features),
             several_panels: AtomicBool::new(false),
-            png_refused: AtomicBool::new(false),
-            keyboards: keyboard::KeyboardState::default(),
-            old: OnceLock::new(),
             level: OnceLock::new(),
             helper: helper::Helper::default(),
-            pace: pace::Pace::default(),
             uploads: Arc::default(),
         })
     }
@@ -127,53 +121,22 @@ impl Android {
 
     /// Runs a command in the phone's shell and returns its output.
     async fn ask(&self, line: ShellCommand) -> Result<CommandOutput, Error> {
-        let line = match line.for_legacy_input_script() {
-            Some(past) if self.is_old().await? => past,
-            _ => line,
-        };
         let output = adb::services::shell::run(&*self.transport, line.as_str())
             .await
             .map_err(|error| transport_error(error, SideEffect::Possible))?;
         Ok(output.into())
     }
 
-    /// Whether the phone is older than Android 7: its shell reports no exit status, and its scripts mishandle arguments
-    /// with special characters. Cached.
-    async fn is_old(&self) -> Result<bool, Error> {
-        if let Some(old) = self.old.get() {
-            return Ok(*old);
-        }
-        let features = self.transport.features().await;
-        let features = features.map_err(|error| transport_error(error, SideEffect::None))?;
-        Ok(*self.old.get_or_init(|| !features.has(adb::wire::banner::SHELL_V2)))
-    }
-
-    /// Runs a command with binary output. Phones before Android 5 have no service for that: their output comes through
-    /// the shell's terminal, which writes each line end as `\r\n`.
+    /// Runs a command with binary output.
     async fn fetch(&self, line: ShellCommand) -> Result<Bytes, Error> {
         let fetched = async {
-            let stream = match self.open_exec(&line).await? {
-                Some(stream) => stream,
-                None => self.transport.open(&format!("shell:{}", line.as_str())).await?,
-            };
-            adb::services::shell::read_to_end(stream, LONGEST).await
-        };
-        fetched.await.map(Bytes::from).map_err(|error| transport_error(error, SideEffect::None))
-    }
-
-    /// `None` if the phone has no `exec:`; this is cached.
-    async fn open_exec(&self, line: &ShellCommand) -> Result<Option<Stream>, adb::Error> {
-        if self.exec_refused.load(Ordering::Relaxed) {
-            return Ok(None);
-        }
-        match adb::services::shell::exec(&*self.transport, line.as_str()).await {
-            Ok(stream) => Ok(Some(stream)),
-            Err(adb::Error::Refused { .. }) => {
-                self.exec_refused.store(true, Ordering::Relaxed);
-                Ok(None)
+            if let Some(legacy) = &self.legacy {
+                return legacy.fetch(&*self.transport, &line, MAX_OUTPUT).await;
             }
-            Err(error) => Err(error),
-        }
+            let stream = adb::services::shell::exec(&*self.transport, line.as_str()).await?;
+            adb::services::shell::read_to_end(stream, MAX_OUTPUT).await.map(Bytes::from)
+        };
+        fetched.await.map_err(|error| transport_error(error, SideEffect::None))
     }
 
     /// Runs a command that prints nothing on success.
@@ -326,8 +289,8 @@ impl Device for Android {
         let output = self.fetch(ui::dump_command(detail)).await?;
         let (dump, reports) = ui::split(&output);
         match ui::read_screen(dump, &reports) {
-            Err(error) if ui::may_be_held(&error) => Err(self.name_holder(error).await),
-            read => read,
+            Err(ui::DumpError::MayBeHeld(text)) => Err(self.name_holder(text).await),
+            read => Ok(read?),
         }
     }
 
@@ -381,9 +344,8 @@ impl Device for Android {
 
     async fn stop(&self, app: &AppId) -> Result<(), Error> {
         crate::app_name::check_name(app)?;
-        if self.is_old().await? {
-            let output = self.ask(apps::old_stop_command(app)?).await?;
-            return apps::read_old_stop(app, output);
+        if let Some(legacy) = &self.legacy {
+            return legacy.stop(self, app).await;
         }
         let output = self.ask(apps::stop_command(app)?).await?;
         apps::read_stop(app, &output)
@@ -399,7 +361,7 @@ impl Device for Android {
 
     async fn restore_borrowed(&self) {
         let removed = async { drop(self.uploads.write().await) };
-        tokio::join!(self.keyboards.wait_until_restored(), self.helper.shut_down(), removed);
+        tokio::join!(self.helper.shut_down(), removed);
     }
 
     async fn disconnect(&self) {

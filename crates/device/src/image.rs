@@ -19,7 +19,6 @@ use crate::Size;
 pub use blackness::{Blackness, blackness, may_be_black};
 pub use fit::{fit, fits};
 pub use limits::PixelLimits;
-pub(crate) use pixels::to_rgb;
 pub use pixels::{Effort, JPEG_QUALITY, MOST_PIXELS, Pixels};
 
 /// A screenshot.

@@ -8,7 +8,7 @@ use std::fmt;
 pub enum UntypableText {
     /// Control characters, which no keyboard types.
     Control(Vec<char>),
-    /// Characters without a key, on a phone without a keyboard app that takes them.
+    /// Characters without a key, without the helper that types them.
     Keyless(Vec<char>),
 }
 
@@ -43,13 +43,14 @@ impl UntypableText {
             .filter_map(|&odd| Some(format!("{} for {odd}", ascii_for(odd)?)))
             .take(NAMED)
             .collect();
-        let such_as = match written.is_empty() {
-            true => String::new(),
-            false => format!(" ({})", written.join(", ")),
+        let such_as = if written.is_empty() {
+            String::new()
+        } else {
+            format!(" ({})", written.join(", "))
         };
         format!(
-            "write the text in printable ASCII{such_as}, or have a keyboard app installed on the phone that takes text over adb: \
-             ADB Keyboard (com.android.adbkeyboard) or uiautomator2's (com.github.uiautomator); Thumbwire finds it by itself"
+            "write the text in printable ASCII{such_as}, or tap the field first and let \
+             Thumbwire's helper type it: it runs unless Thumbwire was started with `--helper off`"
         )
     }
 }
@@ -61,9 +62,10 @@ impl fmt::Display for UntypableText {
         let named: Vec<String> = named
             .map(|odd| format!("{} (U+{:04X})", odd.escape_debug(), u32::from(*odd)))
             .collect();
-        match named.is_empty() {
-            true => f.write_str("some characters, which are withheld,")?,
-            false => f.write_str(&named.join(", "))?,
+        if named.is_empty() {
+            f.write_str("some characters, which are withheld,")?;
+        } else {
+            f.write_str(&named.join(", "))?;
         }
         if characters.len() > NAMED {
             write!(f, " and {} more", characters.len() - NAMED)?;
@@ -104,7 +106,7 @@ mod tests {
         let next = odd.next_move();
         assert!(next.contains("printable ASCII (' for \u{2019}), or"), "{next}");
         let next = UntypableText::Keyless(vec!['\u{6f22}']).next_move();
-        assert!(next.contains("printable ASCII, or") && next.contains("com.android.adbkeyboard"));
+        assert!(next.contains("printable ASCII, or") && next.contains("--helper off"));
         let bell = UntypableText::Control(vec!['\u{7}']).to_string();
         assert!(bell.starts_with("\\u{7} (U+0007) is a control character"), "{bell}");
     }

@@ -153,7 +153,7 @@ impl Rect {
     }
 }
 
-/// A one-finger gesture.
+/// A gesture of one finger, or of two: [`Gesture::Pinch`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gesture {
     /// Down and up at once.
@@ -232,11 +232,6 @@ impl Gesture {
 pub enum TypingMethod {
     /// As key presses, one per character.
     Keys,
-    /// Through a keyboard app on the phone that takes text from the wire.
-    Keyboard {
-        /// The keyboard app.
-        app: AppId,
-    },
     /// Pasted from the phone's clipboard.
     Clipboard,
     /// As the field's text, by the accessibility action for that.

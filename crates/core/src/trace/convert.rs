@@ -199,7 +199,6 @@ impl From<&TypeResult> for StoredOutcome {
     fn from(typed: &TypeResult) -> Self {
         let by = match &typed.by {
             TypingMethod::Keys => "keys".into(),
-            TypingMethod::Keyboard { app } => format!("keyboard {app}"),
             TypingMethod::Clipboard => "clipboard".into(),
             TypingMethod::SetText => "set text".into(),
         };

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use async_trait::async_trait;
 
-use super::{Android, CommandOutput, ShellCommand, packages};
+use super::{Android, CommandOutput, ShellCommand};
 use crate::app_name::check_name;
 use crate::error::excerpt;
 use crate::{App, AppData, AppId, AppPermissions, Error};
@@ -55,28 +55,6 @@ pub(super) fn read_stop(app: &AppId, output: &CommandOutput) -> Result<(), Error
         (0, _) => Err(Error::NoSuchApp { app: app.0.clone() }),
         (_, Some(said)) => Err(Error::Failed { what: "stop the app", text: said }),
         _ => Ok(()),
-    }
-}
-
-/// Printed between the two parts of [`old_stop_command`].
-const STOPPING: &str = "-- stopping --";
-
-/// The same before Android 7, where `pm` and `am` are Java programs that take a second each to start: `dumpsys` is not one.
-pub(super) fn old_stop_command(app: &AppId) -> Result<ShellCommand, Error> {
-    let line = packages::report_command(app)?.then("; echo; echo").arg(STOPPING)?;
-    line.then("; am force-stop").arg(&app.0)
-}
-
-/// Parses the output of both.
-pub(super) fn read_old_stop(app: &AppId, output: CommandOutput) -> Result<(), Error> {
-    let (report, stopping) = output.out.split_once(STOPPING).unwrap_or((&output.out, ""));
-    if packages::read_code_path(app, report).is_none() {
-        return Err(Error::NoSuchApp { app: app.0.clone() });
-    }
-    let stopping = CommandOutput { out: stopping.to_owned(), ..output };
-    match stopping.error_text().or_else(|| stopping.unexpected()) {
-        Some(said) => Err(Error::Failed { what: "stop the app", text: said }),
-        None => Ok(()),
     }
 }
 
@@ -241,26 +219,6 @@ mod tests {
         assert!(read_stop(&app, &output("package:/data/app/com.x/base.apk\r\n", 0)).is_ok());
         let error = read_stop(&app, &output("", 0)).unwrap_err();
         assert!(matches!(error, Error::NoSuchApp { app } if app == "com.x"));
-    }
-
-    #[test]
-    fn old_phone_is_stopped_with_one_java_program() {
-        let app = AppId("com.x".into());
-        let line = old_stop_command(&app).unwrap();
-        let expected =
-            "dumpsys package 'com.x' ; echo; echo '-- stopping --' ; am force-stop 'com.x'";
-        assert_eq!(line.as_str(), expected);
-        let read = |report: &str, stopping: &str| {
-            let out = format!("{report}\n-- stopping --\n{stopping}");
-            read_old_stop(&app, CommandOutput { out, err: String::new(), status: None })
-        };
-        // The report itself may contain what looks like an error.
-        let report = "Packages:\n  Package [com.x] (a6602eb8):\n    codePath=/data/app/com.x-1.apk\n    Error: x\n";
-        assert!(read(report, "").is_ok());
-        let missing = read("Unable to find package: com.x\n", "").unwrap_err();
-        assert!(matches!(missing, Error::NoSuchApp { app } if app == "com.x"));
-        let failed = read(report, "Error: Could not access the Activity Manager\n").unwrap_err();
-        assert!(failed.to_string().contains("Activity Manager"), "{failed}");
     }
 
     #[test]

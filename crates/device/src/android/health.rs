@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 
-use super::{Android, CommandOutput, ShellCommand};
+use super::{Android, CommandOutput, ShellCommand, ui};
 use crate::{Check, Error, Health, HealthChecks, HelperStatus, HelperTrial};
 
 #[async_trait]
@@ -100,12 +100,12 @@ fn find_holder(line: &str) -> Option<&str> {
 }
 
 impl Android {
-    /// Adds to an error that another tool may have caused which tool it is. If the phone does not say, only typical ones
-    /// are named.
-    pub(super) async fn name_holder(&self, error: Error) -> Error {
-        let Error::NotReady { what, text } = error else { return error };
+    /// The error of a dump that another tool may have prevented, with which tool it is. If the phone
+    /// does not say, only typical ones are named.
+    pub(super) async fn name_holder(&self, text: String) -> Error {
         let tools = self.ask(tools_command()).await.map(|output| output.out).unwrap_or_default();
-        Error::NotReady { what, text: format!("{text}. {}", holder_advice(&tools)) }
+        let text = format!("{text}. {}", holder_advice(&tools));
+        Error::NotReady { what: ui::WHAT, text }
     }
 }
 

@@ -53,6 +53,8 @@ use tokio::sync::watch;
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, timeout};
 
+use super::legacy::FIRST_START;
+use super::temporary_file::random_hex;
 use super::{Android, transport_error};
 use crate::backends::{self, Backend};
 use crate::error::excerpt;
@@ -70,12 +72,6 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// How long the helper may take to listen, and then to reply to the handshake.
 const STARTING: Duration = Duration::from_secs(5);
-
-/// The same for its first start on Android 4.4, which compiles the platform's classes for it (measured: 10 s).
-const COMPILING: Duration = Duration::from_secs(20);
-
-/// The first API level that does not compile them.
-const COMPILED: u32 = 21;
 
 /// How long another tool may hold UiAutomation before we give up, and an app may take to open its window. Another Thumbwire's
 /// helper lets it go three seconds after its last use.
@@ -285,8 +281,8 @@ impl Android {
         if self.helper.mode == HelperMode::Off {
             return Err(absent(needs));
         }
-        let compiles = self.api_level().await? < COMPILED;
-        let limit = if compiles { COMPILING } else { STARTING };
+        let is_legacy = self.legacy.is_some();
+        let limit = if is_legacy { FIRST_START } else { STARTING };
         let mut start = {
             let mut state = self.helper.lock();
             match &*state {
@@ -303,7 +299,7 @@ impl Android {
                     let this_start = start.clone();
                     let task = tokio::spawn(async move {
                         let starting =
-                            timeout(limit + UNTIL_GIVEN_UP, start_and_connect(&*transport, limit));
+                            timeout(limit + UNTIL_GIVEN_UP, start_and_connect(&*transport, is_legacy, limit));
                         let late =
                             || HelperUnavailable::Failed("the phone does not respond".into());
                         let result = starting.await.unwrap_or_else(|_| Err(late())).map(Arc::new);
@@ -498,13 +494,14 @@ fn unanswered(why: RequestError, what: &'static str) -> Error {
 /// Starts the helper and does the handshake. It may take up to `limit` to listen.
 async fn start_and_connect(
     transport: &dyn Transport,
+    is_legacy: bool,
     limit: Duration,
 ) -> Result<Connection, HelperUnavailable> {
     let lost = |error| transport_error(error, SideEffect::None);
     jar::push(transport).await?;
-    let name = format!("thumbwire-{}", random::<8>()?);
-    let token = random::<16>()?;
-    let mut process = HelperProcess::start(transport, &name, &token).await?;
+    let name = format!("thumbwire-{}", random_hex::<8>()?);
+    let token = random_hex::<16>()?;
+    let mut process = HelperProcess::start(transport, is_legacy, &name, &token).await?;
     match timeout(limit, process.wait_until_ready()).await {
         Ok(true) => {}
         Ok(false) => {
@@ -575,14 +572,6 @@ fn fields(value: Value) -> Header {
 /// A time on the wire.
 fn millis(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
-}
-
-/// Random bytes in hexadecimal.
-fn random<const BYTES: usize>() -> Result<String, HelperUnavailable> {
-    let mut bytes = [0; BYTES];
-    let filled = getrandom::fill(&mut bytes);
-    filled.map_err(|why| HelperUnavailable::Failed(format!("cannot get random bytes: {why}")))?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 #[cfg(test)]

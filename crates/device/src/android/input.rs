@@ -1,6 +1,4 @@
-//! Touches, keys and text, by the phone's `input` program. [`super::pace`] tells how much text fits into one command.
-//!
-//! Characters without a key go through a keyboard app, see `keyboard.rs`.
+//! Touches, keys and text, by the helper or by the phone's `input` program.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -8,6 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use tokio::time::Instant;
 
+use super::legacy::Legacy;
 use super::{Android, CommandOutput, ShellCommand};
 use crate::error::excerpt;
 use crate::{
@@ -20,7 +19,8 @@ const FAST_INPUT: u32 = 31;
 /// The first API level whose `input` drags.
 const DRAGGING: u32 = 24;
 
-/// Performs one gesture on a phone of this API level; `None` if it takes two fingers, which `input` does not have.
+/// Performs one gesture on a phone of this API level; `None` if it takes two fingers, which `input`
+/// does not have.
 pub(super) fn touch_command(gesture: Gesture, level: u32) -> Option<ShellCommand> {
     let tap = |line: ShellCommand, at: crate::Point| line.number(at.x).number(at.y);
     Some(match gesture {
@@ -85,9 +85,16 @@ pub(crate) fn key_code(key: Key) -> i64 {
 
 const ENTER: i32 = 66;
 
-/// Characters per command. Old adb servers reject service names over 1,024 bytes; a quoted single quote takes four
-/// bytes, and on an old phone the text around it takes 175.
-const PIECE: usize = 205;
+/// Characters per command. `input text` stamps all its keys when it starts, and Android drops keys
+/// older than 10 s (`InputDispatcher`, `STALE_EVENT_TIMEOUT`): so a key may take up to 100 ms.
+const PIECE: usize = 100;
+
+/// About how long a key takes (reports: 5 ms).
+const PER_CHARACTER: Duration = Duration::from_millis(10);
+
+/// Maximum bytes per command on any phone. Old adb servers reject service names over 1,024 bytes; a
+/// quoted single quote takes four bytes, and on an old phone the text around it takes 175.
+const MAX_PIECE: usize = 205;
 
 /// How a text can be typed.
 pub(super) enum TypingPlan {
@@ -140,7 +147,7 @@ fn text_command(piece: &str) -> Result<ShellCommand, Error> {
 }
 
 impl Android {
-    /// Types a text: its lines by the helper while that can, the rest with keys or a keyboard app.
+    /// Types a text: its lines by the helper while that can, the rest with keys.
     pub(super) async fn type_anywhere(&self, text: &str) -> Result<TypingMethod, Error> {
         let plan = plan_typing(text)?;
         let text = text.replace("\r\n", "\n");
@@ -156,10 +163,9 @@ impl Android {
             };
             match typed.map_err(|error| partial_error(error, done))? {
                 Some(method) => by = method,
-                None if done == 0 => return self.type_by_shell(plan, &text).await,
+                None if done == 0 => return self.type_by_shell(plan).await,
                 None => {
-                    let rest = &text[done..];
-                    let typed = self.type_by_shell(plan_typing(rest)?, rest).await;
+                    let typed = self.type_by_shell(plan_typing(&text[done..])?).await;
                     return typed.map_err(|error| partial_error(error, done));
                 }
             }
@@ -184,10 +190,10 @@ impl Android {
         Ok(())
     }
 
-    async fn type_by_shell(&self, plan: TypingPlan, text: &str) -> Result<TypingMethod, Error> {
+    async fn type_by_shell(&self, plan: TypingPlan) -> Result<TypingMethod, Error> {
         match plan {
             TypingPlan::Keys(lines) => self.type_lines(&lines).await,
-            TypingPlan::NoKeyFor(odd) => self.type_by_keyboard(text, &odd).await,
+            TypingPlan::NoKeyFor(odd) => Err(Error::Untypable(UntypableText::Keyless(odd))),
         }
     }
 
@@ -202,8 +208,12 @@ impl Android {
             }
             let mut rest = line.as_str();
             while !rest.is_empty() {
-                let (piece, after) = split_piece(rest, self.pace.piece());
-                let typed = self.type_piece(piece).await;
+                let longest = self.legacy.as_ref().map_or(PIECE, Legacy::piece);
+                let (piece, after) = split_piece(rest, longest);
+                let typed = match &self.legacy {
+                    Some(legacy) => legacy.type_piece(self, piece).await,
+                    None => self.run_silent("type", text_command(piece)?).await,
+                };
                 typed.map_err(|error| partial_error(error, sent))?;
                 sent += 1;
                 rest = after;
@@ -212,17 +222,7 @@ impl Android {
         Ok(TypingMethod::Keys)
     }
 
-    /// Types one piece, and learns from the phone's clock how long that took: it is the clock that makes keys too old.
-    async fn type_piece(&self, piece: &str) -> Result<(), Error> {
-        let started = Instant::now();
-        let mut output = self.ask(text_command(piece)?.timed()).await?;
-        let took = take_times(&mut output);
-        output.silent("type")?;
-        self.pace.learn_text(piece.len(), took.unwrap_or(started.elapsed()), started.elapsed());
-        Ok(())
-    }
-
-    /// Runs a command that presses a key or touches the screen, and learns how long the phone takes to start one.
+    /// Runs a command that presses a key or taps the screen.
     pub(super) async fn run_input(
         &self,
         what: &'static str,
@@ -230,35 +230,11 @@ impl Android {
     ) -> Result<(), Error> {
         let started = Instant::now();
         self.run_silent(what, line).await?;
-        self.pace.learn_start(started.elapsed());
+        if let Some(legacy) = &self.legacy {
+            legacy.learn_start(started.elapsed());
+        }
         Ok(())
     }
-}
-
-/// Removes the readings of the uptime around a timed command from its output, and returns the time between them. A status
-/// that the command printed becomes the output's, if the phone reports any.
-fn take_times(output: &mut CommandOutput) -> Option<Duration> {
-    let mut lines: Vec<&str> = output.out.lines().collect();
-    let uptime = |line: &str| {
-        let mut words = line.split_whitespace().map(|word| word.parse::<f64>().ok());
-        let (up, _idle) = (words.next()??, words.next()??);
-        words.next().is_none().then_some(up)
-    };
-    let first = lines.first().and_then(|line| uptime(line));
-    let last = lines.last().and_then(|line| uptime(line));
-    if last.is_some() {
-        lines.pop();
-    }
-    if first.is_some() && !lines.is_empty() {
-        lines.remove(0);
-    }
-    if let Some(status) = lines.last().and_then(|line| line.strip_prefix("status ")) {
-        output.status = output.status.and_then(|_| status.trim().parse().ok()).or(output.status);
-        lines.pop();
-    }
-    output.out = lines.join("\n");
-    let took = last? - first?;
-    Duration::try_from_secs_f64(took).ok()
 }
 
 /// Presses Enter.
@@ -274,24 +250,26 @@ pub(super) fn injection_refusal(output: &CommandOutput) -> Option<Error> {
     let mut lines = output.out.lines().chain(output.err.lines());
     let line = lines.find(|line| line.contains("INJECT_EVENTS"))?;
     let reason = format!(
-        "{} The phone does not let adb touch or type.{NOTHING_HAPPENED} On a Xiaomi, Redmi or POCO phone, turn on \
-         \"USB debugging (Security settings)\" in the developer options; on others, the app in front may refuse it",
+        "{} The phone does not let adb touch or type. On a Xiaomi, Redmi or POCO phone, turn on \
+         \"USB debugging (Security settings)\" in the developer options; on others, the app in \
+         front may refuse it",
         excerpt(line)
     );
     Some(Error::Refused { what: "input", reason })
 }
 
-const NOTHING_HAPPENED: &str = " Nothing happened.";
-
 /// Adjusts an error that occurred after `sent` parts of a text were typed.
 pub(super) fn partial_error(error: Error, sent: usize) -> Error {
     match error {
-        Error::NotConnected { reason: why, .. } if sent > 0 => {
-            Error::NotConnected { reason: why, acted: SideEffect::Possible }
+        Error::NotConnected { reason, .. } if sent > 0 => {
+            Error::NotConnected { reason, acted: SideEffect::Possible }
         }
-        Error::NotReady { what, text: said } if sent > 0 => Error::Failed { what, text: said },
+        Error::NotReady { what, text } if sent > 0 => Error::Failed { what, text },
         Error::Refused { reason, .. } if sent > 0 => {
-            Error::Failed { what: "type all of it", text: reason.replace(NOTHING_HAPPENED, "") }
+            Error::Failed { what: "type all of it", text: reason }
+        }
+        Error::Untypable(untypable) if sent > 0 => {
+            Error::Failed { what: "type all of it", text: untypable.to_string() }
         }
         error => error,
     }
@@ -303,23 +281,19 @@ impl TextEditing for Android {
         match plan_typing(text)? {
             TypingPlan::Keys(_) => Ok(()),
             TypingPlan::NoKeyFor(_) if self.has_text_by_helper().await? => Ok(()),
-            TypingPlan::NoKeyFor(odd) => self.find_keyboard(&odd).await.map(drop),
+            TypingPlan::NoKeyFor(odd) => Err(Error::Untypable(UntypableText::Keyless(odd))),
         }
     }
 
     async fn typing_time(&self, text: &str) -> Result<Duration, Error> {
         let characters = text.chars().count();
-        if characters > SHORT && self.has_text_by_helper().await? {
+        if self.has_text_by_helper().await? {
             return Ok(BY_HELPER);
         }
-        if characters > SHORT && self.pace.estimate(characters).is_none() {
-            // Without arguments `input` starts as slowly as with a key, and prints its usage. No key is without effect:
-            // Android 4.4 types the digit 0 for `keyevent 0`.
-            let started = Instant::now();
-            self.ask(ShellCommand::new("input")).await?;
-            self.pace.learn_start(started.elapsed());
+        match &self.legacy {
+            Some(legacy) => legacy.typing_time(self, characters).await,
+            None => Ok(PER_CHARACTER.saturating_mul(u32::try_from(characters).unwrap_or(u32::MAX))),
         }
-        Ok(self.pace.estimate(characters).unwrap_or_default())
     }
 
     async fn editor(&self) -> Result<Option<Editor>, Error> {
@@ -328,10 +302,10 @@ impl TextEditing for Android {
 
     async fn replace_text(&self, text: &str) -> Result<Option<TypingMethod>, Error> {
         plan_typing(text)?;
-        match text.contains(['\r', '\n']) {
-            true => Ok(None),
-            false => self.type_by_helper(text, true).await,
+        if text.contains(['\r', '\n']) {
+            return Ok(None);
         }
+        self.type_by_helper(text, true).await
     }
 
     async fn delete_at_end(&self, field: EditorSize, characters: usize) -> Result<(), Error> {
@@ -345,9 +319,6 @@ impl TextEditing for Android {
 
 /// How long the helper takes for a long text (measured on Android 4.4.4: 0.23 s for 1,200 characters).
 const BY_HELPER: Duration = Duration::from_secs(1);
-
-/// A text this short is typed in time by any phone.
-const SHORT: usize = 60;
 
 /// `android.view.KeyEvent`: delete before the cursor, delete after the cursor, and keys that move the cursor.
 const DEL: i32 = 67;
@@ -363,14 +334,14 @@ const PAGE: usize = 100;
 const KEYS: usize = 200;
 
 /// Maximum number of characters to delete in one call; no field on a screen has more.
-const MOST_ERASED: usize = 20_000;
+const MAX_ERASED: usize = 20_000;
 
 /// A key, and how often it is pressed.
 type Presses = (i32, usize);
 
 /// The keys that delete `characters` characters on each side of the cursor.
 fn delete_keys(characters: usize) -> Vec<Presses> {
-    let most = characters.min(MOST_ERASED);
+    let most = characters.min(MAX_ERASED);
     vec![(DEL, most), (FORWARD_DEL, most)]
 }
 
@@ -381,7 +352,7 @@ fn end_keys(field: EditorSize, characters: usize) -> Vec<Presses> {
         EditorSize::OneLine => 0,
         EditorSize::Lines(characters) => (characters / PAGE + 1).min(KEYS),
     };
-    vec![(PAGE_DOWN, pages), (MOVE_END, 1), (DEL, characters.min(MOST_ERASED))]
+    vec![(PAGE_DOWN, pages), (MOVE_END, 1), (DEL, characters.min(MAX_ERASED))]
 }
 
 /// The commands that press these keys.
@@ -397,7 +368,7 @@ fn press_command(keys: &[i32]) -> ShellCommand {
 /// Splits off a piece of at most `longest` bytes that `input text` types literally: it turns `%s` into a space, so the two
 /// characters must not be in the same piece.
 fn split_piece(line: &str, longest: usize) -> (&str, &str) {
-    let longest = line.len().min(longest).min(PIECE);
+    let longest = line.len().min(longest).min(MAX_PIECE);
     let cut = line[..longest].find("%s").map_or(longest, |at| at + 1);
     line.split_at(cut)
 }
@@ -481,21 +452,6 @@ mod tests {
     }
 
     #[test]
-    fn time_of_a_command_is_taken_from_the_phones_clock() {
-        let output =
-            |out: &str, status| CommandOutput { out: out.into(), err: String::new(), status };
-        let mut quiet = output("100.25 90.00\n103.75 92.00\n", Some(0));
-        assert_eq!(take_times(&mut quiet), Some(Duration::from_millis(3_500)));
-        assert_eq!((quiet.out.as_str(), quiet.status), ("", Some(0)));
-        let mut failed = output("1.00 1.00\nError: no\nstatus 255\n2.00 1.50\n", Some(0));
-        assert_eq!(take_times(&mut failed), Some(Duration::from_secs(1)));
-        assert_eq!((failed.out.as_str(), failed.status), ("Error: no", Some(255)));
-        let mut none = output("cat: not found\n", None);
-        assert_eq!(take_times(&mut none), None);
-        assert_eq!(none.out, "cat: not found");
-    }
-
-    #[test]
     fn control_character_is_rejected_by_name() {
         for (text, named) in
             [("a\0b", "U+0000"), ("\u{e9}\u{1b}", "U+001B"), ("\t", "U+0009"), ("a\rb", "U+000D")]
@@ -526,11 +482,10 @@ mod tests {
             assert_eq!(error.acted(), SideEffect::None);
             let words = error.to_string();
             assert!(words.contains("USB debugging (Security settings)"), "{words}");
-            assert!(words.contains("Nothing happened") && !words.contains("Parcel"), "{words}");
+            assert!(!words.contains("Parcel"), "{words}");
             // The first part of a text was typed.
             let partial = partial_error(error, 1);
             assert_eq!(partial.acted(), SideEffect::Possible);
-            assert!(!partial.to_string().contains("Nothing happened"), "{partial}");
         };
         check(
             "java.lang.SecurityException: Injecting to another application requires INJECT_EVENTS permission\r\n\
@@ -552,7 +507,7 @@ mod tests {
         assert_eq!(lines, ["input keyevent 67 67 112 112"]);
         assert!(press_commands(&delete_keys(0)).is_empty());
         let many = press_commands(&delete_keys(usize::MAX));
-        assert_eq!(many.len(), 2 * MOST_ERASED / KEYS);
+        assert_eq!(many.len(), 2 * MAX_ERASED / KEYS);
         assert!(many.iter().all(|line| line.as_str().len() < 1_000));
     }
 
@@ -572,7 +527,7 @@ mod tests {
         fn parts_contain_all_text_and_no_percent_s(line in "[%s'a]{0,600}", longest in 1_usize..300) {
             let pieces = pieces(&line, longest);
             prop_assert_eq!(pieces.concat(), line.as_str());
-            let fits = |piece: &&str| piece.len() <= longest.min(PIECE) && !piece.contains("%s");
+            let fits = |piece: &&str| piece.len() <= longest.min(MAX_PIECE) && !piece.contains("%s");
             prop_assert!(pieces.iter().all(fits));
         }
     }

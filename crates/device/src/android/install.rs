@@ -1,28 +1,22 @@
 //! Installs and uninstalls apps.
 //!
-//! A phone with `cmd` (Android 7) takes a package as the input of `cmd package install`, so that no file is needed. Older
-//! ones install from a file, which is written to `/data/local/tmp` first, where the package manager may read what the
-//! shell wrote, and removed afterwards. Source: `adb_install.cpp` in AOSP, which does the same.
+//! A package is the input of `cmd package install`, so that no file is needed. Source:
+//! `adb_install.cpp` in AOSP, which does the same.
 
 use std::pin::pin;
 
 use async_trait::async_trait;
 use thumbwire_adb::services::shell;
-use thumbwire_adb::wire::banner::CMD;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
 
 use super::files::{shorter, unreadable};
-use super::temporary_file::TemporaryFile;
 use super::{Android, CommandOutput, ShellCommand, transport_error};
 use crate::app_name::check_name;
 use crate::error::excerpt;
 use crate::{AppId, AppInstallation, Error, InstallOptions, SideEffect};
 
-/// Where the shell may write and the package manager read.
-const TEMPORARY: &str = "/data/local/tmp";
-
 /// The most that an installation prints: a stack trace.
-const LONGEST_OUTPUT: usize = 1 << 20;
+const MAX_OUTPUT: usize = 1 << 20;
 
 /// How many bytes of a package are sent at once.
 const PIECE: usize = 64 << 10;
@@ -35,11 +29,9 @@ impl AppInstallation for Android {
         length: u64,
         options: InstallOptions,
     ) -> Result<(), Error> {
-        let features = self.transport.features().await;
-        let features = features.map_err(|error| transport_error(error, SideEffect::None))?;
-        let output = match features.has(CMD) {
-            true => self.install_stream(package, length, options).await?,
-            false => self.install_file(package, length, options).await?,
+        let output = match &self.legacy {
+            Some(legacy) => legacy.install(self, package, length, options).await?,
+            None => self.install_stream(package, length, options).await?,
         };
         read_result(&output, "install the app")
     }
@@ -68,7 +60,7 @@ impl Android {
         let stream = shell::exec(&*self.transport, line.as_str()).await.map_err(lost)?;
         let (output, mut input) = tokio::io::split(stream);
         // The phone may refuse before it has everything, and then reads no more.
-        let mut reading = pin!(shell::read_to_end(output, LONGEST_OUTPUT));
+        let mut reading = pin!(shell::read_to_end(output, MAX_OUTPUT));
         let sent = tokio::select! {
             biased;
             output = &mut reading => Some(output),
@@ -83,22 +75,6 @@ impl Android {
         };
         let out = String::from_utf8_lossy(&output.map_err(lost)?).into_owned();
         Ok(CommandOutput { out, err: String::new(), status: None })
-    }
-
-    async fn install_file(
-        &self,
-        package: &mut (dyn AsyncRead + Send + Unpin),
-        length: u64,
-        options: InstallOptions,
-    ) -> Result<CommandOutput, Error> {
-        let file = TemporaryFile::new(self, TEMPORARY, false, ".apk").await?;
-        let installed = async {
-            self.push(file.path(), package, length, 0).await?;
-            self.ask(file_command(file.path(), options)?).await
-        };
-        let output = installed.await;
-        file.remove().await;
-        output
     }
 }
 
@@ -126,7 +102,7 @@ async fn send(
 }
 
 /// `-r` updates an installed app and keeps its data.
-fn with_options(line: ShellCommand, options: InstallOptions) -> ShellCommand {
+pub(super) fn with_options(line: ShellCommand, options: InstallOptions) -> ShellCommand {
     let line = line.then("-r");
     if options.allow_test_only { line.then("-t") } else { line }
 }
@@ -134,10 +110,6 @@ fn with_options(line: ShellCommand, options: InstallOptions) -> ShellCommand {
 fn stream_command(length: u64, options: InstallOptions) -> ShellCommand {
     let line = with_options(ShellCommand::new("cmd package install"), options);
     line.then("-S").number(i64::try_from(length).unwrap_or(i64::MAX))
-}
-
-fn file_command(path: &str, options: InstallOptions) -> Result<ShellCommand, Error> {
-    with_options(ShellCommand::new("pm install"), options).arg(path)
 }
 
 /// Parses the output of `pm install` and `pm uninstall`: a line `Success`, or `Failure [CODE: details]`. The details are
@@ -226,11 +198,9 @@ mod tests {
     }
 
     #[test]
-    fn options_are_fixed_and_the_path_is_quoted() {
+    fn options_are_fixed() {
         let test = InstallOptions { allow_test_only: true };
         assert_eq!(stream_command(7, test).as_str(), "cmd package install -r -t -S 7");
-        let line = file_command("/data/local/tmp/a b.apk", InstallOptions::default()).unwrap();
-        assert_eq!(line.as_str(), "pm install -r '/data/local/tmp/a b.apk'");
     }
 
     proptest! {

@@ -20,19 +20,11 @@ pub(super) const LONGEST_LINE: usize = (128 << 10) - 1;
 /// More than `am` ever prints.
 const WORDS: usize = 1 << 20;
 
-/// From this API level on programs do not run on Dalvik, which garbles characters above U+FFFF in arguments and appends
-/// whatever follows them in memory (measured on Android 4.4.4).
-const WHOLE_ARGUMENTS: u32 = 21;
-
 impl Android {
     /// Starts a service. Nothing was sent if the error is [`Error::Refused`] or [`Error::NotReady`].
     pub(super) async fn send_intent(&self, request: &ServiceRequest) -> Result<(), Error> {
-        let garbled = request.extras.iter().any(|(key, value)| {
-            key.chars().chain(value.chars()).any(|char| u32::from(char) > 0xFFFF)
-        });
-        if garbled && self.api_level().await? < WHOLE_ARGUMENTS {
-            let reason = "an argument contains a character above U+FFFF, such as an emoji, which this phone's `am` garbles; remove it";
-            return Err(Error::Refused { what: WHAT, reason: reason.into() });
+        if let Some(legacy) = &self.legacy {
+            legacy.check_extras(self, WHAT, &request.extras).await?;
         }
         let plain = start_command(request, "am startservice -n")?;
         let mut started = self.start_by(&plain).await?;

@@ -9,21 +9,18 @@ use std::time::Duration;
 use async_trait::async_trait;
 use tokio::time::timeout;
 
-use super::packages::read_update_times;
-use super::services::{ACTIVITIES, read_query, read_table, table_command};
+use super::services::read_query;
 use super::{Android, CommandOutput, ShellCommand};
 use crate::app_name::is_package_name;
 use crate::{
     AppId, Component, Error, LabelSource, Launcher, LauncherApp, LauncherApps, LauncherLabel,
 };
 
-const MAIN: &str = "android.intent.action.MAIN";
-
 /// How long the helper has for its list before the packages are asked for, too.
 const HELPER_ALONE: Duration = Duration::from_secs(2);
 
 /// Maximum number of classes of one app.
-const MOST_CLASSES: usize = 64;
+const MAX_CLASSES: usize = 64;
 
 #[async_trait]
 impl Launcher for Android {
@@ -31,15 +28,15 @@ impl Launcher for Android {
     /// first answer counts.
     async fn launcher_apps(&self) -> Result<LauncherApps, Error> {
         let mut helper = pin!(self.labelled_apps());
-        let mut told = timeout(HELPER_ALONE, &mut helper).await.ok();
+        let mut labelled = timeout(HELPER_ALONE, &mut helper).await.ok();
         let mut packages = pin!(self.apps_in_packages());
-        if told.is_none() {
-            told = tokio::select! {
-                told = &mut helper => Some(told),
+        if labelled.is_none() {
+            labelled = tokio::select! {
+                apps = &mut helper => Some(apps),
                 apps = &mut packages => return apps,
             };
         }
-        match told.transpose()?.flatten() {
+        match labelled.transpose()?.flatten() {
             Some(apps) => Ok(apps),
             None => packages.await,
         }
@@ -48,27 +45,16 @@ impl Launcher for Android {
 
 impl Android {
     /// It takes three commands, and reading the packages afterwards.
-    ///
-    /// Before Android 7 there is no `cmd`, and the table of `dumpsys package` has no categories: it lists everything that
-    /// handles MAIN. There an app that was updated twice may have its first path again, so the time of its update counts.
     async fn apps_in_packages(&self) -> Result<LauncherApps, Error> {
-        if !self.is_old().await? {
-            let (found, files, language) = tokio::try_join!(
-                self.ask(query_command()),
-                self.ask(files_command()),
-                self.ask(language_command())
-            )?;
-            if let Some(found) = read_query(&found, "activities")? {
-                return Ok(join(found, &files, &HashMap::new(), &language));
-            }
+        if let Some(legacy) = &self.legacy {
+            return legacy.launcher_apps(self).await;
         }
-        let (table, files, language) = tokio::try_join!(
-            self.ask(table_command()),
+        let (found, files, language) = tokio::try_join!(
+            self.ask(query_command()),
             self.ask(files_command()),
             self.ask(language_command())
         )?;
-        let found = read_table(&table, ACTIVITIES, MAIN)?;
-        Ok(join(found, &files, &read_update_times(&table.out), &language))
+        Ok(join(read_query(&found, "activities")?, &files, &HashMap::new(), &language))
     }
 }
 
@@ -79,13 +65,13 @@ fn query_command() -> ShellCommand {
     )
 }
 
-fn files_command() -> ShellCommand {
+pub(super) fn files_command() -> ShellCommand {
     ShellCommand::new("pm list packages -f")
 }
 
 /// The language that the user chose, else the one that the phone came with, each on its line; before Android 6 language
 /// and country are separate (`LocaleManager` and `AndroidRuntime.cpp` of AOSP).
-fn language_command() -> ShellCommand {
+pub(super) fn language_command() -> ShellCommand {
     ShellCommand::new(
         "getprop persist.sys.locale; getprop persist.sys.language; getprop persist.sys.country; \
          getprop ro.product.locale; getprop ro.product.locale.language; getprop ro.product.locale.region",
@@ -117,7 +103,7 @@ fn read_language(output: &CommandOutput) -> String {
 }
 
 /// The apps of these activities, with their packages. An app whose package is not listed is left out.
-fn join(
+pub(super) fn join(
     found: Vec<Component>,
     files: &CommandOutput,
     updates: &HashMap<&str, &str>,
@@ -125,10 +111,10 @@ fn join(
 ) -> LauncherApps {
     let files: HashMap<&str, &str> = files.out.lines().filter_map(read_file).collect();
     let mut sources: Vec<(AppId, LabelSource)> = Vec::new();
-    let mut places: HashMap<AppId, usize> = HashMap::new();
+    let mut indices: HashMap<AppId, usize> = HashMap::new();
     for Component { app, class } in found {
         let Some(file) = files.get(&*app.0) else { continue };
-        let at = *places.entry(app.clone()).or_insert_with(|| {
+        let at = *indices.entry(app.clone()).or_insert_with(|| {
             let version = updates.get(&*app.0).copied().unwrap_or_default().to_owned();
             sources.push((
                 app,
@@ -137,7 +123,7 @@ fn join(
             sources.len() - 1
         });
         let classes = &mut sources[at].1.classes;
-        if classes.len() < MOST_CLASSES {
+        if classes.len() < MAX_CLASSES {
             classes.push(class);
         }
     }

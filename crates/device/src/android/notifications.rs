@@ -66,7 +66,11 @@ fn read_dumps(output: &CommandOutput, max: usize) -> Result<Vec<Notification>, E
                 *left -= 1;
                 records.push(Record { head: line.trim(), lines: Vec::new() });
             }
-            None => records.extend_last(line),
+            None => {
+                if let Some(last) = records.last_mut() {
+                    last.lines.push(line);
+                }
+            }
         }
     }
     Ok(records.iter().take(max).map(|record| record.read(zone)).collect())
@@ -81,18 +85,6 @@ fn list(dump: &str) -> impl Iterator<Item = &str> {
 
 fn is_head(line: &str) -> bool {
     line.strip_prefix("    ").is_some_and(|line| line.starts_with(RECORD))
-}
-
-trait ExtendLast<'a> {
-    fn extend_last(&mut self, line: &'a str);
-}
-
-impl<'a> ExtendLast<'a> for Vec<Record<'a>> {
-    fn extend_last(&mut self, line: &'a str) {
-        if let Some(last) = self.last_mut() {
-            last.lines.push(line);
-        }
-    }
 }
 
 /// A record: its first line, and those below it.

@@ -2,8 +2,6 @@
 //!
 //! Start with [`Packages::package_info`]. The packages themselves are not read here.
 
-use std::collections::HashMap;
-
 use async_trait::async_trait;
 
 use super::{Android, CommandOutput, ShellCommand};
@@ -12,64 +10,56 @@ use crate::error::excerpt;
 use crate::{AppId, Error, Package, Packages};
 
 /// Maximum number of files per app; a large app has about fifty splits.
-const MOST_FILES: usize = 512;
+const MAX_FILES: usize = 512;
 
 #[async_trait]
 impl Packages for Android {
-    /// Takes one round trip. On phones before Android 7 a second one if the report does not name the file: `pm` takes a
-    /// second there.
+    /// Takes one round trip.
     async fn package_info(&self, app: &AppId) -> Result<Package, Error> {
         check_name(app)?;
-        if !self.is_old().await? {
-            let output = self.ask(both_command(app)?).await?;
-            return read_package(app, &output, read_paths(&output.out));
+        if let Some(legacy) = &self.legacy {
+            return legacy.package_info(self, app).await;
         }
-        let output = self.ask(report_command(app)?).await?;
-        let mut files: Vec<String> = read_code_path(app, &output.out).into_iter().collect();
-        // A folder since Android 5.
-        if !files.iter().any(|file| file.ends_with(".apk")) {
-            files = read_paths(&self.ask(ShellCommand::new("pm path").arg(&app.0)?).await?.out);
-        }
-        read_package(app, &output, files)
+        let output = self.ask(both_command(app)?).await?;
+        read_package(app, &output, read_paths(&output.out))
     }
 }
 
 impl Android {
     /// Whether the first user has this app. Its name must have been checked.
     pub(super) async fn is_installed(&self, app: &AppId) -> Result<bool, Error> {
-        // `pm` is a Java program on old phones, `dumpsys` is not.
-        if self.is_old().await? {
-            let output = self.ask(report_command(app)?).await?;
-            return Ok(read_code_path(app, &output.out).is_some());
+        if let Some(legacy) = &self.legacy {
+            return legacy.is_installed(self, app).await;
         }
-        let output = self.ask(ShellCommand::new("pm path").arg(&app.0)?).await?;
+        let output = self.ask(path_command(app)?).await?;
         Ok(!read_paths(&output.out).is_empty())
     }
 }
 
-pub(super) fn report_command(app: &AppId) -> Result<ShellCommand, Error> {
-    ShellCommand::new("dumpsys package").arg(&app.0)
+/// Prints the paths of an app's packages.
+pub(super) fn path_command(app: &AppId) -> Result<ShellCommand, Error> {
+    ShellCommand::new("pm path").arg(&app.0)
 }
 
 fn both_command(app: &AppId) -> Result<ShellCommand, Error> {
-    ShellCommand::new("pm path").arg(&app.0)?.then("; dumpsys package").arg(&app.0)
+    path_command(app)?.then("; dumpsys package").arg(&app.0)
 }
 
 /// Parses `pm path`: one line `package:FILE` each, the base first.
-fn read_paths(text: &str) -> Vec<String> {
+pub(super) fn read_paths(text: &str) -> Vec<String> {
     // The report follows; its lines are indented.
     let lines = text.lines().take_while(|line| line.trim_end() != "Packages:");
     let files = lines.filter_map(|line| line.strip_prefix("package:"));
     files
         .map(|file| file.trim_end().to_owned())
         .filter(|file| file.starts_with('/'))
-        .take(MOST_FILES)
+        .take(MAX_FILES)
         .collect()
 }
 
 /// The app's entry in the report: the lines under the first `Package [NAME] (…):`. A second one, under "Hidden system
 /// packages", is what an update replaced (capture `google-play-services_android7`).
-fn entry<'a>(app: &AppId, text: &'a str) -> Option<impl Iterator<Item = &'a str> + use<'a>> {
+pub(super) fn entry<'a>(app: &AppId, text: &'a str) -> Option<impl Iterator<Item = &'a str> + use<'a>> {
     let head = format!("Package [{}]", app.0);
     let mut lines = text.lines().map(str::trim);
     lines.find(|line| line.strip_prefix(&*head).is_some_and(|rest| rest.starts_with(" (")))?;
@@ -81,36 +71,17 @@ fn entry<'a>(app: &AppId, text: &'a str) -> Option<impl Iterator<Item = &'a str>
 }
 
 /// The value after `NAME=` in the entry.
-fn value<'a>(app: &AppId, text: &'a str, name: &str) -> Option<&'a str> {
+pub(super) fn value<'a>(app: &AppId, text: &'a str, name: &str) -> Option<&'a str> {
     entry(app, text)?.find_map(|line| line.strip_prefix(name)?.strip_prefix('='))
-}
-
-/// The app's path in the report: its file, or since Android 5 its folder. `None` if the first user does not have it.
-pub(super) fn read_code_path(app: &AppId, text: &str) -> Option<String> {
-    let mut users = entry(app, text)?.filter(|line| line.starts_with("User 0:"));
-    if users.any(|line| line.contains("installed=false")) {
-        return None;
-    }
-    value(app, text, "codePath").map(str::to_owned)
-}
-
-/// When each app was last updated, in a report about all of them.
-pub(super) fn read_update_times(text: &str) -> HashMap<&str, &str> {
-    let (mut times, mut app) = (HashMap::new(), None);
-    for line in text.lines().map(str::trim) {
-        if let Some(rest) = line.strip_prefix("Package [") {
-            app = rest.split_once("] (").map(|(name, _)| name);
-        } else if let (Some(name), Some(time)) = (app, line.strip_prefix("lastUpdateTime=")) {
-            // A second entry is what an update replaced.
-            times.entry(name).or_insert(time);
-        }
-    }
-    times
 }
 
 /// Parses the entry. Source: `dumpPackageLPr` in AOSP's `Settings.java`, and the captures in `shell/package`; the same
 /// lines from Android 4.4 to 16.
-fn read_package(app: &AppId, output: &CommandOutput, files: Vec<String>) -> Result<Package, Error> {
+pub(super) fn read_package(
+    app: &AppId,
+    output: &CommandOutput,
+    files: Vec<String>,
+) -> Result<Package, Error> {
     // Android 4.4 prints nothing about a package that it does not have.
     let missing = || {
         let nothing = output.status.is_none() && output.out.trim().is_empty();
@@ -181,17 +152,6 @@ mod tests {
     }
 
     #[test]
-    fn android_4_4_report_names_the_file() {
-        let out = "Packages:\r\n  Package [com.x] (a6602eb8):\r\n    userId=10024 gids=[]\r\n    codePath=/data/app/com.x-1.apk\r\n    versionCode=19 targetSdk=19\r\n    versionName=null\r\n    User 0:  installed=true blocked=false\r\n";
-        let path = read_code_path(&app(), out).unwrap();
-        assert_eq!(path, "/data/app/com.x-1.apk");
-        let read = read_package(&app(), &output(out, None), vec![path]).unwrap();
-        assert_eq!((read.version_code, &*read.version_name, &*read.updated), (19, "", ""));
-        let gone = out.replace("installed=true", "installed=false");
-        assert_eq!(read_code_path(&app(), &gone), None);
-    }
-
-    #[test]
     fn missing_app_differs_from_missing_output() {
         // The capture `dumpsys-package_not-found`, and an app of another user.
         for out in ["Unable to find package: com.x\n", &REPORT[REPORT.find("Packages").unwrap()..]]
@@ -207,13 +167,6 @@ mod tests {
     }
 
     #[test]
-    fn update_times_are_those_of_the_present_packages() {
-        let times = read_update_times(REPORT);
-        assert_eq!(times.get("com.x"), Some(&"2017-09-11 08:54:20"));
-        assert_eq!(times.get("com.x.other"), None);
-    }
-
-    #[test]
     fn paths_and_report_take_one_round_trip() {
         assert_eq!(
             both_command(&app()).unwrap().as_str(),
@@ -226,7 +179,6 @@ mod tests {
         fn no_input_panics(words in "(\\PC|[\r\n =])*") {
             let output = output(&format!("  Package [com.x] (1):\n{words}"), None);
             let _ = read_package(&app(), &output, read_paths(&words));
-            let _ = read_code_path(&app(), &output.out);
         }
     }
 }

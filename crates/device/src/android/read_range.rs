@@ -1,13 +1,11 @@
 //! Reads parts of files on the phone, byte for byte, with `dd`.
 //!
-//! Start with [`Android::read_range`]. `dd` counts in blocks on every Android (`iflag=skip_bytes` came later), so we
-//! read whole blocks and cut. With shell v2 (Android 7) stderr is separate and the exit status tells whether it worked;
-//! before that, stderr is discarded on the phone and the output is checked against the file's size. On a phone where
-//! this fails, the file is read from its start through the sync service, as far as needed.
+//! Start with [`Android::read_range`]. `dd` counts in blocks on every Android (`iflag=skip_bytes`
+//! came later), so we read whole blocks and cut. On a phone where this fails, the file is read from
+//! its start through the sync service, as far as needed.
 
 use std::io;
 use std::pin::Pin;
-use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
@@ -15,15 +13,14 @@ use thumbwire_adb as adb;
 use thumbwire_adb::services::{shell, sync};
 use tokio::io::AsyncWrite;
 
-use super::screen::undo_terminal;
-use super::{Android, LONGEST, ShellCommand, transport_error};
+use super::{Android, MAX_OUTPUT, ShellCommand, transport_error};
 use crate::error::excerpt;
 use crate::{DeviceFiles as _, Error, SideEffect};
 
 const BLOCK: u64 = 4096;
 
 /// How many bytes may be skipped when a file has to be read from its start.
-const LONGEST_WAY: u64 = 512 << 20;
+const MAX_SKIPPED: u64 = 512 << 20;
 
 /// Exit statuses of a shell that could not start the program: not found, not executable.
 const NO_PROGRAM: [i32; 2] = [127, 126];
@@ -36,22 +33,27 @@ impl Android {
         from: u64,
         length: u64,
     ) -> Result<Bytes, Error> {
-        if length > LONGEST as u64 {
-            let reason = format!("{length} bytes is too much at once; request at most {LONGEST}");
+        if length > MAX_OUTPUT as u64 {
+            let reason = format!("{length} bytes is too much at once; request at most {MAX_OUTPUT}");
             return Err(Error::Refused { what: "reading a file", reason });
         }
         let Some(range) = ByteRange::new(from, length) else { return Ok(Bytes::new()) };
-        if !self.is_old().await? {
-            return self.read_raw(path, range).await;
+        if self.legacy.is_some() {
+            return self.read_checked(path, range).await;
         }
-        let line = range.command(path)?.then("2>/dev/null");
-        let result = self.read_through_terminal(line).await?;
+        self.read_raw(path, range).await
+    }
+
+    /// Reads from a phone without shell v2. Its stderr is discarded there, and the output is checked
+    /// against the file's size.
+    async fn read_checked(&self, path: &str, range: ByteRange) -> Result<Bytes, Error> {
+        let result = self.fetch(range.command(path)?.then("2>/dev/null")).await?;
         let whole = range.blocks * BLOCK;
         if result.len() as u64 != whole {
             // The end of the file, or no file, or a terminal that changes more than line ends.
             let rest = self.length_of(path).await?.saturating_sub(range.skipped * BLOCK);
             if result.len() as u64 != rest.min(whole) {
-                return self.pull_range(path, from, length).await;
+                return self.pull_range(path, range.from, range.length).await;
             }
         }
         Ok(range.cut(result))
@@ -61,7 +63,7 @@ impl Android {
     async fn read_raw(&self, path: &str, range: ByteRange) -> Result<Bytes, Error> {
         let line = range.command(path)?;
         // Room for some text besides the bytes.
-        let most = LONGEST + 3 * BLOCK as usize;
+        let most = MAX_OUTPUT + 3 * BLOCK as usize;
         let output = shell::run_with_limits(&*self.transport, line.as_str(), most).await;
         let output = output.map_err(|error| transport_error(error, SideEffect::None))?;
         match output.status {
@@ -73,15 +75,8 @@ impl Android {
         }
     }
 
-    /// The output of a command. If it came through a terminal, undoes the `\r` before each `\n`.
-    async fn read_through_terminal(&self, line: ShellCommand) -> Result<Bytes, Error> {
-        let output = self.fetch(line).await?;
-        let by_terminal = self.exec_refused.load(Ordering::Relaxed);
-        Ok(if by_terminal { undo_terminal(&output).into() } else { output })
-    }
-
     async fn pull_range(&self, path: &str, from: u64, length: u64) -> Result<Bytes, Error> {
-        if from > LONGEST_WAY {
+        if from > MAX_SKIPPED {
             let reason = format!(
                 "this phone can read files only from their start, and {from} bytes are too many to skip"
             );
@@ -233,15 +228,6 @@ mod tests {
             };
             let blocks = part(range.skipped * BLOCK, range.blocks * BLOCK);
             prop_assert_eq!(range.cut(Bytes::copy_from_slice(blocks)), part(from, length));
-        }
-
-        #[test]
-        fn terminal_line_ends_are_undone(bytes in prop::collection::vec(prop_oneof![Just(b'\r'), Just(b'\n'), any::<u8>()], 0..99)) {
-            let through = bytes.iter().flat_map(|byte| match byte {
-                b'\n' => vec![b'\r', b'\n'],
-                byte => vec![*byte],
-            });
-            prop_assert_eq!(undo_terminal(&through.collect::<Vec<u8>>()), bytes);
         }
     }
 }

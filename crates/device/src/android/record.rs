@@ -13,6 +13,7 @@ use thumbwire_adb::Transport;
 use thumbwire_adb::services::shell::{self, OutputChunk, RunningCommand};
 use tokio::time::timeout;
 
+use super::legacy::RECORDING_BEGINS;
 use super::{Android, ShellCommand, transport_error};
 use crate::error::excerpt;
 use crate::{Error, Recording, RecordingOptions, ScreenRecording, SideEffect};
@@ -23,10 +24,6 @@ const LIMIT: Duration = Duration::from_secs(180);
 /// How long to watch a new recording before it counts as started. One that fails does so in less time: it parses its
 /// options first and configures the encoder next.
 const BEGINNING: Duration = Duration::from_millis(300);
-
-/// The same on phones before Android 7, which are slow: a real Android 4.4.4, emulated in software, needs 580 ms to find
-/// out that it has no encoder.
-const BEGINNING_OLD: Duration = Duration::from_millis(1_500);
 
 /// How long to wait for the end of a recording whose program has complained. It may still succeed with a smaller size.
 const FAILING: Duration = Duration::from_secs(3);
@@ -60,7 +57,7 @@ impl ScreenRecording for Android {
             end: None,
         };
         recorder.read_process().await?;
-        let beginning = if self.is_old().await? { BEGINNING_OLD } else { BEGINNING };
+        let beginning = if self.legacy.is_some() { RECORDING_BEGINS } else { BEGINNING };
         let _ = timeout(beginning, recorder.wait()).await;
         if recorder.end.is_none() && recorder.has_complained() {
             let _ = timeout(FAILING, recorder.wait()).await;

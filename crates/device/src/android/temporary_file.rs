@@ -31,7 +31,7 @@ impl TemporaryFile {
         end: &str,
     ) -> Result<Self, Error> {
         let dot = if hidden { "." } else { "" };
-        let path = format!("{folder}/{dot}thumbwire-{}{end}", random_name()?);
+        let path = format!("{folder}/{dot}thumbwire-{}{end}", random_hex::<8>()?);
         let command = remove_command(&path)?;
         let held = Arc::clone(&device.uploads).read_owned().await;
         let transport = Arc::clone(&device.transport);
@@ -66,12 +66,12 @@ pub(super) fn remove_command(path: &str) -> Result<ShellCommand, Error> {
     ShellCommand::new("rm -f --").arg(path)
 }
 
-/// Unguessable, because other programs may write into the same folder.
-fn random_name() -> Result<String, Error> {
-    let mut bytes = [0; 8];
+/// Random bytes in hexadecimal. Unguessable, because other programs may write into the same folder.
+pub(super) fn random_hex<const BYTES: usize>() -> Result<String, Error> {
+    let mut bytes = [0; BYTES];
     let filled = getrandom::fill(&mut bytes);
     let text = |error| format!("cannot get random bytes: {error}");
-    filled.map_err(|error| Error::NotReady { what: "name a file", text: text(error) })?;
+    filled.map_err(|error| Error::NotReady { what: "choose a name", text: text(error) })?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 

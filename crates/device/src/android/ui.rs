@@ -48,22 +48,46 @@ pub(super) fn split(output: &Bytes) -> (Bytes, Bytes) {
 ///
 /// # Errors
 /// Those of [`read_dump`], [`Error::Locked`] if the screen is off, and [`Error::StaleTree`].
-pub(super) fn read_screen(dump: Bytes, reports: &[u8]) -> Result<Tree, Error> {
+pub(super) fn read_screen(dump: Bytes, reports: &[u8]) -> Result<Tree, DumpError> {
     let reports = String::from_utf8_lossy(reports);
     let tree = read_with_front(dump, &reports)?;
     match other_app(&tree, &reports) {
         None => Ok(tree),
         Some(app) => {
-            Err(Error::StaleTree { app: name(&app).into_owned(), front: tree.front.to_string() })
+            let (app, front) = (name(&app).into_owned(), tree.front.to_string());
+            Err(Error::StaleTree { app, front }.into())
         }
     }
 }
 
-fn read_with_front(dump: Bytes, reports: &str) -> Result<Tree, Error> {
+/// Why there is no tree.
+#[derive(Debug)]
+pub(super) enum DumpError {
+    /// Another tool may be reading the screen; the phone's message.
+    MayBeHeld(String),
+    Other(Error),
+}
+
+impl From<Error> for DumpError {
+    fn from(error: Error) -> Self {
+        Self::Other(error)
+    }
+}
+
+impl From<DumpError> for Error {
+    fn from(error: DumpError) -> Self {
+        match error {
+            DumpError::MayBeHeld(text) => Self::NotReady { what: WHAT, text },
+            DumpError::Other(error) => error,
+        }
+    }
+}
+
+fn read_with_front(dump: Bytes, reports: &str) -> Result<Tree, DumpError> {
     let front = read_front(reports).unwrap_or_default();
     if front == Front::ScreenOff {
         // Android 4.4 dumps the app that a person would see with the screen on; later ones find no window.
-        return Err(Error::Locked(LockState::ScreenOff));
+        return Err(Error::Locked(LockState::ScreenOff).into());
     }
     let mut tree = read_output(dump)?;
     tree.front = front;
@@ -137,12 +161,11 @@ fn move_to_window(tree: &mut Tree, frame: Rect) {
 /// there is no window yet, or another tool holds the accessibility service. `uiautomator` exits with status 0 in all of
 /// these cases. [`Error::Unreadable`] if nodes could not be read, or there are more than any real screen has.
 pub fn read_dump(output: &[u8]) -> Result<Tree, Error> {
-    read_output(Bytes::copy_from_slice(output))
+    Ok(read_output(Bytes::copy_from_slice(output))?)
 }
 
 /// Same, without a copy: the texts of the tree are slices of the output.
-fn read_output(output: Bytes) -> Result<Tree, Error> {
-    let not_ready = |said| Error::NotReady { what: "dump the screen", text: said };
+fn read_output(output: Bytes) -> Result<Tree, DumpError> {
     let text = match ByteString::try_from(output.clone()) {
         Ok(text) => text,
         Err(_) => String::from_utf8_lossy(&output).into_owned().into(),
@@ -151,9 +174,10 @@ fn read_output(output: Bytes) -> Result<Tree, Error> {
     let part = match locate(&text) {
         Some((part, true)) => part,
         Some((_, false)) => {
-            return Err(not_ready("the dump ends before its </hierarchy>".into()));
+            let text = "the dump ends before its </hierarchy>".into();
+            return Err(Error::NotReady { what: WHAT, text }.into());
         }
-        None => return Err(not_ready(dump_error(&text))),
+        None => return Err(dump_error(&text)),
     };
     if let Some(at) = second_tree(&text[part.end..]) {
         faults.note(ParseWarningKind::SecondTree, part.end + at, 1);
@@ -162,7 +186,7 @@ fn read_output(output: Bytes) -> Result<Tree, Error> {
     for fault in faults.take() {
         if fault.kind.loses_nodes() {
             let command = "uiautomator dump /dev/tty".into();
-            return Err(Error::Unreadable { command, text: fault.to_string() });
+            return Err(Error::Unreadable { command, text: fault.to_string() }.into());
         }
         tracing::warn!("problem in the screen dump: {fault}");
     }
@@ -189,35 +213,36 @@ pub(crate) fn read_page_source(text: ByteString) -> Result<Tree, String> {
     Ok(tree)
 }
 
-/// The phone's output if there is no dump, with the likely cause.
-fn dump_error(text: &str) -> String {
-    let reasons = [
-        // AOSP, `DumpCommand`: waits up to ten seconds for one second without events.
-        ("could not get idle state", "the screen keeps moving: a video, an animation, a clock"),
-        // AOSP, `DumpCommand`; also with the screen off.
-        ("null root node", "there is no window yet, or the screen is off"),
-        // `UiAutomationService android.accessibilityservice.IAccessibilityServiceClient$Stub$Proxy@41bd3ad8already
-        // registered!` (AOSP, `AccessibilityManagerService`).
-        ("already registered", HELD),
-        // Seen on Android 4.4: both kill the program without a message.
-        ("Killed", OTHER_TOOL),
-        ("", OTHER_TOOL),
-    ];
-    const HELD: &str = "another tool is reading the screen, and Android serves only one";
-    const OTHER_TOOL: &str = "uiautomator was killed: another tool may be using the accessibility service, or, before Android 5, \
-                              the screen shows a character such as an emoji that it cannot write";
-    let words = text.trim();
-    let is = |said: &str| if said.is_empty() { words.is_empty() } else { words.contains(said) };
-    match reasons.iter().find(|(said, _)| is(said)) {
-        Some((_, reason)) => format!("{} ({reason})", excerpt(words)),
-        None => excerpt(words),
-    }
-}
+/// What is asked of the phone, after "failed to".
+pub(super) const WHAT: &str = "dump the screen";
 
-/// Whether another tool may be the cause of this error.
-pub(super) fn may_be_held(error: &Error) -> bool {
-    let marks = ["already registered", "another tool"];
-    matches!(error, Error::NotReady { text, .. } if marks.iter().any(|mark| text.contains(mark)))
+/// The phone's output if there is no dump, with the likely cause.
+fn dump_error(text: &str) -> DumpError {
+    const HELD: &str = "another tool is reading the screen, and Android serves only one";
+    const KILLED: &str = "uiautomator was killed: another tool may be using the accessibility \
+                          service, or, before Android 5, the screen shows a character such as an \
+                          emoji that it cannot write";
+    let words = text.trim();
+    let with = |reason: &str| format!("{} ({reason})", excerpt(words));
+    let not_ready = |text| DumpError::Other(Error::NotReady { what: WHAT, text });
+    // AOSP, `DumpCommand`: waits up to ten seconds for one second without events.
+    if words.contains("could not get idle state") {
+        return not_ready(with("the screen keeps moving: a video, an animation, a clock"));
+    }
+    // AOSP, `DumpCommand`; also with the screen off.
+    if words.contains("null root node") {
+        return not_ready(with("there is no window yet, or the screen is off"));
+    }
+    // `UiAutomationService android.accessibilityservice.IAccessibilityServiceClient$Stub$Proxy@
+    // 41bd3ad8already registered!` (AOSP, `AccessibilityManagerService`).
+    if words.contains("already registered") {
+        return DumpError::MayBeHeld(with(HELD));
+    }
+    // Seen on Android 4.4: both kill the program, with one word or none.
+    if words.is_empty() || words.contains("Killed") {
+        return DumpError::MayBeHeld(with(KILLED));
+    }
+    not_ready(excerpt(words))
 }
 
 /// Range of the tree in the output, and whether it is complete. There may be other text before and after it.
@@ -378,9 +403,11 @@ mod tests {
             "java.lang.IllegalStateException: UiAutomationService android.accessibilityservice.IAccessibilityServiceClient$Stub$Proxy@41bd3ad8already registered!\n\tat android.os.Parcel.readException(Parcel.java:1476)\n",
             "another tool is reading the screen",
         );
-        let registered = read_dump(b"IllegalStateException: xalready registered!\n").unwrap_err();
-        assert!(may_be_held(&registered) && may_be_held(&read_dump(b"").unwrap_err()));
-        assert!(!may_be_held(&read_dump(null.as_bytes()).unwrap_err()));
+        let may_be_held = |output: &'static str| {
+            matches!(read_output(Bytes::from(output)), Err(DumpError::MayBeHeld(_)))
+        };
+        assert!(may_be_held("IllegalStateException: xalready registered!\n") && may_be_held(""));
+        assert!(!may_be_held(null));
         check("", "(no output) (uiautomator was killed: another tool");
         check(
             "/system/bin/sh: uiautomator: not found",

@@ -3,17 +3,18 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use super::input::swipe_command;
 use super::{Android, ShellCommand};
 use crate::{Device as _, Error, Front, Point, ScreenLock};
 
-/// `android.view.KeyEvent`: WAKEUP, which never turns a screen off, exists since API 20.
+/// `android.view.KeyEvent`: WAKEUP, which never turns a screen off.
 const WAKEUP: i64 = 224;
-const POWER: i64 = 26;
 const MENU: i64 = 82;
-const FIRST_WITH_WAKEUP: u32 = 20;
+/// How long to wait for an effect, and the pause between two looks.
+const MAX_WAIT: Duration = Duration::from_secs(3);
+const PAUSE: Duration = Duration::from_millis(100);
 /// `wm dismiss-keyguard` (AOSP, `WindowManagerShellCommand`).
 const FIRST_WITH_DISMISS: u32 = 26;
 
@@ -22,16 +23,20 @@ impl ScreenLock for Android {
     async fn unlock(&self) -> Result<Front, Error> {
         let mut front = self.read_front().await?;
         if front == Front::ScreenOff {
-            let key = if self.api_level().await? < FIRST_WITH_WAKEUP { POWER } else { WAKEUP };
+            let key = match &self.legacy {
+                Some(legacy) => legacy.wake_key(self).await?,
+                None => WAKEUP,
+            };
             self.run_silent("wake the screen", ShellCommand::new("input keyevent").number(key))
                 .await?;
             front = self.front_after(|front| *front != Front::ScreenOff).await?;
         }
         if front == Front::Keyguard {
-            let dismiss = match self.api_level().await? < FIRST_WITH_DISMISS {
-                // The emulator's and AOSP's keyguard unlock with the menu key unless there is a secret.
-                true => ShellCommand::new("input keyevent").number(MENU),
-                false => ShellCommand::new("wm dismiss-keyguard"),
+            let dismiss = if self.api_level().await? < FIRST_WITH_DISMISS {
+                // AOSP's keyguard unlocks with the menu key unless there is a secret.
+                ShellCommand::new("input keyevent").number(MENU)
+            } else {
+                ShellCommand::new("wm dismiss-keyguard")
             };
             self.ask(dismiss).await?;
             front = self.front_after(|front| *front != Front::Keyguard).await?;
@@ -63,23 +68,20 @@ impl Android {
         self.run_silent("swipe the lock screen away", swipe).await
     }
 
-    /// What is in front once it satisfies the condition, or after a while: animations take up to a second.
-    async fn front_after(&self, there: impl Fn(&Front) -> bool) -> Result<Front, Error> {
-        const LONGEST: Duration = Duration::from_secs(3);
-        const MOST: usize = 30;
-        let mut last = self.read_front().await?;
-        let asking = async {
-            for _ in 0..MOST {
-                if there(&last) {
-                    break;
-                }
-                last = self.read_front().await?;
+    /// What is in front once it satisfies the condition, or after a while: animations take up to a
+    /// second.
+    async fn front_after(&self, is_reached: impl Fn(&Front) -> bool) -> Result<Front, Error> {
+        let mut front = self.read_front().await?;
+        let looking = async {
+            while !is_reached(&front) {
+                sleep(PAUSE).await;
+                front = self.read_front().await?;
             }
             Ok(())
         };
-        match timeout(LONGEST, asking).await {
+        match timeout(MAX_WAIT, looking).await {
             Ok(Err(error)) => Err(error),
-            Ok(Ok(())) | Err(_) => Ok(last),
+            Ok(Ok(())) | Err(_) => Ok(front),
         }
     }
 }

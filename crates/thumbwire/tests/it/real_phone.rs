@@ -194,7 +194,7 @@ async fn refused_input_names_the_developer_switch() {
         caller.phone.stub_program("input", Some(ProgramStub::printing(words)));
         let text = caller.refused("mobile_tap", json!({ "x": 5, "y": 5 })).await;
         assert!(text.starts_with("Refused: input: java.lang.SecurityException"), "{text}");
-        for part in ["\"USB debugging (Security settings)\"", "Nothing happened."] {
+        for part in ["\"USB debugging (Security settings)\"", "does not let adb touch"] {
             assert!(text.contains(part), "{part}: {text}");
         }
         assert!(!text.contains("Parcel.java") && !text.contains("may have happened"), "{text}");

@@ -3,7 +3,7 @@
 
 use serde_json::json;
 use thumbwire_virtual_android::{Setup, VirtualPhone};
-use thumbwire_virtual_phone::{BroadcastKeyboard, Display};
+use thumbwire_virtual_phone::Display;
 
 use crate::caller::Caller;
 
@@ -13,9 +13,7 @@ impl Caller {
     async fn of_release(release: &str) -> Self {
         // Shown when a test fails.
         println!("Android {release}");
-        let mut setup = Setup::of_release(release).unwrap();
-        setup.keyboards = vec![BroadcastKeyboard::AdbKeyboard];
-        Self::reaching(VirtualPhone::new(setup)).await
+        Self::reaching(VirtualPhone::new(Setup::of_release(release).unwrap())).await
     }
 
     fn display(&self) -> Display {
@@ -46,10 +44,6 @@ async fn every_release_behaves_alike() {
         held.said("mobile_type_keys", json!({ "text": "café 漢字" })).await;
         let typed = held.phone.world(|world| world.focused_text());
         assert_eq!(typed.as_deref(), Some("café 漢字"), "Android {release}");
-        let own = held.phone.world(|world| {
-            world.setting("secure", "default_input_method").unwrap_or_default().to_owned()
-        });
-        assert!(own.contains("LatinIME"), "Android {release} has its own keyboard back: {own}");
 
         held.said("mobile_set_orientation", json!({ "orientation": "landscape" })).await;
         let turned = held.display();

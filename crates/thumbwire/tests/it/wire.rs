@@ -323,18 +323,14 @@ async fn ten_thousand_characters_arrive() {
 
 #[tokio::test]
 async fn untypable_text_is_refused_with_the_reason() {
-    // It checks for a keyboard app, to say what could type the text.
-    let asked = ["ime", "list", "-a", "-s"].map(str::to_owned).to_vec();
-    for (text, named, ran_then) in
-        [("half\0way", "U+0000", vec![]), ("first caf\u{e9}", "U+00E9", vec![asked])]
-    {
+    for (text, named) in [("half\0way", "U+0000"), ("first caf\u{e9}", "U+00E9")] {
         let (session, phone) = in_a_field().await;
         let before = phone.commands().len();
         let failure = ask(&session, Action::Type(TextInput::of(text))).await.unwrap_err();
         let Cause::TextNotTypable(odd) = &failure.cause else { panic!("{failure:?}") };
         assert!(odd.to_string().contains(named), "{odd}");
         assert_eq!(failure.side_effect, SideEffect::None);
-        assert_eq!(ran(&phone, before), ran_then);
+        assert!(ran(&phone, before).is_empty());
         assert_eq!(focused(&phone), Some(String::new()));
     }
 }

@@ -70,7 +70,6 @@ fn typed(typing: &TextInput, outcome: Outcome) -> Reply {
     if !typing.text.is_empty() || !(typing.clear || typing.submit) {
         let by = match by {
             TypingMethod::Keys | TypingMethod::SetText => String::new(),
-            TypingMethod::Keyboard { app } => format!(" through {app}"),
             TypingMethod::Clipboard => " through the clipboard".into(),
         };
         let count = typing.text.chars().count();
@@ -124,7 +123,6 @@ const SHOWN: usize = 500;
 mod tests {
     use super::*;
     use crate::toolset::Content;
-    use thumbwire_device::AppId;
 
     fn render_typed(typing: TextInput, by: TypingMethod, field: Readback) -> String {
         let typed_so = TypeResult { by, field, into: None };
@@ -141,11 +139,10 @@ mod tests {
             "Typed 3 characters"
         );
         assert_eq!(render_typed(TextInput::of(""), keys(), Readback::Same), "Typed 0 characters");
-        let app = TypingMethod::Keyboard { app: AppId("com.android.adbkeyboard".into()) };
         let all = TextInput { clear: true, submit: true, ..TextInput::of("\u{e9}") };
         assert_eq!(
-            render_typed(all, app, Readback::Corrected),
-            "Cleared the field, typed 1 character through com.android.adbkeyboard, pressed Enter\n\
+            render_typed(all, TypingMethod::Clipboard, Readback::Corrected),
+            "Cleared the field, typed 1 character through the clipboard, pressed Enter\n\
              Characters were lost at first; the text was typed again and is complete"
         );
         let clear = TextInput { clear: true, ..TextInput::of("") };

@@ -7,13 +7,17 @@ use thumbwire_adb::services::sync;
 use thumbwire_adb::wire::sync_v2::StatV2;
 use thumbwire_adb::{self as adb, Transport};
 
-use super::{HelperUnavailable, random};
+use super::HelperUnavailable;
 use crate::SideEffect;
+use crate::android::temporary_file::random_hex;
 use crate::android::{ShellCommand, transport_error};
 use crate::error::excerpt;
 
 /// Where it is. The name contains the version of the wire, so no other version is used by accident.
 pub(super) const PATH: &str = "/data/local/tmp/thumbwire-helper-1.jar";
+
+/// The same for `app_process`.
+pub(super) const CLASS_PATH: &str = "CLASSPATH=/data/local/tmp/thumbwire-helper-1.jar";
 
 /// What `helper/build` makes from `helper/src`, and the hashes of both.
 const BYTES: &[u8] = include_bytes!("../../../../../helper/thumbwire-helper.jar");
@@ -30,7 +34,7 @@ pub(super) async fn push(transport: &dyn Transport) -> Result<(), HelperUnavaila
     if there.is_some_and(|there| there.size == size && there.mtime == i64::from(mtime)) {
         return Ok(());
     }
-    let new = format!("{PATH}.{}", random::<4>()?);
+    let new = format!("{PATH}.{}", random_hex::<4>()?);
     match sync::push(transport, &new, MODE, mtime, BYTES).await {
         Ok(_) => {}
         Err(adb::Error::Phone { text, .. }) => {

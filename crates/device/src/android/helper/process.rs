@@ -5,11 +5,12 @@
 //! is kept for error messages.
 
 use bytes::{Bytes, BytesMut};
-use thumbwire_adb::wire::banner::SHELL_V2;
 use thumbwire_adb::wire::shell::{Decoder, Frame, Id, emit};
 use thumbwire_adb::{self as adb, Stream, Transport};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
+use super::jar;
+use crate::android::legacy::java_program;
 use crate::android::{ShellCommand, transport_error};
 use crate::error::excerpt;
 use crate::{Error, SideEffect};
@@ -17,14 +18,10 @@ use crate::{Error, SideEffect};
 /// How many bytes of its output to keep.
 const WORDS: usize = 4096;
 
-/// Phones before Android 5 store a program's compiled form in `ANDROID_DATA`, whose default is not writable for us;
-/// without another value they abort (measured on Android 4.4.4). Other versions do not mind.
-fn start_command(name: &str) -> Result<ShellCommand, Error> {
-    ShellCommand::new(
-        "mkdir -p /data/local/tmp/dalvik-cache; ANDROID_DATA=/data/local/tmp \
-         CLASSPATH=/data/local/tmp/thumbwire-helper-1.jar exec app_process /system/bin org.thumbwire.helper.Main",
-    )
-    .arg(name)
+fn start_command(is_legacy: bool, name: &str) -> Result<ShellCommand, Error> {
+    // Without a space before the first word.
+    let line = if is_legacy { java_program() } else { ShellCommand::new("true;") };
+    line.then(jar::CLASS_PATH).then("exec app_process /system/bin org.thumbwire.helper.Main").arg(name)
 }
 
 /// How the helper's process ended.
@@ -40,7 +37,7 @@ pub(super) struct HelperProcess {
     stream: Stream,
     /// `None` on a phone without shell v2, whose bytes come raw and through a terminal.
     decoder: Option<Decoder>,
-    heard: BytesMut,
+    received: BytesMut,
     /// Its output: the current line, and the last ones before it.
     line: Vec<u8>,
     lines: Vec<u8>,
@@ -52,26 +49,28 @@ impl HelperProcess {
     /// Starts it listening under that name and sends it the token.
     pub(super) async fn start(
         transport: &dyn Transport,
+        is_legacy: bool,
         name: &str,
         token: &str,
     ) -> Result<Self, Error> {
-        let line = start_command(name)?;
+        let line = start_command(is_legacy, name)?;
         let opened = async {
-            let framed = transport.features().await?.has(SHELL_V2);
+            let framed = !is_legacy;
             let service = if framed { "shell,v2,raw" } else { "shell" };
             let mut stream = transport.open(&format!("{service}:{}", line.as_str())).await?;
             let token = format!("{token}\n");
             let mut bytes = BytesMut::new();
-            match framed {
-                true => emit(&mut bytes, Id::Stdin, token.as_bytes()),
-                false => bytes.extend_from_slice(token.as_bytes()),
+            if framed {
+                emit(&mut bytes, Id::Stdin, token.as_bytes());
+            } else {
+                bytes.extend_from_slice(token.as_bytes());
             }
             stream.write_all(&bytes).await.map_err(adb::Error::from_io)?;
             let decoder = framed.then(Decoder::default);
             Ok(Self {
                 stream,
                 decoder,
-                heard: BytesMut::new(),
+                received: BytesMut::new(),
                 line: Vec::new(),
                 lines: Vec::new(),
                 broken: false,
@@ -82,8 +81,8 @@ impl HelperProcess {
 
     /// Waits until it reports that it listens; `false` if it ends first.
     pub(super) async fn wait_until_ready(&mut self) -> bool {
-        while let Some(said) = self.next().await {
-            for byte in said {
+        while let Some(output) = self.next().await {
+            for byte in output {
                 if self.take(byte) == Some(StartupLine::Ready) {
                     return true;
                 }
@@ -94,8 +93,8 @@ impl HelperProcess {
 
     /// Waits until it ends.
     pub(super) async fn wait(mut self) -> ProcessEnd {
-        while let Some(said) = self.next().await {
-            for byte in said {
+        while let Some(output) = self.next().await {
+            for byte in output {
                 self.take(byte);
             }
         }
@@ -133,15 +132,15 @@ impl HelperProcess {
     async fn next(&mut self) -> Option<Bytes> {
         loop {
             match &mut self.decoder {
-                None if !self.heard.is_empty() => return Some(self.heard.split().freeze()),
+                None if !self.received.is_empty() => return Some(self.received.split().freeze()),
                 None => {}
-                Some(decoder) => match decoder.decode(&mut self.heard) {
-                    Ok(Some(Frame::Stdout(said) | Frame::Stderr(said))) => return Some(said),
+                Some(decoder) => match decoder.decode(&mut self.received) {
+                    Ok(Some(Frame::Stdout(output) | Frame::Stderr(output))) => return Some(output),
                     Ok(Some(_)) | Err(_) => return None,
                     Ok(None) => {}
                 },
             }
-            match self.stream.read_buf(&mut self.heard).await {
+            match self.stream.read_buf(&mut self.received).await {
                 // Framed, a process that ends says so first.
                 Ok(0) => {
                     self.broken = self.decoder.is_some();

@@ -1,7 +1,7 @@
 //! Follows the log: entries after a given one, or after those in the log at the start.
 //!
-//! Since Android 5 logcat can start at a time (`-T`); earlier phones print the whole log first. Either way the first
-//! entries may already have been delivered: [`DeliveredEntries`] decides which.
+//! Logcat can start at a time (`-T`); before Android 7 it prints the whole log first. Either way the
+//! first entries may already have been delivered: [`DeliveredEntries`] decides which.
 //!
 //! Timestamps are the writers' own (`android_log_header_t`), and clocks get set back, so an entry may be later than the
 //! phone's clock. Such an entry is never taken as the newest, because everything written until then would count as old.
@@ -40,9 +40,9 @@ pub(super) async fn start(
     };
     // `exec`, so that logcat itself notices when nobody listens any more.
     let mut line = ShellCommand::new("exec logcat -v threadtime");
-    // Phones without shell v2 are older than Android 7. Some of them have `-T`, but we do not check and go without.
+    // Some phones before Android 7 have no `-T`.
     if let Some(time) = known.time()
-        && !phone.is_old().await?
+        && phone.legacy.is_none()
     {
         // `2024-09-01T12:13:14.123000` as logcat parses it; it prints and compares milliseconds here.
         let (date, time) = time.split_once('T').unwrap_or((time, ""));
