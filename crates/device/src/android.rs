@@ -1,14 +1,14 @@
 //! Android over ADB. One file per subject, with each command next to the parser of its output.
 //!
 //! Start with [`Android`], which runs shell commands and maps transport errors. Then see
-//! [`ui`](mod@ui) for trees; `screen` for screenshots; `display` for sizes; `rotation` for rotation;
-//! `input` for touches and text; `apps`, `launcher` and `install`; `logs`, `notifications`,
-//! `record`, `files`, `temporary_file` and `health`. `services`, `packages`, `read_range`,
-//! `intents`, `app_functions` and the `helper` are for app tools. `legacy` has what only phones
-//! before Android 7 need. Only [`shell_command`] puts text into a shell command, and it quotes.
-//! Nothing here remembers a screen. An operation waits only for an effect that it started itself:
-//! the helper's start, the screen that was woken, a recording's beginning. Each facet is implemented
-//! beside its commands and listed in [`Device::facets`].
+//! [`ui`](mod@ui) for trees; `screen` for screenshots; `display` for sizes; `rotation` for
+//! rotation; `input` for touches and text; `apps`, `launcher` and `install`; `logs`,
+//! `notifications`, `record`, `files`, `temporary_file` and `health`. `services`, `packages`,
+//! `read_range`, `intents`, `app_functions` and the `helper` are for app tools. `legacy` has what
+//! only phones before Android 7 need. Only [`shell_command`] puts text into a shell command, and it
+//! quotes. Nothing here remembers a screen. An operation waits only for an effect that it started
+//! itself: the helper's start, the screen that was woken, a recording's beginning. Each facet is
+//! implemented beside its commands and listed in [`Device::facets`].
 
 mod app_functions;
 mod app_pages;
@@ -58,11 +58,11 @@ use crate::{
 pub use helper::HelperMode;
 #[cfg(feature = "appium")]
 pub(crate) use input::key_code;
+use legacy::Legacy;
 #[cfg(feature = "appium")]
 pub(crate) use links::encoded as encoded_link;
 #[cfg(feature = "appium")]
 pub(crate) use logs::{LogLines, filter_takes};
-use legacy::Legacy;
 use shell_command::ShellCommand;
 #[cfg(feature = "appium")]
 pub(crate) use ui::read_page_source;
@@ -112,7 +112,8 @@ impl Android {
         })
     }
 
-    /// The same handle, which uses the phone's helper in this way. The default is [`HelperMode::Auto`].
+    /// The same handle, which uses the phone's helper in this way. The default is
+    /// [`HelperMode::Auto`].
     #[must_use]
     pub fn with_helper(mut self, mode: HelperMode) -> Self {
         self.helper.mode = mode;
@@ -171,8 +172,8 @@ impl CommandOutput {
         }
     }
 
-    /// The phone's error message, if any. Old phones return status 0 for everything, and on some `input` prints
-    /// exceptions with status 0, so the output counts too.
+    /// The phone's error message, if any. Old phones return status 0 for everything, and on some
+    /// `input` prints exceptions with status 0, so the output counts too.
     fn error_text(&self) -> Option<String> {
         let text = if self.err.trim().is_empty() { &self.out } else { &self.err };
         let failed = self.status.is_some_and(|status| status != 0);
@@ -183,8 +184,8 @@ impl CommandOutput {
         })
     }
 
-    /// Unexpected output of a command that should print nothing, if there is no status. The linker of Android 4.4 to 6
-    /// prints warnings about libraries at every start; they are ignored.
+    /// Unexpected output of a command that should print nothing, if there is no status. The linker
+    /// of Android 4.4 to 6 prints warnings about libraries at every start; they are ignored.
     fn unexpected(&self) -> Option<String> {
         let odd = |line: &&str| !line.trim().is_empty() && !line.starts_with("WARNING: linker:");
         let text: Vec<&str> = self.out.lines().filter(odd).collect();
@@ -192,8 +193,8 @@ impl CommandOutput {
     }
 }
 
-/// Maps a transport error. `acted` applies if the connection was lost during the call. The service name is left out: it
-/// contains the command and so any typed text, which may be a password.
+/// Maps a transport error. `acted` applies if the connection was lost during the call. The service
+/// name is left out: it contains the command and so any typed text, which may be a password.
 fn transport_error(error: adb::Error, acted: SideEffect) -> Error {
     use adb::Error as Wire;
     let acted = if error.may_have_happened() { acted } else { SideEffect::None };

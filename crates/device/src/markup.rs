@@ -1,7 +1,8 @@
 //! Parses trees written as XML, as far as the platforms agree: tags, nesting, warnings.
 //!
-//! Start with `read`, which turns text into nodes; `tag` scans a tag's attributes and `warning` describes what was wrong.
-//! The meaning of the attributes is defined elsewhere, in `android::ui` and `ios::source`.
+//! Start with `read`, which turns text into nodes; `tag` scans a tag's attributes and `warning`
+//! describes what was wrong. The meaning of the attributes is defined elsewhere, in `android::ui`
+//! and `ios::source`.
 
 mod read;
 mod tag;

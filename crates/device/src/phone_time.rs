@@ -1,11 +1,14 @@
-//! Times by a phone's own clock and time zone, as text: `2024-09-01T12:13:14`, as in [`LogEntry`](crate::LogEntry).
+//! Times by a phone's own clock and time zone, as text: `2024-09-01T12:13:14`, as in
+//! [`LogEntry`](crate::LogEntry).
 //!
-//! They are compared with each other only, never with our clock. Changes of the clock for summer are ignored.
+//! They are compared with each other only, never with our clock. Changes of the clock for summer
+//! are ignored.
 
 /// The time at that many seconds after 1970 by the phone's own clock.
 pub fn time_at(seconds: i64) -> String {
     let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
-    // Days of a calendar whose years begin in March (Howard Hinnant, "chrono-compatible Low-Level Date Algorithms").
+    // Days of a calendar whose years begin in March (Howard Hinnant, "chrono-compatible Low-Level
+    // Date Algorithms").
     let shifted = days + 719_468;
     let (era, day_of_era) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
     let year_of_era =
@@ -19,8 +22,8 @@ pub fn time_at(seconds: i64) -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}")
 }
 
-/// Seconds after 1970 of such a time, with `T` or a space between date and time; without a time it is midnight. Fractions
-/// are dropped. `None` if it is not a time.
+/// Seconds after 1970 of such a time, with `T` or a space between date and time; without a time it
+/// is midnight. Fractions are dropped. `None` if it is not a time.
 pub fn seconds_at(time: &str) -> Option<i64> {
     let (date, clock) = time.trim().split_once(['T', ' ']).unwrap_or((time.trim(), "00:00"));
     let [year, month, day] = numbers(date, '-')?[..] else { return None };

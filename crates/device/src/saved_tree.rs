@@ -1,8 +1,8 @@
 //! Reads node trees from saved files: what could be read, and warnings about the rest.
 //!
-//! From a live phone only a complete tree counts; a file is read as far as it goes. Start with [`read_saved`]. The
-//! meaning of a node's attributes depends on the platform: [`android::ui`](crate::android::ui), and `ios::source` for
-//! WebDriverAgent.
+//! From a live phone only a complete tree counts; a file is read as far as it goes. Start with
+//! [`read_saved`]. The meaning of a node's attributes depends on the platform:
+//! [`android::ui`](crate::android::ui), and `ios::source` for WebDriverAgent.
 
 use bytestring::ByteString;
 
@@ -18,7 +18,8 @@ use crate::markup::{ParseWarnings, ReadNode, TreeLocation, read};
 pub struct SavedTree {
     /// The nodes that could be read.
     pub tree: Tree,
-    /// What could not be read, each kind once, in order of first occurrence. Empty if the file is fine.
+    /// What could not be read, each kind once, in order of first occurrence. Empty if the file is
+    /// fine.
     pub faults: Vec<ParseWarning>,
 }
 
@@ -30,8 +31,8 @@ pub struct NoTree {
     pub text: String,
 }
 
-/// Reads a saved dump or page source, complete or not: a broken tag costs only itself, a missing end only what is
-/// missing.
+/// Reads a saved dump or page source, complete or not: a broken tag costs only itself, a missing
+/// end only what is missing.
 ///
 /// # Errors
 /// [`NoTree`] if not a single node could be read, unless the tree is complete and empty.

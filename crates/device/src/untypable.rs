@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-/// Why a text cannot be typed on a phone. Each character is named once, in the order of the text; none, if they are
-/// withheld.
+/// Why a text cannot be typed on a phone. Each character is named once, in the order of the text;
+/// none, if they are withheld.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum UntypableText {
     /// Control characters, which no keyboard types.
@@ -43,11 +43,8 @@ impl UntypableText {
             .filter_map(|&odd| Some(format!("{} for {odd}", ascii_for(odd)?)))
             .take(NAMED)
             .collect();
-        let such_as = if written.is_empty() {
-            String::new()
-        } else {
-            format!(" ({})", written.join(", "))
-        };
+        let such_as =
+            if written.is_empty() { String::new() } else { format!(" ({})", written.join(", ")) };
         format!(
             "write the text in printable ASCII{such_as}, or tap the field first and let \
              Thumbwire's helper type it: it runs unless Thumbwire was started with `--helper off`"

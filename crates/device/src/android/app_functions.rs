@@ -1,7 +1,8 @@
-//! AppFunctions, built into Android 16: lists the functions that apps declare and calls them, with `cmd app_function`.
+//! AppFunctions, built into Android 16: lists the functions that apps declare and calls them, with
+//! `cmd app_function`.
 //!
-//! The printed JSON is returned unchanged. Source: `AppFunctionManagerServiceShellCommand.java` of Android 16 and the
-//! platform's documentation; not yet tested on a phone that has it.
+//! The printed JSON is returned unchanged. Source: `AppFunctionManagerServiceShellCommand.java` of
+//! Android 16 and the platform's documentation; not yet tested on a phone that has it.
 
 use async_trait::async_trait;
 
@@ -81,8 +82,8 @@ fn read_list(output: &CommandOutput) -> Result<String, Error> {
 }
 
 fn read_call(output: &CommandOutput) -> Result<String, Error> {
-    // For a function without a result the command prints `{}`, then keeps waiting and prints "Timed out" ten seconds
-    // later.
+    // For a function without a result the command prints `{}`, then keeps waiting and prints "Timed
+    // out" ten seconds later.
     if let Some(json) = json(output) {
         return Ok(json.to_owned());
     }

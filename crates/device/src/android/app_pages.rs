@@ -18,9 +18,10 @@ fn fragments_command() -> ShellCommand {
     ShellCommand::new("dumpsys activity top")
 }
 
-/// Parses the report: `ACTIVITY PACKAGE/CLASS hash pid=N`, then the activity's state, then its fragment managers, each with
-/// `Added Fragments:` and a line `#0: Class{hash …}` per fragment (`FragmentManager.dump` of AOSP and AndroidX). An activity
-/// that is not resumed is behind another one.
+/// Parses the report: `ACTIVITY PACKAGE/CLASS hash pid=N`, then the activity's state, then its
+/// fragment managers, each with `Added Fragments:` and a line `#0: Class{hash …}` per fragment
+/// (`FragmentManager.dump` of AOSP and AndroidX). An activity that is not resumed is behind another
+/// one.
 fn read_fragments(said: &str, app: &AppId) -> Vec<String> {
     let mut out = Vec::new();
     let (mut shown, mut listed) = (false, false);
@@ -57,7 +58,8 @@ mod tests {
         );
     }
 
-    /// The form of Android 4.4 (`FragmentManagerImpl.dump`), with a report of another app in front of it.
+    /// The form of Android 4.4 (`FragmentManagerImpl.dump`), with a report of another app in front
+    /// of it.
     #[test]
     fn fragments_of_the_app_are_read() {
         check(

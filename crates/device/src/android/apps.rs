@@ -9,9 +9,10 @@ use crate::app_name::check_name;
 use crate::error::excerpt;
 use crate::{App, AppData, AppId, AppPermissions, Error};
 
-/// Starts an app at its launcher entry, as the launcher does. `am start` needs the entry's name, which `cmd package` knows
-/// since Android 7. Where it does not (an older phone; an app with several entries, for which it names the platform's
-/// chooser), `monkey` finds one, but it is a Java program that takes a second to start.
+/// Starts an app at its launcher entry, as the launcher does. `am start` needs the entry's name,
+/// which `cmd package` knows since Android 7. Where it does not (an older phone; an app with
+/// several entries, for which it names the platform's chooser), `monkey` finds one, but it is a
+/// Java program that takes a second to start.
 pub(super) fn launch_command(app: &AppId) -> Result<ShellCommand, Error> {
     let entry = ShellCommand::new("entry=$(cmd package resolve-activity --brief").arg(&app.0)?;
     let start = entry.then("2>/dev/null | tail -n 1 2>/dev/null); case $entry in").arg(&app.0)?;
@@ -25,9 +26,10 @@ pub(super) fn launch_command(app: &AppId) -> Result<ShellCommand, Error> {
     Ok(monkey.then("-c android.intent.category.LAUNCHER 1 ;; esac"))
 }
 
-/// Parses the output of [`launch_command`]. `am start` prints what it starts, then an error if there was one. `monkey`
-/// prints "Events injected: 1" on success; on old phones it always exits with status 0. Its message about no activities
-/// comes for an app that is missing, disabled, or has no launcher entry.
+/// Parses the output of [`launch_command`]. `am start` prints what it starts, then an error if
+/// there was one. `monkey` prints "Events injected: 1" on success; on old phones it always exits
+/// with status 0. Its message about no activities comes for an app that is missing, disabled, or
+/// has no launcher entry.
 pub(super) fn read_launch(app: &AppId, output: &CommandOutput) -> Result<String, Error> {
     let all = format!("{}\n{}", output.out, output.err);
     if all.contains("No activities found to run") {
@@ -36,14 +38,15 @@ pub(super) fn read_launch(app: &AppId, output: &CommandOutput) -> Result<String,
     let failed = |line: &str| line.starts_with("Error") || line.contains("Exception");
     let started = |line: &str| line == "Events injected: 1" || line.starts_with("Starting: Intent");
     let mut lines = all.lines().map(str::trim);
-    match lines.clone().any(started) && !lines.any(failed) {
-        true => Ok(output.out.clone()),
-        false => Err(Error::Failed { what: "start the app", text: excerpt(all) }),
+    if lines.clone().any(started) && !lines.any(failed) {
+        Ok(output.out.clone())
+    } else {
+        Err(Error::Failed { what: "start the app", text: excerpt(all) })
     }
 }
 
-/// Stops an app. Android prints nothing, whether the app was running or not installed at all, so the command also asks
-/// for its path.
+/// Stops an app. Android prints nothing, whether the app was running or not installed at all, so
+/// the command also asks for its path.
 pub(super) fn stop_command(app: &AppId) -> Result<ShellCommand, Error> {
     ShellCommand::new("pm path").arg(&app.0)?.then("; am force-stop").arg(&app.0)
 }
@@ -72,8 +75,8 @@ fn clear_command(app: &AppId) -> Result<ShellCommand, Error> {
     ShellCommand::new("pm clear").arg(&app.0)
 }
 
-/// Parses `pm clear`: "Success", or "Failed", with status 0 on old phones (`Pm.java`, `runClear`). It fails if the app
-/// is not installed or must not be cleared.
+/// Parses `pm clear`: "Success", or "Failed", with status 0 on old phones (`Pm.java`, `runClear`).
+/// It fails if the app is not installed or must not be cleared.
 fn read_clear(app: &AppId, output: &CommandOutput) -> Result<(), Error> {
     if output.out.lines().any(|line| line.trim() == "Success") {
         return Ok(());

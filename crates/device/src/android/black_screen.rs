@@ -1,8 +1,9 @@
 //! Asks the phone why a screenshot is black. Runs once, and only for black screenshots.
 //!
-//! Android excludes windows with FLAG_SECURE from screenshots, and a screen that is off gives a black one. Sources:
-//! `WindowManager.LayoutParams` (0x2000 is FLAG_SECURE; the dump has `fl=#hex` on old phones, `fl=… FLAG_SECURE …`
-//! later and `fl=… SECURE …` since about Android 10), `PowerManagerService.dump` (`mWakefulness=`).
+//! Android excludes windows with FLAG_SECURE from screenshots, and a screen that is off gives a
+//! black one. Sources: `WindowManager.LayoutParams` (0x2000 is FLAG_SECURE; the dump has `fl=#hex`
+//! on old phones, `fl=… FLAG_SECURE …` later and `fl=… SECURE …` since about Android 10),
+//! `PowerManagerService.dump` (`mWakefulness=`).
 
 use super::front::is_off;
 use super::screen::capture_failed;

@@ -1,7 +1,7 @@
 //! The built-in display: its size, rotation and panel.
 //!
-//! A phone may have several: an outer one, a car's dashboard, one that exists only for a recording. Everything here is
-//! about Android's display 0, the default one. Start with [`read_display`].
+//! A phone may have several: an outer one, a car's dashboard, one that exists only for a recording.
+//! Everything here is about Android's display 0, the default one. Start with [`read_display`].
 
 use std::sync::atomic::Ordering;
 
@@ -17,26 +17,29 @@ impl Android {
         read_display(&self.displays().await?)
     }
 
-    /// The window manager's report on its displays. Before Android 4.2 there is no such part of it; the size is in the
-    /// whole report.
+    /// The window manager's report on its displays. Before Android 4.2 there is no such part of it;
+    /// the size is in the whole report.
     pub(super) async fn displays(&self) -> Result<CommandOutput, Error> {
         let output = self.ask(displays_command()).await?;
-        match output.out.contains("Bad window command") {
-            true => self.ask(windows_command()).await,
-            false => Ok(output),
+        if output.out.contains("Bad window command") {
+            self.ask(windows_command()).await
+        } else {
+            Ok(output)
         }
     }
 
-    /// The rotation of the built-in display in quarter turns, and its size in that rotation; `None` if not reported.
+    /// The rotation of the built-in display in quarter turns, and its size in that rotation; `None`
+    /// if not reported.
     pub(super) async fn viewport(&self) -> Result<Option<(u8, Size)>, Error> {
         Ok(find_viewport(&self.ask(viewports_command()).await?.out))
     }
 
-    /// Returns the output of a `screencap` without a display argument, for the panel that shows the built-in display.
+    /// Returns the output of a `screencap` without a display argument, for the panel that shows the
+    /// built-in display.
     ///
-    /// A phone with several panels warns that it used the first one found (`screencap.cpp` in AOSP; capture of a Pixel
-    /// Fold). From then on the panel is passed explicitly. It changes when such a phone is folded, so it is looked up
-    /// each time.
+    /// A phone with several panels warns that it used the first one found (`screencap.cpp` in AOSP;
+    /// capture of a Pixel Fold). From then on the panel is passed explicitly. It changes when such
+    /// a phone is folded, so it is looked up each time.
     pub(super) async fn capture(&self, screencap: ShellCommand) -> Result<Bytes, Error> {
         let mut unnamed = None;
         if !self.several_panels.load(Ordering::Relaxed) {
@@ -50,7 +53,8 @@ impl Android {
         let viewports = self.ask(viewports_command()).await?;
         match (find_panel(&viewports.out), unnamed) {
             (Some(panel), _) => self.fetch(screencap.then("-d").arg(panel)?).await,
-            // Newer phones list the panel in use first (`SurfaceFlinger::getPhysicalDisplayIdsLocked` in AOSP).
+            // Newer phones list the panel in use first
+            // (`SurfaceFlinger::getPhysicalDisplayIdsLocked` in AOSP).
             (None, Some(said)) => Ok(said),
             (None, None) => self.fetch(screencap).await,
         }
@@ -72,8 +76,8 @@ fn viewports_command() -> ShellCommand {
 /// The id of the panel that shows display 0, as accepted by `screencap -d`.
 ///
 /// `mViewports=[DisplayViewport{type=INTERNAL, valid=true, isActive=true, displayId=0,
-/// uniqueId='local:4619827677550801152', …}, …]` (capture of a Xiaomi Pad 6; two viewports on a Pixel 10 Pro Fold).
-/// Android 9 and 10 omit `isActive`.
+/// uniqueId='local:4619827677550801152', …}, …]` (capture of a Xiaomi Pad 6; two viewports on a
+/// Pixel 10 Pro Fold). Android 9 and 10 omit `isActive`.
 fn find_panel(text: &str) -> Option<&str> {
     let line = text.lines().find(|line| line.trim_start().starts_with("mViewports=["))?;
     let viewports = line.split("DisplayViewport{").skip(1);
@@ -85,8 +89,9 @@ fn find_panel(text: &str) -> Option<&str> {
     })
 }
 
-/// Rotation and size of the default viewport, as Android 4.2 to 8 report it: `mDefaultViewport=DisplayViewport{valid=true,
-/// displayId=0, orientation=1, logicalFrame=Rect(0, 0 - 800, 480), …}` (capture of a real Android 4.4.4).
+/// Rotation and size of the default viewport, as Android 4.2 to 8 report it:
+/// `mDefaultViewport=DisplayViewport{valid=true, displayId=0, orientation=1, logicalFrame=Rect(0, 0
+/// - 800, 480), …}` (capture of a real Android 4.4.4).
 fn find_viewport(text: &str) -> Option<(u8, Size)> {
     let viewport = text.split_once("mDefaultViewport=DisplayViewport{")?.1;
     let viewport = viewport.lines().next()?;
@@ -97,7 +102,8 @@ fn find_viewport(text: &str) -> Option<(u8, Size)> {
     (rotation < 4).then_some((rotation, size))
 }
 
-/// Prints the window manager's displays. Unlike `wm size`, this has the size in the current rotation.
+/// Prints the window manager's displays. Unlike `wm size`, this has the size in the current
+/// rotation.
 pub(super) fn displays_command() -> ShellCommand {
     ShellCommand::new("dumpsys window displays")
 }
@@ -112,7 +118,8 @@ fn windows_command() -> ShellCommand {
 pub(super) struct Display {
     /// Size in the current rotation.
     pub(super) size: Size,
-    /// Size at rotation 0: portrait on a phone, landscape on many tablets. Includes an override by `wm size`.
+    /// Size at rotation 0: portrait on a phone, landscape on many tablets. Includes an override by
+    /// `wm size`.
     pub(super) natural: Size,
     /// Dots per inch, if reported. Includes an override by `wm density`.
     pub(super) density: Option<u32>,
@@ -138,9 +145,10 @@ fn orientation_of(size: Size) -> Orientation {
 
 /// Parses the window manager's entry for display 0, wherever it is in the list.
 ///
-/// The line is the same from Android 4.4 to 16: `init=1080x2400 420dpi base=540x1200 320dpi cur=1200x540 …`, with
-/// `base=` only if size or density are overridden (`DisplayContent.dump` in AOSP, and captures). Before Android 4.2 there
-/// is one display and one line: `Display: init=480x800 base=480x800 cur=800x480 …`.
+/// The line is the same from Android 4.4 to 16: `init=1080x2400 420dpi base=540x1200 320dpi
+/// cur=1200x540 …`, with `base=` only if size or density are overridden (`DisplayContent.dump` in
+/// AOSP, and captures). Before Android 4.2 there is one display and one line: `Display:
+/// init=480x800 base=480x800 cur=800x480 …`.
 pub(super) fn read_display(output: &CommandOutput) -> Result<Display, Error> {
     find_display(&output.out).ok_or_else(|| Error::Unreadable {
         command: displays_command().as_str().into(),
@@ -220,7 +228,8 @@ mod tests {
 
     #[test]
     fn size_follows_the_rotation() {
-        // Android 4.4.4 (captures 038 and 436), a Pixel 9 Pro Fold with Android 16 (open and rotated), an override.
+        // Android 4.4.4 (captures 038 and 436), a Pixel 9 Pro Fold with Android 16 (open and
+        // rotated), an override.
         let upright = "  Display: mDisplayId=0\r\n    init=480x800 240dpi cur=480x800 app=480x764 rng=480x442-746x726\r\n";
         check(upright, (480, 800, 480, 800, Some(240)));
         let turned = "  Display: mDisplayId=0\n    init=480x800 240dpi cur=800x480 app=746x480\n";
@@ -248,7 +257,8 @@ mod tests {
 
     #[test]
     fn panel_of_the_built_in_display_is_found() {
-        // A Xiaomi Pad 6 with Android 14 (capture); an open Pixel 10 Pro Fold, in both orders; an older format.
+        // A Xiaomi Pad 6 with Android 14 (capture); an open Pixel 10 Pro Fold, in both orders; an
+        // older format.
         let one = "  mViewports=[DisplayViewport{type=INTERNAL, valid=true, isActive=true, displayId=0, uniqueId='local:4630946922172900481', physicalPort=129, orientation=0, logicalFrame=Rect(0, 0 - 1800, 2880)}]\n";
         assert_eq!(find_panel(one), Some("4630946922172900481"));
         let open = "DisplayViewport{type=INTERNAL, valid=true, isActive=true, displayId=0, uniqueId='local:4619827677550801152', physicalPort=0}";

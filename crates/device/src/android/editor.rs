@@ -1,7 +1,9 @@
-//! What the input method knows about the text field with the focus: a tenth of a second instead of a dump's seconds.
+//! What the input method knows about the text field with the focus: a tenth of a second instead of
+//! a dump's seconds.
 //!
-//! `dumpsys input_method` has the state of the app that is being typed into: its field, the field's hint, and the
-//! selection. A dump on a phone before Android 14 cannot tell a hint from a text, and none tells where the cursor is.
+//! `dumpsys input_method` has the state of the app that is being typed into: its field, the field's
+//! hint, and the selection. A dump on a phone before Android 14 cannot tell a hint from a text, and
+//! none tells where the cursor is.
 
 use super::windows::{braced, title};
 use super::{Android, CommandOutput, ShellCommand};
@@ -19,10 +21,12 @@ impl Android {
     }
 }
 
-/// Parses the report; `None` if no field is connected, or the phone does not print the client's state.
+/// Parses the report; `None` if no field is connected, or the phone does not print the client's
+/// state.
 ///
-/// The client's part (`InputMethodManager.dump`) comes first: `mServedView=CLASS{hash FLAGS BOUNDS #id app:id/NAME}`, the
-/// `EditorInfo` with `inputType`, `hintText` and `packageName`, and `mCursorSelStart`. The keyboard's own copy follows.
+/// The client's part (`InputMethodManager.dump`) comes first: `mServedView=CLASS{hash FLAGS BOUNDS
+/// #id app:id/NAME}`, the `EditorInfo` with `inputType`, `hintText` and `packageName`, and
+/// `mCursorSelStart`. The keyboard's own copy follows.
 pub(super) fn read_editor(text: &str) -> Option<Editor> {
     let start = text.find("Input method client state")?;
     let client = &text[start..];

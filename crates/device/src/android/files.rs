@@ -1,8 +1,10 @@
-//! Files on the phone, by the sync service, `screencap` and `rm`. Parts of files are read in `read_range`.
+//! Files on the phone, by the sync service, `screencap` and `rm`. Parts of files are read in
+//! `read_range`.
 //!
 //! A file is written under another name and then renamed, so that it appears whole or not at all.
 //!
-//! They are sent uncompressed: screenshots and recordings, the usual files here, do not compress further.
+//! They are sent uncompressed: screenshots and recordings, the usual files here, do not compress
+//! further.
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -14,7 +16,8 @@ use super::temporary_file::{TemporaryFile, remove_command};
 use super::{Android, ShellCommand, transport_error};
 use crate::{DeviceFiles, Error, FileDetails, FileKind, ScreenshotFiles, SideEffect};
 
-/// A regular file that its owner and group may write and others read: what `adb push` makes of an ordinary file.
+/// A regular file that its owner and group may write and others read: what `adb push` makes of an
+/// ordinary file.
 const MODE: u32 = 0o100_644;
 
 #[async_trait]
@@ -120,10 +123,7 @@ impl Android {
             adb::Error::Local { reason, .. } => unreadable(reason),
             error => transport_error(error, SideEffect::None),
         })?;
-        match pushed == length {
-            true => Ok(()),
-            false => Err(shorter(pushed, length)),
-        }
+        if pushed == length { Ok(()) } else { Err(shorter(pushed, length)) }
     }
 }
 
@@ -135,9 +135,10 @@ pub(super) fn unreadable(reason: String) -> Error {
 
 /// The error for a file that the phone does not write; it has removed what it had.
 fn not_written(text: &str) -> Error {
-    let next = match text.contains("No space left") {
-        true => "free storage on the phone",
-        false => "choose another folder",
+    let next = if text.contains("No space left") {
+        "free storage on the phone"
+    } else {
+        "choose another folder"
     };
     Error::Refused { what: "file", reason: format!("the phone cannot write it: {text}; {next}") }
 }
@@ -165,8 +166,8 @@ fn kind(mode: u32) -> FileKind {
     }
 }
 
-/// Renames a file, replacing another one. Both paths are absolute, so neither can be an option: the `mv` of Android 4.4 has
-/// no `--`. It asks nothing, because its input is not a terminal.
+/// Renames a file, replacing another one. Both paths are absolute, so neither can be an option: the
+/// `mv` of Android 4.4 has no `--`. It asks nothing, because its input is not a terminal.
 fn rename_command(from: &str, to: &str) -> Result<ShellCommand, Error> {
     ShellCommand::new("mv").arg(from)?.arg(to)
 }

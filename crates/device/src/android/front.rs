@@ -1,7 +1,7 @@
 //! What is in front: the window with the focus, or what keeps a person from using it.
 //!
-//! Begin with [`read_front`]. The power manager and the window manager are asked in one round trip. A window is named by
-//! its title; its type tells whether it belongs to an app.
+//! Begin with [`read_front`]. The power manager and the window manager are asked in one round trip.
+//! A window is named by its title; its type tells whether it belongs to an app.
 
 use super::windows::{Window, braced, title, windows};
 use super::{Android, CommandOutput, ShellCommand, display};
@@ -31,9 +31,9 @@ impl Android {
 
 /// Parses the output of both reports; `None` if it tells nothing about windows.
 ///
-/// The focus is in `mCurrentFocus=Window{hash u0 TITLE}`, or `null` during a window change; then the focused app's record
-/// names the next one. Since Android 10 each display has its own focus (`DisplayContent.dump` in AOSP); the built-in
-/// display's counts.
+/// The focus is in `mCurrentFocus=Window{hash u0 TITLE}`, or `null` during a window change; then
+/// the focused app's record names the next one. Since Android 10 each display has its own focus
+/// (`DisplayContent.dump` in AOSP); the built-in display's counts.
 pub(super) fn read_front(text: &str) -> Option<Front> {
     if is_off(text) {
         return Some(Front::ScreenOff);
@@ -46,9 +46,10 @@ pub(super) fn read_front(text: &str) -> Option<Front> {
     let behind = || values(output, "mFocusedApp=").find_map(component);
     let focus = values(output, "mCurrentFocus=").find_map(braced);
     let Some(focus) = focus else {
-        return Some(match is_locked(text) {
-            true => Front::Keyguard,
-            false => behind().map_or(Front::Unknown, Front::App),
+        return Some(if is_locked(text) {
+            Front::Keyguard
+        } else {
+            behind().map_or(Front::Unknown, Front::App)
         });
     };
     let title = title(focus);
@@ -67,14 +68,15 @@ pub(super) fn read_front(text: &str) -> Option<Front> {
 
 const LONGEST_TITLE: usize = 200;
 
-/// Whether a window without an app in its title belongs to one: a popup is titled `PopupWindow:hash`.
+/// Whether a window without an app in its title belongs to one: a popup is titled
+/// `PopupWindow:hash`.
 fn is_of_app(text: &str, focus: &str, title: &str) -> bool {
     let listed = windows(text).into_iter().find(|window| window.text == focus);
     listed.as_ref().and_then(Window::is_of_app).unwrap_or(title.starts_with("PopupWindow:"))
 }
 
-/// Whether the power manager reports that the screen shows nothing. Dozing is the always-on display, which shows a
-/// clock at most. Source: `PowerManagerService.dump`.
+/// Whether the power manager reports that the screen shows nothing. Dozing is the always-on
+/// display, which shows a clock at most. Source: `PowerManagerService.dump`.
 pub(super) fn is_off(text: &str) -> bool {
     match values(text, "mWakefulness=").next() {
         Some(state) => matches!(state.trim(), "Asleep" | "Dozing"),
@@ -82,8 +84,9 @@ pub(super) fn is_off(text: &str) -> bool {
     }
 }
 
-/// Whether the window manager's policy reports that the keyguard is showing: `mShowingLockscreen` up to Android 7,
-/// `isKeyguardShowing` since 10, and the state of `KeyguardServiceDelegate` since 8.
+/// Whether the window manager's policy reports that the keyguard is showing: `mShowingLockscreen`
+/// up to Android 7, `isKeyguardShowing` since 10, and the state of `KeyguardServiceDelegate` since
+/// 8.
 fn is_locked(text: &str) -> bool {
     let marks = ["mShowingLockscreen=true", "isKeyguardShowing=true", "mIsShowing=true"];
     let mut words = text.split_whitespace();

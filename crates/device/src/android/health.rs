@@ -46,9 +46,9 @@ fn power_command() -> ShellCommand {
     ShellCommand::new("dumpsys power")
 }
 
-/// Parses whether the screen is on. `mWakefulness` is in the report since Android 4.2; only `Awake` accepts touches
-/// (`PowerManagerInternal.wakefulnessToString`). If a vendor removed it, the display's own state is there since Android
-/// 5.
+/// Parses whether the screen is on. `mWakefulness` is in the report since Android 4.2; only `Awake`
+/// accepts touches (`PowerManagerInternal.wakefulnessToString`). If a vendor removed it, the
+/// display's own state is there since Android 5.
 fn read_power(text: &str) -> Result<String, String> {
     let value = |name: &str| {
         let line = text.lines().find_map(|line| line.trim().strip_prefix(name))?;
@@ -65,16 +65,17 @@ fn read_power(text: &str) -> Result<String, String> {
     }
 }
 
-/// Prints whether `uiautomator` exists, then all processes with their arguments. The `ps` of phones before Android 8
-/// has no fields and lists all processes by default.
+/// Prints whether `uiautomator` exists, then all processes with their arguments. The `ps` of phones
+/// before Android 8 has no fields and lists all processes by default.
 fn tools_command() -> ShellCommand {
     ShellCommand::new(
         "[ -f /system/bin/uiautomator ] && echo found; ps -A -o ARGS 2>/dev/null || ps",
     )
 }
 
-/// Parses whether trees can be read. The phone serves one tool at a time (`UiAutomation`): another tool blocks it while
-/// it runs. Our own `uiautomator`, if it happens to be running right now, cannot be distinguished and counts too.
+/// Parses whether trees can be read. The phone serves one tool at a time (`UiAutomation`): another
+/// tool blocks it while it runs. Our own `uiautomator`, if it happens to be running right now,
+/// cannot be distinguished and counts too.
 fn read_tools(text: &str) -> Result<String, String> {
     let mut lines = text.lines().map(str::trim);
     if lines.next() != Some("found") {
@@ -88,9 +89,9 @@ fn read_tools(text: &str) -> Result<String, String> {
     }
 }
 
-/// Parts of the names of processes that hold `UiAutomation`: Android's own `uiautomator`, the servers of Appium
-/// (`io.appium.uiautomator2.server`) and of openatx (`com.github.uiautomator`, later `com.wetest.uia2.Main`), Maestro,
-/// Poco.
+/// Parts of the names of processes that hold `UiAutomation`: Android's own `uiautomator`, the
+/// servers of Appium (`io.appium.uiautomator2.server`) and of openatx (`com.github.uiautomator`,
+/// later `com.wetest.uia2.Main`), Maestro, Poco.
 const HOLDERS: [&str; 4] = ["uiautomator", "wetest.uia2", "dev.mobile.maestro", "pocoservice"];
 
 /// The word of a line of `ps` that names such a process.
@@ -100,8 +101,8 @@ fn find_holder(line: &str) -> Option<&str> {
 }
 
 impl Android {
-    /// The error of a dump that another tool may have prevented, with which tool it is. If the phone
-    /// does not say, only typical ones are named.
+    /// The error of a dump that another tool may have prevented, with which tool it is. If the
+    /// phone does not say, only typical ones are named.
     pub(super) async fn name_holder(&self, text: String) -> Error {
         let tools = self.ask(tools_command()).await.map(|output| output.out).unwrap_or_default();
         let text = format!("{text}. {}", holder_advice(&tools));

@@ -73,11 +73,12 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// How long the helper may take to listen, and then to reply to the handshake.
 const STARTING: Duration = Duration::from_secs(5);
 
-/// How long another tool may hold UiAutomation before we give up, and an app may take to open its window. Another Thumbwire's
-/// helper lets it go three seconds after its last use.
+/// How long another tool may hold UiAutomation before we give up, and an app may take to open its
+/// window. Another Thumbwire's helper lets it go three seconds after its last use.
 const AUTOMATION: Duration = Duration::from_millis(3_500);
 
-/// Extra time for the whole start, so that a phone that stopped responding cannot block callers forever.
+/// Extra time for the whole start, so that a phone that stopped responding cannot block callers
+/// forever.
 const UNTIL_GIVEN_UP: Duration = Duration::from_secs(15);
 
 /// How much longer than the helper itself we wait for its reply.
@@ -94,8 +95,8 @@ const PROTOCOL: u64 = 1;
 pub enum HelperMode {
     /// It is not used: what needs it fails with [`Error::HelperMissing`].
     Off,
-    /// It is pushed to the phone, if the phone does not have this version, and started by the first operation that gains
-    /// from it. If that fails, shell commands do what they can.
+    /// It is pushed to the phone, if the phone does not have this version, and started by the first
+    /// operation that gains from it. If that fails, shell commands do what they can.
     #[default]
     Auto,
     /// The same, but what the helper should have done fails.
@@ -103,8 +104,8 @@ pub enum HelperMode {
 }
 
 impl Android {
-    /// Starts a service with a callback and waits up to `limit` for its reply. If the app may not be started from the
-    /// background, lifts that restriction for some seconds and retries.
+    /// Starts a service with a callback and waits up to `limit` for its reply. If the app may not
+    /// be started from the background, lifts that restriction for some seconds and retries.
     pub(super) async fn call_by_helper(
         &self,
         request: &ServiceRequest,
@@ -172,12 +173,13 @@ impl Android {
         }
     }
 
-    /// Asks the helper for an operation that shell commands can do, too. `None` if they have to do it: the helper is off,
-    /// did not start or does not know the operation, and nothing has happened. The reason is logged once.
+    /// Asks the helper for an operation that shell commands can do, too. `None` if they have to do
+    /// it: the helper is off, did not start or does not know the operation, and nothing has
+    /// happened. The reason is logged once.
     ///
     /// # Errors
-    /// What the helper says about the operation, or that its reply was lost after it may have acted. With
-    /// [`HelperMode::Require`], also why the helper cannot be used.
+    /// What the helper says about the operation, or that its reply was lost after it may have
+    /// acted. With [`HelperMode::Require`], also why the helper cannot be used.
     async fn try_helper<R: DeserializeOwned>(
         &self,
         operation: Operation,
@@ -219,7 +221,8 @@ impl Android {
         self.without_helper(error)
     }
 
-    /// The connection to the helper, if it is up or comes up soon, and has the operation; a start that takes longer goes on.
+    /// The connection to the helper, if it is up or comes up soon, and has the operation; a start
+    /// that takes longer goes on.
     async fn helper_if_ready(
         &self,
         operation: Operation,
@@ -255,8 +258,8 @@ impl Android {
         Ok(None)
     }
 
-    /// Has the helper let UiAutomation go: before a program that needs it, and before the rotation changes, which it would
-    /// put back.
+    /// Has the helper let UiAutomation go: before a program that needs it, and before the rotation
+    /// changes, which it would put back.
     pub(super) async fn release_ui_automation(&self) {
         const RELEASE: Operation = Operation {
             op: "release",
@@ -276,7 +279,8 @@ impl Android {
         }
     }
 
-    /// The connection to the helper; starts it if it is not running. `needs` is what is impossible without it.
+    /// The connection to the helper; starts it if it is not running. `needs` is what is impossible
+    /// without it.
     async fn helper(&self, needs: &'static str) -> Result<Arc<Connection>, Error> {
         if self.helper.mode == HelperMode::Off {
             return Err(absent(needs));
@@ -298,8 +302,10 @@ impl Android {
                         (Arc::clone(&self.transport), self.helper.state.clone());
                     let this_start = start.clone();
                     let task = tokio::spawn(async move {
-                        let starting =
-                            timeout(limit + UNTIL_GIVEN_UP, start_and_connect(&*transport, is_legacy, limit));
+                        let starting = timeout(
+                            limit + UNTIL_GIVEN_UP,
+                            start_and_connect(&*transport, is_legacy, limit),
+                        );
                         let late =
                             || HelperUnavailable::Failed("the phone does not respond".into());
                         let result = starting.await.unwrap_or_else(|_| Err(late())).map(Arc::new);
@@ -349,7 +355,8 @@ struct Operation {
     limit: Duration,
     /// Whether it changes the phone, so that nobody else may do it after its reply was lost.
     acts: bool,
-    /// Error codes after which nothing was done and shell commands may do better, besides `unsupported`.
+    /// Error codes after which nothing was done and shell commands may do better, besides
+    /// `unsupported`.
     left_to_shell: &'static [&'static str],
 }
 

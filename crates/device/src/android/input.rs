@@ -30,7 +30,8 @@ pub(super) fn touch_command(gesture: Gesture, level: u32) -> Option<ShellCommand
         Gesture::DoubleTap { at } if level >= FAST_INPUT => {
             tap(tap(ShellCommand::new("input tap"), at).then("; sleep 0.06; input tap"), at)
         }
-        // The second program starts while the first one still does: each takes longer than a double tap may.
+        // The second program starts while the first one still does: each takes longer than a double
+        // tap may.
         Gesture::DoubleTap { at } => {
             let first = tap(ShellCommand::new("(sleep 0.1; input tap"), at);
             tap(first.then(") & input tap"), at).then("; wait")
@@ -104,10 +105,11 @@ pub(super) enum TypingPlan {
     NoKeyFor(Vec<char>),
 }
 
-/// Plans how to type a text. `input text` silently drops characters that have no key on the phone's virtual keyboard,
-/// so only printable ASCII and line breaks are typed with keys.
+/// Plans how to type a text. `input text` silently drops characters that have no key on the phone's
+/// virtual keyboard, so only printable ASCII and line breaks are typed with keys.
 ///
-/// A line break (`\n` or `\r\n`) is the Enter key; in a single-line field it submits, as on a keyboard.
+/// A line break (`\n` or `\r\n`) is the Enter key; in a single-line field it submits, as on a
+/// keyboard.
 ///
 /// # Errors
 /// [`Error::Untypable`] for control characters: no keyboard can type them.
@@ -142,7 +144,8 @@ fn distinct(text: &str, is_odd: impl Fn(char) -> bool) -> Vec<char> {
 
 /// Types one piece.
 fn text_command(piece: &str) -> Result<ShellCommand, Error> {
-    // `input` does not support `--`. It takes the next argument literally, so a leading dash is safe.
+    // `input` does not support `--`. It takes the next argument literally, so a leading dash is
+    // safe.
     ShellCommand::new("input text").arg(piece)
 }
 
@@ -242,10 +245,11 @@ pub(super) fn enter_command() -> ShellCommand {
     ShellCommand::new("input keyevent").number(ENTER)
 }
 
-/// The refusal of a phone that lets adb inject no input, or not into the app in front. Xiaomi's has a switch of its own
-/// for it. The words: `Injecting to another application requires INJECT_EVENTS permission` up to Android 11, since 12
-/// `Injecting input events requires the caller (or the source of the instrumentation, if any) to have the INJECT_EVENTS
-/// permission.` (captures of both).
+/// The refusal of a phone that lets adb inject no input, or not into the app in front. Xiaomi's has
+/// a switch of its own for it. The words: `Injecting to another application requires INJECT_EVENTS
+/// permission` up to Android 11, since 12 `Injecting input events requires the caller (or the
+/// source of the instrumentation, if any) to have the INJECT_EVENTS permission.` (captures of
+/// both).
 pub(super) fn injection_refusal(output: &CommandOutput) -> Option<Error> {
     let mut lines = output.out.lines().chain(output.err.lines());
     let line = lines.find(|line| line.contains("INJECT_EVENTS"))?;
@@ -317,10 +321,12 @@ impl TextEditing for Android {
     }
 }
 
-/// How long the helper takes for a long text (measured on Android 4.4.4: 0.23 s for 1,200 characters).
+/// How long the helper takes for a long text (measured on Android 4.4.4: 0.23 s for 1,200
+/// characters).
 const BY_HELPER: Duration = Duration::from_secs(1);
 
-/// `android.view.KeyEvent`: delete before the cursor, delete after the cursor, and keys that move the cursor.
+/// `android.view.KeyEvent`: delete before the cursor, delete after the cursor, and keys that move
+/// the cursor.
 const DEL: i32 = 67;
 const FORWARD_DEL: i32 = 112;
 const PAGE_DOWN: i32 = 93;
@@ -329,8 +335,8 @@ const MOVE_END: i32 = 123;
 /// A page of a text field shows at least so many characters.
 const PAGE: usize = 100;
 
-/// Keys per command. `input` accepts several since Android 4.4 (its usage text, in a capture); older versions press
-/// only the first.
+/// Keys per command. `input` accepts several since Android 4.4 (its usage text, in a capture);
+/// older versions press only the first.
 const KEYS: usize = 200;
 
 /// Maximum number of characters to delete in one call; no field on a screen has more.
@@ -345,8 +351,9 @@ fn delete_keys(characters: usize) -> Vec<Presses> {
     vec![(DEL, most), (FORWARD_DEL, most)]
 }
 
-/// The keys that move the cursor to the end of a field and delete before it. `MOVE_END` goes to the end of a line, and
-/// `PAGE_DOWN` to the last line; without a further page it does nothing, while an arrow would leave the field.
+/// The keys that move the cursor to the end of a field and delete before it. `MOVE_END` goes to the
+/// end of a line, and `PAGE_DOWN` to the last line; without a further page it does nothing, while
+/// an arrow would leave the field.
 fn end_keys(field: EditorSize, characters: usize) -> Vec<Presses> {
     let pages = match field {
         EditorSize::OneLine => 0,
@@ -365,8 +372,8 @@ fn press_command(keys: &[i32]) -> ShellCommand {
     keys.iter().fold(ShellCommand::new("input keyevent"), |line, &key| line.number(key))
 }
 
-/// Splits off a piece of at most `longest` bytes that `input text` types literally: it turns `%s` into a space, so the two
-/// characters must not be in the same piece.
+/// Splits off a piece of at most `longest` bytes that `input text` types literally: it turns `%s`
+/// into a space, so the two characters must not be in the same piece.
 fn split_piece(line: &str, longest: usize) -> (&str, &str) {
     let longest = line.len().min(longest).min(MAX_PIECE);
     let cut = line[..longest].find("%s").map_or(longest, |at| at + 1);

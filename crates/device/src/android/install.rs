@@ -78,7 +78,8 @@ impl Android {
     }
 }
 
-/// Sends the package. Losing the phone here is not an error: it may have answered and closed, and reading tells.
+/// Sends the package. Losing the phone here is not an error: it may have answered and closed, and
+/// reading tells.
 async fn send(
     package: &mut (dyn AsyncRead + Send + Unpin),
     length: u64,
@@ -112,9 +113,10 @@ fn stream_command(length: u64, options: InstallOptions) -> ShellCommand {
     line.then("-S").number(i64::try_from(length).unwrap_or(i64::MAX))
 }
 
-/// Parses the output of `pm install` and `pm uninstall`: a line `Success`, or `Failure [CODE: details]`. The details are
-/// missing before Android 5, and the code may be, too: Android 4.4 prints `Failure` for an app that it does not
-/// uninstall. The exit status says nothing on old phones.
+/// Parses the output of `pm install` and `pm uninstall`: a line `Success`, or `Failure [CODE:
+/// details]`. The details are missing before Android 5, and the code may be, too: Android 4.4
+/// prints `Failure` for an app that it does not uninstall. The exit status says nothing on old
+/// phones.
 fn read_result(output: &CommandOutput, what: &'static str) -> Result<(), Error> {
     let text = format!("{}\n{}", output.out, output.err);
     if text.lines().any(|line| line.trim() == "Success") {

@@ -1,8 +1,10 @@
-//! Starts a service with string extras, by `am`. The service's reply is not received; use `helper` for that.
+//! Starts a service with string extras, by `am`. The service's reply is not received; use `helper`
+//! for that.
 //!
-//! Start with [`Android::send_intent`]. If the app may not be started from the background (Android 8), a second attempt starts
-//! the service in the foreground. Only then, because a foreground service must show a notification within seconds or
-//! the phone kills its app, and not every tool does that.
+//! Start with [`Android::send_intent`]. If the app may not be started from the background (Android
+//! 8), a second attempt starts the service in the foreground. Only then, because a foreground
+//! service must show a notification within seconds or the phone kills its app, and not every tool
+//! does that.
 
 use thumbwire_adb as adb;
 use thumbwire_adb::services::shell;
@@ -13,15 +15,16 @@ use crate::{AppId, Error, ServiceRequest, SideEffect};
 
 const WHAT: &str = "starting the service";
 
-/// The longest command: adbd passes it to the shell as one argument, which Linux limits to 32 pages including the NUL
-/// (`MAX_ARG_STRLEN`).
+/// The longest command: adbd passes it to the shell as one argument, which Linux limits to 32 pages
+/// including the NUL (`MAX_ARG_STRLEN`).
 pub(super) const LONGEST_LINE: usize = (128 << 10) - 1;
 
 /// More than `am` ever prints.
 const WORDS: usize = 1 << 20;
 
 impl Android {
-    /// Starts a service. Nothing was sent if the error is [`Error::Refused`] or [`Error::NotReady`].
+    /// Starts a service. Nothing was sent if the error is [`Error::Refused`] or
+    /// [`Error::NotReady`].
     pub(super) async fn send_intent(&self, request: &ServiceRequest) -> Result<(), Error> {
         if let Some(legacy) = &self.legacy {
             legacy.check_extras(self, WHAT, &request.extras).await?;
@@ -39,8 +42,9 @@ impl Android {
         started.into_result(request)
     }
 
-    /// Allows an app to start services from the background for 15 seconds. The shell user may do so (Android's own
-    /// tests do, `ActivityManagerProcessStateTest`). The next start shows whether it worked.
+    /// Allows an app to start services from the background for 15 seconds. The shell user may do so
+    /// (Android's own tests do, `ActivityManagerProcessStateTest`). The next start shows whether it
+    /// worked.
     pub(super) async fn allow_background_start(&self, app: &AppId) -> Result<(), Error> {
         self.ask(ShellCommand::new("cmd deviceidle tempwhitelist -d 15000").arg(&app.0)?)
             .await
@@ -116,9 +120,10 @@ impl StartResult {
     }
 }
 
-/// Parses `am startservice`: `Starting service: Intent {…}` and, on failure, a line with the reason. On old phones the
-/// status is always 0 (capture `145-am-startservice`). Source of the lines: `runStartService` in AOSP's
-/// `ActivityManagerShellCommand.java`; their content comes from `ActiveServices.startServiceLocked`.
+/// Parses `am startservice`: `Starting service: Intent {…}` and, on failure, a line with the
+/// reason. On old phones the status is always 0 (capture `145-am-startservice`). Source of the
+/// lines: `runStartService` in AOSP's `ActivityManagerShellCommand.java`; their content comes from
+/// `ActiveServices.startServiceLocked`.
 fn read_start(output: &CommandOutput) -> Result<StartResult, Error> {
     let all = format!("{}\n{}", output.out, output.err);
     let begun = all.lines().any(|line| line.trim_start().starts_with("Starting service:"));

@@ -1,6 +1,7 @@
 //! The apps that the launcher shows: who handles MAIN and LAUNCHER, and the paths of all packages.
 //!
-//! Start with [`Launcher::launcher_apps`]. All questions are asked at once. What the packages contain is read elsewhere.
+//! Start with [`Launcher::launcher_apps`]. All questions are asked at once. What the packages
+//! contain is read elsewhere.
 
 use std::collections::HashMap;
 use std::pin::pin;
@@ -24,8 +25,8 @@ const MAX_CLASSES: usize = 64;
 
 #[async_trait]
 impl Launcher for Android {
-    /// A helper knows the labels. While it is slow to answer, as at its start, the packages are asked for, too, and the
-    /// first answer counts.
+    /// A helper knows the labels. While it is slow to answer, as at its start, the packages are
+    /// asked for, too, and the first answer counts.
     async fn launcher_apps(&self) -> Result<LauncherApps, Error> {
         let mut helper = pin!(self.labelled_apps());
         let mut labelled = timeout(HELPER_ALONE, &mut helper).await.ok();
@@ -69,8 +70,9 @@ pub(super) fn files_command() -> ShellCommand {
     ShellCommand::new("pm list packages -f")
 }
 
-/// The language that the user chose, else the one that the phone came with, each on its line; before Android 6 language
-/// and country are separate (`LocaleManager` and `AndroidRuntime.cpp` of AOSP).
+/// The language that the user chose, else the one that the phone came with, each on its line;
+/// before Android 6 language and country are separate (`LocaleManager` and `AndroidRuntime.cpp` of
+/// AOSP).
 pub(super) fn language_command() -> ShellCommand {
     ShellCommand::new(
         "getprop persist.sys.locale; getprop persist.sys.language; getprop persist.sys.country; \
@@ -102,7 +104,8 @@ fn read_language(output: &CommandOutput) -> String {
     joined(first, parts.find(is_region).unwrap_or_default())
 }
 
-/// The apps of these activities, with their packages. An app whose package is not listed is left out.
+/// The apps of these activities, with their packages. An app whose package is not listed is left
+/// out.
 pub(super) fn join(
     found: Vec<Component>,
     files: &CommandOutput,

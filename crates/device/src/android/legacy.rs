@@ -2,10 +2,10 @@
 //! is the laboratory's.
 //!
 //! [`Legacy::of`] decides once, when a phone is opened. Such a phone has no shell v2, so that its
-//! commands have no exit status and share one stream; before Android 5 it has no `exec:` either, and
-//! all output comes through a terminal. `pm`, `am` and `input` are Java programs that take a second
-//! each to start, so `dumpsys` answers where it can. The rest of the driver reads as if all phones
-//! were newer, and asks [`Android::legacy`](super::Android) where one is not.
+//! commands have no exit status and share one stream; before Android 5 it has no `exec:` either,
+//! and all output comes through a terminal. `pm`, `am` and `input` are Java programs that take a
+//! second each to start, so `dumpsys` answers where it can. The rest of the driver reads as if all
+//! phones were newer, and asks [`Android::legacy`](super::Android) where one is not.
 
 mod apps;
 mod install;
@@ -24,12 +24,12 @@ use thumbwire_adb::{self as adb, Features, Stream, Transport};
 use super::{Android, ShellCommand};
 use crate::Error;
 
-/// How long the first start of a Java program may take on Android 4.4, which compiles the platform's
-/// classes for it (measured: 10 s).
+/// How long the first start of a Java program may take on Android 4.4, which compiles the
+/// platform's classes for it (measured: 10 s).
 pub(super) const FIRST_START: Duration = Duration::from_secs(20);
 
-/// How long a recording may take to find out that it cannot begin. A real Android 4.4.4, emulated in
-/// software, needs 580 ms to notice that it has no encoder.
+/// How long a recording may take to find out that it cannot begin. A real Android 4.4.4, emulated
+/// in software, needs 580 ms to notice that it has no encoder.
 pub(super) const RECORDING_BEGINS: Duration = Duration::from_millis(1_500);
 
 /// The first API level whose programs do not run on Dalvik.
@@ -66,9 +66,9 @@ impl Legacy {
         Ok(undo_terminal(&output).into())
     }
 
-    /// Refuses extras that `am` would garble: before Android 5 programs run on Dalvik, which garbles
-    /// characters above U+FFFF in arguments and appends whatever follows them in memory (measured on
-    /// Android 4.4.4).
+    /// Refuses extras that `am` would garble: before Android 5 programs run on Dalvik, which
+    /// garbles characters above U+FFFF in arguments and appends whatever follows them in memory
+    /// (measured on Android 4.4.4).
     pub(super) async fn check_extras(
         &self,
         device: &Android,

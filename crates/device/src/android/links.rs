@@ -10,7 +10,8 @@ use crate::{AppId, Error, Links};
 
 const WHAT: &str = "opening the address";
 
-/// Schemes that name a file, a part of an app or a program instead of a place: a link of a stranger has none of them.
+/// Schemes that name a file, a part of an app or a program instead of a place: a link of a stranger
+/// has none of them.
 const NOT_LINKS: [&str; 7] =
     ["android-app", "content", "data", "file", "intent", "javascript", "package"];
 
@@ -30,13 +31,15 @@ fn scheme(address: &str) -> String {
     let (scheme, _) = address.split_once(':').unwrap_or_default();
     let is_first = |c: char| c.is_ascii_alphabetic();
     let is_other = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
-    match scheme.starts_with(is_first) && scheme.chars().all(is_other) {
-        true => scheme.to_ascii_lowercase(),
-        false => String::new(),
+    if scheme.starts_with(is_first) && scheme.chars().all(is_other) {
+        scheme.to_ascii_lowercase()
+    } else {
+        String::new()
     }
 }
 
-/// The address as URIs are written: a space and what is not ASCII as `%20`. Old phones garble some characters.
+/// The address as URIs are written: a space and what is not ASCII as `%20`. Old phones garble some
+/// characters.
 ///
 /// # Errors
 /// [`Error::Refused`] if it is not one to open.
@@ -54,7 +57,8 @@ pub(crate) fn encoded(address: &str) -> Result<String, Error> {
     if address.chars().any(char::is_control) {
         return refuse("it contains a control character; remove it".into());
     }
-    // Some phones run a code as soon as it is in the dialer: it can divert calls, and erased Samsung phones in 2012.
+    // Some phones run a code as soon as it is in the dialer: it can divert calls, and erased
+    // Samsung phones in 2012.
     let has_code =
         ["*", "#", "%2a", "%23"].iter().any(|it| address.to_ascii_lowercase().contains(it));
     if ["tel", "telprompt", "callto", "sip", "sips", "voicemail"].contains(&&*scheme) && has_code {
@@ -84,8 +88,8 @@ fn open_command(address: &str) -> Result<ShellCommand, Error> {
     ShellCommand::new("am start -W -a android.intent.action.VIEW -d").arg(address)
 }
 
-/// Parses `am start -W`: `Starting: Intent {…}`, then either an error or lines such as `Status: ok` and
-/// `Activity: app/.Class`.
+/// Parses `am start -W`: `Starting: Intent {…}`, then either an error or lines such as `Status: ok`
+/// and `Activity: app/.Class`.
 fn read_open(scheme: String, output: &CommandOutput) -> Result<Option<AppId>, Error> {
     let all = format!("{}\n{}", output.out, output.err);
     // The first line has the address in it.

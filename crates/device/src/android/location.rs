@@ -1,4 +1,5 @@
-//! Simulated locations, by the commands of Android's location service since Android 12 (`LocationShellCommand.java`).
+//! Simulated locations, by the commands of Android's location service since Android 12
+//! (`LocationShellCommand.java`).
 
 use async_trait::async_trait;
 
@@ -14,7 +15,8 @@ impl SimulatedLocation for Android {
     }
 }
 
-/// Takes the GPS over and tells it the place. The service ignores callers who may not mock locations, without a word.
+/// Takes the GPS over and tells it the place. The service ignores callers who may not mock
+/// locations, without a word.
 fn set_command(at: Location) -> Result<ShellCommand, Error> {
     let place = format!("{:.7},{:.7}", at.latitude, at.longitude);
     ShellCommand::new(

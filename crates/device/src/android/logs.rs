@@ -1,7 +1,8 @@
 //! The log, by the phone's `logcat`.
 //!
-//! Start with [`Logs::read_logs`]; `follow` follows a log, `entry` parses a line. All commands use the format
-//! `threadtime`, available since Android 2. It contains no year, so the phone's date is read in the same round trip.
+//! Start with [`Logs::read_logs`]; `follow` follows a log, `entry` parses a line. All commands use
+//! the format `threadtime`, available since Android 2. It contains no year, so the phone's date is
+//! read in the same round trip.
 
 mod entry;
 mod follow;
@@ -90,8 +91,9 @@ fn with_rules(line: ShellCommand, filter: &LogFilter) -> Result<ShellCommand, Er
     }
 }
 
-/// Characters that separate rules within one argument (`android_log_addFilterString` in AOSP's `logprint.cpp`). A tag
-/// with one of these cannot be passed to the phone, so its entries are filtered here.
+/// Characters that separate rules within one argument (`android_log_addFilterString` in AOSP's
+/// `logprint.cpp`). A tag with one of these cannot be passed to the phone, so its entries are
+/// filtered here.
 const UNFILTERED: [char; 4] = [' ', ',', '\t', '\n'];
 
 impl LogFilter {
@@ -124,7 +126,8 @@ pub(crate) struct LogLines(Reader);
 
 #[cfg(feature = "appium")]
 impl LogLines {
-    /// For lines written until that day, the date in `2024-09-01T12:13:14`; `None` if it is not one.
+    /// For lines written until that day, the date in `2024-09-01T12:13:14`; `None` if it is not
+    /// one.
     pub(crate) fn until(today: &str) -> Option<Self> {
         read_date(today).map(|today| Self(Reader::until(today)))
     }
@@ -135,8 +138,9 @@ impl LogLines {
     }
 }
 
-/// Whether an entry passes a filter that no `logcat` has applied before. Of several rules for a tag the last counts, and `*`
-/// is for the tags without a rule (`filterPriForTag` in AOSP's `logprint.cpp`).
+/// Whether an entry passes a filter that no `logcat` has applied before. Of several rules for a tag
+/// the last counts, and `*` is for the tags without a rule (`filterPriForTag` in AOSP's
+/// `logprint.cpp`).
 #[cfg(feature = "appium")]
 pub(crate) fn filter_takes(filter: &LogFilter, entry: &LogEntry) -> bool {
     let rules = filter.arguments();
@@ -155,7 +159,8 @@ pub(crate) fn filter_takes(filter: &LogFilter, entry: &LogEntry) -> bool {
     entry.priority >= least.max(filter.priority)
 }
 
-/// Maximum bytes of a line. An entry has at most 4,068 (`LOGGER_ENTRY_MAX_PAYLOAD`), and an invalid byte becomes three.
+/// Maximum bytes of a line. An entry has at most 4,068 (`LOGGER_ENTRY_MAX_PAYLOAD`), and an invalid
+/// byte becomes three.
 const LONGEST: usize = 16 * 1024;
 
 /// A running `logcat`, as lines.
@@ -215,8 +220,8 @@ impl LogcatProcess {
         Err(Error::Unreadable { command: "date".into(), text: output })
     }
 
-    /// Keeps output that is not an entry, in case nothing else comes. Buffer headings and the linker warnings of old
-    /// phones are normal.
+    /// Keeps output that is not an entry, in case nothing else comes. Buffer headings and the
+    /// linker warnings of old phones are normal.
     fn doubt(&mut self, line: &str) {
         const KEPT: usize = 1024;
         let usual = line.is_empty()
@@ -228,7 +233,8 @@ impl LogcatProcess {
         }
     }
 
-    /// Whether it ended well. Old phones report no status: there, output without any entry means failure.
+    /// Whether it ended well. Old phones report no status: there, output without any entry means
+    /// failure.
     fn end(&self) -> Result<(), Error> {
         let failed = match self.ended {
             Some(Some(status)) => status != 0,

@@ -1,10 +1,12 @@
 //! Notifications, by `dumpsys notification`.
 //!
-//! Start with [`Notifications::notifications`]. Sources: `NotificationRecord.dump` and `dumpNotification` of AOSP's
-//! `NotificationManagerService` of Android 4.4, 7 and 14. Since Android 7 the dump hides texts unless it is asked not to.
+//! Start with [`Notifications::notifications`]. Sources: `NotificationRecord.dump` and
+//! `dumpNotification` of AOSP's `NotificationManagerService` of Android 4.4, 7 and 14. Since
+//! Android 7 the dump hides texts unless it is asked not to.
 //!
-//! A text may have line breaks, and so may imitate the lines of another record. So the dump is taken twice: only what is a
-//! record in the dump without texts is one in the dump with texts. Earlier phones always print texts.
+//! A text may have line breaks, and so may imitate the lines of another record. So the dump is
+//! taken twice: only what is a record in the dump without texts is one in the dump with texts.
+//! Earlier phones always print texts.
 
 use std::collections::HashMap;
 
@@ -76,8 +78,8 @@ fn read_dumps(output: &CommandOutput, max: usize) -> Result<Vec<Notification>, E
     Ok(records.iter().take(max).map(|record| record.read(zone)).collect())
 }
 
-/// The lines of the list of posted notifications. Since Android 7 a list of those that are about to be posted follows. Only
-/// for the dump without texts: a text may have any line.
+/// The lines of the list of posted notifications. Since Android 7 a list of those that are about to
+/// be posted follows. Only for the dump without texts: a text may have any line.
 fn list(dump: &str) -> impl Iterator<Item = &str> {
     let lines = dump.lines().skip_while(|line| line.trim_end() != "  Notification List:").skip(1);
     lines.take_while(|line| !line.trim_end().ends_with("Enqueued Notification List:"))
@@ -128,8 +130,9 @@ impl Record<'_> {
         number.map_or_else(|| flags.contains("ONGOING_EVENT"), |flags| flags & ONGOING != 0)
     }
 
-    /// The texts among the extras, by name; the first of each name counts. A value is `String (text)`, and with line breaks
-    /// goes on to the end of a line that closes it; on Android 4.4 it is the text alone, up to the next name.
+    /// The texts among the extras, by name; the first of each name counts. A value is `String
+    /// (text)`, and with line breaks goes on to the end of a line that closes it; on Android 4.4 it
+    /// is the text alone, up to the next name.
     fn extras(&self) -> HashMap<&str, String> {
         let mut found: HashMap<&str, String> = HashMap::new();
         let mut open: Option<(&str, String)> = None;
@@ -173,7 +176,8 @@ fn is_unclosed(value: &str) -> bool {
     TEXTS.iter().any(|class| value.starts_with(class)) && !value.ends_with(')')
 }
 
-/// The text of a value: `String (…)`, or the value itself, as before Android 5. `None` if it is a value of another class.
+/// The text of a value: `String (…)`, or the value itself, as before Android 5. `None` if it is a
+/// value of another class.
 fn text_of(value: &str) -> Option<String> {
     if let Some(text) = TEXTS.iter().find_map(|class| value.strip_prefix(class)) {
         return Some(text.strip_suffix(')').unwrap_or(text).chars().take(LONGEST).collect());

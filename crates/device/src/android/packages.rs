@@ -1,4 +1,5 @@
-//! What a phone knows about an installed app: its version, last update, and the paths of its packages.
+//! What a phone knows about an installed app: its version, last update, and the paths of its
+//! packages.
 //!
 //! Start with [`Packages::package_info`]. The packages themselves are not read here.
 
@@ -57,9 +58,13 @@ pub(super) fn read_paths(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// The app's entry in the report: the lines under the first `Package [NAME] (…):`. A second one, under "Hidden system
-/// packages", is what an update replaced (capture `google-play-services_android7`).
-pub(super) fn entry<'a>(app: &AppId, text: &'a str) -> Option<impl Iterator<Item = &'a str> + use<'a>> {
+/// The app's entry in the report: the lines under the first `Package [NAME] (…):`. A second one,
+/// under "Hidden system packages", is what an update replaced (capture
+/// `google-play-services_android7`).
+pub(super) fn entry<'a>(
+    app: &AppId,
+    text: &'a str,
+) -> Option<impl Iterator<Item = &'a str> + use<'a>> {
     let head = format!("Package [{}]", app.0);
     let mut lines = text.lines().map(str::trim);
     lines.find(|line| line.strip_prefix(&*head).is_some_and(|rest| rest.starts_with(" (")))?;
@@ -75,8 +80,8 @@ pub(super) fn value<'a>(app: &AppId, text: &'a str, name: &str) -> Option<&'a st
     entry(app, text)?.find_map(|line| line.strip_prefix(name)?.strip_prefix('='))
 }
 
-/// Parses the entry. Source: `dumpPackageLPr` in AOSP's `Settings.java`, and the captures in `shell/package`; the same
-/// lines from Android 4.4 to 16.
+/// Parses the entry. Source: `dumpPackageLPr` in AOSP's `Settings.java`, and the captures in
+/// `shell/package`; the same lines from Android 4.4 to 16.
 pub(super) fn read_package(
     app: &AppId,
     output: &CommandOutput,

@@ -34,7 +34,8 @@ impl Android {
         length: u64,
     ) -> Result<Bytes, Error> {
         if length > MAX_OUTPUT as u64 {
-            let reason = format!("{length} bytes is too much at once; request at most {MAX_OUTPUT}");
+            let reason =
+                format!("{length} bytes is too much at once; request at most {MAX_OUTPUT}");
             return Err(Error::Refused { what: "reading a file", reason });
         }
         let Some(range) = ByteRange::new(from, length) else { return Ok(Bytes::new()) };
@@ -44,8 +45,8 @@ impl Android {
         self.read_raw(path, range).await
     }
 
-    /// Reads from a phone without shell v2. Its stderr is discarded there, and the output is checked
-    /// against the file's size.
+    /// Reads from a phone without shell v2. Its stderr is discarded there, and the output is
+    /// checked against the file's size.
     async fn read_checked(&self, path: &str, range: ByteRange) -> Result<Bytes, Error> {
         let result = self.fetch(range.command(path)?.then("2>/dev/null")).await?;
         let whole = range.blocks * BLOCK;

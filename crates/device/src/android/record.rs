@@ -1,9 +1,10 @@
 //! Screen recordings, by the phone's `screenrecord`.
 //!
-//! Start with [`ScreenRecording::start_recording`]. The program writes the file's index at the end, so it must end cleanly: by
-//! its time limit, or by one `SIGINT` or `SIGHUP`. On the first signal it restores the default handlers, so a second
-//! one kills it while it is writing (`signalCatcher` in AOSP's `screenrecord.cpp`). So we send exactly one, and adbd
-//! sends one by itself if the stream or the connection is lost.
+//! Start with [`ScreenRecording::start_recording`]. The program writes the file's index at the end,
+//! so it must end cleanly: by its time limit, or by one `SIGINT` or `SIGHUP`. On the first signal
+//! it restores the default handlers, so a second one kills it while it is writing (`signalCatcher`
+//! in AOSP's `screenrecord.cpp`). So we send exactly one, and adbd sends one by itself if the
+//! stream or the connection is lost.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,11 +22,12 @@ use crate::{Error, Recording, RecordingOptions, ScreenRecording, SideEffect};
 /// The longest recording on phones whose `screenrecord` has a limit (`kMaxTimeLimitSec`).
 const LIMIT: Duration = Duration::from_secs(180);
 
-/// How long to watch a new recording before it counts as started. One that fails does so in less time: it parses its
-/// options first and configures the encoder next.
+/// How long to watch a new recording before it counts as started. One that fails does so in less
+/// time: it parses its options first and configures the encoder next.
 const BEGINNING: Duration = Duration::from_millis(300);
 
-/// How long to wait for the end of a recording whose program has complained. It may still succeed with a smaller size.
+/// How long to wait for the end of a recording whose program has complained. It may still succeed
+/// with a smaller size.
 const FAILING: Duration = Duration::from_secs(3);
 
 /// How many bytes of its output to keep.
@@ -77,8 +79,8 @@ impl ScreenRecording for Android {
 }
 
 impl Android {
-    /// Whether `screenrecord` can record more than three minutes: Android 14's help tells how to remove the limit,
-    /// earlier ones call the same number the maximum.
+    /// Whether `screenrecord` can record more than three minutes: Android 14's help tells how to
+    /// remove the limit, earlier ones call the same number the maximum.
     async fn supports_long_recording(&self) -> Result<bool, Error> {
         let output = self.ask(ShellCommand::new("screenrecord --help")).await?;
         Ok([output.out, output.err].iter().any(|said| said.contains("remove the time limit")))
@@ -113,8 +115,8 @@ fn interrupt_command(process: u32) -> ShellCommand {
 /// Printed if a process does not end.
 const GOES_ON: &str = "goes on";
 
-/// Waits up to 20 seconds until the process is gone. It has been sent a hangup; if it is still running after five
-/// seconds, it is interrupted.
+/// Waits up to 20 seconds until the process is gone. It has been sent a hangup; if it is still
+/// running after five seconds, it is interrupted.
 fn wait_for_exit_command(process: u32) -> ShellCommand {
     ShellCommand::new("set --").number(process).then(
         "; n=0; while case \"$(cat /proc/$1/cmdline 2>/dev/null)\" in *screenrecord*) true;; *) false;; esac; do \
@@ -190,7 +192,8 @@ impl Recorder {
         let output = shell::run(&*self.transport, line.as_str()).await;
         let output =
             output.map_err(|error| match transport_error(error, SideEffect::Possible) {
-                // The command did not run, which says nothing about the recording: it may still be running.
+                // The command did not run, which says nothing about the recording: it may still be
+                // running.
                 Error::Failed { text: said, .. } => {
                     Error::NotReady { what: "stop the recording", text: said }
                 }
@@ -205,8 +208,8 @@ impl Recorder {
         String::from_utf8_lossy(&self.output).lines().any(|line| line.starts_with("ERROR: "))
     }
 
-    /// Removes the file of a recording that failed, if it has no content. If that fails, the error of the recording is
-    /// still the one to report.
+    /// Removes the file of a recording that failed, if it has no content. If that fails, the error
+    /// of the recording is still the one to report.
     async fn discard_empty(&self) {
         let Ok(line) = discard_command(&self.path) else { return };
         if let Err(error) = self.ask(line).await {
@@ -236,8 +239,9 @@ fn lost() -> Error {
     Error::NotConnected { reason, acted: SideEffect::Possible }
 }
 
-/// The error for a recording that did not start, if the phone's encoder is the reason: nothing was recorded, and the
-/// same request will fail again. The words are those of `screenrecord.cpp` (captures, and a real Android 4.4.4).
+/// The error for a recording that did not start, if the phone's encoder is the reason: nothing was
+/// recorded, and the same request will fail again. The words are those of `screenrecord.cpp`
+/// (captures, and a real Android 4.4.4).
 fn encoder_refusal(error: Error) -> Error {
     const WORDS: [&str; 4] =
         ["video/avc codec", "encoder input surface", "output buffers", "Encoder failed"];
@@ -255,8 +259,8 @@ fn encoder_refusal(error: Error) -> Error {
     }
 }
 
-/// Whether the output reports a failure, for phones without an exit status. If the screen is too large for the encoder,
-/// it retries with a smaller size; messages about that are not failures.
+/// Whether the output reports a failure, for phones without an exit status. If the screen is too
+/// large for the encoder, it retries with a smaller size; messages about that are not failures.
 fn complains(text: &str) -> bool {
     let after = text
         .rsplit_once("retrying at")
@@ -281,14 +285,16 @@ impl Recording for Recorder {
             let interrupt = self.ask(interrupt_command(self.process)).await;
             if let Err(error) = interrupt {
                 self.interrupted = error.acted() == SideEffect::Possible;
-                // If the connection ended, so did the recording's own stream; the next call reconnects.
+                // If the connection ended, so did the recording's own stream; the next call
+                // reconnects.
                 if timeout(BEGINNING, self.wait()).await.is_err() {
                     return Err(error);
                 }
             }
         }
         self.wait().await;
-        // Without a status, an adb server that lost the phone ends the stream just like the program would.
+        // Without a status, an adb server that lost the phone ends the stream just like the program
+        // would.
         if matches!(self.end, Some(RecorderExit::Lost | RecorderExit::Status(None))) {
             let output = self.ask(wait_for_exit_command(self.process)).await?;
             if output.ends_with(GOES_ON) {

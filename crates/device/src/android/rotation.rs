@@ -1,11 +1,13 @@
 //! Rotates the screen and restores the previous rotation.
 //!
-//! Android rotates by the settings `accelerometer_rotation` (1: the sensor decides) and `user_rotation` (quarter turns
-//! when it does not). They outlive the program that set them, so the previous values are stored on the phone in [`JOURNAL`]:
-//! written before the screen rotates, removed after it was restored. Any later session, from any computer, can restore
-//! it, however the earlier one ended. Start with the `impl` of [`OrientationControl`].
+//! Android rotates by the settings `accelerometer_rotation` (1: the sensor decides) and
+//! `user_rotation` (quarter turns when it does not). They outlive the program that set them, so the
+//! previous values are stored on the phone in [`JOURNAL`]: written before the screen rotates,
+//! removed after it was restored. Any later session, from any computer, can restore it, however the
+//! earlier one ended. Start with the `impl` of [`OrientationControl`].
 //!
-//! Not here: whether the screen has really rotated, and when to restore it. That is up to the caller.
+//! Not here: whether the screen has really rotated, and when to restore it. That is up to the
+//! caller.
 
 use async_trait::async_trait;
 
@@ -13,7 +15,8 @@ use super::{Android, CommandOutput, ShellCommand};
 use crate::error::excerpt;
 use crate::{Error, Orientation, OrientationControl, RotationOwner};
 
-/// The journal: one line, see [`Journal::to_line`]. The folder is writable for the shell on every Android.
+/// The journal: one line, see [`Journal::to_line`]. The folder is writable for the shell on every
+/// Android.
 const JOURNAL: &str = "/data/local/tmp/thumbwire-orientation";
 
 const WHAT: &str = "setting the orientation";
@@ -109,8 +112,8 @@ struct RotationSettings {
 }
 
 impl RotationSettings {
-    /// Parses both settings. A setting that was never made counts as 0, as in Android (`DisplayRotation.updateSettings`
-    /// in AOSP; `settings get` prints "null", capture 029).
+    /// Parses both settings. A setting that was never made counts as 0, as in Android
+    /// (`DisplayRotation.updateSettings` in AOSP; `settings get` prints "null", capture 029).
     fn read(sensor: &str, rotation: &str) -> Option<Self> {
         let sensor = match sensor {
             "0" | "null" => false,
@@ -217,13 +220,14 @@ fn read_hold(output: &CommandOutput) -> Result<RotationSettings, Error> {
     Err(Error::Unreadable { command: settings_command().as_str().into(), text: excerpt(all) })
 }
 
-/// Android has `settings` since 4.2. A shell prints "settings: not found", newer ones "settings: inaccessible or not
-/// found".
+/// Android has `settings` since 4.2. A shell prints "settings: not found", newer ones "settings:
+/// inaccessible or not found".
 fn is_missing(text: &str) -> bool {
     text.lines().any(|line| line.contains("settings: ") && line.contains("not found"))
 }
 
-/// Sets the quarter turns first, so that the screen rotates only once, when the sensor is turned off.
+/// Sets the quarter turns first, so that the screen rotates only once, when the sensor is turned
+/// off.
 fn hold_command(RotationSettings { sensor, rotation }: RotationSettings) -> ShellCommand {
     ShellCommand::new("settings put system user_rotation")
         .number(rotation)
@@ -231,8 +235,8 @@ fn hold_command(RotationSettings { sensor, rotation }: RotationSettings) -> Shel
         .number(u8::from(sensor))
 }
 
-/// The window manager may write the same settings. The command is `user-rotation` since Android 12 and was
-/// `set-user-rotation` in 10 and 11 (`WindowManagerShellCommand` in AOSP).
+/// The window manager may write the same settings. The command is `user-rotation` since Android 12
+/// and was `set-user-rotation` in 10 and 11 (`WindowManagerShellCommand` in AOSP).
 fn window_command(hold: RotationSettings) -> ShellCommand {
     if hold.sensor {
         return ShellCommand::new("wm user-rotation free || wm set-user-rotation free");

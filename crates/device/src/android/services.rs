@@ -43,9 +43,9 @@ fn query_command(action: &str) -> Result<ShellCommand, Error> {
     ShellCommand::new("cmd package query-services --brief -a").arg(action)
 }
 
-/// Parses `query-services --brief`, or `query-activities`, where `what` is "activities": `No services
-/// found`, or `N services found:` and for each a line `Service #0:`, its priority, and its name in
-/// short form. Source: `runQueryIntentServices` and `printResolveInfo` in AOSP's
+/// Parses `query-services --brief`, or `query-activities`, where `what` is "activities": `No
+/// services found`, or `N services found:` and for each a line `Service #0:`, its priority, and its
+/// name in short form. Source: `runQueryIntentServices` and `printResolveInfo` in AOSP's
 /// `PackageManagerShellCommand.java`, unchanged from 7 to 16.
 pub(super) fn read_query(
     output: &CommandOutput,
@@ -80,8 +80,7 @@ pub(super) fn component(word: &str) -> Option<Component> {
     if !plain(package) || !plain(class) {
         return None;
     }
-    let class =
-        if class.starts_with('.') { format!("{package}{class}") } else { class.to_owned() };
+    let class = if class.starts_with('.') { format!("{package}{class}") } else { class.to_owned() };
     Some(Component { app: AppId(package.to_owned()), class })
 }
 

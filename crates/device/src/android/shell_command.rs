@@ -58,7 +58,8 @@ impl ShellCommand {
     }
 }
 
-/// Inside single quotes a POSIX shell expands nothing; a single quote itself must be outside them, escaped.
+/// Inside single quotes a POSIX shell expands nothing; a single quote itself must be outside them,
+/// escaped.
 fn quote_into(line: &mut String, word: &str) {
     line.push('\'');
     for (i, part) in word.split('\'').enumerate() {

@@ -13,7 +13,8 @@ use crate::Error;
 /// How long removing it may take: a phone that does not answer keeps the file.
 const LONGEST: Duration = Duration::from_secs(10);
 
-/// A file on the phone, to be created. If dropped, it is removed in the background: its call was cancelled.
+/// A file on the phone, to be created. If dropped, it is removed in the background: its call was
+/// cancelled.
 pub(super) struct TemporaryFile {
     path: String,
     transport: Arc<dyn Transport>,
@@ -22,8 +23,9 @@ pub(super) struct TemporaryFile {
 }
 
 impl TemporaryFile {
-    /// A file in this folder, with a new name that begins with `thumbwire-` and ends with `end`; `hidden` puts a dot before
-    /// it, so that no app takes it for one of its files. Nothing is created.
+    /// A file in this folder, with a new name that begins with `thumbwire-` and ends with `end`;
+    /// `hidden` puts a dot before it, so that no app takes it for one of its files. Nothing is
+    /// created.
     pub(super) async fn new(
         device: &Android,
         folder: &str,

@@ -1,12 +1,13 @@
 //! The screen's node tree, by `uiautomator dump`.
 //!
-//! The dump is streamed: no file stays on the phone, so an old one can never be mistaken for the current screen. A live
-//! phone's dump must be complete ([`read_dump`]); saved dumps are read in [`crate::saved_tree`]. `node` parses a node's
-//! attributes; `markup` handles nesting.
+//! The dump is streamed: no file stays on the phone, so an old one can never be mistaken for the
+//! current screen. A live phone's dump must be complete ([`read_dump`]); saved dumps are read in
+//! [`crate::saved_tree`]. `node` parses a node's attributes; `markup` handles nesting.
 //!
-//! Three formats are known: `uiautomator dump` (`<hierarchy>` with `<node>`s); `uiautomator dump --windows`
-//! (`<displays>`, `<display>`, `<window>`, each window with its `<hierarchy>`; AOSP, `AccessibilityNodeInfoDumper`);
-//! and the page source of the UiAutomator2 server, where an element's name is its class.
+//! Three formats are known: `uiautomator dump` (`<hierarchy>` with `<node>`s); `uiautomator dump
+//! --windows` (`<displays>`, `<display>`, `<window>`, each window with its `<hierarchy>`; AOSP,
+//! `AccessibilityNodeInfoDumper`); and the page source of the UiAutomator2 server, where an
+//! element's name is its class.
 
 mod node;
 
@@ -22,8 +23,8 @@ use crate::markup::{ParseWarningKind, ParseWarnings, TreeLocation, read};
 use crate::{Error, Front, LockState, Rect, Tree, TreeDetail};
 pub(crate) use node::read_node;
 
-/// Prints a dump to standard output, then what is in front and where the keyboard is: the dump has only the window with
-/// the focus, and not even its name.
+/// Prints a dump to standard output, then what is in front and where the keyboard is: the dump has
+/// only the window with the focus, and not even its name.
 pub(super) fn dump_command(detail: TreeDetail) -> ShellCommand {
     let dump = match detail {
         TreeDetail::Full => "uiautomator dump /dev/tty;",
@@ -32,8 +33,8 @@ pub(super) fn dump_command(detail: TreeDetail) -> ShellCommand {
     ShellCommand::new(dump).then("echo; echo == windows;").then(FRONT)
 }
 
-/// Separates the two parts of the output. No dump has such a line, since line breaks in it are escaped; so a window's
-/// title, which an app chooses, cannot pass for a part of the dump.
+/// Separates the two parts of the output. No dump has such a line, since line breaks in it are
+/// escaped; so a window's title, which an app chooses, cannot pass for a part of the dump.
 const WINDOWS: &[u8] = b"\n== windows";
 
 /// Separates the output of [`dump_command`] into the dump and the reports.
@@ -86,7 +87,8 @@ impl From<DumpError> for Error {
 fn read_with_front(dump: Bytes, reports: &str) -> Result<Tree, DumpError> {
     let front = read_front(reports).unwrap_or_default();
     if front == Front::ScreenOff {
-        // Android 4.4 dumps the app that a person would see with the screen on; later ones find no window.
+        // Android 4.4 dumps the app that a person would see with the screen on; later ones find no
+        // window.
         return Err(Error::Locked(LockState::ScreenOff).into());
     }
     let mut tree = read_output(dump)?;
@@ -102,11 +104,13 @@ fn read_with_front(dump: Bytes, reports: &str) -> Result<Tree, DumpError> {
     Ok(tree)
 }
 
-/// The app that the tree belongs to, if that is neither in front nor another one with a window on the screen: the dump then
-/// shows what was there before (measured on a real 4.4.4: a dump taken during a change of screens).
+/// The app that the tree belongs to, if that is neither in front nor another one with a window on
+/// the screen: the dump then shows what was there before (measured on a real 4.4.4: a dump taken
+/// during a change of screens).
 ///
-/// A dialog of another app (a permission's) is in front itself, a keyboard never is, and of several windows side by side
-/// each one shows. Where a window of the system is in front, nobody knows whose tree is right.
+/// A dialog of another app (a permission's) is in front itself, a keyboard never is, and of several
+/// windows side by side each one shows. Where a window of the system is in front, nobody knows
+/// whose tree is right.
 fn other_app(tree: &Tree, reports: &str) -> Option<String> {
     let Front::App(front) = &tree.front else { return None };
     let is_of = |package: &str| tree.nodes.iter().any(|node| *node.package == *package);
@@ -123,10 +127,12 @@ fn other_app(tree: &Tree, reports: &str) -> Option<String> {
     (!on_screen(&root.package)).then(|| root.package.to_string())
 }
 
-/// Moves the nodes to where their window is. Android 4.4 leaves the nodes of a dialog where it was before the keyboard
-/// opened or closed, although the window has moved (seen on a real 4.4.4): a tap on its button would hit the app behind.
+/// Moves the nodes to where their window is. Android 4.4 leaves the nodes of a dialog where it was
+/// before the keyboard opened or closed, although the window has moved (seen on a real 4.4.4): a
+/// tap on its button would hit the app behind.
 ///
-/// Nothing is moved if the window lies at the keyboard: then the app itself may have shifted its content (`adjustPan`).
+/// Nothing is moved if the window lies at the keyboard: then the app itself may have shifted its
+/// content (`adjustPan`).
 fn move_to_window(tree: &mut Tree, frame: Rect) {
     let [root] = tree.nodes.iter().filter(|node| node.parent.is_none()).collect::<Vec<_>>()[..]
     else {
@@ -152,14 +158,15 @@ fn move_to_window(tree: &mut Tree, frame: Rect) {
     }
 }
 
-/// Parses the output of `uiautomator dump /dev/tty`: there may be text before the XML (a vendor's warnings), and there
-/// always is after it ("UI hierchary dumped to: …"). Problems that cost no nodes (a text with an unknown entity,
-/// invalid bounds) are logged.
+/// Parses the output of `uiautomator dump /dev/tty`: there may be text before the XML (a vendor's
+/// warnings), and there always is after it ("UI hierchary dumped to: …"). Problems that cost no
+/// nodes (a text with an unknown entity, invalid bounds) are logged.
 ///
 /// # Errors
-/// [`Error::NotReady`] with the phone's message if there is no complete hierarchy: the screen does not become idle,
-/// there is no window yet, or another tool holds the accessibility service. `uiautomator` exits with status 0 in all of
-/// these cases. [`Error::Unreadable`] if nodes could not be read, or there are more than any real screen has.
+/// [`Error::NotReady`] with the phone's message if there is no complete hierarchy: the screen does
+/// not become idle, there is no window yet, or another tool holds the accessibility service.
+/// `uiautomator` exits with status 0 in all of these cases. [`Error::Unreadable`] if nodes could
+/// not be read, or there are more than any real screen has.
 pub fn read_dump(output: &[u8]) -> Result<Tree, Error> {
     Ok(read_output(Bytes::copy_from_slice(output))?)
 }
@@ -245,7 +252,8 @@ fn dump_error(text: &str) -> DumpError {
     not_ready(excerpt(words))
 }
 
-/// Range of the tree in the output, and whether it is complete. There may be other text before and after it.
+/// Range of the tree in the output, and whether it is complete. There may be other text before and
+/// after it.
 pub(crate) fn locate(text: &str) -> Option<TreeLocation> {
     let plain = text.find("<hierarchy");
     let windows = text[..plain.unwrap_or(text.len())].find("<displays");
@@ -277,8 +285,8 @@ mod tests {
         )
     }
 
-    /// The app that a dump belongs to if not to what the windows show: its package, the focus, then other windows on the
-    /// screen.
+    /// The app that a dump belongs to if not to what the windows show: its package, the focus, then
+    /// other windows on the screen.
     #[test]
     fn dump_of_an_app_that_is_gone_is_told_from_windows_side_by_side() {
         let check = |package: &str, focus: &str, others: &[&str], expected: Option<&str>| {
@@ -417,8 +425,8 @@ mod tests {
 
     #[test]
     fn windows_of_the_first_display_keep_their_layers() {
-        // In the format of `uiautomator dump --windows` (AOSP's `AccessibilityNodeInfoDumper`): a window's child
-        // windows come before its own hierarchy.
+        // In the format of `uiautomator dump --windows` (AOSP's `AccessibilityNodeInfoDumper`): a
+        // window's child windows come before its own hierarchy.
         let window = |layer: u32, inner: &str, text: &str| {
             format!(
                 "<window index=\"0\" bounds=\"[0,0][9,9]\" layer=\"{layer}\">{inner}\

@@ -1,7 +1,8 @@
 //! The window manager's list of windows, as `dumpsys window` prints it.
 //!
-//! Each window begins with `Window #N Window{hash u0 TITLE}:` and has its attributes in the lines below. Android 4.0 to 16
-//! print the same keys with other details; only those that all of them have are read.
+//! Each window begins with `Window #N Window{hash u0 TITLE}:` and has its attributes in the lines
+//! below. Android 4.0 to 16 print the same keys with other details; only those that all of them
+//! have are read.
 
 use crate::{Rect, WindowKind};
 
@@ -44,8 +45,9 @@ impl<'a> Window<'a> {
         (!content.is_empty()).then_some(content)
     }
 
-    /// What it is to the app that it belongs to. Source: `WindowManager.LayoutParams`: an activity's own window is a
-    /// `TYPE_BASE_APPLICATION`, a dialog a `TYPE_APPLICATION`; menus and popups are sub-windows.
+    /// What it is to the app that it belongs to. Source: `WindowManager.LayoutParams`: an
+    /// activity's own window is a `TYPE_BASE_APPLICATION`, a dialog a `TYPE_APPLICATION`; menus and
+    /// popups are sub-windows.
     pub(super) fn role(&self) -> WindowKind {
         match self.kind.unwrap_or_default() {
             "2" | "APPLICATION" | "1003" | "APPLICATION_ATTACHED_DIALOG" => WindowKind::Dialog,
@@ -54,8 +56,8 @@ impl<'a> Window<'a> {
         }
     }
 
-    /// Whether it belongs to an app: an activity, its dialogs, menus and popups. `None` if the list does not say.
-    /// Source: `WindowManager.LayoutParams` (`FIRST_SYSTEM_WINDOW` is 2000).
+    /// Whether it belongs to an app: an activity, its dialogs, menus and popups. `None` if the list
+    /// does not say. Source: `WindowManager.LayoutParams` (`FIRST_SYSTEM_WINDOW` is 2000).
     pub(super) fn is_of_app(&self) -> Option<bool> {
         let kind = self.kind?;
         Some(match kind.parse::<u32>() {
@@ -73,7 +75,8 @@ pub(super) fn windows(text: &str) -> Vec<Window<'_>> {
         if let Some(head) = line.strip_prefix("Window #") {
             windows.push(Window::new(braced(head).unwrap_or_default()));
         } else if let Some(window) = windows.last_mut() {
-            // A window's own flags are in its `mAttrs`; later lines of the same form belong to other rotations.
+            // A window's own flags are in its `mAttrs`; later lines of the same form belong to
+            // other rotations.
             window.secure |= flags(line).is_some_and(is_secure);
             let words = || line.split_whitespace();
             let value = |key: &str| words().find_map(|word| word.strip_prefix(key));
@@ -161,7 +164,8 @@ fn is_secure(flags: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// The lines of a keyboard that a real Android 4.4.4 printed, and of newer ones in the keys of their captures.
+    /// The lines of a keyboard that a real Android 4.4.4 printed, and of newer ones in the keys of
+    /// their captures.
     fn keyboard_of(lines: &str) -> Option<Rect> {
         let text = format!("  Window #2 Window{{9672a8f8 u0 InputMethod}}:\r\n{lines}");
         keyboard(&windows(&text))

@@ -1,7 +1,8 @@
 //! Parses the text of a tree into nodes, and collects warnings about what could not be read.
 //!
-//! Tags nest the same way in every format; the meaning of a node's attributes depends on the format ([`ReadNode`]). A
-//! broken tag costs only itself; parsing continues at the next one. Each byte is visited once, however broken the text.
+//! Tags nest the same way in every format; the meaning of a node's attributes depends on the format
+//! ([`ReadNode`]). A broken tag costs only itself; parsing continues at the next one. Each byte is
+//! visited once, however broken the text.
 
 use std::ops::Range;
 
@@ -14,12 +15,13 @@ use crate::{Node, Tree};
 /// Maximum nesting depth. Real screens stay below 60; deeper nodes are ignored.
 pub(crate) const DEEPEST: usize = 500;
 
-/// Maximum number of nodes. Real screens have a few thousand at most. The limit guards against hostile input, since a
-/// node of a few bytes costs hundreds here.
+/// Maximum number of nodes. Real screens have a few thousand at most. The limit guards against
+/// hostile input, since a node of a few bytes costs hundreds here.
 pub(crate) const MOST: usize = 100_000;
 
-/// Reads the attributes at this offset of the text into a node and reports what could not be read. Returns how the tag
-/// ended and the display it names. A node's class is the tag name until an attribute overrides it.
+/// Reads the attributes at this offset of the text into a node and reports what could not be read.
+/// Returns how the tag ended and the display it names. A node's class is the tag name until an
+/// attribute overrides it.
 pub(crate) type ReadNode = for<'t> fn(
     &'t ByteString,
     usize,
@@ -30,7 +32,8 @@ pub(crate) type ReadNode = for<'t> fn(
 /// Byte range of a tree in a text, and whether the tree is complete.
 pub(crate) type TreeLocation = (Range<usize>, bool);
 
-/// Elements that are not nodes: those of `uiautomator`, and the one that Appium puts around an iOS app.
+/// Elements that are not nodes: those of `uiautomator`, and the one that Appium puts around an iOS
+/// app.
 const WRAPPERS: [&str; 5] = ["displays", "display", "window", "hierarchy", APPIUM];
 
 const APPIUM: &str = "AppiumAUT";
@@ -194,7 +197,8 @@ impl TreeBuilder<'_, '_> {
         }
     }
 
-    /// Handles the tag of a node, whose attributes start at `from`, and returns the offset after it.
+    /// Handles the tag of a node, whose attributes start at `from`, and returns the offset after
+    /// it.
     fn node(&mut self, text: &ByteString, at: usize, from: usize) -> usize {
         if self.tree.nodes.len() >= MOST {
             self.full = true;

@@ -1,8 +1,8 @@
 //! Scans the attributes of one tag and decodes their values.
 //!
-//! Why not the XML crate? A broken attribute must cost only itself, not the node or everything after it. And twenty
-//! attributes per node, most of them `false`, dominate the time of parsing a dump, so they are scanned in a single
-//! pass.
+//! Why not the XML crate? A broken attribute must cost only itself, not the node or everything
+//! after it. And twenty attributes per node, most of them `false`, dominate the time of parsing a
+//! dump, so they are scanned in a single pass.
 
 use bytestring::ByteString;
 
@@ -19,7 +19,8 @@ pub(crate) struct Tag {
 }
 
 impl Tag {
-    /// Reports the attributes that could not be read. In a broken tag, the attribute is where the tag broke.
+    /// Reports the attributes that could not be read. In a broken tag, the attribute is where the
+    /// tag broke.
     pub(crate) fn note_broken(self, fault: &mut dyn FnMut(ParseWarningKind)) {
         if matches!(self.end, TagEnd::Open | TagEnd::Closed) {
             (0..self.broken).for_each(|_| fault(ParseWarningKind::InvalidAttribute));
@@ -33,14 +34,15 @@ pub(crate) enum TagEnd {
     Open,
     /// `/>`
     Closed,
-    /// The next tag begins inside it: a quote or the tag's end is missing. `closed` if it looks self-closing.
+    /// The next tag begins inside it: a quote or the tag's end is missing. `closed` if it looks
+    /// self-closing.
     Unreadable { closed: bool },
     /// The text ends inside it.
     Truncated,
 }
 
-/// Calls back with each attribute from this offset to the end of the tag, as name and raw value. Skips anything broken
-/// up to the next whitespace.
+/// Calls back with each attribute from this offset to the end of the tag, as name and raw value.
+/// Skips anything broken up to the next whitespace.
 pub(crate) fn attributes<'t>(
     text: &'t str,
     from: usize,
@@ -92,7 +94,8 @@ pub(crate) fn name(bytes: &[u8]) -> usize {
     bytes.iter().position(|&byte| !NAMES[usize::from(byte)]).unwrap_or(bytes.len())
 }
 
-/// Range of the value in `="value"`, without the quotes; otherwise the offset of the next tag that it runs into.
+/// Range of the value in `="value"`, without the quotes; otherwise the offset of the next tag that
+/// it runs into.
 fn value(bytes: &[u8]) -> Result<(usize, usize), Option<usize>> {
     let (open, quote) = match bytes {
         [b'=', quote @ (b'"' | b'\''), ..] => (2, *quote),
@@ -139,8 +142,8 @@ pub(crate) fn set<T>(place: &mut T, value: T) -> bool {
     true
 }
 
-/// Decodes a value of the text: a slice of it, unless the value has entities. A phone may write an entity unknown to
-/// XML; it stays as written, and the rest of the value is decoded.
+/// Decodes a value of the text: a slice of it, unless the value has entities. A phone may write an
+/// entity unknown to XML; it stays as written, and the rest of the value is decoded.
 pub(crate) fn read_text(
     text: &ByteString,
     value: &str,
@@ -167,8 +170,8 @@ pub(crate) fn read_text(
 /// The longest entity: `&#x0010FFFF;` has eight digits, and nobody writes more zeros.
 const LONGEST_ENTITY: usize = 12;
 
-/// Replaces the entities of XML and references to characters. Anything else with `&` stays as written; then the second
-/// value is false.
+/// Replaces the entities of XML and references to characters. Anything else with `&` stays as
+/// written; then the second value is false.
 fn decode(value: &str) -> (String, bool) {
     let (mut out, mut known) = (String::with_capacity(value.len()), true);
     let mut rest = value;

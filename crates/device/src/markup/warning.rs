@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-/// A part of a dump that could not be read, or not as written. Each kind is reported once, with a count.
+/// A part of a dump that could not be read, or not as written. Each kind is reported once, with a
+/// count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ParseWarning {
     /// Kind of the problem.

@@ -1,10 +1,10 @@
-//! Thumbwire's helper as implemented by this phone: the class `org.thumbwire.helper.Main`, the device end of the wire
-//! between a host and a small program on the phone.
+//! Thumbwire's helper as implemented by this phone: the class `org.thumbwire.helper.Main`, the
+//! device end of the wire between a host and a small program on the phone.
 //!
-//! Begin at [`start`]: the runtime's checks (`jar`), the token from standard input, a socket, `ready`; then each
-//! connection is a [`Connection`] that reads frames (`wire`) and answers them. Requests to apps are in `call_service`. It is
-//! written from the wire's specification and from measurements of such a helper on an Android 4.4.4, never from the
-//! host's code.
+//! Begin at [`start`]: the runtime's checks (`jar`), the token from standard input, a socket,
+//! `ready`; then each connection is a [`Connection`] that reads frames (`wire`) and answers them.
+//! Requests to apps are in `call_service`. It is written from the wire's specification and from
+//! measurements of such a helper on an Android 4.4.4, never from the host's code.
 //!
 //! ```text
 //!  stdin ─ token ─┐                    ┌─ hello, cancel, bye
@@ -18,9 +18,10 @@
 //!                                      └─ events ──► VirtualPhone::changed
 //! ```
 //!
-//! The first connection with the token is the host's, and the only one. The helper ends with it, with standard input, at
-//! `bye`, at any signal, and after 60 s without a frame or a running request. Not here: checking who connects, because
-//! only adbd, whose user id is 2000, can connect to a socket inside this phone.
+//! The first connection with the token is the host's, and the only one. The helper ends with it,
+//! with standard input, at `bye`, at any signal, and after 60 s without a frame or a running
+//! request. Not here: checking who connects, because only adbd, whose user id is 2000, can connect
+//! to a socket inside this phone.
 
 mod apps;
 mod call_service;
@@ -106,8 +107,8 @@ const ABORTED: i32 = 134;
 /// 128 + `SIGKILL`
 const KILLED: i32 = 137;
 
-/// `CLASSPATH=JAR app_process FOLDER org.thumbwire.helper.Main NAME`, with the token on standard input. `None` if the
-/// class path has no such class.
+/// `CLASSPATH=JAR app_process FOLDER org.thumbwire.helper.Main NAME`, with the token on standard
+/// input. `None` if the class path has no such class.
 pub(super) async fn start(call: &Invocation) -> Option<Status> {
     match jar::start(call).await {
         Ok(()) => Some(run(call).await),
@@ -277,7 +278,8 @@ impl Helper {
         *lock(&self.acted) = Some(uptime(&self.phone));
     }
 
-    /// Waits until nothing has happened for `idle`, up to `limit`. `false` if the screen keeps moving.
+    /// Waits until nothing has happened for `idle`, up to `limit`. `false` if the screen keeps
+    /// moving.
     async fn wait_until_still(&self, idle: Duration, limit: Duration) -> bool {
         if self.phone.read(|phone| phone.world.keeps_moving()) {
             self.phone.sleep(limit).await;
@@ -298,9 +300,10 @@ impl Helper {
     async fn use_automation(&self, limit: Duration) -> Result<AutomationUse<'_>, HelperError> {
         let mut waited = Duration::ZERO;
         let is_held = self.phone.with(|phone| phone.automation_holder() == Some(&self.holder));
-        let busy = match is_held {
-            true => None,
-            false => self.phone.trigger(Fault::AutomationBusy, "helper automation"),
+        let busy = if is_held {
+            None
+        } else {
+            self.phone.trigger(Fault::AutomationBusy, "helper automation")
         };
         let busy = busy.map_or(Duration::ZERO, |hit| hit.time());
         loop {
@@ -585,7 +588,8 @@ impl Connection {
         Err(Abort::Closed)
     }
 
-    /// Reports a bad frame and closes the connection, because the start of the next frame is unknown.
+    /// Reports a bad frame and closes the connection, because the start of the next frame is
+    /// unknown.
     async fn refuse(&mut self, end: &ReadError) -> Result<(), Abort> {
         let failed = match end {
             ReadError::TooLarge(bytes) => HelperError::of(

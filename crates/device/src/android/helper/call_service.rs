@@ -10,11 +10,12 @@ use super::protocol::HelperError;
 use super::{fields, millis};
 use crate::{CallbackResult, Error, ServiceReply, ServiceRequest, StartServiceError};
 
-/// Maximum size of an Intent's extras in UTF-16 units. Measured on Android 4.4.4: 255,000 arrive, 300,000 vanish
-/// silently.
+/// Maximum size of an Intent's extras in UTF-16 units. Measured on Android 4.4.4: 255,000 arrive,
+/// 300,000 vanish silently.
 const MAX_UNITS: usize = 200_000;
 
-/// The uid of `system_server`, which delivers callbacks since Android 7; it does not tell who sent them.
+/// The uid of `system_server`, which delivers callbacks since Android 7; it does not tell who sent
+/// them.
 const SYSTEM: u32 = 1000;
 
 /// The name of this op on the wire.

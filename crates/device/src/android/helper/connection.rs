@@ -1,8 +1,8 @@
 //! A connection to a running helper: many concurrent requests over one stream.
 //!
-//! Start with [`Connection::ask`]. One task reads, writes and watches the helper's process. Each caller waits for its
-//! own reply; one that gives up has its request cancelled. When the stream ends, all callers get the reason, and
-//! nothing is sent again: what was written may have happened.
+//! Start with [`Connection::ask`]. One task reads, writes and watches the helper's process. Each
+//! caller waits for its own reply; one that gives up has its request cancelled. When the stream
+//! ends, all callers get the reason, and nothing is sent again: what was written may have happened.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -22,8 +22,8 @@ use super::frame::Header;
 use super::process::ProcessEnd;
 use super::protocol::{HelperProtocol, MOST, Reply, SendError};
 
-/// The helper exits after a minute without requests, so a connection idle for nearly that long is not reused: a request
-/// sent while it exits would be lost.
+/// The helper exits after a minute without requests, so a connection idle for nearly that long is
+/// not reused: a request sent while it exits would be lost.
 const SILENCE: Duration = Duration::from_secs(50);
 
 /// How long to wait for the last output of a helper that has ended, and for its end after we close.
@@ -106,7 +106,8 @@ impl Connection {
         state.end.is_none() && busy && !state.deaf
     }
 
-    /// Sends a request and waits up to `limit` for the reply. If dropped or timed out, cancels the request.
+    /// Sends a request and waits up to `limit` for the reply. If dropped or timed out, cancels the
+    /// request.
     pub(super) async fn ask(
         &self,
         op: &str,
@@ -204,7 +205,8 @@ struct State {
     end: Option<ConnectionEnd>,
     /// Time of the last request or reply.
     last: Instant,
-    /// It let the time limit of a request pass, which it should enforce itself, and has been silent since.
+    /// It let the time limit of a request pass, which it should enforce itself, and has been silent
+    /// since.
     deaf: bool,
 }
 
@@ -213,7 +215,8 @@ impl Shared {
         lock(&self.state)
     }
 
-    /// Passes on the replies in these bytes. If they are malformed, returns how the connection ended.
+    /// Passes on the replies in these bytes. If they are malformed, returns how the connection
+    /// ended.
     fn on_bytes(&self, bytes: &[u8]) -> Option<ConnectionEnd> {
         let mut state = self.lock();
         let (replies, malformed) = state.protocol.receive(bytes);

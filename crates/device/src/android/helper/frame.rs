@@ -1,7 +1,8 @@
 //! Frames between us and the helper: encodes requests and decodes replies. Pure functions.
 //!
-//! A frame is the length of its header and the length of its body, both big-endian `u32`, then a JSON object in UTF-8,
-//! then the body's bytes. A stream with a malformed frame is out of sync and unusable.
+//! A frame is the length of its header and the length of its body, both big-endian `u32`, then a
+//! JSON object in UTF-8, then the body's bytes. A stream with a malformed frame is out of sync and
+//! unusable.
 
 use bytes::{Buf as _, BufMut as _, Bytes, BytesMut};
 use serde_json::{Map, Value};
@@ -46,8 +47,8 @@ pub(super) fn write(header: &Header) -> Result<Bytes, FrameError> {
     Ok(frame.freeze())
 }
 
-/// Takes the next frame from the front of `bytes`: its header and its body, which may be empty. `None` if more bytes are
-/// needed.
+/// Takes the next frame from the front of `bytes`: its header and its body, which may be empty.
+/// `None` if more bytes are needed.
 pub(super) fn read(bytes: &mut BytesMut) -> Result<Option<(Header, Bytes)>, FrameError> {
     let Some(mut lengths) = bytes.get(..LENGTHS) else { return Ok(None) };
     let (header, body) = (u64::from(lengths.get_u32()), u64::from(lengths.get_u32()));

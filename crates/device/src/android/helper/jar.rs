@@ -1,7 +1,8 @@
 //! The helper's archive: its bytes, its place on the phone, and how it gets there.
 //!
-//! A file with our size and modification time is ours: we set that time to a part of our hash. Old phones have no program
-//! that computes hashes, and reading the file back would cost more than writing it.
+//! A file with our size and modification time is ours: we set that time to a part of our hash. Old
+//! phones have no program that computes hashes, and reading the file back would cost more than
+//! writing it.
 
 use thumbwire_adb::services::sync;
 use thumbwire_adb::wire::sync_v2::StatV2;
@@ -26,7 +27,8 @@ const HASHES: &str = include_str!("../../../../../helper/thumbwire-helper.txt");
 /// A regular file that nobody may write: Android 14 refuses to start classes from a writable one.
 const MODE: u32 = 0o100_444;
 
-/// Writes our archive to the phone, unless it is there. Another file takes its place only once it is complete.
+/// Writes our archive to the phone, unless it is there. Another file takes its place only once it
+/// is complete.
 pub(super) async fn push(transport: &dyn Transport) -> Result<(), HelperUnavailable> {
     let lost = |error| HelperUnavailable::from(transport_error(error, SideEffect::None));
     let (size, mtime) = (BYTES.len() as u64, mtime());
@@ -61,7 +63,8 @@ async fn details(transport: &dyn Transport) -> Result<Option<StatV2>, adb::Error
     }
 }
 
-/// The modification time that marks our archive: the first 31 bits of its hash, which fit all phones.
+/// The modification time that marks our archive: the first 31 bits of its hash, which fit all
+/// phones.
 fn mtime() -> u32 {
     let hash = HASHES.lines().find_map(|line| line.strip_prefix("jar ")).unwrap_or_default();
     hash.trim().get(..8).and_then(|word| u32::from_str_radix(word, 16).ok()).unwrap_or(0) >> 1

@@ -1,8 +1,8 @@
 //! The helper's process on the phone: starts it, keeps it running.
 //!
-//! It runs as long as the stream that started it is open. It reads a token from standard input, which distinguishes us
-//! from other programs on the phone; arguments would be visible to all of them. Its output before `ready` or at its end
-//! is kept for error messages.
+//! It runs as long as the stream that started it is open. It reads a token from standard input,
+//! which distinguishes us from other programs on the phone; arguments would be visible to all of
+//! them. Its output before `ready` or at its end is kept for error messages.
 
 use bytes::{Bytes, BytesMut};
 use thumbwire_adb::wire::shell::{Decoder, Frame, Id, emit};
@@ -21,7 +21,9 @@ const WORDS: usize = 4096;
 fn start_command(is_legacy: bool, name: &str) -> Result<ShellCommand, Error> {
     // Without a space before the first word.
     let line = if is_legacy { java_program() } else { ShellCommand::new("true;") };
-    line.then(jar::CLASS_PATH).then("exec app_process /system/bin org.thumbwire.helper.Main").arg(name)
+    line.then(jar::CLASS_PATH)
+        .then("exec app_process /system/bin org.thumbwire.helper.Main")
+        .arg(name)
 }
 
 /// How the helper's process ended.

@@ -1,7 +1,7 @@
 //! The helper protocol: matches replies to requests. Bytes in, bytes out; no I/O and no clock.
 //!
-//! Replies come in any order. A reply that nobody waits for is ignored, so late and duplicate replies do no harm;
-//! anything that is not a reply ends the connection.
+//! Replies come in any order. A reply that nobody waits for is ignored, so late and duplicate
+//! replies do no harm; anything that is not a reply ends the connection.
 
 use std::collections::BTreeSet;
 
@@ -66,7 +66,8 @@ impl HelperProtocol {
         Ok((id, frame))
     }
 
-    /// Stops waiting for a reply. Returns the bytes of a cancel request, unless the reply has already come.
+    /// Stops waiting for a reply. Returns the bytes of a cancel request, unless the reply has
+    /// already come.
     pub(super) fn give_up(&mut self, id: u64) -> Option<Bytes> {
         if !self.waiting.remove(&id) {
             return None;
@@ -80,7 +81,8 @@ impl HelperProtocol {
         self.write("bye", Header::new()).ok().map(|(_, frame)| frame)
     }
 
-    /// Takes received bytes and returns the replies to pending requests. Nothing after a malformed frame is read.
+    /// Takes received bytes and returns the replies to pending requests. Nothing after a malformed
+    /// frame is read.
     pub(super) fn receive(&mut self, bytes: &[u8]) -> (Vec<(u64, Reply)>, Option<FrameError>) {
         self.received.extend_from_slice(bytes);
         let mut replies = Vec::new();
@@ -254,7 +256,8 @@ mod tests {
     }
 
     proptest! {
-        /// Some requests are cancelled; the replies come in any order, some twice, split at any offset.
+        /// Some requests are cancelled; the replies come in any order, some twice, split at any
+        /// offset.
         #[test]
         fn each_request_gets_its_own_reply_once(
             order in Just((0..40_usize).collect::<Vec<_>>()).prop_shuffle(),

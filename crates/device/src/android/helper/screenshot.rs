@@ -1,4 +1,5 @@
-//! The helper's op `shot`: a JPEG that is compressed on the phone, where a PNG of the whole screen takes longest.
+//! The helper's op `shot`: a JPEG that is compressed on the phone, where a PNG of the whole screen
+//! takes longest.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -25,8 +26,8 @@ const SHOT: Operation = Operation {
 };
 
 impl Android {
-    /// A JPEG of the screen. `None` if `screencap` has to take it: also if that is what the helper runs, because Android
-    /// gives it no pixels (seen on an emulated Android 4.4.4).
+    /// A JPEG of the screen. `None` if `screencap` has to take it: also if that is what the helper
+    /// runs, because Android gives it no pixels (seen on an emulated Android 4.4.4).
     pub(in crate::android) async fn jpeg_by_helper(&self) -> Result<Option<Screenshot>, Error> {
         if self.helper.runs_screencap.load(Ordering::Relaxed) {
             return Ok(None);

@@ -31,8 +31,9 @@ impl Android {
         self.helper_if_ready(TEXT).await.map(|connection| connection.is_some())
     }
 
-    /// Types one line, at the cursor or instead of what the field has. `None` if nothing was typed, and shell commands have
-    /// to: no text field has the focus, or it does not take what the helper does.
+    /// Types one line, at the cursor or instead of what the field has. `None` if nothing was typed,
+    /// and shell commands have to: no text field has the focus, or it does not take what the helper
+    /// does.
     pub(in crate::android) async fn type_by_helper(
         &self,
         line: &str,

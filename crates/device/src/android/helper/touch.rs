@@ -1,5 +1,5 @@
-//! The helper's ops `tap`, `swipe`, `touch` and `key`: a finger or two on the screen, and keys. An `input` program takes up to
-//! a second to start, and has one finger.
+//! The helper's ops `tap`, `swipe`, `touch` and `key`: a finger or two on the screen, and keys. An
+//! `input` program takes up to a second to start, and has one finger.
 
 use std::time::Duration;
 
@@ -11,13 +11,15 @@ use super::{Operation, fields, millis};
 use crate::android::Android;
 use crate::{Error, Gesture, Point};
 
-/// How long the helper may take, besides the gesture itself. Android waits five seconds for an app that hangs.
+/// How long the helper may take, besides the gesture itself. Android waits five seconds for an app
+/// that hangs.
 const LIMIT: Duration = Duration::from_secs(8);
 
 /// The longest path of a finger, by the wire.
 const MAX_DURATION: Duration = Duration::from_secs(60);
 
-/// How long a finger rests before it drags: longer than Android's long press, 400 or 500 ms (`ViewConfiguration`).
+/// How long a finger rests before it drags: longer than Android's long press, 400 or 500 ms
+/// (`ViewConfiguration`).
 const REST: Duration = Duration::from_millis(600);
 
 /// Android takes taps 40 to 300 ms apart as a double tap (`ViewConfiguration`).
@@ -29,7 +31,8 @@ const MAX_PRESSES: usize = 1000;
 const WHAT: &str = "touch the screen";
 
 impl Android {
-    /// Performs the gesture. `false` if a shell command has to; see [`Gesture::Pinch`] for the one that none can do.
+    /// Performs the gesture. `false` if a shell command has to; see [`Gesture::Pinch`] for the one
+    /// that none can do.
     pub(in crate::android) async fn touch_by_helper(
         &self,
         gesture: Gesture,
@@ -47,7 +50,8 @@ impl Android {
         }
     }
 
-    /// Presses and releases the key with this code so many times. `false` if a shell command has to.
+    /// Presses and releases the key with this code so many times. `false` if a shell command has
+    /// to.
     pub(in crate::android) async fn press_by_helper(
         &self,
         code: i64,

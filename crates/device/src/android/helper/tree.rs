@@ -1,4 +1,5 @@
-//! The helper's op `tree`: the XML of `uiautomator dump` and the reports that go with it, in milliseconds instead of seconds.
+//! The helper's op `tree`: the XML of `uiautomator dump` and the reports that go with it, in
+//! milliseconds instead of seconds.
 
 use std::time::Duration;
 
@@ -10,8 +11,8 @@ use super::{AUTOMATION, Operation, fields, millis};
 use crate::Error;
 use crate::android::Android;
 
-/// A screen is still when nothing has happened on it for this long: Android bundles an app's changes for 100 ms
-/// (`ViewConfiguration.getSendRecurringAccessibilityEventsInterval`).
+/// A screen is still when nothing has happened on it for this long: Android bundles an app's
+/// changes for 100 ms (`ViewConfiguration.getSendRecurringAccessibilityEventsInterval`).
 const IDLE: Duration = Duration::from_millis(200);
 
 /// A screen that keeps moving, such as a video, is read after this long.

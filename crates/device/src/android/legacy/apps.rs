@@ -56,8 +56,8 @@ impl Legacy {
         read_table(&device.ask(table_command()).await?, SERVICES, action)
     }
 
-    /// The table of activities has no categories: it lists everything that handles MAIN. An app that
-    /// was updated twice may have its first path again, so the time of its update counts.
+    /// The table of activities has no categories: it lists everything that handles MAIN. An app
+    /// that was updated twice may have its first path again, so the time of its update counts.
     pub(in crate::android) async fn launcher_apps(
         &self,
         device: &Android,

@@ -1,6 +1,6 @@
 //! Installs an app from a file: before Android 7 there is no `cmd`, which takes a package as its
-//! input. The file is written to `/data/local/tmp`, where the package manager may read what the shell
-//! wrote, and removed afterwards.
+//! input. The file is written to `/data/local/tmp`, where the package manager may read what the
+//! shell wrote, and removed afterwards.
 
 use tokio::io::AsyncRead;
 

@@ -1,16 +1,16 @@
-//! How fast the phone types, learned from the commands that it runs.
+//! How fast an old phone types, learned from the commands that it runs.
 //!
-//! `input text` stamps all its keys when it starts, and Android drops keys older than 10 s (`InputDispatcher`,
-//! `STALE_EVENT_TIMEOUT`). On a slow phone a key takes 90 ms and more (measured on Android 4.4.4), so a long text has to be
-//! typed in pieces that take much less than that.
+//! `input text` stamps all its keys when it starts, and Android drops keys older than 10 s
+//! (`InputDispatcher`, `STALE_EVENT_TIMEOUT`). On a slow phone a key takes 90 ms and more (measured
+//! on Android 4.4.4), so a long text has to be typed in pieces that take much less than that.
 
 use std::sync::Mutex;
 use std::time::Duration;
 
 use thumbwire_base::lock;
 
-/// How long a piece should take, its command's start included: half of what Android allows, since a busy phone may
-/// suddenly be twice as slow.
+/// How long a piece should take, its command's start included: half of what Android allows, since a
+/// busy phone may suddenly be twice as slow.
 const PIECE_TIME: Duration = Duration::from_secs(5);
 
 /// Characters in a first piece, before the pace is known.
@@ -22,12 +22,12 @@ const SHORTEST: usize = 8;
 /// A phone that starts `input` faster than this types a key without a delay that counts.
 const FAST_START: Duration = Duration::from_millis(150);
 
-/// A command that takes longer did something else too: opened the keyboard, waited for an app. A guess from all of it
-/// would refuse texts that fit.
+/// A command that takes longer did something else too: opened the keyboard, waited for an app. A
+/// guess from all of it would refuse texts that fit.
 const SLOWEST_START: Duration = Duration::from_secs(1);
 
-/// A key takes about this part of the start of `input` (measured on Android 4.4.4: 90 ms and 1.0 s; reports of newer
-/// phones: 5 ms and 60 ms).
+/// A key takes about this part of the start of `input` (measured on Android 4.4.4: 90 ms and 1.0 s;
+/// reports of newer phones: 5 ms and 60 ms).
 const KEYS_PER_START: u32 = 10;
 
 #[derive(Default)]
@@ -49,8 +49,8 @@ impl Pace {
         lock(&self.0).start = Some(took);
     }
 
-    /// Learns from a piece that took so long by the phone's clock and by ours. A slower pace counts at once, a faster one
-    /// by half.
+    /// Learns from a piece that took so long by the phone's clock and by ours. A slower pace counts
+    /// at once, a faster one by half.
     pub(super) fn learn_text(&self, characters: usize, took: Duration, seen: Duration) {
         if characters < SHORTEST {
             return;
@@ -81,10 +81,10 @@ impl Pace {
     /// About how long so many characters take; `None` if nothing is known yet.
     pub(super) fn estimate(&self, characters: usize) -> Option<Duration> {
         let Known { seen, start, .. } = *lock(&self.0);
-        let guess = |start: Duration| match start < FAST_START {
-            true => start / KEYS_PER_START,
-            // With its share of the start of a piece.
-            false => start / KEYS_PER_START + start / 20,
+        let guess = |start: Duration| {
+            // A slow phone's pieces have their share of the start.
+            let share = if start < FAST_START { Duration::ZERO } else { start / 20 };
+            start / KEYS_PER_START + share
         };
         let pace = seen.or(start.map(|start| guess(start.min(SLOWEST_START))))?;
         Some(pace.saturating_mul(u32::try_from(characters).unwrap_or(u32::MAX)))
@@ -99,7 +99,8 @@ mod tests {
         Duration::from_millis(ms)
     }
 
-    /// A phone as the real Android 4.4.4: 1 s for the start of a command, 90 ms a key; under load five times as much.
+    /// A phone as the real Android 4.4.4: 1 s for the start of a command, 90 ms a key; under load
+    /// five times as much.
     fn took(characters: usize, load: u32) -> Duration {
         (ms(1000) + ms(90) * u32::try_from(characters).unwrap()) * load
     }

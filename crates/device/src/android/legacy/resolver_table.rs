@@ -9,14 +9,15 @@ use crate::{Component, Error};
 pub(super) const SERVICES: &str = "Service Resolver Table:";
 pub(super) const ACTIVITIES: &str = "Activity Resolver Table:";
 
-/// Dumps the package manager's whole state. `dumpsys package r` would print less, but not every phone has it.
+/// Dumps the package manager's whole state. `dumpsys package r` would print less, but not every
+/// phone has it.
 pub(super) fn table_command() -> ShellCommand {
     ShellCommand::new("dumpsys package")
 }
 
-/// Parses the action's lines in the section "Non-Data Actions" of a "Resolver Table": an address, the name,
-/// and since Android 4 `filter` with an address. Source: `IntentResolver.dump` in AOSP, and the capture
-/// `106-dumpsys-package`.
+/// Parses the action's lines in the section "Non-Data Actions" of a "Resolver Table": an address,
+/// the name, and since Android 4 `filter` with an address. Source: `IntentResolver.dump` in AOSP,
+/// and the capture `106-dumpsys-package`.
 pub(super) fn read_table(
     output: &CommandOutput,
     table: &str,
@@ -65,7 +66,8 @@ mod tests {
         found.iter().map(ToString::to_string).collect()
     }
 
-    /// In the format of the capture `106-dumpsys-package`; since Android 5 a filter may list its actions.
+    /// In the format of the capture `106-dumpsys-package`; since Android 5 a filter may list its
+    /// actions.
     const TABLE: &str = "Activity Resolver Table:\r\n  Non-Data Actions:\r\n      a.B:\r\n        a65dc4d0 com.act/.Not filter a65dc6e8\r\n\r\nService Resolver Table:\r\n  Schemes:\r\n      a.B:\r\n        a665f940 com.scheme/.Not filter a665fba8\r\n\r\n  Non-Data Actions:\r\n      a.Before:\r\n        a6678360 com.z/.Z filter a6678480\r\n      a.B:\r\n        a66528e0 com.x/.Tools filter a6652c20\r\n          Action: \"a.B\"\r\n          Action: \"odd/one\"\r\n        a66528e0 com.x/.Tools filter a6652c28\r\n        a6676f30 com.y/com.other.Tools filter a66770a0\r\n      a.After:\r\n        a6620008 com.z/.Z filter a6620128\r\n\r\n  MIME Typed Actions:\r\n      a.Typed:\r\n        a65dc4d0 com.c/.V filter a65dc6e8\r\n\r\nProvider Resolver Table:\r\n  Non-Data Actions:\r\n      a.Provided:\r\n        a65d0e58 com.p/.P filter a65d0360\r\n\r\nPackages:\r\n  Package [a] (1):\r\n";
 
     #[test]

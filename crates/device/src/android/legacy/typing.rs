@@ -44,8 +44,8 @@ impl Legacy {
         characters: usize,
     ) -> Result<Duration, Error> {
         if characters > SHORT && self.pace.estimate(characters).is_none() {
-            // Without arguments `input` starts as slowly as with a key, and prints its usage. No key
-            // is without effect: Android 4.4 types the digit 0 for `keyevent 0`.
+            // Without arguments `input` starts as slowly as with a key, and prints its usage. No
+            // key is without effect: Android 4.4 types the digit 0 for `keyevent 0`.
             let started = Instant::now();
             device.ask(ShellCommand::new("input")).await?;
             self.pace.learn_start(started.elapsed());
@@ -54,21 +54,21 @@ impl Legacy {
     }
 }
 
-/// Types one piece between two readings of the phone's uptime. If it fails, a line `status N` follows
-/// its output.
+/// Types one piece between two readings of the phone's uptime. If it fails, a line `status N`
+/// follows its output.
 ///
 /// The script `input` may pass on its arguments as an unquoted `$*`: a space splits a text into two
 /// arguments, and a `*` expands to file names. So text is passed directly to the program that the
-/// script calls. Seen on Android 4.4.4 (a bug of the script); the program it calls is that of AOSP's
-/// script up to Android 11.
+/// script calls. Seen on Android 4.4.4 (a bug of the script); the program it calls is that of
+/// AOSP's script up to Android 11.
 fn timed_text_command(piece: &str) -> Result<ShellCommand, Error> {
     const START: &str = "cat /proc/uptime; CLASSPATH=/system/framework/input.jar \
                          app_process /system/bin com.android.commands.input.Input text";
     Ok(ShellCommand::new(START).arg(piece)?.then("|| echo status $?; cat /proc/uptime"))
 }
 
-/// Removes the readings of the uptime around a timed command from its output, and returns the time between them. A status
-/// that the command printed becomes the output's, if the phone reports any.
+/// Removes the readings of the uptime around a timed command from its output, and returns the time
+/// between them. A status that the command printed becomes the output's, if the phone reports any.
 fn take_times(output: &mut CommandOutput) -> Option<Duration> {
     let mut lines: Vec<&str> = output.out.lines().collect();
     let uptime = |line: &str| {

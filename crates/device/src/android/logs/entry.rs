@@ -1,7 +1,7 @@
 //! Parses a line of `logcat -v threadtime`: `MM-DD hh:mm:ss.mmm  PID  TID P TAG     : MESSAGE`.
 //!
-//! Source: `android_log_formatLogLine` in AOSP's `logprint.cpp`. A tag may contain anything, and is padded with spaces
-//! to eight characters; it ends at the first `: `.
+//! Source: `android_log_formatLogLine` in AOSP's `logprint.cpp`. A tag may contain anything, and is
+//! padded with spaces to eight characters; it ends at the first `: `.
 
 use crate::{LogEntry, Priority};
 
@@ -14,7 +14,8 @@ pub(super) struct Date {
 }
 
 impl Date {
-    /// A number that grows by one per day, and by up to four at a month's end: every month counts as 31 days.
+    /// A number that grows by one per day, and by up to four at a month's end: every month counts
+    /// as 31 days.
     fn number(self) -> i64 {
         self.year * YEAR + self.month * 31 + self.day
     }
@@ -22,8 +23,8 @@ impl Date {
 
 const YEAR: i64 = 12 * 31;
 
-/// How far an entry's day may be ahead of the date read before it, because it was written later. The end of February
-/// counts as four days.
+/// How far an entry's day may be ahead of the date read before it, because it was written later.
+/// The end of February counts as four days.
 const AHEAD: i64 = 4;
 
 /// Parses the date in `2024-09-01` or `2024-09-01T12:13:14…`.
@@ -51,7 +52,8 @@ impl Reader {
         Self { first: today.number() + AHEAD - YEAR + 1 }
     }
 
-    /// For lines written from that day on. Clocks get set back, so up to half a year earlier counts too.
+    /// For lines written from that day on. Clocks get set back, so up to half a year earlier counts
+    /// too.
     pub(super) fn since(day: Date) -> Self {
         Self { first: day.number() - YEAR / 2 }
     }

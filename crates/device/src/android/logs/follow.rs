@@ -1,10 +1,11 @@
 //! Follows the log: entries after a given one, or after those in the log at the start.
 //!
-//! Logcat can start at a time (`-T`); before Android 7 it prints the whole log first. Either way the
-//! first entries may already have been delivered: [`DeliveredEntries`] decides which.
+//! Logcat can start at a time (`-T`); before Android 7 it prints the whole log first. Either way
+//! the first entries may already have been delivered: [`DeliveredEntries`] decides which.
 //!
-//! Timestamps are the writers' own (`android_log_header_t`), and clocks get set back, so an entry may be later than the
-//! phone's clock. Such an entry is never taken as the newest, because everything written until then would count as old.
+//! Timestamps are the writers' own (`android_log_header_t`), and clocks get set back, so an entry
+//! may be later than the phone's clock. Such an entry is never taken as the newest, because
+//! everything written until then would count as old.
 
 use async_trait::async_trait;
 
@@ -13,11 +14,12 @@ use super::{LogcatProcess, with_rules};
 use crate::android::{Android, ShellCommand};
 use crate::{Error, LogEntry, LogFilter, LogStream};
 
-/// How many of the newest entries to look at to find the current position. If more share one millisecond, the rest
-/// counts as new.
+/// How many of the newest entries to look at to find the current position. If more share one
+/// millisecond, the rest counts as new.
 const NEWEST: i32 = 200;
 
-/// How many entries with the same millisecond to hold back until it is clear whether they are known.
+/// How many entries with the same millisecond to hold back until it is clear whether they are
+/// known.
 const MOST_HELD: usize = 10_000;
 
 pub(super) async fn start(
@@ -44,7 +46,8 @@ pub(super) async fn start(
     if let Some(time) = known.time()
         && phone.legacy.is_none()
     {
-        // `2024-09-01T12:13:14.123000` as logcat parses it; it prints and compares milliseconds here.
+        // `2024-09-01T12:13:14.123000` as logcat parses it; it prints and compares milliseconds
+        // here.
         let (date, time) = time.split_once('T').unwrap_or((time, ""));
         let time = time.get(..12).unwrap_or(time);
         line = line.then("-T").arg(&format!("{date} {time}"))?;
@@ -60,8 +63,9 @@ pub(super) async fn start(
     }))
 }
 
-/// The newest entries in the log, whatever their tag: all later ones are new. The time is read again afterwards, when
-/// none of them can be later; entries that are later anyway are returned separately.
+/// The newest entries in the log, whatever their tag: all later ones are new. The time is read
+/// again afterwards, when none of them can be later; entries that are later anyway are returned
+/// separately.
 async fn newest(phone: &Android) -> Result<(DeliveredEntries, Vec<LogEntry>, Date), Error> {
     let line = ShellCommand::new("date +%Y-%m-%dT%H:%M:%S; logcat -d -v threadtime -t")
         .number(NEWEST)
@@ -113,7 +117,8 @@ enum DeliveredEntries {
 }
 
 impl DeliveredEntries {
-    /// The last of these entries and all with its timestamp; separately, those later than the phone's time.
+    /// The last of these entries and all with its timestamp; separately, those later than the
+    /// phone's time.
     fn newest_of(entries: Vec<LogEntry>, now: &str) -> (Self, Vec<LogEntry>) {
         let (ahead, entries): (Vec<_>, Vec<_>) =
             entries.into_iter().partition(|entry| is_ahead(entry, now));

@@ -1,14 +1,15 @@
 //! Parses the attributes of a node in a dump.
 //!
-//! Each node has about twenty, most of them `false`; the scanner in [`crate::markup`] visits each one once.
+//! Each node has about twenty, most of them `false`; the scanner in [`crate::markup`] visits each
+//! one once.
 
 use bytestring::ByteString;
 
 use crate::markup::{ParseWarningKind, Tag, attributes, read_text, set};
 use crate::{Node, Rect};
 
-/// Reads the attributes at this offset of the text into a node and reports what could not be read. Returns how the tag
-/// ended and the display it names.
+/// Reads the attributes at this offset of the text into a node and reports what could not be read.
+/// Returns how the tag ended and the display it names.
 pub(crate) fn read_node<'t>(
     text: &'t ByteString,
     from: usize,
@@ -54,9 +55,11 @@ pub(crate) fn read_node<'t>(
             "long-clickable" => first(13) && set(&mut flags.long_clickable, yes),
             "password" => first(14) && set(&mut flags.password, yes),
             "selected" => first(15) && set(&mut flags.selected, yes),
-            // `AccessibilityNodeInfo.getDrawingOrder`, in dumps since Android 14: starts at 1; 0 means unknown.
+            // `AccessibilityNodeInfo.getDrawingOrder`, in dumps since Android 14: starts at 1; 0
+            // means unknown.
             "drawing-order" => first(16) && set(&mut node.order, value.parse().unwrap_or(0)),
-            // `isVisibleToUser`, under the names used by the UiAutomator2 server and by some vendors.
+            // `isVisibleToUser`, under the names used by the UiAutomator2 server and by some
+            // vendors.
             "displayed" | "visible-to-user" => {
                 first(17) && set(&mut node.displayed, Some(value != "false"))
             }

@@ -4,7 +4,8 @@ use crate::latency::Work;
 use crate::phone::VirtualPhone;
 use serde_json::{Value, json};
 
-/// `apps`. A package from elsewhere has the label of its default resources, whatever the phone's language.
+/// `apps`. A package from elsewhere has the label of its default resources, whatever the phone's
+/// language.
 pub(super) async fn apps(phone: &VirtualPhone) -> Value {
     phone.run_work(Work::Report).await;
     let apps: Vec<Value> = phone.with(|phone| {

@@ -1,8 +1,10 @@
-//! The helper's file: where it is, what it contains here, and why Android may refuse to start a class from it.
+//! The helper's file: where it is, what it contains here, and why Android may refuse to start a
+//! class from it.
 //!
-//! This phone has no Java. By default the file is an archive with one text, which says that it is a placeholder for
-//! Thumbwire's jar; `app_process` treats any copy of it as the helper, and any archive whose classes include
-//! [`super::CLASS`], such as one that a host has pushed: the phone implements that class itself.
+//! This phone has no Java. By default the file is an archive with one text, which says that it is a
+//! placeholder for Thumbwire's jar; `app_process` treats any copy of it as the helper, and any
+//! archive whose classes include [`super::CLASS`], such as one that a host has pushed: the phone
+//! implements that class itself.
 
 use super::super::Invocation;
 use crate::files::{Contents, FileType, Files};
@@ -10,8 +12,8 @@ use crate::latency::Work;
 use rawzip::{CompressionMethod, ZipArchive, ZipArchiveWriter};
 use std::io::Write as _;
 
-/// Where hosts look for it, and what they put into `CLASSPATH`. The number is the wire version, so that an old process
-/// never meets a new host.
+/// Where hosts look for it, and what they put into `CLASSPATH`. The number is the wire version, so
+/// that an old process never meets a new host.
 pub(crate) const PATH: &str = "/data/local/tmp/thumbwire-helper-1.jar";
 
 /// The only entry.
@@ -19,7 +21,8 @@ const ENTRY: &str = "STAND-IN.txt";
 const TEXT: &str = "This is the virtual phone's placeholder for Thumbwire's helper.\nIt has no Java: the virtual phone implements the class \
                     org.thumbwire.helper.Main itself.\n";
 
-/// A class file optimized by Dalvik: the first of the system's own, for each place where such files are kept.
+/// A class file optimized by Dalvik: the first of the system's own, for each place where such files
+/// are kept.
 const OPTIMISED: &str = "system@framework@core.jar@classes.dex";
 
 /// Why a Java program did not start.
@@ -57,13 +60,14 @@ fn is_placeholder(bytes: &Contents) -> bool {
     placeholder_jar().is_some_and(|known| known == bytes.as_ref() as &[u8])
 }
 
-/// The class as a dex file names it: its length in UTF-16 units, then the descriptor and NUL (AOSP's "Dalvik executable
-/// format", `string_data_item`).
+/// The class as a dex file names it: its length in UTF-16 units, then the descriptor and NUL
+/// (AOSP's "Dalvik executable format", `string_data_item`).
 const DESCRIPTOR: &[u8] = b"\x1bLorg/thumbwire/helper/Main;\0";
 /// Maximum size of the classes that are searched.
 const LARGEST_DEX: u64 = 8 << 20;
 
-/// Whether the bytes are an archive whose `classes.dex` has the class. Compressed classes are not read.
+/// Whether the bytes are an archive whose `classes.dex` has the class. Compressed classes are not
+/// read.
 fn has_class(bytes: &[u8]) -> bool {
     let Ok(archive) = ZipArchive::from_slice(bytes) else { return false };
     let mut entries = archive.entries();
@@ -86,10 +90,11 @@ fn has_class(bytes: &[u8]) -> bool {
 
 /// What the runtime does before a class of the helper runs.
 ///
-/// Dalvik needs a writable directory `$ANDROID_DATA/dalvik-cache`, and aborts without output if there is none (measured
-/// on Android 4.4.4: status 134, no text); its first start with an empty one takes 10 s, because all system classes are
-/// optimized again. Since Android 14 a writable class file is refused first (`Writable dex file '…' is not allowed`;
-/// public reports agree on the text and on status 134).
+/// Dalvik needs a writable directory `$ANDROID_DATA/dalvik-cache`, and aborts without output if
+/// there is none (measured on Android 4.4.4: status 134, no text); its first start with an empty
+/// one takes 10 s, because all system classes are optimized again. Since Android 14 a writable
+/// class file is refused first (`Writable dex file '…' is not allowed`; public reports agree on the
+/// text and on status 134).
 pub(super) async fn start(call: &Invocation) -> Result<(), JavaStartError> {
     let variable = |name: &str| {
         let found = call.env.iter().find(|(known, _)| known == name);

@@ -82,7 +82,8 @@ fn compress(frame: Frame, options: &Options) -> Result<Answer, HelperError> {
     Ok(Answer { fields, body })
 }
 
-/// The frame with its longer side cut to the maximum; each pixel is the mean of those that it covers.
+/// The frame with its longer side cut to the maximum; each pixel is the mean of those that it
+/// covers.
 pub(in crate::programs) fn scaled(frame: Frame, side: u32) -> Frame {
     let longest = frame.width.max(frame.height);
     if longest <= side {

@@ -1,4 +1,5 @@
-//! The helper's operation `text`: puts a text into the field with the focus, and reads back what the field then has.
+//! The helper's operation `text`: puts a text into the field with the focus, and reads back what
+//! the field then has.
 
 use super::error::HelperError;
 use super::fields::{flag, millis, text};
@@ -13,7 +14,8 @@ const FEW: usize = 3;
 /// `TYPE_TEXT_VARIATION_PASSWORD`
 const PASSWORD: u32 = 0x80;
 
-/// The releases that can set the text of a field, that tell a hint from a text, and that can empty the clipboard.
+/// The releases that can set the text of a field, that tell a hint from a text, and that can empty
+/// the clipboard.
 const SETS_TEXT: u32 = 5;
 const TELLS_HINTS: u32 = 8;
 const CLEARS_CLIPBOARD: u32 = 9;
@@ -76,10 +78,7 @@ pub(super) async fn put(helper: &Helper, header: &Header) -> Result<Answer, Help
         });
     }
     let now = phone.with(|phone| phone.world.focused_text());
-    fields["found"] = match password {
-        true => Value::Null,
-        false => now.clone().into(),
-    };
+    fields["found"] = if password { Value::Null } else { now.clone().into() };
     if !password {
         fields["complete"] = now.is_some_and(|now| now.contains(&typed)).into();
     }

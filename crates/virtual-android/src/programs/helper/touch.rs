@@ -1,7 +1,7 @@
 //! The helper's operation `touch`: several fingers, each with its own path.
 //!
-//! A finger is at a point at a time, in milliseconds from the gesture's start, and moves straight in between. Times pass
-//! on the phone as they would on a real one.
+//! A finger is at a point at a time, in milliseconds from the gesture's start, and moves straight
+//! in between. Times pass on the phone as they would on a real one.
 
 use super::error::HelperError;
 use crate::phone::VirtualPhone;
@@ -102,7 +102,8 @@ fn read(header: &Map<String, Value>) -> Option<Vec<FingerPath>> {
     list.iter().map(FingerPath::read).collect()
 }
 
-/// Fingers of a gesture in progress. If the request is cancelled, so is the gesture: no finger may stay on the screen.
+/// Fingers of a gesture in progress. If the request is cancelled, so is the gesture: no finger may
+/// stay on the screen.
 struct Fingers<'a> {
     phone: &'a VirtualPhone,
     down: Vec<bool>,

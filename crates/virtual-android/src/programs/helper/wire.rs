@@ -1,5 +1,5 @@
-//! Frames between a host and the helper: the lengths of a header and of a body, four bytes each, big-endian, then both.
-//! The header is a JSON object, the body any bytes; together up to 8 MiB.
+//! Frames between a host and the helper: the lengths of a header and of a body, four bytes each,
+//! big-endian, then both. The header is a JSON object, the body any bytes; together up to 8 MiB.
 //!
 //! Begin at [`Frames::next`]. A bad frame ends the connection; it is never skipped.
 
@@ -39,7 +39,8 @@ impl Frames {
         Self { from, came: Vec::new() }
     }
 
-    /// The next message's header; bodies are discarded, because no message from a host has one. Cancel-safe.
+    /// The next message's header; bodies are discarded, because no message from a host has one.
+    /// Cancel-safe.
     pub(super) async fn next(&mut self) -> Result<Header, ReadError> {
         loop {
             if let Some((header, length)) = first(&self.came)? {
@@ -80,7 +81,8 @@ pub(super) fn first(came: &[u8]) -> Result<Option<(Header, usize)>, ReadError> {
 pub(super) fn frame(header: &Value, body: &[u8]) -> Vec<u8> {
     let header = header.to_string();
     let mut bytes = Vec::with_capacity(LENGTHS + header.len() + body.len());
-    // Headers are built from limited parts of a request, and bodies are at most as large as a frame.
+    // Headers are built from limited parts of a request, and bodies are at most as large as a
+    // frame.
     bytes.extend(u32::try_from(header.len()).unwrap_or(u32::MAX).to_be_bytes());
     bytes.extend(u32::try_from(body.len()).unwrap_or(u32::MAX).to_be_bytes());
     bytes.extend(header.as_bytes());
