@@ -291,7 +291,7 @@ impl TextEditing for Android {
 
     async fn typing_time(&self, text: &str) -> Result<Duration, Error> {
         let characters = text.chars().count();
-        if self.has_text_by_helper().await? {
+        if characters > SHORT && self.has_text_by_helper().await? {
             return Ok(BY_HELPER);
         }
         match &self.legacy {
@@ -324,6 +324,9 @@ impl TextEditing for Android {
 /// How long the helper takes for a long text (measured on Android 4.4.4: 0.23 s for 1,200
 /// characters).
 const BY_HELPER: Duration = Duration::from_secs(1);
+
+/// A text this short is typed in time by any phone.
+pub(super) const SHORT: usize = 60;
 
 /// `android.view.KeyEvent`: delete before the cursor, delete after the cursor, and keys that move
 /// the cursor.

@@ -19,11 +19,12 @@ use crate::{Error, SideEffect};
 const WORDS: usize = 4096;
 
 fn start_command(is_legacy: bool, name: &str) -> Result<ShellCommand, Error> {
-    // Without a space before the first word.
-    let line = if is_legacy { java_program() } else { ShellCommand::new("true;") };
-    line.then(jar::CLASS_PATH)
-        .then("exec app_process /system/bin org.thumbwire.helper.Main")
-        .arg(name)
+    let line = if is_legacy {
+        java_program().then(jar::CLASS_PATH)
+    } else {
+        ShellCommand::new(jar::CLASS_PATH)
+    };
+    line.then("exec app_process /system/bin org.thumbwire.helper.Main").arg(name)
 }
 
 /// How the helper's process ended.

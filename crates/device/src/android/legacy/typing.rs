@@ -6,10 +6,8 @@ use tokio::time::Instant;
 
 use super::Legacy;
 use crate::Error;
+use crate::android::input::SHORT;
 use crate::android::{Android, CommandOutput, ShellCommand};
-
-/// A text this short is typed in time by any phone.
-const SHORT: usize = 60;
 
 impl Legacy {
     /// How many characters the next piece may have.
