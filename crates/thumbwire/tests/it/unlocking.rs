@@ -6,6 +6,7 @@ use serde_json::json;
 use thumbwire_core::action::{Action, Call, Perform as _};
 use thumbwire_device::Key;
 use thumbwire_virtual_android::{ScreenLock, Setup, VirtualPhone};
+use tokio::time::Instant;
 
 use crate::caller::Caller;
 
@@ -43,7 +44,7 @@ async fn dark_screen_is_reported_and_unlocked() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn pin_is_left_to_a_person() {
     for release in ["4.4", "14"] {
         let setup = Setup::of_release(release).unwrap();
@@ -51,8 +52,11 @@ async fn pin_is_left_to_a_person() {
         let caller = Caller::of(VirtualPhone::new(setup));
         let (failed, text) = caller.call("mobile_tap", json!({ "x": 100, "y": 300 })).await;
         assert!(failed && text.contains("the lock screen is in front"), "{release}: {text}");
+        let began = Instant::now();
         let (failed, text) = caller.call("mobile_unlock", json!({})).await;
         assert!(failed && text.contains("PIN"), "{release}: {text}");
+        let took = began.elapsed();
+        assert!(took >= Duration::from_secs(3), "a pause lies between two looks: {took:?}");
         let started = caller.said("mobile_launch_app", json!({ "bundle_id": NOTES })).await;
         assert!(started.contains("the lock screen is in front"), "{release}: {started}");
         let front = caller.said("mobile_get_current_app", json!({})).await;
