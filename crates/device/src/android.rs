@@ -199,7 +199,7 @@ fn transport_error(error: adb::Error, acted: SideEffect) -> Error {
     use adb::Error as Wire;
     let acted = if error.may_have_happened() { acted } else { SideEffect::None };
     let reason = match &error {
-        Wire::Refused { text: said, .. } => said.clone(),
+        Wire::Refused { text, .. } => text.clone(),
         Wire::TimedOut { after, .. } => format!("no answer within {after:?}"),
         Wire::TooLarge { limit, .. } => format!("more than {limit} bytes"),
         error => format!("failed to {error}"),

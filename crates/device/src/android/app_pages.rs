@@ -22,10 +22,10 @@ fn fragments_command() -> ShellCommand {
 /// fragment managers, each with `Added Fragments:` and a line `#0: Class{hash …}` per fragment
 /// (`FragmentManager.dump` of AOSP and AndroidX). An activity that is not resumed is behind another
 /// one.
-fn read_fragments(said: &str, app: &AppId) -> Vec<String> {
+fn read_fragments(output: &str, app: &AppId) -> Vec<String> {
     let mut out = Vec::new();
     let (mut shown, mut listed) = (false, false);
-    for line in said.lines().map(str::trim) {
+    for line in output.lines().map(str::trim) {
         if let Some(head) = line.strip_prefix("ACTIVITY ") {
             let package = head.split('/').next();
             (shown, listed) = (package == Some(&*app.0), false);
@@ -49,11 +49,11 @@ fn read_fragments(said: &str, app: &AppId) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn check(said: &str, expected: &[&str]) {
-        let found = read_fragments(said, &AppId("com.android.settings".into()));
+    fn check(output: &str, expected: &[&str]) {
+        let found = read_fragments(output, &AppId("com.android.settings".into()));
         assert_eq!(found, expected);
         assert_eq!(
-            read_fragments(&said.replace('\n', "\r\n"), &AppId("com.android.settings".into())),
+            read_fragments(&output.replace('\n', "\r\n"), &AppId("com.android.settings".into())),
             expected
         );
     }

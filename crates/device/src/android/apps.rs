@@ -255,7 +255,7 @@ mod tests {
         ] {
             let error = read(words).unwrap_err();
             assert!(
-                matches!(&error, Error::Refused { reason: told, .. } if told.contains(why)),
+                matches!(&error, Error::Refused { reason, .. } if reason.contains(why)),
                 "{error}"
             );
         }

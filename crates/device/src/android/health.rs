@@ -36,10 +36,10 @@ impl HealthChecks for Android {
 
 /// The check's result, or why it could not run.
 fn check_result(
-    said: Result<CommandOutput, Error>,
+    result: Result<CommandOutput, Error>,
     read: fn(&str) -> Result<String, String>,
 ) -> Result<String, String> {
-    read(&said.map_err(|error| format!("check failed to run: {error}"))?.out)
+    read(&result.map_err(|error| format!("check failed to run: {error}"))?.out)
 }
 
 fn power_command() -> ShellCommand {

@@ -96,7 +96,7 @@ impl Android {
     /// Size of a file in bytes. Fails for a link instead of returning the link's own size.
     pub(super) async fn length_of(&self, path: &str) -> Result<u64, Error> {
         let out = sync::details(&*self.transport, path).await.map_err(|error| match error {
-            adb::Error::Phone { text: said, .. } => failed(said),
+            adb::Error::Phone { text, .. } => failed(text),
             error => transport_error(error, SideEffect::None),
         })?;
         // `S_IFMT` and `S_IFREG` of `sys/stat.h`.

@@ -83,7 +83,7 @@ impl Android {
     /// remove the limit, earlier ones call the same number the maximum.
     async fn supports_long_recording(&self) -> Result<bool, Error> {
         let output = self.ask(ShellCommand::new("screenrecord --help")).await?;
-        Ok([output.out, output.err].iter().any(|said| said.contains("remove the time limit")))
+        Ok([output.out, output.err].iter().any(|text| text.contains("remove the time limit")))
     }
 }
 
@@ -360,9 +360,9 @@ mod tests {
              WARNING: failed at 1920x1080, retrying at 1280x720\n\
              ERROR: unable to configure video/avc codec at 1280x720 (err=-22)\n",
         ];
-        for said in refusals {
-            assert!(complains(said), "{said}");
-            let error = Error::Failed { what: "record the screen", text: excerpt(said) };
+        for output in refusals {
+            assert!(complains(output), "{output}");
+            let error = Error::Failed { what: "record the screen", text: excerpt(output) };
             let error = encoder_refusal(error);
             assert!(matches!(error, Error::Refused { .. }), "{error}");
             assert!(
@@ -379,12 +379,12 @@ mod tests {
         let linker = "WARNING: linker: libdvm.so has text relocations.\r\n";
         let retried = "ERROR: unable to configure video/avc codec at 1920x1080 (err=-22)\r\n\
                        WARNING: failed at 1920x1080, retrying at 1280x720\r\n";
-        for said in ["", "\r\n", linker, retried] {
-            assert!(!complains(said), "{said:?}");
+        for output in ["", "\r\n", linker, retried] {
+            assert!(!complains(output), "{output:?}");
         }
         let failed = format!("{retried}ERROR: unable to configure video/avc codec (err=-22)\r\n");
-        for said in ["/system/bin/sh: screenrecord: not found\r\n", &failed, "Encoder failed\n"] {
-            assert!(complains(said), "{said:?}");
+        for output in ["/system/bin/sh: screenrecord: not found\r\n", &failed, "Encoder failed\n"] {
+            assert!(complains(output), "{output:?}");
         }
     }
 }

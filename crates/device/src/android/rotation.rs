@@ -59,7 +59,7 @@ impl OrientationControl for Android {
 
 impl Android {
     async fn read_journal(&self) -> Result<StoredJournal, Error> {
-        self.ask(journal_command()).await.map(|said| read_journal(&said.out))
+        self.ask(journal_command()).await.map(|output| read_journal(&output.out))
     }
 
     /// Writes the journal and reads it back: without it, nothing is rotated.
