@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use thumbwire_core::action::{
-    Action, AppSelector, Call, Cause, Failure, Outcome, Perform as _, Readback, Target, TextInput,
+    Action, AppSelector, Call, Cause, Outcome, Perform as _, Readback, Target, TextInput,
     TypeResult,
 };
 use thumbwire_core::session::Session;
