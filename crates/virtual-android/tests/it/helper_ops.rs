@@ -52,7 +52,7 @@ async fn transcript(release: &str) -> String {
         json!({"op": "clip_get", "deflate": true}),
         json!({"op": "clip_get", "deflate": 1}),
         json!({"op": "tree"}),
-        json!({"op": "tap", "x": 984, "y": 2181}),
+        json!({"op": "tap", "at": "New note"}),
         json!({"op": "text", "text": "\u{e9}\u{6f22}\u{1f600}"}),
         json!({"op": "text", "text": "ab"}),
         json!({"op": "text", "text": "new", "replace": true}),
@@ -67,12 +67,15 @@ async fn transcript(release: &str) -> String {
         json!({"op": "clip_get"}),
         json!({"op": "release"}),
         json!({"op": "release"}),
-        json!({"op": "apps"}),
         json!({"op": "call_service", "component": "a.b/.C", "extras": [], "callbacks": ["c"], "result_extras": []}),
         json!({"op": "cancel", "of": 999}),
         json!({"op": "fly"}),
     ] {
-        let (mut answer, body) = whole(&mut talk, request.clone()).await;
+        let mut sent = request.clone();
+        if sent["at"] == "New note" {
+            (sent["x"], sent["y"]) = middle_of(&xml, "New note");
+        }
+        let (mut answer, body) = whole(&mut talk, sent).await;
         let fields = answer.as_object_mut().expect("an object");
         fields.remove("id");
         if fields.remove("tree_bytes").is_some() {
@@ -92,6 +95,17 @@ async fn transcript(release: &str) -> String {
     }
     writeln!(out, "bye\n  {}", talk.ask(json!({"op": "bye"})).await).expect("written");
     out
+}
+
+/// The middle of the node with this text, or with it as its description.
+fn middle_of(xml: &str, text: &str) -> (Value, Value) {
+    let tag = xml.split("<node ").find(|tag| tag.contains(&format!("\"{text}\"")));
+    let (_, bounds) = tag.and_then(|tag| tag.split_once("bounds=\"")).expect("bounds");
+    let numbers = bounds.split(|c: char| !c.is_ascii_digit()).filter_map(|word| word.parse().ok());
+    let [left, top, right, bottom] = numbers.take(4).collect::<Vec<u32>>()[..] else {
+        panic!("{bounds}")
+    };
+    ((left.midpoint(right)).into(), (top.midpoint(bottom)).into())
 }
 
 /// The next answer without its id.
@@ -252,6 +266,15 @@ async fn cut_link_ends_the_helper_and_frees_ui_automation() {
     assert_eq!(talk.answer().await, None);
     let dump = wired.stdout("uiautomator dump").await;
     assert!(dump.contains("dumped to"), "{dump}");
+}
+
+#[tokio::test]
+async fn apps_have_the_labels_of_the_launcher() {
+    let wired = Wired::new();
+    let (_held, mut talk) = helped(&wired).await;
+    let answer = talk.ask(json!({"op": "apps"})).await;
+    let apps = answer["apps"].as_array().expect("a list");
+    assert!(apps.contains(&json!({"package": NOTES, "label": "Notes"})), "{apps:?}");
 }
 
 #[tokio::test]
