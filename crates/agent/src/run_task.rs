@@ -16,7 +16,9 @@ use thumbwire_base::visible::visible;
 use thumbwire_base::{lock, truncate};
 
 use super::{AgentEvent, AgentStatus, RunResult, ScreenshotMode, StopReason};
-use thumbwire_core::action::{Action, Call, Cause, Failure, Outcome, Perform, Progress};
+use thumbwire_core::action::{
+    Action, Call, Cause, Failure, InfoResult, Outcome, Perform, Progress,
+};
 use thumbwire_core::event::{Event, EventSink};
 use thumbwire_core::toolset::{Handler, Reply, Tool, ToolEffect};
 use thumbwire_core::trace::format;
@@ -172,7 +174,7 @@ fn screenshot_mode(name: &str) -> Option<ScreenshotMode> {
 async fn phone(call: &Call, perform: &dyn Perform) -> Result<String, Failure> {
     let ask = Action::DeviceInfo { max_age: Duration::from_secs(60) };
     match perform.perform(call, ask).await? {
-        Outcome::Info { identity, .. } => Ok(identity.id),
+        Outcome::Info(InfoResult { identity, .. }) => Ok(identity.id),
         _ => Err(Cause::DeviceError { text: "the phone did not say what it is".into() }.into()),
     }
 }

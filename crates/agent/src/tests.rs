@@ -19,8 +19,8 @@ use tokio_util::sync::CancellationToken;
 use super::model::Usage;
 use super::*;
 use thumbwire_core::action::{
-    Action, AppSelector, Call, Cause, Controls, ElementId, Failure, Outcome, Perform, TapResult,
-    Target,
+    Action, AppSelector, Call, Cause, Controls, ElementId, Failure, LaunchResult, Outcome, Perform,
+    TapResult, Target,
 };
 use thumbwire_core::event::EventSink;
 use thumbwire_core::snapshot::Snapshot;
@@ -114,7 +114,7 @@ impl Perform for Phone {
                 Outcome::Done
             }
             Action::Launch(AppSelector::Id(app)) => {
-                Outcome::Launched { app, text: String::new(), locked: None }
+                Outcome::Launched(LaunchResult { app, text: String::new(), locked: None })
             }
             Action::TapElement(Target::Listed(ElementId::Number(number))) => {
                 if let Some(token) = &self.cancels {

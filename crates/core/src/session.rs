@@ -58,6 +58,7 @@ use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use crate::action::{
     Action, CacheKind, Call, Cause, ClientId, ClientWatch, Failure, Outcome, Perform,
+    ScreenshotAndSnapshot,
 };
 use crate::allowed_apps::AllowedApps;
 use crate::app_tools::{AppToolHost, AppToolOptions};
@@ -274,7 +275,10 @@ impl Session {
                 let attached = self.attached(call, course).await?;
                 let (picture, look) = attached.screenshot_and_snapshot(shape.format).await?;
                 attached.screen.memory.seen.keep(&call.client, Arc::clone(&look), false);
-                Ok(Outcome::ScreenshotAndSnapshot(screenshots::shaped(picture, shape).await?, look))
+                Ok(Outcome::ScreenshotAndSnapshot(ScreenshotAndSnapshot {
+                    screenshot: screenshots::shaped(picture, shape).await?,
+                    snapshot: look,
+                }))
             }
             Action::Unlock => self.attached(call, course).await?.unlock().await,
             Action::SetOrientation(orientation) => {

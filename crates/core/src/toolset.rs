@@ -1,8 +1,9 @@
 //! Toolsets: families of MCP tools with one naming scheme, each tool a row of a table.
 //!
-//! A [`Tool`] is the single source of what a caller sees: name, description and schemas (verbatim JSON for the tools of
-//! a specification), how arguments become [`Action`](crate::action::Action)s, and how outcomes become replies. To add a
-//! tool, add its row; see [`SpecTools`]. There is no I/O here: calls go through [`Perform`].
+//! A [`Tool`] is the single source of what a caller sees: name, description and schemas (verbatim
+//! JSON for the tools of a specification), how arguments become an
+//! [`Action`](crate::action::Action), and how its result becomes a reply. To add a tool, add its
+//! row; see [`SpecTools`]. There is no I/O here: calls go through [`Perform`].
 
 pub mod android;
 pub mod app_tools;
@@ -24,21 +25,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Map, Value};
-use thumbwire_base::truncate;
-use thumbwire_device::{SideEffect, with_backends};
+use thumbwire_device::with_backends;
 use tokio::time::Instant;
 
-use crate::action::{Action, TypeResult};
-use crate::action::{Call, Cause, Failure, Observe, Outcome, Perform, Readback};
+use crate::action::{Call, Cause, Failure, Observe, Perform, TypedPerform as _, request};
 use app_tools::DynamicTools;
 pub use observation::ObserveMode;
-use observation::{AskedScroll, OBSERVING, screen_text};
+use observation::{OBSERVING, screen_text};
 use prompts::{CompleteArgument, Prompt};
-pub use reply::{Content, Reply};
+pub use reply::{AskedScroll, Content, Reply};
 use resources::ResourceProvider;
 pub use schema::{Rule, SchemaViolation};
-use spec_tools::{SpecTools, read};
-use tool::{ArgumentError, ToolBinding};
+use spec_tools::SpecTools;
+use tool::read;
 pub use tool::{Handler, Tool, ToolEffect, ToolHints};
 
 /// A family of tools with one naming scheme.
@@ -48,7 +47,7 @@ pub struct Toolset {
     /// The server's name in the MCP handshake.
     pub server: &'static str,
     /// The server instructions for the client's model.
-    pub instructions: &'static str,
+    pub instructions: String,
     /// Its tools, in listing order.
     pub tools: Vec<Tool>,
     /// Dynamic tools, if a caller has added some.
@@ -59,9 +58,11 @@ pub struct Toolset {
     pub resources: Option<Arc<dyn ResourceProvider>>,
     /// Completes arguments of prompts and resource templates.
     pub completion: Option<Arc<dyn CompleteArgument>>,
-    /// The argument in which clients of the original server nest all others. Both forms are accepted.
+    /// The argument in which clients of the original server nest all others. Both forms are
+    /// accepted.
     pub nested: Option<&'static str>,
-    /// Whether the schema check refuses unknown arguments; `false` if the tools do it themselves, in their own words.
+    /// Whether the schema check refuses unknown arguments; `false` if the tools do it themselves,
+    /// in their own words.
     pub refuses_unknown: bool,
     /// Whether clients choose their device. If not, all clients of a server have the same one.
     pub chooses_device: bool,
@@ -95,9 +96,36 @@ pub enum RejectionReason<'a> {
 }
 
 impl Toolset {
+    /// A toolset of these tools and nothing else. Like UFO's servers, it accepts no nested
+    /// arguments, leaves unknown ones to its tools, and has one device for all clients.
+    fn new(
+        name: &'static str,
+        server: &'static str,
+        instructions: impl Into<String>,
+        tools: Vec<Tool>,
+        render_rejection: fn(&RejectedCall<'_>) -> Reply,
+    ) -> Self {
+        Self {
+            name,
+            server,
+            instructions: instructions.into(),
+            tools,
+            dynamic_tools: None,
+            prompts: Vec::new(),
+            resources: None,
+            completion: None,
+            nested: None,
+            refuses_unknown: false,
+            chooses_device: false,
+            tells_backends: false,
+            withheld: Vec::new(),
+            render_rejection,
+        }
+    }
+
     /// Adds dynamic tools.
-    pub fn with_dynamic_tools(self, guests: Arc<dyn DynamicTools>) -> Self {
-        Self { dynamic_tools: Some(guests), ..self }
+    pub fn with_dynamic_tools(self, tools: Arc<dyn DynamicTools>) -> Self {
+        Self { dynamic_tools: Some(tools), ..self }
     }
 
     /// The static tool with this name; for dynamic tools see [`DynamicTools::tool`].
@@ -117,7 +145,8 @@ impl Toolset {
         }
     }
 
-    /// Answers one call: arguments to action, action to outcome, outcome to reply. Failures are replies too.
+    /// Answers one call: arguments to action, action to outcome, outcome to reply. Failures are
+    /// replies too.
     ///
     /// Make `call` with [`Call::with_timeout`] the tool's budget; this adds the `device` argument.
     pub async fn answer(
@@ -177,21 +206,15 @@ impl Toolset {
                 let whole = fitting.clone();
                 let call = call.clone().on(tool.take_device(&mut fitting).or(call.device));
                 let acting = Call { deadline: began + given, ..call.clone() };
-                let ToolRun { result, done, scroll } =
-                    run_tool(tool, fitting, acting, perform).await;
-                match result {
-                    Ok(reply) => self.observe(reply, mode, scroll, &call, perform).await,
+                call.state.does(format!("running {}", tool.name));
+                let reply = match tool.handler.handle(fitting, &acting, perform).await {
+                    Ok(reply) => reply,
                     Err(failure) => {
-                        let mut reply = refuse(&whole, RejectionReason::Failure(&failure));
-                        if let (Some(done), Some(Content::Text(text))) =
-                            (done, reply.content.first_mut())
-                        {
-                            text.insert_str(0, &done);
-                        }
-                        let reply = Reply { cause: Some(failure.cause), ..reply };
-                        self.observe(reply, mode, None, &call, perform).await
+                        let reply = refuse(&whole, RejectionReason::Failure(&failure));
+                        Reply { cause: Some(failure.cause), ..reply }
                     }
-                }
+                };
+                self.observe(reply, mode, &call, perform).await
             }
             Err(misfits) => {
                 let reason = misfits.first().map_or_else(String::new, ToString::to_string);
@@ -218,13 +241,12 @@ impl Toolset {
         reply
     }
 
-    /// Adds the settled screen to the reply of an action. After a failure only if the client lacks what is on it: the error
-    /// has the reason, and the elements that it is about.
+    /// Adds the settled screen to the reply of an action. After a failure only if the client lacks
+    /// what is on it: the error has the reason, and the elements that it is about.
     async fn observe(
         &self,
         reply: Reply,
         mode: ObserveMode,
-        scroll: Option<AskedScroll>,
         call: &Call,
         perform: &dyn Perform,
     ) -> Reply {
@@ -243,15 +265,15 @@ impl Toolset {
             return reply;
         }
         call.state.does("waiting until the screen stays the same".into());
-        match perform.perform(call, Action::Observe(Observe::Settled)).await {
-            Ok(Outcome::Observed(seen)) => {
+        match perform.request(call, request::Observe(Observe::Settled)).await {
+            Ok(seen) => {
                 let is_known = seen.before.as_ref().is_some_and(|before| *before == seen.now);
                 if reply.is_error && is_known {
                     return reply;
                 }
+                let scroll = reply.scroll;
                 reply.with_screen(screen_text(&seen, mode, scroll))
             }
-            Ok(_) => reply,
             Err(failure) => {
                 let reason = failure.cause.to_string();
                 reply.with_screen(format!("The screen could not be read afterwards: {reason}"))
@@ -281,7 +303,8 @@ impl Toolset {
     }
 }
 
-/// Validates arguments against a tool's published schema and normalizes them: nulls are dropped, 3.0 becomes 3.
+/// Validates arguments against a tool's published schema and normalizes them: nulls are dropped,
+/// 3.0 becomes 3.
 ///
 /// # Errors
 /// All violations.
@@ -294,68 +317,4 @@ pub fn validate_arguments(
     schema::normalize_integers(schema, &mut arguments);
     let misfits = schema::check(schema, &arguments);
     if misfits.is_empty() { Ok(arguments) } else { Err(misfits) }
-}
-
-/// What came of a call's actions.
-struct ToolRun {
-    result: Result<Reply, Failure>,
-    /// After a failure: the steps that were done before it.
-    done: Option<String>,
-    scroll: Option<AskedScroll>,
-}
-
-async fn run_tool(
-    tool: &Tool,
-    arguments: Map<String, Value>,
-    call: Call,
-    perform: &dyn Perform,
-) -> ToolRun {
-    let only = |result| ToolRun { result, done: None, scroll: None };
-    let read = match &tool.way {
-        ToolBinding::Actions(read) => read,
-        ToolBinding::Handler(handler) => {
-            call.state.does(format!("running {}", tool.name));
-            return only(handler.handle(arguments, &call, perform).await);
-        }
-    };
-    let asked = match read(arguments.into()) {
-        Ok(asked) => asked,
-        Err(ArgumentError(cause)) => return only(Err(cause.into())),
-    };
-    let scroll = AskedScroll::among(&asked.actions);
-    let mut outcomes = Vec::with_capacity(asked.actions.len());
-    for (at, action) in asked.actions.into_iter().enumerate() {
-        let what = action.to_string();
-        call.state.does(action.under_way());
-        let done = perform.perform(&call, action).await;
-        // A single action's reply tells what it did; several steps rely on each other.
-        let done = done.and_then(|outcome| match asked.progress {
-            Some(_) if !asked.preparing.contains(&at) => step_result(what, outcome),
-            _ => Ok(outcome),
-        });
-        match done {
-            Ok(outcome) => outcomes.push(outcome),
-            Err(failure) => {
-                let done = asked.progress.map(|progress| progress(outcomes));
-                return ToolRun { result: Err(failure), done, scroll: None };
-            }
-        }
-    }
-    ToolRun { result: Ok((asked.render)(outcomes)), done: None, scroll }
-}
-
-/// The outcome of a step, unless it did not do what it says.
-fn step_result(what: String, outcome: Outcome) -> Result<Outcome, Failure> {
-    let (cause, side_effect) = match &outcome {
-        Outcome::Typed(TypeResult { field: Readback::Differs { shows }, .. }) => {
-            let shows = truncate(shows, 100);
-            let reason = format!("typed, but the field shows {shows:?}");
-            (Cause::StepFailed { reason }, SideEffect::Possible)
-        }
-        Outcome::Observed(seen) if !seen.settled => {
-            (Cause::ConditionNotMet { what, after: seen.took }, SideEffect::None)
-        }
-        _ => return Ok(outcome),
-    };
-    Err(Failure { cause, side_effect })
 }

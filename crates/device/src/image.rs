@@ -14,6 +14,7 @@ pub(crate) mod png_crc;
 mod tests;
 
 use bytes::Bytes;
+use serde::{Deserialize, Serialize};
 
 use crate::Size;
 pub use blackness::{Blackness, blackness, may_be_black};
@@ -42,7 +43,8 @@ pub struct Image {
 }
 
 /// An image format.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Format {
     /// Lossless; what phones produce.
     Png,
@@ -53,7 +55,8 @@ pub enum Format {
 }
 
 /// The format that a caller wants.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum FormatPreference {
     /// As the phone takes it.
     #[default]

@@ -2,8 +2,11 @@
 
 use std::borrow::Cow;
 
-/// A key.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+use serde::{Deserialize, Serialize};
+
+/// A key; in JSON its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(into = "Cow<'static, str>", try_from = "String")]
 pub enum Key {
     /// Goes to the home screen.
     Home,
@@ -52,6 +55,20 @@ impl Key {
         let code =
             || usual.map_or_else(|| KeyCode::from_name(name), |(_, code)| Some(KeyCode(*code)));
         Self::from_name(&word).or_else(|| code().map(Self::Android))
+    }
+}
+
+impl From<Key> for Cow<'static, str> {
+    fn from(key: Key) -> Self {
+        key.name()
+    }
+}
+
+impl TryFrom<String> for Key {
+    type Error = String;
+
+    fn try_from(name: String) -> Result<Self, String> {
+        Self::from_any_name(&name).ok_or_else(|| format!("{name:?} is not a key"))
     }
 }
 

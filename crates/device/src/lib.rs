@@ -46,6 +46,7 @@ pub mod image;
 pub mod ios;
 mod keys;
 mod markup;
+pub mod millis;
 pub mod phone_time;
 pub mod saved_tree;
 mod scaled_device;

@@ -6,8 +6,11 @@ use std::time::Duration;
 use bytestring::ByteString;
 use serde::{Deserialize, Serialize};
 
+use crate::millis;
+
 /// A phone platform.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Platform {
     /// Reached over ADB.
     Android,
@@ -35,7 +38,7 @@ impl fmt::Display for Platform {
 }
 
 /// Identifies a phone.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {
     /// The id by which clients select it: an adb serial, an address or a UDID.
     pub id: String,
@@ -95,7 +98,7 @@ pub struct Battery {
 }
 
 /// A point on the screen, in screenshot pixels from the top left.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Point {
     /// Pixels from the left.
     pub x: i32,
@@ -113,7 +116,7 @@ pub struct Size {
 }
 
 /// A rectangle in screenshot pixels; `right` and `bottom` are exclusive.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Rect {
     /// First column.
     pub left: i32,
@@ -154,7 +157,8 @@ impl Rect {
 }
 
 /// A gesture of one finger, or of two: [`Gesture::Pinch`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Gesture {
     /// Down and up at once.
     Tap {
@@ -171,6 +175,7 @@ pub enum Gesture {
         /// Where to press.
         at: Point,
         /// How long to hold.
+        #[serde(rename = "duration_ms", with = "millis")]
         held: Duration,
     },
     /// Down, move in a straight line, up.
@@ -180,6 +185,7 @@ pub enum Gesture {
         /// End point.
         to: Point,
         /// Duration of the movement.
+        #[serde(rename = "duration_ms", with = "millis")]
         lasting: Duration,
     },
     /// Down, hold until what is there can be moved, move in a straight line, up.
@@ -189,6 +195,7 @@ pub enum Gesture {
         /// End point.
         to: Point,
         /// Duration of the movement.
+        #[serde(rename = "duration_ms", with = "millis")]
         lasting: Duration,
     },
     /// Two fingers on a line from the lower left to the upper right: down, move apart or together, up. On Android only
@@ -201,6 +208,7 @@ pub enum Gesture {
         /// Their distance at the end.
         to: i32,
         /// Duration of the movement.
+        #[serde(rename = "duration_ms", with = "millis")]
         lasting: Duration,
     },
 }
@@ -228,7 +236,8 @@ impl Gesture {
 }
 
 /// How text reached a field.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum TypingMethod {
     /// As key presses, one per character.
     Keys,
@@ -274,7 +283,7 @@ impl From<Vec<App>> for AppList {
 }
 
 /// The app and screen with the focus.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Foreground {
     /// The app.
     pub app: AppId,
@@ -283,7 +292,8 @@ pub struct Foreground {
 }
 
 /// What is in front on the screen.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Front {
     /// A window of this app has the focus.
     App(Foreground),
@@ -334,7 +344,8 @@ impl fmt::Display for Front {
 }
 
 /// What keeps a person from using a phone's apps.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum LockState {
     /// The lock screen is in front.
     Keyguard,
@@ -353,6 +364,7 @@ impl fmt::Display for LockState {
 
 /// Screen orientation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Orientation {
     /// Higher than wide.
     Portrait,
@@ -417,7 +429,8 @@ pub enum WindowKind {
 }
 
 /// How much of the screen a tree contains.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum TreeDetail {
     /// Every node.
     #[default]

@@ -17,7 +17,9 @@ use super::golden::GoldenFiles;
 use super::report::FailureKind;
 use super::screen_text::screen_summary;
 use super::step_trail::StepTrail;
-use thumbwire_core::action::{Action, Call, Cause, Failure, Observe, Outcome, Perform};
+use thumbwire_core::action::{
+    Action, Call, Cause, Failure, LaunchResult, Observe, Outcome, Perform,
+};
 use thumbwire_core::event::EventSink;
 use thumbwire_core::snapshot::Snapshot;
 use thumbwire_core::trace::Recorder;
@@ -116,7 +118,9 @@ impl CaseRunner<'_> {
     /// Performs one action.
     pub(super) async fn ask(&mut self, action: Action) -> Result<Outcome, Failure> {
         let time = match &action {
-            Action::Wait(time) | Action::Observe(Observe::Until(_, time)) => *time + BUDGET,
+            Action::Wait(time) | Action::Observe(Observe::Until { timeout: time, .. }) => {
+                *time + BUDGET
+            }
             _ => BUDGET,
         };
         self.ask_for(time, action).await
@@ -135,7 +139,7 @@ impl CaseRunner<'_> {
         if acts {
             self.state.acted_at = Some(Instant::now());
         }
-        if let Ok(Outcome::Launched { app, .. }) = &outcome {
+        if let Ok(Outcome::Launched(LaunchResult { app, .. })) = &outcome {
             self.state.launched.insert(app.clone());
         }
         if let Ok(outcome) = &outcome {

@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use thumbwire_core::action::{Action, Outcome, ScreenshotOptions};
+use thumbwire_core::action::{Action, Outcome, ScreenshotAndSnapshot, ScreenshotOptions};
 use thumbwire_core::trace::Recorder;
 use thumbwire_core::trace::format::{NamedStep, TraceRecord};
 use tokio::time::Instant;
@@ -86,7 +86,9 @@ impl CaseRunner<'_> {
     /// Remembers a picture that an action took.
     pub(super) fn notice_picture(&mut self, outcome: &Outcome) {
         let Some(recorder) = &self.context.recorder else { return };
-        let (Outcome::Screenshot(picture) | Outcome::ScreenshotAndSnapshot(picture, _)) = outcome
+        let (Outcome::Screenshot(picture)
+        | Outcome::ScreenshotAndSnapshot(ScreenshotAndSnapshot { screenshot: picture, .. })) =
+            outcome
         else {
             return;
         };

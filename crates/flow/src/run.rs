@@ -20,7 +20,7 @@ use super::golden::GoldenFiles;
 use super::plan::{Case, Flow};
 use super::report::{Attempt, CaseFailure, CaseResult, FailureKind, Phone, Report, Verdict};
 use super::run_case::attempt;
-use thumbwire_core::action::{Action, Call, Failure, Outcome, Perform};
+use thumbwire_core::action::{Action, Call, Failure, InfoResult, Outcome, Perform};
 use thumbwire_core::event::{EventSink, EventSinks, ObservedPerform};
 use thumbwire_core::trace::Recorder;
 use thumbwire_core::trace::format::{CaseEnd, CrashRecord, GoalStart, TraceRecord};
@@ -282,7 +282,7 @@ impl FlowRunner<'_> {
         let call = Call { deadline, ..call.clone() }.on(device.clone());
         let asked = Action::DeviceInfo { max_age: Duration::ZERO };
         match self.perform.perform(&call, asked).await? {
-            Outcome::Info { identity, info, .. } => {
+            Outcome::Info(InfoResult { identity, info, .. }) => {
                 let device = device.or(Some(identity.id));
                 let (model, os_version) = (info.model, info.os_version);
                 Ok(Phone { device, platform: identity.platform, model, os_version })

@@ -13,7 +13,9 @@ use super::crash::{self, Crash, CrashKind};
 use super::error::SourceLocation;
 use super::plan::{Case, CrashScope};
 use super::report::{CaseFailure, FailureKind};
-use thumbwire_core::action::{Action, Call, Cause, Outcome, Perform as _, ScreenshotOptions};
+use thumbwire_core::action::{
+    Action, Call, Cause, Outcome, Perform as _, ScreenshotAndSnapshot, ScreenshotOptions,
+};
 
 /// How many log entries are read after a case: the maximum of one read.
 const MAX_ENTRIES: usize = 5000;
@@ -174,7 +176,9 @@ async fn snapshot(runner: &mut CaseRunner<'_>) -> Option<PathBuf> {
             None => afterwards(runner, Action::Screenshot(ScreenshotOptions::default())).await,
             taken => taken,
         };
-    let (Outcome::ScreenshotAndSnapshot(picture, _) | Outcome::Screenshot(picture)) = taken? else {
+    let (Outcome::ScreenshotAndSnapshot(ScreenshotAndSnapshot { screenshot: picture, .. })
+    | Outcome::Screenshot(picture)) = taken?
+    else {
         return None;
     };
     let recorder = runner.context.recorder.as_ref()?;

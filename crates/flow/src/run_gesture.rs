@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use super::case_runner::{CaseRunner, PollResult, StepError, unexpected};
 use super::plan::{Place, RelativePoint, SCROLL_DISTANCE, ScrollTo, SwipeEnd, Touch};
 use super::report::FailureKind;
-use thumbwire_core::action::{Action, Direction, Outcome};
+use thumbwire_core::action::{Action, Direction, InfoResult, Outcome};
 use thumbwire_core::snapshot::{RefVisibility, Snapshot};
 
 impl CaseRunner<'_> {
@@ -118,7 +118,7 @@ impl CaseRunner<'_> {
     async fn screen(&mut self) -> Result<Rect, StepError> {
         let asked = Action::DeviceInfo { max_age: Duration::ZERO };
         match self.ask(asked).await.map_err(|failure| self.step_error(&failure))? {
-            Outcome::Info { info, .. } => {
+            Outcome::Info(InfoResult { info, .. }) => {
                 let Size { width, height } = info.screen;
                 Ok(Rect { left: 0, top: 0, right: width, bottom: height })
             }

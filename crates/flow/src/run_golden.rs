@@ -12,7 +12,7 @@ use super::element_pattern::ElementPattern;
 use super::golden::{compare, cropped, side_by_side};
 use super::plan::{Golden, Mask};
 use super::report::FailureKind;
-use thumbwire_core::action::{Action, Outcome, ScreenshotOptions};
+use thumbwire_core::action::{Action, InfoResult, Outcome, ScreenshotOptions};
 
 /// A screenshot that does not snapshot like its golden.
 struct Mismatch {
@@ -161,7 +161,7 @@ impl CaseRunner<'_> {
     async fn status_bar(&mut self) -> Result<Rect, StepError> {
         let asked = Action::DeviceInfo { max_age: Duration::ZERO };
         let info = match self.ask(asked).await.map_err(|failure| self.step_error(&failure))? {
-            Outcome::Info { info, .. } => info,
+            Outcome::Info(InfoResult { info, .. }) => info,
             _ => return Err(unexpected()),
         };
         let Size { width, height } = info.screen;

@@ -15,7 +15,9 @@ use super::event::StepStatus;
 use super::plan::{FlowStep, StepKind};
 use super::random_text::random_text;
 use super::report::FailureKind;
-use thumbwire_core::action::{Action, Outcome, Readback, ScreenshotOptions, TextInput};
+use thumbwire_core::action::{
+    Action, LaunchResult, Outcome, Readback, ScreenshotOptions, TextInput,
+};
 
 /// A failed step, with its description and position.
 pub(super) struct StepFailure {
@@ -96,7 +98,7 @@ impl CaseRunner<'_> {
         match &step.kind {
             StepKind::Act(action) => match self.ask(action.clone()).await {
                 // The app started, but no later step can reach it.
-                Ok(Outcome::Launched { locked: Some(state), .. }) => {
+                Ok(Outcome::Launched(LaunchResult { locked: Some(state), .. })) => {
                     let what = format!("{state}; add the command `unlock` before this one");
                     Err(StepError::new(FailureKind::Step, what))
                 }

@@ -174,6 +174,7 @@ impl CaseRunner<'_> {
 
     /// Waits until two looks in a row show the same. A screen that never does is no failure.
     pub(super) async fn wait_until_idle(&mut self, time: Duration) -> Result<(), StepError> {
-        self.act(Action::Observe(Observe::Until(WaitCondition::Idle, time))).await
+        let idle = Observe::Until { condition: WaitCondition::Idle, timeout: time };
+        self.act(Action::Observe(idle)).await
     }
 }

@@ -8,7 +8,7 @@ use rmcp::model::{CallToolRequestParams, CallToolResult, ContentBlock};
 use rmcp::service::RunningService;
 use rmcp::{RoleClient, ServiceExt};
 use serde_json::{Map, Value};
-use thumbwire_device::{Backends, Format, Image};
+use thumbwire_device::{Format, Image};
 
 use super::serve;
 use thumbwire_core::action::Perform;
@@ -75,11 +75,8 @@ fn reply(result: CallToolResult) -> Reply {
         _ => None,
     });
     Reply {
-        content: content.collect(),
         structured: result.structured_content,
         is_error: result.is_error.unwrap_or(false),
-        cause: None,
-        files: Vec::new(),
-        backends: Backends::new(),
+        ..Reply::parts(content.collect())
     }
 }

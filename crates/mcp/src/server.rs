@@ -363,7 +363,7 @@ impl ServerHandler for Server {
         able.completions = self.toolset.completion.is_some().then(JsonObject::default);
         ServerConfig::new(able)
             .with_server_info(Implementation::new(self.toolset.server, env!("CARGO_PKG_VERSION")))
-            .with_instructions(self.toolset.instructions)
+            .with_instructions(self.toolset.instructions.clone())
     }
 
     /// All revisions except 2025-03-26, in which servers must accept batches.

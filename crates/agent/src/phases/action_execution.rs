@@ -24,7 +24,7 @@ use super::super::screen_state::ScreenState;
 use super::super::step::StepInProgress;
 use super::super::verify::AttemptedCall;
 use super::{Strategy, StrategyError, data_collection, llm_interaction, observation};
-use thumbwire_core::action::{Action, Outcome, TypeResult};
+use thumbwire_core::action::{Action, Outcome, PinchResult, SwipeResult, TypeResult};
 use thumbwire_core::toolset::app_tools::is_app_tool;
 use thumbwire_core::trace::format::{CallRecord, JudgementRecord, RefusedAct};
 
@@ -331,11 +331,11 @@ fn touch(action: &Action, done: &Outcome) -> Option<Vec<[i32; 2]>> {
         (_, Outcome::Tapped(hit) | Outcome::Typed(TypeResult { into: Some(hit), .. })) => {
             Some(vec![[hit.at.x, hit.at.y]])
         }
-        (_, Outcome::Swiped { from, to, .. })
+        (_, Outcome::Swiped(SwipeResult { from, to, .. }))
         | (Action::Touch(Gesture::Swipe { from, to, .. } | Gesture::Drag { from, to, .. }), _) => {
             Some(vec![[from.x, from.y], [to.x, to.y]])
         }
-        (_, Outcome::Pinched { at: middle })
+        (_, Outcome::Pinched(PinchResult { at: middle }))
         | (Action::Touch(Gesture::Pinch { middle, .. }), _) => Some(vec![[middle.x, middle.y]]),
         (Action::Touch(gesture), _) => {
             let [at, _] = gesture.ends();

@@ -25,7 +25,7 @@ use super::super::step::{CapturedScreen, CarryOver, ListedApps, StepInProgress};
 use super::super::verify::new_window_in_front;
 use super::{Strategy, StrategyError};
 use thumbwire_core::action::{
-    Action, AppFilter, Cause, Controls as Listing, Failure, Label, Outcome,
+    Action, AppFilter, Cause, Controls as Listing, Failure, Label, LabelledApps, Outcome,
 };
 use thumbwire_core::annotate::{self, Mark};
 
@@ -129,7 +129,9 @@ async fn launchable(step: &StepInProgress<'_>) -> Option<ListedApps> {
     let at = Instant::now();
     let listed =
         step.hands.perform(Action::ListLabelledApps { which: AppFilter::All }, BUDGET).await;
-    let Ok(Outcome::LabelledApps { apps, has_labels, .. }) = listed else { return known };
+    let Ok(Outcome::LabelledApps(LabelledApps { apps, has_labels, .. })) = listed else {
+        return known;
+    };
     let app = |(app, label): (App, Option<Label>)| {
         // An app without an entry in the launcher cannot be launched. Without a launcher, a user's app may be.
         let is_listed = if has_labels { label.is_some() } else { !app.system };

@@ -12,7 +12,7 @@ use thumbwire_device::{App, AppId, Gesture, Key, Point, Rect};
 use super::super::function_provider::part_of;
 use thumbwire_core::action::{
     Action, AppFilter, AppSelector, Call, Cause, ControlNumber, Controls, Direction, Failure,
-    Label, Observe, Outcome, Perform, Target, WaitCondition,
+    Label, LabelledApps, LaunchResult, Observe, Outcome, Perform, Target, WaitCondition,
 };
 use thumbwire_core::snapshot::{RefVisibility, lookup};
 use thumbwire_core::toolset::Reply;
@@ -247,7 +247,7 @@ impl Phone<'_> {
                 _ => said(&failure),
             }
         })?;
-        let Outcome::Launched { app: AppId(app), locked, .. } = launched else {
+        let Outcome::Launched(LaunchResult { app: AppId(app), locked, .. }) = launched else {
             return Err("the phone did not tell which app it started".into());
         };
         let named = if app == name { String::new() } else { format!(" ({shown:?})") };
@@ -289,10 +289,12 @@ impl Phone<'_> {
     async fn is_called(&self, app: &AppId, name: &str) -> bool {
         let list = Action::ListLabelledApps { which: AppFilter::User };
         match self.act(list).await {
-            Ok(Outcome::LabelledApps { apps, .. }) => apps.iter().any(|(one, label)| {
-                let label = label.as_ref().and_then(Label::text);
-                one.id == *app && label.is_some_and(|label| label.to_lowercase() == name)
-            }),
+            Ok(Outcome::LabelledApps(LabelledApps { apps, .. })) => {
+                apps.iter().any(|(one, label)| {
+                    let label = label.as_ref().and_then(Label::text);
+                    one.id == *app && label.is_some_and(|label| label.to_lowercase() == name)
+                })
+            }
             _ => false,
         }
     }
@@ -300,7 +302,7 @@ impl Phone<'_> {
     async fn open_url(&self, arguments: &Map<String, Value>) -> Result<Done, String> {
         let Url { url } = read(arguments)?;
         match self.act(Action::OpenUrl(url.trim().to_owned())).await? {
-            Outcome::Launched { app: AppId(app), .. } if !app.is_empty() => {
+            Outcome::Launched(LaunchResult { app: AppId(app), .. }) if !app.is_empty() => {
                 Ok(format!("Opened it in {app}").into())
             }
             _ => Ok("Opened it".to_owned().into()),
@@ -337,7 +339,7 @@ impl Phone<'_> {
             false => (WaitCondition::Shown(target), "on the screen", "not on the screen"),
         };
         let call = part_of(self.call, time + BUDGET);
-        let waited = Action::Observe(Observe::Until(condition, time));
+        let waited = Action::Observe(Observe::Until { condition, timeout: time });
         let outcome = self.perform.perform(&call, waited).await;
         let text = truncate(&text, LONGEST);
         match outcome.map_err(|failure| said(&failure))? {

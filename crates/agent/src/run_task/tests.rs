@@ -36,7 +36,7 @@ impl Perform for Phone {
             serial: String::new(),
             panel,
         };
-        Ok(Outcome::Info { identity, info, earlier: false })
+        Ok(Outcome::Info(InfoResult { identity, info, earlier: false }))
     }
 }
 

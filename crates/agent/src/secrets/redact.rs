@@ -15,8 +15,9 @@ use thumbwire_device::{BlackReason, ByteString, Node, Rect, Screenshot, text_fie
 use super::matching::Pattern;
 use super::{RedactedText, Vault};
 use thumbwire_core::action::{
-    Action, AppToolReply, Call, Cause, Controls, Failure, FetchResult, Label, Observation, Outcome,
-    Perform, Readback, RecordingInfo, ScreenshotOptions, TapResult, TextInput, TypeResult,
+    Action, AppToolReply, Call, Cause, Controls, CrashList, Failure, FetchResult, FoundElements,
+    Label, LabelledApps, LaunchResult, Observation, Outcome, Perform, Readback, RecordingInfo,
+    ScreenshotAndSnapshot, ScreenshotOptions, TapResult, TextInput, TypeResult,
 };
 use thumbwire_core::snapshot::Snapshot;
 
@@ -42,13 +43,18 @@ impl<P: Perform> Perform for RedactedPerform<P> {
             _ if self.vault.is_empty() => return self.inner.perform(call, action).await,
             Action::Screenshot(shape) => return self.picture(call, shape).await,
             Action::ScreenshotAndSnapshot(shape) => {
-                let Outcome::ScreenshotAndSnapshot(picture, look) =
-                    self.inner.perform(call, action).await.map_err(|it| self.failure(it))?
+                let Outcome::ScreenshotAndSnapshot(ScreenshotAndSnapshot {
+                    screenshot: picture,
+                    snapshot: look,
+                }) = self.inner.perform(call, action).await.map_err(|it| self.failure(it))?
                 else {
                     return Err(unexpected_outcome());
                 };
                 let painted = self.painted(picture, &look, shape).await?;
-                return Ok(Outcome::ScreenshotAndSnapshot(painted, self.snapshot(&look).snapshot));
+                return Ok(Outcome::ScreenshotAndSnapshot(ScreenshotAndSnapshot {
+                    screenshot: painted,
+                    snapshot: self.snapshot(&look).snapshot,
+                }));
             }
             Action::SaveScreenshot { .. } => {
                 self.refuse_where_one_shows(call).await?;
@@ -124,9 +130,10 @@ impl<P: Perform> RedactedPerform<P> {
     /// A screenshot, taken together with a snapshot so that both show the same moment, as nearly as the phone allows.
     async fn picture(&self, call: &Call, shape: ScreenshotOptions) -> Result<Outcome, Failure> {
         match self.inner.perform(call, Action::ScreenshotAndSnapshot(shape)).await {
-            Ok(Outcome::ScreenshotAndSnapshot(picture, look)) => {
-                Ok(Outcome::Screenshot(self.painted(picture, &look, shape).await?))
-            }
+            Ok(Outcome::ScreenshotAndSnapshot(ScreenshotAndSnapshot {
+                screenshot: picture,
+                snapshot: look,
+            })) => Ok(Outcome::Screenshot(self.painted(picture, &look, shape).await?)),
             Ok(_) => Err(unexpected_outcome()),
             // Nobody knows what is on it, so nothing is shown.
             Err(failure) => {
@@ -192,8 +199,8 @@ impl<P: Perform> RedactedPerform<P> {
                 before: seen.before.map(|before| self.snapshot(&before).snapshot),
                 ..seen
             }),
-            Outcome::Elements(look, nodes) => {
-                Outcome::Elements(self.snapshot(&look).snapshot, nodes)
+            Outcome::Elements(FoundElements { snapshot: look, nodes }) => {
+                Outcome::Elements(FoundElements { snapshot: self.snapshot(&look).snapshot, nodes })
             }
             Outcome::Controls(controls) => {
                 let snapshot = self.snapshot(&controls.snapshot).snapshot;
@@ -205,9 +212,13 @@ impl<P: Perform> RedactedPerform<P> {
                     })),
                 }
             }
-            Outcome::ScreenshotAndSnapshot(picture, look) => {
-                Outcome::ScreenshotAndSnapshot(picture, self.snapshot(&look).snapshot)
-            }
+            Outcome::ScreenshotAndSnapshot(ScreenshotAndSnapshot {
+                screenshot: picture,
+                snapshot: look,
+            }) => Outcome::ScreenshotAndSnapshot(ScreenshotAndSnapshot {
+                screenshot: picture,
+                snapshot: self.snapshot(&look).snapshot,
+            }),
             Outcome::Tapped(hit) => Outcome::Tapped(self.hit(hit)),
             Outcome::Typed(TypeResult { by, field, into }) => {
                 let field = match field {
@@ -216,8 +227,8 @@ impl<P: Perform> RedactedPerform<P> {
                 };
                 Outcome::Typed(TypeResult { by, field, into: into.map(|hit| self.hit(hit)) })
             }
-            Outcome::Launched { app, text, locked } => {
-                Outcome::Launched { app, text: self.text(&text), locked }
+            Outcome::Launched(LaunchResult { app, text, locked }) => {
+                Outcome::Launched(LaunchResult { app, text: self.text(&text), locked })
             }
             Outcome::Clipboard(text) => Outcome::Clipboard(text.map(|text| self.text(&text))),
             Outcome::Log(mut entries) => {
@@ -255,12 +266,12 @@ impl<P: Perform> RedactedPerform<P> {
                 }
                 Outcome::AppToolResult(answered)
             }
-            Outcome::Crashes { mut crashes, now } => {
+            Outcome::Crashes(CrashList { mut crashes, now }) => {
                 for crash in &mut crashes {
                     crash.what = self.text(&crash.what);
                     crash.excerpt.iter_mut().for_each(|line| *line = self.text(line));
                 }
-                Outcome::Crashes { crashes, now }
+                Outcome::Crashes(CrashList { crashes, now })
             }
             Outcome::Notifications(mut all) => {
                 for one in &mut all {
@@ -271,27 +282,27 @@ impl<P: Perform> RedactedPerform<P> {
                 Outcome::Notifications(all)
             }
             // An app chooses its label.
-            Outcome::LabelledApps { mut apps, has_labels, is_complete } => {
+            Outcome::LabelledApps(LabelledApps { mut apps, has_labels, is_complete }) => {
                 for (_, label) in &mut apps {
                     if let Some(Label::Text(text)) = label {
                         *text = self.text(text);
                     }
                 }
-                Outcome::LabelledApps { apps, has_labels, is_complete }
+                Outcome::LabelledApps(LabelledApps { apps, has_labels, is_complete })
             }
             // These describe phones, apps and positions; apps cannot write into them.
             other @ (Outcome::Devices(_)
             | Outcome::DeviceSelected(_)
-            | Outcome::DefaultDeviceSelected(..)
-            | Outcome::Health(..)
-            | Outcome::Info { .. }
+            | Outcome::DefaultDeviceSelected(_)
+            | Outcome::Health(_)
+            | Outcome::Info(_)
             | Outcome::Apps(_)
             | Outcome::Foreground(_)
             | Outcome::Screenshot(_)
-            | Outcome::Swiped { .. }
-            | Outcome::Pinched { .. }
+            | Outcome::Swiped(_)
+            | Outcome::Pinched(_)
             | Outcome::Installed(_)
-            | Outcome::Pushed { .. }
+            | Outcome::Pushed(_)
             | Outcome::Pulled(_)
             | Outcome::Done) => other,
         }

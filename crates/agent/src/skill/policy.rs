@@ -17,7 +17,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use serde_json::{Map, Value, json};
 use thumbwire_base::{lock, truncate};
-use thumbwire_core::action::{Action, Call, Controls, Outcome, Perform};
+use thumbwire_core::action::{Action, Call, Controls, InfoResult, Outcome, Perform};
 use thumbwire_core::event::EventSink;
 
 use super::super::decision::{AgentStatus, Decision, FunctionCall};
@@ -143,7 +143,9 @@ impl SkillPolicy {
     async fn size(&self, call: &Call) -> Option<(i32, i32)> {
         let ask = Action::DeviceInfo { max_age: Duration::from_secs(60) };
         match self.perform.perform(call, ask).await {
-            Ok(Outcome::Info { info, .. }) => Some((info.screen.width, info.screen.height)),
+            Ok(Outcome::Info(InfoResult { info, .. })) => {
+                Some((info.screen.width, info.screen.height))
+            }
             _ => None,
         }
     }

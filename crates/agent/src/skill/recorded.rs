@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use serde_json::Value;
-use thumbwire_core::action::Controls;
+use thumbwire_core::action::{Action, Controls};
 use thumbwire_core::trace::REDACTED;
 use thumbwire_core::trace::format::{
-    ActionResult, AgentStep, CallRecord, StoredAction, StoredOutcome, StoredSnapshot, TraceRecord,
+    ActionResult, AgentStep, CallRecord, StoredOutcome, StoredSnapshot, TraceRecord,
 };
 
 use super::super::decision::control_number;
@@ -54,7 +54,7 @@ impl RecordedRun {
                 TraceRecord::Goal(start) => goal = Some(start),
                 TraceRecord::GoalEnd { status, .. } => ended = Some(status.as_str()),
                 TraceRecord::Action {
-                    action: StoredAction::CurrentApp,
+                    action: Action::CurrentApp,
                     end: ActionResult::Outcome(StoredOutcome::Foreground { app, screen, .. }),
                     ..
                 } => {

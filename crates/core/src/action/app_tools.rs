@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use thumbwire_device::{AppId, Component};
 
@@ -111,7 +112,8 @@ pub struct AppTool {
 pub struct Parameter {
     /// Its name.
     pub name: String,
-    /// Its JSON type: `string`, `boolean`, `integer`, `number`; AppFunctions also have `array` and `object`.
+    /// Its JSON type: `string`, `boolean`, `integer`, `number`; AppFunctions also have `array` and
+    /// `object`.
     pub kind: &'static str,
     /// Whether a call must have it.
     pub required: bool,
@@ -131,7 +133,7 @@ pub struct AppToolFinding {
 }
 
 /// A call of an app's tool.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AppToolCall {
     /// The app.
     pub app: AppId,
@@ -141,7 +143,8 @@ pub struct AppToolCall {
     pub tool: String,
     /// The arguments.
     pub arguments: Map<String, Value>,
-    /// Whether to send it without waiting for the reply. Without our helper on the phone nothing else is possible.
+    /// Whether to send it without waiting for the reply. Without our helper on the phone nothing
+    /// else is possible.
     pub send_only: bool,
 }
 

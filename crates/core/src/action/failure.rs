@@ -9,6 +9,7 @@ use thumbwire_device::{LockState, Platform, SideEffect, UntypableText};
 use super::FileNameError;
 use super::client::ClientName;
 use super::listed_device::{self, ListedDevice};
+use super::outcome::UnexpectedOutcome;
 use super::package_refusal;
 
 /// Why an action failed, and whether it may have happened anyway.
@@ -31,7 +32,8 @@ pub enum Cause {
         /// The transport's message.
         reason: String,
     },
-    /// The phone accepts connections but answers none. An old one serves one host at a time, and another has it.
+    /// The phone accepts connections but answers none. An old one serves one host at a time, and
+    /// another has it.
     #[error("device {device} is not connected: {reason}")]
     DeviceNotAnswering {
         /// The id, which is an address.
@@ -73,7 +75,8 @@ pub enum Cause {
         /// The class of its fragment or activity, or words on it.
         page: String,
     },
-    /// The operator does not let callers open addresses that lead to calls and messages. Nothing was done.
+    /// The operator does not let callers open addresses that lead to calls and messages. Nothing
+    /// was done.
     #[error(
         "addresses with `{scheme}:` are not allowed: calls and messages cost money and reach people"
     )]
@@ -190,7 +193,8 @@ pub enum Cause {
         /// Why, or which tools exist.
         reason: Option<String>,
     },
-    /// The app's tools may not be called: the operator has not allowed the app, or it changed since. Nothing was sent.
+    /// The app's tools may not be called: the operator has not allowed the app, or it changed
+    /// since. Nothing was sent.
     #[error("tools of {app} are not allowed: {reason}")]
     AppNotTrusted {
         /// The app.
@@ -308,7 +312,8 @@ pub enum Cause {
 }
 
 impl Cause {
-    /// Its kind as one word, for logs and statistics. It never changes, and has nothing of a caller or a phone in it.
+    /// Its kind as one word, for logs and statistics. It never changes, and has nothing of a caller
+    /// or a phone in it.
     pub fn code(&self) -> &'static str {
         match self {
             Self::DeviceNotConnected { .. } => "device_not_connected",
@@ -358,6 +363,14 @@ impl From<Cause> for Failure {
     /// A failure before anything was sent to the phone.
     fn from(cause: Cause) -> Self {
         Self { cause, side_effect: SideEffect::None }
+    }
+}
+
+impl From<UnexpectedOutcome> for Failure {
+    /// The action was performed, and its outcome is lost.
+    fn from(bug: UnexpectedOutcome) -> Self {
+        let cause = Cause::Refused { reason: bug.to_string() };
+        Self { cause, side_effect: SideEffect::Possible }
     }
 }
 

@@ -14,126 +14,246 @@ use super::app_tools::{AppToolResult, Catalog};
 use crate::crash::Crash;
 use crate::snapshot::{Controls, Snapshot};
 
-/// The outcome of an action.
-#[derive(Debug, Clone)]
-pub enum Outcome {
-    /// Of [`super::Action::ListDevices`].
+/// Makes [`Outcome`] of a table: a row is a kind of result, and what it holds.
+///
+/// Each kind holds a type that no other kind holds, so that a caller who knows the type of the
+/// result needs no kind: see [`Request`](super::Request).
+macro_rules! outcomes {
+    ($($(#[$doc:meta])* $kind:ident($result:ty),)*) => {
+        /// What an action achieved, of whichever kind. Those who ask for a certain action get its
+        /// own type from [`TypedPerform::request`](super::TypedPerform::request).
+        #[derive(Debug, Clone)]
+        pub enum Outcome {
+            $($(#[$doc])* $kind($result),)*
+            /// It succeeded, and there is nothing to tell.
+            Done,
+        }
+
+        $(
+            impl From<$result> for Outcome {
+                fn from(result: $result) -> Self {
+                    Self::$kind(result)
+                }
+            }
+
+            impl TryFrom<Outcome> for $result {
+                type Error = UnexpectedOutcome;
+
+                fn try_from(outcome: Outcome) -> Result<Self, UnexpectedOutcome> {
+                    match outcome {
+                        Outcome::$kind(result) => Ok(result),
+                        _ => Err(UnexpectedOutcome),
+                    }
+                }
+            }
+        )*
+    };
+}
+
+outcomes! {
+    /// The phones.
     Devices(Vec<ListedDevice>),
-    /// Of [`super::Action::SelectDevice`]: the selected phone.
+    /// The selected phone.
     DeviceSelected(Identity),
-    /// Of [`super::Action::SelectDefaultDevice`].
-    DefaultDeviceSelected(ListedDevice, SelectionReason),
-    /// Of [`super::Action::Health`].
-    Health(Identity, Health),
-    /// Of [`super::Action::DeviceInfo`].
-    Info {
-        /// Which phone.
-        identity: Identity,
-        /// Its properties.
-        info: DeviceInfo,
-        /// Whether this comes from the cache.
-        earlier: bool,
-    },
-    /// Of [`super::Action::ListApps`].
+    /// A phone that was selected without an id.
+    DefaultDeviceSelected(DefaultDevice),
+    /// How well the phone can be controlled.
+    Health(HealthResult),
+    /// The phone's properties.
+    Info(InfoResult),
+    /// Installed apps.
     Apps(Vec<App>),
-    /// Of [`super::Action::ListLabelledApps`].
-    LabelledApps {
-        /// The apps, each with its label if the launcher shows it.
-        apps: Vec<(App, Option<Label>)>,
-        /// Whether the phone lists what its launcher shows. If it does not, or not in time, no app has a label.
-        has_labels: bool,
-        /// Whether these are all installed apps. WebDriverAgent knows only those that are active.
-        is_complete: bool,
-    },
-    /// Of [`super::Action::CurrentApp`]; `None` while no app has the focus.
+    /// Installed apps with their names in the launcher.
+    LabelledApps(LabelledApps),
+    /// What is in front.
     Foreground(Front),
-    /// Of [`super::Action::Screenshot`].
+    /// A screenshot.
     Screenshot(Screenshot),
-    /// Of [`super::Action::Snapshot`].
+    /// The elements on the screen.
     Snapshot(Arc<Snapshot>),
-    /// Of [`super::Action::Observe`].
+    /// The screen, for a caller that has seen an earlier one.
     Observed(Observation),
-    /// Of [`super::Action::SaveScreenshot`].
+    /// A screenshot in a file on the phone.
     ScreenshotSaved(SavedScreenshot),
-    /// Of [`super::Action::FindElements`]: the snapshot, and the indices of the matching nodes in its tree.
-    Elements(Arc<Snapshot>, Vec<usize>),
-    /// Of [`super::Action::Controls`].
+    /// Matching elements.
+    Elements(FoundElements),
+    /// The numbered controls.
     Controls(Arc<Controls>),
-    /// Of [`super::Action::Snapshot`].
-    ScreenshotAndSnapshot(Screenshot, Arc<Snapshot>),
-    /// Of [`super::Action::Type`].
+    /// A screenshot and the elements of the same moment.
+    ScreenshotAndSnapshot(ScreenshotAndSnapshot),
+    /// What a field shows after typing.
     Typed(TypeResult),
-    /// Of [`super::Action::TapElement`]: the tap point and the element.
+    /// The tapped element.
     Tapped(TapResult),
-    /// Of [`super::Action::Swipe`].
-    Swiped {
-        /// The start point.
-        from: Point,
-        /// The end point.
-        to: Point,
-        /// The screen size.
-        screen: Size,
-    },
-    /// Of [`super::Action::Pinch`].
-    Pinched {
-        /// The middle between the fingers.
-        at: Point,
-    },
-    /// Of [`super::Action::ReadClipboard`]; `None` if it is empty.
+    /// Where the finger moved.
+    Swiped(SwipeResult),
+    /// Where two fingers moved.
+    Pinched(PinchResult),
+    /// The clipboard's text; `None` if it is empty.
     Clipboard(Option<String>),
-    /// Of [`super::Action::Launch`] and [`super::Action::OpenUrl`].
-    Launched {
-        /// The launched app.
-        app: AppId,
-        /// The phone's output.
-        text: String,
-        /// What hides it, if the phone is locked or its screen is off.
-        locked: Option<LockState>,
-    },
-    /// Of [`super::Action::InstallApp`].
+    /// The app that was started.
+    Launched(LaunchResult),
+    /// The app that was installed.
     Installed(InstalledApp),
-    /// Of [`super::Action::PushFile`].
-    Pushed {
-        /// The path on the phone.
-        on_phone: String,
-        /// The size in bytes.
-        bytes: u64,
-        /// Whether a file was there before.
-        replaced: bool,
-    },
-    /// Of [`super::Action::PullFile`].
+    /// The file that was written on the phone.
+    Pushed(PushResult),
+    /// The local file that was written.
     Pulled(LocalFile),
-    /// Of [`super::Action::ReadLog`].
+    /// Entries of the log, oldest first.
     Log(Vec<LogEntry>),
-    /// Of [`super::Action::ReadCrashes`].
-    Crashes {
-        /// The crashes, oldest first.
-        crashes: Vec<Crash>,
-        /// The phone's clock.
-        now: String,
-    },
-    /// Of [`super::Action::ListNotifications`].
+    /// Crashes and ANRs.
+    Crashes(CrashList),
+    /// Posted notifications.
     Notifications(Vec<Notification>),
-    /// Of [`super::Action::StartMonitor`], and of [`super::Action::StopMonitor`] with an id.
+    /// A log monitor that was started.
     Monitor(LogMonitor),
-    /// Of [`super::Action::ListMonitors`], and of [`super::Action::StopMonitor`] for all.
+    /// Log monitors that are active, or were stopped.
     Monitors(Vec<LogMonitor>),
-    /// Of [`super::Action::StartRecording`], and of [`super::Action::StopRecording`] with an id.
+    /// A recording that was started.
     Recording(RecordingInfo),
-    /// Of [`super::Action::ListRecordings`], and of [`super::Action::StopRecording`] for all.
+    /// Recordings that are active, or were stopped.
     Recordings(Vec<RecordingInfo>),
-    /// Of [`super::Action::ListAppTools`].
+    /// The tools that apps offer.
     AppTools(Arc<Catalog>),
-    /// Of [`super::Action::CallAppTool`].
+    /// The reply of an app's tool.
     AppToolResult(AppToolResult),
-    /// Of every other action: it succeeded.
-    Done,
+}
+
+impl From<()> for Outcome {
+    fn from((): ()) -> Self {
+        Self::Done
+    }
+}
+
+impl TryFrom<Outcome> for () {
+    type Error = UnexpectedOutcome;
+
+    fn try_from(outcome: Outcome) -> Result<Self, UnexpectedOutcome> {
+        match outcome {
+            Outcome::Done => Ok(()),
+            _ => Err(UnexpectedOutcome),
+        }
+    }
+}
+
+/// An outcome of another kind than the action has: a bug.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("bug in Thumbwire: unexpected outcome")]
+pub struct UnexpectedOutcome;
+
+/// A phone that was selected without an id.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DefaultDevice {
+    /// The phone.
+    pub device: ListedDevice,
+    /// Why this one.
+    pub reason: SelectionReason,
+}
+
+/// How well a phone can be controlled.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HealthResult {
+    /// Which phone.
+    pub identity: Identity,
+    /// What was checked.
+    pub health: Health,
+}
+
+/// A phone's properties.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InfoResult {
+    /// Which phone.
+    pub identity: Identity,
+    /// Its properties.
+    pub info: DeviceInfo,
+    /// Whether this comes from the cache.
+    pub earlier: bool,
+}
+
+/// Installed apps with the names that the launcher shows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LabelledApps {
+    /// The apps, each with its label if the launcher shows it.
+    pub apps: Vec<(App, Option<Label>)>,
+    /// Whether the phone lists what its launcher shows. If it does not, or not in time, no app has
+    /// a label.
+    pub has_labels: bool,
+    /// Whether these are all installed apps. WebDriverAgent knows only those that are active.
+    pub is_complete: bool,
+}
+
+/// Elements that match a selector.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FoundElements {
+    /// The snapshot.
+    pub snapshot: Arc<Snapshot>,
+    /// The indices of the matching nodes in its tree.
+    pub nodes: Vec<usize>,
+}
+
+/// A screenshot and a snapshot of the same moment.
+#[derive(Debug, Clone)]
+pub struct ScreenshotAndSnapshot {
+    /// The screenshot.
+    pub screenshot: Screenshot,
+    /// The snapshot.
+    pub snapshot: Arc<Snapshot>,
+}
+
+/// A swipe from the centre of the screen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SwipeResult {
+    /// The start point.
+    pub from: Point,
+    /// The end point.
+    pub to: Point,
+    /// The screen size.
+    pub screen: Size,
+}
+
+/// A pinch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PinchResult {
+    /// The middle between the fingers.
+    pub at: Point,
+}
+
+/// An app that was started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LaunchResult {
+    /// The app; empty if the phone does not say which app opened an address.
+    pub app: AppId,
+    /// The phone's output.
+    pub text: String,
+    /// What hides it, if the phone is locked or its screen is off.
+    pub locked: Option<LockState>,
+}
+
+/// A file that was written on the phone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PushResult {
+    /// The path on the phone.
+    pub on_phone: String,
+    /// The size in bytes.
+    pub bytes: u64,
+    /// Whether a file was there before.
+    pub replaced: bool,
+}
+
+/// Crashes and ANRs of apps.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CrashList {
+    /// The crashes, oldest first.
+    pub crashes: Vec<Crash>,
+    /// The phone's clock.
+    pub now: String,
 }
 
 /// The name that the launcher shows for an app.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Label {
-    /// The name, on one line and without invisible characters. It is the app's own choice: another app may have the same.
+    /// The name, on one line and without invisible characters. It is the app's own choice: another
+    /// app may have the same.
     Text(String),
     /// Its package cannot be read, or names no label.
     Unreadable,
@@ -160,7 +280,8 @@ pub struct Observation {
     pub before: Option<Arc<Snapshot>>,
     /// How long ago that was.
     pub age: Duration,
-    /// Whether the list of elements is the same, and the caller has not heard so before: who asks again wants the list.
+    /// Whether the list of elements is the same, and the caller has not heard so before: who asks
+    /// again wants the list.
     pub unchanged: bool,
     /// Whether the screen had settled, or the condition was met.
     pub settled: bool,
@@ -284,7 +405,8 @@ pub struct RecordingInfo {
     pub process: u32,
     /// What may be wrong with the recording.
     pub warnings: Vec<String>,
-    /// Why it could not be stopped; it stays listed. Only when stopping all: stopping a single one fails instead.
+    /// Why it could not be stopped; it stays listed. Only when stopping all: stopping a single one
+    /// fails instead.
     pub unstopped: Option<String>,
     /// The local file, if requested.
     pub local_file: Option<FetchResult>,

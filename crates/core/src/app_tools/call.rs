@@ -1,10 +1,10 @@
 //! Calls an app tool: check, send, receive.
 //!
-//! Begin with [`AppToolHost::ready`], which does everything that needs no action on the phone, and [`AppToolHost::send`]. Between
-//! the two a session waits for its turn; nothing before `send` changes the phone.
-//! [`PendingRequests`](thumbwire_mobile_mcp::PendingRequests) matches replies with
-//! requests: each request has its own callback on the phone, but an app may use it to answer another request, twice, or
-//! with something else.
+//! Begin with [`AppToolHost::ready`], which does everything that needs no action on the phone, and
+//! [`AppToolHost::send`]. Between the two a session waits for its turn; nothing before `send`
+//! changes the phone. [`PendingRequests`](thumbwire_mobile_mcp::PendingRequests) matches replies
+//! with requests: each request has its own callback on the phone, but an app may use it to answer
+//! another request, twice, or with something else.
 
 use std::time::Duration;
 
@@ -26,8 +26,8 @@ use crate::action::{
     AppTool, AppToolCall, AppToolPhase, AppToolReply, AppToolResult, AskUser, Cause, Failure,
 };
 
-/// How old a catalog a call may use. Android rejects an update with another signer, so an app can only be replaced in
-/// this time by removing it first.
+/// How old a catalog a call may use. Android rejects an update with another signer, so an app can
+/// only be replaced in this time by removing it first.
 const AGE: Duration = Duration::from_secs(60);
 
 /// The maximum length of an app's message and of one text value, in characters.
@@ -50,8 +50,8 @@ pub struct CheckedCall {
 }
 
 impl AppToolHost {
-    /// Checks a call: the tool exists, its app is trusted, the arguments match. `ask` asks the user to confirm an app
-    /// that has changed.
+    /// Checks a call: the tool exists, its app is trusted, the arguments match. `ask` asks the user
+    /// to confirm an app that has changed.
     ///
     /// # Errors
     /// Why the call may not be sent. Nothing was sent.
@@ -177,19 +177,19 @@ impl AppToolHost {
         let deadline = self.began.elapsed().saturating_add(limit.saturating_mul(2));
         let noted = lock(&self.pending).on_sent(&request.id, &request.capability, deadline);
         noted.map_err(|why| Failure::from(Cause::Refused { reason: why }))?;
-        Ok(PendingGuard { bridge: self, id: request.id.clone() })
+        Ok(PendingGuard { host: self, id: request.id.clone() })
     }
 }
 
 /// A request that waits for its reply.
 struct PendingGuard<'a> {
-    bridge: &'a AppToolHost,
+    host: &'a AppToolHost,
     id: String,
 }
 
 impl Drop for PendingGuard<'_> {
     fn drop(&mut self) {
-        lock(&self.bridge.pending).give_up(&self.id);
+        lock(&self.host.pending).give_up(&self.id);
     }
 }
 

@@ -1,9 +1,10 @@
 //! Discovers the app tools on a phone.
 //!
-//! Begin with [`AppToolHost::catalog`]. It asks the phone which services exist, then for each app's package info (several
-//! apps at once), and reads packages only if they are new or have changed. Results are cached by version, update time
-//! and files, so a second query reads no package. An app that cannot be read is listed with its findings; it never
-//! spoils the list. [`super::package`] reads packages, [`super::functions`] the platform's AppFunctions.
+//! Begin with [`AppToolHost::catalog`]. It asks the phone which services exist, then for each app's
+//! package info (several apps at once), and reads packages only if they are new or have changed.
+//! Results are cached by version, update time and files, so a second query reads no package. An app
+//! that cannot be read is listed with its findings; it never spoils the list. [`super::package`]
+//! reads packages, [`super::functions`] the platform's AppFunctions.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
@@ -85,16 +86,17 @@ struct Candidate {
 }
 
 impl AppToolHost {
-    /// The app tools on a phone. A cached answer may be served if it is not older than this; zero asks the phone.
+    /// The app tools on a phone. A cached answer may be served if it is not older than this; zero
+    /// asks the phone.
     ///
     /// # Errors
     /// If the phone cannot answer, or the stored pins cannot be read.
     pub async fn catalog(
         &self,
         device: &dyn Device,
-        no_older_than: Duration,
+        max_age: Duration,
     ) -> Result<Catalog, Failure> {
-        let found = self.found(device, no_older_than).await?;
+        let found = self.found(device, max_age).await?;
         let pins = self.pins()?;
         let out = |offer: &Offer| {
             let mut tools = offer.tools.clone();
@@ -107,14 +109,14 @@ impl AppToolHost {
     pub(super) async fn found(
         &self,
         device: &dyn Device,
-        no_older_than: Duration,
+        max_age: Duration,
     ) -> Result<Arc<Discovery>, Failure> {
         let asked = Instant::now();
         let known = self.known(&device.identity().id);
         let _turn = known.looking.lock().await;
         if let Some((at, found)) = &lock(&known.memory).last {
             // A query that another caller started after this call arrived is as fresh as a new one.
-            let recent = !no_older_than.is_zero() && at.elapsed() <= no_older_than;
+            let recent = !max_age.is_zero() && at.elapsed() <= max_age;
             if recent || *at > asked {
                 return Ok(Arc::clone(found));
             }

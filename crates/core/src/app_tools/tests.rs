@@ -1,4 +1,5 @@
-//! The app tool host over a scripted phone: its queries are counted and its apps' replies are scripted.
+//! The app tool host over a scripted phone: its queries are counted and its apps' replies are
+//! scripted.
 
 mod calls;
 mod hostile;
@@ -46,19 +47,19 @@ fn clock() -> Phone {
 }
 
 /// A host that may call these apps.
-fn bridge(phone: &Phone, allow: &[&str]) -> AppToolHost {
-    bridge_keeping(phone, allow, Arc::new(MemoryStore::default()))
+fn host(phone: &Phone, allow: &[&str]) -> AppToolHost {
+    host_keeping(phone, allow, Arc::new(MemoryStore::default()))
 }
 
-fn bridge_keeping(phone: &Phone, allow: &[&str], store: Arc<dyn TrustStore>) -> AppToolHost {
+fn host_keeping(phone: &Phone, allow: &[&str], store: Arc<dyn TrustStore>) -> AppToolHost {
     let allow = allow.iter().map(|pattern| (*pattern).to_owned()).collect();
     let options =
         AppToolOptions { trust: TrustRules { allow, store }, ..AppToolOptions::default() };
     AppToolHost::with_reader(options, Box::new(phone.reader()))
 }
 
-async fn listed(bridge: &AppToolHost, phone: &Phone) -> Catalog {
-    bridge.catalog(phone, Duration::ZERO).await.unwrap()
+async fn listed(host: &AppToolHost, phone: &Phone) -> Catalog {
+    host.catalog(phone, Duration::ZERO).await.unwrap()
 }
 
 fn ids(tools: &AppTools) -> Vec<&str> {
@@ -73,21 +74,21 @@ fn call(tool: &str, arguments: Value) -> AppToolCall {
 
 /// Checks and sends, as a session does.
 async fn asked(
-    bridge: &AppToolHost,
+    host: &AppToolHost,
     phone: &Phone,
     call: AppToolCall,
     ask: &dyn AskUser,
 ) -> Result<AppToolReply, Failure> {
-    let ready = bridge.ready(phone, call, ask).await?;
-    Ok(bridge.send(phone, ready, MINUTE).await?.heard)
+    let ready = host.ready(phone, call, ask).await?;
+    Ok(host.send(phone, ready, MINUTE).await?.heard)
 }
 
 async fn called(
-    bridge: &AppToolHost,
+    host: &AppToolHost,
     phone: &Phone,
     call: AppToolCall,
 ) -> Result<AppToolReply, Failure> {
-    asked(bridge, phone, call, &NoUser).await
+    asked(host, phone, call, &NoUser).await
 }
 
 /// A user who always gives the same answer, and the questions asked.

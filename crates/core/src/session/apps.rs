@@ -13,7 +13,9 @@ use super::app_names;
 use super::attached_device::AttachedDevice;
 use super::cache::InstalledApps;
 use super::labels::LabelledApp;
-use crate::action::{AppFilter, AppSelector, Cause, Failure, Label, Outcome};
+use crate::action::{
+    AppFilter, AppSelector, Cause, Failure, InfoResult, Label, LabelledApps, LaunchResult, Outcome,
+};
 use crate::snapshot::parse_exactly;
 
 /// How long app numbers are used without asking the phone again (UFO MobileAgent servers: apps cache).
@@ -29,8 +31,9 @@ const MOST_TRIED: usize = 5;
 impl AttachedDevice {
     pub(super) async fn info(&self, no_older_than: Duration) -> Result<Outcome, Failure> {
         let known = &self.screen.memory.info;
-        let out =
-            |info, earlier| Outcome::Info { identity: self.identity().clone(), info, earlier };
+        let out = |info, earlier| {
+            Outcome::Info(InfoResult { identity: self.identity().clone(), info, earlier })
+        };
         if let Some(info) = known.recent(no_older_than) {
             return Ok(out(info, true));
         }
@@ -129,13 +132,13 @@ impl AttachedDevice {
             self.act(self.device.press(Key::Home)).await?;
             return Err(Failure { side_effect: SideEffect::Possible, ..refused });
         }
-        Ok(Outcome::Launched { app, text: String::new(), locked: front.lock() })
+        Ok(Outcome::Launched(LaunchResult { app, text: String::new(), locked: front.lock() }))
     }
 
     /// The outcome of a start, which an app survives behind a lock screen.
     async fn launched(&self, app: &AppId, text: String) -> Outcome {
         let locked = self.look_in_front().await.lock();
-        Outcome::Launched { app: app.clone(), text, locked }
+        Outcome::Launched(LaunchResult { app: app.clone(), text, locked })
     }
 
     /// The app with this number in the most recent listing. If the listing is old, the phone is asked whether the app
@@ -176,7 +179,7 @@ impl AttachedDevice {
             (app, label)
         };
         let apps = apps.into_iter().map(with_label).collect();
-        Ok(Outcome::LabelledApps { apps, has_labels, is_complete })
+        Ok(Outcome::LabelledApps(LabelledApps { apps, has_labels, is_complete }))
     }
 
     /// The labels of the apps that are `wanted`; `None` if the phone did not list them.

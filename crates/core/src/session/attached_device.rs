@@ -17,7 +17,9 @@ use super::known_lock::KnownLock;
 use super::leasing::Leases;
 use super::screen_size::KnownSize;
 use super::screenshots::ScreenshotCache;
-use crate::action::{Call, Cause, ClientId, Direction, Failure, Outcome};
+use crate::action::{
+    Call, Cause, ClientId, Direction, Failure, HealthResult, Outcome, SwipeResult,
+};
 use crate::allowed_apps::AllowedApps;
 
 /// What this session knows about a phone's screen.
@@ -144,7 +146,7 @@ impl AttachedDevice {
     pub(super) async fn health(&self) -> Result<Outcome, Failure> {
         let checking = async { self.device.health_checks()?.check_health().await };
         let health = checking.await.map_err(|error| self.failed(&error))?;
-        Ok(Outcome::Health(self.identity().clone(), health))
+        Ok(Outcome::Health(HealthResult { identity: self.identity().clone(), health }))
     }
 
     pub(super) async fn current_app(&self) -> Result<Outcome, Failure> {
@@ -190,7 +192,7 @@ impl AttachedDevice {
         let screen = self.screen_size().await?;
         let [from, to] = swipe_from_middle(screen, direction, distance);
         self.swipe_once(Gesture::Swipe { from, to, lasting }).await?;
-        Ok(Outcome::Swiped { from, to, screen })
+        Ok(Outcome::Swiped(SwipeResult { from, to, screen }))
     }
 
     /// Swipes across the center, where scrollable content most likely is, and stops short of the edges, which belong to

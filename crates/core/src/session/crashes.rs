@@ -4,7 +4,7 @@ use thumbwire_device::phone_time::{seconds_at, time_at};
 use thumbwire_device::{AppId, LogFilter, Priority};
 
 use super::attached_device::AttachedDevice;
-use crate::action::{Cause, Failure, Outcome, Since};
+use crate::action::{Cause, CrashList, Failure, Outcome, Since};
 use crate::crash;
 
 /// How many entries of the log are read. Only those about crashes arrive here.
@@ -49,7 +49,7 @@ impl AttachedDevice {
             is_since(&crash.time) && app.is_none_or(|app| crash.is_of(&app.0))
         });
         crashes.iter_mut().for_each(|crash| crash.time = whole_seconds(&crash.time));
-        Ok(Outcome::Crashes { crashes, now })
+        Ok(Outcome::Crashes(CrashList { crashes, now }))
     }
 }
 

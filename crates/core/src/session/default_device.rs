@@ -10,7 +10,9 @@ use thumbwire_base::truncate;
 use thumbwire_device::{Identity, Platform};
 
 use super::{CallProgress, Session};
-use crate::action::{Call, Cause, DeviceKind, Failure, ListedDevice, Outcome, SelectionReason};
+use crate::action::{
+    Call, Cause, DefaultDevice, DeviceKind, Failure, ListedDevice, Outcome, SelectionReason,
+};
 
 /// How long listing may take to connect. The owner has some seconds to accept our key; the tool that lists has 15 s.
 const CONNECTING: Duration = Duration::from_secs(9);
@@ -142,7 +144,7 @@ impl Session {
             kind: DeviceKind::Physical,
             properties: Vec::new(),
         });
-        Ok(Outcome::DefaultDeviceSelected(listed, chosen))
+        Ok(Outcome::DefaultDeviceSelected(DefaultDevice { device: listed, reason: chosen }))
     }
 }
 

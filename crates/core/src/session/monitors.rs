@@ -148,7 +148,7 @@ impl Session {
     ) -> Result<Outcome, Failure> {
         if let Some(id) = wanted {
             let followed = self.monitors.find(&id, &call.client)?;
-            return Ok(Outcome::Monitor(self.stop_following(&followed).await));
+            return Ok(Outcome::Monitors(vec![self.stop_following(&followed).await]));
         }
         let mut out = Vec::new();
         for followed in self.monitors.0.of(call) {

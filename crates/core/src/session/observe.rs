@@ -35,7 +35,7 @@ impl AttachedDevice {
         let (now, settled) = match &when {
             Observe::Now => (self.take_snapshot().await?, true),
             Observe::Settled => self.settled().await?,
-            Observe::Until(condition, time) => {
+            Observe::Until { condition, timeout: time } => {
                 // The reply needs some time, too.
                 let latest = call.deadline.checked_sub(PAUSE).unwrap_or(call.deadline);
                 self.wait_for(condition, latest.min(began + *time)).await?
@@ -48,7 +48,7 @@ impl AttachedDevice {
                 .as_ref()
                 .is_some_and(|last| !last.answered_unchanged && is_same(&last.snapshot));
         // A caller who waits learns whether the condition holds, and does not see the screen.
-        if !matches!(when, Observe::Until(..)) {
+        if !matches!(when, Observe::Until { .. }) {
             self.screen.memory.seen.keep(&call.client, Arc::clone(&now), unchanged);
         }
         let age = seen.as_ref().map_or(Duration::ZERO, |last| last.at.elapsed());
@@ -162,7 +162,7 @@ fn shows(snapshot: &Snapshot, target: &Target) -> bool {
             let found = |one| !matches!(find(&snapshot.tree, one), FindResult::None);
             sought.into_iter().flatten().any(found)
         }
-        Target::Selector(criteria, index) => {
+        Target::Selector { selector: criteria, index } => {
             search(&snapshot.tree, &query(criteria)).len() > *index
         }
     }

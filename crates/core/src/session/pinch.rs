@@ -8,7 +8,7 @@ use std::time::Duration;
 use thumbwire_device::{Gesture, Point, Size};
 
 use super::attached_device::AttachedDevice;
-use crate::action::{Cause, Failure, Outcome};
+use crate::action::{Cause, Failure, Outcome, PinchResult};
 
 /// How many times as far apart the fingers are after one pinch, at most.
 const MOST: f64 = 2.0;
@@ -43,7 +43,7 @@ impl AttachedDevice {
         for _ in 0..times {
             self.swipe_once(Gesture::Pinch { middle, from, to, lasting }).await?;
         }
-        Ok(Outcome::Pinched { at: middle })
+        Ok(Outcome::Pinched(PinchResult { at: middle }))
     }
 }
 

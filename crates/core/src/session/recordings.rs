@@ -164,7 +164,8 @@ impl Session {
             if let Some(attached) = self.connections.get(&kept.device) {
                 let _ = course.attached.set(attached);
             }
-            return self.stop_one(call, &kept, fetch, until).await.map(Outcome::Recording);
+            let stopped = self.stop_one(call, &kept, fetch, until).await?;
+            return Ok(Outcome::Recordings(vec![stopped]));
         }
         let all = self.recordings.0.of(call);
         let stopping = all.iter().map(async |kept| {

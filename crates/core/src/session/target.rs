@@ -15,7 +15,8 @@ use thumbwire_device::{Gesture, Key, TreeMethod};
 use super::attached_device::AttachedDevice;
 use super::cache::CacheEntry;
 use crate::action::{
-    Cause, ElementId, ElementSelector, Failure, Outcome, SnapshotOptions, TapResult, Target,
+    Cause, ElementId, ElementSelector, Failure, FoundElements, Outcome, SnapshotOptions, TapResult,
+    Target,
 };
 use crate::snapshot::{Listing, LookupError, RefVisibility, Snapshot, lookup, named_element};
 
@@ -33,7 +34,7 @@ impl AttachedDevice {
     pub(super) async fn find(&self, criteria: &ElementSelector) -> Result<Outcome, Failure> {
         let snapshot = self.take_snapshot().await?;
         let found = search(&snapshot.tree, &query(criteria));
-        Ok(Outcome::Elements(snapshot, found))
+        Ok(Outcome::Elements(FoundElements { snapshot, nodes: found }))
     }
 
     pub(super) async fn tap_element(&self, target: &Target) -> Result<Outcome, Failure> {
@@ -94,7 +95,9 @@ impl AttachedDevice {
         match target {
             Target::Listed(id) => self.resolve_id(*id).await,
             Target::Named { id, text } => self.resolve_name(id.as_deref(), text.as_deref()).await,
-            Target::Selector(criteria, index) => self.resolve_selector(criteria, *index).await,
+            Target::Selector { selector: criteria, index } => {
+                self.resolve_selector(criteria, *index).await
+            }
         }
     }
 

@@ -28,7 +28,7 @@ use thumbwire_device::{
 use tokio::sync::Semaphore;
 
 use super::*;
-use crate::action::{ElementRef, ScreenshotOptions, TapResult, Target};
+use crate::action::{ElementRef, ScreenshotAndSnapshot, ScreenshotOptions, TapResult, Target};
 use crate::event::EventSink;
 
 /// A phone that shows `tree`, has `size`, and performs a key press once `keys` permits it.
@@ -484,7 +484,13 @@ async fn snapshot_is_retaken_after_a_concurrent_action() {
         ask(&session, Action::ScreenshotAndSnapshot(ScreenshotOptions::default())),
         act
     );
-    let Ok(Outcome::ScreenshotAndSnapshot(picture, look)) = taken else { panic!("{taken:?}") };
+    let Ok(Outcome::ScreenshotAndSnapshot(ScreenshotAndSnapshot {
+        screenshot: picture,
+        snapshot: look,
+    })) = taken
+    else {
+        panic!("{taken:?}")
+    };
     assert_eq!(&picture.image.bytes[..], b"after");
     assert_eq!(look.tree.nodes[0].text, "Paid");
     // Its screenshot is cached for the next caller.

@@ -17,7 +17,8 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use super::attached_device::AttachedDevice;
 use super::{CallProgress, Session};
 use crate::action::{
-    Call, Cause, Failure, LONGEST_NAME, Outcome, Progress, check_device_path, check_name,
+    Call, Cause, Failure, LONGEST_NAME, Outcome, Progress, PushResult, check_device_path,
+    check_name,
 };
 use crate::artifacts::{self, Folder};
 use crate::input_files::{self, InputFile, InputFolder, LARGEST};
@@ -62,7 +63,7 @@ impl Session {
         attached.act_unseen(storing).await?;
         match attached.file_details(&to).await? {
             Some(FileDetails { kind: FileKind::File, size, .. }) if size == bytes => {
-                Ok(Outcome::Pushed { on_phone: to, bytes, replaced })
+                Ok(Outcome::Pushed(PushResult { on_phone: to, bytes, replaced }))
             }
             found => {
                 let size = found.map_or(0, |found| found.size);

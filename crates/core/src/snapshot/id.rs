@@ -3,10 +3,14 @@
 //! Toolsets and other callers parse them from text; everything below passes them on as [`ElementId`].
 
 use std::fmt;
+use std::num::NonZeroUsize;
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
+
 /// The id of an element in the last list of its kind.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(untagged)]
 pub enum ElementId {
     /// A ref of a snapshot: `e12`.
     Ref(ElementRef),
@@ -15,11 +19,13 @@ pub enum ElementId {
 }
 
 /// A ref to an element, written `e12`. A session never uses a number for two elements.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
 pub struct ElementRef(pub u32);
 
 /// The number of a control in a list, counted from 1.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(into = "NonZeroUsize", from = "NonZeroUsize")]
 pub struct ControlNumber(usize);
 
 /// A text that is not an id of the expected kind.
@@ -66,6 +72,32 @@ impl FromStr for ControlNumber {
         number
             .map(Self)
             .ok_or_else(|| InvalidId { text: text.into(), expected: "the number of a control" })
+    }
+}
+
+impl From<ElementRef> for String {
+    fn from(id: ElementRef) -> Self {
+        id.to_string()
+    }
+}
+
+impl TryFrom<String> for ElementRef {
+    type Error = InvalidId;
+
+    fn try_from(text: String) -> Result<Self, InvalidId> {
+        text.parse()
+    }
+}
+
+impl From<ControlNumber> for NonZeroUsize {
+    fn from(number: ControlNumber) -> Self {
+        Self::MIN.saturating_add(number.index())
+    }
+}
+
+impl From<NonZeroUsize> for ControlNumber {
+    fn from(number: NonZeroUsize) -> Self {
+        Self(number.get())
     }
 }
 

@@ -1,9 +1,10 @@
-//! The dispatcher of the UFO MobileAgent servers: commands in, results out, for servers in this process or elsewhere.
+//! The dispatcher of the UFO MobileAgent servers: commands in, results out, for servers in this
+//! process or elsewhere.
 //!
-//! A [`Command`] names a tool and the kind of server that has it; [`Dispatch::execute_commands`] runs several in order
-//! and returns a [`CommandResult`] for each. [`Dispatcher`] sends them to two [`Server`]s: [`LocalToolServer`] ones over a
-//! [`Perform`], or clients of MCP servers (`mcp`). The JSON is that of UFO's `Command` and `Result`
-//! (`aip/messages.py`).
+//! A [`Command`] names a tool and the kind of server that has it; [`Dispatch::execute_commands`]
+//! runs several in order and returns a [`CommandResult`] for each. [`Dispatcher`] sends them to two
+//! [`Server`]s: [`LocalToolServer`] ones over a [`Perform`], or clients of MCP servers (`mcp`). The
+//! JSON is that of UFO's `Command` and `Result` (`aip/messages.py`).
 
 use std::sync::Arc;
 
@@ -49,7 +50,8 @@ pub struct CommandResult {
     /// Why it failed.
     #[serde(default)]
     pub error: Option<String>,
-    /// The tool's result: an object, or the list or string that it wraps in one; null if there is none.
+    /// The tool's result: an object, or the list or string that it wraps in one; null if there is
+    /// none.
     #[serde(default)]
     pub result: Value,
     /// The server that ran it.
@@ -77,8 +79,8 @@ pub enum ResultStatus {
 /// Runs commands.
 #[async_trait]
 pub trait Dispatch: Send + Sync {
-    /// Runs the commands in order and returns a result for each. After the first failure the rest is skipped: they were
-    /// meant for a screen that did not come.
+    /// Runs the commands in order and returns a result for each. After the first failure the rest
+    /// is skipped: they were meant for a screen that did not come.
     async fn execute_commands(&self, commands: Vec<Command>) -> Vec<CommandResult>;
 }
 
@@ -94,25 +96,25 @@ pub trait Server: Send + Sync {
 
 /// A toolset in this process.
 pub struct LocalToolServer {
-    surface: Toolset,
+    toolset: Toolset,
     perform: Arc<dyn Perform>,
 }
 
 impl LocalToolServer {
     /// Serves the toolset over `perform`.
-    pub fn new(surface: Toolset, perform: Arc<dyn Perform>) -> Self {
-        Self { surface, perform }
+    pub fn new(toolset: Toolset, perform: Arc<dyn Perform>) -> Self {
+        Self { toolset, perform }
     }
 }
 
 #[async_trait]
 impl Server for LocalToolServer {
     async fn call(&self, tool: &str, arguments: Map<String, Value>) -> Result<Reply, String> {
-        let Some(tool) = self.surface.tool(tool) else {
+        let Some(tool) = self.toolset.tool(tool) else {
             return Err(format!("Unknown tool: {tool}"));
         };
         let call = Call::with_timeout(tool.budget_for(&arguments));
-        Ok(self.surface.answer(tool, arguments, call, &*self.perform).await)
+        Ok(self.toolset.answer(tool, arguments, call, &*self.perform).await)
     }
 }
 
@@ -177,8 +179,8 @@ fn sorted(reply: Result<Reply, String>) -> (ResultStatus, Option<String>, Value)
     (ResultStatus::Success, None, result)
 }
 
-/// A reply's payload: its structured content, without the object in which FastMCP wraps other values; else its text, or
-/// its image as a data URI.
+/// A reply's payload: its structured content, without the object in which FastMCP wraps other
+/// values; else its text, or its image as a data URI.
 fn payload(reply: Reply) -> Value {
     let text = text(&reply);
     match reply.structured {

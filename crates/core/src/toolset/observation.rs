@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use super::Reply;
-use crate::action::{Action, Direction, Observation};
+use super::reply::{AskedScroll, Reply};
+use crate::action::{Direction, Observation};
 use crate::snapshot::{Difference, OutlineDetail, Snapshot, content_moved, difference, outline};
 use thumbwire_device::Rect;
 
@@ -38,24 +38,7 @@ pub(super) const OBSERVING: Duration = Duration::from_secs(15);
 /// A look that took longer is mentioned, so that nobody blames the action.
 const SLOW: Duration = Duration::from_secs(1);
 
-/// A scroll that an action asked for.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct AskedScroll {
-    direction: Direction,
-    distance: f64,
-}
-
 impl AskedScroll {
-    /// The scroll among these actions.
-    pub(super) fn among(actions: &[Action]) -> Option<Self> {
-        actions.iter().find_map(|action| match action {
-            Action::Scroll { direction, distance } => {
-                Some(Self { direction: *direction, distance: *distance })
-            }
-            _ => None,
-        })
-    }
-
     /// How far the content moved, and whether it met its end.
     fn result(self, before: &Snapshot, now: &Snapshot) -> Option<String> {
         if now.tree.front != before.tree.front {
@@ -140,7 +123,8 @@ pub(super) fn unchanged(seen: &Observation) -> String {
 }
 
 impl Reply {
-    /// Adds the screen to the text, and to the structured content: some clients show only one of them.
+    /// Adds the screen to the text, and to the structured content: some clients show only one of
+    /// them.
     pub(super) fn with_screen(mut self, screen: String) -> Self {
         if screen.is_empty() {
             return self;

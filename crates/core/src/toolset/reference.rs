@@ -1,4 +1,5 @@
-//! Tool reference generated from the rows: help for one tool, and the page of all tools (`docs/tools.md`).
+//! Tool reference generated from the rows: help for one tool, and the page of all tools
+//! (`docs/tools.md`).
 
 use std::time::Duration;
 
@@ -7,10 +8,10 @@ use serde_json::{Map, Value};
 use super::{Tool, ToolEffect, Toolset};
 
 /// The reference page of these toolsets, in Markdown.
-pub fn markdown(surfaces: &[Toolset]) -> String {
+pub fn markdown(toolsets: &[Toolset]) -> String {
     let mut page = String::from(HEAD);
-    for surface in surfaces {
-        page.push_str(&chapter(surface));
+    for toolset in toolsets {
+        page.push_str(&chapter(toolset));
     }
     page
 }
@@ -26,8 +27,8 @@ the same. The time is the timeout of a call. What follows \"returns\" is the str
 returns text or an image.
 ";
 
-fn chapter(surface: &Toolset) -> String {
-    let Toolset { name, server, tools, nested, .. } = surface;
+fn chapter(toolset: &Toolset) -> String {
+    let Toolset { name, server, tools, nested, .. } = toolset;
     let read: usize = tools.iter().map(Tool::read_by_models).sum();
     let listed: usize = tools.iter().map(|tool| tool.to_json().to_string().len()).sum();
     let nested = nested.map_or(String::new(), |nested| {

@@ -10,7 +10,7 @@ use thumbwire_base::visible::{has_hidden, visible_lines};
 use thumbwire_device::{Backends, Image};
 
 use super::resources::{ResourceContents, ResourceData, ResourceInfo};
-use crate::action::Cause;
+use crate::action::{Cause, Direction};
 
 /// The reply to a call.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,12 +23,26 @@ pub struct Reply {
     pub is_error: bool,
     /// Why it failed, for callers in this process.
     pub cause: Option<Cause>,
-    /// Files on this computer that the client may read from now on. Those that an action's outcome names need not be here.
+    /// The scroll that the call asked for, so that the screen after it can tell how far the content
+    /// moved.
+    pub scroll: Option<AskedScroll>,
+    /// Files on this computer that the client may read from now on. Those that an action's outcome
+    /// names need not be here.
     pub files: Vec<PathBuf>,
-    /// Whether the helper or shell commands did the phone's operations. Empty unless [`Toolset::tells_backends`] is set.
+    /// Whether the helper or shell commands did the phone's operations. Empty unless
+    /// [`Toolset::tells_backends`] is set.
     ///
     /// [`Toolset::tells_backends`]: super::Toolset::tells_backends
     pub backends: Backends,
+}
+
+/// A scroll that a call asked for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct AskedScroll {
+    /// The direction of scrolling.
+    pub direction: Direction,
+    /// The distance in screens.
+    pub distance: f64,
 }
 
 /// One content block of a reply.
@@ -52,6 +66,7 @@ impl Reply {
             structured: None,
             is_error: false,
             cause: None,
+            scroll: None,
             files: Vec::new(),
             backends: Backends::new(),
         }
@@ -72,9 +87,11 @@ impl Reply {
         Self { is_error: true, ..Self::text(text) }
     }
 
-    /// The reply with every invisible character written as its code point, in all texts and structured values.
+    /// The reply with every invisible character written as its code point, in all texts and
+    /// structured values.
     ///
-    /// Every reply passes here. Texts that must stay on one line, or in quotes, are made so where they are put together.
+    /// Every reply passes here. Texts that must stay on one line, or in quotes, are made so where
+    /// they are put together.
     pub(super) fn made_visible(mut self) -> Self {
         if let Some(structured) = &mut self.structured {
             make_visible(structured);
@@ -126,8 +143,8 @@ impl Reply {
     }
 }
 
-/// The JSON text with its strings made visible; `None` if it is no JSON, or has nothing hidden. JSON escapes hide the
-/// characters from the eye but not from a program.
+/// The JSON text with its strings made visible; `None` if it is no JSON, or has nothing hidden.
+/// JSON escapes hide the characters from the eye but not from a program.
 fn visible_json(text: &str) -> Option<String> {
     if !text.starts_with(['{', '[']) || !(text.contains("\\u") || has_hidden(text)) {
         return None;

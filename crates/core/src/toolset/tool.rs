@@ -4,11 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 use super::observation::{OBSERVING, ObserveMode};
 use super::{Reply, schema};
-use crate::action::{Action, Call, Cause, Failure, Outcome, Perform, Scope};
+use crate::action::{Action, Call, Cause, Failure, Perform, Request, Scope};
 
 /// One tool.
 pub struct Tool {
@@ -28,7 +29,8 @@ pub struct Tool {
     pub is_open_world: bool,
     /// The timeout of a call, for a short text if it types one.
     pub budget: Duration,
-    /// Whether a call takes so long that a client should rather ask for its state than wait: it can run as a task.
+    /// Whether a call takes so long that a client should rather ask for its state than wait: it can
+    /// run as a task.
     pub is_long: bool,
     /// The argument whose text is typed, if any.
     typed: Option<&'static str>,
@@ -40,10 +42,11 @@ pub struct Tool {
     relaxed: Option<Map<String, Value>>,
     /// Arguments that are accepted by a former name, too.
     former: Vec<FormerArgument>,
-    pub(super) way: ToolBinding,
+    pub(super) handler: Arc<dyn Handler>,
 }
 
-/// An argument with another name, and other values, in earlier versions. The schema has the current ones only.
+/// An argument with another name, and other values, in earlier versions. The schema has the current
+/// ones only.
 struct FormerArgument {
     old: &'static str,
     new: &'static str,
@@ -51,18 +54,12 @@ struct FormerArgument {
     values: &'static [(&'static str, &'static str)],
 }
 
-/// How a tool's arguments become a reply.
-pub(super) enum ToolBinding {
-    /// By actions of the session.
-    Actions(Box<dyn Fn(Value) -> Result<ParsedCall, ArgumentError> + Send + Sync>),
-    /// By the handler that came with the tool.
-    Handler(Arc<dyn Handler>),
-}
-
-/// Runs a tool that does not belong to a toolset: it is more than a few actions.
+/// Runs a tool. Most tools are one action and have theirs from
+/// [`SpecTools::row`](super::SpecTools::row).
 #[async_trait]
 pub trait Handler: Send + Sync {
-    /// Runs one call. The arguments are valid for the tool's schema; the call has the phone, if one was named.
+    /// Runs one call. The arguments are valid for the tool's schema; the call has the phone, if one
+    /// was named.
     ///
     /// # Errors
     /// A failure, which the toolset renders.
@@ -74,22 +71,8 @@ pub trait Handler: Send + Sync {
     ) -> Result<Reply, Failure>;
 }
 
-/// The actions of a call, and how their outcomes become a reply.
-pub(super) struct ParsedCall {
-    /// Performed in order, up to the first failure.
-    pub(super) actions: Vec<Action>,
-    pub(super) render: Box<dyn FnOnce(Vec<Outcome>) -> Reply + Send>,
-    /// Which actions may fail to do what they say: they only prepare the next one, whose error tells more.
-    pub(super) preparing: Vec<usize>,
-    /// For a call of several steps: what to say before the error, from the outcomes of those that succeeded.
-    pub(super) progress: Option<StepProgress>,
-}
-
-/// Describes the steps that were done before one failed.
-pub(super) type StepProgress = Box<dyn FnOnce(Vec<Outcome>) -> String + Send>;
-
 /// Why a call's arguments do not become an action.
-pub(super) struct ArgumentError(pub(super) Cause);
+pub(super) struct ArgumentError(Cause);
 
 impl From<String> for ArgumentError {
     fn from(reason: String) -> Self {
@@ -101,6 +84,57 @@ impl From<Cause> for ArgumentError {
     fn from(cause: Cause) -> Self {
         Self(cause)
     }
+}
+
+impl From<ArgumentError> for Failure {
+    fn from(error: ArgumentError) -> Self {
+        error.0.into()
+    }
+}
+
+/// The handler of a tool that is one action.
+pub(super) struct ActionHandler<P, A, O> {
+    /// Makes the action of the arguments.
+    pub(super) parse: P,
+    /// Makes the reply of the arguments and the action's result.
+    pub(super) render: fn(&A, O) -> Reply,
+}
+
+#[async_trait]
+impl<P, A, R, E> Handler for ActionHandler<P, A, R::Output>
+where
+    P: Fn(&A) -> Result<R, E> + Send + Sync,
+    A: DeserializeOwned + Send + Sync,
+    R: Request,
+    E: Into<ArgumentError>,
+{
+    async fn handle(
+        &self,
+        arguments: Map<String, Value>,
+        call: &Call,
+        perform: &dyn Perform,
+    ) -> Result<Reply, Failure> {
+        let arguments: A = read(arguments)?;
+        let request = (self.parse)(&arguments).map_err(Into::into)?;
+        let result = perform_step(request, call, perform).await?;
+        Ok((self.render)(&arguments, result))
+    }
+}
+
+/// Performs an action of a tool, which is told to callers who wait.
+pub(super) async fn perform_step<R: Request>(
+    request: R,
+    call: &Call,
+    perform: &dyn Perform,
+) -> Result<R::Output, Failure> {
+    let action: Action = request.into();
+    call.state.does(action.under_way());
+    Ok(perform.perform(call, action).await?.try_into()?)
+}
+
+/// Deserializes a tool's arguments, which are valid for its schema; unknown ones are ignored.
+pub(super) fn read<T: DeserializeOwned>(arguments: Map<String, Value>) -> Result<T, ArgumentError> {
+    serde_json::from_value(arguments.into()).map_err(|error| error.to_string().into())
 }
 
 /// The effect of a tool (the annotations in MCP's `tools/list`).
@@ -123,42 +157,31 @@ impl ToolEffect {
     }
 }
 
-/// The annotations of a tool that differ from what a client assumes without them (MCP, "ToolAnnotations"): not read-only,
-/// destructive, not idempotent, open world. The others are left off, to keep the list short.
+/// The annotations of a tool that differ from what a client assumes without them (MCP,
+/// "ToolAnnotations"): not read-only, destructive, not idempotent, open world. The others are left
+/// off, to keep the list short.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ToolHints {
     /// `readOnlyHint`: `true` if it changes nothing.
     pub read_only: Option<bool>,
-    /// `destructiveHint`: `false` if what it changes can be undone. It means nothing for a tool that is read-only.
+    /// `destructiveHint`: `false` if what it changes can be undone. It means nothing for a tool
+    /// that is read-only.
     pub destructive: Option<bool>,
     /// `idempotentHint`: `true` if repeating a call changes nothing more.
     pub idempotent: Option<bool>,
-    /// `openWorldHint`: `false` if it does not reach beyond the phone. Tools that read do not have it: what they read was written
-    /// by others.
+    /// `openWorldHint`: `false` if it does not reach beyond the phone. Tools that read do not have
+    /// it: what they read was written by others.
     pub open_world: Option<bool>,
 }
 
 impl Tool {
-    /// A tool run by `handler`. `described` is its MCP JSON: `name`, `description`, `inputSchema`, `outputSchema`.
+    /// A tool run by `handler`. `described` is its MCP JSON: `name`, `description`, `inputSchema`,
+    /// `outputSchema`.
     pub fn handled(
         described: &Value,
         effect: ToolEffect,
         budget: Duration,
         handler: Arc<dyn Handler>,
-    ) -> Self {
-        Self::of(described, effect, budget, ToolBinding::Handler(handler))
-    }
-
-    /// What a client has to be allowed to call it.
-    pub fn scope(&self) -> Scope {
-        if self.effect.is_read_only() { Scope::Look } else { Scope::Act }
-    }
-
-    pub(super) fn of(
-        described: &Value,
-        effect: ToolEffect,
-        budget: Duration,
-        way: ToolBinding,
     ) -> Self {
         let name = described["name"].as_str().unwrap_or_default();
         Self {
@@ -176,8 +199,13 @@ impl Tool {
             lenient: false,
             relaxed: None,
             former: Vec::new(),
-            way,
+            handler,
         }
+    }
+
+    /// What a client has to be allowed to call it.
+    pub fn scope(&self) -> Scope {
+        if self.effect.is_read_only() { Scope::Look } else { Scope::Act }
     }
 
     /// The same tool; it types the text of this argument, and may take longer for a long one.
@@ -201,7 +229,8 @@ impl Tool {
         Self { observe: Some(mode), budget: self.budget + more, ..self }
     }
 
-    /// Removes the `observe` argument, if the tool has it, and returns what the reply should tell of the screen.
+    /// Removes the `observe` argument, if the tool has it, and returns what the reply should tell
+    /// of the screen.
     pub(super) fn take_observe(&self, arguments: &mut Map<String, Value>) -> ObserveMode {
         let Some(mode) = self.observe else { return ObserveMode::Off };
         let is_known = self.schema.get("properties").is_some_and(|all| all.get(OBSERVE).is_some());
@@ -212,8 +241,8 @@ impl Tool {
         asked
     }
 
-    /// The timeout of a call with these arguments. A slow phone takes 0.1 s for each character of a text, and up to three
-    /// times as long while it is busy (measured on Android 4.4.4).
+    /// The timeout of a call with these arguments. A slow phone takes 0.1 s for each character of a
+    /// text, and up to three times as long while it is busy (measured on Android 4.4.4).
     pub fn budget_for(&self, arguments: &Map<String, Value>) -> Duration {
         const SHORT: usize = 100;
         const EACH: Duration = Duration::from_millis(300);
@@ -266,18 +295,21 @@ impl Tool {
         }
     }
 
-    /// How many bytes of it a model reads: name, description and argument schema. Clients do not show the rest.
+    /// How many bytes of it a model reads: name, description and argument schema. Clients do not
+    /// show the rest.
     pub fn read_by_models(&self) -> usize {
         let schema = Value::from(self.schema.clone());
         self.name.len() + self.description.len() + schema.to_string().len()
     }
 
-    /// How a reply violates [`Tool::output`], if it does: clients drop such results. Failures are not checked.
+    /// How a reply violates [`Tool::output`], if it does: clients drop such results. Failures are
+    /// not checked.
     pub fn output_schema_error(&self, reply: &Reply) -> Option<String> {
         match (&self.output, &reply.structured) {
             _ if reply.is_error => None,
             (None, None) => None,
-            // A tool that only says what it did needs no schema: each costs the client some hundred bytes.
+            // A tool that only says what it did needs no schema: each costs the client some hundred
+            // bytes.
             (None, Some(_)) => None,
             (Some(_), None) => Some("no structured content".into()),
             (Some(schema), Some(Value::Object(content))) => {
@@ -373,10 +405,10 @@ mod tests {
 
     #[test]
     fn replies_that_violate_the_output_schema_are_found() {
-        let surface = mobile::toolset();
+        let toolset = mobile::toolset();
         let broken = |tool: &str, structured: Option<Value>| {
             let reply = Reply { structured, ..Reply::text("Tapped") };
-            surface.tool(tool).unwrap().output_schema_error(&reply)
+            toolset.tool(tool).unwrap().output_schema_error(&reply)
         };
         let apps = json!({ "apps": [{ "bundle_id": "com.x", "type": "user" }] });
         assert_eq!(broken("mobile_list_apps", Some(apps)), None);
@@ -387,6 +419,6 @@ mod tests {
         assert_eq!(broken("mobile_tap", Some(json!({ "done": "Tapped" }))), None);
         assert_eq!(broken("mobile_take_screenshot", None), None);
         let failed = Reply::error("Device not connected: x");
-        assert_eq!(surface.tool("mobile_tap").unwrap().output_schema_error(&failed), None);
+        assert_eq!(toolset.tool("mobile_tap").unwrap().output_schema_error(&failed), None);
     }
 }

@@ -1,12 +1,14 @@
 //! The `ufo` toolsets: the two UFO MobileAgent servers. Both work on one session.
 //!
-//! `tools.json` has names, descriptions and schemas verbatim from the original (`tools/list` of microsoft/UFO, MIT
-//! licence, `mobile_mcp_server.py` at b28183fd under fastmcp 2.11.3; without `_meta`). [`data`](mod@data) and [`action`](mod@action) have
-//! their rows in files of the same names; `errors` has the errors.
+//! `tools.json` has names, descriptions and schemas verbatim from the original (`tools/list` of
+//! microsoft/UFO, MIT licence, `mobile_mcp_server.py` at b28183fd under fastmcp 2.11.3; without
+//! `_meta`). [`data`](mod@data) and [`action`](mod@action) have their rows in files of the same
+//! names; `errors` has the errors.
 //!
-//! Text is compact JSON. A tool that returns an object has `success` in it, and `success: false` is not an MCP error; a
-//! tool that returns a list or a string has `{"result": …}` as structured content, and fails with an MCP error. Our
-//! additions to the specification have their own keys: `warning`, `reason`, `next`.
+//! Text is compact JSON. A tool that returns an object has `success` in it, and `success: false` is
+//! not an MCP error; a tool that returns a list or a string has `{"result": …}` as structured
+//! content, and fails with an MCP error. Our additions to the specification have their own keys:
+//! `warning`, `reason`, `next`.
 
 mod action;
 mod data;
@@ -17,53 +19,30 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::{Content, RejectedCall, Reply, SpecTools, Tool, Toolset, read};
-use crate::action::Outcome;
 
 /// The data server's tools.
 pub fn data() -> Toolset {
-    Toolset {
-        name: "ufo-data",
-        server: "Mobile Data Collection MCP Server",
-        instructions: "MCP server for retrieving Android device information via ADB (screenshots, UI tree, device info, etc.).",
-        ..toolset(data::tools(&original()), errors::refuse)
-    }
+    let server = "Mobile Data Collection MCP Server";
+    let instructions = "MCP server for retrieving Android device information via ADB (screenshots, UI tree, device info, etc.).";
+    Toolset::new("ufo-data", server, instructions, data::tools(&original()), errors::refuse)
 }
 
 /// The action server's tools, for a session shared with the data server.
 pub fn action() -> Toolset {
-    Toolset {
-        name: "ufo-action",
-        server: "Mobile Action MCP Server",
-        instructions: "MCP server for controlling Android devices via ADB (tap, swipe, type, launch apps, etc.).",
-        ..toolset(action::tools(&original()), errors::refuse)
-    }
+    action_refusing(errors::refuse)
 }
 
-/// The action server's tools for a session of its own: it never sees a listing, and says so if an id is unknown.
+/// The action server's tools for a session of its own: it never sees a listing, and says so if an
+/// id is unknown.
 pub fn standalone_action() -> Toolset {
-    Toolset { render_rejection: errors::refuse_alone, ..action() }
+    action_refusing(errors::refuse_alone)
 }
 
-fn toolset(tools: Vec<Tool>, refuse: fn(&RejectedCall<'_>) -> Reply) -> Toolset {
-    // The original server accepts no nested arguments, and refuses unknown ones in its own words.
-    let (nested, refuses_unknown) = (None, false);
-    let (name, server, instructions) = ("", "", "");
-    Toolset {
-        name,
-        server,
-        instructions,
-        tools,
-        dynamic_tools: None,
-        prompts: Vec::new(),
-        resources: None,
-        completion: None,
-        nested,
-        refuses_unknown,
-        chooses_device: false,
-        tells_backends: false,
-        withheld: Vec::new(),
-        render_rejection: refuse,
-    }
+fn action_refusing(refuse: fn(&RejectedCall<'_>) -> Reply) -> Toolset {
+    let server = "Mobile Action MCP Server";
+    let instructions =
+        "MCP server for controlling Android devices via ADB (tap, swipe, type, launch apps, etc.).";
+    Toolset::new("ufo-action", server, instructions, action::tools(&original()), refuse)
 }
 
 fn original() -> SpecTools {
@@ -72,7 +51,8 @@ fn original() -> SpecTools {
 
 /// The known and unknown arguments of a call.
 ///
-/// Like the original server, we refuse unknown ones, so that a misspelt argument is not silently ignored.
+/// Like the original server, we refuse unknown ones, so that a misspelt argument is not silently
+/// ignored.
 #[derive(Deserialize)]
 #[serde(bound(deserialize = "A: Deserialize<'de>"))]
 struct ParsedArgs<A> {
@@ -106,11 +86,6 @@ fn list(values: Vec<Value>) -> Reply {
     let text = (!values.is_empty()).then(|| Value::from(values.as_slice()).to_string());
     let content = text.into_iter().map(Content::Text).collect();
     Reply { structured: Some(json!({ "result": values })), ..Reply::parts(content) }
-}
-
-/// The reply to an outcome that the action never has.
-fn unexpected_outcome(outcome: &Outcome) -> Reply {
-    Reply::error(format!("bug in Thumbwire: unexpected outcome {outcome:?}"))
 }
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
-//! The trace format on disk, version 9. Records of earlier versions are converted on reading (`upgrade.rs`).
+//! The trace format on disk.
 //!
-//! A run is a folder with `trace.jsonl`, one JSON object per line: first the run, then a record per action, agent step
-//! and so on. Files named in records are relative to the folder. The types mirror the live ones but are separate: live
-//! types may change while stored traces stay readable. Every change here raises [`VERSION`].
+//! A run is a folder with `trace.jsonl`, one JSON object per line: first the run, then a record per
+//! action, agent step and so on. Files named in records are relative to the folder. An action is
+//! recorded as it is; of its outcome there is a summary, because outcomes are large. Every change
+//! here, or of an action's JSON, raises [`VERSION`].
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -10,8 +11,10 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// The version that this program writes.
-pub const VERSION: u32 = 9;
+use crate::action::Action;
+
+/// The version that this program reads and writes.
+pub const VERSION: u32 = 1;
 
 /// The file of records in a run's folder.
 pub const FILE: &str = "trace.jsonl";
@@ -19,6 +22,7 @@ pub const FILE: &str = "trace.jsonl";
 /// One line of the file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
+#[expect(clippy::large_enum_variant, reason = "most records are actions")]
 pub enum TraceRecord {
     /// The first line.
     Run {
@@ -41,8 +45,9 @@ pub enum TraceRecord {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         device: Option<String>,
         /// The action.
-        action: StoredAction,
-        /// Whether the helper or shell commands did the phone's operations: `{"tree":"helper","tap":"shell"}`.
+        action: Action,
+        /// Whether the helper or shell commands did the phone's operations:
+        /// `{"tree":"helper","tap":"shell"}`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         backends: Option<Box<BTreeMap<String, String>>>,
         /// Its result.
@@ -53,7 +58,8 @@ pub enum TraceRecord {
     Goal(GoalStart),
     /// An agent step: what the policy saw, thought and called. Its actions precede this line.
     AgentStep(Box<AgentStep>),
-    /// A step that a flow or a script names: its actions precede this line, and so do the steps that it consists of.
+    /// A step that a flow or a script names: its actions precede this line, and so do the steps
+    /// that it consists of.
     NamedStep(Box<NamedStep>),
     /// The result of a flow's case.
     CaseEnd(Box<CaseEnd>),
@@ -77,7 +83,8 @@ pub struct GoalStart {
     pub started: String,
 }
 
-/// One step through the four phases of the UFO MobileAgent strategy. Files are relative to the run's folder.
+/// One step through the four phases of the UFO MobileAgent strategy. Files are relative to the
+/// run's folder.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct AgentStep {
     /// Counted from 1.
@@ -277,6 +284,24 @@ pub struct UsageRecord {
     pub dollars: Option<f64>,
 }
 
+impl UsageRecord {
+    /// Adds usage. The sum has a price only if all parts have one.
+    pub fn add(&mut self, other: &Self) {
+        self.dollars = match (self.dollars, other.dollars) {
+            (Some(one), Some(two)) => Some(one + two),
+            (one, None) if other.calls == 0 => one,
+            (None, two) if self.calls == 0 => two,
+            _ => None,
+        };
+        self.calls = self.calls.saturating_add(other.calls);
+        self.retries = self.retries.saturating_add(other.retries);
+        self.input_tokens = self.input_tokens.saturating_add(other.input_tokens);
+        self.cached_tokens = self.cached_tokens.saturating_add(other.cached_tokens);
+        self.cache_writes = self.cache_writes.saturating_add(other.cache_writes);
+        self.output_tokens = self.output_tokens.saturating_add(other.output_tokens);
+    }
+}
+
 /// How an action ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -290,104 +315,6 @@ pub enum ActionResult {
         /// Whether it may have happened anyway.
         may_have_happened: bool,
     },
-}
-
-/// An action.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-#[expect(missing_docs, reason = "each is the live action or value of the same name")]
-pub enum StoredAction {
-    ListDevices { platform: Option<String> },
-    SelectDevice { device: String, platform: Option<String> },
-    SelectDefaultDevice,
-    Health,
-    DeviceInfo,
-    ListApps { which: String },
-    CurrentApp,
-    Screenshot,
-    SaveScreenshot { name: Option<String> },
-    Snapshot,
-    FindElements(Box<StoredSelector>),
-    Controls,
-    ScreenshotAndSnapshot,
-    SwipeDirection { direction: String, distance: Option<i32>, duration_ms: u64 },
-    Tap { x: i32, y: i32 },
-    DoubleTap { x: i32, y: i32 },
-    LongPress { x: i32, y: i32, duration_ms: u64 },
-    Swipe { from: [i32; 2], to: [i32; 2], duration_ms: u64 },
-    Drag { from: [i32; 2], to: [i32; 2], duration_ms: u64 },
-    Pinch { at: Option<[i32; 2]>, scale: f64, duration_ms: u64 },
-    Scroll { direction: String, distance: f64 },
-    TapElement(StoredTarget),
-    Type { text: String, into: Option<StoredTarget>, clear: bool, submit: bool },
-    Unlock,
-    SetOrientation { orientation: String },
-    Press { key: String },
-    Launch { app: String },
-    OpenUrl { url: String },
-    Stop { app: String },
-    InstallApp { path: String },
-    UninstallApp { app: String },
-    PushFile { path: String, to: String },
-    PullFile { path: String, name: Option<String> },
-    ReadClipboard,
-    SetClipboard { text: String },
-    SetLocation { latitude: f64, longitude: f64 },
-    ClearData { app: String },
-    SetPermission { app: String, permission: String, granted: bool },
-    Wait { ms: u64 },
-    InvalidateCache { cache: String },
-    ReadLog { tag: Option<String>, priority: char, max_lines: usize, clear: bool },
-    ReadCrashes { since: String, app: Option<String> },
-    ListNotifications { max: usize },
-    StartMonitor { tag: Option<String>, priority: char, file: Option<String> },
-    StopMonitor { id: Option<String> },
-    ListMonitors,
-    StartRecording { name: Option<String>, duration_ms: u64 },
-    StopRecording { id: Option<String> },
-    ListRecordings,
-    ListAppTools,
-    CallAppTool(Box<StoredAppToolCall>),
-    TrustAppTools { app: String },
-}
-
-/// A call of an app tool.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "each is the live call's field of the same name")]
-pub struct StoredAppToolCall {
-    pub app: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub service: Option<String>,
-    pub tool: String,
-    pub arguments: Map<String, Value>,
-    pub send_only: bool,
-}
-
-/// The target of an action.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "each is the live target's field of the same name")]
-pub struct StoredTarget {
-    pub id: Option<String>,
-    pub text: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub control: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub selector: Option<Box<StoredSelector>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub index: Option<usize>,
-}
-
-/// An element selector.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "each is the live selector's field of the same name")]
-pub struct StoredSelector {
-    pub text: Option<String>,
-    pub id: Option<String>,
-    pub description: Option<String>,
-    pub class: Option<String>,
-    pub clickable: bool,
-    pub enabled: bool,
-    pub exact: bool,
 }
 
 /// An outcome.
@@ -447,7 +374,8 @@ pub enum StoredOutcome {
         x: i32,
         y: i32,
     },
-    /// How many characters it has; `None` if it is empty. The text may be a password that a person copied.
+    /// How many characters it has; `None` if it is empty. The text may be a password that a person
+    /// copied.
     Clipboard {
         characters: Option<usize>,
     },
@@ -507,8 +435,8 @@ pub struct StoredAppToolResult {
     pub output: Map<String, Value>,
 }
 
-/// A snapshot in its own file: every node of the tree, with its ref if it has one. Borrows its strings from a live
-/// snapshot; one that was read back owns them.
+/// A snapshot in its own file: every node of the tree, with its ref if it has one. Borrows its
+/// strings from a live snapshot; one that was read back owns them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StoredSnapshot<'a> {
     /// The screen's rotation in quarter turns.

@@ -1,17 +1,21 @@
 //! A recorded run, grouped into entries with what was on the screen at each.
 //!
-//! Begin with [`Trace::open`]. It is lenient: a trace that is cut off, older, or lacks files is read as far as
-//! possible, and [`Trace::notes`] says what is missing. [`super::read`] is the strict reader, for resuming a run.
+//! Begin with [`Trace::open`]. It is lenient: a trace that is cut off or lacks files is read as far
+//! as possible, and [`Trace::notes`] says what is missing. [`super::read`] is the strict reader,
+//! for resuming a run.
 
 use std::fs;
 use std::io::{self, Read as _};
 use std::path::{Component, Path, PathBuf};
 
+use thumbwire_device::{Gesture, Point};
+
+use super::check_version;
 use super::format::{
-    ActionResult, AgentStep, CaseEnd, FILE, GoalStart, NamedStep, StoredAction, StoredOutcome,
-    TraceRecord, UsageRecord, VERSION,
+    ActionResult, AgentStep, CaseEnd, FILE, GoalStart, NamedStep, StoredOutcome, TraceRecord,
+    UsageRecord,
 };
-use super::upgrade::read_record;
+use crate::action::Action;
 
 /// The maximum size of a file that is read, in bytes.
 const MAX_BYTES: u64 = 64 << 20;
@@ -52,7 +56,8 @@ pub struct Trace {
 pub struct TraceEntry {
     /// The agent step, if there is one.
     pub step: Option<AgentStep>,
-    /// The named step, if it is one. The steps that it consists of are entries of their own, after it.
+    /// The named step, if it is one. The steps that it consists of are entries of their own, after
+    /// it.
     pub named: Option<NamedStep>,
     /// The actions on the phone.
     pub actions: Vec<RecordedAction>,
@@ -76,7 +81,7 @@ pub struct RecordedAction {
     /// The duration in milliseconds.
     pub duration_ms: u64,
     /// The action.
-    pub action: StoredAction,
+    pub action: Action,
     /// Its result.
     pub end: ActionResult,
 }
@@ -128,17 +133,18 @@ impl Trace {
     /// Reads the run in a folder.
     ///
     /// # Errors
-    /// If the folder holds no trace, or one of a later version.
+    /// If the folder holds no trace, or one of another version.
     pub fn open(folder: &Path) -> io::Result<Self> {
         let mut trace = Self { folder: folder.to_owned(), ..Self::default() };
         let text = trace.text(FILE, MAX_BYTES)?;
+        check_version(&text)?;
         let whole = text.ends_with('\n');
         let count = text.lines().count();
         let mut actions: Vec<RecordedAction> = Vec::new();
         for (i, text) in text.lines().enumerate().take(MAX_LINES) {
-            match read_record(text) {
+            match serde_json::from_str::<TraceRecord>(text) {
                 Ok(line) => {
-                    trace.take(line.clone(), &mut actions)?;
+                    trace.take(line.clone(), &mut actions);
                     trace.lines.push(line);
                 }
                 Err(_) if i + 1 == count && !whole => {
@@ -213,21 +219,9 @@ impl Trace {
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    fn take(&mut self, line: TraceRecord, actions: &mut Vec<RecordedAction>) -> io::Result<()> {
+    fn take(&mut self, line: TraceRecord, actions: &mut Vec<RecordedAction>) {
         match line {
-            TraceRecord::Run { version, program, started } => {
-                if version > VERSION {
-                    let reason = format!(
-                        "unsupported trace version {version}; this program reads versions up to {VERSION}"
-                    );
-                    return Err(io::Error::new(io::ErrorKind::InvalidData, reason));
-                }
-                if version < VERSION {
-                    let note = format!(
-                        "The trace has version {version}, older than {VERSION}: it may lack some details."
-                    );
-                    self.notes.push(note);
-                }
+            TraceRecord::Run { program, started, .. } => {
                 (self.program, self.started) = (program, to_the_second(&started));
             }
             TraceRecord::Action { action_id, at_ms, duration_ms, action, end, .. } => {
@@ -253,7 +247,7 @@ impl Trace {
             TraceRecord::AgentStep(step) => {
                 self.duration_ms =
                     self.duration_ms.max(step.at_ms.saturating_add(step.duration_ms));
-                add(&mut self.usage, &step.usage);
+                self.usage.add(&step.usage);
                 let touches = step.actions.iter().map(|action| action.touch.clone());
                 self.entries.push(TraceEntry {
                     screenshot: step.screenshot.clone(),
@@ -282,7 +276,6 @@ impl Trace {
                 self.ended = Some((status, reason));
             }
         }
-        Ok(())
     }
 
     /// Turns actions outside of any agent step into entries, shown on the latest screenshot.
@@ -316,8 +309,9 @@ fn named_entry(step: NamedStep, actions: Vec<RecordedAction>) -> TraceEntry {
     }
 }
 
-/// Named steps in the order in which they began, although a step is recorded after those inside it. Everything else comes
-/// after the last step that began before it; actions that belong to no step are one entry where they follow each other.
+/// Named steps in the order in which they began, although a step is recorded after those inside it.
+/// Everything else comes after the last step that began before it; actions that belong to no step
+/// are one entry where they follow each other.
 fn in_order_of_steps(entries: Vec<TraceEntry>) -> Vec<TraceEntry> {
     let (mut ordered, others): (Vec<TraceEntry>, Vec<TraceEntry>) =
         entries.into_iter().partition(|entry| entry.named.is_some());
@@ -362,42 +356,27 @@ fn seen(end: &ActionResult) -> (Option<String>, Option<String>) {
 
 /// Where an action touched the screen.
 fn touch(action: &RecordedAction) -> Option<Vec<[i32; 2]>> {
+    let point = |at: Point| [at.x, at.y];
     match (&action.end, &action.action) {
         (
             ActionResult::Outcome(
                 StoredOutcome::Tapped { x, y, .. } | StoredOutcome::Pinched { x, y },
             ),
             _,
-        )
-        | (
-            _,
-            StoredAction::Tap { x, y }
-            | StoredAction::Pinch { at: Some([x, y]), .. }
-            | StoredAction::DoubleTap { x, y }
-            | StoredAction::LongPress { x, y, .. },
         ) => Some(vec![[*x, *y]]),
-        (ActionResult::Outcome(StoredOutcome::Swiped { from, to }), _)
-        | (_, StoredAction::Swipe { from, to, .. } | StoredAction::Drag { from, to, .. }) => {
-            Some(vec![*from, *to])
-        }
+        (ActionResult::Outcome(StoredOutcome::Swiped { from, to }), _) => Some(vec![*from, *to]),
+        (_, Action::Touch(gesture)) => Some(match *gesture {
+            Gesture::Tap { at } | Gesture::DoubleTap { at } | Gesture::LongPress { at, .. } => {
+                vec![point(at)]
+            }
+            Gesture::Pinch { middle, .. } => vec![point(middle)],
+            Gesture::Swipe { from, to, .. } | Gesture::Drag { from, to, .. } => {
+                vec![point(from), point(to)]
+            }
+        }),
+        (_, Action::Pinch { at: Some(at), .. }) => Some(vec![point(*at)]),
         _ => None,
     }
-}
-
-/// Adds usage. The sum has a price only if all parts have one.
-fn add(sum: &mut UsageRecord, other: &UsageRecord) {
-    sum.dollars = match (sum.dollars, other.dollars) {
-        (Some(one), Some(two)) => Some(one + two),
-        (one, None) if other.calls == 0 => one,
-        (None, two) if sum.calls == 0 => two,
-        _ => None,
-    };
-    sum.calls = sum.calls.saturating_add(other.calls);
-    sum.retries = sum.retries.saturating_add(other.retries);
-    sum.input_tokens = sum.input_tokens.saturating_add(other.input_tokens);
-    sum.cached_tokens = sum.cached_tokens.saturating_add(other.cached_tokens);
-    sum.cache_writes = sum.cache_writes.saturating_add(other.cache_writes);
-    sum.output_tokens = sum.output_tokens.saturating_add(other.output_tokens);
 }
 
 /// An RFC 3339 time without fractions of a second.

@@ -1,8 +1,9 @@
 //! Records calls and their results.
 //!
-//! A [`Recorder`] is an [`EventSink`]: pass it to an [`ObservedPerform`](crate::event::ObservedPerform). No call is lost that
-//! way: events arrive in order, each with the whole result, before the caller gets it. Records between actions (a goal, an
-//! agent step) are written to the same [`Recorder`] by the code that knows them.
+//! A [`Recorder`] is an [`EventSink`]: pass it to an
+//! [`ObservedPerform`](crate::event::ObservedPerform). No call is lost that way: events arrive in
+//! order, each with the whole result, before the caller gets it. Records between actions (a goal,
+//! an agent step) are written to the same [`Recorder`] by the code that knows them.
 
 use std::fs::{self, File};
 use std::io::{self, Write as _};
@@ -15,17 +16,20 @@ use bytes::Bytes;
 use serde::Serialize;
 use thumbwire_base::lock;
 use thumbwire_device::{Backends, Screenshot, backend_names};
+use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::time::Instant;
 
-use super::format::{
-    ActionResult, FILE, StoredAction, StoredOutcome, StoredSnapshot, TraceRecord, VERSION,
-};
+use super::format::{ActionResult, FILE, StoredOutcome, StoredSnapshot, TraceRecord, VERSION};
 use super::redaction::Redaction;
-use crate::action::Outcome;
+use crate::action::{
+    CrashList, DefaultDevice, FoundElements, HealthResult, InfoResult, LabelledApps, LaunchResult,
+    Outcome, PinchResult, PushResult, ScreenshotAndSnapshot, SwipeResult,
+};
 use crate::event::{CallResult, Event, EventSink, ObservedCall};
 use crate::snapshot::Snapshot;
 
-/// Writes one run to a folder. Each line reaches the operating system before the action's result is returned.
+/// Writes one run to a folder. Each line reaches the operating system before the action's result is
+/// returned.
 pub struct Recorder {
     folder: PathBuf,
     lines: Mutex<File>,
@@ -45,7 +49,7 @@ impl EventSink for Recorder {
     fn on_event(&self, event: &Event<'_>) {
         let Event::CallFinished { call, took, result, backends } = event else { return };
         // A trace that cannot be written (disk full) must not lose the caller's result.
-        if let Err(error) = self.record(*call, *took, *result, backends) {
+        if let Err(error) = apart(|| self.record(*call, *took, *result, backends)) {
             tracing::warn!("cannot record the action in {}: {error}", self.folder.display());
             self.note_failure(&error);
         }
@@ -74,16 +78,13 @@ impl Recorder {
         })
     }
 
-    /// Resumes an interrupted run: appends to it and continues its numbering. Returns the existing lines.
+    /// Resumes an interrupted run: appends to it and continues its numbering. Returns the existing
+    /// lines.
     ///
     /// # Errors
-    /// As [`super::read`], and if the folder cannot be written, or the run has another version.
+    /// As [`super::read`], and if the folder cannot be written.
     pub fn resume(folder: &Path) -> io::Result<(Self, Vec<TraceRecord>)> {
         let there = super::read(folder)?;
-        if !matches!(there.first(), Some(TraceRecord::Run { version: VERSION, .. })) {
-            let reason = format!("cannot resume the run: its trace is not version {VERSION}");
-            return Err(io::Error::new(io::ErrorKind::InvalidData, reason));
-        }
         let path = folder.join(FILE);
         let mut lines = File::options().append(true).open(&path)?;
         // Remove an incomplete last line; otherwise the next one would be appended to it.
@@ -120,7 +121,8 @@ impl Recorder {
         Ok((recorder, there))
     }
 
-    /// Leaves out of all that follows what is typed, what text fields contain, and pictures, if `redact` says so.
+    /// Leaves out of all that follows what is typed, what text fields contain, and pictures, if
+    /// `redact` says so.
     #[must_use]
     pub fn with_redaction(self, redact: bool) -> Self {
         Self { redaction: redact.then(Redaction::default), ..self }
@@ -141,7 +143,8 @@ impl Recorder {
         lock(&self.failure).get_or_insert_with(|| error.to_string());
     }
 
-    /// Why the trace is incomplete: the first thing that could not be written. `None` if everything was.
+    /// Why the trace is incomplete: the first thing that could not be written. `None` if everything
+    /// was.
     pub fn failure(&self) -> Option<String> {
         lock(&self.failure).clone()
     }
@@ -161,18 +164,25 @@ impl Recorder {
     /// # Errors
     /// If it cannot be written.
     pub fn write_record(&self, line: &TraceRecord) -> io::Result<()> {
-        let lines = &mut lock(&self.lines);
-        let Some(redaction) = &self.redaction else { return write_line(lines, line) };
-        let mut line = serde_json::to_value(line)?;
-        redaction.of_json(&mut line);
-        write_line(lines, &line)
+        apart(|| {
+            let lines = &mut lock(&self.lines);
+            match &self.redaction {
+                Some(redaction) => write_line(lines, &redaction.of_record(line)?),
+                None => write_line(lines, line),
+            }
+        })
     }
 
-    /// Stores a file with this name (no directories) in the run's folder. Replaces a file left by an interrupted step.
+    /// Stores a file with this name (no directories) in the run's folder. Replaces a file left by
+    /// an interrupted step.
     ///
     /// # Errors
     /// If it cannot be written.
     pub fn keep(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        apart(|| self.keep_now(name, bytes))
+    }
+
+    fn keep_now(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
         if let Some((picture, file)) = &*lock(&self.picture) {
             let path = self.folder.join(name);
             remove(&path)?;
@@ -209,7 +219,7 @@ impl Recorder {
             at_ms: self.at_ms(call.started),
             duration_ms: millis(took),
             device: call.device.map(str::to_owned),
-            action: StoredAction::from(call.action),
+            action: call.action.clone(),
             backends: (!backends.is_empty()).then(|| Box::new(backend_names(backends))),
             end,
         };
@@ -226,12 +236,14 @@ impl Recorder {
                 device: identity.id.clone(),
                 model: identity.model.clone(),
             },
-            Outcome::Info { info, .. } => StoredOutcome::Info {
+            Outcome::Info(InfoResult { info, .. }) => StoredOutcome::Info {
                 model: info.model.clone(),
                 os_version: info.os_version.clone(),
             },
             Outcome::Apps(apps) => StoredOutcome::Apps { count: apps.len() },
-            Outcome::LabelledApps { apps, .. } => StoredOutcome::Apps { count: apps.len() },
+            Outcome::LabelledApps(LabelledApps { apps, .. }) => {
+                StoredOutcome::Apps { count: apps.len() }
+            }
             Outcome::Foreground(front) => StoredOutcome::Foreground {
                 app: front.app().map(|app| app.app.0.clone()),
                 screen: front.app().map(|app| app.screen.clone()),
@@ -240,7 +252,7 @@ impl Recorder {
             Outcome::Screenshot(screenshot) => self.store_screenshot(action_id, screenshot)?,
             Outcome::Snapshot(snapshot) => self.store_snapshot(action_id, snapshot)?,
             Outcome::Observed(seen) => self.store_snapshot(action_id, &seen.now)?,
-            Outcome::ScreenshotAndSnapshot(screenshot, snapshot) => {
+            Outcome::ScreenshotAndSnapshot(ScreenshotAndSnapshot { screenshot, snapshot }) => {
                 StoredOutcome::ScreenshotAndSnapshot {
                     screenshot: Box::new(self.store_screenshot(action_id, screenshot)?),
                     snapshot: Box::new(self.store_snapshot(action_id, snapshot)?),
@@ -248,22 +260,26 @@ impl Recorder {
             }
             Outcome::Typed(typed) => StoredOutcome::from(typed),
             Outcome::Tapped(hit) => StoredOutcome::from(hit),
-            Outcome::Swiped { from, to, .. } => {
+            Outcome::Swiped(SwipeResult { from, to, .. }) => {
                 StoredOutcome::Swiped { from: [from.x, from.y], to: [to.x, to.y] }
             }
-            Outcome::Pinched { at } => StoredOutcome::Pinched { x: at.x, y: at.y },
+            Outcome::Pinched(PinchResult { at }) => StoredOutcome::Pinched { x: at.x, y: at.y },
             Outcome::Clipboard(text) => StoredOutcome::Clipboard {
                 characters: text.as_ref().map(|text| text.chars().count()),
             },
-            Outcome::DefaultDeviceSelected(listed, _) => StoredOutcome::DeviceSelected {
-                device: listed.id.clone(),
-                model: listed.model.clone(),
-            },
-            Outcome::Health(_, health) => StoredOutcome::Health { healthy: health.is_well() },
+            Outcome::DefaultDeviceSelected(DefaultDevice { device: listed, .. }) => {
+                StoredOutcome::DeviceSelected {
+                    device: listed.id.clone(),
+                    model: listed.model.clone(),
+                }
+            }
+            Outcome::Health(HealthResult { health, .. }) => {
+                StoredOutcome::Health { healthy: health.is_well() }
+            }
             Outcome::ScreenshotSaved(saved) => {
                 StoredOutcome::ScreenshotSaved { device_path: saved.on_phone.clone() }
             }
-            Outcome::Elements(snapshot, nodes) => StoredOutcome::Elements {
+            Outcome::Elements(FoundElements { snapshot, nodes }) => StoredOutcome::Elements {
                 snapshot: Box::new(self.store_snapshot(action_id, snapshot)?),
                 nodes: nodes.clone(),
             },
@@ -271,17 +287,19 @@ impl Recorder {
                 snapshot: Box::new(self.store_snapshot(action_id, &controls.snapshot)?),
                 nodes: controls.nodes.clone(),
             },
-            Outcome::Launched { app, .. } => StoredOutcome::Launched { app: app.0.clone() },
+            Outcome::Launched(LaunchResult { app, .. }) => {
+                StoredOutcome::Launched { app: app.0.clone() }
+            }
             Outcome::Installed(installed) => StoredOutcome::Installed {
                 app: installed.app.0.clone(),
                 version_code: installed.version_code,
             },
-            Outcome::Pushed { on_phone, bytes, .. } => {
+            Outcome::Pushed(PushResult { on_phone, bytes, .. }) => {
                 StoredOutcome::Pushed { device_path: on_phone.clone(), bytes: *bytes }
             }
             Outcome::Pulled(file) => StoredOutcome::Pulled { bytes: file.bytes },
             Outcome::Log(entries) => StoredOutcome::Log { entries: entries.len() },
-            Outcome::Crashes { crashes, .. } => StoredOutcome::Crashes {
+            Outcome::Crashes(CrashList { crashes, .. }) => StoredOutcome::Crashes {
                 crashes: crashes.iter().map(ToString::to_string).collect(),
             },
             Outcome::Notifications(all) => StoredOutcome::Notifications { count: all.len() },
@@ -339,6 +357,16 @@ impl Recorder {
     }
 }
 
+/// Writes files, and encodes pictures where they are redacted, while other tasks go on: the
+/// runtime's thread does nothing else meanwhile, and gives its tasks to another one. A runtime with
+/// a single thread has no other.
+fn apart<T>(work: impl FnOnce() -> T) -> T {
+    match Handle::try_current().map(|runtime| runtime.runtime_flavor()) {
+        Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(work),
+        _ => work(),
+    }
+}
+
 /// The file may have another hard link, whose content an overwrite would change.
 fn remove(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
@@ -351,8 +379,8 @@ fn millis(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Writes the whole line at once. If that fails (disk full), the partial line is removed: otherwise the next one would
-/// be appended to it and make the run unreadable.
+/// Writes the whole line at once. If that fails (disk full), the partial line is removed: otherwise
+/// the next one would be appended to it and make the run unreadable.
 fn write_line(file: &mut File, line: &impl Serialize) -> io::Result<()> {
     let mut text = serde_json::to_vec(line)?;
     text.push(b'\n');
@@ -396,10 +424,35 @@ mod tests {
     #[test]
     fn run_of_another_version_is_not_resumed() {
         let folder = tempfile::tempdir().unwrap();
-        let line = r#"{"kind":"run","trace":3,"program":"x","started":"y"}"#;
-        fs::write(folder.path().join(FILE), format!("{line}\n")).unwrap();
-        let error = Recorder::resume(folder.path()).map(drop).unwrap_err();
-        assert!(error.to_string().contains("cannot resume the run"), "{error}");
+        for (line, version) in [
+            (r#"{"kind":"run","trace":3,"program":"x","started":"y"}"#, 0),
+            (r#"{"kind":"run","version":9,"program":"x","started":"y"}"#, 9),
+        ] {
+            fs::write(folder.path().join(FILE), format!("{line}\n")).unwrap();
+            let error = Recorder::resume(folder.path()).map(drop).unwrap_err();
+            let expected =
+                format!("the trace has version {version}; this program reads version 1 only");
+            assert!(error.to_string().starts_with(&expected), "{error}");
+        }
+    }
+
+    /// A worker that is writing has given its other tasks to another thread.
+    #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+    async fn other_tasks_go_on_while_a_trace_is_written() {
+        let (started, writing) = tokio::sync::oneshot::channel();
+        let (go_on, may_end) = std::sync::mpsc::channel();
+        let writer = tokio::spawn(async move {
+            apart(|| {
+                started.send(()).unwrap();
+                may_end.recv_timeout(Duration::from_secs(10)).is_ok()
+            })
+        });
+        let other = tokio::spawn(async move {
+            writing.await.unwrap();
+            go_on.send(()).unwrap();
+        });
+        assert!(writer.await.unwrap(), "the other task had no thread");
+        other.await.unwrap();
     }
 
     #[test]

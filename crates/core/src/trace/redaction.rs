@@ -1,22 +1,26 @@
 //! What `--redact` keeps out of a trace: typed texts, the content of text fields, and pictures.
 //!
-//! Begin with [`Redaction::learn`], which remembers what an action types; [`Redaction::of_json`] and
-//! [`Redaction::of_file`] then replace it in all that is written, also in what a model said. A picture shows what nobody
-//! can find in its pixels, so a grey one of the same size takes its place, and marks in a report still fit.
+//! Begin with [`Redaction::learn`], which remembers what an action types; [`Redaction::of_record`]
+//! and [`Redaction::of_file`] then replace it in all that is written, also in what a model said. A
+//! picture shows what nobody can find in its pixels, so a grey one of the same size takes its
+//! place, and marks in a report still fit.
 
 use std::sync::Mutex;
 
+use serde::Deserialize as _;
 use serde_json::Value;
 use thumbwire_base::lock;
 use thumbwire_device::image::Pixels;
 use thumbwire_device::{AppId, Flags, Format, Image, Node, text_field};
 
+use super::format::TraceRecord;
 use crate::action::Action;
 
 /// What stands for a text that was left out.
 pub const REDACTED: &str = "[redacted]";
 
-/// Shorter texts are replaced only where they are a whole value: as a part of others, "a" would leave nothing readable.
+/// Shorter texts are replaced only where they are a whole value: as a part of others, "a" would
+/// leave nothing readable.
 const SHORTEST_PART: usize = 4;
 
 /// The texts of one run.
@@ -57,15 +61,40 @@ impl Redaction {
         typed.sort_by_key(|text| std::cmp::Reverse(text.len()));
     }
 
+    /// A record without what was typed, which can still be read: a text that is also a word of the
+    /// format, such as the name of a key, stays where it is that word.
+    pub(super) fn of_record(&self, record: &TraceRecord) -> serde_json::Result<Value> {
+        let whole = serde_json::to_value(record)?;
+        let mut redacted = whole.clone();
+        self.of_json(&mut redacted);
+        if TraceRecord::deserialize(&redacted).is_ok() {
+            return Ok(redacted);
+        }
+        let mut places = Vec::new();
+        changed_places(&whole, &redacted, String::new(), &mut places);
+        redacted = whole;
+        for (place, text) in places {
+            let Some(value) = redacted.pointer_mut(&place) else { continue };
+            let before = std::mem::replace(value, text);
+            if TraceRecord::deserialize(&redacted).is_err()
+                && let Some(value) = redacted.pointer_mut(&place)
+            {
+                *value = before;
+            }
+        }
+        Ok(redacted)
+    }
+
     /// A record or a snapshot without what was typed and without the content of text fields.
-    pub(super) fn of_json(&self, value: &mut Value) {
+    fn of_json(&self, value: &mut Value) {
         match value {
             Value::String(text) => *text = self.of_text(text),
             Value::Array(all) => all.iter_mut().for_each(|one| self.of_json(one)),
             Value::Object(all) => {
                 let is_field = is_text_field(all);
                 for (key, value) in all {
-                    // A field's content after typing, if it is not what was typed, is called `shows`.
+                    // A field's content after typing, if it is not what was typed, is called
+                    // `shows`.
                     match value {
                         Value::String(text) if is_field && key == "text" || key == "shows" => {
                             if !text.is_empty() {
@@ -113,6 +142,26 @@ impl Redaction {
     }
 }
 
+/// The places where two values of the same shape differ, as JSON pointers, each with the second
+/// value.
+fn changed_places(one: &Value, other: &Value, place: String, out: &mut Vec<(String, Value)>) {
+    match (one, other) {
+        (Value::Array(ones), Value::Array(others)) => {
+            for (i, (one, other)) in ones.iter().zip(others).enumerate() {
+                changed_places(one, other, format!("{place}/{i}"), out);
+            }
+        }
+        (Value::Object(ones), Value::Object(others)) => {
+            for ((key, one), other) in ones.iter().zip(others.values()) {
+                let key = key.replace('~', "~0").replace('/', "~1");
+                changed_places(one, other, format!("{place}/{key}"), out);
+            }
+        }
+        (one, other) if one != other => out.push((place, other.clone())),
+        _ => {}
+    }
+}
+
 /// Whether this is a stored node that text is typed into.
 fn is_text_field(node: &serde_json::Map<String, Value>) -> bool {
     let Some(class) = node.get("class").and_then(Value::as_str) else { return false };
@@ -139,7 +188,9 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::action::TextInput;
+    use crate::action::{Direction, ElementRef, Target, TextInput};
+    use crate::trace::format::{ActionResult, StoredOutcome};
+    use thumbwire_device::Key;
 
     fn after(typed: &[&str]) -> Redaction {
         let redaction = Redaction::default();
@@ -174,6 +225,37 @@ mod tests {
             "prompt": ["\"[redacted]\" e5"],
         });
         assert_eq!(record, expected);
+    }
+
+    #[test]
+    fn typed_text_that_is_a_word_of_the_format_leaves_records_readable() {
+        let redaction = after(&["home", "action", "e12", "down"]);
+        let target = |id: &str| Target::listed(id.parse::<ElementRef>().unwrap());
+        for action in [
+            Action::Press(Key::Home),
+            Action::TapElement(target("e12")),
+            Action::Scroll { direction: Direction::Down, distance: 0.5 },
+            Action::Type(TextInput { into: Some(target("e12")), ..TextInput::of("home") }),
+        ] {
+            let record = TraceRecord::Action {
+                action_id: 1,
+                at_ms: 0,
+                duration_ms: 0,
+                device: Some("home".into()),
+                action: action.clone(),
+                backends: None,
+                end: ActionResult::Outcome(StoredOutcome::Done),
+            };
+            let redacted = redaction.of_record(&record).unwrap();
+            assert_eq!(redacted["device"], REDACTED);
+            let read = TraceRecord::deserialize(&redacted).unwrap();
+            let TraceRecord::Action { action: read, .. } = read else { panic!("{read:?}") };
+            let expected = match action {
+                Action::Type(input) => Action::Type(TextInput { text: REDACTED.into(), ..input }),
+                action => action,
+            };
+            assert_eq!(read, expected);
+        }
     }
 
     #[test]

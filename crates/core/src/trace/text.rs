@@ -2,11 +2,14 @@
 
 use serde_json::Value;
 use thumbwire_base::visible::visible_lines;
+use thumbwire_device::Gesture;
 
-use super::format::{ActionResult, StoredAction, StoredOutcome, StoredTarget};
+use super::format::{ActionResult, StoredOutcome};
+use crate::action::{Action, TextInput};
 
-/// Sanitizes untrusted text and truncates it to so many characters. Characters that move the cursor, change the text
-/// direction or are invisible are written as code points; line ends and tabs stay.
+/// Sanitizes untrusted text and truncates it to so many characters. Characters that move the
+/// cursor, change the text direction or are invisible are written as code points; line ends and
+/// tabs stay.
 pub(super) fn sanitize(text: &str, max: usize) -> String {
     let kept = text.char_indices().nth(max).map_or(text, |(end, _)| &text[..end]);
     let mut out = visible_lines(&kept.replace("\r\n", "\n")).into_owned();
@@ -22,57 +25,24 @@ pub(super) fn sanitize_line(text: &str, max: usize) -> String {
     sanitize(text, max).replace(['\n', '\t'], " ")
 }
 
-/// An action in a few words.
-pub(super) fn action_text(act: &StoredAction) -> String {
-    let by = |target: &StoredTarget| {
-        let StoredTarget { id, text, control, selector, .. } = target;
-        let named = control.as_ref().map(|number| format!("control {number}"));
-        let named = named.or_else(|| text.as_ref().map(|text| format!("{text:?}")));
-        let named = named.or_else(|| id.clone());
-        let selector = selector.as_ref().and_then(|selector| {
-            let parts = [&selector.text, &selector.id, &selector.description, &selector.class];
-            parts.into_iter().flatten().next().map(|part| format!("{part:?}"))
-        });
-        named.or(selector).unwrap_or_else(|| "an element".into())
-    };
-    match act {
-        StoredAction::Tap { x, y } => format!("tap {x}, {y}"),
-        StoredAction::LongPress { x, y, duration_ms } => {
-            format!("long press {x}, {y} for {duration_ms} ms")
+/// An action in a few words, with what its own words leave out because a message must not have it.
+pub(super) fn action_text(action: &Action) -> String {
+    match action {
+        Action::Type(TextInput { text, into: Some(target), .. }) => {
+            format!("type {text:?} into {target}")
         }
-        StoredAction::DoubleTap { x, y } => format!("double tap {x}, {y}"),
-        StoredAction::Swipe { from, to, .. } => {
-            format!("swipe {}, {} to {}, {}", from[0], from[1], to[0], to[1])
+        Action::Type(TextInput { text, .. }) => format!("type {text:?}"),
+        Action::SetClipboard(text) => format!("set the clipboard to {text:?}"),
+        Action::OpenUrl(url) => format!("open {url}"),
+        Action::Touch(Gesture::LongPress { held, .. }) => {
+            format!("{action} for {} ms", held.as_millis())
         }
-        StoredAction::Drag { from, to, .. } => {
-            format!("drag {}, {} to {}, {}", from[0], from[1], to[0], to[1])
+        Action::FindElements(selector) => format!("{action}: {selector}"),
+        Action::CallAppTool(call) if !call.arguments.is_empty() => {
+            format!("{action} with {}", Value::from(call.arguments.clone()))
         }
-        StoredAction::Pinch { at: Some([x, y]), scale, .. } => {
-            format!("pinch at {x}, {y} by {scale:.2}")
-        }
-        StoredAction::Pinch { scale, .. } => format!("pinch by {scale:.2}"),
-        StoredAction::TapElement(target) => format!("tap {}", by(target)),
-        StoredAction::Type { text, into: Some(target), .. } => {
-            format!("type {text:?} into {}", by(target))
-        }
-        StoredAction::Type { text, .. } => format!("type {text:?}"),
-        // Everything else: the name with its values, as stored in the trace.
-        other => {
-            let Ok(Value::Object(fields)) = serde_json::to_value(other) else {
-                return "something".into();
-            };
-            let name = fields.get("type").and_then(Value::as_str).unwrap_or_default();
-            let values = fields.iter().filter(|(key, value)| *key != "type" && is_shown(value));
-            let value =
-                |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            let values = values.map(|(_, it)| value(it));
-            std::iter::once(name.replace('_', " ")).chain(values).collect::<Vec<_>>().join(" ")
-        }
+        action => action.to_string(),
     }
-}
-
-fn is_shown(value: &Value) -> bool {
-    !matches!(value, Value::Null | Value::Bool(false))
 }
 
 /// A result in a few words.
@@ -152,6 +122,8 @@ pub(super) fn time(ms: u64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use thumbwire_device::{Key, Point};
+
     use super::*;
 
     #[test]
@@ -163,19 +135,14 @@ mod tests {
 
     #[test]
     fn action_is_summarized_briefly() {
-        let typed =
-            StoredAction::Type { text: "hi".into(), into: None, clear: false, submit: false };
-        for (act, words) in [
-            (StoredAction::Tap { x: 1, y: 2 }, "tap 1, 2"),
-            (typed, "type \"hi\""),
-            (StoredAction::Press { key: "home".into() }, "press home"),
-            (StoredAction::ListApps { which: "user".into() }, "list apps user"),
-            (
-                StoredAction::SelectDevice { device: "virtual".into(), platform: None },
-                "select device virtual",
-            ),
+        let at = Point { x: 1, y: 2 };
+        for (action, words) in [
+            (Action::Touch(Gesture::Tap { at }), "tap (1, 2)"),
+            (Action::Type(TextInput::of("hi")), "type \"hi\""),
+            (Action::Press(Key::Home), "press home"),
+            (Action::OpenUrl("https://a.b/c".into()), "open https://a.b/c"),
         ] {
-            assert_eq!(action_text(&act), words);
+            assert_eq!(action_text(&action), words);
         }
         assert_eq!(time(340), "340 ms");
         assert_eq!(time(2_450), "2.4 s");

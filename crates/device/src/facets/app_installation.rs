@@ -1,6 +1,7 @@
 //! Installing and uninstalling apps.
 
 use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
 use tokio::io::AsyncRead;
 
 use crate::{AppId, Error};
@@ -28,7 +29,7 @@ pub trait AppInstallation: Send + Sync {
 }
 
 /// How to install an app.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InstallOptions {
     /// Whether to install a package that is marked as a test, as Android Studio marks what its Run button builds.
     pub allow_test_only: bool,

@@ -1,6 +1,7 @@
 //! A phone's log: entries, filters, and following it.
 
 use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
 
 use crate::Error;
 
@@ -25,7 +26,8 @@ pub trait Logs: Send + Sync {
 }
 
 /// Log priority; later variants are more important.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the names are Android's own")]
 pub enum Priority {
     Verbose,
@@ -70,7 +72,7 @@ impl Priority {
 }
 
 /// Selects log entries.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogFilter {
     /// Only entries with this tag; or, if it contains a colon, a filter in logcat syntax: `ActivityManager:I *:S`.
     pub tag: Option<String>,
@@ -79,7 +81,7 @@ pub struct LogFilter {
 }
 
 /// A log entry.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogEntry {
     /// Time by the phone's own clock and time zone: `2024-09-01T12:13:14.123000`.
     pub time: String,

@@ -1,11 +1,12 @@
 //! Where apps believe the phone to be.
 
 use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
 
 use crate::Error;
 
 /// A place on Earth, in degrees.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Location {
     /// From -90 (south) to 90 (north).
     pub latitude: f64,

@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::{Map, Value};
-use thumbwire_core::action::{Action, Call, Cause, Failure, Outcome, Perform};
+use thumbwire_core::action::{
+    Action, Call, Cause, Failure, HealthResult, InfoResult, Outcome, Perform,
+};
 use thumbwire_core::toolset::mobile::{self, ToolGroup, TreeForm};
 use thumbwire_core::toolset::{ObserveMode, Tool, Toolset, android, ufo};
 use thumbwire_device::{AppId, DeviceInfo, Key, Platform};
@@ -69,7 +71,9 @@ impl<'a> Exam<'a> {
         let began = Instant::now();
         let eye = Eye::new(session);
         let call = || Call::with_timeout(PATIENCE);
-        if let Outcome::Health(_, health) = session.perform(&call(), Action::Health).await? {
+        if let Outcome::Health(HealthResult { health, .. }) =
+            session.perform(&call(), Action::Health).await?
+        {
             let off =
                 health.checks.iter().find(|check| check.name == "screen_state" && !check.passed);
             if let Some(check) = off.filter(|_| options.full) {
@@ -81,7 +85,9 @@ impl<'a> Exam<'a> {
             }
         }
         let asked = Action::DeviceInfo { max_age: Duration::ZERO };
-        let Outcome::Info { identity, info, .. } = session.perform(&call(), asked).await? else {
+        let Outcome::Info(InfoResult { identity, info, .. }) =
+            session.perform(&call(), asked).await?
+        else {
             return Err(
                 Cause::DeviceError { text: "the phone does not say what it is".into() }.into()
             );

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use thumbwire_core::action::{
-    Action, AppFilter, AppSelector, Call, Failure, Outcome, Perform, ScreenshotOptions,
+    Action, AppFilter, AppSelector, Call, Failure, InfoResult, Outcome, Perform, ScreenshotOptions,
 };
 use thumbwire_core::snapshot::Snapshot;
 use thumbwire_device::image::{Blackness, Pixels};
@@ -106,7 +106,7 @@ impl<'a> Eye<'a> {
     /// What the phone reports about itself, not from a cache.
     pub(super) async fn info(self) -> Result<DeviceInfo, Problem> {
         match self.must(Action::DeviceInfo { max_age: Duration::ZERO }).await? {
-            Outcome::Info { info, .. } => Ok(info),
+            Outcome::Info(InfoResult { info, .. }) => Ok(info),
             other => failed(format!("bug: device info is {other:?}")),
         }
     }

@@ -12,9 +12,9 @@ use std::time::Duration;
 use async_trait::async_trait;
 use serde_json::{Value, json};
 use thumbwire_core::action::{
-    Action, Call, Cause, DeviceKind, Failure, ListedDevice, LocalFile, LogMonitor, Outcome,
-    Perform, Readback, RecordingInfo, SavedScreenshot, SelectionReason, TapResult, TypeResult,
-    check_name,
+    Action, Call, Cause, DefaultDevice, DeviceKind, Failure, FoundElements, HealthResult,
+    ListedDevice, LocalFile, LogMonitor, Outcome, Perform, Readback, RecordingInfo,
+    SavedScreenshot, SelectionReason, SwipeResult, TapResult, TypeResult, check_name,
 };
 use thumbwire_core::snapshot::Snapshot;
 use thumbwire_core::toolset::android;
@@ -237,10 +237,10 @@ impl Perform for Phone {
             Action::ListDevices { .. } => {
                 Outcome::Devices(rows("devices").iter().map(listed).collect())
             }
-            Action::SelectDefaultDevice => Outcome::DefaultDeviceSelected(
-                listed(&output["selected"]),
-                SelectionReason::AlreadySelected,
-            ),
+            Action::SelectDefaultDevice => Outcome::DefaultDeviceSelected(DefaultDevice {
+                device: listed(&output["selected"]),
+                reason: SelectionReason::AlreadySelected,
+            }),
             Action::SelectDevice { .. } => Outcome::DeviceSelected(identity()),
             Action::Health => {
                 let check = |name: &'static str| Check {
@@ -249,12 +249,15 @@ impl Perform for Phone {
                     details: Phone::word(&output["health"]["checks"][name], "details"),
                 };
                 let checks = ["connectivity", "screen_state", "ui_service"].map(check).into();
-                Outcome::Health(identity(), Health { checks })
+                Outcome::Health(HealthResult { identity: identity(), health: Health { checks } })
             }
             Action::Snapshot(_) => Outcome::Snapshot(Arc::new(look(&rows("elements")))),
             Action::FindElements(_) => {
                 let found = rows("elements");
-                Outcome::Elements(Arc::new(look(&found)), (0..found.len()).collect())
+                Outcome::Elements(FoundElements {
+                    snapshot: Arc::new(look(&found)),
+                    nodes: (0..found.len()).collect(),
+                })
             }
             Action::TapElement(sought) => match &output["error"] {
                 Value::String(error) if error.starts_with("Index") => {
@@ -271,11 +274,11 @@ impl Perform for Phone {
                     of: output["total_found"].as_u64().unwrap() as usize,
                 }),
             },
-            Action::Swipe { .. } => Outcome::Swiped {
+            Action::Swipe { .. } => Outcome::Swiped(SwipeResult {
                 from: point(&output["start"]),
                 to: point(&output["end"]),
                 screen: Size { width: 480, height: 800 },
-            },
+            }),
             Action::Type(_) => Outcome::Typed(TypeResult {
                 by: TypingMethod::Keys,
                 field: Readback::Same,
@@ -320,7 +323,7 @@ impl Perform for Phone {
             Action::StopMonitor(Some(id)) if output["success"] == false => {
                 return Err(Cause::NoSuchMonitor { id, there: strings("active_monitors") }.into());
             }
-            Action::StopMonitor(Some(_)) => Outcome::Monitor(Phone::monitor(&output)),
+            Action::StopMonitor(Some(_)) => Outcome::Monitors(vec![Phone::monitor(&output)]),
             Action::StopMonitor(None) => {
                 Outcome::Monitors(rows("results").iter().map(Phone::monitor).collect())
             }

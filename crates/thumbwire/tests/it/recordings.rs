@@ -60,7 +60,7 @@ impl Studio {
     async fn stop(&self, id: &str) -> Result<RecordingInfo, Failure> {
         let stop = Action::StopRecording { recording: Some(id.into()), fetch: true };
         match self.ask(stop).await? {
-            Outcome::Recording(recorded) => Ok(recorded),
+            Outcome::Recordings(mut all) => Ok(all.remove(0)),
             other => panic!("{other:?}"),
         }
     }

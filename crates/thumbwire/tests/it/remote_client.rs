@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
 use thumbwire_core::toolset::dispatch::Server;
 use thumbwire_core::toolset::{Content, Reply};
-use thumbwire_device::{Backends, Format, Image};
+use thumbwire_device::{Format, Image};
 use thumbwire_mcp::http_token::Token;
 
 /// A session with a server.
@@ -70,12 +70,9 @@ impl RemoteClient {
             _ => None,
         });
         Ok(Reply {
-            content: content.collect(),
             structured: result.get("structuredContent").cloned(),
             is_error: result["isError"] == true,
-            cause: None,
-            files: Vec::new(),
-            backends: Backends::new(),
+            ..Reply::parts(content.collect())
         })
     }
 

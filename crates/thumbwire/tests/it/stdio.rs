@@ -297,8 +297,11 @@ fn ref_outlives_an_action_only_on_its_screen() {
 
 #[test]
 fn run_can_be_recorded_and_read_back() {
+    use thumbwire_core::action::{Action, Observe};
+    use thumbwire_device::Key;
+
     use thumbwire_core::trace::format::{
-        ActionResult, StoredAction, StoredOutcome, StoredSnapshot, TraceRecord, VERSION,
+        ActionResult, StoredOutcome, StoredSnapshot, TraceRecord, VERSION,
     };
     let folder = tempfile::tempdir().unwrap();
     let run = folder.path().join("run");
@@ -314,7 +317,7 @@ fn run_can_be_recorded_and_read_back() {
     let [TraceRecord::Run { version: VERSION, .. }, steps @ ..] = lines.as_slice() else {
         panic!("{lines:?}")
     };
-    let story: Vec<_> = steps
+    let actions: Vec<_> = steps
         .iter()
         .map(|line| match line {
             TraceRecord::Action { action_id, action, end, .. } => {
@@ -324,32 +327,30 @@ fn run_can_be_recorded_and_read_back() {
         })
         .collect();
     assert_eq!(
-        story[0],
-        (1, StoredAction::Press { key: "home".into() }, ActionResult::Outcome(StoredOutcome::Done))
+        actions[0],
+        (1, Action::Press(Key::Home), ActionResult::Outcome(StoredOutcome::Done))
     );
     let picture = StoredOutcome::Screenshot { file: "0003.jpeg".into(), width: 706, height: 1568 };
     // What the press led to was read for its reply.
-    assert_eq!((story[1].0, &story[1].1), (2, &StoredAction::Snapshot));
-    assert_eq!(story[2], (3, StoredAction::Screenshot, ActionResult::Outcome(picture)));
+    assert_eq!((actions[1].0, &actions[1].1), (2, &Action::Observe(Observe::Settled)));
+    let (3, Action::Screenshot(_), end) = &actions[2] else { panic!("{:?}", actions[2]) };
+    assert_eq!(*end, ActionResult::Outcome(picture));
     assert!(std::fs::read(run.join("0003.jpeg")).unwrap().starts_with(b"\xff\xd8\xff"));
     let (
         4,
-        StoredAction::Snapshot,
+        Action::Observe(Observe::Now),
         ActionResult::Outcome(StoredOutcome::Snapshot { file, nodes, .. }),
-    ) = &story[3]
+    ) = &actions[3]
     else {
-        panic!("{:?}", story[3])
+        panic!("{:?}", actions[3])
     };
     let snapshot: StoredSnapshot =
         serde_json::from_slice(&std::fs::read(run.join(file)).unwrap()).unwrap();
     assert_eq!(snapshot.nodes.len(), *nodes);
-    let (
-        5,
-        StoredAction::TapElement { .. },
-        ActionResult::Failure { may_have_happened: false, .. },
-    ) = &story[4]
+    let (5, Action::TapElement(_), ActionResult::Failure { may_have_happened: false, .. }) =
+        &actions[4]
     else {
-        panic!("{:?}", story[4])
+        panic!("{:?}", actions[4])
     };
     // A folder holds one run: a recording is never overwritten.
     let again = crate::support::thumbwire()

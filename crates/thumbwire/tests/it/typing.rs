@@ -179,7 +179,7 @@ async fn plain_text_costs_one_snapshot_beyond_typing() {
 async fn trace_records_how_the_text_was_typed() {
     use thumbwire_core::event::ObservedPerform;
     use thumbwire_core::trace::Recorder;
-    use thumbwire_core::trace::format::{ActionResult, StoredAction, StoredOutcome, TraceRecord};
+    use thumbwire_core::trace::format::{ActionResult, StoredOutcome, TraceRecord};
     let (session, phone) = editing(14).await;
     let folder = tempfile::tempdir().unwrap();
     let recorder = Recorder::begin(folder.path(), "2024-03-05T10:00:00Z".into()).unwrap();
@@ -191,9 +191,7 @@ async fn trace_records_how_the_text_was_typed() {
     let lines = thumbwire_core::trace::read(folder.path()).unwrap();
     let out = lines.into_iter().filter_map(|line| match line {
         TraceRecord::Action {
-            action: StoredAction::Type { .. },
-            end: ActionResult::Outcome(got),
-            ..
+            action: Action::Type(_), end: ActionResult::Outcome(got), ..
         } => Some(got),
         _ => None,
     });

@@ -11,7 +11,7 @@ use async_trait::async_trait;
 use serde_json::Value;
 use thumbwire_core::action::{
     Action, AppSelector, CacheKind, Call, Cause, ControlNumber, Controls, ElementId, Failure,
-    Outcome, Perform, Readback, TapResult, Target, TypeResult,
+    InfoResult, LaunchResult, Outcome, Perform, Readback, TapResult, Target, TypeResult,
 };
 use thumbwire_core::snapshot::Snapshot;
 use thumbwire_core::toolset::ufo::{action, data};
@@ -175,7 +175,11 @@ impl Recorded {
                 found.ok_or(missing)?.id.0.clone()
             }
         };
-        Ok(Outcome::Launched { app: AppId(app), text: self.word("output"), locked: None })
+        Ok(Outcome::Launched(LaunchResult {
+            app: AppId(app),
+            text: self.word("output"),
+            locked: None,
+        }))
     }
 }
 
@@ -232,7 +236,7 @@ impl Perform for Recorded {
 /// The recorded phone's device info.
 fn info(earlier: bool) -> Outcome {
     let size = Size { width: 480, height: 800 };
-    Outcome::Info {
+    Outcome::Info(InfoResult {
         identity: Identity {
             id: "x".into(),
             platform: Platform::Android,
@@ -251,7 +255,7 @@ fn info(earlier: bool) -> Outcome {
             panel: Panel { size, size_set: None, density: Some(240), density_set: None },
         },
         earlier,
-    }
+    })
 }
 
 fn control(name: &str, class: &str, [left, top, right, bottom]: [i32; 4]) -> Node {

@@ -11,7 +11,10 @@ use thumbwire_device::{
 
 use super::super::super::screen_state::made::node;
 use super::*;
-use thumbwire_core::action::{AppFilter, AppToolCall, AppToolResult, Since, Target, TextInput};
+use thumbwire_core::action::{
+    AppFilter, AppToolCall, AppToolResult, CrashList, LabelledApps, ScreenshotAndSnapshot, Since,
+    Target, TextInput,
+};
 use thumbwire_core::crash::{Crash, CrashKind};
 
 const VALUE: &str = "hunter2&co";
@@ -62,7 +65,10 @@ impl Perform for Phone {
             Action::Controls { .. } => Outcome::Controls(Arc::new(Controls::of(self.look()))),
             Action::Screenshot(_) => Outcome::Screenshot(white()),
             Action::ScreenshotAndSnapshot(_) => {
-                Outcome::ScreenshotAndSnapshot(white(), self.look())
+                Outcome::ScreenshotAndSnapshot(ScreenshotAndSnapshot {
+                    screenshot: white(),
+                    snapshot: self.look(),
+                })
             }
             _ => Outcome::Done,
         })
@@ -184,7 +190,13 @@ async fn number_with_spaces_is_redacted_and_painted_over() {
     let secrets = RedactedPerform::new(Phone::showing(nodes), Arc::new(vault));
     let shot = Action::ScreenshotAndSnapshot(ScreenshotOptions::default());
     let done = secrets.perform(&Call::with_timeout(Duration::from_secs(9)), shot).await;
-    let Ok(Outcome::ScreenshotAndSnapshot(picture, look)) = done else { panic!("{done:?}") };
+    let Ok(Outcome::ScreenshotAndSnapshot(ScreenshotAndSnapshot {
+        screenshot: picture,
+        snapshot: look,
+    })) = done
+    else {
+        panic!("{done:?}")
+    };
     assert_eq!(look.tree.nodes[0].text, "{{CARD}}");
     assert!(!look.tree.source.contains("4929"), "{}", look.tree.source);
     assert!(is_grey(&picture, 1, 1));
@@ -259,17 +271,18 @@ async fn notifications_crashes_and_labels_are_redacted() {
         what: secret.clone(),
         excerpt: vec![secret.clone()],
     };
-    let crashes = Outcome::Crashes { crashes: vec![crash], now: String::new() };
+    let crashes = Outcome::Crashes(CrashList { crashes: vec![crash], now: String::new() });
     let read = Action::ReadCrashes { since: Since::Ago(Duration::from_secs(9)), app: None };
     let (done, _) = asked(Phone::answering(Ok(crashes)), read).await;
-    let Ok(Outcome::Crashes { crashes, .. }) = &done else { panic!("{done:?}") };
+    let Ok(Outcome::Crashes(CrashList { crashes, .. })) = &done else { panic!("{done:?}") };
     assert_eq!((&*crashes[0].what, &*crashes[0].excerpt[0]), (name, name));
 
     let apps = vec![(App { id: app(), system: false }, Some(Label::Text(secret)))];
-    let labelled = Outcome::LabelledApps { apps, has_labels: true, is_complete: true };
+    let labelled =
+        Outcome::LabelledApps(LabelledApps { apps, has_labels: true, is_complete: true });
     let list = Action::ListLabelledApps { which: AppFilter::All };
     let (done, _) = asked(Phone::answering(Ok(labelled)), list).await;
-    let Ok(Outcome::LabelledApps { apps, .. }) = &done else { panic!("{done:?}") };
+    let Ok(Outcome::LabelledApps(LabelledApps { apps, .. })) = &done else { panic!("{done:?}") };
     assert_eq!(apps[0].1.as_ref().and_then(Label::text), Some(name));
 }
 
@@ -337,7 +350,10 @@ async fn screenshot_that_cannot_be_painted_is_withheld() {
         Screenshot { image: Image { format: Format::Png, bytes: vec![1].into() }, ..white() };
     let snapshot = Phone::showing(vec![node("TextView", VALUE, 0)]).look();
     let (done, _) = asked(
-        Phone::answering(Ok(Outcome::ScreenshotAndSnapshot(broken, snapshot))),
+        Phone::answering(Ok(Outcome::ScreenshotAndSnapshot(ScreenshotAndSnapshot {
+            screenshot: broken,
+            snapshot,
+        }))),
         Action::Screenshot(ScreenshotOptions::default()),
     )
     .await;

@@ -37,7 +37,7 @@ async fn hostile_descriptor_is_bounded_and_harms_no_other_app() {
             App::new("com.example.bad").service("com.example.bad.S", &descriptor),
             App::new(CLOCK).service("com.example.clock.S", DESCRIPTOR),
         ]);
-        let catalog = listed(&bridge(&phone, &["*"]), &phone).await;
+        let catalog = listed(&host(&phone, &["*"]), &phone).await;
         let [bad, clock] = &catalog.apps[..] else { panic!("{name}") };
         assert!(bad.complaints.iter().any(|one| one.fatal), "{name}: {:?}", bad.complaints);
         assert!(bad.complaints.len() <= 50 && bad.tools.len() <= MOST_TOOLS, "{name}");
@@ -55,8 +55,8 @@ async fn listed_apps_and_tools_are_bounded() {
         App::new(&format!("com.example.a{number:03}")).service("com.example.S", &capabilities(20))
     };
     let phone = Phone::with((0..MOST_APPS + 6).map(app));
-    let bridge = bridge(&phone, &["*"]);
-    let catalog = listed(&bridge, &phone).await;
+    let host = host(&phone, &["*"]);
+    let catalog = listed(&host, &phone).await;
     assert_eq!(catalog.apps.len(), MOST_APPS + 1);
     let tools: usize = catalog.apps.iter().map(|app| app.tools.len()).sum();
     assert_eq!((tools, phone.times("read")), (MOST_TOOLS, MOST_APPS));

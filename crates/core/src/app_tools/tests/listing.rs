@@ -13,7 +13,7 @@ async fn catalog_lists_findings_and_trusts_nothing_by_default() {
         shy.service("com.example.shy.S", DESCRIPTOR),
     ];
     let phone = Phone::with(apps);
-    let catalog = listed(&bridge(&phone, &[]), &phone).await;
+    let catalog = listed(&host(&phone, &[]), &phone).await;
     let apps: Vec<_> = catalog.apps.iter().map(|app| (app.app.0.as_str(), ids(app))).collect();
     assert_eq!(
         apps,
@@ -47,24 +47,24 @@ async fn catalog_lists_findings_and_trusts_nothing_by_default() {
 #[tokio::test(start_paused = true)]
 async fn repeated_queries_are_served_from_caches() {
     let phone = clock();
-    let bridge = bridge(&phone, &["*"]);
-    listed(&bridge, &phone).await;
+    let host = host(&phone, &["*"]);
+    listed(&host, &phone).await;
     let counts = || ["services", "package", "read", "functions"].map(|what| phone.times(what));
     assert_eq!(counts(), [1, 1, 1, 1]);
-    listed(&bridge, &phone).await;
+    listed(&host, &phone).await;
     assert_eq!(counts(), [2, 2, 1, 1], "a phone without functions is queried once");
     tokio::time::advance(MINUTE).await;
-    let recent = bridge.catalog(&phone, MINUTE).await.unwrap();
+    let recent = host.catalog(&phone, MINUTE).await.unwrap();
     assert_eq!((counts(), recent.apps.len()), ([2, 2, 1, 1], 1));
     tokio::time::advance(Duration::from_millis(1)).await;
-    bridge.catalog(&phone, MINUTE).await.unwrap();
+    host.catalog(&phone, MINUTE).await.unwrap();
     assert_eq!(counts(), [3, 3, 1, 1]);
     // Only what has changed is read again.
     phone.change(|apps| apps[0].package.updated = "2026-01-02 10:00:00".into());
-    listed(&bridge, &phone).await;
+    listed(&host, &phone).await;
     assert_eq!(counts(), [4, 4, 2, 1]);
-    bridge.forget("fake");
-    bridge.catalog(&phone, MINUTE).await.unwrap();
+    host.forget("fake");
+    host.catalog(&phone, MINUTE).await.unwrap();
     assert_eq!(counts(), [5, 5, 3, 2]);
 }
 
@@ -72,21 +72,21 @@ async fn repeated_queries_are_served_from_caches() {
 async fn unreadable_app_is_retried() {
     let phone = clock();
     phone.change(|apps| apps[0].unreadable = Some("it is being written"));
-    let bridge = bridge(&phone, &["*"]);
-    assert_eq!(ids(&listed(&bridge, &phone).await.apps[0]), [""; 0]);
+    let host = host(&phone, &["*"]);
+    assert_eq!(ids(&listed(&host, &phone).await.apps[0]), [""; 0]);
     phone.change(|apps| apps[0].unreadable = None);
-    assert_eq!(ids(&listed(&bridge, &phone).await.apps[0]).len(), 2);
+    assert_eq!(ids(&listed(&host, &phone).await.apps[0]).len(), 2);
 }
 
 #[tokio::test]
 async fn lost_or_unsupported_phone_is_an_error() {
     let phone = clock();
-    let bridge = bridge(&phone, &["*"]);
+    let host = host(&phone, &["*"]);
     *lock(&phone.unplugged) = true;
-    let failure = bridge.catalog(&phone, Duration::ZERO).await.unwrap_err();
+    let failure = host.catalog(&phone, Duration::ZERO).await.unwrap_err();
     assert!(matches!(failure.cause, Cause::DeviceNotConnected { .. }), "{failure:?}");
-    assert_eq!(listed(&bridge, &Phone::with([])).await.apps, []);
-    let failure = bridge.catalog(&Phone::ios(), Duration::ZERO).await.unwrap_err();
+    assert_eq!(listed(&host, &Phone::with([])).await.apps, []);
+    let failure = host.catalog(&Phone::ios(), Duration::ZERO).await.unwrap_err();
     assert!(matches!(failure.cause, Cause::PlatformNotSupported { .. }), "{failure:?}");
 }
 
@@ -95,16 +95,16 @@ async fn app_with_several_services_offers_all_their_tools() {
     let phone = Phone::with([App::new(CLOCK)
         .service("com.example.clock.A", DESCRIPTOR)
         .service("com.example.clock.B", DESCRIPTOR)]);
-    let bridge = bridge(&phone, &["*"]);
-    let catalog = listed(&bridge, &phone).await;
+    let host = host(&phone, &["*"]);
+    let catalog = listed(&host, &phone).await;
     assert_eq!(ids(&catalog.apps[0]).len(), 4);
     assert!(catalog.apps[0].complaints.iter().any(|one| one.rule == "one-service" && !one.fatal));
-    let failure = called(&bridge, &phone, call("clock_in_today", json!({}))).await.unwrap_err();
+    let failure = called(&host, &phone, call("clock_in_today", json!({}))).await.unwrap_err();
     let Cause::InvalidArgument { reason } = &failure.cause else { panic!("{failure:?}") };
     assert!(reason.contains("com.example.clock.A, com.example.clock.B"), "{reason}");
     let service = Some("com.example.clock.B".to_owned());
     let wanted = AppToolCall { service, ..call("clock_in_today", json!({})) };
-    called(&bridge, &phone, wanted).await.unwrap();
+    called(&host, &phone, wanted).await.unwrap();
     assert_eq!(lock(&phone.letters)[0].to.class, "com.example.clock.B");
 }
 
@@ -164,8 +164,8 @@ const FUNCTIONS: &str = r##"{
 async fn app_functions_are_tools_with_nested_schemas() {
     let phone = Phone::with([App::new("com.example.notes")]);
     *lock(&phone.functions) = Some(FUNCTIONS.into());
-    let bridge = bridge(&phone, &["com.example.*"]);
-    let catalog = listed(&bridge, &phone).await;
+    let host = host(&phone, &["com.example.*"]);
+    let catalog = listed(&host, &phone).await;
     let [notes] = &catalog.apps[..] else { panic!("{catalog:?}") };
     assert_eq!((notes.by, notes.certificate.as_str()), (AppToolProtocol::AppFunctions, "aa"));
     let [tool] = &notes.tools[..] else { panic!("{notes:?}") };
@@ -193,7 +193,7 @@ async fn app_functions_are_tools_with_nested_schemas() {
         app: AppId("com.example.notes".into()),
         ..call("com.example.notes.NotesFunctions#createNote", arguments)
     };
-    let heard = called(&bridge, &phone, wanted(json!({ "title": "x", "tags": [{ "word": "y" }] })));
+    let heard = called(&host, &phone, wanted(json!({ "title": "x", "tags": [{ "word": "y" }] })));
     let AppToolReply::Answer { success, output, warnings, .. } = heard.await.unwrap() else {
         panic!()
     };
@@ -205,11 +205,11 @@ async fn app_functions_are_tools_with_nested_schemas() {
         (json!({ "title": 5 }), "`title` must be of type string"),
         (json!({ "title": "x", "tag": 5 }), "`tag` is unknown"),
     ] {
-        let failure = called(&bridge, &phone, wanted(arguments)).await.unwrap_err();
+        let failure = called(&host, &phone, wanted(arguments)).await.unwrap_err();
         assert!(failure.cause.to_string().contains(says), "{failure:?}");
     }
     *lock(&phone.returned) = "no JSON at all".into();
-    let failure = called(&bridge, &phone, wanted(json!({ "title": "x" }))).await.unwrap_err();
+    let failure = called(&host, &phone, wanted(json!({ "title": "x" }))).await.unwrap_err();
     assert_eq!(failure.side_effect, SideEffect::Possible);
 }
 
@@ -217,10 +217,10 @@ async fn app_functions_are_tools_with_nested_schemas() {
 async fn app_functions_survive_one_failed_query() {
     let phone = Phone::with([App::new("com.example.notes")]);
     *lock(&phone.functions) = Some(FUNCTIONS.into());
-    let bridge = bridge(&phone, &[]);
-    assert_eq!(listed(&bridge, &phone).await.apps.len(), 1);
+    let host = host(&phone, &[]);
+    assert_eq!(listed(&host, &phone).await.apps.len(), 1);
     *lock(&phone.functions) = Some("Exception: java.lang.IllegalStateException".into());
-    assert_eq!(listed(&bridge, &phone).await.apps.len(), 1);
+    assert_eq!(listed(&host, &phone).await.apps.len(), 1);
     *lock(&phone.functions) = Some("{}".into());
-    assert_eq!(listed(&bridge, &phone).await.apps.len(), 0);
+    assert_eq!(listed(&host, &phone).await.apps.len(), 0);
 }

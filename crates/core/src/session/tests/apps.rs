@@ -1,7 +1,7 @@
 //! Which app a name means, and what is served from the cache.
 
 use super::*;
-use crate::action::{AppFilter, AppSelector, CacheKind};
+use crate::action::{AppFilter, AppSelector, CacheKind, InfoResult, LaunchResult};
 
 const MINUTE: Duration = Duration::from_secs(60);
 const FIVE_MINUTES: Duration = Duration::from_secs(300);
@@ -40,7 +40,7 @@ async fn list(
 
 async fn launch(session: &Session, choice: AppSelector) -> Result<String, Failure> {
     match ask(session, Action::Launch(choice)).await? {
-        Outcome::Launched { app, .. } => Ok(app.0),
+        Outcome::Launched(LaunchResult { app, .. }) => Ok(app.0),
         other => panic!("{other:?}"),
     }
 }
@@ -180,7 +180,7 @@ async fn cached_device_info_is_marked_as_cached() {
         async |no_older_than| match ask(&session, Action::DeviceInfo { max_age: no_older_than })
             .await
         {
-            Ok(Outcome::Info { info, earlier, .. }) => (info.model, earlier),
+            Ok(Outcome::Info(InfoResult { info, earlier, .. })) => (info.model, earlier),
             other => panic!("{other:?}"),
         };
     assert_eq!(ask(MINUTE).await, ("Fake 1".into(), false));

@@ -4,7 +4,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 
 use super::*;
-use crate::action::{ListedDevice, SelectionReason};
+use crate::action::{DefaultDevice, HealthResult, ListedDevice, SelectionReason};
 use crate::providers::{VIRTUAL, VirtualPhoneProvider};
 
 /// An adb server that serves only this list, which may change.
@@ -41,7 +41,7 @@ async fn listing<'a>(
 
 async fn any(session: &Session) -> (String, SelectionReason) {
     match ask(session, Action::SelectDefaultDevice).await {
-        Ok(Outcome::DefaultDeviceSelected(listed, why)) => {
+        Ok(Outcome::DefaultDeviceSelected(DefaultDevice { device: listed, reason: why })) => {
             assert!(listed.is_ready(), "{listed:?}");
             (listed.id, why)
         }
@@ -114,7 +114,13 @@ async fn phone_selected_by_address_gets_connected() {
     session.keep("127.0.0.1:9", Fake::new(Vec::new()));
     let done = ask(&session, Action::SelectDefaultDevice).await;
     assert!(
-        matches!(done, Ok(Outcome::DefaultDeviceSelected(_, SelectionReason::AlreadySelected))),
+        matches!(
+            done,
+            Ok(Outcome::DefaultDeviceSelected(DefaultDevice {
+                reason: SelectionReason::AlreadySelected,
+                ..
+            }))
+        ),
         "{done:?}"
     );
 }
@@ -122,7 +128,9 @@ async fn phone_selected_by_address_gets_connected() {
 #[tokio::test]
 async fn health_result_names_its_phone() {
     let session = over(&Fake::new(Vec::new()));
-    let Ok(Outcome::Health(identity, health)) = ask(&session, Action::Health).await else {
+    let Ok(Outcome::Health(HealthResult { identity, health })) =
+        ask(&session, Action::Health).await
+    else {
         panic!()
     };
     assert_eq!((&*identity.id, health.is_well()), ("fake", true));

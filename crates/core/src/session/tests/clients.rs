@@ -3,7 +3,7 @@
 use tokio::time::sleep;
 
 use super::*;
-use crate::action::ListedDevice;
+use crate::action::{HealthResult, ListedDevice};
 use crate::providers::{DeviceProvider, OpenResult};
 
 /// A call of one of several clients.
@@ -36,7 +36,7 @@ async fn choose(session: &Session, client: &str, device: &str) {
 /// The phone that a call of this client without a device uses.
 async fn used(session: &Session, client: &str) -> String {
     match session.perform(&of(client), Action::Health).await {
-        Ok(Outcome::Health(identity, _)) => identity.id,
+        Ok(Outcome::Health(HealthResult { identity, .. })) => identity.id,
         other => panic!("{other:?}"),
     }
 }

@@ -1,7 +1,7 @@
 //! Elements by selector, and swipes from the center.
 
 use super::*;
-use crate::action::{Direction, ElementSelector};
+use crate::action::{Direction, ElementSelector, FoundElements, SwipeResult};
 
 /// A list with two of its three rows visible, and a disabled button below it.
 fn page() -> Vec<Node> {
@@ -34,7 +34,7 @@ fn text(text: &str) -> ElementSelector {
 
 async fn found(session: &Session, criteria: ElementSelector) -> Vec<usize> {
     match ask(session, Action::FindElements(criteria)).await {
-        Ok(Outcome::Elements(_, found)) => found,
+        Ok(Outcome::Elements(FoundElements { nodes: found, .. })) => found,
         other => panic!("{other:?}"),
     }
 }
@@ -63,7 +63,7 @@ async fn match_is_tapped_by_index_and_reports_the_total() {
     let phone = Fake::new(page());
     let session = over(&phone);
     let tap = async |criteria, index| {
-        ask(&session, Action::TapElement(Target::Selector(criteria, index))).await
+        ask(&session, Action::TapElement(Target::Selector { selector: criteria, index })).await
     };
     let Ok(Outcome::Tapped(hit)) = tap(text("save"), 1).await else { panic!() };
     assert_eq!((hit.name(), hit.of, hit.at), ("SAVE TWO", 2, Point { x: 50, y: 70 }));
@@ -97,7 +97,7 @@ async fn swipe_starts_in_the_center_and_stays_on_screen() {
     ] {
         let (from, to) = (Point { x: 50, y: 100 }, Point { x, y });
         let done = swipe(direction, distance).await;
-        let Ok(Outcome::Swiped { from: began, to: ended, screen }) = done else {
+        let Ok(Outcome::Swiped(SwipeResult { from: began, to: ended, screen })) = done else {
             panic!("{done:?}")
         };
         assert_eq!((began, ended, screen.width), (from, to, 100), "{direction:?}");
@@ -140,7 +140,9 @@ async fn swipe_after_a_look_asks_the_phone_nothing() {
     lock(&phone.tree).rotation = 1;
     ask(&session, Action::Press(Key::Home)).await.unwrap();
     ask(&session, Action::LOOK).await.unwrap();
-    let Ok(Outcome::Swiped { from, screen, .. }) = ask(&session, swipe()).await else { panic!() };
+    let Ok(Outcome::Swiped(SwipeResult { from, screen, .. })) = ask(&session, swipe()).await else {
+        panic!()
+    };
     assert_eq!((from, screen), (Point { x: 100, y: 50 }, Size { width: 200, height: 100 }));
     assert_eq!(measured(), 2);
 }

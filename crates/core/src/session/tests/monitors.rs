@@ -22,7 +22,7 @@ async fn start(session: &Session, file: Option<&str>) -> Result<LogMonitor, Fail
 
 async fn stop(session: &Session, id: &str) -> Result<LogMonitor, Failure> {
     match ask(session, Action::StopMonitor(Some(id.into()))).await? {
-        Outcome::Monitor(monitor) => Ok(monitor),
+        Outcome::Monitors(mut all) => Ok(all.remove(0)),
         other => panic!("{other:?}"),
     }
 }

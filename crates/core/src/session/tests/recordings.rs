@@ -18,7 +18,7 @@ async fn stop(session: &Session, id: &str) -> Result<RecordingInfo, Failure> {
     let stop = Action::StopRecording { recording: Some(id.into()), fetch: true };
     let call = Call::with_timeout(Duration::from_secs(20));
     match session.perform(&call, stop).await? {
-        Outcome::Recording(recorded) => Ok(recorded),
+        Outcome::Recordings(mut all) => Ok(all.remove(0)),
         other => panic!("{other:?}"),
     }
 }

@@ -2,12 +2,17 @@
 
 use std::time::Duration;
 
+use async_trait::async_trait;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use thumbwire_device::{DeviceInfo, Health, Identity, Size};
+use thumbwire_device::{DeviceInfo, Size};
 
-use super::{NoArgs, Reply, json_reply, non_empty, unexpected_outcome};
-use crate::action::{Action, ListedDevice, Outcome, SelectionReason};
+use super::{NoArgs, Reply, json_reply, non_empty};
+use crate::action::{
+    Call, Failure, HealthResult, InfoResult, ListedDevice, Perform, SelectionReason, request,
+};
+use crate::toolset::Handler;
+use crate::toolset::tool::{perform_step, read};
 
 /// The arguments of `select_device`.
 #[derive(Deserialize)]
@@ -16,71 +21,83 @@ pub(super) struct SelectDeviceArgs {
 }
 
 /// Clients look for a phone with the status `device`, so one with an address is connected.
-pub(super) fn parse_get_devices(_: &NoArgs) -> Result<Action, String> {
-    Ok(Action::ListDevices { platform: None, connect: true })
+pub(super) fn parse_get_devices(_: &NoArgs) -> Result<request::ListDevices, String> {
+    Ok(request::ListDevices { platform: None, connect: true })
 }
 
-pub(super) fn render_get_devices(_: &NoArgs, outcome: Outcome) -> Reply {
-    let Outcome::Devices(devices) = outcome else { return unexpected_outcome(&outcome) };
+pub(super) fn render_get_devices(_: &NoArgs, devices: Vec<ListedDevice>) -> Reply {
     json_reply(json!({ "success": true, "devices": rows(&devices), "count": devices.len() }))
 }
 
-pub(super) fn parse_select_device(select: &SelectDeviceArgs) -> Result<Vec<Action>, String> {
-    Ok(match non_empty(&select.device_id) {
-        Some(device) => vec![Action::SelectDevice { device, platform: None }, Action::Health],
-        None => vec![Action::SelectDefaultDevice],
-    })
-}
+/// `select_device`.
+pub(super) struct SelectDevice;
 
-pub(super) fn render_select_device(_: &SelectDeviceArgs, outcomes: Vec<Outcome>) -> Reply {
-    match outcomes.as_slice() {
-        [Outcome::DeviceSelected(Identity { id, .. }), Outcome::Health(identity, checks)] => {
-            json_reply(json!({
-                "success": true,
-                "selected_device": id,
-                "state": "device",
-                "health": health(identity, checks),
-            }))
-        }
-        [Outcome::DefaultDeviceSelected(device, why)] => {
-            let reason = match why {
+#[async_trait]
+impl Handler for SelectDevice {
+    async fn handle(
+        &self,
+        arguments: Map<String, Value>,
+        call: &Call,
+        perform: &dyn Perform,
+    ) -> Result<Reply, Failure> {
+        let select: SelectDeviceArgs = read(arguments)?;
+        let Some(device) = non_empty(&select.device_id) else {
+            let selected = perform_step(request::SelectDefaultDevice, call, perform).await?;
+            let reason = match selected.reason {
                 SelectionReason::AlreadySelected => "previous_selection",
                 SelectionReason::FirstPhysical => "first_physical",
                 SelectionReason::FirstEmulator => "first_emulator",
             };
-            json_reply(json!({ "success": true, "selected": row(device), "reason": reason }))
-        }
-        outcomes => unexpected_outcomes(outcomes),
+            let selected = row(&selected.device);
+            return Ok(json_reply(
+                json!({ "success": true, "selected": selected, "reason": reason }),
+            ));
+        };
+        let selecting = request::SelectDevice { device, platform: None };
+        let identity = perform_step(selecting, call, perform).await?;
+        let checked = perform_step(request::Health, call, perform).await?;
+        Ok(json_reply(json!({
+            "success": true,
+            "selected_device": identity.id,
+            "state": "device",
+            "health": health(&checked),
+        })))
     }
 }
 
-pub(super) fn parse_get_device_info(_: &NoArgs) -> Result<Vec<Action>, String> {
-    Ok(vec![Action::DeviceInfo { max_age: Duration::ZERO }, Action::Health])
-}
+/// `get_device_info`.
+pub(super) struct GetDeviceInfo;
 
-pub(super) fn render_get_device_info(_: &NoArgs, outcomes: Vec<Outcome>) -> Reply {
-    let [Outcome::Info { identity, info, .. }, Outcome::Health(_, checks)] = outcomes.as_slice()
-    else {
-        return unexpected_outcomes(&outcomes);
-    };
-    json_reply(json!({
-        "success": true,
-        "device_info": {
-            "device_id": identity.id,
-            "model": info.model,
-            "manufacturer": info.manufacturer,
-            "android_version": info.os_version,
-            "api_level": info.api_level.map(|level| level.to_string()).unwrap_or_default(),
-            "serial": info.serial,
-        },
-        "screen_size": {
+#[async_trait]
+impl Handler for GetDeviceInfo {
+    async fn handle(
+        &self,
+        _: Map<String, Value>,
+        call: &Call,
+        perform: &dyn Perform,
+    ) -> Result<Reply, Failure> {
+        let asking = request::DeviceInfo { max_age: Duration::ZERO };
+        let InfoResult { identity, info, .. } = perform_step(asking, call, perform).await?;
+        let checked = perform_step(request::Health, call, perform).await?;
+        Ok(json_reply(json!({
             "success": true,
-            "width": info.screen.width,
-            "height": info.screen.height,
-            "raw_output": window_size(info),
-        },
-        "health": health(identity, checks),
-    }))
+            "device_info": {
+                "device_id": identity.id,
+                "model": info.model,
+                "manufacturer": info.manufacturer,
+                "android_version": info.os_version,
+                "api_level": info.api_level.map(|level| level.to_string()).unwrap_or_default(),
+                "serial": info.serial,
+            },
+            "screen_size": {
+                "success": true,
+                "width": info.screen.width,
+                "height": info.screen.height,
+                "raw_output": window_size(&info),
+            },
+            "health": health(&checked),
+        })))
+    }
 }
 
 /// The rows of a device list.
@@ -111,7 +128,7 @@ fn row(device: &ListedDevice) -> Value {
     row.into()
 }
 
-fn health(identity: &Identity, health: &Health) -> Value {
+fn health(HealthResult { identity, health }: &HealthResult) -> Value {
     let checks = health.checks.iter().map(|check| {
         let out = json!({ "passed": check.passed, "details": check.details });
         (check.name.to_owned(), out)
@@ -124,7 +141,8 @@ fn health(identity: &Identity, health: &Health) -> Value {
     })
 }
 
-/// The output of `wm size` (AOSP, WindowManagerShellCommand): the physical size, and the override if there is one.
+/// The output of `wm size` (AOSP, WindowManagerShellCommand): the physical size, and the override
+/// if there is one.
 fn window_size(info: &DeviceInfo) -> String {
     let size = |Size { width, height }| format!("{width}x{height}");
     let physical = format!("Physical size: {}", size(info.panel.size));
@@ -132,8 +150,4 @@ fn window_size(info: &DeviceInfo) -> String {
         Some(set) => format!("{physical}\nOverride size: {}", size(set)),
         None => physical,
     }
-}
-
-fn unexpected_outcomes(outcomes: &[Outcome]) -> Reply {
-    unexpected_outcome(outcomes.last().unwrap_or(&Outcome::Done))
 }

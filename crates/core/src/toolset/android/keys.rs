@@ -5,8 +5,8 @@ use serde_json::json;
 use thumbwire_base::truncate;
 use thumbwire_device::{Key, KeyCode};
 
-use super::{LONGEST_NAME, Reply, json_reply, unexpected_outcome};
-use crate::action::{Action, Outcome, Readback, TextInput, TypeResult};
+use super::{LONGEST_NAME, Reply, json_reply};
+use crate::action::{Readback, TextInput, TypeResult, request};
 
 /// The arguments of `input_text`.
 #[derive(Deserialize)]
@@ -22,8 +22,8 @@ pub(super) struct PressKeyArgs {
     keycode: String,
 }
 
-pub(super) fn parse_input_text(text: &InputTextArgs) -> Result<Action, String> {
-    Ok(Action::Type(TextInput {
+pub(super) fn parse_input_text(text: &InputTextArgs) -> Result<request::Type, String> {
+    Ok(request::Type(TextInput {
         text: text.text.clone(),
         into: None,
         clear: text.clear_existing.unwrap_or(false),
@@ -31,10 +31,8 @@ pub(super) fn parse_input_text(text: &InputTextArgs) -> Result<Action, String> {
     }))
 }
 
-pub(super) fn render_input_text(text: &InputTextArgs, outcome: Outcome) -> Reply {
-    let Outcome::Typed(TypeResult { field, .. }) = outcome else {
-        return unexpected_outcome(&outcome);
-    };
+pub(super) fn render_input_text(text: &InputTextArgs, result: TypeResult) -> Reply {
+    let TypeResult { field, .. } = result;
     let submitted = text.submit.unwrap_or(false);
     let details = "Text input successful";
     json_reply(json!({
@@ -52,7 +50,7 @@ pub(super) fn render_input_text(text: &InputTextArgs, outcome: Outcome) -> Reply
 /// The original server's limit for key numbers. Keys above it have names.
 const HIGHEST: u16 = 300;
 
-pub(super) fn parse_press_key(press: &PressKeyArgs) -> Result<Action, String> {
+pub(super) fn parse_press_key(press: &PressKeyArgs) -> Result<request::Press, String> {
     let given = press.keycode.trim();
     if is_number(given) {
         let number = given.parse().ok().filter(|number| *number <= HIGHEST);
@@ -62,14 +60,14 @@ pub(super) fn parse_press_key(press: &PressKeyArgs) -> Result<Action, String> {
                 truncate(given, LONGEST_NAME)
             )
         };
-        return Ok(Action::Press(Key::Android(KeyCode(number.ok_or_else(outside)?))));
+        return Ok(request::Press(Key::Android(KeyCode(number.ok_or_else(outside)?))));
     }
     let code = KeyCode::from_name(given);
     let unknown = || format!("Unknown Android keycode: {}", truncate(given, LONGEST_NAME));
-    Ok(Action::Press(Key::Android(code.ok_or_else(unknown)?)))
+    Ok(request::Press(Key::Android(code.ok_or_else(unknown)?)))
 }
 
-pub(super) fn render_press_key(press: &PressKeyArgs, _: Outcome) -> Reply {
+pub(super) fn render_press_key(press: &PressKeyArgs, _: ()) -> Reply {
     let given = press.keycode.trim();
     // A number stays a number, as in the original server's replies.
     let name = match KeyCode::from_name(given) {

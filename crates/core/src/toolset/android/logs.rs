@@ -4,8 +4,8 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use thumbwire_device::{LogEntry, LogFilter, Priority};
 
-use super::{NoArgs, Reply, json_reply, non_empty, rounded, unexpected_outcome};
-use crate::action::{Action, LogMonitor, Outcome};
+use super::{NoArgs, Reply, json_reply, non_empty, rounded};
+use crate::action::{LogMonitor, request};
 
 /// The maximum number of entries per call.
 const MOST: u64 = 5000;
@@ -48,16 +48,15 @@ fn default_lines() -> u64 {
     100
 }
 
-pub(super) fn parse_get_logcat(logcat: &GetLogcatArgs) -> Result<Action, String> {
-    Ok(Action::ReadLog {
+pub(super) fn parse_get_logcat(logcat: &GetLogcatArgs) -> Result<request::ReadLog, String> {
+    Ok(request::ReadLog {
         filter: filter(&logcat.tag_filter, &logcat.priority)?,
         max: logcat.max_lines.min(MOST) as usize,
         clear: logcat.clear_first.unwrap_or(false),
     })
 }
 
-pub(super) fn render_get_logcat(logcat: &GetLogcatArgs, outcome: Outcome) -> Reply {
-    let Outcome::Log(entries) = outcome else { return unexpected_outcome(&outcome) };
+pub(super) fn render_get_logcat(logcat: &GetLogcatArgs, entries: Vec<LogEntry>) -> Reply {
     let mut reply = json!({
         "success": true,
         "action": "get_logcat",
@@ -76,13 +75,17 @@ pub(super) fn render_get_logcat(logcat: &GetLogcatArgs, outcome: Outcome) -> Rep
     json_reply(reply)
 }
 
-pub(super) fn parse_start_log_monitoring(start: &StartLogMonitoringArgs) -> Result<Action, String> {
+pub(super) fn parse_start_log_monitoring(
+    start: &StartLogMonitoringArgs,
+) -> Result<request::StartMonitor, String> {
     let filter = filter(&start.tag_filter, &start.priority)?;
-    Ok(Action::StartMonitor { filter, file: non_empty(&start.output_file) })
+    Ok(request::StartMonitor { filter, file: non_empty(&start.output_file) })
 }
 
-pub(super) fn render_start_log_monitoring(_: &StartLogMonitoringArgs, outcome: Outcome) -> Reply {
-    let Outcome::Monitor(monitor) = outcome else { return unexpected_outcome(&outcome) };
+pub(super) fn render_start_log_monitoring(
+    _: &StartLogMonitoringArgs,
+    monitor: LogMonitor,
+) -> Reply {
     json_reply(json!({
         "success": true,
         "action": "start_log_monitoring",
@@ -95,29 +98,32 @@ pub(super) fn render_start_log_monitoring(_: &StartLogMonitoringArgs, outcome: O
     }))
 }
 
-pub(super) fn parse_stop_log_monitoring(stop: &StopLogMonitoringArgs) -> Result<Action, String> {
-    Ok(Action::StopMonitor(non_empty(&stop.monitor_id)))
+pub(super) fn parse_stop_log_monitoring(
+    stop: &StopLogMonitoringArgs,
+) -> Result<request::StopMonitor, String> {
+    Ok(request::StopMonitor(non_empty(&stop.monitor_id)))
 }
 
-pub(super) fn render_stop_log_monitoring(_: &StopLogMonitoringArgs, outcome: Outcome) -> Reply {
-    match outcome {
-        Outcome::Monitor(monitor) => json_reply(ended(&monitor)),
-        Outcome::Monitors(all) => json_reply(json!({
+pub(super) fn render_stop_log_monitoring(
+    stop: &StopLogMonitoringArgs,
+    monitors: Vec<LogMonitor>,
+) -> Reply {
+    match monitors.as_slice() {
+        [monitor] if non_empty(&stop.monitor_id).is_some() => json_reply(ended(monitor)),
+        all => json_reply(json!({
             "success": true,
             "action": "stop_all_monitoring",
             "monitors_stopped": all.len(),
             "results": all.iter().map(ended).collect::<Vec<_>>(),
         })),
-        outcome => unexpected_outcome(&outcome),
     }
 }
 
-pub(super) fn parse_list_active_monitors(_: &NoArgs) -> Result<Action, String> {
-    Ok(Action::ListMonitors)
+pub(super) fn parse_list_active_monitors(_: &NoArgs) -> Result<request::ListMonitors, String> {
+    Ok(request::ListMonitors)
 }
 
-pub(super) fn render_list_active_monitors(_: &NoArgs, outcome: Outcome) -> Reply {
-    let Outcome::Monitors(all) = outcome else { return unexpected_outcome(&outcome) };
+pub(super) fn render_list_active_monitors(_: &NoArgs, all: Vec<LogMonitor>) -> Reply {
     let row = |monitor: &LogMonitor| {
         let out = json!({
             "monitor_id": monitor.id,

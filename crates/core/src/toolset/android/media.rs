@@ -7,8 +7,8 @@ use serde_json::{Map, Value, json};
 use thumbwire_base::truncate;
 use thumbwire_device::Size;
 
-use super::{LONGEST_NAME, NoArgs, Reply, json_reply, non_empty, rounded, unexpected_outcome};
-use crate::action::{Action, FetchResult, Outcome, RecordingInfo};
+use super::{LONGEST_NAME, NoArgs, Reply, json_reply, non_empty, rounded};
+use crate::action::{FetchResult, RecordingInfo, SavedScreenshot, request};
 
 /// The arguments of `take_screenshot`.
 #[derive(Deserialize)]
@@ -39,13 +39,14 @@ fn default_time_limit() -> u64 {
     180
 }
 
-pub(super) fn parse_take_screenshot(picture: &TakeScreenshotArgs) -> Result<Action, String> {
+pub(super) fn parse_take_screenshot(
+    picture: &TakeScreenshotArgs,
+) -> Result<request::SaveScreenshot, String> {
     let name = non_empty(&picture.filename);
-    Ok(Action::SaveScreenshot { name, fetch: picture.pull_to_local.unwrap_or(true) })
+    Ok(request::SaveScreenshot { name, fetch: picture.pull_to_local.unwrap_or(true) })
 }
 
-pub(super) fn render_take_screenshot(_: &TakeScreenshotArgs, outcome: Outcome) -> Reply {
-    let Outcome::ScreenshotSaved(saved) = outcome else { return unexpected_outcome(&outcome) };
+pub(super) fn render_take_screenshot(_: &TakeScreenshotArgs, saved: SavedScreenshot) -> Reply {
     let mut reply = object(json!({
         "success": true,
         "action": "screenshot",
@@ -59,8 +60,8 @@ pub(super) fn render_take_screenshot(_: &TakeScreenshotArgs, outcome: Outcome) -
 
 pub(super) fn parse_start_screen_recording(
     start: &StartScreenRecordingArgs,
-) -> Result<Action, String> {
-    Ok(Action::StartRecording {
+) -> Result<request::StartRecording, String> {
+    Ok(request::StartRecording {
         name: non_empty(&start.filename),
         lasting: Duration::from_secs(start.time_limit),
         bit_rate: non_empty(&start.bit_rate).map(|rate| bit_rate(&rate)).transpose()?,
@@ -70,9 +71,8 @@ pub(super) fn parse_start_screen_recording(
 
 pub(super) fn render_start_screen_recording(
     start: &StartScreenRecordingArgs,
-    outcome: Outcome,
+    recording: RecordingInfo,
 ) -> Reply {
-    let Outcome::Recording(recording) = outcome else { return unexpected_outcome(&outcome) };
     let mut reply = object(json!({
         "success": true,
         "action": "start_recording",
@@ -90,30 +90,31 @@ pub(super) fn render_start_screen_recording(
 
 pub(super) fn parse_stop_screen_recording(
     stop: &StopScreenRecordingArgs,
-) -> Result<Action, String> {
+) -> Result<request::StopRecording, String> {
     let recording = non_empty(&stop.recording_id);
-    Ok(Action::StopRecording { recording, fetch: stop.pull_to_local.unwrap_or(true) })
+    Ok(request::StopRecording { recording, fetch: stop.pull_to_local.unwrap_or(true) })
 }
 
-pub(super) fn render_stop_screen_recording(_: &StopScreenRecordingArgs, outcome: Outcome) -> Reply {
-    match outcome {
-        Outcome::Recording(recording) => json_reply(ended(&recording)),
-        Outcome::Recordings(all) => json_reply(json!({
+pub(super) fn render_stop_screen_recording(
+    stop: &StopScreenRecordingArgs,
+    recordings: Vec<RecordingInfo>,
+) -> Reply {
+    match recordings.as_slice() {
+        [recording] if non_empty(&stop.recording_id).is_some() => json_reply(ended(recording)),
+        all => json_reply(json!({
             "success": true,
             "action": "stop_all_recordings",
             "recordings_stopped": all.iter().filter(|one| one.unstopped.is_none()).count(),
             "results": all.iter().map(ended).collect::<Vec<_>>(),
         })),
-        outcome => unexpected_outcome(&outcome),
     }
 }
 
-pub(super) fn parse_list_active_recordings(_: &NoArgs) -> Result<Action, String> {
-    Ok(Action::ListRecordings)
+pub(super) fn parse_list_active_recordings(_: &NoArgs) -> Result<request::ListRecordings, String> {
+    Ok(request::ListRecordings)
 }
 
-pub(super) fn render_list_active_recordings(_: &NoArgs, outcome: Outcome) -> Reply {
-    let Outcome::Recordings(all) = outcome else { return unexpected_outcome(&outcome) };
+pub(super) fn render_list_active_recordings(_: &NoArgs, all: Vec<RecordingInfo>) -> Reply {
     let rows = all.iter().map(|recording| {
         let mut row = object(json!({
             "recording_id": recording.id,

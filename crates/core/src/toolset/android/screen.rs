@@ -1,5 +1,6 @@
 //! Tools that read the screen.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -8,8 +9,8 @@ use thumbwire_base::visible::visible_xml;
 use thumbwire_device::TreeDetail;
 
 use super::elements::ElementJson;
-use super::{NoArgs, Reply, json_reply, non_empty, unexpected_outcome};
-use crate::action::{Action, ElementSelector, Outcome, SnapshotOptions};
+use super::{NoArgs, Reply, json_reply, non_empty};
+use crate::action::{ElementSelector, FoundElements, SnapshotOptions, request};
 use crate::snapshot::Snapshot;
 
 /// The arguments of `get_ui_layout`.
@@ -31,13 +32,12 @@ pub(super) struct FindElementsArgs {
     exact_match: Option<bool>,
 }
 
-pub(super) fn parse_get_ui_layout(layout: &GetUiLayoutArgs) -> Result<Action, String> {
+pub(super) fn parse_get_ui_layout(layout: &GetUiLayoutArgs) -> Result<request::Snapshot, String> {
     let compressed = layout.compressed.unwrap_or(true);
     Ok(now(if compressed { TreeDetail::Compressed } else { TreeDetail::Full }))
 }
 
-pub(super) fn render_get_ui_layout(layout: &GetUiLayoutArgs, outcome: Outcome) -> Reply {
-    let Outcome::Snapshot(look) = outcome else { return unexpected_outcome(&outcome) };
+pub(super) fn render_get_ui_layout(layout: &GetUiLayoutArgs, look: Arc<Snapshot>) -> Reply {
     let elements = ElementJson::of(&look);
     let all = layout.include_invisible.unwrap_or(false);
     let shown = |&node: &usize| all || elements.displayed(node);
@@ -52,13 +52,13 @@ pub(super) fn render_get_ui_layout(layout: &GetUiLayoutArgs, outcome: Outcome) -
     }))
 }
 
-pub(super) fn parse_list_screen_elements(_: &NoArgs) -> Result<Action, String> {
+pub(super) fn parse_list_screen_elements(_: &NoArgs) -> Result<request::Snapshot, String> {
     Ok(now(TreeDetail::Compressed))
 }
 
-/// The elements with text or input, as the newer tool of the original server lists them: flags only if set.
-pub(super) fn render_list_screen_elements(_: &NoArgs, outcome: Outcome) -> Reply {
-    let Outcome::Snapshot(look) = outcome else { return unexpected_outcome(&outcome) };
+/// The elements with text or input, as the newer tool of the original server lists them: flags only
+/// if set.
+pub(super) fn render_list_screen_elements(_: &NoArgs, look: Arc<Snapshot>) -> Reply {
     let elements = ElementJson::of(&look);
     let displayed = (0..look.tree.nodes.len()).filter(|&node| elements.displayed(node));
     let scanned: Vec<usize> = displayed.collect();
@@ -71,7 +71,9 @@ pub(super) fn render_list_screen_elements(_: &NoArgs, outcome: Outcome) -> Reply
     }))
 }
 
-pub(super) fn parse_find_elements(find: &FindElementsArgs) -> Result<Action, String> {
+pub(super) fn parse_find_elements(
+    find: &FindElementsArgs,
+) -> Result<request::FindElements, String> {
     let criteria = ElementSelector {
         text: non_empty(&find.text),
         id: non_empty(&find.resource_id),
@@ -86,11 +88,11 @@ pub(super) fn parse_find_elements(find: &FindElementsArgs) -> Result<Action, Str
         let which = "text, resource_id, content_desc, class_name";
         return Err(format!("At least one search criterion ({which}) must be provided"));
     }
-    Ok(Action::FindElements(criteria))
+    Ok(request::FindElements(criteria))
 }
 
-pub(super) fn render_find_elements(find: &FindElementsArgs, outcome: Outcome) -> Reply {
-    let Outcome::Elements(look, nodes) = outcome else { return unexpected_outcome(&outcome) };
+pub(super) fn render_find_elements(find: &FindElementsArgs, result: FoundElements) -> Reply {
+    let FoundElements { snapshot: look, nodes } = result;
     let elements = ElementJson::of(&look);
     json_reply(json!({
         "success": true,
@@ -108,8 +110,8 @@ pub(super) fn render_find_elements(find: &FindElementsArgs, outcome: Outcome) ->
     }))
 }
 
-fn now(detail: TreeDetail) -> Action {
-    Action::Snapshot(SnapshotOptions { detail, max_age: Duration::ZERO })
+fn now(detail: TreeDetail) -> request::Snapshot {
+    request::Snapshot(SnapshotOptions { detail, max_age: Duration::ZERO })
 }
 
 /// `None` if the element is of no use: it has no size, or neither text nor input.

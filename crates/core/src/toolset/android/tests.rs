@@ -1,4 +1,5 @@
-//! Each row by itself: the actions for its arguments, and the replies to outcomes and failures. No phone is involved.
+//! Each row by itself: the actions for its arguments, and the replies to outcomes and failures. No
+//! phone is involved.
 
 mod kept;
 mod refusals;
@@ -17,8 +18,9 @@ use thumbwire_device::{
 use super::super::{Content, Reply};
 use super::toolset;
 use crate::action::{
-    Action, Call, Cause, DeviceKind, Direction, ElementSelector, Failure, ListedDevice, Outcome,
-    Perform, Readback, SelectionReason, SnapshotOptions, TapResult, Target, TextInput, TypeResult,
+    Action, Call, Cause, DefaultDevice, DeviceKind, Direction, ElementSelector, Failure,
+    FoundElements, HealthResult, ListedDevice, Outcome, Perform, Readback, SelectionReason,
+    SnapshotOptions, SwipeResult, TapResult, Target, TextInput, TypeResult,
 };
 use crate::snapshot::Snapshot;
 
@@ -43,10 +45,10 @@ async fn call(
     answers: Vec<Result<Outcome, Failure>>,
 ) -> (Vec<Action>, Reply) {
     let fake = Fake { answers: Mutex::new(answers), asked: Mutex::default() };
-    let surface = toolset();
-    let tool = surface.tool(tool).unwrap();
+    let toolset = toolset();
+    let tool = toolset.tool(tool).unwrap();
     let arguments = arguments.as_object().cloned().unwrap();
-    let reply = surface.answer(tool, arguments, Call::with_timeout(tool.budget), &fake).await;
+    let reply = toolset.answer(tool, arguments, Call::with_timeout(tool.budget), &fake).await;
     let asked = fake.asked.into_inner().unwrap();
     (asked.into_iter().map(|(_, action)| action).collect(), reply)
 }
@@ -59,7 +61,8 @@ fn value(reply: &Reply) -> Value {
     read
 }
 
-/// Checks the action of a call. Clients of the original server nest everything under `params`, some as text.
+/// Checks the action of a call. Clients of the original server nest everything under `params`, some
+/// as text.
 async fn asks(tool: &str, arguments: Value, expected: Action) {
     let nested = json!({ "params": arguments });
     let as_text = json!({ "params": arguments.to_string() });
@@ -151,8 +154,10 @@ async fn device_rows_have_the_reference_keys_first() {
     let devices = Outcome::Devices(vec![listed("R58M", "device")]);
     let out = json!({ "success": true, "devices": [row], "count": 1 });
     tells("get_devices", json!({}), devices, out).await;
-    let chosen =
-        Outcome::DefaultDeviceSelected(listed("R58M", "device"), SelectionReason::FirstPhysical);
+    let chosen = Outcome::DefaultDeviceSelected(DefaultDevice {
+        device: listed("R58M", "device"),
+        reason: SelectionReason::FirstPhysical,
+    });
     let out = json!({ "success": true, "selected": row, "reason": "first_physical" });
     tells("select_device", json!({}), chosen, out).await;
     let virtual_phone = ListedDevice { properties: Vec::new(), ..listed("virtual", "device") };
@@ -161,7 +166,10 @@ async fn device_rows_have_the_reference_keys_first() {
     tells(
         "select_device",
         json!({}),
-        Outcome::DefaultDeviceSelected(virtual_phone, SelectionReason::AlreadySelected),
+        Outcome::DefaultDeviceSelected(DefaultDevice {
+            device: virtual_phone,
+            reason: SelectionReason::AlreadySelected,
+        }),
         out,
     )
     .await;
@@ -177,8 +185,10 @@ async fn select_device_works_with_and_without_an_id() {
     let health = Health {
         checks: vec![Check { name: "connectivity", passed: true, details: "connected".into() }],
     };
-    let answers =
-        vec![Ok(Outcome::DeviceSelected(identity())), Ok(Outcome::Health(identity(), health))];
+    let answers = vec![
+        Ok(Outcome::DeviceSelected(identity())),
+        Ok(Outcome::Health(HealthResult { identity: identity(), health })),
+    ];
     let (asked, reply) = call("select_device", json!({ "device_id": "R58M" }), answers).await;
     let chosen = Action::SelectDevice { device: "R58M".into(), platform: None };
     assert_eq!(asked, [chosen, Action::Health]);
@@ -256,14 +266,14 @@ async fn find_elements_passes_and_repeats_its_criteria() {
             "clickable_only": false, "enabled_only": true, "exact_match": false,
         },
     });
-    let found = Outcome::Elements(look(), vec![1]);
+    let found = Outcome::Elements(FoundElements { snapshot: look(), nodes: vec![1] });
     tells("find_elements", json!({ "text": "welcome" }), found, out).await;
 }
 
 #[tokio::test]
 async fn tap_element_taps_the_match_at_the_index() {
     let criteria = ElementSelector { text: Some("Welcome".into()), ..ElementSelector::default() };
-    let tap = |index| Action::TapElement(Target::Selector(criteria.clone(), index));
+    let tap = |index| Action::TapElement(Target::Selector { selector: criteria.clone(), index });
     asks("tap_element", json!({ "text": "Welcome" }), tap(0)).await;
     asks("tap_element", json!({ "text": "Welcome", "index": 2 }), tap(2)).await;
     let hit = TapResult { at: Point { x: 540, y: 168 }, snapshot: look(), node: 1, of: 2 };
@@ -308,8 +318,11 @@ async fn taps_and_swipes_become_gestures() {
     let far = json!({ "direction": " LEFT ", "distance": 3000, "duration_ms": 10_000 });
     asks("swipe_direction", far, towards(Direction::Left, Some(3000), 10_000)).await;
     let screen = Size { width: 1080, height: 2400 };
-    let swiped =
-        Outcome::Swiped { from: Point { x: 540, y: 1200 }, to: Point { x: 540, y: 840 }, screen };
+    let swiped = Outcome::Swiped(SwipeResult {
+        from: Point { x: 540, y: 1200 },
+        to: Point { x: 540, y: 840 },
+        screen,
+    });
     let out = json!({
         "success": true,
         "action": "swipe",

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use thumbwire_device::{Gesture, Point};
 
 use super::elements::ElementJson;
-use super::{Reply, json_reply, non_empty, unexpected_outcome};
-use crate::action::{Action, Direction, ElementSelector, Outcome, Target};
+use super::{Reply, json_reply, non_empty};
+use crate::action::{Direction, ElementSelector, SwipeResult, TapResult, Target, request};
 
 /// The arguments of `tap_screen`.
 #[derive(Deserialize)]
@@ -53,11 +53,11 @@ fn default_swipe_duration() -> u64 {
     300
 }
 
-pub(super) fn parse_tap_screen(tap: &TapScreenArgs) -> Result<Action, String> {
-    Ok(Action::Touch(Gesture::Tap { at: Point { x: tap.x, y: tap.y } }))
+pub(super) fn parse_tap_screen(tap: &TapScreenArgs) -> Result<request::Touch, String> {
+    Ok(request::Touch(Gesture::Tap { at: Point { x: tap.x, y: tap.y } }))
 }
 
-pub(super) fn render_tap_screen(tap: &TapScreenArgs, _: Outcome) -> Reply {
+pub(super) fn render_tap_screen(tap: &TapScreenArgs, _: ()) -> Reply {
     json_reply(json!({
         "success": true,
         "action": "tap",
@@ -66,7 +66,7 @@ pub(super) fn render_tap_screen(tap: &TapScreenArgs, _: Outcome) -> Reply {
     }))
 }
 
-pub(super) fn parse_tap_element(tap: &TapElementArgs) -> Result<Action, String> {
+pub(super) fn parse_tap_element(tap: &TapElementArgs) -> Result<request::TapElement, String> {
     let criteria = ElementSelector {
         text: non_empty(&tap.text),
         id: non_empty(&tap.resource_id),
@@ -80,11 +80,10 @@ pub(super) fn parse_tap_element(tap: &TapElementArgs) -> Result<Action, String> 
         let which = "text, resource_id, content_desc";
         return Err(format!("At least one selector ({which}) must be provided"));
     }
-    Ok(Action::TapElement(Target::Selector(criteria, tap.index.unwrap_or(0))))
+    Ok(request::TapElement(Target::Selector { selector: criteria, index: tap.index.unwrap_or(0) }))
 }
 
-pub(super) fn render_tap_element(tap: &TapElementArgs, outcome: Outcome) -> Reply {
-    let Outcome::Tapped(hit) = outcome else { return unexpected_outcome(&outcome) };
+pub(super) fn render_tap_element(tap: &TapElementArgs, hit: TapResult) -> Reply {
     json_reply(json!({
         "success": true,
         "action": "tap",
@@ -96,15 +95,15 @@ pub(super) fn render_tap_element(tap: &TapElementArgs, outcome: Outcome) -> Repl
     }))
 }
 
-pub(super) fn parse_swipe_screen(swipe: &SwipeScreenArgs) -> Result<Action, String> {
-    Ok(Action::Touch(Gesture::Swipe {
+pub(super) fn parse_swipe_screen(swipe: &SwipeScreenArgs) -> Result<request::Touch, String> {
+    Ok(request::Touch(Gesture::Swipe {
         from: Point { x: swipe.start_x, y: swipe.start_y },
         to: Point { x: swipe.end_x, y: swipe.end_y },
         lasting: Duration::from_millis(swipe.duration_ms),
     }))
 }
 
-pub(super) fn render_swipe_screen(swipe: &SwipeScreenArgs, _: Outcome) -> Reply {
+pub(super) fn render_swipe_screen(swipe: &SwipeScreenArgs, _: ()) -> Reply {
     json_reply(json!({
         "success": true,
         "action": "swipe",
@@ -115,15 +114,15 @@ pub(super) fn render_swipe_screen(swipe: &SwipeScreenArgs, _: Outcome) -> Reply 
     }))
 }
 
-pub(super) fn parse_swipe_direction(swipe: &SwipeDirectionArgs) -> Result<Action, String> {
+pub(super) fn parse_swipe_direction(swipe: &SwipeDirectionArgs) -> Result<request::Swipe, String> {
     let direction = Direction::from_name(&swipe.direction)
         .ok_or_else(|| format!("unknown direction {:?}", swipe.direction))?;
     let lasting = Duration::from_millis(swipe.duration_ms);
-    Ok(Action::Swipe { direction, distance: swipe.distance, lasting })
+    Ok(request::Swipe { direction, distance: swipe.distance, lasting })
 }
 
-pub(super) fn render_swipe_direction(swipe: &SwipeDirectionArgs, outcome: Outcome) -> Reply {
-    let Outcome::Swiped { from, to, screen } = outcome else { return unexpected_outcome(&outcome) };
+pub(super) fn render_swipe_direction(swipe: &SwipeDirectionArgs, result: SwipeResult) -> Reply {
+    let SwipeResult { from, to, screen } = result;
     json_reply(json!({
         "success": true,
         "action": "swipe",

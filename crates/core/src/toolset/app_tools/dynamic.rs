@@ -1,8 +1,9 @@
-//! The present tools of apps: queried from the phones, cached while a phone does not answer, polled while someone
-//! listens.
+//! The present tools of apps: queried from the phones, cached while a phone does not answer, polled
+//! while someone listens.
 //!
-//! A list never blocks on a phone: each is queried in its own task, which continues when nobody waits any more, and
-//! until then the phone's last list is used. Nothing depends on what a client did before.
+//! A list never blocks on a phone: each is queried in its own task, which continues when nobody
+//! waits any more, and until then the phone's last list is used. Nothing depends on what a client
+//! did before.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -18,7 +19,9 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use super::offers::{Offer, Offers, offers};
 use super::{DynamicTools, reply};
-use crate::action::{Action, Call, Catalog, Cause, Failure, Outcome, Perform};
+use crate::action::{
+    Call, Catalog, Cause, Failure, InfoResult, Perform, TypedPerform as _, request,
+};
 use crate::event::{Event, EventSink};
 use crate::toolset::{Handler, Reply, Tool, ToolEffect};
 
@@ -80,8 +83,8 @@ struct Phone {
 }
 
 impl AppToolSource {
-    /// The tools of these phones' apps. Queries go through `perform`; calls go through their caller's `Perform`, so
-    /// that a trace has the calls but not the queries.
+    /// The tools of these phones' apps. Queries go through `perform`; calls go through their
+    /// caller's `Perform`, so that a trace has the calls but not the queries.
     pub fn new(perform: Arc<dyn Perform>, which: DeviceFilter) -> Self {
         let (version, _) = watch::channel(0);
         let devices = Notify::new();
@@ -89,8 +92,8 @@ impl AppToolSource {
         Self { shared: Arc::new(shared) }
     }
 
-    /// A sink that triggers a scan as soon as a phone connects or disconnects, while someone waits for changes. Without it,
-    /// phones are scanned from time to time.
+    /// A sink that triggers a scan as soon as a phone connects or disconnects, while someone waits
+    /// for changes. Without it, phones are scanned from time to time.
     pub fn device_events(&self) -> impl EventSink + use<> {
         DeviceListener(Arc::downgrade(&self.shared))
     }
@@ -193,14 +196,13 @@ impl Shared {
         self.compare();
     }
 
-    /// The ready phones; the last ones if listing fails. Includes only attached phones, not those that are listed
-    /// because a caller named their address.
+    /// The ready phones; the last ones if listing fails. Includes only attached phones, not those
+    /// that are listed because a caller named their address.
     async fn ready(&self, not: &[String], until: Instant) -> Vec<String> {
         let call = Call::with_timeout(PATIENCE);
-        let listing =
-            self.perform.perform(&call, Action::ListDevices { platform: None, connect: false });
-        match timeout_at(until, listing).await {
-            Ok(Ok(Outcome::Devices(devices))) => {
+        let listing = request::ListDevices { platform: None, connect: false };
+        match timeout_at(until, self.perform.request(&call, listing)).await {
+            Ok(Ok(devices)) => {
                 let counts = devices.into_iter().filter(|phone| {
                     phone.is_ready() && !phone.properties.is_empty() && !not.contains(&phone.id)
                 });
@@ -244,8 +246,8 @@ impl Shared {
 
     async fn ask_now(&self, id: &str) {
         let call = Call::with_timeout(LOOK).on(Some(id.to_owned()));
-        let action = Action::ListAppTools { max_age: Duration::ZERO };
-        let done = timeout(LOOK, self.perform.perform(&call, action)).await;
+        let listing = request::ListAppTools { max_age: Duration::ZERO };
+        let done = timeout(LOOK, self.perform.request(&call, listing)).await;
         let asked = Some(Instant::now());
         let out = |reason: String| {
             self.with(id, |phone| {
@@ -259,7 +261,7 @@ impl Shared {
             });
         };
         match done {
-            Ok(Ok(Outcome::AppTools(catalog))) => self.with(id, |phone| {
+            Ok(Ok(catalog)) => self.with(id, |phone| {
                 let turn = Arc::clone(&phone.turn);
                 *phone = Phone { catalog: Some(catalog), asked, turn, ..Phone::default() };
             }),
@@ -269,7 +271,6 @@ impl Shared {
                 self.with(id, |phone| (phone.asked, phone.slow) = (asked, false));
             }
             Ok(Err(failure)) => out(failure.cause.to_string()),
-            Ok(Ok(odd)) => out(format!("unexpected outcome: {odd:?}")),
             Err(_) => out(format!("no answer within {} s", LOOK.as_secs())),
         }
     }
@@ -334,19 +335,14 @@ impl Handler for AppToolHandler {
         perform: &dyn Perform,
     ) -> Result<Reply, Failure> {
         let call = call.clone().on(Some(self.phone(call, perform).await?));
-        let action = Action::CallAppTool(self.offer.call(arguments));
-        match perform.perform(&call, action).await? {
-            Outcome::AppToolResult(answered) => Ok(reply::answered(answered)),
-            odd => {
-                let output = format!("unexpected outcome: {odd:?}");
-                Err(Cause::DeviceError { text: output }.into())
-            }
-        }
+        let calling = request::CallAppTool(self.offer.call(arguments));
+        perform.request(&call, calling).await.map(reply::answered)
     }
 }
 
 impl AppToolHandler {
-    /// The phone for a call: the named one, else the only one with the tool, else the selected one if it has the tool.
+    /// The phone for a call: the named one, else the only one with the tool, else the selected one
+    /// if it has the tool.
     async fn phone(&self, call: &Call, perform: &dyn Perform) -> Result<String, Failure> {
         let having = &self.offer.phones;
         if let Some(named) = &call.device {
@@ -365,9 +361,9 @@ impl AppToolHandler {
         if let [only] = &having[..] {
             return Ok(only.clone());
         }
-        let chosen = Action::DeviceInfo { max_age: Duration::from_secs(3600) };
-        match perform.perform(call, chosen).await {
-            Ok(Outcome::Info { identity, .. }) if having.contains(&identity.id) => Ok(identity.id),
+        let chosen = request::DeviceInfo { max_age: Duration::from_secs(3600) };
+        match perform.request(call, chosen).await {
+            Ok(InfoResult { identity, .. }) if having.contains(&identity.id) => Ok(identity.id),
             _ => {
                 let reason = format!(
                     "several phones offer this tool: {}; pass one of them as `device`",

@@ -1,14 +1,16 @@
 //! Tools of apps for clients with a fixed tool list: listed page by page, called by name.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::apps::app_id;
-use super::{Reply, non_empty, unexpected_outcome};
+use super::{Reply, non_empty};
 use crate::action::{
-    Action, AppTool, AppToolCall, AppToolFinding, AppTools, Outcome, Parameter, TrustStatus,
+    AppTool, AppToolCall, AppToolFinding, AppToolResult, AppTools, Catalog, Parameter, TrustStatus,
+    request,
 };
 use crate::toolset::app_tools::{answered, sanitize};
 
@@ -17,7 +19,8 @@ const LONGEST_NAME: usize = 120;
 const LONGEST_SENTENCE: usize = 300;
 /// The maximum size of a page in bytes; it has at least one row.
 const PAGE: usize = 16_000;
-/// The maximum number of findings per app, of values per tool, and the maximum size of a tool's own schema in bytes.
+/// The maximum number of findings per app, of values per tool, and the maximum size of a tool's own
+/// schema in bytes.
 const MOST_COMPLAINTS: usize = 10;
 const MOST_VALUES: usize = 32;
 const LARGEST_SCHEMA: usize = 4_000;
@@ -28,13 +31,12 @@ pub(super) struct ListAppToolsArgs {
     offset: Option<usize>,
 }
 
-pub(super) fn parse_list_app_tools(_: &ListAppToolsArgs) -> Result<Action, String> {
-    Ok(Action::ListAppTools { max_age: Duration::ZERO })
+pub(super) fn parse_list_app_tools(_: &ListAppToolsArgs) -> Result<request::ListAppTools, String> {
+    Ok(request::ListAppTools { max_age: Duration::ZERO })
 }
 
 /// A row is a tool; an app without tools counts as one row.
-pub(super) fn render_list_app_tools(wanted: &ListAppToolsArgs, outcome: Outcome) -> Reply {
-    let Outcome::AppTools(catalog) = outcome else { return unexpected_outcome(&outcome) };
+pub(super) fn render_list_app_tools(wanted: &ListAppToolsArgs, catalog: Arc<Catalog>) -> Reply {
     let app = non_empty(wanted.bundle_id.as_ref());
     let is_wanted =
         |tools: &&std::sync::Arc<AppTools>| app.as_ref().is_none_or(|app| tools.app.0 == *app);
@@ -154,12 +156,14 @@ pub(super) struct CallAppToolArgs {
     send_only: Option<bool>,
 }
 
-pub(super) fn parse_call_app_tool(called: &CallAppToolArgs) -> Result<Action, String> {
+pub(super) fn parse_call_app_tool(
+    called: &CallAppToolArgs,
+) -> Result<request::CallAppTool, String> {
     let app = called.bundle_id.trim();
     if app.is_empty() || called.tool.is_empty() {
         return Err("`bundle_id` and `tool` are required; mobile_list_app_tools lists them".into());
     }
-    Ok(Action::CallAppTool(AppToolCall {
+    Ok(request::CallAppTool(AppToolCall {
         app: app_id(app)?,
         service: non_empty(called.service.as_ref()),
         tool: called.tool.clone(),
@@ -168,11 +172,8 @@ pub(super) fn parse_call_app_tool(called: &CallAppToolArgs) -> Result<Action, St
     }))
 }
 
-pub(super) fn render_call_app_tool(_: &CallAppToolArgs, outcome: Outcome) -> Reply {
-    match outcome {
-        Outcome::AppToolResult(told) => answered(told),
-        other => unexpected_outcome(&other),
-    }
+pub(super) fn render_call_app_tool(_: &CallAppToolArgs, result: AppToolResult) -> Reply {
+    answered(result)
 }
 
 #[cfg(test)]

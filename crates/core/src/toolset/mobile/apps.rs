@@ -4,28 +4,27 @@ use serde::Deserialize;
 use serde_json::json;
 use thumbwire_device::{App, AppId, Foreground, Front};
 
-use super::{NoArgs, Reply, success, unexpected_outcome};
-use crate::action::{Action, AppFilter, AppSelector, Label, Outcome};
+use super::{NoArgs, Reply, success};
+use crate::action::{AppFilter, AppSelector, Label, LabelledApps, LaunchResult, request};
 
 #[derive(Deserialize)]
 pub(super) struct ListAppsArgs {
     app_type: Option<String>,
 }
 
-pub(super) fn parse_list_apps(wanted: &ListAppsArgs) -> Result<Action, String> {
+pub(super) fn parse_list_apps(wanted: &ListAppsArgs) -> Result<request::ListLabelledApps, String> {
     let which = match wanted.app_type.as_deref() {
         Some("all") => AppFilter::All,
         Some("system") => AppFilter::System,
         _ => AppFilter::User,
     };
-    Ok(Action::ListLabelledApps { which })
+    Ok(request::ListLabelledApps { which })
 }
 
-/// Labels are the apps' own words; ids cannot be chosen freely. Apps that the launcher does not show have none.
-pub(super) fn render_list_apps(_: &ListAppsArgs, outcome: Outcome) -> Reply {
-    let Outcome::LabelledApps { apps, has_labels, is_complete } = outcome else {
-        return unexpected_outcome(&outcome);
-    };
+/// Labels are the apps' own words; ids cannot be chosen freely. Apps that the launcher does not
+/// show have none.
+pub(super) fn render_list_apps(_: &ListAppsArgs, result: LabelledApps) -> Reply {
+    let LabelledApps { apps, has_labels, is_complete } = result;
     let row = |(app, label): &(App, Option<Label>)| {
         let mut row = json!({ "bundle_id": app.id.0 });
         if let Some(text) = label.as_ref().and_then(Label::text) {
@@ -91,25 +90,23 @@ pub(super) fn app_id(id: &str) -> Result<AppId, String> {
     AppId::parse(id.trim()).map_err(|error| error.to_string())
 }
 
-pub(super) fn parse_launch_app(named: &AppArgs) -> Result<Action, String> {
+pub(super) fn parse_launch_app(named: &AppArgs) -> Result<request::Launch, String> {
     let name = named.bundle_id.trim();
     match may_be_id(name) {
-        false if !name.is_empty() => Ok(Action::Launch(AppSelector::Named(name.to_owned()))),
-        _ => named.app().map(|app| Action::Launch(AppSelector::Id(app))),
+        false if !name.is_empty() => Ok(request::Launch(AppSelector::Named(name.to_owned()))),
+        _ => named.app().map(|app| request::Launch(AppSelector::Id(app))),
     }
 }
 
-/// Whether this can be an id: words with dots between them. Otherwise it is a name: `Maps`, `K-9 Mail`. Only the platform's
-/// own app has an id without a dot.
+/// Whether this can be an id: words with dots between them. Otherwise it is a name: `Maps`, `K-9
+/// Mail`. Only the platform's own app has an id without a dot.
 fn may_be_id(name: &str) -> bool {
     let is_in_ids = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-');
     name == "android" || name.contains('.') && name.chars().all(is_in_ids)
 }
 
-pub(super) fn render_launch_app(_: &AppArgs, outcome: Outcome) -> Reply {
-    let Outcome::Launched { app, locked, .. } = outcome else {
-        return unexpected_outcome(&outcome);
-    };
+pub(super) fn render_launch_app(_: &AppArgs, result: LaunchResult) -> Reply {
+    let LaunchResult { app, locked, .. } = result;
     let done = match locked {
         Some(state) => format!("Launched {app}, but {state}\nNext: mobile_unlock"),
         None => format!("Launched {app}"),
@@ -117,11 +114,11 @@ pub(super) fn render_launch_app(_: &AppArgs, outcome: Outcome) -> Reply {
     success(done, json!({ "bundle_id": app.0 }))
 }
 
-pub(super) fn parse_clear_app(named: &AppArgs) -> Result<Action, String> {
-    named.app().map(Action::ClearData)
+pub(super) fn parse_clear_app(named: &AppArgs) -> Result<request::ClearData, String> {
+    named.app().map(request::ClearData)
 }
 
-pub(super) fn render_clear_app(named: &AppArgs, _: Outcome) -> Reply {
+pub(super) fn render_clear_app(named: &AppArgs, _: ()) -> Reply {
     let app = named.bundle_id.trim();
     success(format!("Stopped {app} and cleared its data"), json!({ "bundle_id": app }))
 }
@@ -144,15 +141,17 @@ impl PermissionArgs {
     }
 }
 
-pub(super) fn parse_set_permission(asked: &PermissionArgs) -> Result<Action, String> {
+pub(super) fn parse_set_permission(
+    asked: &PermissionArgs,
+) -> Result<request::SetPermission, String> {
     let app = AppArgs { bundle_id: asked.bundle_id.clone() }.app()?;
     if asked.permission.trim().is_empty() {
         return Err("`permission` must not be empty".into());
     }
-    Ok(Action::SetPermission { app, permission: asked.permission(), granted: asked.granted })
+    Ok(request::SetPermission { app, permission: asked.permission(), granted: asked.granted })
 }
 
-pub(super) fn render_set_permission(asked: &PermissionArgs, _: Outcome) -> Reply {
+pub(super) fn render_set_permission(asked: &PermissionArgs, _: ()) -> Reply {
     let verb = if asked.granted { "Granted" } else { "Revoked" };
     Reply::text(format!("{verb} {} for {}", asked.permission(), asked.bundle_id.trim()))
 }
@@ -162,36 +161,35 @@ pub(super) struct OpenUrlArgs {
     url: String,
 }
 
-pub(super) fn parse_open_url(asked: &OpenUrlArgs) -> Result<Action, String> {
+pub(super) fn parse_open_url(asked: &OpenUrlArgs) -> Result<request::OpenUrl, String> {
     match asked.url.trim() {
         "" => Err("`url` must not be empty".into()),
-        url => Ok(Action::OpenUrl(url.into())),
+        url => Ok(request::OpenUrl(url.into())),
     }
 }
 
-pub(super) fn render_open_url(_: &OpenUrlArgs, outcome: Outcome) -> Reply {
-    let Outcome::Launched { app, .. } = outcome else { return unexpected_outcome(&outcome) };
+pub(super) fn render_open_url(_: &OpenUrlArgs, result: LaunchResult) -> Reply {
+    let LaunchResult { app, .. } = result;
     match &*app.0 {
         "" => success("Opened".into(), json!({ "bundle_id": null })),
         app => success(format!("Opened in {app}"), json!({ "bundle_id": app })),
     }
 }
 
-pub(super) fn parse_close_app(named: &AppArgs) -> Result<Action, String> {
-    named.app().map(Action::Stop)
+pub(super) fn parse_close_app(named: &AppArgs) -> Result<request::Stop, String> {
+    named.app().map(request::Stop)
 }
 
-pub(super) fn render_close_app(named: &AppArgs, _: Outcome) -> Reply {
+pub(super) fn render_close_app(named: &AppArgs, _: ()) -> Reply {
     let id = named.bundle_id.trim();
     success(format!("Closed {id}"), json!({ "bundle_id": id }))
 }
 
-pub(super) fn parse_get_current_app(_: &NoArgs) -> Result<Action, String> {
-    Ok(Action::CurrentApp)
+pub(super) fn parse_get_current_app(_: &NoArgs) -> Result<request::CurrentApp, String> {
+    Ok(request::CurrentApp)
 }
 
-pub(super) fn render_get_current_app(_: &NoArgs, outcome: Outcome) -> Reply {
-    let Outcome::Foreground(front) = outcome else { return unexpected_outcome(&outcome) };
+pub(super) fn render_get_current_app(_: &NoArgs, front: Front) -> Reply {
     let mut reply = json!({ "bundle_id": null, "activity": null });
     match &front {
         Front::App(Foreground { app, screen }) => {
@@ -206,12 +204,11 @@ pub(super) fn render_get_current_app(_: &NoArgs, outcome: Outcome) -> Reply {
     Reply::json(reply)
 }
 
-pub(super) fn parse_unlock(_: &NoArgs) -> Result<Action, String> {
-    Ok(Action::Unlock)
+pub(super) fn parse_unlock(_: &NoArgs) -> Result<request::Unlock, String> {
+    Ok(request::Unlock)
 }
 
-pub(super) fn render_unlock(_: &NoArgs, outcome: Outcome) -> Reply {
-    let Outcome::Foreground(front) = outcome else { return unexpected_outcome(&outcome) };
+pub(super) fn render_unlock(_: &NoArgs, front: Front) -> Reply {
     success(format!("Unlocked; in front: {front}"), json!({ "in_front": front.to_string() }))
 }
 

@@ -4,8 +4,8 @@ use serde::Deserialize;
 use serde_json::json;
 use thumbwire_base::truncate;
 
-use super::{NoArgs, Reply, success, unexpected_outcome};
-use crate::action::{Action, Outcome};
+use super::{NoArgs, Reply, success};
+use crate::action::request;
 
 /// The maximum number of characters of a text in a reply: a model pays for them.
 const LONGEST: usize = 20_000;
@@ -16,13 +16,12 @@ pub(super) struct SetClipboardArgs {
     text: String,
 }
 
-pub(super) fn parse_get_clipboard(_: &NoArgs) -> Result<Action, String> {
-    Ok(Action::ReadClipboard)
+pub(super) fn parse_get_clipboard(_: &NoArgs) -> Result<request::ReadClipboard, String> {
+    Ok(request::ReadClipboard)
 }
 
 /// The text is in quotes, as JSON: an app or a person has put it there.
-pub(super) fn render_get_clipboard(_: &NoArgs, outcome: Outcome) -> Reply {
-    let Outcome::Clipboard(text) = outcome else { return unexpected_outcome(&outcome) };
+pub(super) fn render_get_clipboard(_: &NoArgs, text: Option<String>) -> Reply {
     let mut reply = json!({ "text": text.as_ref().map(|text| truncate(text, LONGEST)) });
     let count = text.map_or(0, |text| text.chars().count());
     if count > LONGEST {
@@ -31,11 +30,13 @@ pub(super) fn render_get_clipboard(_: &NoArgs, outcome: Outcome) -> Reply {
     Reply::json(reply)
 }
 
-pub(super) fn parse_set_clipboard(asked: &SetClipboardArgs) -> Result<Action, String> {
-    Ok(Action::SetClipboard(asked.text.clone()))
+pub(super) fn parse_set_clipboard(
+    asked: &SetClipboardArgs,
+) -> Result<request::SetClipboard, String> {
+    Ok(request::SetClipboard(asked.text.clone()))
 }
 
-pub(super) fn render_set_clipboard(asked: &SetClipboardArgs, _: Outcome) -> Reply {
+pub(super) fn render_set_clipboard(asked: &SetClipboardArgs, _: ()) -> Reply {
     let count = asked.text.chars().count();
     success(format!("Set the clipboard to {count} characters"), json!({}))
 }
@@ -44,8 +45,8 @@ pub(super) fn render_set_clipboard(asked: &SetClipboardArgs, _: Outcome) -> Repl
 mod tests {
     use super::*;
 
-    fn text(outcome: Outcome) -> String {
-        render_get_clipboard(&NoArgs {}, outcome).to_json()["content"][0]["text"]
+    fn text(clipboard: Option<String>) -> String {
+        render_get_clipboard(&NoArgs {}, clipboard).to_json()["content"][0]["text"]
             .as_str()
             .unwrap()
             .to_owned()
@@ -53,13 +54,13 @@ mod tests {
 
     #[test]
     fn empty_clipboard_is_null() {
-        assert_eq!(text(Outcome::Clipboard(None)), r#"{"text":null}"#);
-        assert_eq!(text(Outcome::Clipboard(Some(String::new()))), r#"{"text":""}"#);
+        assert_eq!(text(None), r#"{"text":null}"#);
+        assert_eq!(text(Some(String::new())), r#"{"text":""}"#);
     }
 
     #[test]
     fn long_text_is_cut() {
-        let said = text(Outcome::Clipboard(Some("é".repeat(100_000))));
+        let said = text(Some("é".repeat(100_000)));
         assert!(said.chars().count() < LONGEST + 200);
         assert!(said.contains("cut; it has 100000 characters"));
     }

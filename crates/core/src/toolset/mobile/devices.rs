@@ -6,8 +6,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use thumbwire_device::{Identity, Platform};
 
-use super::{NoArgs, Reply, unexpected_outcome};
-use crate::action::{Action, ListedDevice, Outcome};
+use super::{NoArgs, Reply};
+use crate::action::{InfoResult, ListedDevice, request};
 
 #[derive(Deserialize)]
 pub(super) struct UseDeviceArgs {
@@ -16,19 +16,17 @@ pub(super) struct UseDeviceArgs {
     platform: Option<String>,
 }
 
-pub(super) fn parse_use_device(chosen: &UseDeviceArgs) -> Result<Action, String> {
+pub(super) fn parse_use_device(chosen: &UseDeviceArgs) -> Result<request::SelectDevice, String> {
     let UseDeviceArgs { device_id, platform } = chosen;
     if device_id.trim().is_empty() {
         return Err("`device_id` must not be empty".into());
     }
     let platform = platform.as_deref().and_then(one_platform);
-    Ok(Action::SelectDevice { device: device_id.clone(), platform })
+    Ok(request::SelectDevice { device: device_id.clone(), platform })
 }
 
-pub(super) fn render_use_device(_: &UseDeviceArgs, outcome: Outcome) -> Reply {
-    let Outcome::DeviceSelected(Identity { id, platform, model }) = outcome else {
-        return unexpected_outcome(&outcome);
-    };
+pub(super) fn render_use_device(_: &UseDeviceArgs, result: Identity) -> Reply {
+    let Identity { id, platform, model } = result;
     Reply::json(json!({ "device_id": id, "platform": platform.name(), "name": model }))
 }
 
@@ -37,9 +35,9 @@ pub(super) struct ListDevicesArgs {
     platform: Option<String>,
 }
 
-pub(super) fn parse_list_devices(wanted: &ListDevicesArgs) -> Result<Action, String> {
+pub(super) fn parse_list_devices(wanted: &ListDevicesArgs) -> Result<request::ListDevices, String> {
     let platform = wanted.platform.as_deref().and_then(one_platform);
-    Ok(Action::ListDevices { platform, connect: false })
+    Ok(request::ListDevices { platform, connect: false })
 }
 
 /// The platform with this name; `None` for `all`.
@@ -47,8 +45,7 @@ fn one_platform(name: &str) -> Option<Platform> {
     [Platform::Android, Platform::Ios].into_iter().find(|platform| platform.name() == name)
 }
 
-pub(super) fn render_devices(_: &ListDevicesArgs, outcome: Outcome) -> Reply {
-    let Outcome::Devices(devices) = outcome else { return unexpected_outcome(&outcome) };
+pub(super) fn render_devices(_: &ListDevicesArgs, devices: Vec<ListedDevice>) -> Reply {
     Reply::json(json!({ "devices": devices.iter().map(listed).collect::<Vec<_>>() }))
 }
 
@@ -66,12 +63,12 @@ pub fn listed(device: &ListedDevice) -> Value {
     row
 }
 
-pub(super) fn parse_get_device_info(_: &NoArgs) -> Result<Action, String> {
-    Ok(Action::DeviceInfo { max_age: Duration::ZERO })
+pub(super) fn parse_get_device_info(_: &NoArgs) -> Result<request::DeviceInfo, String> {
+    Ok(request::DeviceInfo { max_age: Duration::ZERO })
 }
 
-pub(super) fn render_get_device_info(_: &NoArgs, outcome: Outcome) -> Reply {
-    let Outcome::Info { identity, info, .. } = outcome else { return unexpected_outcome(&outcome) };
+pub(super) fn render_get_device_info(_: &NoArgs, result: InfoResult) -> Reply {
+    let InfoResult { identity, info, .. } = result;
     let battery = info
         .battery
         .map(|battery| json!({ "percent": battery.percent, "charging": battery.charging }));

@@ -9,8 +9,8 @@ use thumbwire_device::{LogEntry, LogFilter, Priority};
 use thumbwire_mobile_mcp::sanitize::sanitize;
 
 use super::apps::app_id;
-use super::{Reply, non_empty, unexpected_outcome};
-use crate::action::{Action, Outcome, Since};
+use super::{Reply, non_empty};
+use crate::action::{CrashList, Since, request};
 use crate::crash::Crash;
 
 /// The maximum number of entries, and of bytes of each: a model pays for them.
@@ -25,7 +25,7 @@ pub(super) struct LogsArgs {
     max: Option<usize>,
 }
 
-pub(super) fn parse_logs(logs: &LogsArgs) -> Result<Action, String> {
+pub(super) fn parse_logs(logs: &LogsArgs) -> Result<request::ReadLog, String> {
     let priority = match logs.priority.as_deref() {
         Some("verbose") => Priority::Verbose,
         Some("debug") => Priority::Debug,
@@ -36,11 +36,10 @@ pub(super) fn parse_logs(logs: &LogsArgs) -> Result<Action, String> {
         Some(other) => return Err(format!("unknown priority {:?}", truncate(other, 40))),
     };
     let filter = LogFilter { tag: non_empty(logs.tag.as_ref()), priority };
-    Ok(Action::ReadLog { filter, max: logs.max.unwrap_or(50).clamp(1, MOST), clear: false })
+    Ok(request::ReadLog { filter, max: logs.max.unwrap_or(50).clamp(1, MOST), clear: false })
 }
 
-pub(super) fn render_logs(_: &LogsArgs, outcome: Outcome) -> Reply {
-    let Outcome::Log(entries) = outcome else { return unexpected_outcome(&outcome) };
+pub(super) fn render_logs(_: &LogsArgs, entries: Vec<LogEntry>) -> Reply {
     if entries.is_empty() {
         return Reply::text("The log has no such entries");
     }
@@ -48,7 +47,8 @@ pub(super) fn render_logs(_: &LogsArgs, outcome: Outcome) -> Reply {
     Reply::text(lines.join("\n"))
 }
 
-/// An entry on one line: time, priority, tag, and the message in quotes. Apps write what they like into the log.
+/// An entry on one line: time, priority, tag, and the message in quotes. Apps write what they like
+/// into the log.
 fn line(entry: &LogEntry) -> String {
     let LogEntry { time, priority, tag, message, .. } = entry;
     let tag = name(tag.trim());
@@ -71,7 +71,7 @@ pub(super) struct CrashesArgs {
     bundle_id: Option<String>,
 }
 
-pub(super) fn parse_crashes(asked: &CrashesArgs) -> Result<Action, String> {
+pub(super) fn parse_crashes(asked: &CrashesArgs) -> Result<request::ReadCrashes, String> {
     let since = match (non_empty(asked.since.as_ref()), asked.seconds_ago) {
         (Some(_), Some(_)) => return Err("give `since` or `seconds_ago`, not both".into()),
         (Some(time), None) => Since::Time(time),
@@ -81,12 +81,12 @@ pub(super) fn parse_crashes(asked: &CrashesArgs) -> Result<Action, String> {
         (None, None) => Since::Ago(BACK),
     };
     let app = non_empty(asked.bundle_id.as_ref()).map(|id| app_id(&id)).transpose()?;
-    Ok(Action::ReadCrashes { since, app })
+    Ok(request::ReadCrashes { since, app })
 }
 
 /// A crash begins at the start of a line; what the app wrote about it is in quotes.
-pub(super) fn render_crashes(_: &CrashesArgs, outcome: Outcome) -> Reply {
-    let Outcome::Crashes { crashes, now } = outcome else { return unexpected_outcome(&outcome) };
+pub(super) fn render_crashes(_: &CrashesArgs, result: CrashList) -> Reply {
+    let CrashList { crashes, now } = result;
     let mut text: String = crashes.iter().map(report).collect();
     if crashes.is_empty() {
         text = "No crashes in the log\n".into();

@@ -6,8 +6,8 @@ use thumbwire_base::truncate;
 use thumbwire_device::Notification;
 use thumbwire_mobile_mcp::sanitize::sanitize;
 
-use super::{Reply, unexpected_outcome};
-use crate::action::{Action, Outcome};
+use super::Reply;
+use crate::action::request;
 
 /// The maximum number of notifications, and of characters of their texts: a model pays for them.
 const MOST: usize = 50;
@@ -21,12 +21,13 @@ pub(super) struct NotificationsArgs {
     max: Option<usize>,
 }
 
-pub(super) fn parse_list_notifications(asked: &NotificationsArgs) -> Result<Action, String> {
-    Ok(Action::ListNotifications { max: asked.max.unwrap_or(20).clamp(1, MOST) })
+pub(super) fn parse_list_notifications(
+    asked: &NotificationsArgs,
+) -> Result<request::ListNotifications, String> {
+    Ok(request::ListNotifications { max: asked.max.unwrap_or(20).clamp(1, MOST) })
 }
 
-pub(super) fn render_list_notifications(_: &NotificationsArgs, outcome: Outcome) -> Reply {
-    let Outcome::Notifications(all) = outcome else { return unexpected_outcome(&outcome) };
+pub(super) fn render_list_notifications(_: &NotificationsArgs, all: Vec<Notification>) -> Reply {
     Reply::json(json!({ "notifications": all.iter().map(row).collect::<Vec<_>>() }))
 }
 

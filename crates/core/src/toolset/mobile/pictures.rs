@@ -1,11 +1,14 @@
 //! Tools that read the screen: tree and screenshots, and the note beside a black screenshot.
 
 use serde::Deserialize;
+use std::sync::Arc;
 use thumbwire_base::visible::name;
 use thumbwire_device::{BlackReason, Format, FormatPreference, Screenshot};
 
-use super::{NoArgs, TreeForm, tree_xml, unexpected_outcome};
-use crate::action::{Action, Observation, Observe, Outcome, ScreenshotOptions};
+use super::{NoArgs, TreeForm, tree_xml};
+use crate::action::{
+    Observation, Observe, ScreenshotAndSnapshot, ScreenshotOptions, SnapshotOptions, request,
+};
 use crate::snapshot::{OutlineDetail, Snapshot, outline};
 use crate::toolset::observation::unchanged;
 use crate::toolset::{Content, Reply};
@@ -13,32 +16,33 @@ use crate::toolset::{Content, Reply};
 /// The maximum size of a screenshot in the Mobile MCP server specification: 2 MB.
 const MOST_BYTES: usize = 2_000_000;
 
-pub(super) fn parse_get_accessibility_tree(_: &NoArgs) -> Result<Action, String> {
-    Ok(Action::LOOK)
+pub(super) fn parse_get_accessibility_tree(_: &NoArgs) -> Result<request::Snapshot, String> {
+    Ok(request::Snapshot(SnapshotOptions::default()))
 }
 
 /// The same for a client that is told what changes: one that has seen this screen is told so.
-pub(super) fn parse_look_again(_: &NoArgs) -> Result<Action, String> {
-    Ok(Action::Observe(Observe::Now))
+pub(super) fn parse_look_again(_: &NoArgs) -> Result<request::Observe, String> {
+    Ok(request::Observe(Observe::Now))
 }
 
-pub(super) fn render_accessibility_list(_: &NoArgs, outcome: Outcome) -> Reply {
-    let look = match outcome {
-        Outcome::Observed(seen) if seen.unchanged => return Reply::text(unchanged(&seen)),
-        Outcome::Observed(Observation { now, .. }) | Outcome::Snapshot(now) => now,
-        outcome => return unexpected_outcome(&outcome),
-    };
-    Reply::text(outline(&look, OutlineDetail::Compact))
+pub(super) fn render_look_again(_: &NoArgs, seen: Observation) -> Reply {
+    match seen.unchanged {
+        true => Reply::text(unchanged(&seen)),
+        false => Reply::text(outline(&seen.now, OutlineDetail::Compact)),
+    }
 }
 
-pub(super) fn render_accessibility_xml(_: &NoArgs, outcome: Outcome) -> Reply {
-    let Outcome::Snapshot(look) = outcome else { return unexpected_outcome(&outcome) };
+pub(super) fn render_accessibility_list(_: &NoArgs, snapshot: Arc<Snapshot>) -> Reply {
+    Reply::text(outline(&snapshot, OutlineDetail::Compact))
+}
+
+pub(super) fn render_accessibility_xml(_: &NoArgs, look: Arc<Snapshot>) -> Reply {
     Reply::text(tree_xml::xml(&look))
 }
 
 /// The specification's tool has no arguments: the operator chooses the format.
-pub(super) fn take_screenshot(format: FormatPreference) -> Result<Action, String> {
-    Ok(Action::Screenshot(shape(format)))
+pub(super) fn take_screenshot(format: FormatPreference) -> Result<request::Screenshot, String> {
+    Ok(request::Screenshot(shape(format)))
 }
 
 #[derive(Deserialize)]
@@ -60,14 +64,14 @@ enum SnapshotDetail {
 pub(super) fn parse_snapshot(
     snapshot: &SnapshotArgs,
     format: FormatPreference,
-) -> Result<Action, String> {
+) -> Result<request::ScreenshotAndSnapshot, String> {
     let format = match &snapshot.format {
         None => format,
         Some(name) => FormatPreference::Only(
             Format::from_name(name).ok_or_else(|| format!("unknown image format {name:?}"))?,
         ),
     };
-    Ok(Action::ScreenshotAndSnapshot(shape(format)))
+    Ok(request::ScreenshotAndSnapshot(shape(format)))
 }
 
 fn shape(format: FormatPreference) -> ScreenshotOptions {
@@ -75,10 +79,8 @@ fn shape(format: FormatPreference) -> ScreenshotOptions {
 }
 
 /// The reply of `mobile_take_screenshot`.
-pub(super) fn render_take_screenshot(_: &NoArgs, outcome: Outcome) -> Reply {
-    let Outcome::Screenshot(Screenshot { image, blank, .. }) = outcome else {
-        return unexpected_outcome(&outcome);
-    };
+pub(super) fn render_take_screenshot(_: &NoArgs, result: Screenshot) -> Reply {
+    let Screenshot { image, blank, .. } = result;
     let text = blank.map(|blank| {
         black_reason(&blank, "use mobile_get_accessibility_tree; its elements can still be tapped")
     });
@@ -86,19 +88,18 @@ pub(super) fn render_take_screenshot(_: &NoArgs, outcome: Outcome) -> Reply {
     Reply::parts([Content::Image(image)].into_iter().chain(text).collect())
 }
 
-pub(super) fn render_snapshot_list(asked: &SnapshotArgs, outcome: Outcome) -> Reply {
-    render_snapshot(TreeForm::List, asked, outcome)
+pub(super) fn render_snapshot_list(asked: &SnapshotArgs, result: ScreenshotAndSnapshot) -> Reply {
+    render_snapshot(TreeForm::List, asked, result)
 }
 
-pub(super) fn render_snapshot_xml(asked: &SnapshotArgs, outcome: Outcome) -> Reply {
-    render_snapshot(TreeForm::Xml, asked, outcome)
+pub(super) fn render_snapshot_xml(asked: &SnapshotArgs, result: ScreenshotAndSnapshot) -> Reply {
+    render_snapshot(TreeForm::Xml, asked, result)
 }
 
 /// The reply of `mobile_snapshot`: the tree first, since it explains the screenshot.
-fn render_snapshot(form: TreeForm, asked: &SnapshotArgs, outcome: Outcome) -> Reply {
-    let Outcome::ScreenshotAndSnapshot(Screenshot { image, blank, .. }, look) = outcome else {
-        return unexpected_outcome(&outcome);
-    };
+fn render_snapshot(form: TreeForm, asked: &SnapshotArgs, result: ScreenshotAndSnapshot) -> Reply {
+    let ScreenshotAndSnapshot { screenshot: Screenshot { image, blank, .. }, snapshot: look } =
+        result;
     let text =
         blank.map(|blank| black_reason(&blank, "use the tree; its elements can still be tapped"));
     let parts = [Content::Text(tree(form, asked.detail, &look)), Content::Image(image)];

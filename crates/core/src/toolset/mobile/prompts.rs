@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-use crate::action::{Action, AppFilter, Call, Outcome, Perform};
+use crate::action::{AppFilter, Call, Failure, Perform, TypedPerform as _, request};
 use crate::toolset::Content;
 use crate::toolset::prompts::{CompleteArgument, Prompt, PromptArgument};
 
@@ -98,19 +98,22 @@ impl CompleteArgument for Completion {
         call: &Call,
         perform: &dyn Perform,
     ) -> Vec<String> {
-        let action = match argument {
-            "device" => Action::ListDevices { platform: None, connect: false },
+        let ids: Result<Vec<String>, Failure> = match argument {
+            "device" => {
+                let listing = request::ListDevices { platform: None, connect: false };
+                let devices = perform.request(call, listing).await;
+                devices.map(|devices| devices.into_iter().map(|device| device.id).collect())
+            }
             "bundle_id" => {
-                Action::ListApps { which: AppFilter::All, containing: String::new(), max_age: AGE }
+                let (which, containing) = (AppFilter::All, String::new());
+                let listing = request::ListApps { which, containing, max_age: AGE };
+                let apps = perform.request(call, listing).await;
+                apps.map(|apps| apps.into_iter().map(|app| app.id.0).collect())
             }
             _ => return Vec::new(),
         };
-        let ids: Vec<String> = match perform.perform(call, action).await {
-            Ok(Outcome::Devices(devices)) => devices.into_iter().map(|device| device.id).collect(),
-            Ok(Outcome::Apps(apps)) => apps.into_iter().map(|app| app.id.0).collect(),
-            // A completion that fails completes nothing.
-            _ => return Vec::new(),
-        };
+        // A completion that fails completes nothing.
+        let ids = ids.unwrap_or_default();
         let prefix = prefix.trim().to_lowercase();
         let (mut first, mut others) = (Vec::new(), Vec::new());
         for id in ids.into_iter().filter(|id| id.to_lowercase().contains(&prefix)) {

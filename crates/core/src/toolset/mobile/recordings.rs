@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-use super::{Reply, non_empty, unexpected_outcome};
-use crate::action::{Action, Outcome, RecordingInfo};
+use super::{Reply, non_empty};
+use crate::action::{RecordingInfo, request};
 
 /// The limit of `screenrecord` itself, in seconds.
 const LONGEST: f64 = 180.0;
@@ -22,36 +22,31 @@ pub(super) struct StopArgs {
     recording: Option<String>,
 }
 
-pub(super) fn parse_start(start: &StartArgs) -> Result<Action, String> {
+pub(super) fn parse_start(start: &StartArgs) -> Result<request::StartRecording, String> {
     let seconds = start.seconds.unwrap_or(LONGEST);
     if !(1.0..=LONGEST).contains(&seconds) {
         return Err(format!("`seconds` is {seconds}; it must be 1 to {LONGEST}"));
     }
     let lasting = Duration::from_secs_f64(seconds.floor());
-    Ok(Action::StartRecording { name: None, lasting, bit_rate: None, size: None })
+    Ok(request::StartRecording { name: None, lasting, bit_rate: None, size: None })
 }
 
-pub(super) fn render_start(_: &StartArgs, outcome: Outcome) -> Reply {
-    let Outcome::Recording(recording) = outcome else { return unexpected_outcome(&outcome) };
+pub(super) fn render_start(_: &StartArgs, recording: RecordingInfo) -> Reply {
     let RecordingInfo { id, lasting, .. } = &recording;
     let text = format!("Recording {id} has started and lasts at most {} s", lasting.as_secs());
     Reply::text(with_warnings(text, &recording))
 }
 
-pub(super) fn parse_stop(stop: &StopArgs) -> Result<Action, String> {
-    Ok(Action::StopRecording { recording: non_empty(stop.recording.as_ref()), fetch: true })
+pub(super) fn parse_stop(stop: &StopArgs) -> Result<request::StopRecording, String> {
+    Ok(request::StopRecording { recording: non_empty(stop.recording.as_ref()), fetch: true })
 }
 
-pub(super) fn render_stop(_: &StopArgs, outcome: Outcome) -> Reply {
-    match outcome {
-        Outcome::Recording(recording) => Reply::text(stopped(&recording)),
-        Outcome::Recordings(all) if all.is_empty() => Reply::text("Nothing is being recorded"),
-        Outcome::Recordings(all) => {
-            let lines: Vec<String> = all.iter().map(stopped).collect();
-            Reply::text(lines.join("\n"))
-        }
-        outcome => unexpected_outcome(&outcome),
+pub(super) fn render_stop(_: &StopArgs, recordings: Vec<RecordingInfo>) -> Reply {
+    if recordings.is_empty() {
+        return Reply::text("Nothing is being recorded");
     }
+    let lines: Vec<String> = recordings.iter().map(stopped).collect();
+    Reply::text(lines.join("\n"))
 }
 
 fn stopped(recording: &RecordingInfo) -> String {

@@ -1,4 +1,5 @@
-//! What clients can read without a tool: the screen of each phone, and the files of their own calls.
+//! What clients can read without a tool: the screen of each phone, and the files of their own
+//! calls.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::Path;
@@ -10,7 +11,9 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_perc
 use thumbwire_device::{FormatPreference, TreeDetail};
 
 use super::{NoArgs, pictures};
-use crate::action::{Action, Call, ClientId, ListedDevice, Outcome, Perform, SnapshotOptions};
+use crate::action::{
+    Call, ClientId, ListedDevice, Perform, SnapshotOptions, TypedPerform as _, request,
+};
 use crate::kept_files::{KeptFile, KeptFiles, ReadError};
 use crate::toolset::resources::{
     ResourceContents, ResourceData, ResourceError, ResourceInfo, ResourceProvider, ResourceTemplate,
@@ -48,11 +51,8 @@ impl ResourceProvider for MobileResources {
     }
 
     async fn list(&self, call: &Call, perform: &dyn Perform) -> Vec<ResourceInfo> {
-        let devices = perform.perform(call, Action::ListDevices { platform: None, connect: false });
-        let devices = match devices.await {
-            Ok(Outcome::Devices(devices)) => devices,
-            _ => Vec::new(),
-        };
+        let listing = request::ListDevices { platform: None, connect: false };
+        let devices = perform.request(call, listing).await.unwrap_or_default();
         let ready = devices.iter().filter(|device| device.state == ListedDevice::READY);
         let screens = ready.flat_map(|device| {
             let info = |start: &str, name: &str, description: &str, mime: &str| ResourceInfo {
@@ -82,20 +82,22 @@ impl ResourceProvider for MobileResources {
             return self.read_file(file.ok_or(ResourceError::NotFound)?).await;
         }
         let of_device = |start| uri.strip_prefix(start).and_then(decoded);
-        let (device, action) = match (of_device(SCREEN), of_device(SCREENSHOT)) {
-            (Some(device), _) => (device, Ok(Action::LOOK)),
+        let on = |device| call.clone().on(Some(device));
+        let reply = match (of_device(SCREEN), of_device(SCREENSHOT)) {
+            (Some(device), _) => {
+                let look = request::Snapshot(SnapshotOptions::default());
+                let snapshot = perform.request(&on(device), look).await;
+                let snapshot = snapshot.map_err(ResourceError::Failed)?;
+                pictures::render_accessibility_list(&NoArgs {}, snapshot)
+            }
             (_, Some(device)) => {
                 let png = FormatPreference::Only(thumbwire_device::Format::Png);
-                (device, pictures::take_screenshot(png))
+                let asked = pictures::take_screenshot(png).map_err(ResourceError::Unreadable)?;
+                let screenshot = perform.request(&on(device), asked).await;
+                let screenshot = screenshot.map_err(ResourceError::Failed)?;
+                pictures::render_take_screenshot(&NoArgs {}, screenshot)
             }
             _ => return Err(ResourceError::NotFound),
-        };
-        let action = action.map_err(ResourceError::Unreadable)?;
-        let call = call.clone().on(Some(device));
-        let outcome = perform.perform(&call, action).await.map_err(ResourceError::Failed)?;
-        let reply = match uri.starts_with(SCREEN) {
-            true => pictures::render_accessibility_list(&NoArgs {}, outcome),
-            false => pictures::render_take_screenshot(&NoArgs {}, outcome),
         };
         contents(uri, reply)
     }
@@ -134,8 +136,8 @@ impl ResourceProvider for MobileResources {
         // What the server sees for its subscribers, no client has seen.
         let call = Call { client: ClientId::Server, ..call.clone().on(Some(screen_of(uri)?)) };
         let options = SnapshotOptions { detail: TreeDetail::Full, max_age: Duration::from_secs(1) };
-        let outcome = perform.perform(&call, Action::Snapshot(options)).await.ok()?;
-        let reply = pictures::render_accessibility_list(&NoArgs {}, outcome);
+        let snapshot = perform.request(&call, request::Snapshot(options)).await.ok()?;
+        let reply = pictures::render_accessibility_list(&NoArgs {}, snapshot);
         let Some(Content::Text(text)) = reply.content.first() else { return None };
         let mut hasher = DefaultHasher::new();
         text.hash(&mut hasher);

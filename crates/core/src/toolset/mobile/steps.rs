@@ -2,16 +2,24 @@
 
 use std::time::Duration;
 
+use async_trait::async_trait;
 use serde::Deserialize;
+use serde_json::{Map, Value};
+use thumbwire_base::truncate;
+use thumbwire_device::{Key, SideEffect};
 
 use super::apps::{AppArgs, app_id, parse_launch_app, render_launch_app};
+use super::errors::failure_text;
 use super::touch::{ScrollArgs, TapElementArgs, any_key, element, parse_scroll, parse_tap_element};
 use super::touch::{render_scroll, render_tap_element};
 use super::typing::{TypeIntoArgs, parse_type, render_type};
 use super::{Reply, non_empty};
-use crate::action::{Action, ElementRef, Observe, Outcome, Target, WaitCondition};
-use crate::toolset::Content;
-use crate::toolset::tool::ParsedCall;
+use crate::action::{
+    Action, Call, Cause, ElementRef, Failure, Observe, Perform, Readback, Target, WaitCondition,
+    request,
+};
+use crate::toolset::tool::{perform_step, read};
+use crate::toolset::{Content, Handler};
 
 /// How long a step waits for its element: the step before may open the screen that has it.
 const APPEARING: Duration = Duration::from_secs(5);
@@ -23,7 +31,7 @@ const WAITING: f64 = 10.0;
 const LONGEST_WAIT: f64 = 60.0;
 
 #[derive(Deserialize)]
-pub(super) struct DoArgs {
+struct DoArgs {
     steps: Vec<StepArgs>,
 }
 
@@ -44,63 +52,75 @@ struct StepArgs {
     gone: Option<String>,
 }
 
-/// The actions of a step, of which the last one does it, and how its outcome is told.
-struct Step {
-    actions: Vec<Action>,
-    render: Box<dyn FnOnce(Outcome) -> Reply + Send>,
+/// What a step does, with what its reply needs.
+enum Step {
+    Tap(TapElementArgs, request::TapElement),
+    Type(TypeIntoArgs, request::Type),
+    Press(String, Key),
+    Scroll(ScrollArgs, request::Scroll),
+    Launch(AppArgs, request::Launch),
+    Wait(String, WaitCondition),
 }
 
-/// The actions of `mobile_do`.
+/// `mobile_do`.
+pub(super) struct Do;
+
+#[async_trait]
+impl Handler for Do {
+    async fn handle(
+        &self,
+        arguments: Map<String, Value>,
+        call: &Call,
+        perform: &dyn Perform,
+    ) -> Result<Reply, Failure> {
+        let steps = parse_steps(read(arguments)?)?;
+        let all = steps.len();
+        let mut lines = Vec::with_capacity(all);
+        let mut scroll = None;
+        for (at, step) in steps.into_iter().enumerate() {
+            let number = at + 1;
+            // The first step acts on the screen that the caller sees.
+            let awaited = step.awaited().filter(|_| at > 0).cloned();
+            let run = async {
+                if let Some(target) = awaited {
+                    let condition = WaitCondition::Shown(target);
+                    let appears = Observe::Until { condition, timeout: APPEARING };
+                    // Whether it came or not: the error of the step itself tells more.
+                    perform_step(request::Observe(appears), call, perform).await?;
+                }
+                step.run(call, perform).await
+            };
+            match run.await {
+                Ok(reply) => {
+                    scroll = scroll.or(reply.scroll);
+                    lines.push(format!("{number}. {}", text(reply)));
+                }
+                Err(failure) => {
+                    lines.push(match all - number {
+                        0 => format!("Step {number} failed:\n"),
+                        rest => format!("Step {number} failed, {rest} more not tried:\n"),
+                    });
+                    let text = lines.join("\n") + &failure_text(&failure);
+                    return Ok(Reply { cause: Some(failure.cause), ..Reply::error(text) });
+                }
+            }
+        }
+        Ok(Reply { scroll, ..Reply::text(lines.join("\n")) })
+    }
+}
+
+/// The steps of a call.
 ///
 /// # Errors
 /// Which step is wrong, and why. Nothing is done then.
-pub(super) fn plan_do(asked: DoArgs) -> Result<ParsedCall, String> {
-    let all = asked.steps.len();
-    let mut actions = Vec::new();
-    // How many actions each step has, and how the outcome of its last one is told.
-    let mut steps = Vec::with_capacity(all);
-    let mut preparing = Vec::new();
-    for (at, step) in asked.steps.into_iter().enumerate() {
-        let step = plan_step(step, at == 0).map_err(|why| format!("step {}: {why}", at + 1))?;
-        let last = step.actions.len().saturating_sub(1);
-        preparing.extend(actions.len()..actions.len() + last);
-        steps.push((step.actions.len(), step.render));
-        actions.extend(step.actions);
-    }
-    let told = move |outcomes: Vec<Outcome>| {
-        let mut outcomes = outcomes.into_iter();
-        let mut lines = Vec::new();
-        for (at, (length, render)) in steps.into_iter().enumerate() {
-            let mine: Vec<Outcome> = outcomes.by_ref().take(length).collect();
-            let Some(last) = mine.into_iter().nth(length - 1) else { break };
-            lines.push(format!("{}. {}", at + 1, text(render(last))));
-        }
-        lines
-    };
-    // Only one of the two is called.
-    let told = std::sync::Arc::new(std::sync::Mutex::new(Some(told)));
-    let tell = move |outcomes| {
-        let told = thumbwire_base::lock(&told).take();
-        told.map_or_else(Vec::new, |told| told(outcomes))
-    };
-    let again = tell.clone();
-    Ok(ParsedCall {
-        actions,
-        preparing,
-        render: Box::new(move |outcomes| Reply::text(tell(outcomes).join("\n"))),
-        progress: Some(Box::new(move |outcomes| {
-            let mut lines = again(outcomes);
-            let failed = lines.len() + 1;
-            lines.push(match all - failed {
-                0 => format!("Step {failed} failed:\n"),
-                rest => format!("Step {failed} failed, {rest} more not tried:\n"),
-            });
-            lines.join("\n")
-        })),
-    })
+fn parse_steps(asked: DoArgs) -> Result<Vec<Step>, Cause> {
+    let numbered = asked.steps.into_iter().enumerate();
+    let parsed = numbered
+        .map(|(at, step)| parse_step(step).map_err(|reason| format!("step {}: {reason}", at + 1)));
+    parsed.collect::<Result<_, _>>().map_err(|reason| Cause::InvalidArgument { reason })
 }
 
-fn plan_step(step: StepArgs, is_first: bool) -> Result<Step, String> {
+fn parse_step(step: StepArgs) -> Result<Step, String> {
     let StepArgs { tap, text, into, clear, submit, press, scroll, launch, wait_for, gone } = step;
     let named = [&tap, &press, &scroll, &launch, &wait_for, &gone].into_iter().flatten().count();
     let types = text.is_some() || clear == Some(true);
@@ -110,66 +130,115 @@ fn plan_step(step: StepArgs, is_first: bool) -> Result<Step, String> {
     if !types && (into.is_some() || clear.is_some() || submit.is_some()) {
         return Err("`into`, `clear` and `submit` go with `type`".into());
     }
-    // The first step acts on the screen that the caller sees.
-    let appears = |target: Option<&Target>| match target {
-        // A ref is looked for at once: the screen that it was on is known.
-        Some(Target::Listed(_)) | None => None,
-        Some(_) if is_first => None,
-        Some(target) => {
-            Some(Action::Observe(Observe::Until(WaitCondition::Shown(target.clone()), APPEARING)))
-        }
-    };
     if types {
-        let name = into.as_ref().map(|into| (into.clone(), into.parse::<ElementRef>().is_ok()));
-        let typing = TypeIntoArgs {
+        let is_ref = into.as_ref().is_some_and(|into| into.parse::<ElementRef>().is_ok());
+        let args = TypeIntoArgs {
             text: text.unwrap_or_default(),
+            element_text: into.clone().filter(|_| !is_ref),
             element_id: into,
-            element_text: name.and_then(|(name, is_ref)| (!is_ref).then_some(name)),
             clear,
             submit,
         };
-        let action = parse_type(&typing)?;
-        let target = match &action {
-            Action::Type(typing) => typing.into.as_ref(),
-            _ => None,
-        };
-        let actions = appears(target).into_iter().chain([action.clone()]).collect();
-        return Ok(Step { actions, render: Box::new(move |done| render_type(&typing, done)) });
+        let request = parse_type(&args)?;
+        return Ok(Step::Type(args, request));
     }
     if let Some(tap) = tap {
         let args = TapElementArgs { element_id: Some(tap.clone()), text: Some(tap) };
-        let action = parse_tap_element(&args)?;
-        let target = match &action {
-            Action::TapElement(target) => Some(target),
-            _ => None,
-        };
-        let actions = appears(target).into_iter().chain([action.clone()]).collect();
-        return Ok(Step { actions, render: Box::new(move |done| render_tap_element(&args, done)) });
+        let request = parse_tap_element(&args)?;
+        return Ok(Step::Tap(args, request));
     }
     if let Some(name) = press {
         let key = any_key(&name)?;
-        let tell = move |_| Reply::text(format!("Pressed {name}"));
-        return Ok(Step { actions: vec![Action::Press(key)], render: Box::new(tell) });
+        return Ok(Step::Press(name, key));
     }
     if let Some(direction) = scroll {
         let args = ScrollArgs { direction, distance: None };
-        let actions = vec![parse_scroll(&args)?];
-        return Ok(Step { actions, render: Box::new(move |done| render_scroll(&args, done)) });
+        let request = parse_scroll(&args)?;
+        return Ok(Step::Scroll(args, request));
     }
     if let Some(bundle_id) = launch {
         let args = AppArgs { bundle_id };
-        let actions = vec![parse_launch_app(&args)?];
-        return Ok(Step { actions, render: Box::new(move |done| render_launch_app(&args, done)) });
+        let request = parse_launch_app(&args)?;
+        return Ok(Step::Launch(args, request));
     }
-    let (condition, tell): (fn(Target) -> WaitCondition, _) = match &wait_for {
-        Some(_) => (WaitCondition::Shown, "is visible"),
-        None => (WaitCondition::Gone, "is gone"),
+    let condition: fn(Target) -> WaitCondition = match &wait_for {
+        Some(_) => WaitCondition::Shown,
+        None => WaitCondition::Gone,
     };
     let name = wait_for.or(gone).unwrap_or_default();
     let target = element(Some(&name), Some(&name)).ok_or("wait for what? The text is empty")?;
-    let time = Duration::from_secs_f64(WAITING);
-    let actions = vec![Action::Observe(Observe::Until(condition(target), time))];
-    Ok(Step { actions, render: Box::new(move |_| Reply::text(format!("{name:?} {tell}"))) })
+    Ok(Step::Wait(name, condition(target)))
+}
+
+impl Step {
+    /// The element that must appear first. A ref is looked for at once: the screen that it was on
+    /// is known.
+    fn awaited(&self) -> Option<&Target> {
+        let target = match self {
+            Self::Tap(_, request::TapElement(target)) => Some(target),
+            Self::Type(_, request::Type(typing)) => typing.into.as_ref(),
+            Self::Press(..) | Self::Scroll(..) | Self::Launch(..) | Self::Wait(..) => None,
+        };
+        target.filter(|target| !matches!(target, Target::Listed(_)))
+    }
+
+    /// Does the step. Later steps rely on it, so it fails if it did not do what it says.
+    async fn run(self, call: &Call, perform: &dyn Perform) -> Result<Reply, Failure> {
+        Ok(match self {
+            Self::Tap(args, request) => {
+                render_tap_element(&args, perform_step(request, call, perform).await?)
+            }
+            Self::Type(args, request) => {
+                let result = perform_step(request, call, perform).await?;
+                if let Readback::Differs { shows } = &result.field {
+                    let shows = truncate(shows, 100);
+                    let reason = format!("typed, but the field shows {shows:?}");
+                    let cause = Cause::StepFailed { reason };
+                    return Err(Failure { cause, side_effect: SideEffect::Possible });
+                }
+                render_type(&args, result)
+            }
+            Self::Press(name, key) => {
+                perform_step(request::Press(key), call, perform).await?;
+                Reply::text(format!("Pressed {name}"))
+            }
+            Self::Scroll(args, request) => {
+                perform_step(request, call, perform).await?;
+                render_scroll(&args, ())
+            }
+            Self::Launch(args, request) => {
+                render_launch_app(&args, perform_step(request, call, perform).await?)
+            }
+            Self::Wait(name, condition) => {
+                let state = match condition {
+                    WaitCondition::Gone(_) => "is gone",
+                    _ => "is visible",
+                };
+                let time = Duration::from_secs_f64(WAITING);
+                wait_until(condition, time, call, perform).await?;
+                Reply::text(format!("{name:?} {state}"))
+            }
+        })
+    }
+}
+
+/// Waits until the condition holds.
+///
+/// # Errors
+/// Also if the time passes before.
+async fn wait_until(
+    condition: WaitCondition,
+    timeout: Duration,
+    call: &Call,
+    perform: &dyn Perform,
+) -> Result<(), Failure> {
+    let until = Observe::Until { condition, timeout };
+    let what = Action::Observe(until.clone()).to_string();
+    let seen = perform_step(request::Observe(until), call, perform).await?;
+    match seen.settled {
+        true => Ok(()),
+        false => Err(Cause::ConditionNotMet { what, after: seen.took }.into()),
+    }
 }
 
 /// The text of a reply.
@@ -182,7 +251,7 @@ fn text(reply: Reply) -> String {
 }
 
 #[derive(Deserialize)]
-pub(super) struct WaitForArgs {
+struct WaitForArgs {
     text: Option<String>,
     element_id: Option<String>,
     app: Option<String>,
@@ -191,11 +260,30 @@ pub(super) struct WaitForArgs {
     timeout: Option<f64>,
 }
 
-/// The action of `mobile_wait_for`.
+/// `mobile_wait_for`.
+pub(super) struct WaitFor;
+
+#[async_trait]
+impl Handler for WaitFor {
+    async fn handle(
+        &self,
+        arguments: Map<String, Value>,
+        call: &Call,
+        perform: &dyn Perform,
+    ) -> Result<Reply, Failure> {
+        let (condition, time) =
+            parse_wait(read(arguments)?).map_err(|reason| Cause::InvalidArgument { reason })?;
+        let done = format!("Waited until {condition}");
+        wait_until(condition, time, call, perform).await?;
+        Ok(Reply::text(done))
+    }
+}
+
+/// What to wait for, and how long.
 ///
 /// # Errors
 /// What is missing or contradictory.
-pub(super) fn plan_wait(wait: WaitForArgs) -> Result<ParsedCall, String> {
+fn parse_wait(wait: WaitForArgs) -> Result<(WaitCondition, Duration), String> {
     let seconds = wait.timeout.unwrap_or(WAITING);
     if !(0.0..=LONGEST_WAIT).contains(&seconds) {
         return Err(format!("`timeout` is {seconds}; it must be 0 to {LONGEST_WAIT} seconds"));
@@ -213,46 +301,34 @@ pub(super) fn plan_wait(wait: WaitForArgs) -> Result<ParsedCall, String> {
                 .into());
         }
     };
-    let done = format!("Waited until {condition}");
-    Ok(ParsedCall {
-        actions: vec![Action::Observe(Observe::Until(condition, Duration::from_secs_f64(seconds)))],
-        preparing: Vec::new(),
-        render: Box::new(move |_| Reply::text(done)),
-        progress: Some(Box::new(|_| String::new())),
-    })
+    Ok((condition, Duration::from_secs_f64(seconds)))
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     use super::*;
 
-    fn planned(steps: Value) -> Result<Vec<String>, String> {
+    fn parsed(steps: Value) -> Result<Vec<Step>, String> {
         let asked = serde_json::from_value(json!({ "steps": steps }))
-            .map_err(|it: serde_json::Error| it.to_string())?;
-        Ok(plan_do(asked)?.actions.iter().map(ToString::to_string).collect())
+            .map_err(|error: serde_json::Error| error.to_string())?;
+        parse_steps(asked).map_err(|cause| cause.to_string())
     }
 
     #[test]
-    fn later_steps_wait_for_their_element() {
+    fn steps_wait_for_elements_named_by_text() {
         let steps = json!([
             { "tap": "Search" },
             { "type": "tea", "into": "e5", "submit": true },
-            { "tap": "Buy" },
+            { "type": "tea", "into": "Field" },
             { "press": "back" },
         ]);
-        let planned = planned(steps).unwrap();
-        assert_eq!(
-            planned,
-            [
-                "tap element Search or \"Search\"",
-                "type 3 characters",
-                "wait until Buy or \"Buy\" is visible",
-                "tap element Buy or \"Buy\"",
-                "press back",
-            ]
-        );
+        let steps = parsed(steps).unwrap();
+        let awaited = |step: &Step| step.awaited().map(ToString::to_string);
+        let field = Some("Field or \"Field\"".to_owned());
+        let search = Some("Search or \"Search\"".to_owned());
+        assert_eq!(steps.iter().map(awaited).collect::<Vec<_>>(), [search, None, field, None]);
     }
 
     #[test]
@@ -265,7 +341,7 @@ mod tests {
             (json!([{ "shake": true }]), "unknown field `shake`"),
             (json!([{ "gone": "" }]), "wait for what?"),
         ] {
-            let refused = planned(steps).unwrap_err();
+            let refused = parsed(steps).map(|_| ()).unwrap_err();
             assert!(refused.contains(why), "{refused}");
         }
     }
@@ -274,14 +350,11 @@ mod tests {
     fn wait_has_one_condition() {
         let wait = |wait: Value| {
             let asked = serde_json::from_value(wait).unwrap();
-            plan_wait(asked).map(|call| call.actions[0].to_string())
+            parse_wait(asked).map(|(condition, _)| condition.to_string())
         };
-        assert_eq!(
-            wait(json!({ "text": "OK", "gone": true })).unwrap(),
-            "wait until \"OK\" is gone"
-        );
-        assert_eq!(wait(json!({ "app": "a.b" })).unwrap(), "wait until a.b is in front");
-        assert_eq!(wait(json!({ "idle": true })).unwrap(), "wait until the screen stays the same");
+        assert_eq!(wait(json!({ "text": "OK", "gone": true })).unwrap(), "\"OK\" is gone");
+        assert_eq!(wait(json!({ "app": "a.b" })).unwrap(), "a.b is in front");
+        assert_eq!(wait(json!({ "idle": true })).unwrap(), "the screen stays the same");
         for wrong in
             [json!({}), json!({ "idle": true, "text": "a" }), json!({ "app": "a", "gone": true })]
         {

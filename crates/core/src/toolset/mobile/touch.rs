@@ -7,8 +7,9 @@ use serde_json::json;
 use thumbwire_base::truncate;
 use thumbwire_device::{Gesture, Key, Orientation, Point};
 
-use super::{Reply, non_empty, success, unexpected_outcome};
-use crate::action::{Action, Direction, ElementRef, Outcome, Target};
+use super::{Reply, non_empty, success};
+use crate::action::{Direction, ElementRef, PinchResult, TapResult, Target, request};
+use crate::toolset::AskedScroll;
 
 #[derive(Deserialize)]
 pub(super) struct TapArgs {
@@ -16,12 +17,12 @@ pub(super) struct TapArgs {
     y: f64,
 }
 
-pub(super) fn parse_tap(tap: &TapArgs) -> Result<Action, String> {
+pub(super) fn parse_tap(tap: &TapArgs) -> Result<request::Touch, String> {
     let at = Point { x: pixel("x", tap.x)?, y: pixel("y", tap.y)? };
-    Ok(Action::Touch(Gesture::Tap { at }))
+    Ok(request::Touch(Gesture::Tap { at }))
 }
 
-pub(super) fn render_tap(tap: &TapArgs, _: Outcome) -> Reply {
+pub(super) fn render_tap(tap: &TapArgs, _: ()) -> Reply {
     let (x, y) = (tap.x as i32, tap.y as i32);
     success(format!("Tapped at ({x}, {y})"), json!({ "x": x, "y": y }))
 }
@@ -39,12 +40,12 @@ fn pixel(name: &str, value: f64) -> Result<i32, String> {
     }
 }
 
-pub(super) fn parse_double_tap(tap: &TapArgs) -> Result<Action, String> {
+pub(super) fn parse_double_tap(tap: &TapArgs) -> Result<request::Touch, String> {
     let at = Point { x: pixel("x", tap.x)?, y: pixel("y", tap.y)? };
-    Ok(Action::Touch(Gesture::DoubleTap { at }))
+    Ok(request::Touch(Gesture::DoubleTap { at }))
 }
 
-pub(super) fn render_double_tap(tap: &TapArgs, _: Outcome) -> Reply {
+pub(super) fn render_double_tap(tap: &TapArgs, _: ()) -> Reply {
     let (x, y) = (tap.x as i32, tap.y as i32);
     success(format!("Double-tapped at ({x}, {y})"), json!({ "x": x, "y": y }))
 }
@@ -55,13 +56,13 @@ pub(super) struct TapElementArgs {
     pub(super) text: Option<String>,
 }
 
-pub(super) fn parse_tap_element(tap: &TapElementArgs) -> Result<Action, String> {
+pub(super) fn parse_tap_element(tap: &TapElementArgs) -> Result<request::TapElement, String> {
     let target = element(tap.element_id.as_ref(), tap.text.as_ref());
-    target.map(Action::TapElement).ok_or_else(|| "`element_id` or `text` is required".into())
+    target.map(request::TapElement).ok_or_else(|| "`element_id` or `text` is required".into())
 }
 
-/// The element that a call names, if it names one. A text is not used with a ref: if the ref is stale, the text may be
-/// elsewhere by now.
+/// The element that a call names, if it names one. A text is not used with a ref: if the ref is
+/// stale, the text may be elsewhere by now.
 pub(super) fn element(id: Option<&String>, text: Option<&String>) -> Option<Target> {
     match (non_empty(id), non_empty(text)) {
         (None, None) => None,
@@ -72,8 +73,7 @@ pub(super) fn element(id: Option<&String>, text: Option<&String>) -> Option<Targ
     }
 }
 
-pub(super) fn render_tap_element(_: &TapElementArgs, outcome: Outcome) -> Reply {
-    let Outcome::Tapped(hit) = outcome else { return unexpected_outcome(&outcome) };
+pub(super) fn render_tap_element(_: &TapElementArgs, hit: TapResult) -> Reply {
     let (element, Point { x, y }) = (truncate(hit.name(), 100), hit.at);
     let text = format!("Tapped {element:?} at ({x}, {y})");
     success(text, json!({ "element": element, "x": x, "y": y }))
@@ -103,22 +103,22 @@ impl SwipeArgs {
     }
 }
 
-pub(super) fn parse_swipe(swipe: &SwipeArgs) -> Result<Action, String> {
+pub(super) fn parse_swipe(swipe: &SwipeArgs) -> Result<request::Touch, String> {
     let (from, to, lasting) = swipe.path(0.5)?;
-    Ok(Action::Touch(Gesture::Swipe { from, to, lasting }))
+    Ok(request::Touch(Gesture::Swipe { from, to, lasting }))
 }
 
-pub(super) fn render_swipe(swipe: &SwipeArgs, _: Outcome) -> Reply {
+pub(super) fn render_swipe(swipe: &SwipeArgs, _: ()) -> Reply {
     swipe.tell("Swiped")
 }
 
-pub(super) fn parse_drag(drag: &SwipeArgs) -> Result<Action, String> {
+pub(super) fn parse_drag(drag: &SwipeArgs) -> Result<request::Touch, String> {
     // Slow enough for a list that scrolls or makes room while something is carried over it.
     let (from, to, lasting) = drag.path(1.0)?;
-    Ok(Action::Touch(Gesture::Drag { from, to, lasting }))
+    Ok(request::Touch(Gesture::Drag { from, to, lasting }))
 }
 
-pub(super) fn render_drag(drag: &SwipeArgs, _: Outcome) -> Reply {
+pub(super) fn render_drag(drag: &SwipeArgs, _: ()) -> Reply {
     drag.tell("Dragged")
 }
 
@@ -130,7 +130,7 @@ pub(super) struct PinchArgs {
     duration: Option<f64>,
 }
 
-pub(super) fn parse_pinch(pinch: &PinchArgs) -> Result<Action, String> {
+pub(super) fn parse_pinch(pinch: &PinchArgs) -> Result<request::Pinch, String> {
     let PinchArgs { scale, x, y, duration } = pinch;
     if !(0.1..=10.0).contains(scale) || *scale == 1.0 {
         let text = format!(
@@ -147,16 +147,14 @@ pub(super) fn parse_pinch(pinch: &PinchArgs) -> Result<Action, String> {
     if lasting > LONGEST_PINCH {
         return Err("`duration` must be at most 5 seconds".into());
     }
-    Ok(Action::Pinch { at, scale: *scale, lasting })
+    Ok(request::Pinch { at, scale: *scale, lasting })
 }
 
 /// A large scale takes four pinches, which have to fit into the time of a call.
 const LONGEST_PINCH: Duration = Duration::from_secs(5);
 
-pub(super) fn render_pinch(pinch: &PinchArgs, outcome: Outcome) -> Reply {
-    let Outcome::Pinched { at: Point { x, y } } = outcome else {
-        return unexpected_outcome(&outcome);
-    };
+pub(super) fn render_pinch(pinch: &PinchArgs, result: PinchResult) -> Reply {
+    let PinchResult { at: Point { x, y } } = result;
     let way = if pinch.scale > 1.0 { "in" } else { "out" };
     let text = format!("Pinched at ({x}, {y}) to zoom {way} by {}", pinch.scale);
     success(text, json!({ "x": x, "y": y }))
@@ -185,7 +183,7 @@ impl ScrollArgs {
     }
 }
 
-pub(super) fn parse_scroll(scroll: &ScrollArgs) -> Result<Action, String> {
+pub(super) fn parse_scroll(scroll: &ScrollArgs) -> Result<request::Scroll, String> {
     let distance = scroll.distance();
     if !(0.1..=1.0).contains(&distance) {
         let text = format!("`distance` is {distance}; it must be 0.1 to 1.0 of the screen");
@@ -193,14 +191,15 @@ pub(super) fn parse_scroll(scroll: &ScrollArgs) -> Result<Action, String> {
     }
     let direction = Direction::from_name(&scroll.direction)
         .ok_or_else(|| format!("unknown direction {:?}", scroll.direction))?;
-    Ok(Action::Scroll { direction, distance })
+    Ok(request::Scroll { direction, distance })
 }
 
-pub(super) fn render_scroll(scroll: &ScrollArgs, _: Outcome) -> Reply {
-    success(
-        format!("Scrolled {} by {} of the screen", scroll.direction, scroll.distance()),
-        json!({}),
-    )
+pub(super) fn render_scroll(scroll: &ScrollArgs, _: ()) -> Reply {
+    let distance = scroll.distance();
+    let text = format!("Scrolled {} by {distance} of the screen", scroll.direction);
+    let asked = Direction::from_name(&scroll.direction);
+    let scroll = asked.map(|direction| AskedScroll { direction, distance });
+    Reply { scroll, ..success(text, json!({})) }
 }
 
 #[derive(Deserialize)]
@@ -216,13 +215,13 @@ impl LongPressArgs {
     }
 }
 
-pub(super) fn parse_long_press(press: &LongPressArgs) -> Result<Action, String> {
+pub(super) fn parse_long_press(press: &LongPressArgs) -> Result<request::Touch, String> {
     let at = Point { x: pixel("x", press.x)?, y: pixel("y", press.y)? };
     let held = seconds("duration", press.duration())?;
-    Ok(Action::Touch(Gesture::LongPress { at, held }))
+    Ok(request::Touch(Gesture::LongPress { at, held }))
 }
 
-pub(super) fn render_long_press(press: &LongPressArgs, _: Outcome) -> Reply {
+pub(super) fn render_long_press(press: &LongPressArgs, _: ()) -> Reply {
     let (x, y) = (press.x as i32, press.y as i32);
     let text = format!("Pressed ({x}, {y}) for {} s", press.duration());
     success(text, json!({ "x": x, "y": y }))
@@ -233,13 +232,13 @@ pub(super) struct PressKeyArgs {
     key: String,
 }
 
-pub(super) fn parse_press_key(press: &PressKeyArgs) -> Result<Action, String> {
+pub(super) fn parse_press_key(press: &PressKeyArgs) -> Result<request::Press, String> {
     let key = &press.key;
-    Key::from_name(key).map(Action::Press).ok_or_else(|| format!("unknown key {key:?}"))
+    Key::from_name(key).map(request::Press).ok_or_else(|| format!("unknown key {key:?}"))
 }
 
-pub(super) fn parse_key(press: &PressKeyArgs) -> Result<Action, String> {
-    any_key(&press.key).map(Action::Press)
+pub(super) fn parse_key(press: &PressKeyArgs) -> Result<request::Press, String> {
+    any_key(&press.key).map(request::Press)
 }
 
 /// The key with this name.
@@ -256,7 +255,7 @@ pub(super) fn any_key(name: &str) -> Result<Key, String> {
     })
 }
 
-pub(super) fn render_press_key(press: &PressKeyArgs, _: Outcome) -> Reply {
+pub(super) fn render_press_key(press: &PressKeyArgs, _: ()) -> Reply {
     success(format!("Pressed {}", press.key), json!({}))
 }
 
@@ -265,13 +264,15 @@ pub(super) struct SetOrientationArgs {
     orientation: String,
 }
 
-pub(super) fn parse_set_orientation(turn: &SetOrientationArgs) -> Result<Action, String> {
+pub(super) fn parse_set_orientation(
+    turn: &SetOrientationArgs,
+) -> Result<request::SetOrientation, String> {
     Orientation::from_name(&turn.orientation)
-        .map(Action::SetOrientation)
+        .map(request::SetOrientation)
         .ok_or_else(|| format!("unknown orientation {:?}", turn.orientation))
 }
 
-pub(super) fn render_set_orientation(turn: &SetOrientationArgs, _: Outcome) -> Reply {
+pub(super) fn render_set_orientation(turn: &SetOrientationArgs, _: ()) -> Reply {
     success(format!("Rotated the screen to {}", turn.orientation), json!({}))
 }
 

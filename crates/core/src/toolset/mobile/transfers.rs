@@ -6,8 +6,8 @@ use thumbwire_base::{truncate, visible};
 use thumbwire_device::{AppId, InstallOptions};
 
 use super::apps::AppArgs;
-use super::{Reply, non_empty, success, unexpected_outcome};
-use crate::action::{Action, InstalledApp, Outcome};
+use super::{Reply, non_empty, success};
+use crate::action::{InstalledApp, LocalFile, PushResult, request};
 
 /// Where files go if the caller does not say: apps and people look there.
 const DOWNLOADS: &str = "/sdcard/Download/";
@@ -36,16 +36,13 @@ pub(super) struct PullArgs {
     name: Option<String>,
 }
 
-pub(super) fn parse_install(asked: &InstallArgs) -> Result<Action, String> {
+pub(super) fn parse_install(asked: &InstallArgs) -> Result<request::InstallApp, String> {
     let options = InstallOptions { allow_test_only: asked.allow_test_only };
-    Ok(Action::InstallApp { path: required(&asked.path)?, options })
+    Ok(request::InstallApp { path: required(&asked.path)?, options })
 }
 
-pub(super) fn render_install(_: &InstallArgs, outcome: Outcome) -> Reply {
-    let Outcome::Installed(InstalledApp { app, version_code, version_name, before }) = outcome
-    else {
-        return unexpected_outcome(&outcome);
-    };
+pub(super) fn render_install(_: &InstallArgs, result: InstalledApp) -> Reply {
+    let InstalledApp { app, version_code, version_name, before } = result;
     let now = version(version_code, &version_name);
     let done = match &before {
         None => format!("Installed {app} {now}"),
@@ -64,24 +61,22 @@ fn version(code: u64, name: &str) -> String {
     }
 }
 
-pub(super) fn parse_uninstall(named: &AppArgs) -> Result<Action, String> {
-    named.app().map(Action::UninstallApp)
+pub(super) fn parse_uninstall(named: &AppArgs) -> Result<request::UninstallApp, String> {
+    named.app().map(request::UninstallApp)
 }
 
-pub(super) fn render_uninstall(named: &AppArgs, _: Outcome) -> Reply {
+pub(super) fn render_uninstall(named: &AppArgs, _: ()) -> Reply {
     let app = AppId(named.bundle_id.trim().to_owned());
     success(format!("Uninstalled {app} and deleted its data"), json!({ "bundle_id": app.0 }))
 }
 
-pub(super) fn parse_push(asked: &PushArgs) -> Result<Action, String> {
+pub(super) fn parse_push(asked: &PushArgs) -> Result<request::PushFile, String> {
     let to = non_empty(asked.to.as_ref()).unwrap_or_else(|| DOWNLOADS.into());
-    Ok(Action::PushFile { path: required(&asked.path)?, to, overwrite: asked.overwrite })
+    Ok(request::PushFile { path: required(&asked.path)?, to, overwrite: asked.overwrite })
 }
 
-pub(super) fn render_push(_: &PushArgs, outcome: Outcome) -> Reply {
-    let Outcome::Pushed { on_phone, bytes, replaced } = outcome else {
-        return unexpected_outcome(&outcome);
-    };
+pub(super) fn render_push(_: &PushArgs, result: PushResult) -> Reply {
+    let PushResult { on_phone, bytes, replaced } = result;
     let verb = if replaced { "Replaced" } else { "Wrote" };
     success(
         format!("{verb} {on_phone} on the phone ({bytes} bytes)"),
@@ -89,12 +84,11 @@ pub(super) fn render_push(_: &PushArgs, outcome: Outcome) -> Reply {
     )
 }
 
-pub(super) fn parse_pull(asked: &PullArgs) -> Result<Action, String> {
-    Ok(Action::PullFile { path: required(&asked.path)?, name: non_empty(asked.name.as_ref()) })
+pub(super) fn parse_pull(asked: &PullArgs) -> Result<request::PullFile, String> {
+    Ok(request::PullFile { path: required(&asked.path)?, name: non_empty(asked.name.as_ref()) })
 }
 
-pub(super) fn render_pull(_: &PullArgs, outcome: Outcome) -> Reply {
-    let Outcome::Pulled(file) = outcome else { return unexpected_outcome(&outcome) };
+pub(super) fn render_pull(_: &PullArgs, file: LocalFile) -> Reply {
     let path = file.path.display().to_string();
     success(
         format!("Saved {path} ({} bytes)", file.bytes),

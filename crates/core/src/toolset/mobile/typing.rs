@@ -1,14 +1,15 @@
-//! Tools that type: `mobile_type_keys` of the specification, and our `mobile_type`, which finds, clears and submits a
-//! field in one call. Both report if the field shows something else afterwards.
+//! Tools that type: `mobile_type_keys` of the specification, and our `mobile_type`, which finds,
+//! clears and submits a field in one call. Both report if the field shows something else
+//! afterwards.
 
 use serde::Deserialize;
 use serde_json::json;
 use thumbwire_base::truncate;
 use thumbwire_device::TypingMethod;
 
+use super::Reply;
 use super::touch::element;
-use super::{Reply, unexpected_outcome};
-use crate::action::{Action, Outcome, Readback, TextInput, TypeResult};
+use crate::action::{Readback, TextInput, TypeResult, request};
 
 #[derive(Deserialize)]
 pub(super) struct TypeKeysArgs {
@@ -21,12 +22,12 @@ impl TypeKeysArgs {
     }
 }
 
-pub(super) fn parse_type_keys(keys: &TypeKeysArgs) -> Result<Action, String> {
-    Ok(Action::Type(keys.typing()))
+pub(super) fn parse_type_keys(keys: &TypeKeysArgs) -> Result<request::Type, String> {
+    Ok(request::Type(keys.typing()))
 }
 
-pub(super) fn render_type_keys(keys: &TypeKeysArgs, outcome: Outcome) -> Reply {
-    typed(&keys.typing(), outcome)
+pub(super) fn render_type_keys(keys: &TypeKeysArgs, result: TypeResult) -> Reply {
+    typed(&keys.typing(), result)
 }
 
 #[derive(Deserialize)]
@@ -46,23 +47,22 @@ impl TypeIntoArgs {
     }
 }
 
-pub(super) fn parse_type(into: &TypeIntoArgs) -> Result<Action, String> {
+pub(super) fn parse_type(into: &TypeIntoArgs) -> Result<request::Type, String> {
     let typing = into.typing();
     if typing.text.is_empty() && !typing.clear && !typing.submit {
         return Err("`text` is empty and neither `clear` nor `submit` is set".into());
     }
-    Ok(Action::Type(typing))
+    Ok(request::Type(typing))
 }
 
-pub(super) fn render_type(into: &TypeIntoArgs, outcome: Outcome) -> Reply {
-    typed(&into.typing(), outcome)
+pub(super) fn render_type(into: &TypeIntoArgs, result: TypeResult) -> Reply {
+    typed(&into.typing(), result)
 }
 
-/// Reports what was done, the input method if it was not plain keys, and what the field shows if it is not the text.
-fn typed(typing: &TextInput, outcome: Outcome) -> Reply {
-    let Outcome::Typed(TypeResult { by, field, .. }) = &outcome else {
-        return unexpected_outcome(&outcome);
-    };
+/// Reports what was done, the input method if it was not plain keys, and what the field shows if it
+/// is not the text.
+fn typed(typing: &TextInput, result: TypeResult) -> Reply {
+    let TypeResult { by, field, .. } = &result;
     let mut done = Vec::new();
     if typing.clear {
         done.push("cleared the field".to_owned());
@@ -126,7 +126,7 @@ mod tests {
 
     fn render_typed(typing: TextInput, by: TypingMethod, field: Readback) -> String {
         let typed_so = TypeResult { by, field, into: None };
-        let reply = typed(&typing, Outcome::Typed(typed_so));
+        let reply = typed(&typing, typed_so);
         let [Content::Text(words)] = reply.content.as_slice() else { panic!("{reply:?}") };
         words.clone()
     }

@@ -10,10 +10,10 @@ use thumbwire_device::{AppId, Gesture, Key, KeyCode, Point};
 
 use super::data::edges;
 use super::python::float;
-use super::{ParsedArgs, Reply, SpecTools, Tool, unexpected_outcome};
+use super::{ParsedArgs, Reply, SpecTools, Tool};
 use crate::action::{
-    Action, AppSelector, CacheKind, Cause, ControlNumber, Outcome, Readback, TapResult, Target,
-    TextInput, TypeResult,
+    AppSelector, CacheKind, Cause, ControlNumber, LaunchResult, Readback, TapResult, Target,
+    TextInput, TypeResult, request,
 };
 use crate::snapshot::kind;
 use crate::toolset::ToolEffect;
@@ -136,12 +136,12 @@ fn success(text: String) -> Reply {
     Reply::json(json!({ "success": true, "action": text, "output": "", "error": "" }))
 }
 
-fn tap(args: &ParsedArgs<TapArgs>) -> Result<Action, String> {
+fn tap(args: &ParsedArgs<TapArgs>) -> Result<request::Touch, String> {
     let TapArgs { x, y } = args.reject_unknown()?;
-    Ok(Action::Touch(Gesture::Tap { at: point(*x, *y)? }))
+    Ok(request::Touch(Gesture::Tap { at: point(*x, *y)? }))
 }
 
-fn swipe(args: &ParsedArgs<SwipeArgs>) -> Result<Action, String> {
+fn swipe(args: &ParsedArgs<SwipeArgs>) -> Result<request::Touch, String> {
     /// The same limit as for all our tools; it must fit into the call's timeout.
     const LONGEST: i64 = 30_000;
     let swipe = args.reject_unknown()?;
@@ -155,10 +155,11 @@ fn swipe(args: &ParsedArgs<SwipeArgs>) -> Result<Action, String> {
             ));
         }
     };
-    Ok(Action::Touch(Gesture::Swipe { from, to, lasting }))
+    Ok(request::Touch(Gesture::Swipe { from, to, lasting }))
 }
 
-/// Converts coordinates. The session checks them against the screen; these limits only avoid overflow.
+/// Converts coordinates. The session checks them against the screen; these limits only avoid
+/// overflow.
 fn point(x: i64, y: i64) -> Result<Point, String> {
     match (i32::try_from(x), i32::try_from(y)) {
         (Ok(x), Ok(y)) => Ok(Point { x, y }),
@@ -166,7 +167,7 @@ fn point(x: i64, y: i64) -> Result<Point, String> {
     }
 }
 
-fn press(args: &ParsedArgs<PressKeyArgs>) -> Result<Action, String> {
+fn press(args: &ParsedArgs<PressKeyArgs>) -> Result<request::Press, String> {
     let PressKeyArgs { key_code } = args.reject_unknown()?;
     let unknown = || {
         let (name, highest) = (truncate(key_code, LONGEST_NAME), KeyCode::HIGHEST);
@@ -174,12 +175,14 @@ fn press(args: &ParsedArgs<PressKeyArgs>) -> Result<Action, String> {
             "Unknown key code '{name}'. Use a name such as KEYCODE_BACK or a number from 0 to {highest}"
         )
     };
-    KeyCode::from_name(key_code).map(|code| Action::Press(Key::Android(code))).ok_or_else(unknown)
+    KeyCode::from_name(key_code).map(|code| request::Press(Key::Android(code))).ok_or_else(unknown)
 }
 
-fn parse_click_control(args: &ParsedArgs<ClickControlArgs>) -> Result<Action, ArgumentError> {
+fn parse_click_control(
+    args: &ParsedArgs<ClickControlArgs>,
+) -> Result<request::TapElement, ArgumentError> {
     let ClickControlArgs { control_id, .. } = args.reject_unknown()?;
-    Ok(Action::TapElement(control(control_id)?))
+    Ok(request::TapElement(control(control_id)?))
 }
 
 /// The control with this id. Only a number can be in a list.
@@ -192,8 +195,7 @@ fn control(id: &str) -> Result<Target, Cause> {
     })
 }
 
-fn render_click_control(args: &ParsedArgs<ClickControlArgs>, outcome: Outcome) -> Reply {
-    let Outcome::Tapped(hit) = outcome else { return unexpected_outcome(&outcome) };
+fn render_click_control(args: &ParsedArgs<ClickControlArgs>, hit: TapResult) -> Reply {
     let ClickControlArgs { control_id: id, control_name: meant } = &args.known;
     let mut reply = json!({
         "success": true,
@@ -212,9 +214,9 @@ fn render_click_control(args: &ParsedArgs<ClickControlArgs>, outcome: Outcome) -
     Reply::json(reply)
 }
 
-fn parse_type_text(args: &ParsedArgs<TypeTextArgs>) -> Result<Action, ArgumentError> {
+fn parse_type_text(args: &ParsedArgs<TypeTextArgs>) -> Result<request::Type, ArgumentError> {
     let TypeTextArgs { text, control_id, clear_current_text, .. } = args.reject_unknown()?;
-    Ok(Action::Type(TextInput {
+    Ok(request::Type(TextInput {
         text: text.clone(),
         into: Some(control(control_id)?),
         clear: clear_current_text.unwrap_or(false),
@@ -222,24 +224,27 @@ fn parse_type_text(args: &ParsedArgs<TypeTextArgs>) -> Result<Action, ArgumentEr
     }))
 }
 
-fn render_type_text(args: &ParsedArgs<TypeTextArgs>, outcome: Outcome) -> Reply {
-    let Outcome::Typed(TypeResult { field, into: Some(hit), .. }) = outcome else {
-        return unexpected_outcome(&outcome);
-    };
+fn render_type_text(args: &ParsedArgs<TypeTextArgs>, result: TypeResult) -> Reply {
+    let TypeResult { field, into, .. } = result;
     let TypeTextArgs { text, control_id: id, control_name: meant, clear_current_text } =
         &args.known;
     let cleared = clear_current_text.unwrap_or(false);
     let mut message = Vec::new();
-    message.extend(misnamed(id, &hit, meant).map(|warning| format!("{warning} Using ID {id}.")));
-    message.push(clicked_at(&hit));
+    if let Some(hit) = &into {
+        let warning = misnamed(id, hit, meant);
+        message.extend(warning.map(|warning| format!("{warning} Using ID {id}.")));
+        message.push(clicked_at(hit));
+    }
     message.extend(cleared.then(|| "Cleared existing text".into()));
     message.push(format!("Typed text: '{text}'"));
     let mut reply = json!({
         "success": true,
         "action": format!("type_text(text='{text}', control_id='{id}', control_name='{meant}')"),
         "message": message.join(" | "),
-        "control_info": { "id": id, "name": hit.name(), "type": type_of(&hit) },
     });
+    if let Some(hit) = &into {
+        reply["control_info"] = json!({ "id": id, "name": hit.name(), "type": type_of(hit) });
+    }
     if let Some(warning) = typing_mismatch(&field, text) {
         reply["warning"] = warning.into();
     }
@@ -263,10 +268,11 @@ fn typing_mismatch(field: &Readback, text: &str) -> Option<String> {
     }
 }
 
-/// Looks an app up like the original server: by its number if given, else by package (with a dot), else by a word.
-fn parse_launch_app(args: &ParsedArgs<LaunchAppArgs>) -> Result<Action, String> {
+/// Looks an app up like the original server: by its number if given, else by package (with a dot),
+/// else by a word.
+fn parse_launch_app(args: &ParsedArgs<LaunchAppArgs>) -> Result<request::Launch, String> {
     let LaunchAppArgs { package_name, .. } = args.reject_unknown()?;
-    Ok(Action::Launch(match args.known.number() {
+    Ok(request::Launch(match args.known.number() {
         Some(number) => AppSelector::ListIndex(number.into()),
         None if args.known.is_bare_word() => AppSelector::Named(package_name.clone()),
         None => AppSelector::Id(AppId(package_name.trim().into())),
@@ -289,10 +295,8 @@ impl LaunchAppArgs {
     }
 }
 
-fn render_launch_app(args: &ParsedArgs<LaunchAppArgs>, outcome: Outcome) -> Reply {
-    let Outcome::Launched { app: AppId(app), text: said, locked } = outcome else {
-        return unexpected_outcome(&outcome);
-    };
+fn render_launch_app(args: &ParsedArgs<LaunchAppArgs>, result: LaunchResult) -> Reply {
+    let LaunchResult { app: AppId(app), text: said, locked } = result;
     let asked = &args.known;
     let mut reply = json!({
         "success": true,
@@ -322,15 +326,15 @@ fn render_launch_app(args: &ParsedArgs<LaunchAppArgs>, outcome: Outcome) -> Repl
     Reply::json(reply)
 }
 
-fn parse_wait(args: &ParsedArgs<WaitArgs>) -> Result<Action, String> {
+fn parse_wait(args: &ParsedArgs<WaitArgs>) -> Result<request::Wait, String> {
     match args.reject_unknown()?.seconds.unwrap_or(1.0) {
         ..0.0 => Err("Wait time must be non-negative".into()),
         seconds if seconds > 60.0 => Err("Wait time cannot exceed 60 seconds".into()),
-        seconds => Ok(Action::Wait(Duration::from_secs_f64(seconds))),
+        seconds => Ok(request::Wait(Duration::from_secs_f64(seconds))),
     }
 }
 
-fn render_wait(args: &ParsedArgs<WaitArgs>, _: Outcome) -> Reply {
+fn render_wait(args: &ParsedArgs<WaitArgs>, _: ()) -> Reply {
     let seconds = float(args.known.seconds.unwrap_or(1.0));
     let message = format!("Waited for {seconds} seconds");
     Reply::json(
@@ -360,11 +364,13 @@ impl InvalidateCacheArgs {
     }
 }
 
-fn parse_invalidate_cache(args: &ParsedArgs<InvalidateCacheArgs>) -> Result<Action, String> {
-    args.reject_unknown()?.cache().map(|(cache, _)| Action::InvalidateCache(cache))
+fn parse_invalidate_cache(
+    args: &ParsedArgs<InvalidateCacheArgs>,
+) -> Result<request::InvalidateCache, String> {
+    args.reject_unknown()?.cache().map(|(cache, _)| request::InvalidateCache(cache))
 }
 
-fn render_invalidate_cache(args: &ParsedArgs<InvalidateCacheArgs>, _: Outcome) -> Reply {
+fn render_invalidate_cache(args: &ParsedArgs<InvalidateCacheArgs>, _: ()) -> Reply {
     match args.known.cache() {
         Ok((_, said)) => Reply::json(json!({ "success": true, "message": said })),
         Err(why) => Reply::json(json!({ "success": false, "error": why })),

@@ -1,5 +1,6 @@
 //! The rows of the data server: tools that read, and the lifetimes of their caches.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use base64::Engine as _;
@@ -11,9 +12,9 @@ use thumbwire_device::{
     App, DeviceInfo, Format, FormatPreference, Rect, Screenshot, Size, TreeDetail,
 };
 
-use super::{NoArgs, ParsedArgs, Reply, SpecTools, Tool, list, unexpected_outcome};
-use crate::action::{Action, AppFilter, Controls, Outcome, ScreenshotOptions, SnapshotOptions};
-use crate::snapshot::kind;
+use super::{NoArgs, ParsedArgs, Reply, SpecTools, Tool, list};
+use crate::action::{AppFilter, Controls, InfoResult, ScreenshotOptions, SnapshotOptions, request};
+use crate::snapshot::{Snapshot, kind};
 use crate::toolset::{Content, ToolEffect};
 
 /// Cache lifetime of the app list (UFO MobileAgent servers).
@@ -72,47 +73,44 @@ struct ListControlsArgs {
     force_refresh: Option<bool>,
 }
 
-fn parse_capture_screenshot(args: &ParsedArgs<NoArgs>) -> Result<Action, String> {
+fn parse_capture_screenshot(args: &ParsedArgs<NoArgs>) -> Result<request::Screenshot, String> {
     args.reject_unknown()?;
     let format = FormatPreference::Only(Format::Png);
-    Ok(Action::Screenshot(ScreenshotOptions { format, fresh: true, ..Default::default() }))
+    Ok(request::Screenshot(ScreenshotOptions { format, fresh: true, ..Default::default() }))
 }
 
-fn render_capture_screenshot(_: &ParsedArgs<NoArgs>, outcome: Outcome) -> Reply {
-    let Outcome::Screenshot(Screenshot { image, .. }) = outcome else {
-        return unexpected_outcome(&outcome);
-    };
+fn render_capture_screenshot(_: &ParsedArgs<NoArgs>, result: Screenshot) -> Reply {
+    let Screenshot { image, .. } = result;
     let uri = format!("data:{};base64,{}", image.format.mime(), STANDARD.encode(&image.bytes));
     let structured = Some(json!({ "result": uri }));
     Reply { structured, ..Reply::parts(vec![Content::Text(uri)]) }
 }
 
-fn parse_get_ui_tree(args: &ParsedArgs<NoArgs>) -> Result<Action, String> {
+fn parse_get_ui_tree(args: &ParsedArgs<NoArgs>) -> Result<request::Snapshot, String> {
     args.reject_unknown()?;
-    Ok(Action::Snapshot(SnapshotOptions { detail: TreeDetail::Full, max_age: TREE }))
+    Ok(request::Snapshot(SnapshotOptions { detail: TreeDetail::Full, max_age: TREE }))
 }
 
-fn render_get_ui_tree(_: &ParsedArgs<NoArgs>, outcome: Outcome) -> Reply {
-    let Outcome::Snapshot(look) = outcome else { return unexpected_outcome(&outcome) };
+fn render_get_ui_tree(_: &ParsedArgs<NoArgs>, look: Arc<Snapshot>) -> Reply {
     Reply::json(
         json!({ "success": true, "ui_tree": visible_xml(&look.tree.source), "format": "xml" }),
     )
 }
 
-fn parse_get_device_info(args: &ParsedArgs<NoArgs>) -> Result<Action, String> {
+fn parse_get_device_info(args: &ParsedArgs<NoArgs>) -> Result<request::DeviceInfo, String> {
     args.reject_unknown()?;
-    Ok(Action::DeviceInfo { max_age: DEVICE_INFO })
+    Ok(request::DeviceInfo { max_age: DEVICE_INFO })
 }
 
-fn render_get_device_info(_: &ParsedArgs<NoArgs>, outcome: Outcome) -> Reply {
-    let Outcome::Info { info, earlier, .. } = outcome else { return unexpected_outcome(&outcome) };
+fn render_get_device_info(_: &ParsedArgs<NoArgs>, result: InfoResult) -> Reply {
+    let InfoResult { info, earlier, .. } = result;
     Reply::json(
         json!({ "success": true, "device_info": info_fields(&info), "from_cache": earlier }),
     )
 }
 
-/// The device info as strings, as the original server's commands print it. An override of size or density is on a
-/// second line, as `wm` prints it.
+/// The device info as strings, as the original server's commands print it. An override of size or
+/// density is on a second line, as `wm` prints it.
 fn info_fields(info: &DeviceInfo) -> Map<String, Value> {
     let size = |Size { width, height }| format!("{width}x{height}");
     let number = |number: u32| number.to_string();
@@ -145,16 +143,18 @@ fn info_fields(info: &DeviceInfo) -> Map<String, Value> {
     out
 }
 
-fn parse_get_mobile_app_target_info(args: &ParsedArgs<ListAppsArgs>) -> Result<Action, String> {
+fn parse_get_mobile_app_target_info(
+    args: &ParsedArgs<ListAppsArgs>,
+) -> Result<request::ListApps, String> {
     let ListAppsArgs { filter, include_system_apps, force_refresh } = args.reject_unknown()?;
     let which = if include_system_apps.unwrap_or(false) { AppFilter::All } else { AppFilter::User };
     let containing = filter.clone().unwrap_or_default();
-    Ok(Action::ListApps { which, containing, max_age: age(*force_refresh, APPS) })
+    Ok(request::ListApps { which, containing, max_age: age(*force_refresh, APPS) })
 }
 
-/// Name and type of an app are its package: like the original server, we do not ask each app for its label.
-fn render_get_mobile_app_target_info(_: &ParsedArgs<ListAppsArgs>, outcome: Outcome) -> Reply {
-    let Outcome::Apps(apps) = outcome else { return unexpected_outcome(&outcome) };
+/// Name and type of an app are its package: like the original server, we do not ask each app for
+/// its label.
+fn render_get_mobile_app_target_info(_: &ParsedArgs<ListAppsArgs>, apps: Vec<App>) -> Reply {
     let row = |(at, App { id, .. }): (usize, &App)| {
         json!({
             "kind": "third_party_agent",
@@ -170,16 +170,15 @@ fn render_get_mobile_app_target_info(_: &ParsedArgs<ListAppsArgs>, outcome: Outc
 
 fn parse_get_app_window_controls_target_info(
     args: &ParsedArgs<ListControlsArgs>,
-) -> Result<Action, String> {
+) -> Result<request::Controls, String> {
     let ListControlsArgs { force_refresh } = args.reject_unknown()?;
-    Ok(Action::Controls { max_age: age(*force_refresh, CONTROLS) })
+    Ok(request::Controls { max_age: age(*force_refresh, CONTROLS) })
 }
 
 fn render_get_app_window_controls_target_info(
     _: &ParsedArgs<ListControlsArgs>,
-    outcome: Outcome,
+    controls: Arc<Controls>,
 ) -> Reply {
-    let Outcome::Controls(controls) = outcome else { return unexpected_outcome(&outcome) };
     let Controls { snapshot: look, nodes } = &*controls;
     let row = |(at, &node): (usize, &usize)| {
         let node = &look.tree.nodes[node];

@@ -1,8 +1,9 @@
-//! Errors with the specification's texts, plus `reason` with details and `next` with what the caller can do.
+//! Errors with the specification's texts, plus `reason` with details and `next` with what the
+//! caller can do.
 //!
-//! A tool that returns an object reports a failure with `success: false`, which is not an MCP error. A tool that
-//! returns a list or a string cannot, and neither can a call that violates its schema: these are MCP errors whose first
-//! line is the specification's text.
+//! A tool that returns an object reports a failure with `success: false`, which is not an MCP
+//! error. A tool that returns a list or a string cannot, and neither can a call that violates its
+//! schema: these are MCP errors whose first line is the specification's text.
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
@@ -144,15 +145,15 @@ impl ErrorRenderer<'_> {
 
     /// The tool's arguments; `None` if they cannot be parsed.
     fn call<A: DeserializeOwned>(&self) -> Option<A> {
-        read(self.arguments.clone().into()).ok()
+        read(self.arguments.clone()).ok()
     }
 
     fn cause(&self) -> String {
         truncate(&self.failure.cause.to_string(), 5 * LONGEST_NAME)
     }
 
-    /// What the caller can do, unless the error says it. These servers have no tools that list or select phones: the
-    /// phone is set when they start.
+    /// What the caller can do, unless the error says it. These servers have no tools that list or
+    /// select phones: the phone is set when they start.
     fn next(&self) -> Option<String> {
         const ALONE: &str = "this action server runs alone and cannot see lists made in another process; \
                              `thumbwire serve --ufo` serves both over one session";
@@ -195,8 +196,9 @@ fn other_argument<'a>(rejected: &RejectedCall<'a>) -> Option<&'a str> {
     given.find(|name| !known(name) && !is_passed_over(name))
 }
 
-/// The message of Python's jsonschema. Of several violations it reports a missing argument first, else the last one by
-/// name (`jsonschema.exceptions.best_match`; recorded: x and y both wrong, y reported).
+/// The message of Python's jsonschema. Of several violations it reports a missing argument first,
+/// else the last one by name (`jsonschema.exceptions.best_match`; recorded: x and y both wrong, y
+/// reported).
 fn misfit(rejected: &RejectedCall<'_>, misfits: &[SchemaViolation]) -> Reply {
     let missing = misfits.iter().find(|misfit| misfit.value.is_none());
     let last = || misfits.iter().max_by_key(|misfit| &misfit.argument);

@@ -1,5 +1,5 @@
-//! The rows over a scripted session. `tests/it/ufo_recorded.rs` compares the texts with recordings of the original
-//! servers.
+//! The rows over a scripted session. `tests/it/ufo_recorded.rs` compares the texts with recordings
+//! of the original servers.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -12,8 +12,8 @@ use thumbwire_device::{
 
 use super::*;
 use crate::action::{
-    Action, AppFilter, AppSelector, Call, Cause, Controls, Failure, Perform, Readback,
-    SnapshotOptions, TapResult, TypeResult,
+    Action, AppFilter, AppSelector, Call, Cause, Controls, Failure, LaunchResult, Outcome, Perform,
+    Readback, SnapshotOptions, TapResult, TypeResult,
 };
 use crate::snapshot::Snapshot;
 
@@ -42,16 +42,16 @@ async fn call(
 }
 
 async fn call_of(
-    surfaces: &[Toolset],
+    toolsets: &[Toolset],
     tool: &str,
     arguments: Value,
     answer: Result<Outcome, Failure>,
 ) -> (Reply, Option<Action>) {
     let session = Scripted { answers: Mutex::new(vec![answer]), ..Scripted::default() };
-    let mut having = surfaces.iter().filter_map(|surface| Some((surface, surface.tool(tool)?)));
-    let (surface, tool) = having.next().unwrap();
+    let mut having = toolsets.iter().filter_map(|toolset| Some((toolset, toolset.tool(tool)?)));
+    let (toolset, tool) = having.next().unwrap();
     let arguments = arguments.as_object().cloned().unwrap();
-    let reply = surface.answer(tool, arguments, Call::with_timeout(tool.budget), &session).await;
+    let reply = toolset.answer(tool, arguments, Call::with_timeout(tool.budget), &session).await;
     let asked = session.asked.into_inner().unwrap().pop();
     (reply, asked)
 }
@@ -122,16 +122,16 @@ fn typed(field: Readback) -> Result<Outcome, Failure> {
 }
 
 fn launched(app: &str) -> Result<Outcome, Failure> {
-    Ok(Outcome::Launched {
+    Ok(Outcome::Launched(LaunchResult {
         app: AppId(app.into()),
         text: "Events injected: 1".into(),
         locked: None,
-    })
+    }))
 }
 
 #[test]
 fn every_tool_has_a_row() {
-    let names = |surface: Toolset| surface.tools.into_iter().map(|tool| tool.name);
+    let names = |toolset: Toolset| toolset.tools.into_iter().map(|tool| tool.name);
     let all: Vec<String> = names(data()).chain(names(action())).collect();
     let original: Vec<Value> = serde_json::from_str(include_str!("tools.json")).unwrap();
     let original: Vec<&str> = original.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
@@ -145,8 +145,8 @@ fn every_tool_has_a_row() {
 #[tokio::test]
 async fn cache_lifetimes_match_the_specification() {
     let apps = |which, containing: &str, seconds| {
-        let (containing, no_older_than) = (containing.into(), Duration::from_secs(seconds));
-        Some(Action::ListApps { which, containing, max_age: no_older_than })
+        let (containing, max_age) = (containing.into(), Duration::from_secs(seconds));
+        Some(Action::ListApps { which, containing, max_age })
     };
     let controls = |seconds| Some(Action::Controls { max_age: Duration::from_secs(seconds) });
     let tool = "get_mobile_app_target_info";
@@ -158,15 +158,11 @@ async fn cache_lifetimes_match_the_specification() {
     assert_eq!(asked(tool, json!({ "force_refresh": true })).await, controls(0));
     let passed_over = json!({ "field_list": ["label"], "force_refresh": null });
     assert_eq!(asked(tool, passed_over).await, controls(5));
-    let no_older_than = Duration::from_secs(5);
-    let snapshot =
-        Action::Snapshot(SnapshotOptions { detail: TreeDetail::Full, max_age: no_older_than });
+    let max_age = Duration::from_secs(5);
+    let snapshot = Action::Snapshot(SnapshotOptions { detail: TreeDetail::Full, max_age });
     assert_eq!(asked("get_ui_tree", json!({})).await, Some(snapshot));
-    let no_older_than = Duration::from_secs(60);
-    assert_eq!(
-        asked("get_device_info", json!({})).await,
-        Some(Action::DeviceInfo { max_age: no_older_than })
-    );
+    let max_age = Duration::from_secs(60);
+    assert_eq!(asked("get_device_info", json!({})).await, Some(Action::DeviceInfo { max_age }));
 }
 
 #[tokio::test]

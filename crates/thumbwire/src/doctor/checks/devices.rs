@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use thumbwire_core::action::{Action, CacheKind, ListedDevice, Outcome};
+use thumbwire_core::action::{Action, CacheKind, InfoResult, ListedDevice, Outcome};
 use thumbwire_device::Size;
 
 use crate::doctor::answer::{AS_EXPECTED, Found, Problem, ensure, failed};
@@ -109,7 +109,7 @@ pub(super) async fn invalidate(exam: &mut Exam<'_>) -> Found {
 async fn is_from_cache(exam: &Exam<'_>) -> Result<bool, Problem> {
     let asked = Action::DeviceInfo { max_age: Duration::from_secs(60) };
     match exam.eye.act(asked).await {
-        Ok(Outcome::Info { earlier, .. }) => Ok(earlier),
+        Ok(Outcome::Info(InfoResult { earlier, .. })) => Ok(earlier),
         Ok(other) => failed(format!("bug: device info is {other:?}")),
         Err(failure) => failed(format!("cannot take the second look: {}", failure.cause)),
     }

@@ -111,7 +111,7 @@ async fn recordings_start_list_and_stop() {
         "duration_seconds": 42.2,
         "device_path": "/sdcard/r.mp4",
     });
-    let ended = Outcome::Recording(recorded("x"));
+    let ended = Outcome::Recordings(vec![recorded("x")]);
     tells("stop_screen_recording", one, ended, result.clone()).await;
     let out = json!({
         "success": true,
@@ -244,7 +244,7 @@ async fn log_monitors_start_list_and_stop() {
         "entries_processed": 452,
         "output_file": "logs/mon.log",
     });
-    tells("stop_log_monitoring", one, Outcome::Monitor(monitor()), result.clone()).await;
+    tells("stop_log_monitoring", one, Outcome::Monitors(vec![monitor()]), result.clone()).await;
     let out = json!({
         "success": true,
         "action": "stop_all_monitoring",

@@ -291,10 +291,10 @@ async fn timeouts_report_their_limit() {
             Err(Failure { cause, side_effect: SideEffect::Possible })
         }
     }
-    let surface = toolset();
-    let tool = surface.tool("tap_screen").unwrap();
+    let toolset = toolset();
+    let tool = toolset.tool("tap_screen").unwrap();
     let arguments = json!({ "x": 1, "y": 1 }).as_object().cloned().unwrap();
-    let reply = surface.answer(tool, arguments, Call::with_timeout(tool.budget), &Slow).await;
+    let reply = toolset.answer(tool, arguments, Call::with_timeout(tool.budget), &Slow).await;
     let out = value(&reply);
     assert_eq!(out["error"], "Operation timed out after 5.0 seconds");
     assert_eq!(out["error_code"], "OPERATION_TIMEOUT");
@@ -322,10 +322,10 @@ async fn other_errors_name_the_tool() {
 #[tokio::test]
 async fn the_device_argument_selects_the_phone() {
     let fake = Fake { answers: Mutex::new(vec![Ok(Outcome::Done)]), asked: Mutex::default() };
-    let surface = toolset();
-    let tool = surface.tool("tap_screen").unwrap();
+    let toolset = toolset();
+    let tool = toolset.tool("tap_screen").unwrap();
     let arguments = json!({ "params": { "x": 1, "y": 1, "device": "R58M" } });
     let arguments = arguments.as_object().cloned().unwrap();
-    surface.answer(tool, arguments, Call::with_timeout(tool.budget), &fake).await;
+    toolset.answer(tool, arguments, Call::with_timeout(tool.budget), &fake).await;
     assert_eq!(fake.asked.lock().unwrap()[0].0.as_deref(), Some("R58M"));
 }

@@ -4,8 +4,8 @@ use thumbwire_device::{AppId, Identity, Panel, Platform, Size};
 
 use super::*;
 use crate::action::{
-    AppTool, AppToolProtocol, AppToolReply, AppToolResult, DeviceKind, ListedDevice, Parameter,
-    TrustStatus,
+    Action, AppTool, AppToolProtocol, AppToolReply, AppToolResult, DeviceKind, InfoResult,
+    ListedDevice, Outcome, Parameter, TrustStatus,
 };
 use crate::toolset::{Toolset, mobile};
 
@@ -45,11 +45,11 @@ impl Perform for Phones {
                 }
             }
             Action::DeviceInfo { .. } => match self.chosen.lock().unwrap().clone() {
-                Some(id) => Ok(Outcome::Info {
+                Some(id) => Ok(Outcome::Info(InfoResult {
                     identity: Identity { id, platform: Platform::Android, model: String::new() },
                     info: nothing_more(),
                     earlier: false,
-                }),
+                })),
                 None => Err(Cause::NoDeviceChosen { there: Vec::new() }.into()),
             },
             Action::CallAppTool(asked) => {
@@ -143,17 +143,17 @@ fn any() -> DeviceFilter {
     DeviceFilter::AllReadyExcept(Vec::new())
 }
 
-async fn names(guests: &AppToolSource) -> Vec<String> {
-    guests.tools().await.iter().map(|tool| tool.name.clone()).collect()
+async fn names(source: &AppToolSource) -> Vec<String> {
+    source.tools().await.iter().map(|tool| tool.name.clone()).collect()
 }
 
 /// Calls a dynamic tool as a server does; returns the text of the reply.
-async fn say(surface: &Toolset, phones: &Phones, tool: &str, arguments: Value) -> String {
-    let guests = surface.dynamic_tools.as_ref().unwrap();
-    let tool = guests.tool(tool).await.unwrap();
+async fn say(toolset: &Toolset, phones: &Phones, tool: &str, arguments: Value) -> String {
+    let source = toolset.dynamic_tools.as_ref().unwrap();
+    let tool = source.tool(tool).await.unwrap();
     let call = Call::with_timeout(tool.budget);
     let arguments = arguments.as_object().cloned().unwrap();
-    surface.answer(&tool, arguments, call, phones).await.to_json()["content"][0]["text"]
+    toolset.answer(&tool, arguments, call, phones).await.to_json()["content"][0]["text"]
         .as_str()
         .unwrap()
         .into()
@@ -168,8 +168,8 @@ async fn lists_merge_the_tools_of_all_phones() {
     let other =
         catalog(vec![app("com.example.shop", &["buy"]), app("com.example.notes", &["add"])]);
     let phones = Phones::offering(&[("a", Some(notes(&["add"]))), ("b", Some(other))]);
-    let guests = AppToolSource::new(phones.clone(), any());
-    assert_eq!(names(&guests).await, ["app_notes_add", "app_shop_buy"]);
+    let source = AppToolSource::new(phones.clone(), any());
+    assert_eq!(names(&source).await, ["app_notes_add", "app_shop_buy"]);
     let named = AppToolSource::new(phones.clone(), DeviceFilter::Named(vec!["a".into()]));
     assert_eq!(names(&named).await, ["app_notes_add"]);
     let not = AppToolSource::new(phones, DeviceFilter::AllReadyExcept(vec!["b".into()]));
@@ -190,18 +190,18 @@ async fn untrusted_tools_are_not_listed() {
 #[tokio::test(start_paused = true)]
 async fn hanging_phones_do_not_block_lists() {
     let phones = Phones::offering(&[("a", Some(notes(&["add"]))), ("b", Some(catalog(vec![])))]);
-    let guests = AppToolSource::new(phones.clone(), any());
-    assert_eq!(names(&guests).await, ["app_notes_add"]);
+    let source = AppToolSource::new(phones.clone(), any());
+    assert_eq!(names(&source).await, ["app_notes_add"]);
     phones.now("a", None);
     phones.now("b", Some(catalog(vec![app("com.example.shop", &["buy"])])));
     tokio::time::advance(FRESH).await;
     let began = Instant::now();
-    assert_eq!(names(&guests).await, ["app_notes_add", "app_shop_buy"]);
+    assert_eq!(names(&source).await, ["app_notes_add", "app_shop_buy"]);
     assert_eq!(began.elapsed(), PATIENCE);
     // Now it is known to be slow.
     tokio::time::advance(FRESH).await;
     let began = Instant::now();
-    assert_eq!(names(&guests).await.len(), 2);
+    assert_eq!(names(&source).await.len(), 2);
     assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());
 }
 
@@ -219,39 +219,39 @@ async fn only_named_phones_keep_their_tools_when_gone() {
 #[tokio::test(start_paused = true)]
 async fn waiters_see_changes_but_not_the_first_list() {
     let phones = Phones::offering(&[("a", Some(notes(&["add"])))]);
-    let guests = Arc::new(AppToolSource::new(phones.clone(), any()));
-    let mut seen = guests.version();
+    let source = Arc::new(AppToolSource::new(phones.clone(), any()));
+    let mut seen = source.version();
     let waits = |mut seen| {
-        let guests = Arc::clone(&guests);
+        let source = Arc::clone(&source);
         tokio::spawn(async move {
-            guests.changed(&mut seen).await;
+            source.changed(&mut seen).await;
             seen
         })
     };
     let waiting = waits(seen);
-    names(&guests).await;
+    names(&source).await;
     tokio::time::advance(EVERY * 3).await;
     tokio::task::yield_now().await;
     assert!(!waiting.is_finished(), "nothing has changed");
     phones.now("a", Some(notes(&["add", "list"])));
     seen = timeout(EVERY * 2, waiting).await.unwrap().unwrap();
-    assert_eq!(seen, guests.version());
-    assert_eq!(names(&guests).await, ["app_notes_add", "app_notes_list"]);
+    assert_eq!(seen, source.version());
+    assert_eq!(names(&source).await, ["app_notes_add", "app_notes_list"]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_new_phone_triggers_a_scan_at_once() {
     let phones = Phones::offering(&[("a", Some(notes(&["add"])))]);
-    let guests = Arc::new(AppToolSource::new(phones.clone(), any()));
-    let events = guests.device_events();
-    names(&guests).await;
-    let mut seen = guests.version();
+    let source = Arc::new(AppToolSource::new(phones.clone(), any()));
+    let events = source.device_events();
+    names(&source).await;
+    let mut seen = source.version();
     phones.now("b", Some(catalog(vec![app("com.example.shop", &["buy"])])));
     let began = Instant::now();
     events.on_event(&Event::DeviceConnected { device: "b", model: "" });
-    guests.changed(&mut seen).await;
+    source.changed(&mut seen).await;
     assert_eq!(began.elapsed(), Duration::ZERO);
-    assert_eq!(names(&guests).await, ["app_notes_add", "app_shop_buy"]);
+    assert_eq!(names(&source).await, ["app_notes_add", "app_shop_buy"]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -262,18 +262,18 @@ async fn calls_go_to_the_named_selected_or_only_phone() {
         ("b", Some(both)),
         ("c", Some(catalog(vec![app("com.example.shop", &["buy"])]))),
     ]);
-    let surface = served(&phones, any());
+    let toolset = served(&phones, any());
     // No list was requested and no phone selected.
     let text = json!({ "text": "milk" });
-    let refused = say(&surface, &phones, "app_notes_add", text.clone()).await;
+    let refused = say(&toolset, &phones, "app_notes_add", text.clone()).await;
     assert!(refused.contains("several phones offer this tool: a, b; pass one"), "{refused}");
     phones.asked();
-    let done = say(&surface, &phones, "app_shop_buy", text.clone()).await;
+    let done = say(&toolset, &phones, "app_shop_buy", text.clone()).await;
     assert!(done.contains("Added."), "{done}");
     *phones.chosen.lock().unwrap() = Some("b".into());
-    say(&surface, &phones, "app_notes_add", text).await;
+    say(&toolset, &phones, "app_notes_add", text).await;
     let named = json!({ "text": "milk", "device": "a" });
-    say(&surface, &phones, "app_notes_add", named).await;
+    say(&toolset, &phones, "app_notes_add", named).await;
     assert_eq!(
         phones.asked(),
         [
@@ -283,7 +283,7 @@ async fn calls_go_to_the_named_selected_or_only_phone() {
         ]
     );
     let not = json!({ "text": "milk", "device": "c" });
-    let refused = say(&surface, &phones, "app_notes_add", not).await;
+    let refused = say(&toolset, &phones, "app_notes_add", not).await;
     assert!(
         refused.contains("com.example.notes on c does not offer this tool; it does on a, b"),
         "{refused}"
@@ -293,13 +293,13 @@ async fn calls_go_to_the_named_selected_or_only_phone() {
 #[tokio::test(start_paused = true)]
 async fn arguments_are_validated_before_the_call() {
     let phones = Phones::offering(&[("a", Some(notes(&["add"])))]);
-    let surface = served(&phones, any());
+    let toolset = served(&phones, any());
     for (arguments, why) in [
         (json!({}), "`text` is required"),
         (json!({ "text": 7 }), "must be a string"),
         (json!({ "text": "x", "more": 1 }), "more"),
     ] {
-        let output = say(&surface, &phones, "app_notes_add", arguments).await;
+        let output = say(&toolset, &phones, "app_notes_add", arguments).await;
         assert!(output.starts_with("Invalid argument: ") && output.contains(why), "{output}");
     }
     let asked = phones.asked();
@@ -340,8 +340,8 @@ async fn what_a_stranger_wrote_stays_fenced_bounded_and_on_one_line() {
 #[test]
 fn our_tools_do_not_use_the_app_prefix() {
     use crate::toolset::{android, ufo};
-    for surface in [mobile::toolset(), android::toolset(), ufo::data(), ufo::action()] {
-        for tool in &surface.tools {
+    for toolset in [mobile::toolset(), android::toolset(), ufo::data(), ufo::action()] {
+        for tool in &toolset.tools {
             assert!(!super::super::is_app_tool(&tool.name), "{}", tool.name);
         }
     }

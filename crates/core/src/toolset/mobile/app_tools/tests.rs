@@ -40,7 +40,7 @@ fn app(id: &str, trusted: TrustStatus, tools: Vec<AppTool>) -> Arc<AppTools> {
 fn told(apps: Vec<Arc<AppTools>>, wanted: Value) -> Value {
     let wanted: ListAppToolsArgs = serde_json::from_value(wanted).unwrap();
     let catalog = Catalog { apps, phases: Vec::new() };
-    render_list_app_tools(&wanted, Outcome::AppTools(Arc::new(catalog))).structured.unwrap()
+    render_list_app_tools(&wanted, Arc::new(catalog)).structured.unwrap()
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn calls_by_name_keep_their_arguments() {
         "bundle_id": " com.a ", "tool": "x", "arguments": { "date": "today" }, "service": "", "send_only": true,
     }))
     .unwrap();
-    let Ok(Action::CallAppTool(asked)) = parse_call_app_tool(&called) else { panic!("no call") };
+    let Ok(request::CallAppTool(asked)) = parse_call_app_tool(&called) else { panic!("no call") };
     assert_eq!((asked.app.0.as_str(), asked.service, asked.send_only), ("com.a", None, true));
     assert_eq!(asked.arguments["date"], "today");
     let nothing: CallAppToolArgs =

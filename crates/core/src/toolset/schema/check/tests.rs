@@ -168,9 +168,9 @@ fn check_many(schema: &Map<String, Value>, arguments: Value) -> usize {
 
 #[test]
 fn published_schemas_use_supported_keywords_only() {
-    let surfaces = [mobile::toolset(), android::toolset(), ufo::data(), ufo::action()];
-    assert!(!surfaces[0].tools.is_empty());
-    for Toolset { tools, .. } in surfaces {
+    let toolsets = [mobile::toolset(), android::toolset(), ufo::data(), ufo::action()];
+    assert!(!toolsets[0].tools.is_empty());
+    for Toolset { tools, .. } in toolsets {
         for tool in tools {
             for schema in [Some(&tool.schema), tool.output.as_ref()].into_iter().flatten() {
                 assert_eq!(schema["type"], "object", "{}", tool.name);
