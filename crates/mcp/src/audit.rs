@@ -1,14 +1,16 @@
-//! The audit log: one line of JSON for each call of a tool, that tells who called what and how it ended.
+//! The audit log: one line of JSON for each call of a tool, that tells who called what and how it
+//! ended.
 //!
-//! Begin with [`Audit`]. A line has no arguments and no replies, so no typed text and nothing of a screen:
+//! Begin with [`Audit`]. A line has no arguments and no replies, so no typed text and nothing of a
+//! screen:
 //!
 //! ```json
 //! {"time":"2026-11-25T12:00:00.000Z","client":"claude-code","transport":"http",
 //!  "phone":"emulator-5554","tool":"mobile_type","outcome":"failed","code":"device_not_connected","ms":1042}
 //! ```
 //!
-//! (One line in the file.) What a client sends gets in only where it is known to us: the name of a tool that exists, of
-//! a phone that was found. Its own name is cleaned.
+//! (One line in the file.) What a client sends gets in only where it is known to us: the name of a
+//! tool that exists, of a phone that was found. Its own name is cleaned.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
@@ -155,8 +157,8 @@ fn in_milliseconds<S: serde::Serializer>(took: &Duration, to: S) -> Result<S::Ok
     to.serialize_u64(took.as_millis().try_into().unwrap_or(u64::MAX))
 }
 
-/// Opens the file for appending. What is there must be the file itself: a link may lead elsewhere, and opening a FIFO waits
-/// for its reader.
+/// Opens the file for appending. What is there must be the file itself: a link may lead elsewhere,
+/// and opening a FIFO waits for its reader.
 fn open(file: &Path) -> Result<File, String> {
     let text = |error: io::Error| error.to_string();
     let mut options = OpenOptions::new();

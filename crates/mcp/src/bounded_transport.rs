@@ -1,9 +1,10 @@
 //! A transport over pipes for clients that send faster than they read.
 //!
-//! rmcp starts every request at once and keeps every reply until it is written, so a client that sends and does not read
-//! would fill our memory. [`BoundedTransport`] passes on a request only while few are under way and few bytes wait. Then
-//! it stops reading: the pipe fills up, and the client waits. Notifications and responses overtake waiting requests,
-//! because a cancellation must reach its call, and an answer the call that asked for it.
+//! rmcp starts every request at once and keeps every reply until it is written, so a client that
+//! sends and does not read would fill our memory. [`BoundedTransport`] passes on a request only
+//! while few are under way and few bytes wait. Then it stops reading: the pipe fills up, and the
+//! client waits. Notifications and responses overtake waiting requests, because a cancellation must
+//! reach its call, and an answer the call that asked for it.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::io;
@@ -26,10 +27,12 @@ use tokio::time::{Instant, timeout_at};
 
 use super::unknown_method::name_method;
 
-/// The maximum number of requests under way: from the moment they are passed on until their reply is written.
+/// The maximum number of requests under way: from the moment they are passed on until their reply
+/// is written.
 const REQUESTS: usize = 32;
 
-/// While more bytes of requests under way and of unwritten replies are kept, no request is passed on.
+/// While more bytes of requests under way and of unwritten replies are kept, no request is passed
+/// on.
 const BYTES: usize = 8 << 20;
 
 /// How many requests may wait, so that notifications behind them are still read.
@@ -38,8 +41,9 @@ const WAITING: usize = 32;
 /// While more bytes of waiting requests are kept, nothing is read.
 const WAITING_BYTES: usize = 1 << 20;
 
-/// How long requests may make no progress after the client has closed its end, before they are dropped. A client that closes
-/// only its writing end still reads answers; one that has left cannot be told from it before something is written.
+/// How long requests may make no progress after the client has closed its end, before they are
+/// dropped. A client that closes only its writing end still reads answers; one that has left cannot
+/// be told from it before something is written.
 const AFTER_END: Duration = Duration::from_secs(30);
 
 /// A transport that stops reading while its client does not read.
@@ -60,8 +64,9 @@ struct WaitingRequest {
     bytes: usize,
 }
 
-/// A request under way. Its handler has a copy, in the request's extensions, and so has the transport until the reply is
-/// written: a cancelled request gets no reply, but its handler may take a moment to end.
+/// A request under way. Its handler has a copy, in the request's extensions, and so has the
+/// transport until the reply is written: a cancelled request gets no reply, but its handler may
+/// take a moment to end.
 #[derive(Clone)]
 struct RunningRequest(#[expect(dead_code, reason = "counts until it is dropped")] Arc<LoadShare>);
 

@@ -1,11 +1,13 @@
 //! Questions to the user behind a client: MCP elicitation.
 //!
-//! A client that declared the capability is asked with a form of one field, mostly `answer`: a choice where the question has
-//! choices, text otherwise. In the revisions before 2026-07-28 the form is a request, `elicitation/create`, that the call sends
-//! and waits for ([`ElicitingUser`]). In 2026-07-28 the call's request ends with the form, and the next one brings the answer
+//! A client that declared the capability is asked with a form of one field, mostly `answer`: a
+//! choice where the question has choices, text otherwise. In the revisions before 2026-07-28 the
+//! form is a request, `elicitation/create`, that the call sends and waits for ([`ElicitingUser`]).
+//! In 2026-07-28 the call's request ends with the form, and the next one brings the answer
 //! ([`waiting_calls`](super::waiting_calls)). Without the capability there is no user to ask.
 //!
-//! Forms must not ask for secrets (revision 2025-11-25, "Elicitation"), so [`AskUser::ask_secret`] asks nobody.
+//! Forms must not ask for secrets (revision 2025-11-25, "Elicitation"), so [`AskUser::ask_secret`]
+//! asks nobody.
 
 use async_trait::async_trait;
 use rmcp::RoleServer;
@@ -44,7 +46,8 @@ pub(super) fn asking_mode(context: &RequestContext<RoleServer>) -> AskingMode {
     }
 }
 
-/// Whether a client can show forms. One that declares neither mode means forms, the only mode of revision 2025-06-18.
+/// Whether a client can show forms. One that declares neither mode means forms, the only mode of
+/// revision 2025-06-18.
 pub(super) fn has_forms(client: &ClientCapabilities) -> bool {
     client.elicitation.as_ref().is_some_and(|modes| modes.form.is_some() || modes.url.is_none())
 }
@@ -102,8 +105,8 @@ pub(super) fn read_result(result: &ElicitResult, question: &Question) -> UserAns
     }
 }
 
-/// The answer in the form. Some clients send a number or a boolean unquoted. Where the question has choices, anything else is
-/// no answer.
+/// The answer in the form. Some clients send a number or a boolean unquoted. Where the question has
+/// choices, anything else is no answer.
 fn answer(content: &Value, question: &Question) -> Option<String> {
     let answer = match content.get(question.name)? {
         Value::String(text) => text.trim().to_owned(),

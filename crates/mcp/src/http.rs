@@ -1,13 +1,14 @@
 //! Serves toolsets over streamable HTTP, to this computer, and to others over TLS.
 //!
-//! Start with [`serve`]. This file manages connections: timeouts, their number ([`connections`]), shutdown. What clients
-//! may take up is in [`Limits`]. Each request passes the
-//! [`access`] (Host, Origin, token), then the [`endpoint`], which is MCP's transport: content types, sizes, revisions,
-//! [`sessions`]. rmcp answers the messages with the same handlers as on stdio, one at a time and without its own
-//! sessions: those always answer with event streams, outlive their client, and expire after five minutes.
+//! Start with [`serve`]. This file manages connections: timeouts, their number ([`connections`]),
+//! shutdown. What clients may take up is in [`Limits`]. Each request passes the [`access`] (Host,
+//! Origin, token), then the [`endpoint`], which is MCP's transport: content types, sizes,
+//! revisions, [`sessions`]. rmcp answers the messages with the same handlers as on stdio, one at a
+//! time and without its own sessions: those always answer with event streams, outlive their client,
+//! and expire after five minutes.
 //!
-//! [`bind`] refuses addresses that other computers can reach. [`bind_remote`] accepts them if everything protects them that
-//! has to, and [`serve`] checks that again.
+//! [`bind`] refuses addresses that other computers can reach. [`bind_remote`] accepts them if
+//! everything protects them that has to, and [`serve`] checks that again.
 
 mod access;
 mod asking_call;
@@ -125,8 +126,8 @@ impl Listener {
         Self { tls: Some(tls), ..self }
     }
 
-    /// Serves other computers, which name this one by these host names or addresses, its own address, or, if there are no
-    /// `hosts`, a name of its certificate.
+    /// Serves other computers, which name this one by these host names or addresses, its own
+    /// address, or, if there are no `hosts`, a name of its certificate.
     pub fn for_others(self, hosts: Vec<String>) -> Self {
         Self { hosts: Some(hosts), ..self }
     }
@@ -236,8 +237,8 @@ async fn listen(address: &str, found: &[SocketAddr]) -> Result<TcpListener, Stri
     listener.map_err(|error| format!("cannot listen on {address}: {error}"))
 }
 
-/// Serves the toolset at [`PATH`] until `stop` is cancelled. Then no new connections are accepted, streams end, and
-/// active calls get five seconds.
+/// Serves the toolset at [`PATH`] until `stop` is cancelled. Then no new connections are accepted,
+/// streams end, and active calls get five seconds.
 ///
 /// # Errors
 /// If the listener fails permanently.
@@ -295,7 +296,8 @@ pub async fn serve_within(
         };
         let stream = match accepted {
             Ok(stream) => stream,
-            // For example too many open files: wait until one of our connections closes, if there is one.
+            // For example too many open files: wait until one of our connections closes, if there
+            // is one.
             Err(error) => {
                 tracing::warn!("cannot accept a connection: {error}");
                 tokio::select! {
@@ -387,8 +389,8 @@ async fn open(
     }
 }
 
-/// Answers the requests of one connection in order, until either side closes it or it has to make room for another. The first
-/// request with a valid token has to come in time.
+/// Answers the requests of one connection in order, until either side closes it or it has to make
+/// room for another. The first request with a valid token has to come in time.
 async fn converse(
     stream: impl AsyncRead + AsyncWrite + Unpin,
     until: Instant,

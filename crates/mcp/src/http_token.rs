@@ -1,7 +1,8 @@
 //! The token that HTTP clients must send: created at the first start and stored in a private file.
 //!
-//! All users of a computer share loopback, and so does every web page that they open. A secret in a file that only one user can read
-//! tells their programs apart. Begin with [`read_or_make`]. This module knows nothing about HTTP.
+//! All users of a computer share loopback, and so does every web page that they open. A secret in a
+//! file that only one user can read tells their programs apart. Begin with [`read_or_make`]. This
+//! module knows nothing about HTTP.
 
 use std::fmt;
 use std::fs;
@@ -49,7 +50,8 @@ impl Token {
         Ok(Self(URL_SAFE_NO_PAD.encode(random::bytes::<32>()?)))
     }
 
-    /// Accepts a user's own secret: 32 to 512 characters that are valid in a header (RFC 6750, `b64token`).
+    /// Accepts a user's own secret: 32 to 512 characters that are valid in a header (RFC 6750,
+    /// `b64token`).
     pub fn parse(text: &str) -> Option<Self> {
         let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~+/=".contains(&byte);
         let long_enough = (SHORTEST..=LONGEST).contains(&text.len());
@@ -105,7 +107,8 @@ pub fn read_or_make(file: &Path) -> Result<StoredToken, String> {
     }
 }
 
-/// Whether `file` holds a token that [`read_or_make`] would use; `false` if it is missing. Creates nothing.
+/// Whether `file` holds a token that [`read_or_make`] would use; `false` if it is missing. Creates
+/// nothing.
 ///
 /// # Errors
 /// As [`read_or_make`].

@@ -1,8 +1,8 @@
 //! Serves a toolset to MCP clients. The only module that knows `rmcp`.
 //!
-//! [`serve_stdio`] serves the program that started us, [`serve`] any pair of pipes, [`http`] any program on this
-//! computer. [`Client`] is an in-process client for our own callers.
-//! Arguments and replies belong to [`thumbwire_core::toolset`]; nothing here knows a tool by name.
+//! [`serve_stdio`] serves the program that started us, [`serve`] any pair of pipes, [`http`] any
+//! program on this computer. [`Client`] is an in-process client for our own callers. Arguments and
+//! replies belong to [`thumbwire_core::toolset`]; nothing here knows a tool by name.
 
 pub mod audit;
 mod bounded_transport;
@@ -29,11 +29,12 @@ pub use audit::Audit;
 pub use client::{Client, ClientError};
 pub use server::{serve, serve_audited, serve_stdio};
 
-/// The default log filter: warnings. `rmcp` warns about each request that it answers with an error, which the client
-/// knows, and logs an error when a client disconnects before its response.
+/// The default log filter: warnings. `rmcp` warns about each request that it answers with an error,
+/// which the client knows, and logs an error when a client disconnects before its response.
 pub const LOGGED: &str = "warn,rmcp=error,rmcp::service=off";
 
-/// Whether an event may be logged at all: `rmcp` writes whole messages at `debug` and `trace`, with what is typed and shown.
+/// Whether an event may be logged at all: `rmcp` writes whole messages at `debug` and `trace`, with
+/// what is typed and shown.
 pub fn may_be_logged(about: &tracing::Metadata<'_>) -> bool {
     *about.level() <= tracing::Level::INFO || !about.target().starts_with("rmcp")
 }

@@ -1,7 +1,7 @@
 //! Counts calls for Prometheus.
 //!
-//! Begin with [`Metrics::render`], which writes Prometheus's text format, version 0.0.4. Labels have names of tools that
-//! exist, and nothing that a client sent.
+//! Begin with [`Metrics::render`], which writes Prometheus's text format, version 0.0.4. Labels
+//! have names of tools that exist, and nothing that a client sent.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -19,7 +19,8 @@ pub(crate) struct Metrics(Arc<Mutex<Counts>>);
 #[derive(Default)]
 struct Counts {
     calls: BTreeMap<(String, Outcome), u64>,
-    /// How many calls took at most as long as the bound of the same index, and longer than the one before.
+    /// How many calls took at most as long as the bound of the same index, and longer than the one
+    /// before.
     within: [u64; BOUNDS.len()],
     longer: u64,
     sum: Duration,

@@ -1,11 +1,13 @@
-//! Tokens of an OAuth issuer: this server as a resource server (MCP 2025-11-25 and 2026-07-28, authorization).
+//! Tokens of an OAuth issuer: this server as a resource server (MCP 2025-11-25 and 2026-07-28,
+//! authorization).
 //!
-//! Begin with [`Issuer::check`]. A token is a JWT (RFC 9068) signed by the operator's issuer for this server. The keys come from
-//! the issuer's JWKS, which its metadata names (RFC 8414, or OpenID discovery). They are fetched when the first token
-//! comes, again after an hour, and for an unknown key once a minute at most. Without keys nobody gets in.
+//! Begin with [`Issuer::check`]. A token is a JWT (RFC 9068) signed by the operator's issuer for
+//! this server. The keys come from the issuer's JWKS, which its metadata names (RFC 8414, or OpenID
+//! discovery). They are fetched when the first token comes, again after an hour, and for an unknown
+//! key once a minute at most. Without keys nobody gets in.
 //!
-//! `jsonwebtoken` reads tokens and keys; *ring* checks signatures, as it does for TLS. Times are checked here, because
-//! `jsonwebtoken` asks the system's clock by itself.
+//! `jsonwebtoken` reads tokens and keys; *ring* checks signatures, as it does for TLS. Times are
+//! checked here, because `jsonwebtoken` asks the system's clock by itself.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -46,11 +48,12 @@ const KEYS_LAST: Duration = Duration::from_secs(3600);
 /// How soon an unknown key may make us fetch again, and a failed fetch is repeated.
 const FETCH_PAUSE: Duration = Duration::from_secs(60);
 
-/// How soon a fetch that failed is repeated: an issuer that restarts should not keep clients out for a minute.
+/// How soon a fetch that failed is repeated: an issuer that restarts should not keep clients out
+/// for a minute.
 const RETRY_PAUSE: Duration = Duration::from_secs(5);
 
-/// Time limit for fetching the keys, of all requests together. Shorter than `Limits::head`, after which a new
-/// connection without a valid token is closed: its client should read the 503 first.
+/// Time limit for fetching the keys, of all requests together. Shorter than `Limits::head`, after
+/// which a new connection without a valid token is closed: its client should read the 503 first.
 const FETCH: Duration = Duration::from_secs(3);
 
 /// The largest document of an issuer, in bytes.
@@ -86,7 +89,8 @@ struct Keys {
 /// Why a token does not count.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum TokenError {
-    /// It is malformed, expired, from another issuer, or for another server. The reason quotes nothing of the token.
+    /// It is malformed, expired, from another issuer, or for another server. The reason quotes
+    /// nothing of the token.
     Invalid(&'static str),
     /// It is one, and has none of our scopes.
     NoScope,
@@ -113,8 +117,8 @@ enum OneOrMany {
 }
 
 impl Issuer {
-    /// The issuer with this URL. Tokens must be issued for `audience`, the URL by which clients reach this server. Asks nobody
-    /// yet.
+    /// The issuer with this URL. Tokens must be issued for `audience`, the URL by which clients
+    /// reach this server. Asks nobody yet.
     ///
     /// # Errors
     /// A message, if one is no `https` URL; `http` is enough for an issuer on this computer, and for an audience.
@@ -160,7 +164,8 @@ impl Issuer {
         if token.len() > LONGEST_TOKEN {
             return invalid("it is too long");
         }
-        // Extensions that must be understood, and of which we understand none (RFC 7515, section 4.1.11).
+        // Extensions that must be understood, and of which we understand none (RFC 7515, section
+        // 4.1.11).
         let Some(head) = header(token) else { return invalid("it is not a JWT") };
         if head.get("crit").is_some() {
             return invalid("it has extensions that are not supported");
@@ -237,7 +242,8 @@ impl Issuer {
         }
     }
 
-    /// The keys, if they need not be fetched: they are fresh and have this id, or they were fetched just now.
+    /// The keys, if they need not be fetched: they are fresh and have this id, or they were fetched
+    /// just now.
     ///
     /// # Errors
     /// If there are none, and the last attempt was just now.

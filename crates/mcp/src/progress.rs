@@ -1,7 +1,8 @@
 //! Progress of a call, on its way to the client that requested it.
 //!
-//! Work reports what it knows, in steps. While it reports nothing, the client learns each second what is
-//! going on ([`CallState::under_way`]), so that it can tell a long call from a dead one. Begin with [`ProgressReports`].
+//! Work reports what it knows, in steps. While it reports nothing, the client learns each second
+//! what is going on ([`CallState::under_way`]), so that it can tell a long call from a dead one.
+//! Begin with [`ProgressReports`].
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -60,8 +61,8 @@ impl ProgressReports {
         Self { steps, state, values, last: None, due: Instant::now() + EACH }
     }
 
-    /// The next report: a step at once, else what is going on when a second has passed without one. Dropping the future
-    /// loses nothing.
+    /// The next report: a step at once, else what is going on when a second has passed without one.
+    /// Dropping the future loses nothing.
     pub(super) async fn next(&mut self) -> ProgressReport {
         let step = tokio::select! {
             biased;
@@ -103,8 +104,8 @@ impl ProgressReports {
     }
 }
 
-/// The values of a call's reports. Each must be greater than the one before (MCP, "Progress"), so those in between are
-/// small parts of a step, which never reach the next one.
+/// The values of a call's reports. Each must be greater than the one before (MCP, "Progress"), so
+/// those in between are small parts of a step, which never reach the next one.
 #[derive(Debug, Default)]
 struct ProgressValues {
     /// The largest step that the work reported.
@@ -126,7 +127,8 @@ impl ProgressValues {
         self.beat()
     }
 
-    /// A value in between: a thousandth more each time, and from the half on smaller parts that never add up to the next step.
+    /// A value in between: a thousandth more each time, and from the half on smaller parts that
+    /// never add up to the next step.
     fn beat(&mut self) -> f64 {
         self.any = true;
         self.since = self.since.saturating_add(1);

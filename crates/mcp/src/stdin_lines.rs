@@ -1,9 +1,9 @@
-//! Checks each line from a client before rmcp reads it: rmcp silently ignores unreadable lines, and their sender would
-//! wait until its own timeout.
+//! Checks each line from a client before rmcp reads it: rmcp silently ignores unreadable lines, and
+//! their sender would wait until its own timeout.
 //!
-//! [`Lines`] passes on each line of JSON, byte for byte. An invalid line that looks like a request becomes a request
-//! for [`UNREADABLE`] with the same id, so that it gets an error response; the first other invalid line is logged to
-//! stderr.
+//! [`Lines`] passes on each line of JSON, byte for byte. An invalid line that looks like a request
+//! becomes a request for [`UNREADABLE`] with the same id, so that it gets an error response; the
+//! first other invalid line is logged to stderr.
 
 use std::io;
 use std::pin::Pin;
@@ -151,8 +151,8 @@ fn without_mark(line: &[u8]) -> &[u8] {
     line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line)
 }
 
-/// The id in an invalid line, if it can be found: the value of the key `id` in the outermost object, a string or an
-/// integer.
+/// The id in an invalid line, if it can be found: the value of the key `id` in the outermost
+/// object, a string or an integer.
 fn id(line: &[u8]) -> Option<Value> {
     let line = without_mark(line);
     let (mut depth, mut at) = (0_usize, 0);
@@ -178,7 +178,8 @@ fn id(line: &[u8]) -> Option<Value> {
     None
 }
 
-/// The length of a string up to and including its closing quote; `text` starts after the opening one.
+/// The length of a string up to and including its closing quote; `text` starts after the opening
+/// one.
 fn string_end(text: &[u8]) -> Option<usize> {
     let mut escaped = false;
     let end = text.iter().position(|&byte| {

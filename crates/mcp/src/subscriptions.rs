@@ -1,7 +1,8 @@
 //! What clients are notified of: changed tools, changed lists of resources, and changed screens.
 //!
-//! In the revisions before 2026-07-28 a client subscribes to single resources (`resources/subscribe`), and [`Subscriptions`] keeps
-//! to which; in 2026-07-28 they come with `subscriptions/listen`. [`Changes`] waits for what there is to say.
+//! In the revisions before 2026-07-28 a client subscribes to single resources
+//! (`resources/subscribe`), and [`Subscriptions`] keeps to which; in 2026-07-28 they come with
+//! `subscriptions/listen`. [`Changes`] waits for what there is to say.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};

@@ -1,5 +1,5 @@
-//! Long calls that run as tasks (SEP-2663, `io.modelcontextprotocol/tasks`): the call's request ends at once with the task's id,
-//! and the client asks for its state.
+//! Long calls that run as tasks (SEP-2663, `io.modelcontextprotocol/tasks`): the call's request
+//! ends at once with the task's id, and the client asks for its state.
 //!
 //! ```text
 //! tools/call ─> working ── asks ──> input_required ── tasks/update ──> working ─> completed
@@ -7,9 +7,10 @@
 //!                  └─ tasks/cancel, the client leaves, the server ends ──> cancelled
 //! ```
 //!
-//! Begin with [`Tasks::begin`]. A task belongs to the client that made it; for others it does not exist. What is kept is
-//! bounded: tasks of a client and of a server, their results' bytes, and the time. The work of a task that is dropped
-//! is cancelled. rmcp has a `TaskManager`, which knows no clients and no bounds.
+//! Begin with [`Tasks::begin`]. A task belongs to the client that made it; for others it does not
+//! exist. What is kept is bounded: tasks of a client and of a server, their results' bytes, and the
+//! time. The work of a task that is dropped is cancelled. rmcp has a `TaskManager`, which knows no
+//! clients and no bounds.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
@@ -34,10 +35,12 @@ use super::waiting_calls::{AskedQuestion, CancelOnDrop, RunningCall};
 const MAX_RUNNING: usize = 64;
 const MAX_RUNNING_OF_CLIENT: usize = 8;
 
-/// How many tasks of a client are kept, with those that have ended; the oldest ended ones are forgotten.
+/// How many tasks of a client are kept, with those that have ended; the oldest ended ones are
+/// forgotten.
 const MAX_KEPT: usize = 32;
 
-/// How many bytes the results of a client's tasks may have together; the oldest are forgotten, but never the newest.
+/// How many bytes the results of a client's tasks may have together; the oldest are forgotten, but
+/// never the newest.
 const MAX_BYTES: usize = 16 << 20;
 
 /// How long a task is kept after the time that its work may take.
@@ -131,8 +134,8 @@ impl Tasks {
         self.with(client, id, |entry| DetailedTask::new(entry.task(), entry.payload()))
     }
 
-    /// Passes answers on to the question of a client's task. Those to questions that are not open are ignored, as the
-    /// specification says.
+    /// Passes answers on to the question of a client's task. Those to questions that are not open
+    /// are ignored, as the specification says.
     ///
     /// # Errors
     /// If the client has no task with this id.
@@ -223,7 +226,8 @@ fn forget_old(rows: &mut BTreeMap<u64, TaskEntry>, client: &ClientId) {
     }
 }
 
-/// Follows the work of a task until it ends. If the task is forgotten meanwhile, its work has been cancelled.
+/// Follows the work of a task until it ends. If the task is forgotten meanwhile, its work has been
+/// cancelled.
 async fn follow(tasks: Weak<Tasks>, number: u64, mut running: RunningCall) {
     let reply = loop {
         tokio::select! {

@@ -1,7 +1,8 @@
 //! TLS of the HTTP server: the certificate with its key, and the handshake. TLS 1.3 only.
 //!
-//! Begin with [`Tls::open`], which reads the two files, or [`Tls::open_self_signed`], which makes them if they are missing.
-//! Files that change are read again at the next connection, so that a renewed certificate needs no restart.
+//! Begin with [`Tls::open`], which reads the two files, or [`Tls::open_self_signed`], which makes
+//! them if they are missing. Files that change are read again at the next connection, so that a
+//! renewed certificate needs no restart.
 
 use std::fmt;
 use std::fs;
@@ -81,8 +82,9 @@ impl Tls {
         Ok(Self { certificate, key, current: Mutex::new(current) })
     }
 
-    /// The self-signed pair in the folder, and whether it is new. A new one is made if there is none, if it has expired at
-    /// `now`, or if it lacks one of the names, which are host names and IP addresses.
+    /// The self-signed pair in the folder, and whether it is new. A new one is made if there is
+    /// none, if it has expired at `now`, or if it lacks one of the names, which are host names and
+    /// IP addresses.
     ///
     /// # Errors
     /// A message, if a name is invalid, the pair cannot be read or written, or it is not a self-signed one.
@@ -113,14 +115,16 @@ impl Tls {
         &self.certificate
     }
 
-    /// The SHA-256 fingerprint of the certificate, as browsers and `openssl x509 -fingerprint -sha256` show it.
+    /// The SHA-256 fingerprint of the certificate, as browsers and `openssl x509 -fingerprint
+    /// -sha256` show it.
     pub fn fingerprint(&self) -> String {
         let bytes = Sha256::digest(self.leaf());
         let pairs: Vec<String> = bytes.iter().map(|byte| format!("{byte:02X}")).collect();
         pairs.join(":")
     }
 
-    /// Whether the certificate has this host name or IP address. A trailing dot makes it another name.
+    /// Whether the certificate has this host name or IP address. A trailing dot makes it another
+    /// name.
     pub(crate) fn names(&self, host: &str) -> bool {
         let leaf = self.leaf();
         let Ok(parsed) = ParsedCertificate::try_from(&leaf) else { return false };
@@ -145,7 +149,8 @@ impl Tls {
         Ok(Accepted::Secure(Box::new(secure)))
     }
 
-    /// What the files hold now. While they cannot be used, for example because only one of the two is new, what was read before.
+    /// What the files hold now. While they cannot be used, for example because only one of the two
+    /// is new, what was read before.
     fn config(&self) -> Arc<ServerConfig> {
         let stamp = stamp(&self.certificate, &self.key);
         let mut current = lock(&self.current);
@@ -206,7 +211,8 @@ fn read(certificate: &Path, key: &Path) -> Result<Current, String> {
     Ok(Current { stamp, config: Arc::new(config), leaf })
 }
 
-/// The bytes of a file; refuses what is not a regular file and, if it is `secret`, what others can access.
+/// The bytes of a file; refuses what is not a regular file and, if it is `secret`, what others can
+/// access.
 fn read_file(file: &Path, what: &str, secret: bool) -> Result<Vec<u8>, String> {
     let place = file.display();
     let failed = |error: io::Error| format!("cannot read the {what} in {place}: {error}");
@@ -277,7 +283,8 @@ fn make(certificate: &Path, key: &Path, names: &[String], now: SystemTime) -> Re
     let failed = |error: rcgen::Error| format!("cannot make a certificate: {error}");
     let mut params = CertificateParams::new(names.to_vec()).map_err(failed)?;
     params.distinguished_name.remove(DnType::CommonName);
-    // Each has its own name, so that a client that trusts an earlier one does not mistake it for this one's issuer.
+    // Each has its own name, so that a client that trusts an earlier one does not mistake it for
+    // this one's issuer.
     let number = random::hex::<4>()?;
     params.distinguished_name.push(DnType::CommonName, format!("thumbwire {number}"));
     params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
@@ -305,8 +312,8 @@ fn replace(file: &Path, content: &[u8]) -> io::Result<()> {
     fs::rename(&beside, file)
 }
 
-/// The names of a self-signed certificate: those of loopback, and these, each once. An address that stands for all
-/// addresses, such as `0.0.0.0`, is none.
+/// The names of a self-signed certificate: those of loopback, and these, each once. An address that
+/// stands for all addresses, such as `0.0.0.0`, is none.
 pub fn self_signed_names(others: &[String]) -> Vec<String> {
     let mut names: Vec<String> = ["localhost", "127.0.0.1", "::1"].map(str::to_owned).to_vec();
     for other in others {

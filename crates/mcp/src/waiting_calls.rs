@@ -1,4 +1,5 @@
-//! Calls that wait for the user's answer between two requests (revision 2026-07-28, "Multi round-trip requests").
+//! Calls that wait for the user's answer between two requests (revision 2026-07-28, "Multi
+//! round-trip requests").
 //!
 //! ```text
 //! tools/call ─> running ── asks ──> waiting ── tools/call with the answer ──> running ─> result
@@ -6,9 +7,10 @@
 //!                  └─ client leaves ───┴──> cancelled
 //! ```
 //!
-//! A call is never begun again: its work keeps waiting here, so what it did before the question is done once. The
-//! `requestState` is only the name of a waiting call: random, for one use, and good for the same client, tool and
-//! arguments. So a client cannot make up an answer, use one twice, or move one to another question.
+//! A call is never begun again: its work keeps waiting here, so what it did before the question is
+//! done once. The `requestState` is only the name of a waiting call: random, for one use, and good
+//! for the same client, tool and arguments. So a client cannot make up an answer, use one twice, or
+//! move one to another question.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -145,8 +147,8 @@ impl WaitingCalls {
         Ok(InputRequiredResult::new(Some(requests), Some(state)))
     }
 
-    /// Takes the call that a request continues, and passes its answer on. Without an answer the question comes back, to be
-    /// asked again.
+    /// Takes the call that a request continues, and passes its answer on. Without an answer the
+    /// question comes back, to be asked again.
     ///
     /// # Errors
     /// If there is no such call for this client, tool and arguments. A call that a wrong request names is cancelled.

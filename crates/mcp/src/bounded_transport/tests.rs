@@ -1,4 +1,5 @@
-//! Clients that send and do not read, over in-memory pipes. The clock is paused: a time-out passes once nothing moves.
+//! Clients that send and do not read, over in-memory pipes. The clock is paused: a time-out passes
+//! once nothing moves.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};

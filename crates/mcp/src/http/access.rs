@@ -1,8 +1,10 @@
-//! Access checks: accepts requests meant for this server, from programs on this computer that have the token.
+//! Access checks: accepts requests meant for this server, from programs on this computer that have
+//! the token.
 //!
-//! A web page can make a browser send requests to loopback. Its origin is then in `Origin`; and if its own name
-//! resolves to 127.0.0.1 (DNS rebinding), that name is in `Host`. MCP requires both checks (2025-06-18, transports,
-//! security warning). rmcp's own checks are off: these are stricter, and tested here.
+//! A web page can make a browser send requests to loopback. Its origin is then in `Origin`; and if
+//! its own name resolves to 127.0.0.1 (DNS rebinding), that name is in `Host`. MCP requires both
+//! checks (2025-06-18, transports, security warning). rmcp's own checks are off: these are
+//! stricter, and tested here.
 
 use axum::http::header::{AUTHORIZATION, HOST, ORIGIN};
 use axum::http::uri::Authority;

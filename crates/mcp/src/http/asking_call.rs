@@ -1,10 +1,12 @@
-//! Calls of the revisions before 2026-07-28 that can ask the user behind their client (streamable HTTP, "Sending Messages to
-//! the Server": the server may send requests on the stream of the client's POST).
+//! Calls of the revisions before 2026-07-28 that can ask the user behind their client (streamable
+//! HTTP, "Sending Messages to the Server": the server may send requests on the stream of the
+//! client's POST).
 //!
-//! rmcp's own endpoint without sessions has no way back for the client's answers, which come as POSTs of their own.
-//! [`CallTransport`] gives one call both directions: it is rmcp's transport for this call, writes messages to the
-//! call's response, and gets the answers from the [`Sessions`]. rmcp numbers the requests of each call from 0; on the
-//! wire they have numbers that are unique in the server.
+//! rmcp's own endpoint without sessions has no way back for the client's answers, which come as
+//! POSTs of their own. [`CallTransport`] gives one call both directions: it is rmcp's transport for
+//! this call, writes messages to the call's response, and gets the answers from the [`Sessions`].
+//! rmcp numbers the requests of each call from 0; on the wire they have numbers that are unique in
+//! the server.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -39,8 +41,9 @@ use crate::server::Server;
 /// How many messages may wait for a slow client.
 const UNREAD: usize = 16;
 
-/// Answers a call; the response is JSON, or an event stream if the call asks something or reports progress. `None` if the
-/// message is not one for rmcp. The call is cancelled when its response is dropped.
+/// Answers a call; the response is JSON, or an event stream if the call asks something or reports
+/// progress. `None` if the message is not one for rmcp. The call is cancelled when its response is
+/// dropped.
 pub(super) async fn answer(
     server: Server,
     sessions: Sessions,

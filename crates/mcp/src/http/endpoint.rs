@@ -1,13 +1,14 @@
 //! The MCP endpoint of streamable HTTP.
 //!
-//! A POST carries one JSON-RPC message. A request of revision 2026-07-28 is self-contained; one of an older revision
-//! belongs to a session that `initialize` started. The response is JSON, or an event stream if the call reports
-//! progress or asks the client's user ([`asking_call`](super::asking_call)). Either is cancelled when its connection closes,
-//! since nobody could fetch the response later. A GET opens a stream that only reports changes of the tool list; a DELETE
-//! ends the session.
+//! A POST carries one JSON-RPC message. A request of revision 2026-07-28 is self-contained; one of
+//! an older revision belongs to a session that `initialize` started. The response is JSON, or an
+//! event stream if the call reports progress or asks the client's user
+//! ([`asking_call`](super::asking_call)). Either is cancelled when its connection closes, since
+//! nobody could fetch the response later. A GET opens a stream that only reports changes of the
+//! tool list; a DELETE ends the session.
 //!
-//! Where rmcp does not decide them, statuses and messages follow the recorded responses of UFO's servers (the Python
-//! SDK).
+//! Where rmcp does not decide them, statuses and messages follow the recorded responses of UFO's
+//! servers (the Python SDK).
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -49,7 +50,8 @@ use thumbwire_core::action::{ClientId, ClientName, ClientWatch};
 /// The maximum size of a message in bytes. The largest argument of our tools is text to type.
 const LARGEST: usize = 4 << 20;
 
-/// How much of an oversized message is read and dropped, so that its sender gets to read the response.
+/// How much of an oversized message is read and dropped, so that its sender gets to read the
+/// response.
 const PASSED_OVER: usize = 64 << 20;
 
 /// No error of rmcp about an unknown method is longer, in bytes.
@@ -452,8 +454,8 @@ impl McpEndpoint {
         Ok(Response::new(Body::empty()))
     }
 
-    /// The session that the headers name. With a token other than the one that began it, it does not
-    /// exist.
+    /// The session that the headers name. With a token other than the one that began it, it does
+    /// not exist.
     fn session(&self, headers: &HeaderMap, grant: &Grant) -> Result<ClientId, Rejection> {
         let id = headers.get(SESSION).and_then(|session| session.to_str().ok());
         let id = id.ok_or_else(|| Rejection::bad_request("Bad Request: Missing session ID"))?;
@@ -584,7 +586,8 @@ fn is_json(headers: &HeaderMap) -> bool {
     kind.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case(JSON)
 }
 
-/// Reads a body. An oversized one is read and dropped up to a limit, so that its sender gets to read the response.
+/// Reads a body. An oversized one is read and dropped up to a limit, so that its sender gets to
+/// read the response.
 async fn read(body: Body) -> Result<Bytes, Rejection> {
     let too_large = || {
         let text = format!("Payload Too Large: the limit is {LARGEST} bytes");

@@ -1,4 +1,5 @@
-//! What is asked of the server over HTTP besides MCP: whether it answers, how much it does, and who issues its tokens.
+//! What is asked of the server over HTTP besides MCP: whether it answers, how much it does, and who
+//! issues its tokens.
 
 use axum::body::Body;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};

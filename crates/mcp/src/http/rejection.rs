@@ -58,7 +58,8 @@ impl Rejection {
         Self { header, ..Self::new(StatusCode::UNAUTHORIZED, text) }
     }
 
-    /// The token's scope does not include the call (2025-11-25, authorization, "Scope Challenge Handling").
+    /// The token's scope does not include the call (2025-11-25, authorization, "Scope Challenge
+    /// Handling").
     pub(super) fn insufficient_scope(tool: &str) -> Self {
         let text = format!(
             "Forbidden: {tool} changes something, and this token has the scope `look`; \
@@ -126,8 +127,8 @@ impl Rejection {
         Self { id: id.cloned().map(Box::new), ..self }
     }
 
-    /// The HTTP response. Without a known request id the error has no `id` (MCP 2025-06-18, transports, and 2026-07-28,
-    /// error responses), although JSON-RPC itself would write null.
+    /// The HTTP response. Without a known request id the error has no `id` (MCP 2025-06-18,
+    /// transports, and 2026-07-28, error responses), although JSON-RPC itself would write null.
     pub(super) fn into_response(self) -> Response {
         let mut error = Map::new();
         error.insert("jsonrpc".into(), "2.0".into());

@@ -1,10 +1,10 @@
 //! The clients of one server over HTTP, with their active requests.
 //!
-//! A client of the revisions before 2026-07-28 begins a session with `initialize`. In 2026-07-28 there
-//! are no sessions: all requests with the same token and the same `clientInfo.name` count as one client,
-//! which begins with its first request. Either ends by DELETE, when it was not used for a day, or to
-//! make room for another client of the same token. What ends a client returns it, so that what it has
-//! started can end, too.
+//! A client of the revisions before 2026-07-28 begins a session with `initialize`. In 2026-07-28
+//! there are no sessions: all requests with the same token and the same `clientInfo.name` count as
+//! one client, which begins with its first request. Either ends by DELETE, when it was not used for
+//! a day, or to make room for another client of the same token. What ends a client returns it, so
+//! that what it has started can end, too.
 //!
 //! The time is a parameter, and there is no I/O here.
 
@@ -98,9 +98,9 @@ impl Sessions {
         }
     }
 
-    /// A client begins. If its token has too many clients, the one of them that is needed least ends,
-    /// and is returned: idle ones that never asked for anything first, then the one that was not used
-    /// for longest.
+    /// A client begins. If its token has too many clients, the one of them that is needed least
+    /// ends, and is returned: idle ones that never asked for anything first, then the one that was
+    /// not used for longest.
     #[must_use = "what an ended client has started must end"]
     pub(super) fn begin(
         &self,
@@ -183,8 +183,8 @@ impl Sessions {
         })
     }
 
-    /// Starts a request of a client without a session, which begins with it if it is the first. Returns
-    /// the client that has to make room for it, if one has.
+    /// Starts a request of a client without a session, which begins with it if it is the first.
+    /// Returns the client that has to make room for it, if one has.
     #[must_use = "what an ended client has started must end"]
     pub(super) fn start_without_session(
         &self,
