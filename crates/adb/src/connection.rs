@@ -8,9 +8,8 @@
 //!
 //!  a stream:   open ─▶ Opening ─OKAY─▶ Open ─finish, CLSE─▶ Ended      (we opened it)
 //!                         └─CLSE─▶ Ended(refused)
-//!              OPEN ─▶ Offered ─accept─▶ Open                          (the peer opened it: a phone
-//!                                                                       takes all, a host only those
-//!                                                                       that it expects)
+//!              OPEN ─▶ Offered ─accept─▶ Open                          (the host opened it; a host
+//!                                                                       refuses those of the phone)
 //! ```
 //!
 //! Start with [`Connection::receive`] and [`Connection::transmit`]. Stream operations are in `streams`, packet handling
@@ -28,7 +27,7 @@ mod streams;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use std::time::{Duration, Instant};
 
 use bytes::BytesMut;
@@ -145,8 +144,6 @@ pub struct Connection {
     /// Both ends count bytes (`delayed_ack`).
     counted: bool,
     streams: HashMap<u32, Stream>,
-    /// Services that a host lets the phone open.
-    expected: HashSet<String>,
     next_id: u32,
     out: BytesMut,
     answers: usize,
@@ -172,7 +169,6 @@ impl Connection {
             chunk: packet::MIN_MAX_PAYLOAD,
             counted: false,
             streams: HashMap::new(),
-            expected: HashSet::new(),
             next_id: 1,
             out: BytesMut::new(),
             answers: 0,

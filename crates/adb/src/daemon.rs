@@ -7,8 +7,11 @@
 //!
 //! The caller listens on the socket. It should set `TCP_NODELAY`, because each small packet waits for its reply.
 
+pub mod compress;
+mod reverse_request;
 pub mod shell;
 pub mod sockets;
+mod splice;
 pub mod sync;
 
 use std::sync::Arc;

@@ -8,7 +8,7 @@
 //! Connecting and reconnecting are in [`crate::transport`].
 
 mod driver;
-mod reverse;
+mod opener;
 mod shared;
 mod stream;
 #[cfg(test)]
@@ -25,7 +25,7 @@ use crate::Error;
 use crate::connection::{Authenticator, Connection, HostVerifier, Role, Settings};
 use crate::wire::banner::Banner;
 use driver::{EndOnDrop, drive};
-pub use reverse::{ReverseListener, StreamOpener};
+pub use opener::StreamOpener;
 use shared::{Shared, now};
 pub use stream::LinkStream;
 
@@ -152,24 +152,6 @@ impl Link {
     pub async fn open(&self, service: &str) -> Result<LinkStream, Error> {
         self.online().await?;
         LinkStream::open(&self.shared, service).await
-    }
-
-    /// Opens a service without waiting for the reply, and closes it on the reply: for services that take effect when
-    /// opened. Does nothing if the connection is not online.
-    pub fn open_detached(&self, service: &str) {
-        let mut inner = self.shared.lock();
-        if let Ok(id) = inner.connection.open(service, now()) {
-            inner.connection.release(id);
-            inner.notify();
-        }
-    }
-
-    /// Lets the phone open streams of this name; the returned handle accepts them.
-    ///
-    /// # Errors
-    /// The name is already expected, or too many names are.
-    pub fn expect(&self, service: &str) -> Result<ReverseListener, Error> {
-        ReverseListener::new(&self.shared, service)
     }
 
     /// The next stream that the peer wants to open; `None` if the connection has ended.

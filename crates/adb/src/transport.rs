@@ -4,8 +4,8 @@
 //! talks to adbd over TCP or any pipe, including one in memory; [`server::ServerTransport`] goes through a running adb
 //! server.
 //!
-//! [`crate::services`] implements the services, [`crate::forwarding`] connects sockets. Time limits are up to the caller:
-//! every future here can be dropped at any time, which closes what it had opened.
+//! [`crate::services`] implements the services. Time limits are up to the caller: every future here
+//! can be dropped at any time, which closes what it had opened.
 
 pub mod direct;
 pub mod server;
@@ -16,6 +16,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use async_trait::async_trait;
+use thumbwire_base::Io;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
@@ -49,11 +50,6 @@ pub trait Transport: Send + Sync {
     /// noticed. A later open connects again. Does nothing by default.
     async fn close(&self) {}
 }
-
-/// A pipe that can carry a transport.
-pub trait Io: AsyncRead + AsyncWrite + Send + Unpin {}
-
-impl<T: AsyncRead + AsyncWrite + Send + Unpin> Io for T {}
 
 /// An open service. Dropping it closes the service on the phone.
 ///

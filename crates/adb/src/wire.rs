@@ -3,17 +3,15 @@
 //! - [`packet`]: the 24-byte header between host and phone
 //! - [`banner`]: the peer's identity and features
 //! - [`shell`]: frames in a `shell,v2` stream
-//! - [`sync`]: requests and replies in a `sync:` stream; [`sync_v2`]: version 2; [`compress`]: its compression
+//! - [`sync`]: requests and replies in a `sync:` stream; [`sync_v2`]: metadata by version 2
 //! - [`smart`]: the smart-socket text of an adb server; [`devices`]: its device list
-//! - [`forward`]: forward requests to an adb server and to adbd
 //!
-//! Nothing here does I/O, waits, or reads a clock. Incremental readers have the form `decode(&mut BytesMut) ->
-//! Result<Option<_>, Malformed>`: `None` asks for more bytes, and a length is checked before memory is reserved for it.
+//! Nothing here does I/O, waits, or reads a clock. Incremental readers have the form `decode(&mut
+//! BytesMut) -> Result<Option<_>, MalformedMessage>`: `None` asks for more bytes, and a length is
+//! checked before memory is reserved for it.
 
 pub mod banner;
-pub mod compress;
 pub mod devices;
-pub mod forward;
 pub mod packet;
 pub mod shell;
 pub mod smart;
@@ -32,6 +30,6 @@ impl From<MalformedMessage> for crate::Error {
 }
 
 /// Four bytes as readable text, for messages about unknown ids.
-fn readable(id: [u8; 4]) -> String {
+pub(crate) fn readable(id: [u8; 4]) -> String {
     id.escape_ascii().to_string()
 }

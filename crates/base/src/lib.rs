@@ -1,11 +1,18 @@
-//! What every crate needs and no library offers: [`lock`], [`truncate`], and [`visible`](visible::visible) for text that
-//! others wrote.
+//! What every crate needs and no library offers: [`lock`], [`truncate`], and [`sanitize()`] and
+//! [`visible`](visible::visible) for text that others wrote. With the feature `io`, [`Io`] for pipes.
 //!
 //! Nothing else belongs here.
 
+#[cfg(feature = "io")]
+mod io;
+mod sanitize;
 pub mod visible;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
+
+#[cfg(feature = "io")]
+pub use io::Io;
+pub use sanitize::{is_longer, sanitize};
 
 /// Locks a mutex, also after a panic of another holder.
 ///

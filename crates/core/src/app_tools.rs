@@ -25,9 +25,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use thumbwire_base::lock;
+use thumbwire_base::{lock, sanitize};
 use thumbwire_device::AppId;
-use thumbwire_mobile_mcp::sanitize::sanitize;
 use thumbwire_mobile_mcp::{ExtraKeys, PendingRequests};
 use tokio::time::Instant;
 

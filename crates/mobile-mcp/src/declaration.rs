@@ -1,8 +1,7 @@
 //! The service that makes an app a tool, as declared in its manifest (section 1.1).
 
-use super::sanitize::{MOST_IN_A_DESCRIPTION, MOST_IN_A_NAME, is_longer, sanitize};
-use super::{ACTION, Finding, Rule, SourcePosition, Value};
-use thumbwire_base::truncate;
+use super::{ACTION, Finding, MAX_DESCRIPTION, MAX_NAME, Rule, SourcePosition, Value};
+use thumbwire_base::{is_longer, sanitize, truncate};
 
 /// The `meta-data` entry with the tool's name (section 1.1.2).
 pub const NAME: &str = "mobile.mcp.tool.name";
@@ -37,12 +36,12 @@ impl Declaration {
 
     /// The tool's name, truncated to the limit; empty if it has no text.
     pub fn name(&self) -> String {
-        self.text(NAME, MOST_IN_A_NAME)
+        self.text(NAME, MAX_NAME)
     }
 
     /// The tool's description, truncated to the limit; empty if it has no text.
     pub fn description(&self) -> String {
-        self.text(DESCRIPTION, MOST_IN_A_DESCRIPTION)
+        self.text(DESCRIPTION, MAX_DESCRIPTION)
     }
 
     /// The resource id of the descriptor.
@@ -113,10 +112,9 @@ fn check_one(service: &Declaration, named: &str, findings: &mut Vec<Finding>) {
         );
         findings.push(finding(Rule::ServicePermission, says));
     }
-    for (name, rule, most) in [
-        (NAME, Rule::ToolName, MOST_IN_A_NAME),
-        (DESCRIPTION, Rule::ToolDescription, MOST_IN_A_DESCRIPTION),
-    ] {
+    for (name, rule, most) in
+        [(NAME, Rule::ToolName, MAX_NAME), (DESCRIPTION, Rule::ToolDescription, MAX_DESCRIPTION)]
+    {
         match service.meta(name) {
             None => findings.push(finding(rule, format!("{named} has no meta-data `{name}`"))),
             Some(value @ Value::Reference(_)) => {

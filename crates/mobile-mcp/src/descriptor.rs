@@ -7,7 +7,7 @@ mod check;
 
 use serde_json::Value;
 
-use crate::{Element, Finding, Rule, SourcePosition};
+use crate::{Element, Finding};
 
 /// Limit on the capabilities read from one tool.
 pub const MOST_CAPABILITIES: usize = 512;
@@ -133,24 +133,9 @@ pub fn read(xml: &str) -> ParsedDescriptor {
     }
 }
 
-/// Reads a descriptor from an XML file in UTF-8.
-pub fn read_bytes(file: &[u8]) -> ParsedDescriptor {
-    match std::str::from_utf8(file) {
-        Ok(text) => read(text),
-        Err(error) => {
-            let before = file.get(..error.valid_up_to()).unwrap_or_default();
-            let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
-            let place = SourcePosition { line: u32::try_from(line).unwrap_or(u32::MAX), column: 0 };
-            let says = "the file is not UTF-8 text".into();
-            let finding = Finding { rule: Rule::WellFormed, position: place, message: says };
-            ParsedDescriptor { descriptor: Descriptor::default(), findings: vec![finding] }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::{Attribute, Mode, Value};
+    use super::super::{Attribute, Mode, Rule, SourcePosition, Value};
     use super::*;
 
     /// The sample of the specification's authors, in their descriptor's shape.

@@ -32,13 +32,9 @@
 //! # Ok::<(), thumbwire_mobile_mcp::MalformedResponse>(())
 //! ```
 //!
-//! [`conformance`] tests whether an app, a tool or an agent follows the specification; [`sanitize::sanitize`] sanitizes an
-//! app's text for display.
-//!
 //! No I/O, clock or Android: Intents are [`Extras`], the caller supplies the time, and XML is text or an [`Element`]
 //! that an APK reader made from a compiled file.
 
-pub mod conformance;
 pub mod declaration;
 pub mod descriptor;
 mod element;
@@ -47,7 +43,6 @@ mod pending;
 mod request;
 mod response;
 mod rule;
-pub mod sanitize;
 mod tool;
 mod xml;
 
@@ -72,3 +67,9 @@ pub type Extras = std::collections::BTreeMap<String, String>;
 
 /// Argument or output values by parameter name.
 pub type Values = serde_json::Map<String, serde_json::Value>;
+
+/// Limit on the characters of an id or a name.
+const MAX_NAME: usize = 256;
+
+/// Limit on the characters kept of a description or a message.
+const MAX_DESCRIPTION: usize = 4_000;

@@ -5,8 +5,8 @@ use std::fmt;
 use serde_json::Value;
 use thumbwire_base::truncate;
 
-use super::sanitize::sanitize;
 use super::{Capability, Param, Values};
+use thumbwire_base::sanitize;
 
 /// A mismatch between values and a capability's parameters.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -12,7 +12,8 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
-use super::sanitize::sanitize;
+use thumbwire_base::sanitize;
+
 use super::{MalformedResponse, Response};
 
 /// Limit on requests in flight.
@@ -108,11 +109,6 @@ impl PendingRequests {
             }
             None => ResponseMatch::UnknownRequest(answer),
         }
-    }
-
-    /// The earliest deadline; `None` if no request is in flight.
-    pub fn next_deadline(&self) -> Option<Duration> {
-        self.under_way.values().map(|waited| waited.deadline).min()
     }
 
     /// Removes the requests whose deadline has passed and returns their ids, earliest deadline first.

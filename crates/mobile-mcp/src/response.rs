@@ -7,11 +7,11 @@
 use std::fmt;
 
 use serde_json::{Value, json};
-use thumbwire_base::truncate;
+use thumbwire_base::{sanitize, truncate};
 
 use super::request::{MOST_BYTES, named_values, text_of};
-use super::sanitize::{MOST_IN_A_DESCRIPTION, MOST_IN_A_NAME, sanitize};
 use super::{Capability, ExtraKeys, Extras, ParamType, RequestFormat, VERSION, Values};
+use super::{MAX_DESCRIPTION, MAX_NAME};
 
 /// Limit on the output values of a response.
 const MOST_VALUES: usize = 256;
@@ -139,13 +139,10 @@ impl Response {
             return Err(MalformedResponse(says));
         }
         Ok(Self {
-            id: truncate(&id, MOST_IN_A_NAME),
-            capability: truncate(&named.unwrap_or_default(), MOST_IN_A_NAME),
+            id: truncate(&id, MAX_NAME),
+            capability: truncate(&named.unwrap_or_default(), MAX_NAME),
             status,
-            message: truncate(
-                &text_of(body.get("message")).unwrap_or_default(),
-                MOST_IN_A_DESCRIPTION,
-            ),
+            message: truncate(&text_of(body.get("message")).unwrap_or_default(), MAX_DESCRIPTION),
             output,
         })
     }
@@ -153,11 +150,6 @@ impl Response {
     /// The response as specified, for the extra `mobile-mcp-response`. Values get their JSON types.
     pub fn to_json(&self) -> Value {
         self.enveloped(None)
-    }
-
-    /// The response as specified, with the types from the capability's descriptor.
-    pub fn to_json_of(&self, capability: &Capability) -> Value {
-        self.enveloped(Some(capability))
     }
 
     /// The text extras of the Intent that returns it, in the request's format. The specification's extra is always
@@ -221,10 +213,10 @@ fn recover_failure(text: &str, id: Option<&String>) -> Option<Response> {
     let message = after(text, "message").unwrap_or_default();
     let message = message.trim_end_matches(['}', ' ', '\n']).trim_end_matches('"');
     (status == Status::Failure).then(|| Response {
-        id: truncate(&id, MOST_IN_A_NAME),
+        id: truncate(&id, MAX_NAME),
         capability: String::new(),
         status,
-        message: truncate(message, MOST_IN_A_DESCRIPTION),
+        message: truncate(message, MAX_DESCRIPTION),
         output: Values::new(),
     })
 }

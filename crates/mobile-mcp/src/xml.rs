@@ -8,9 +8,8 @@ use quick_xml::events::attributes::AttrError;
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
 
-use super::sanitize::is_longer;
 use super::{Attribute, Element, Finding, Rule, SourcePosition, Value};
-use thumbwire_base::truncate;
+use thumbwire_base::{is_longer, truncate};
 
 /// Limit on the bytes of a file.
 pub(crate) const MOST_BYTES: usize = 1 << 20;
@@ -22,7 +21,7 @@ pub(crate) const MOST_DEPTH: usize = 16;
 pub(crate) const MOST_ATTRIBUTES: usize = 64;
 
 /// Limit on the characters kept of a value. Higher than any rule allows, so that the rules still see an overlong value.
-const MOST_IN_A_VALUE: usize = 8_192;
+const MAX_VALUE: usize = 8_192;
 
 /// Parses the single root element of a text.
 ///
@@ -182,8 +181,8 @@ fn element(
         if key == "xmlns" || matches!(prefix, Some("xmlns" | "tools")) {
             continue;
         }
-        let value = match is_longer(&value, MOST_IN_A_VALUE) {
-            true => truncate(&value, MOST_IN_A_VALUE),
+        let value = match is_longer(&value, MAX_VALUE) {
+            true => truncate(&value, MAX_VALUE),
             false => value.into_owned(),
         };
         found.push((
@@ -362,6 +361,6 @@ mod tests {
         assert_eq!((finding.rule, finding.position.column), (Rule::Bounds, 3 * 16 + 1));
         assert_eq!(read(&"<a>".repeat(MOST_BYTES / 3)).unwrap_err().rule, Rule::Bounds);
         let long = read(&format!("<a x='{}'/>", "y".repeat(100_000))).unwrap();
-        assert_eq!(long.attributes[0].value.to_text().chars().count(), MOST_IN_A_VALUE + 1);
+        assert_eq!(long.attributes[0].value.to_text().chars().count(), MAX_VALUE + 1);
     }
 }

@@ -95,7 +95,7 @@ impl Connection {
         // As adbd does: hosts end it with a NUL, and `abb` has NULs between its arguments.
         match std::str::from_utf8(&packet.payload).map(|name| name.trim_end_matches('\0')) {
             // adbd, too, refuses a peer that deviates from the negotiated flow control.
-            Ok(service) if self.accepts_service(service) && self.counted == (packet.arg1 > 0) => {
+            Ok(service) if self.accepts_stream() && self.counted == (packet.arg1 > 0) => {
                 let service = service.to_owned();
                 let id = self.fresh_id();
                 let flow = FlowControl::new(self.counted, packet.arg1);
@@ -106,10 +106,10 @@ impl Connection {
         }
     }
 
-    /// Whether the peer may open the service, and there is room for a stream.
-    fn accepts_service(&self, service: &str) -> bool {
-        let may = self.role == Role::Phone || self.expected.contains(service);
-        may && self.streams.len() < self.settings.max_streams
+    /// Whether the peer may open a stream, and there is room for one. A host refuses all: they would
+    /// reach into its computer.
+    fn accepts_stream(&self) -> bool {
+        self.role == Role::Phone && self.streams.len() < self.settings.max_streams
     }
 
     /// OKAY(their id, our id, nothing or a byte count): a stream was accepted, or our last WRTE was received.

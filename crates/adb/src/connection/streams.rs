@@ -14,9 +14,6 @@ use crate::wire::packet::Command;
 /// Limit on the bytes that a stream's writer may queue.
 pub(super) const OUTBOX: usize = 256 * 1024;
 
-/// Limit on the service names that a host expects.
-pub(super) const MAX_EXPECTED: usize = 64;
-
 impl Connection {
     /// Opens a service. The id is usable immediately; [`Event::Readable`] signals the reply.
     ///
@@ -55,28 +52,6 @@ impl Connection {
         Ok(id)
     }
 
-    /// Lets the phone open streams of this name from now on. A host refuses all others, as an adb server does: they
-    /// would reach into its computer.
-    ///
-    /// # Errors
-    /// The name is already expected, or too many names are.
-    pub fn expect(&mut self, service: &str) -> Result<(), Error> {
-        let refused =
-            |text: &str| Error::Refused { service: service.to_owned(), text: text.to_owned() };
-        if self.expected.len() >= MAX_EXPECTED {
-            return Err(refused("too many reverse services are registered"));
-        }
-        if !self.expected.insert(service.to_owned()) {
-            return Err(refused("this reverse service is already registered"));
-        }
-        Ok(())
-    }
-
-    /// No longer lets the phone open streams of this name. Open ones continue.
-    pub fn unexpect(&mut self, service: &str) {
-        self.expected.remove(service);
-    }
-
     /// Accepts an offered stream. `false` if it is already gone.
     pub fn accept(&mut self, id: u32) -> bool {
         let Some(stream) = self.streams.get_mut(&id) else { return false };
@@ -100,7 +75,7 @@ impl Connection {
         }
     }
 
-    /// Reads at most `most` bytes from a stream.
+    /// Reads at most `max` bytes from a stream.
     pub fn read(&mut self, id: u32, max: usize) -> ReadResult {
         let Some(stream) = self.streams.get_mut(&id) else { return ReadResult::End };
         let read = stream.read(max);
@@ -147,8 +122,8 @@ impl Connection {
         WriteResult::Queued(body.len())
     }
 
-    /// Whether everything written was passed on for transmission: `Took(0)` if so, `TooMany` while some of it waits,
-    /// otherwise why the rest never will be.
+    /// Whether everything written was passed on for transmission: `Queued(0)` if so, `Full` while some
+    /// of it waits, otherwise why the rest never will be.
     pub fn flushed(&self, id: u32) -> WriteResult {
         self.streams.get(&id).map_or(WriteResult::Queued(0), Stream::flushed)
     }
@@ -266,56 +241,5 @@ impl Connection {
                 return id;
             }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::tests::{online_host, read_all, said, tell};
-    use super::*;
-
-    const REFUSED: Command = Command::Clse;
-
-    fn offered(host: &mut Connection) -> Option<u32> {
-        std::iter::from_fn(|| host.poll_event()).find_map(|event| match event {
-            Event::StreamOpened { id, .. } => Some(id),
-            _ => None,
-        })
-    }
-
-    #[test]
-    fn host_accepts_only_expected_services() {
-        let mut host = online_host();
-        host.expect("tcp:80").unwrap();
-        for name in [&b"tcp:8"[..], b"tcp:800", b"tcp:22\0", b"tcp:22\0tcp:80", b"", b"\xff"] {
-            tell(&mut host, Command::Open, 5, 0, name);
-            assert_eq!(offered(&mut host), None, "{name:?}");
-            assert_eq!(said(&mut host), [(REFUSED, 0, 5, vec![])]);
-        }
-        // Older phones end the name with a NUL.
-        for (remote, name) in [(6, &b"tcp:80"[..]), (7, b"tcp:80\0")] {
-            tell(&mut host, Command::Open, remote, 0, name);
-            let id = offered(&mut host).unwrap();
-            assert!(host.accept(id));
-            assert_eq!(said(&mut host), [(Command::Okay, id, remote, vec![])]);
-        }
-        host.unexpect("tcp:80");
-        tell(&mut host, Command::Open, 8, 0, b"tcp:80");
-        assert_eq!(said(&mut host), [(REFUSED, 0, 8, vec![])]);
-        assert_eq!(host.streams(), 2, "accepted streams continue");
-        tell(&mut host, Command::Wrte, 6, 1, b"still here");
-        assert_eq!(read_all(&mut host, 1).0, b"still here");
-    }
-
-    #[test]
-    fn expected_names_are_unique_and_limited() {
-        let mut host = online_host();
-        for n in 0..MAX_EXPECTED {
-            host.expect(&format!("tcp:{n}")).unwrap();
-        }
-        assert!(matches!(host.expect("one more"), Err(Error::Refused { .. })));
-        host.unexpect("tcp:0");
-        assert!(matches!(host.expect("tcp:1"), Err(Error::Refused { .. })), "it is expected");
-        host.expect("tcp:0").unwrap();
     }
 }

@@ -668,3 +668,14 @@ proptest! {
         prop_assert_eq!(end, ReadResult::End);
     }
 }
+
+#[test]
+fn host_refuses_every_stream_of_the_phone() {
+    let mut host = online_host();
+    for name in [&b"tcp:22"[..], b"tcp:22\0", b"", b"\xff"] {
+        tell(&mut host, Command::Open, 5, 0, name);
+        assert_eq!(said(&mut host), [(Command::Clse, 0, 5, vec![])], "{name:?}");
+        assert!(host.poll_event().is_none_or(|event| event == Event::Online), "{name:?}");
+    }
+    assert_eq!(host.streams(), 0);
+}

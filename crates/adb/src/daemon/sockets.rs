@@ -9,15 +9,14 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use thumbwire_base::lock;
+use thumbwire_base::{Io, lock};
 use tokio::io::AsyncWriteExt;
 use tokio::sync::mpsc;
 
+use super::reverse_request::Request;
+use super::splice::splice;
 use super::{Handler, ServiceRefused, handler};
 use crate::link::{LinkStream, StreamOpener};
-use crate::splice::splice;
-use crate::transport::Io;
-use crate::wire::forward::{Forward, Request};
 use crate::wire::smart;
 
 /// Limit on sockets that are listened on.
@@ -209,14 +208,9 @@ impl Sockets {
     /// The sockets that hosts listen on. adbd numbers its hosts; here all are one.
     fn list(&self) -> String {
         let line = |(place, ear): (&String, &SocketOwner)| match ear {
-            SocketOwner::Host { target, .. } if !ear.is_gone() => Some(
-                Forward {
-                    serial: "(reverse)".into(),
-                    listen: place.clone(),
-                    target: target.clone(),
-                }
-                .to_string(),
-            ),
+            SocketOwner::Host { target, .. } if !ear.is_gone() => {
+                Some(format!("(reverse) {place} {target}\n"))
+            }
             _ => None,
         };
         self.lock().iter().filter_map(line).collect()

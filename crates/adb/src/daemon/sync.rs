@@ -4,20 +4,24 @@
 //! or store slows down the other. As in AOSP's `file_sync_service.cpp`, a failed upload is reported at once and read to
 //! its end, and then the stream ends; so it does after a failed download.
 
+mod request;
+
 use async_trait::async_trait;
 use bytes::{Bytes, BytesMut};
 use tokio::io::{AsyncRead, AsyncReadExt};
 
+use super::compress::{Compression, Compressor, Decompressor};
 use crate::framed::Framed;
 use crate::link::LinkStream;
 use crate::wire::MalformedMessage;
-use crate::wire::compress::{Compression, Compressor, Decompressor};
 use crate::wire::sync::{
     Entry, MAX_DATA, Request, Stat, Upload, emit_data, emit_done, emit_entry, emit_fail,
     emit_listing_end, emit_okay, emit_stat,
 };
 use crate::wire::sync_v2::{self, Errno, StatV2};
 use crate::{Error, Features};
+pub use request::Request as RequestV2;
+use request::SENDRECV_V2;
 
 /// Mode bits for the file type, and for a symbolic link (`stat.h`).
 const FILE_TYPE: u32 = 0o170_000;
@@ -87,20 +91,20 @@ pub async fn serve(
 /// A request of either version.
 enum AnyRequest {
     First(Request),
-    Second(sync_v2::Request),
+    Second(RequestV2),
 }
 
 impl AnyRequest {
     fn decode(bytes: &mut BytesMut, features: &Features) -> Result<Option<Self>, MalformedMessage> {
         let Some(id) = bytes.first_chunk::<4>().copied() else { return Ok(None) };
-        if !sync_v2::Request::knows(id) {
+        if !RequestV2::knows(id) {
             return Ok(Request::decode(bytes)?.map(Self::First));
         }
-        let Some(request) = sync_v2::Request::decode(bytes)? else { return Ok(None) };
+        let Some(request) = RequestV2::decode(bytes)? else { return Ok(None) };
         if !features.has(request.feature()) {
             // adbd's messages for an unknown flag of a known request, and for an unknown request.
             let flags = request.unknown_flags(features);
-            if flags != 0 && features.has(sync_v2::SENDRECV_V2) {
+            if flags != 0 && features.has(SENDRECV_V2) {
                 return Err(MalformedMessage(format!("unknown flags: {}", flags as i32)));
             }
             let id = u32::from_le_bytes(id);
@@ -149,28 +153,28 @@ impl SyncConnection<'_> {
 
     async fn answer_second(
         &mut self,
-        request: sync_v2::Request,
+        request: RequestV2,
         files: &dyn SyncStore,
     ) -> Result<bool, Error> {
         match request {
-            sync_v2::Request::Details { path, follow } => {
+            RequestV2::Details { path, follow } => {
                 let details = files.stat_v2(&path, follow).await;
                 sync_v2::emit_details(&mut self.out, follow, details);
             }
-            sync_v2::Request::List(path) => {
+            RequestV2::List(path) => {
                 for (name, details) in files.list(&path).await {
                     sync_v2::emit_entry(&mut self.out, &name, details);
                     self.send_if_much().await?;
                 }
                 sync_v2::emit_listing_end(&mut self.out);
             }
-            sync_v2::Request::Recv { path, compression } => {
+            RequestV2::Recv { path, compression } => {
                 return self.send_file(files.read(&path).await, compression).await;
             }
-            sync_v2::Request::Send { path, mode, dry_run, .. } if mode & FILE_TYPE == LINK => {
+            RequestV2::Send { path, mode, dry_run, .. } if mode & FILE_TYPE == LINK => {
                 return self.take_link((!dry_run).then_some(files), &path).await;
             }
-            sync_v2::Request::Send { path, mode, compression, dry_run } => {
+            RequestV2::Send { path, mode, compression, dry_run } => {
                 let file = match dry_run {
                     true => Ok(None),
                     false => files.write(&path, mode).await.map(Some),

@@ -28,7 +28,6 @@ impl Shared {
             driver: None,
             offers: VecDeque::new(),
             key_shown: None,
-            led: HashMap::new(),
             waiting: HashMap::new(),
             attending: WakerList::default(),
             heard: false,
@@ -52,8 +51,6 @@ pub(super) struct Inner {
     pub(super) driver: Option<Waker>,
     pub(super) offers: VecDeque<(u32, String)>,
     pub(super) key_shown: Option<(u32, String)>,
-    /// Sockets on which the phone listens for us, with the service that each forwards to.
-    pub(super) led: HashMap<String, String>,
     waiting: HashMap<u32, StreamWakers>,
     /// Tasks that wait for the handshake, a key, an incoming stream or the end of the loop.
     pub(super) attending: WakerList,
@@ -141,12 +138,6 @@ impl Inner {
         if self.connection.has_output() {
             self.wake_driver();
         }
-    }
-
-    /// Takes an incoming stream of this name from the queue.
-    pub(super) fn take_offer(&mut self, service: &str) -> Option<u32> {
-        let place = self.offers.iter().position(|(_, name)| name == service)?;
-        self.offers.remove(place).map(|(id, _)| id)
     }
 
     /// The stream's last handle was dropped.

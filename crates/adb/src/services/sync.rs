@@ -1,21 +1,19 @@
-//! Transfers files to and from a phone: by sync version 1, or by version 2 for compression. Stats files by version 2 if
+//! Transfers files to and from a phone by sync version 1, uncompressed, and stats files by version 2 if
 //! the phone has it.
 //!
 //! Each function opens its own stream. A [`FileSync`] keeps one open for many files.
 
-mod stat_v2;
+mod details;
 
 use std::time::Duration;
 
 use bytes::BytesMut;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
-pub use stat_v2::{details, details_if_exists, list_details};
+pub use details::{details, details_if_exists};
 
 use crate::framed::Framed;
-use crate::wire::compress::{Compression, Compressor, Decompressor};
 use crate::wire::sync::{Entry, MAX_DATA, MAX_PATH, Reply, Request, Stat, emit_data, emit_done};
-use crate::wire::sync_v2;
 use crate::{Error, Stream, Transport};
 
 /// How long a phone may take to report why it aborted an upload.
@@ -78,7 +76,6 @@ pub struct FileSync {
     out: BytesMut,
     /// A request was sent and its last reply has not been read.
     in_request: bool,
-    compression: Compression,
 }
 
 impl FileSync {
@@ -88,19 +85,7 @@ impl FileSync {
     /// The phone cannot be reached or refuses.
     pub async fn open(transport: &dyn Transport) -> Result<Self, Error> {
         let stream = transport.open("sync:").await?;
-        Ok(Self {
-            framed: Framed::new(stream),
-            out: BytesMut::new(),
-            in_request: false,
-            compression: Compression::None,
-        })
-    }
-
-    /// Transfers files with this compression from now on, by version 2. Only for phones that announce
-    /// [`Compression::feature`]: others close the stream. Worth its cost over slow Wi-Fi, not over a cable.
-    #[must_use]
-    pub fn compressed(self, compression: Compression) -> Self {
-        Self { compression, ..self }
+        Ok(Self { framed: Framed::new(stream), out: BytesMut::new(), in_request: false })
     }
 
     /// Stats a path. Version 1 returns all zeros both for a missing path and for an inaccessible one.
@@ -151,25 +136,13 @@ impl FileSync {
         path: &str,
         mut into: impl AsyncWrite + Unpin,
     ) -> Result<u64, Error> {
-        let compression = self.compression;
-        match compression {
-            Compression::None => self.ask(&Request::Recv(path.to_owned())).await?,
-            _ => {
-                let path = path.to_owned();
-                self.request_v2(&sync_v2::Request::Recv { path, compression }).await?;
-            }
-        }
-        let mut decompressor = Decompressor::new(compression);
+        self.ask(&Request::Recv(path.to_owned())).await?;
         let mut length = 0;
         while let Some(data) = self.next_data(path).await? {
-            decompressor.push(data);
-            while let Some(piece) = self.mark_desync_on_err(decompressor.pull())? {
-                let written = into.write_all(&piece).await;
-                self.mark_desync_on_err(written.map_err(|error| local("keep", path, &error)))?;
-                length += piece.len() as u64;
-            }
+            let written = into.write_all(&data).await;
+            self.mark_desync_on_err(written.map_err(|error| local("keep", path, &error)))?;
+            length += data.len() as u64;
         }
-        self.mark_desync_on_err(decompressor.finish())?;
         into.flush().await.map_err(|error| local("keep", path, &error))?;
         Ok(length)
     }
@@ -186,30 +159,17 @@ impl FileSync {
         mtime: u32,
         mut from: impl AsyncRead + Unpin,
     ) -> Result<u64, Error> {
-        let compression = self.compression;
-        match compression {
-            Compression::None => self.ask(&Request::Send { path: path.to_owned(), mode }).await?,
-            _ => {
-                let (path, dry_run) = (path.to_owned(), false);
-                let request = sync_v2::Request::Send { path, mode, compression, dry_run };
-                self.request_v2(&request).await?;
-            }
-        }
-        let mut compressor = Some(Compressor::new(compression));
-        let (mut chunk, mut packed) = (vec![0; MAX_DATA], BytesMut::new());
+        self.ask(&Request::Send { path: path.to_owned(), mode }).await?;
+        let mut chunk = vec![0; MAX_DATA];
         let mut length = 0;
-        while let Some(packing) = &mut compressor {
+        loop {
             let read = from.read(&mut chunk).await.map_err(|error| local("read", path, &error))?;
-            let pushed = match read {
-                0 => compressor.take().map_or(Ok(()), |packing| packing.finish(&mut packed)),
-                _ => packing.push(&chunk[..read], &mut packed),
-            };
-            pushed.map_err(|error| local("compress", path, &error))?;
-            while !packed.is_empty() {
-                emit_data(&mut self.out, &packed.split_to(packed.len().min(MAX_DATA)));
-                if let Err(broken) = self.send().await {
-                    return Err(self.reason(path).await.unwrap_or(broken));
-                }
+            if read == 0 {
+                break;
+            }
+            emit_data(&mut self.out, &chunk[..read]);
+            if let Err(broken) = self.send().await {
+                return Err(self.reason(path).await.unwrap_or(broken));
             }
             length += read as u64;
         }

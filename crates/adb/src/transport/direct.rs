@@ -13,15 +13,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use thumbwire_base::Io;
 use tokio::net::TcpStream;
 use tokio::sync::Mutex;
 
-use super::{Io, Stream, Transport};
+use super::{Stream, Transport};
 use crate::Error;
 use crate::auth::Key;
 use crate::connection::Settings;
 use crate::link::Link;
-use crate::wire::banner::{Banner, CMD, DELAYED_ACK, Features, SHELL_V2};
+use crate::wire::banner::{Banner, CMD, Features, SHELL_V2};
 use dialer::{CONNECTING, Dialer, timed_out};
 
 /// A phone that owes a reply and has sent nothing at all for this long is considered gone when the next service is
@@ -114,25 +115,12 @@ impl DirectTransport {
         self
     }
 
-    /// Offers `delayed_ack`, to have more data in flight. adb does so only with `ADB_BURST_MODE=1`; here, too, it is
-    /// opt-in, because it has not been tried on a real phone.
-    #[must_use]
-    pub fn with_delayed_ack(mut self) -> Self {
-        self.dialer.settings.banner.features = FEATURES.into_iter().chain([DELAYED_ACK]).collect();
-        self
-    }
-
     /// Sets how long the user may take to authorize our key. After that, opening a service fails with
     /// [`Error::Unauthorized`], and the next open asks again.
     #[must_use]
     pub fn with_auth_timeout(mut self, patience: Duration) -> Self {
         self.dialer.settings.consent = Some(patience);
         self
-    }
-
-    /// The connection, made now if there is none.
-    pub(crate) async fn shared_link(&self) -> Result<Arc<Link>, Error> {
-        Ok(self.link().await?.0)
     }
 
     /// Why the last attempt to connect failed; `None` if it succeeded, or none was made.

@@ -158,7 +158,7 @@ impl ServerTransport {
     ///
     /// `host-serial:` has to guess where the serial ends (`parse_host_service` in AOSP's `sockets.cpp`). Where it would
     /// guess wrong, the transport is selected first.
-    pub(crate) async fn query_device(&self, request: &str) -> Result<TcpStream, Error> {
+    async fn query_device(&self, request: &str) -> Result<TcpStream, Error> {
         let mut socket = self.server.connect().await?;
         with_answer_timeout(request, async {
             let whole = match self.number {
@@ -277,7 +277,7 @@ async fn read_text(socket: &mut TcpStream) -> Result<String, Error> {
 }
 
 /// Applies the time limit [`ANSWER`].
-pub(crate) async fn with_answer_timeout<T>(
+async fn with_answer_timeout<T>(
     what: &str,
     answer: impl Future<Output = Result<T, Error>>,
 ) -> Result<T, Error> {

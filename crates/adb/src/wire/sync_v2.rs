@@ -1,38 +1,25 @@
-//! The sync protocol, version 2: more metadata, error numbers, and compressed transfers.
+//! Metadata by version 2 of the sync protocol: full sizes, owners and error numbers.
 //!
 //! ```text
 //!  host                                     phone
 //!  STA2 len path  (follows a link)          STA2 error, ten fields
 //!  LST2 len path  (does not)                LST2 error, ten fields
 //!  LIS2 len path                            DNT2 error, ten fields, len name … DONE (72 zero bytes)
-//!  SND2 len path, SND2 mode flags,          as to SEND
-//!       DATA …, DONE mtime
-//!  RCV2 len path, RCV2 flags                as to RECV
 //! ```
 //!
-//! Each request needs its feature: [`STAT_V2`], [`LS_V2`], [`SENDRECV_V2`], those of
-//! [`super::compress::Compression::feature`], and [`DRY_RUN`]. Source: `file_sync_protocol.h` in AOSP's adb
-//! (`sync_stat_v2`, `sync_dent_v2`, `sync_send_v2`, `sync_recv_v2`).
-
-mod request;
+//! We send only `LST2`, to phones with [`STAT_V2`]. Source: `file_sync_protocol.h` in AOSP's adb
+//! (`sync_stat_v2`, `sync_dent_v2`).
 
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 
 use super::{MalformedMessage, readable};
-pub use request::Request;
 
 /// The feature for `LST2`.
 pub const STAT_V2: &str = "stat_v2";
-/// The feature for `LIS2`.
-pub const LS_V2: &str = "ls_v2";
-/// The feature for `SND2` and `RCV2`.
-pub const SENDRECV_V2: &str = "sendrecv_v2";
-/// The feature for discarding an uploaded file, to measure throughput.
-pub const DRY_RUN: &str = "sendrecv_v2_dry_run_send";
 
 /// Length of the error and the ten fields.
 const FIELDS: usize = 68;
-/// Limit on a reason or name, in bytes.
+/// Limit on a reason, in bytes.
 const MAX_TEXT: usize = 64 * 1024;
 
 /// The metadata of a file, a folder or a link itself.
@@ -86,15 +73,18 @@ impl std::fmt::Display for Errno {
     }
 }
 
-/// A phone's reply.
+/// Appends `LST2`, the request for the metadata of a path.
+pub fn emit_stat_request(out: &mut BytesMut, path: &str) {
+    out.put_slice(b"LST2");
+    out.put_u32_le(u32::try_from(path.len()).unwrap_or(u32::MAX));
+    out.put_slice(path.as_bytes());
+}
+
+/// A phone's reply to `LST2`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reply {
-    /// To `LST2` and `STA2`.
+    /// The metadata, or why there is none.
     Details(Result<StatV2, Errno>),
-    /// To `LIS2`, one per entry: its name, and its metadata or error.
-    Entry(String, Result<StatV2, Errno>),
-    /// The end of a listing.
-    Done,
     /// The phone refuses, with its reason.
     Fail(String),
 }
@@ -103,37 +93,33 @@ impl Reply {
     /// Takes a reply off the front of `bytes`; `None` if more bytes are needed.
     ///
     /// # Errors
-    /// An unknown id, or a name or reason that is too long.
+    /// An unknown id, or a reason that is too long.
     pub fn decode(bytes: &mut BytesMut) -> Result<Option<Self>, MalformedMessage> {
         let Some(id) = bytes.first_chunk::<4>().copied() else { return Ok(None) };
-        let (before, texted) = match &id {
-            b"LST2" | b"STA2" => (4 + FIELDS, false),
-            b"DNT2" => (4 + FIELDS + 4, true),
-            b"DONE" => (4 + FIELDS + 4, false),
-            b"FAIL" => (4 + 4, true),
-            _ => return Err(MalformedMessage(format!("unknown sync reply {}", readable(id)))),
-        };
-        if bytes.len() < before {
-            return Ok(None);
+        match &id {
+            b"LST2" => {
+                if bytes.len() < 4 + FIELDS {
+                    return Ok(None);
+                }
+                bytes.advance(4);
+                Ok(Some(Self::Details(details(bytes.split_to(FIELDS).freeze()))))
+            }
+            b"FAIL" => {
+                let Some(mut length) = bytes.get(4..8) else { return Ok(None) };
+                let length = length.get_u32_le() as usize;
+                if length > MAX_TEXT {
+                    let text = format!("a reason of {length} bytes, at most {MAX_TEXT}");
+                    return Err(MalformedMessage(text));
+                }
+                if bytes.len() < 8 + length {
+                    return Ok(None);
+                }
+                bytes.advance(8);
+                let reason = String::from_utf8_lossy(&bytes.split_to(length)).into_owned();
+                Ok(Some(Self::Fail(reason)))
+            }
+            _ => Err(MalformedMessage(format!("unknown sync reply {}", readable(id)))),
         }
-        let length = if texted { (&bytes[before - 4..]).get_u32_le() as usize } else { 0 };
-        if length > MAX_TEXT {
-            return Err(MalformedMessage(format!(
-                "a name or reason of {length} bytes, at most {MAX_TEXT}"
-            )));
-        }
-        if bytes.len() < before + length {
-            return Ok(None);
-        }
-        let mut fields = bytes.split_to(before).freeze();
-        fields.advance(4);
-        let text = String::from_utf8_lossy(&bytes.split_to(length)).into_owned();
-        Ok(Some(match &id {
-            b"LST2" | b"STA2" => Self::Details(details(fields)),
-            b"DNT2" => Self::Entry(text, details(fields)),
-            b"DONE" => Self::Done,
-            _ => Self::Fail(text),
-        }))
     }
 }
 
@@ -219,73 +205,54 @@ mod tests {
     };
 
     #[test]
-    fn replies_round_trip() {
-        let (missing, name) = (Err(Errno(2)), "a b");
-        let mut out = BytesMut::new();
-        emit_details(&mut out, false, Ok(READ));
-        assert_eq!(&out[..], [b"LST2", &FILE[..]].concat());
-        emit_details(&mut out, true, missing);
-        emit_entry(&mut out, name, Ok(READ));
-        emit_entry(&mut out, name, missing);
-        emit_listing_end(&mut out);
-        let read: Vec<Reply> = std::iter::from_fn(|| Reply::decode(&mut out).unwrap()).collect();
-        let expected = [
-            Reply::Details(Ok(READ)),
-            Reply::Details(missing),
-            Reply::Entry(name.into(), Ok(READ)),
-            Reply::Entry(name.into(), missing),
-            Reply::Done,
-        ];
-        assert_eq!(read, expected);
+    fn emitted_messages_have_these_bytes() {
+        let zeros = [0; FIELDS];
+        let mut missing = zeros;
+        missing[0] = 2;
+        let check = |emit: &dyn Fn(&mut BytesMut), expected: &[&[u8]]| {
+            let mut out = BytesMut::new();
+            emit(&mut out);
+            assert_eq!(&out[..], expected.concat());
+        };
+        check(&|out| emit_stat_request(out, "/x"), &[b"LST2\x02\0\0\0/x"]);
+        check(&|out| emit_details(out, false, Ok(READ)), &[b"LST2", FILE]);
+        check(&|out| emit_details(out, true, Err(Errno(2))), &[b"STA2", &missing]);
+        check(&|out| emit_entry(out, "a b", Ok(READ)), &[b"DNT2", FILE, b"\x03\0\0\0a b"]);
+        check(&|out| emit_entry(out, "a", Err(Errno(2))), &[b"DNT2", &missing, b"\x01\0\0\0a"]);
+        check(&emit_listing_end, &[b"DONE", &zeros, &[0; 4]]);
     }
 
     #[test]
     fn replies_decode_at_any_split() {
         let mut missing = [0; FIELDS];
         missing[0] = 2;
-        let wire = [
-            &[b"LST2", &FILE[..]].concat()[..],
-            &[b"LST2", &missing[..]].concat(),
-            &[b"DNT2", &FILE[..], b"\x03\0\0\0a b"].concat(),
-            &[&b"DONE"[..], &[0; FIELDS + 4]].concat(),
-            b"FAIL\x02\0\0\0no",
-        ]
-        .concat();
+        let wire = [b"LST2", &FILE[..], b"LST2", &missing[..], b"FAIL\x02\0\0\0no"].concat();
         let (mut bytes, mut replies) = (BytesMut::new(), Vec::new());
         for byte in wire {
             bytes.put_u8(byte);
             replies.extend(Reply::decode(&mut bytes).unwrap());
         }
         assert!(bytes.is_empty());
-        let expected = [
-            Reply::Details(Ok(READ)),
-            Reply::Details(Err(Errno(2))),
-            Reply::Entry("a b".into(), Ok(READ)),
-            Reply::Done,
-            Reply::Fail("no".into()),
-        ];
+        let expected =
+            [Reply::Details(Ok(READ)), Reply::Details(Err(Errno(2))), Reply::Fail("no".into())];
         assert_eq!(replies, expected);
         assert_eq!(Errno(2).to_string(), "No such file or directory");
         assert_eq!(Errno(99).to_string(), "error 99");
     }
 
     #[test]
-    fn overlong_name_is_refused() {
-        let mut bytes = BytesMut::from(&[b"DNT2", &FILE[..], &[0xff; 4]].concat()[..]);
-        assert!(Reply::decode(&mut bytes).is_err());
+    fn overlong_reason_and_unknown_reply_are_refused() {
+        assert!(Reply::decode(&mut BytesMut::from(&b"FAIL\xff\xff\xff\xff"[..])).is_err());
         assert!(Reply::decode(&mut BytesMut::from(&b"DENT"[..])).is_err());
     }
 
     proptest! {
         #[test]
         fn any_bytes_are_read_or_refused(
-            id in prop::sample::select(vec![
-                *b"LST2", *b"STA2", *b"DNT2", *b"DONE", *b"FAIL", *b"SND2", *b"RCV2", *b"what",
-            ]),
+            id in prop::sample::select(vec![*b"LST2", *b"FAIL", *b"DNT2", *b"what"]),
             noise in prop::collection::vec(any::<u8>(), 0..200),
         ) {
             let mut bytes = BytesMut::from(&[&id[..], &noise].concat()[..]);
-            let _ = Request::decode(&mut bytes.clone());
             while let Ok(Some(_)) = Reply::decode(&mut bytes) {}
         }
     }

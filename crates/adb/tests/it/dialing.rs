@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use crate::common::TinyPhone;
 use crate::common::owner::Owner;
-use thumbwire_adb::transport::Io;
 use thumbwire_adb::{DirectTransport, Error, Key, Transport as _, daemon, run};
+use thumbwire_base::Io;
 use tokio::io::{AsyncReadExt as _, DuplexStream};
 use tokio::time::{Instant, sleep, timeout};
 

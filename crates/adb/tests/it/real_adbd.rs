@@ -9,15 +9,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use crate::common::stock::Stock;
-use crate::common::{echo_outside, echoes, pattern, text};
+use crate::common::{echo_outside, echoes, pattern, pull_compressed, push_compressed, text};
 use futures::future::join_all;
 use tempfile::TempDir;
-use thumbwire_adb::services::reverse;
+use thumbwire_adb::daemon::compress::Compression;
 use thumbwire_adb::services::shell::{OutputChunk, RunningCommand};
-use thumbwire_adb::services::sync::{FileSync, details, list, list_details, pull, push, stat};
-use thumbwire_adb::wire::compress::Compression;
-use thumbwire_adb::{DirectTransport, Error, Transport, exec, forward, run};
+use thumbwire_adb::services::sync::{FileSync, details, list, pull, push, stat};
+use thumbwire_adb::{DirectTransport, Error, Transport, exec, run};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -298,17 +296,10 @@ async fn real_adbd_stats_files_by_version_2() {
     let error = details(phone, &real.path("large/x")).await.unwrap_err();
     assert!(error.to_string().contains("Not a directory"), "{error}");
 
-    let mut listed = list_details(phone, real.folder.path().to_str().unwrap()).await.unwrap();
-    listed.sort_unstable_by(|one, other| one.0.cmp(&other.0));
-    assert_eq!(listed[0], ("large".to_owned(), Ok(out)));
-    assert_eq!((listed.len(), &listed[1].0[..]), (2, "link"));
-    assert_eq!(list_details(phone, &real.path("nothing")).await.unwrap(), []);
-
     // One stream serves both versions in turn.
     let mut sync = FileSync::open(phone).await.unwrap();
     assert!(sync.details(&real.path("nothing")).await.is_err());
     assert_eq!(sync.details(&real.path("large")).await.unwrap(), out);
-    assert_eq!(sync.list_details(&real.path("")).await.unwrap().len(), 2);
     assert!(sync.stat(&real.path("large")).await.unwrap().exists());
 }
 
@@ -319,15 +310,12 @@ async fn real_adbd_transfers_files_compressed() {
     }
     let real = Real::start().await;
     for compression in Compression::ALL {
-        let mut sync = FileSync::open(&real.phone).await.unwrap().compressed(compression);
         for length in [0, 1, 65_536, 3_000_000] {
             let sent = [pattern(length / 3), b"again and ".repeat(length / 10)].concat();
             let name = real.path("f");
-            let pushed = sync.push(&name, 0o640, 7, &sent[..]).await;
-            assert_eq!(pushed, Ok(sent.len() as u64), "{compression:?}");
+            push_compressed(&real.phone, &name, compression, &sent).await;
             assert!(std::fs::read(&name).unwrap() == sent, "{compression:?} {length}: there");
-            let mut back = Vec::new();
-            sync.pull(&name, &mut back).await.unwrap();
+            let back = pull_compressed(&real.phone, &name, compression).await;
             assert!(back == sent, "{compression:?} {length}: back");
         }
     }
@@ -341,103 +329,20 @@ async fn real_adbd_transfers_files_compressed() {
 }
 
 #[tokio::test]
-async fn real_adbd_supports_delayed_ack_with_us() {
-    if !inside("real_adbd_supports_delayed_ack_with_us") {
+async fn real_adbd_connects_sockets() {
+    if !inside("real_adbd_connects_sockets") {
         return;
     }
     let real = Real::start().await;
-    let phone = DirectTransport::tcp(&real.address).with_delayed_ack();
-    let features = phone.features().await.unwrap();
-    // The virtual phone announces the same from Android 14 on, minus what it does not serve.
-    assert_eq!(
-        features.to_string(),
-        "shell_v2,cmd,stat_v2,ls_v2,fixed_push_mkdir,apex,abb,fixed_push_symlink_timestamp,abb_exec,\
-         remount_shell,track_app,sendrecv_v2,sendrecv_v2_brotli,sendrecv_v2_lz4,sendrecv_v2_zstd,\
-         sendrecv_v2_dry_run_send,openscreen_mdns,delayed_ack"
-    );
-    let much = run(&phone, "head -c 9000000 /dev/zero; exit 3").await.unwrap();
-    assert_eq!((much.stdout.len(), much.status), (9_000_000, Some(3)));
-    let sent = pattern(9_000_000);
-    push(&phone, &real.path("f"), 0o640, 7, &sent[..]).await.unwrap();
-    assert!(pull(&phone, &real.path("f"), 10_000_000).await.unwrap() == sent);
-    // A slow reader stops the phone, while another stream continues.
-    let mut slow = phone.open("exec:head -c 9000000 /dev/zero").await.unwrap();
-    assert_eq!(run(&phone, "echo quick").await.unwrap().stdout, b"quick\n");
-    let mut all = Vec::new();
-    slow.read_to_end(&mut all).await.unwrap();
-    assert_eq!(all.len(), 9_000_000);
-    let cat = phone.open("exec:head -c 5000000").await.unwrap();
-    echoes(cat, 5_000_000).await;
-}
-
-#[tokio::test]
-async fn real_adbd_forwards_and_reverses() {
-    if !inside("real_adbd_forwards_and_reverses") {
-        return;
-    }
-    let real = Real::start().await;
-    let Real { phone, .. } = real;
+    let phone = &real.phone;
     // Both computers are this one.
     let echo = format!("tcp:{}", echo_outside().await);
     echoes(phone.open(&echo).await.unwrap(), 300_000).await;
     let error = phone.open("localabstract:nobody").await.err();
     assert!(matches!(error, Some(Error::Refused { .. })), "{error:?}");
-
-    let mut reversal = phone.reverse("tcp:0", "here", true).await.unwrap();
-    let place = reversal.listens_on().replace("tcp", "127.0.0.1");
-    let listed = reverse::list(&phone).await.unwrap();
-    let out: Vec<_> = listed.iter().map(|f| (&f.listen[..], &f.target[..])).collect();
-    assert_eq!(out, [(reversal.listens_on(), "here")]);
-    assert!(listed[0].serial.starts_with("host-"), "{listed:?}");
-    let (mut there, here) = tokio::join!(TcpStream::connect(&place), reversal.accept());
-    let (mut reads, mut writes) = tokio::io::split(here.unwrap());
-    tokio::select! {
-        () = echoes(there.as_mut().unwrap(), 1_000_000) => {}
-        _ = tokio::io::copy(&mut reads, &mut writes) => panic!("the stream ended early"),
-    }
-    let error = phone.reverse(reversal.listens_on(), "there", false).await.err();
-    assert!(matches!(error, Some(Error::Refused { .. })), "{error:?}");
-    drop(reversal);
-    assert_eq!(reverse::list(&phone).await.unwrap(), [], "it was removed before");
-    assert!(TcpStream::connect(&place).await.is_err());
-
-    let reversal = phone.reverse("localabstract:back", "tcp:1", true).await.unwrap();
-    let _leading = reversal.forward_to(echo.replace("tcp", "127.0.0.1"));
-    let phone = std::sync::Arc::new(phone);
-    let forwarding = forward(phone.clone(), "127.0.0.1:0", "localabstract:back").await.unwrap();
-    let connect = async || TcpStream::connect(forwarding.address().unwrap()).await.unwrap();
-    for _ in 0..8 {
-        let (one, two) = (connect().await, connect().await);
-        tokio::join!(echoes(one, 300_000), echoes(two, 1000));
-    }
-    let error = reverse::kill(&*phone, "tcp:9").await.unwrap_err();
-    assert!(error.to_string().contains("listener 'tcp:9' not found"), "{error}");
-    reverse::kill_all(&*phone).await.unwrap();
-    assert_eq!(reverse::list(&*phone).await.unwrap(), []);
-    // Like an adb server: nobody here expects the streams that the phone opens.
-    let port = reverse::reverse(&*phone, "tcp:0", "tcp:2", true).await.unwrap().unwrap();
+    // We refuse the streams that the phone opens.
+    let reply = text(phone.open("reverse:forward:tcp:0;tcp:2").await.unwrap()).await;
+    let port: u16 = reply.strip_prefix("OKAY0005").unwrap().parse().unwrap();
     let mut refused = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
     assert!(matches!(refused.read(&mut [0; 1]).await, Ok(0) | Err(_)));
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn stock_server_and_real_adbd_forward_and_reverse_for_us() {
-    if !inside("stock_server_and_real_adbd_forward_and_reverse_for_us") {
-        return;
-    }
-    let real = Real::start().await;
-    let Some(stock) = Stock::without_phone().await else { return };
-    stock.adb(&["connect", &real.address]).await;
-    let phone = stock.server().device(&real.address);
-    let echo = format!("tcp:{}", echo_outside().await);
-    let port = reverse::reverse(&phone, "tcp:0", &echo, false).await.unwrap().unwrap();
-    let place = format!("tcp:{port}");
-    let led = phone.forward("tcp:0", &place, false).await.unwrap().unwrap();
-    echoes(TcpStream::connect(("127.0.0.1", led)).await.unwrap(), 1_000_000).await;
-    assert_eq!(phone.forwards().await.unwrap()[0].target, place);
-    assert_eq!(reverse::list(&phone).await.unwrap()[0].target, echo);
-    phone.kill_forwards().await.unwrap();
-    reverse::kill(&phone, &place).await.unwrap();
-    assert!(TcpStream::connect(("127.0.0.1", led)).await.is_err());
-    assert!(TcpStream::connect(("127.0.0.1", port)).await.is_err());
 }

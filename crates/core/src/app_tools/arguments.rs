@@ -1,7 +1,7 @@
 //! Checks arguments against a tool's declaration before anything is sent, and values against their types.
 
 use serde_json::{Map, Value};
-use thumbwire_mobile_mcp::sanitize::sanitize;
+use thumbwire_base::sanitize;
 use thumbwire_mobile_mcp::{ArgumentMismatch, Capability, Param, ParamType};
 
 use crate::action::{AppTool, Cause, Parameter};

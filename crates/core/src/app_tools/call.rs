@@ -9,13 +9,12 @@
 use std::time::Duration;
 
 use serde_json::{Map, Value};
-use thumbwire_base::lock;
+use thumbwire_base::{lock, sanitize};
 use thumbwire_device::{
     CallbackResult, Component, Device, Error, ServiceReply, ServiceRequest, SideEffect,
     StartServiceError,
 };
 use thumbwire_mobile_mcp as protocol;
-use thumbwire_mobile_mcp::sanitize::sanitize;
 use thumbwire_mobile_mcp::{Request, Response, Status};
 use tokio::time::{Instant, timeout};
 

@@ -10,8 +10,8 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
+use thumbwire_base::sanitize;
 use thumbwire_device::{AppId, Device, Error};
-use thumbwire_mobile_mcp::sanitize::sanitize;
 
 use crate::action::{AppTool, AppToolFinding, Parameter};
 

@@ -7,9 +7,8 @@ use std::sync::Mutex;
 
 use async_trait::async_trait;
 use thumbwire_apk::{self as apk, Apk};
-use thumbwire_base::lock;
+use thumbwire_base::{lock, sanitize};
 use thumbwire_device::{Component, Device, Error, Package};
-use thumbwire_mobile_mcp::sanitize::sanitize;
 use thumbwire_mobile_mcp::{
     Capability, Declaration, Finding, Mode, Param, ParsedDescriptor, declaration, descriptor,
 };

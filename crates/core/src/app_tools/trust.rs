@@ -13,8 +13,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use sha2::{Digest, Sha256};
+use thumbwire_base::sanitize;
 use thumbwire_device::{AppId, Device};
-use thumbwire_mobile_mcp::sanitize::sanitize;
 
 use super::trust_store::{MemoryStore, Pin, TrustStore};
 use super::{AppToolHost, AppToolOptions, quoted};

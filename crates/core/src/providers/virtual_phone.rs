@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use futures::stream::{self, BoxStream, StreamExt as _};
 use thumbwire_adb::DirectTransport;
-use thumbwire_adb::transport::Io;
+use thumbwire_base::Io;
 use thumbwire_device::Platform;
 use thumbwire_device::android::HelperMode;
 use thumbwire_virtual_android::{Setup, VirtualPhone};

@@ -3,9 +3,9 @@
 //! Begin with [`meant`]. Any app may call itself "Settings", in letters that look alike or between invisible ones. So names
 //! are compared as they are shown, and a name that several apps have, or may have, is refused with their ids.
 
+use thumbwire_base::sanitize;
 use thumbwire_base::visible::without_hidden;
 use thumbwire_device::{App, AppId};
-use thumbwire_mobile_mcp::sanitize::sanitize;
 
 use super::labels::LabelledApp;
 use crate::action::{Cause, Label};

@@ -14,9 +14,9 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use futures::{FutureExt as _, StreamExt as _, stream};
 use thumbwire_apk::{Apk, Limits};
-use thumbwire_base::lock;
+use thumbwire_base::{lock, sanitize};
 use thumbwire_device::{AppId, Device, Error, LabelSource, LauncherApps, LauncherLabel};
-use thumbwire_mobile_mcp::sanitize::sanitize;
+
 use tokio::time::{Instant, sleep_until, timeout};
 
 use super::attached_device::AttachedDevice;

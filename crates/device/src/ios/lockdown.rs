@@ -11,7 +11,7 @@ use std::io;
 use std::time::Duration;
 
 use plist::{Dictionary, Value};
-use thumbwire_adb::transport::Io;
+use thumbwire_base::Io;
 use thumbwire_base::{truncate, visible::visible};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::time::timeout;

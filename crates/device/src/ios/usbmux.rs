@@ -16,7 +16,7 @@ use std::io;
 use std::time::Duration;
 
 use plist::{Dictionary, Value};
-use thumbwire_adb::transport::Io;
+use thumbwire_base::Io;
 use thumbwire_base::visible::visible;
 use tokio::time::timeout;
 

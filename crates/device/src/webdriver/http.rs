@@ -13,7 +13,7 @@ use async_trait::async_trait;
 use bytes::{Bytes, BytesMut};
 use reqwest::header::CONTENT_TYPE;
 use reqwest::{Client, Url};
-use thumbwire_adb::transport::Io;
+use thumbwire_base::Io;
 use thumbwire_webdriver::{Method, Request};
 use tokio::time::timeout;
 

@@ -8,9 +8,10 @@ use std::collections::BTreeSet;
 use super::{
     Capability, Descriptor, MOST_CAPABILITIES, MOST_PARAMETERS, Param, ParamType, ParsedDescriptor,
 };
-use crate::sanitize::{MOST_IN_A_DESCRIPTION, MOST_IN_A_NAME, is_longer};
-use crate::{Element, Finding, Mode, Rule, SourcePosition, VERSION, Value};
-use thumbwire_base::truncate;
+use crate::{
+    Element, Finding, MAX_DESCRIPTION, MAX_NAME, Mode, Rule, SourcePosition, VERSION, Value,
+};
+use thumbwire_base::{is_longer, sanitize, truncate};
 
 /// Limit on reported findings of each kind: fatal to lint, and not.
 const MOST_FINDINGS: usize = 128;
@@ -72,7 +73,7 @@ fn root_version(root: &Element, found: &mut Findings) -> String {
         let says = format!("the version is `{}`; expected version=\"{VERSION}\"", short(&version));
         found.add(Rule::RootVersion, written.position, says);
     }
-    truncate(&version, MOST_IN_A_NAME)
+    truncate(&version, MAX_NAME)
 }
 
 /// Reads a capability; `None` if it cannot be called. `ids` holds the ids of all earlier capabilities, unusable ones
@@ -91,7 +92,7 @@ fn capability(
     let description = found.description(element, Rule::CapabilityDescription, &named);
     let version = found.required_text(element, "version", Rule::CapabilityVersion, &named);
     let mut usable = id.is_some();
-    if id.as_ref().is_some_and(|id| is_longer(id, MOST_IN_A_NAME)) {
+    if id.as_ref().is_some_and(|id| is_longer(id, MAX_NAME)) {
         found.too_long(element, "id", Rule::CapabilityBounds, &named);
         usable = false;
     }
@@ -127,7 +128,7 @@ fn capability(
     usable.then(|| Capability {
         id: id.unwrap_or_default(),
         description,
-        version: truncate(&version.unwrap_or_default(), MOST_IN_A_NAME),
+        version: truncate(&version.unwrap_or_default(), MAX_NAME),
         input: input.unwrap_or_default(),
         output: output.unwrap_or_default(),
     })
@@ -196,11 +197,11 @@ fn parameter(element: &Element, is_input: bool, of: &str, found: &mut Findings) 
     let required = is_input && required(element, &named, found);
     let description = found.description(element, Rule::ParamDescription, &named);
     let name = name?;
-    if is_longer(&name, MOST_IN_A_NAME) {
+    if is_longer(&name, MAX_NAME) {
         found.too_long(element, "name", Rule::CapabilityBounds, &named);
         return None;
     }
-    let written = truncate(&written.unwrap_or_default(), MOST_IN_A_NAME);
+    let written = truncate(&written.unwrap_or_default(), MAX_NAME);
     Some(Param { name, kind, written, required, description })
 }
 
@@ -229,7 +230,7 @@ fn required(element: &Element, named: &str, found: &mut Findings) -> bool {
 
 /// An app's text, made fit for a finding.
 fn short(text: &str) -> String {
-    crate::sanitize::sanitize(text, 60)
+    sanitize(text, 60)
 }
 
 #[derive(Default)]
@@ -283,25 +284,21 @@ impl Findings {
 
     fn description(&mut self, element: &Element, rule: Rule, of: &str) -> String {
         let text = self.required_text(element, "description", rule, of).unwrap_or_default();
-        if !is_longer(&text, MOST_IN_A_DESCRIPTION) {
+        if !is_longer(&text, MAX_DESCRIPTION) {
             return text;
         }
         let place =
             element.attribute("description").map_or(element.position, |words| words.position);
         let says = format!(
-            "the description of {of} has more than {MOST_IN_A_DESCRIPTION} characters and is truncated"
+            "the description of {of} has more than {MAX_DESCRIPTION} characters and is truncated"
         );
         self.add(Rule::Cut, place, says);
-        truncate(&text, MOST_IN_A_DESCRIPTION)
+        truncate(&text, MAX_DESCRIPTION)
     }
 
     fn too_long(&mut self, element: &Element, name: &str, rule: Rule, of: &str) {
         let place = element.attribute(name).map_or(element.position, |words| words.position);
-        self.add(
-            rule,
-            place,
-            format!("the {name} of {of} has more than {MOST_IN_A_NAME} characters"),
-        );
+        self.add(rule, place, format!("the {name} of {of} has more than {MAX_NAME} characters"));
     }
 
     fn unknown_element(&mut self, element: &Element, within: &str, known: &str) {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::common::{ClockIn, object};
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use thumbwire_mobile_mcp::sanitize::sanitize;
+use thumbwire_base::sanitize;
 use thumbwire_mobile_mcp::{
     ExtraKeys, Extras, IncomingRequest, MalformedResponse, PendingRequests, Request, Response,
     ResponseMatch, Status, Values, descriptor,
@@ -76,9 +76,8 @@ proptest! {
 
     #[test]
     fn any_bytes_are_handled(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
-        let reading = descriptor::read_bytes(&bytes);
-        prop_assert!(reading.descriptor.capabilities.is_empty());
         let text = String::from_utf8_lossy(&bytes).into_owned();
+        prop_assert!(descriptor::read(&text).descriptor.capabilities.is_empty());
         for key in ["mobile-mcp-request", "request", "mobile-mcp-response", "response"] {
             let extras = Extras::from([(key.to_owned(), text.clone())]);
             let _ = ClockIn::dispatcher().handle(&extras);

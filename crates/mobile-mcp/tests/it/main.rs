@@ -2,6 +2,6 @@
 
 mod calls;
 mod common;
-mod conformance;
 mod descriptors;
 mod fuzz;
+mod rule_cases;

@@ -137,7 +137,7 @@ const LONGEST: usize = 1200;
 /// Sanitizes a text for one line of a terminal: characters that move the cursor, change the text direction or are invisible
 /// are written as code points, runs of white space become one space, and a long text is truncated.
 pub(in crate::cli) fn sanitize(text: &str) -> String {
-    thumbwire_mobile_mcp::sanitize::sanitize(text, LONGEST)
+    thumbwire_base::sanitize(text, LONGEST)
 }
 
 /// Escapes the invisible characters of an output, except line feeds and tabs, so that a phone cannot control the terminal

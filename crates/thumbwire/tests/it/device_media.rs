@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use thumbwire_adb::transport::Io;
 use thumbwire_adb::{DirectTransport, Transport};
+use thumbwire_base::Io;
 use thumbwire_device::android::Android;
 use thumbwire_device::{
     Device as _, DeviceFiles as _, Error, HealthChecks as _, LogEntry, LogFilter, Logs as _,

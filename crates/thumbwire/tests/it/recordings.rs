@@ -6,8 +6,8 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use serde_json::json;
-use thumbwire_adb::transport::Io;
 use thumbwire_adb::{AdbServer, DirectTransport};
+use thumbwire_base::Io;
 use thumbwire_core::action::{Action, Call, Cause, Failure, Outcome, Perform as _, RecordingInfo};
 use thumbwire_core::artifacts::ArtifactStore;
 use thumbwire_core::providers::{DeviceProviders, VIRTUAL, VirtualPhoneProvider};

@@ -9,7 +9,7 @@ use tokio::time::timeout;
 fn host(phone: &VirtualPhone) -> DirectTransport {
     let served = phone.clone();
     DirectTransport::with_connector("the virtual phone", move || {
-        let io: Box<dyn thumbwire_adb::transport::Io> = Box::new(served.over_network());
+        let io: Box<dyn thumbwire_base::Io> = Box::new(served.over_network());
         async move { Ok(io) }
     })
 }
@@ -30,7 +30,7 @@ async fn adbd_of_4_4_answers_no_second_host() {
     // A cable is no network.
     let cable = phone.clone();
     let wired = DirectTransport::with_connector("the virtual phone", move || {
-        let io: Box<dyn thumbwire_adb::transport::Io> = Box::new(cable.in_memory());
+        let io: Box<dyn thumbwire_base::Io> = Box::new(cable.in_memory());
         async move { Ok(io) }
     });
     assert!(answers(&wired).await);

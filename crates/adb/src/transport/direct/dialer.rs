@@ -13,13 +13,13 @@ use std::time::Duration;
 
 use futures::future::BoxFuture;
 use futures::stream::{FuturesUnordered, StreamExt as _};
+use thumbwire_base::Io;
 use tokio::time::Instant;
 
 use crate::Error;
 use crate::auth::{KeyHolder, KeySource};
 use crate::connection::{Role, Settings};
 use crate::link::Link;
-use crate::transport::Io;
 use crate::wire::banner::Banner;
 
 /// Time limit for connecting, without the handshake.

@@ -176,41 +176,6 @@ async fn phone_without_serial_is_reached_by_transport_id() {
 }
 
 #[tokio::test]
-async fn forwards_work_with_servers_of_all_versions() {
-    let check = async |answer: &'static str, expected: Result<Option<u16>, Error>| {
-        let request = "host-serial:x:forward:tcp:0;localabstract:a b".to_owned();
-        let server = asked(vec![vec![(request, answer)]]).await;
-        let answered = server.device("x").forward("tcp:0", "localabstract:a b", true).await;
-        assert_eq!(answered, expected, "{answer}");
-    };
-    check("OKAYOKAY", Ok(None)).await;
-    check("OKAYOKAY000540001", Ok(Some(40001))).await;
-    let service = "forward:tcp:0;localabstract:a b".to_owned();
-    let refused = |text: &str| Error::Refused { service: service.clone(), text: text.to_owned() };
-    check("FAIL0004busy", Err(refused("busy"))).await;
-    check("OKAYFAIL0004busy", Err(refused("busy"))).await;
-    let error = Error::Offline { serial: "x".into(), state: "offline".into() };
-    check("FAIL000edevice offline", Err(error)).await;
-
-    let request = || "host-serial:x:forward:norebind:tcp:1;tcp:2".to_owned();
-    let server = asked(vec![vec![(request(), "FAIL0000")], vec![(request(), "OKAY")]]).await;
-    let error = server.device("x").forward("tcp:1", "tcp:2", false).await.unwrap_err();
-    assert!(matches!(error, Error::NoSuchDevice { .. }), "{error}");
-    let error = server.device("x").forward("tcp:1", "tcp:2", false).await.unwrap_err();
-    assert!(matches!(error, Error::Disconnected { .. }), "{error}");
-}
-
-#[tokio::test]
-async fn another_phones_forward_is_kept() {
-    let list = || ("host:list-forward".to_owned(), "OKAY001bx tcp:1 tcp:2\ny tcp:3 tcp:4");
-    let killed = ("host-serial:x:killforward:tcp:1".to_owned(), "OKAYOKAY");
-    let server = asked(vec![vec![list()], vec![list()], vec![killed]]).await;
-    let error = server.device("x").kill_forward("tcp:3").await.unwrap_err();
-    assert!(matches!(error, Error::Refused { .. }), "{error}");
-    server.device("x").kill_forwards().await.unwrap();
-}
-
-#[tokio::test]
 async fn restarted_server_is_used_again() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();

@@ -10,13 +10,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
+use thumbwire_adb::daemon::compress::{Compression, Compressor, Decompressor};
 use thumbwire_adb::daemon::shell::{ShellControl, ShellIo};
 use thumbwire_adb::daemon::sockets::{Listener, Sockets};
-use thumbwire_adb::daemon::sync::{self, IncomingFile, SyncStore};
+use thumbwire_adb::daemon::sync::{self, IncomingFile, RequestV2, SyncStore};
 use thumbwire_adb::daemon::{self, Handler, HostAuthorizer, ServiceRefused, Services, handler};
+use thumbwire_adb::wire::sync::{self as wire, MAX_DATA, Reply};
 use thumbwire_adb::wire::sync_v2::{Errno, StatV2};
-use thumbwire_adb::{Banner, Features};
+use thumbwire_adb::{Banner, Features, Transport};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpListener;
 
@@ -270,4 +272,58 @@ pub(crate) async fn text(mut stream: impl AsyncRead + Unpin) -> String {
     let mut all = String::new();
     stream.read_to_string(&mut all).await.unwrap();
     all
+}
+
+/// Writes a file by sync version 2, as adb does.
+pub(crate) async fn push_compressed(
+    adb: &dyn Transport,
+    path: &str,
+    compression: Compression,
+    content: &[u8],
+) {
+    let (mut packed, mut out) = (BytesMut::new(), BytesMut::new());
+    let mut compressor = Compressor::new(compression);
+    for piece in content.chunks(MAX_DATA) {
+        compressor.push(piece, &mut packed).unwrap();
+    }
+    compressor.finish(&mut packed).unwrap();
+    let (path, mode, dry_run) = (path.to_owned(), 0o640, false);
+    RequestV2::Send { path, mode, compression, dry_run }.emit(&mut out);
+    for piece in packed.chunks(MAX_DATA) {
+        wire::emit_data(&mut out, piece);
+    }
+    wire::emit_done(&mut out, 7);
+    wire::Request::Quit.emit(&mut out);
+    let mut stream = adb.open("sync:").await.unwrap();
+    stream.write_all(&out).await.unwrap();
+    assert_eq!(text(stream).await, "OKAY\0\0\0\0", "{compression:?}");
+}
+
+/// Reads a file by sync version 2, as adb does.
+pub(crate) async fn pull_compressed(
+    adb: &dyn Transport,
+    path: &str,
+    compression: Compression,
+) -> Vec<u8> {
+    let mut out = BytesMut::new();
+    RequestV2::Recv { path: path.to_owned(), compression }.emit(&mut out);
+    wire::Request::Quit.emit(&mut out);
+    let mut stream = adb.open("sync:").await.unwrap();
+    stream.write_all(&out).await.unwrap();
+    let mut received = Vec::new();
+    stream.read_to_end(&mut received).await.unwrap();
+    let mut received = BytesMut::from(&received[..]);
+    let (mut decompressor, mut content) = (Decompressor::new(compression), Vec::new());
+    loop {
+        match Reply::decode(&mut received, false).unwrap().expect("the reply is complete") {
+            Reply::Data(data) => decompressor.push(data),
+            Reply::Done => break,
+            other => panic!("{compression:?}: {other:?}"),
+        }
+        while let Some(piece) = decompressor.pull().unwrap() {
+            content.extend_from_slice(&piece);
+        }
+    }
+    decompressor.finish().unwrap();
+    content
 }

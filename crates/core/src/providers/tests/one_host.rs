@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use thumbwire_adb::DirectTransport;
-use thumbwire_adb::transport::Io;
+use thumbwire_base::Io;
 use thumbwire_device::SideEffect;
 use thumbwire_device::android::HelperMode;
 use tokio::time::Instant;

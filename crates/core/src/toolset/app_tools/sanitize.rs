@@ -3,15 +3,15 @@
 //! An app may write anything into its descriptor. [`sanitize`] sanitizes text, [`fence`] marks it as the app's. What an
 //! app returns from a call is data and stays unchanged (`reply`).
 
-use thumbwire_mobile_mcp::sanitize as protocol;
+use thumbwire_base as base;
 
-/// Sanitizes an app's text: at most `max` characters, on one line, with invisible characters as code points ([`protocol`]).
+/// Sanitizes an app's text: at most `max` characters, on one line, with invisible characters as code points ([`base::sanitize`]).
 /// Brackets and bars become lookalikes, so that the text cannot contain chat templates' control tokens, tags, or our
 /// quotation marks.
 pub fn sanitize(text: &str, max: usize) -> String {
     // Marks of code points have braces, so the app's own are folded first.
     let folded: String = text.chars().map(fold_confusable).collect();
-    protocol::sanitize(&folded, max)
+    base::sanitize(&folded, max)
 }
 
 /// The app's words, introduced by a sentence that names the app and says that they are not instructions.

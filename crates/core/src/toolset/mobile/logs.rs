@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use serde::Deserialize;
+use thumbwire_base::sanitize;
 use thumbwire_base::truncate;
 use thumbwire_base::visible::{name, quoted};
 use thumbwire_device::{LogEntry, LogFilter, Priority};
-use thumbwire_mobile_mcp::sanitize::sanitize;
 
 use super::apps::app_id;
 use super::{Reply, non_empty};

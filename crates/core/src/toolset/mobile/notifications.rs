@@ -2,9 +2,8 @@
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use thumbwire_base::truncate;
+use thumbwire_base::{sanitize, truncate};
 use thumbwire_device::Notification;
-use thumbwire_mobile_mcp::sanitize::sanitize;
 
 use super::Reply;
 use crate::action::request;

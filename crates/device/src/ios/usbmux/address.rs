@@ -5,7 +5,7 @@ use std::fmt;
 use std::io;
 use std::str::FromStr;
 
-use thumbwire_adb::transport::Io;
+use thumbwire_base::Io;
 use tokio::net::TcpStream;
 
 /// Where usbmuxd listens: `UNIX:/path`, or `HOST:PORT`.

@@ -2,7 +2,7 @@
 //! version 1, type 8, tag), then a property list.
 
 use plist::{Dictionary, Value};
-use thumbwire_adb::transport::Io;
+use thumbwire_base::Io;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use super::UsbmuxError;

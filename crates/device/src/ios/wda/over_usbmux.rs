@@ -1,7 +1,7 @@
 //! A WebDriverAgent on a port of an iPhone that usbmuxd knows.
 
 use async_trait::async_trait;
-use thumbwire_adb::transport::Io;
+use thumbwire_base::Io;
 
 use super::client::WDA;
 use crate::ios::usbmux::UsbmuxClient;

@@ -1,8 +1,15 @@
 //! `thumbwire app-tools conformance`: checks an installed app against every MUST of the protocol.
 //!
-//! `thumbwire_mobile_mcp::conformance` plans the requests and judges the answers; this module sends them to a phone. It bypasses the bridge,
-//! which would repair many of the violations. Naming the app allows only requests that a tool must reject; capabilities that may act
-//! are named one by one.
+//! [`requirement`] is the list, and judges an app's files by what lint found. [`probes`] plans requests to
+//! the running tool and judges its answers; this module sends them to the phone. It bypasses the app-tool
+//! host, which would repair many of the violations. Naming the app allows only requests that a tool must
+//! reject; capabilities that may act are named one by one.
+
+mod probes;
+mod requirement;
+mod response_form;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,8 +21,6 @@ use thumbwire_apk::Source;
 use thumbwire_device::{
     AppId, Component, Device, Error, ServiceReply, ServiceRequest, StartServiceError,
 };
-use thumbwire_mobile_mcp::conformance::probes::{self, Plan, ProbeOptions, ProbeResult};
-use thumbwire_mobile_mcp::conformance::{MUSTS, Party, Requirement, Verdict, files};
 use thumbwire_mobile_mcp::{Descriptor, ExtraKeys, Extras};
 
 use super::super::style::{LineStyle, Style};
@@ -23,6 +28,8 @@ use super::super::{self as cli, CliError, print, print_styled};
 use super::lint::package;
 use super::render::{self, sanitize};
 use crate::config::Config;
+use probes::{OF_TOOLS, Plan, ProbeOptions, ProbeResult};
+use requirement::{Party, Requirement, Verdict};
 use thumbwire_core::action::{Cause, DeviceKind, Failure};
 
 #[derive(clap::Args)]
@@ -60,7 +67,7 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     let out = package::read(source).await;
     let out = out.map_err(|why| CliError::failed(format!("cannot read {app}: {why}")))?;
     let findings: Vec<_> = out.found.into_iter().map(|found| found.finding).collect();
-    let mut judged: Vec<ProbeResult> = files::judge(&findings)
+    let mut judged: Vec<ProbeResult> = requirement::judge_files(&findings)
         .into_iter()
         .map(|(must, verdict)| ProbeResult { must, what: String::new(), verdict })
         .collect();
@@ -202,8 +209,7 @@ fn undelivered(why: &StartServiceError) -> String {
 
 /// Marks all checks of a running tool as untested.
 fn untried(reason: &str) -> Vec<ProbeResult> {
-    let musts = MUSTS.iter().filter(|must| must.party == Party::Tool);
-    let judged = musts.map(|must| ProbeResult {
+    let judged = OF_TOOLS.iter().map(|must| ProbeResult {
         must: *must,
         what: String::new(),
         verdict: Verdict::NotTested(reason.to_owned()),
@@ -269,7 +275,6 @@ fn table(app: &AppId, rows: &[Row], style: LineStyle) -> String {
             let of = match row.must.party {
                 Party::Files => "files",
                 Party::Tool => "running tool",
-                Party::Agent => "agent",
             };
             text.push_str(&format!(
                 "{gap}{}: {of}\n",
@@ -330,28 +335,5 @@ impl Source for PackageFile {
         let reading =
             async { self.device.device_files()?.read_file(&self.path, from, length).await };
         reading.await.map_err(|error| error.to_string())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn invalid_call_flag_is_a_usage_error() {
-        let written = r#"<mobile-mcp-capabilities version="1.0">
-            <capability id="add_note" description="Adds a note" version="1">
-                <input><param name="text" type="string" required="true" description="It" /></input>
-            </capability>
-        </mobile-mcp-capabilities>"#;
-        let descriptor = thumbwire_mobile_mcp::descriptor::read(written).descriptor;
-        let code = |call: &str| {
-            let output = care(&[call.to_owned()]).and_then(|care| fits(&care, &descriptor));
-            output.map_or_else(|ended| ended.code, |()| 0)
-        };
-        assert_eq!(code(r#"add_note={"text":"test"}"#), 0);
-        for call in ["add_nte={}", "add_note={}", r#"add_note={"text":1}"#] {
-            assert_eq!(code(call), 2, "{call}");
-        }
     }
 }

@@ -25,7 +25,7 @@ impl Wired {
         let phone = VirtualPhone::new(setup);
         let served = phone.clone();
         let adb = DirectTransport::with_connector("the virtual phone", move || {
-            let io: Box<dyn thumbwire_adb::transport::Io> = Box::new(served.in_memory());
+            let io: Box<dyn thumbwire_base::Io> = Box::new(served.in_memory());
             async move { Ok(io) }
         });
         Self { phone, adb }

@@ -1,12 +1,29 @@
-//! Sync version 2 requests, with the flags for a file transfer.
+//! Requests of sync version 2: metadata, and compressed transfers.
+//!
+//! ```text
+//!  host                                     phone
+//!  SND2 len path, SND2 mode flags,          as to SEND
+//!       DATA …, DONE mtime
+//!  RCV2 len path, RCV2 flags                as to RECV
+//! ```
+//!
+//! For the requests of metadata see [`crate::wire::sync_v2`]. Each request needs its feature. Source:
+//! `file_sync_protocol.h` in AOSP's adb (`sync_send_v2`, `sync_recv_v2`).
 
 use bytes::{Buf, BufMut, BytesMut};
 
-use super::{DRY_RUN, LS_V2, SENDRECV_V2, STAT_V2};
+use crate::daemon::compress::Compression;
 use crate::wire::banner::Features;
-use crate::wire::compress::Compression;
 use crate::wire::sync::MAX_PATH;
+use crate::wire::sync_v2::STAT_V2;
 use crate::wire::{MalformedMessage, readable};
+
+/// The feature for `LIS2`.
+const LS_V2: &str = "ls_v2";
+/// The feature for `SND2` and `RCV2`.
+pub(super) const SENDRECV_V2: &str = "sendrecv_v2";
+/// The feature for discarding an uploaded file, to measure throughput.
+const DRY_RUN: &str = "sendrecv_v2_dry_run_send";
 
 /// The flag for a `SND2` whose file is discarded (`kSyncFlagDryRun`).
 const DRY_RUN_FLAG: u32 = 1 << 31;
@@ -69,16 +86,6 @@ impl Request {
     /// Whether this id belongs to version 2.
     pub fn knows(id: [u8; 4]) -> bool {
         matches!(&id, b"STA2" | b"LST2" | b"LIS2" | b"SND2" | b"RCV2")
-    }
-
-    /// The path of the request.
-    pub fn path(&self) -> &str {
-        match self {
-            Self::Details { path, .. }
-            | Self::List(path)
-            | Self::Send { path, .. }
-            | Self::Recv { path, .. } => path,
-        }
     }
 
     /// The feature that a phone needs to serve the request.
@@ -199,6 +206,7 @@ fn read_flags(flags: u32, wanted: u32) -> Result<Compression, MalformedMessage> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn requests_encode_and_decode_at_any_split() {
@@ -260,5 +268,15 @@ mod tests {
         check(b"LST2\x01\x04\0\0", "path too long");
         check(b"LIS2\x01\0\0\0\xff", "path is not UTF-8");
         check(b"STA3\0\0\0\0", "unknown sync request STA3");
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_read_or_refused(
+            id in prop::sample::select(vec![*b"LST2", *b"LIS2", *b"SND2", *b"RCV2", *b"what"]),
+            noise in prop::collection::vec(any::<u8>(), 0..200),
+        ) {
+            let _ = Request::decode(&mut BytesMut::from(&[&id[..], &noise].concat()[..]));
+        }
     }
 }

@@ -1,60 +1,65 @@
-//! The suite passes correct implementations, and each kind of mistake fails exactly its own test.
+//! The suite passes a correct tool, and each kind of mistake fails exactly its own test.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::common::{ClockIn, object};
 use serde_json::{Value, json};
-use thumbwire_mobile_mcp::conformance::agents::{self, Correlator, SentIntent};
-use thumbwire_mobile_mcp::conformance::files::{self, CaseInput};
-use thumbwire_mobile_mcp::conformance::probes::{self, ProbeOptions, ProbeResult, Run};
-use thumbwire_mobile_mcp::conformance::{self, MUSTS, Party, Verdict};
 use thumbwire_mobile_mcp::{
-    Dispatcher, ExtraKeys, Extras, Finding, Mode, PendingRequests, Request, Response, Rule,
-    SourcePosition,
+    Descriptor, Dispatcher, Extras, Finding, Output, Rule, SourcePosition, Tool, Values, descriptor,
 };
 
-#[test]
-fn every_must_has_a_table_row() {
-    insta::assert_snapshot!("musts", conformance::table());
+use super::probes::{self, OF_TOOLS, Plan, ProbeOptions, ProbeResult, Run};
+use super::requirement::{Verdict, judge_files};
+
+/// Runs the suite against a tool that responds at once.
+fn run_probes(plan: Plan, tool: &mut dyn FnMut(&Extras) -> Option<Extras>) -> Vec<ProbeResult> {
+    let mut run = Run::new(plan);
+    while let Some(probe) = run.next() {
+        let answer = tool(&probe.extras);
+        run.on_reply(answer.as_ref());
+    }
+    run.finish()
 }
 
-// Files.
+/// The tool of the specification's authors: three capabilities around a day's attendance.
+const CLOCK_IN: &str = include_str!("../../../../../mobile-mcp/tests/it/clock_in.xml");
 
-fn reported(input: &CaseInput) -> Vec<Rule> {
-    input.check().iter().map(|finding| finding.rule).collect()
+struct ClockIn {
+    descriptor: Descriptor,
+    calls: Vec<(String, Values)>,
 }
 
-#[test]
-fn every_file_must_has_passing_and_failing_cases() {
-    let cases = files::cases();
-    for must in conformance::of_files() {
-        for broken in [false, true] {
-            let is_there =
-                |case: &files::Case| case.rule.name() == must.name && case.broken == broken;
-            assert!(cases.iter().any(is_there), "{} {broken}", must.name);
+impl ClockIn {
+    fn dispatcher() -> Dispatcher<Self> {
+        let reading = descriptor::read(CLOCK_IN);
+        assert_eq!(reading.findings, []);
+        Dispatcher(Self { descriptor: reading.descriptor, calls: Vec::new() })
+    }
+}
+
+impl Tool for ClockIn {
+    fn descriptor(&self) -> &Descriptor {
+        &self.descriptor
+    }
+
+    fn call(&mut self, capability: &str, arguments: &Values) -> Result<Output, String> {
+        self.calls.push((capability.to_owned(), arguments.clone()));
+        match (capability, arguments.get("date")) {
+            ("clock_in_today", _) => {
+                Ok(Output { message: "Clock in successfully!".into(), ..Output::default() })
+            }
+            ("query_clock_in", Some(date)) => Ok(Output {
+                values: object(json!({ "date": date, "has_clocked_in": true })),
+                message: "Has clocked in.".into(),
+            }),
+            _ => Err("The book is closed.".into()),
         }
     }
-    for case in cases {
-        let fatal: BTreeSet<Rule> =
-            reported(&case.input).into_iter().filter(|rule| rule.is_fatal(Mode::Strict)).collect();
-        let expected = if case.broken { BTreeSet::from([case.rule]) } else { BTreeSet::new() };
-        assert_eq!(fatal, expected, "{}: {}", case.rule.name(), case.what);
-        assert!(case.matches(&reported(&case.input)));
-    }
 }
 
-#[test]
-fn checker_that_misses_a_rule_fails_only_its_cases() {
-    for must in conformance::of_files() {
-        let blind = |input: &CaseInput| -> Vec<Rule> {
-            reported(input).into_iter().filter(|rule| rule.name() != must.name).collect()
-        };
-        let failed: BTreeSet<&str> = files::cases()
-            .iter()
-            .filter(|case| !case.matches(&blind(&case.input)))
-            .map(|case| case.rule.name())
-            .collect();
-        assert_eq!(failed, BTreeSet::from([must.name]));
+fn object(value: Value) -> Values {
+    match value {
+        Value::Object(values) => values,
+        other => panic!("{other} is no object"),
     }
 }
 
@@ -65,7 +70,7 @@ fn findings_in_an_apps_files_decide_its_verdicts() {
         position: SourcePosition { line, column: 1 },
         message: "so".into(),
     };
-    let judged = files::judge(&[
+    let judged = judge_files(&[
         found(Rule::ToolName, 0),
         found(Rule::ParamType, 7),
         found(Rule::Unknown, 8),
@@ -75,7 +80,7 @@ fn findings_in_an_apps_files_decide_its_verdicts() {
     let says = |text: &str| Verdict::Violated(text.into());
     assert_eq!(out, [("tool-name", says("so")), ("param-type", says("line 7: so"))]);
 
-    let judged = files::judge(&[found(Rule::WellFormed, 1)]);
+    let judged = judge_files(&[found(Rule::WellFormed, 1)]);
     let of = |name: &str| judged.iter().find(|(must, _)| must.name == name).unwrap().1.clone();
     assert_eq!(of("tool-name"), Verdict::Met);
     assert!(matches!(
@@ -107,7 +112,7 @@ fn judged(
         count += 1;
         format!("id-{count}")
     };
-    probes::run(probes::plan(&ClockIn::dispatcher().0.descriptor, care, &mut next_id), tool)
+    run_probes(probes::plan(&ClockIn::dispatcher().0.descriptor, care, &mut next_id), tool)
 }
 
 fn names(judged: &[ProbeResult], which: impl Fn(&Verdict) -> bool) -> BTreeSet<&'static str> {
@@ -118,7 +123,7 @@ fn names(judged: &[ProbeResult], which: impl Fn(&Verdict) -> bool) -> BTreeSet<&
 fn our_runtime_keeps_every_must() {
     let mut tool = ClockIn::dispatcher();
     let judged = judged(&care(), &mut |extras| tool.handle(extras));
-    let all = MUSTS.iter().filter(|must| must.party == Party::Tool).map(|must| must.name).collect();
+    let all = OF_TOOLS.iter().map(|must| must.name).collect();
     assert_eq!(names(&judged, |verdict| *verdict == Verdict::Met), all);
     assert_eq!(names(&judged, |verdict| *verdict != Verdict::Met), BTreeSet::new(), "{judged:#?}");
     let mut calls: Vec<_> =
@@ -359,7 +364,7 @@ fn each_broken_runtime_fails_exactly_one_must() {
         assert_eq!(failed, BTreeSet::from([must]), "{what}: {judged:#?}");
         broken.insert(must);
     }
-    let all = MUSTS.iter().filter(|must| must.party == Party::Tool).map(|must| must.name).collect();
+    let all = OF_TOOLS.iter().map(|must| must.name).collect();
     assert_eq!(broken, all, "every MUST has a runtime that breaks it");
 }
 
@@ -379,122 +384,21 @@ fn silent_tool_is_probed_once() {
     assert!(judged[1..].iter().all(|one| one.verdict == Verdict::NoReply), "{judged:#?}");
 }
 
-// Agents.
-
-fn sent() -> SentIntent {
-    let request = Request {
-        id: "r-1".into(),
-        capability: "query_clock_in".into(),
-        arguments: object(json!({ "date": "d" })),
-    };
-    SentIntent {
-        component: Some(("com.example.clockin".into(), "com.example.clockin.ToolService".into())),
-        extras: request.extras(&ExtraKeys::default()),
-        callbacks: ExtraKeys::default().callback,
-    }
-}
-
-fn broken_musts(sent: &SentIntent) -> Vec<&'static str> {
-    let judged = agents::judge(sent).into_iter();
-    judged.filter(|(_, verdict)| *verdict != Verdict::Met).map(|(must, _)| must.name).collect()
-}
-
 #[test]
-fn our_requests_keep_every_must() {
-    assert_eq!(broken_musts(&sent()), [""; 0]);
-    assert!(Dispatcher(ClockIn::dispatcher().0).handle(&sent().extras).is_some());
-}
-
-#[test]
-fn each_broken_request_fails_exactly_one_must() {
-    let with = |change: &dyn Fn(&mut Value)| {
-        let mut sent = sent();
-        changed(&mut sent.extras, "mobile-mcp-request", change);
-        sent
+fn invalid_call_flag_is_a_usage_error() {
+    let written = r#"<mobile-mcp-capabilities version="1.0">
+        <capability id="add_note" description="Adds a note" version="1">
+            <input><param name="text" type="string" required="true" description="It" /></input>
+        </capability>
+    </mobile-mcp-capabilities>"#;
+    let descriptor = descriptor::read(written).descriptor;
+    let code = |call: &str| {
+        let output =
+            super::care(&[call.to_owned()]).and_then(|care| super::fits(&care, &descriptor));
+        output.map_or_else(|ended| ended.code, |()| 0)
     };
-    let capability = |key: &'static str, value: Value| {
-        with(&move |whole| request(whole)["capability"][key] = value.clone())
-    };
-    for broken in [
-        SentIntent { extras: Extras::new(), ..sent() },
-        SentIntent { extras: Extras::from([("mobile-mcp-request".into(), "{".into())]), ..sent() },
-        with(&|whole| *whole = json!({ "version": "1.0" })),
-        with(&|whole| whole["mobile-mcp-request"]["version"] = "2.0".into()),
-        with(&|whole| whole["mobile-mcp-request"]["version"] = 1.0.into()),
-        with(&|whole| {
-            whole["mobile-mcp-request"]["request"].take();
-        }),
-        with(&|whole| request(whole)["id"] = "".into()),
-        capability("id", json!(5)),
-        capability("args", json!([])),
-    ] {
-        assert_eq!(broken_musts(&broken), ["request-schema"], "{broken:?}");
+    assert_eq!(code(r#"add_note={"text":"test"}"#), 0);
+    for call in ["add_nte={}", "add_note={}", r#"add_note={"text":1}"#] {
+        assert_eq!(code(call), 2, "{call}");
     }
-    for component in
-        [None, Some((String::new(), "a.B".to_owned())), Some(("a".to_owned(), String::new()))]
-    {
-        assert_eq!(broken_musts(&SentIntent { component, ..sent() }), ["service-named"]);
-    }
-    assert_eq!(broken_musts(&SentIntent { callbacks: vec![], ..sent() }), ["callback-provided"]);
-}
-
-#[test]
-fn wrong_discovery_fails_exactly_its_must() {
-    let tool = |package: &str| agents::DiscoveredTool {
-        package: package.into(),
-        service: format!("{package}.ToolService"),
-        name: "Clock-in".into(),
-        description: "Keeps a day's attendance.".into(),
-        capabilities: vec!["clock_in_today".into(), "query_clock_in".into()],
-    };
-    let installed = [tool("a"), tool("b")];
-    let broken = |found: &[agents::DiscoveredTool]| -> Vec<&str> {
-        let judged = agents::judge_discovery(&installed, found).into_iter();
-        judged.filter(|(_, verdict)| *verdict != Verdict::Met).map(|(must, _)| must.name).collect()
-    };
-    assert_eq!(broken(&[tool("b"), tool("a")]), [""; 0]);
-    for found in [vec![], vec![tool("a")], vec![tool("a"), tool("b"), tool("c")]] {
-        assert_eq!(broken(&found), ["tools-discovered"]);
-    }
-    let other_class = agents::DiscoveredTool { service: "b.Other".into(), ..tool("b") };
-    assert_eq!(broken(&[tool("a"), other_class]), ["tools-discovered"]);
-    let nameless = agents::DiscoveredTool { name: "@0x7f010001".into(), ..tool("b") };
-    assert_eq!(broken(&[tool("a"), nameless]), ["metadata-retrieved"]);
-    let empty = agents::DiscoveredTool { capabilities: vec![], ..tool("b") };
-    assert_eq!(broken(&[tool("a"), empty]), ["descriptor-loaded"]);
-}
-
-/// Assigns responses in the order of the requests.
-#[derive(Default)]
-struct InOrder(VecDeque<String>);
-
-impl Correlator for InOrder {
-    fn sent(&mut self, id: &str, _capability: &str) {
-        self.0.push_back(id.to_owned());
-    }
-
-    fn on_response(&mut self, _answer: Response) -> Option<String> {
-        self.0.pop_front()
-    }
-}
-
-/// Knows its ids but forgets which were answered.
-#[derive(Default)]
-struct Forgetful(BTreeSet<String>);
-
-impl Correlator for Forgetful {
-    fn sent(&mut self, id: &str, _capability: &str) {
-        self.0.insert(id.to_owned());
-    }
-
-    fn on_response(&mut self, response: Response) -> Option<String> {
-        self.0.get(&response.id).cloned()
-    }
-}
-
-#[test]
-fn our_agent_correlates_responses_and_broken_ones_fail() {
-    assert_eq!(agents::judge_correlation(&mut PendingRequests::default()).1, Verdict::Met);
-    assert!(matches!(agents::judge_correlation(&mut InOrder::default()).1, Verdict::Violated(_)));
-    assert!(matches!(agents::judge_correlation(&mut Forgetful::default()).1, Verdict::Violated(_)));
 }

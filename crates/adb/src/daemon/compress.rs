@@ -16,7 +16,7 @@ use brotli::enc::StandardAlloc;
 use brotli::{BrotliDecompressStream, BrotliResult, BrotliState};
 use bytes::{Buf, Bytes, BytesMut};
 
-use super::MalformedMessage;
+use crate::wire::MalformedMessage;
 
 /// Limit on the content returned at once, in bytes.
 pub const PIECE: usize = 64 * 1024;

@@ -1,9 +1,9 @@
-//! The exact form of a response, by section 3.2. [`crate::Response`] accepts far more.
+//! The exact form of a response, by section 3.2. [`Response`] accepts far more.
 
 use serde_json::Value;
 
-use crate::sanitize::sanitize;
-use crate::{Capability, ExtraKeys, Extras, Response};
+use thumbwire_base::sanitize;
+use thumbwire_mobile_mcp::{Capability, ExtraKeys, Extras, Response, VERSION};
 
 /// The response inside the specification's envelope, strictly.
 fn enveloped(extras: &Extras) -> Result<Value, String> {
@@ -14,7 +14,7 @@ fn enveloped(extras: &Extras) -> Result<Value, String> {
         serde_json::from_str(text).map_err(|error| format!("not valid JSON: {error}"))?;
     let envelope = whole.get("mobile-mcp-response").ok_or("no `mobile-mcp-response` envelope")?;
     match envelope.get("version") {
-        Some(Value::String(version)) if version == crate::VERSION => {}
+        Some(Value::String(version)) if version == VERSION => {}
         Some(other) => return Err(format!("`version` is {}", sanitize(&other.to_string(), 40))),
         None => return Err("there is no `version`".into()),
     }

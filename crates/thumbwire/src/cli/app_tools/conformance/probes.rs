@@ -8,121 +8,118 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
-use super::{Party, Requirement, Verdict, response_form};
-use crate::sanitize::sanitize;
-use crate::{
+use thumbwire_base::sanitize;
+use thumbwire_mobile_mcp::{
     Capability, Descriptor, ExtraKeys, Extras, ParamType, Request, Response, Status, Values,
 };
 
+use super::requirement::{Party, Requirement, Verdict};
+use super::response_form;
+
 /// The tool reads the request from the specified extra.
-pub const EXTRACTED: Requirement = Requirement {
+pub(super) const EXTRACTED: Requirement = Requirement {
     name: "request-extracted",
     section: "3.2",
     party: Party::Tool,
     demands: "The tool reads the request from the extra `mobile-mcp-request`.",
-    tried: "request an unknown capability under that extra only; expect a response",
 };
 
 /// The tool checks the version.
-pub const VERSION: Requirement = Requirement {
+pub(super) const VERSION: Requirement = Requirement {
     name: "version-validated",
     section: "3.2",
     party: Party::Tool,
     demands: "The tool validates the version of the request.",
-    tried: "make a valid call with version 9.9; expect a failure",
 };
 
 /// The response repeats the id.
-pub const ID: Requirement = Requirement {
+pub(super) const ID: Requirement = Requirement {
     name: "id-repeated",
     section: "3.2",
     party: Party::Tool,
     demands: "The tool records the request's id and repeats it in its response.",
-    tried: "send two requests with different ids; each response has its request's id",
 };
 
 /// The tool checks the capability.
-pub const CAPABILITY: Requirement = Requirement {
+pub(super) const CAPABILITY: Requirement = Requirement {
     name: "capability-verified",
     section: "3.2",
     party: Party::Tool,
     demands: "The tool verifies that it supports the capability.",
-    tried: "request an unknown capability; expect a failure",
 };
 
 /// Required parameters are present.
-pub const REQUIRED: Requirement = Requirement {
+pub(super) const REQUIRED: Requirement = Requirement {
     name: "required-validated",
     section: "3.2",
     party: Party::Tool,
     demands: "The tool validates that all required parameters are present.",
-    tried: "call each capability that has required parameters without arguments; expect a failure",
 };
 
 /// Parameters have the right types.
-pub const TYPES: Requirement = Requirement {
+pub(super) const TYPES: Requirement = Requirement {
     name: "types-validated",
     section: "3.2",
     party: Party::Tool,
     demands: "The tool validates that parameters have the types that the descriptor names.",
-    tried: "make a valid call with one value of another type; expect a failure",
 };
 
 /// A valid request is executed.
-pub const INVOKED: Requirement = Requirement {
+pub(super) const INVOKED: Requirement = Requirement {
     name: "capability-invoked",
     section: "3.2",
     party: Party::Tool,
     demands: "The tool invokes the capability when the request is valid.",
-    tried: "call a capability with the given arguments; expect a success of that capability",
 };
 
 /// The response has the specified form.
-pub const RESPONSE: Requirement = Requirement {
+pub(super) const RESPONSE: Requirement = Requirement {
     name: "response-schema",
     section: "3.2",
     party: Party::Tool,
     demands: "The response is `mobile-mcp-response` with version 1.0, id, capability and status.",
-    tried: "request an unknown capability; check the JSON of the response",
 };
 
 /// The output has the specified form.
-pub const OUTPUT: Requirement = Requirement {
+pub(super) const OUTPUT: Requirement = Requirement {
     name: "output-schema",
     section: "3.2",
     party: Party::Tool,
     demands: "The output is a list of `{name, type, value}` with the descriptor's names and types.",
-    tried: "call a capability with the given arguments; check the JSON of the output",
 };
 
 /// The tool survives broken requests.
-pub const SURVIVES: Requirement = Requirement {
+pub(super) const SURVIVES: Requirement = Requirement {
     name: "survives-broken-requests",
     section: "",
     party: Party::Tool,
     demands: "The tool survives a request that is not JSON.",
-    tried: "send one, then request an unknown capability; expect a response",
 };
+
+/// What the specification requires of a running tool. The requirements for files are the rules
+/// ([`Rule`]) that have a section and are fatal to lint.
+pub(super) const OF_TOOLS: &[Requirement] =
+    &[EXTRACTED, VERSION, ID, CAPABILITY, REQUIRED, TYPES, INVOKED, RESPONSE, OUTPUT, SURVIVES];
 
 /// What the tool may be made to do.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct ProbeOptions {
+pub(super) struct ProbeOptions {
     /// The capabilities that may be called, each with harmless arguments; use an empty object for a capability without
     /// parameters. Each is called several times.
-    pub calls: BTreeMap<String, Values>,
+    pub(super) calls: BTreeMap<String, Values>,
 }
 
 /// A request, and what its response must be.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Probe {
+pub(super) struct Probe {
     /// What it tests.
-    pub must: Requirement,
+    pub(super) must: Requirement,
     /// What it does, with the capability's id.
-    pub what: String,
+    pub(super) what: String,
     /// The request's id; empty if there is none to answer.
-    pub id: String,
+    pub(super) id: String,
     /// The Intent's extras.
-    pub extras: Extras,
+    pub(super) extras: Extras,
     /// The expected response.
     expect: Expectation,
 }
@@ -141,29 +138,29 @@ enum Expectation {
 
 /// The probes for a tool, in order, and what cannot be tested.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Plan {
+pub(super) struct Plan {
     /// To be sent one after another.
-    pub probes: Vec<Probe>,
+    pub(super) probes: Vec<Probe>,
     /// What is not tested, and why.
-    pub not_tested: Vec<(Requirement, String)>,
+    pub(super) not_tested: Vec<(Requirement, String)>,
 }
 
 /// The result of a probe, or of a test that was not possible.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ProbeResult {
+pub(super) struct ProbeResult {
     /// What was tested.
-    pub must: Requirement,
+    pub(super) must: Requirement,
     /// What was done; empty if it was not tested.
-    pub what: String,
+    pub(super) what: String,
     /// The result.
-    pub verdict: Verdict,
+    pub(super) verdict: Verdict,
 }
 
 /// Limit on the capabilities that are called without their required arguments.
-const MOST_ASKED: usize = 16;
+const MAX_ASKED: usize = 16;
 
 /// Plans the probes for a tool with this descriptor. `next_id` must return a new id each time.
-pub fn plan(
+pub(super) fn plan(
     descriptor: &Descriptor,
     care: &ProbeOptions,
     next_id: &mut dyn FnMut() -> String,
@@ -183,7 +180,7 @@ pub fn plan(
     let mut asked =
         descriptor.capabilities.iter().filter(|one| one.input.iter().any(|param| param.required));
     let mut any = false;
-    for capability in asked.by_ref().take(MOST_ASKED) {
+    for capability in asked.by_ref().take(MAX_ASKED) {
         any = true;
         let what = format!("calls `{}` without arguments", shown(&capability.id));
         planned.probe(REQUIRED, what, &capability.id, &Values::new(), Expectation::Failure);
@@ -233,7 +230,7 @@ fn side_effect_probes(descriptor: &Descriptor, care: &ProbeOptions, planned: &mu
         if let Some(probe) = planned.plan.probes.last_mut() {
             for text in probe.extras.values_mut() {
                 *text = text.replacen(
-                    &format!("\"version\":\"{}\"", crate::VERSION),
+                    &format!("\"version\":\"{}\"", thumbwire_mobile_mcp::VERSION),
                     "\"version\":\"9.9\"",
                     1,
                 );
@@ -304,7 +301,7 @@ impl PlanBuilder<'_> {
 }
 
 /// Judges the response to a probe; `None` means that none arrived in time.
-pub fn judge(probe: &Probe, extras: Option<&Extras>) -> Verdict {
+pub(super) fn judge(probe: &Probe, extras: Option<&Extras>) -> Verdict {
     let read = match (extras, &probe.expect) {
         (_, Expectation::Nothing) => return Verdict::Met,
         (None, Expectation::AnyAnswer) => return Verdict::Violated("no response".into()),
@@ -345,7 +342,7 @@ fn verdict(held: Result<(), String>) -> Verdict {
 
 /// Runs a plan, one probe after another. A tool that ignores the first probe gets no more: each would cost a time-out.
 #[derive(Debug)]
-pub struct Run {
+pub(super) struct Run {
     /// The remaining probes, next one last.
     left: Vec<Probe>,
     not_tested: Vec<(Requirement, String)>,
@@ -355,7 +352,7 @@ pub struct Run {
 
 impl Run {
     /// Starts a run.
-    pub fn new(mut plan: Plan) -> Self {
+    pub(super) fn new(mut plan: Plan) -> Self {
         plan.probes.reverse();
         Self {
             left: plan.probes,
@@ -366,12 +363,12 @@ impl Run {
     }
 
     /// The next probe to send; `None` when done.
-    pub fn next(&self) -> Option<&Probe> {
+    pub(super) fn next(&self) -> Option<&Probe> {
         self.left.last().filter(|_| !self.is_silent)
     }
 
     /// Records the response to it; `None` means that none arrived in time.
-    pub fn on_reply(&mut self, extras: Option<&Extras>) {
+    pub(super) fn on_reply(&mut self, extras: Option<&Extras>) {
         let Some(probe) = self.left.pop() else { return };
         let verdict = judge(&probe, extras);
         self.is_silent |= probe.must == EXTRACTED && extras.is_none();
@@ -379,7 +376,7 @@ impl Run {
     }
 
     /// All results; probes that were not sent are [`Verdict::NoReply`].
-    pub fn finish(mut self) -> Vec<ProbeResult> {
+    pub(super) fn finish(mut self) -> Vec<ProbeResult> {
         while let Some(Probe { must, what, .. }) = self.left.pop() {
             self.judged.push(ProbeResult { must, what, verdict: Verdict::NoReply });
         }
@@ -390,16 +387,6 @@ impl Run {
         }));
         self.judged
     }
-}
-
-/// Runs the suite against a tool that responds at once.
-pub fn run(plan: Plan, tool: &mut dyn FnMut(&Extras) -> Option<Extras>) -> Vec<ProbeResult> {
-    let mut run = Run::new(plan);
-    while let Some(probe) = run.next() {
-        let answer = tool(&probe.extras);
-        run.on_reply(answer.as_ref());
-    }
-    run.finish()
 }
 
 fn shown(text: &str) -> String {

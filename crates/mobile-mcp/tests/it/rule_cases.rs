@@ -1,32 +1,13 @@
-//! An app's files: which rules an app keeps, and test cases for and against each rule.
+//! Test cases for and against each rule of an app's files.
 
-use super::{Requirement, Verdict, of_files};
-use crate::declaration::{CAPABILITIES, DESCRIPTION, NAME};
-use crate::{Declaration, Finding, Mode, Rule, Value, declaration, descriptor};
+use std::collections::BTreeSet;
 
-/// For each MUST, whether an app keeps it, by the findings of [`declaration::check`] and [`descriptor::check`].
-pub fn judge(findings: &[Finding]) -> Vec<(Requirement, Verdict)> {
-    // An unreadable descriptor proves nothing.
-    let unread = findings
-        .iter()
-        .any(|one| matches!(one.rule, Rule::WellFormed | Rule::ToolCapabilities | Rule::Bounds));
-    let verdict =
-        |must: &Requirement| match findings.iter().find(|one| one.rule.name() == must.name) {
-            Some(finding) if finding.position.line > 0 => {
-                Verdict::Violated(format!("line {}: {}", finding.position.line, finding.message))
-            }
-            Some(finding) => Verdict::Violated(finding.message.clone()),
-            None if unread && must.section.starts_with("1.2.") => {
-                Verdict::NotTested("the descriptor could not be read".into())
-            }
-            None => Verdict::Met,
-        };
-    of_files().map(|must| (must, verdict(&must))).collect()
-}
+use thumbwire_mobile_mcp::declaration::{CAPABILITIES, DESCRIPTION, NAME};
+use thumbwire_mobile_mcp::{Declaration, Finding, Mode, Rule, Value, declaration, descriptor};
 
 /// An app to check, or a part of one.
 #[derive(Debug, Clone, PartialEq)]
-pub enum CaseInput {
+pub(crate) enum CaseInput {
     /// Its services with the action `mobile.mcp.SERVICE`.
     Services(Vec<Declaration>),
     /// Its descriptor.
@@ -35,7 +16,7 @@ pub enum CaseInput {
 
 impl CaseInput {
     /// The findings of our own checker.
-    pub fn check(&self) -> Vec<Finding> {
+    pub(crate) fn check(&self) -> Vec<Finding> {
         match self {
             Self::Services(services) => declaration::check(services),
             Self::Descriptor(xml) => descriptor::read(xml).findings,
@@ -45,27 +26,19 @@ impl CaseInput {
 
 /// An app that keeps a rule, or violates only that one.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Case {
+pub(crate) struct Case {
     /// The rule.
-    pub rule: Rule,
+    pub(crate) rule: Rule,
     /// Whether the app violates it.
-    pub broken: bool,
+    pub(crate) broken: bool,
     /// What is special about this app.
-    pub what: &'static str,
+    pub(crate) what: &'static str,
     /// The app.
-    pub input: CaseInput,
-}
-
-impl Case {
-    /// Whether a checker that reports these rules judges the case correctly.
-    pub fn matches(&self, reported: &[Rule]) -> bool {
-        let fatal = reported.iter().any(|rule| rule.is_fatal(Mode::Strict));
-        if self.broken { reported.contains(&self.rule) } else { !fatal }
-    }
+    pub(crate) input: CaseInput,
 }
 
 /// A case for and a case against each MUST of an app's files; more where a rule can be violated in several ways.
-pub fn cases() -> Vec<Case> {
+pub(crate) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     let mut case =
         |rule, broken, what, given| cases.push(Case { rule, broken, what, input: given });
@@ -372,3 +345,30 @@ const DESCRIPTORS: &[(Rule, bool, &str, &str)] = &[
         "<capability id=\"a\" description=\"d\" version=\"1\"><output><param name=\"p\" type=\"string\"/></output></capability>",
     ),
 ];
+
+/// The rules with a section that are fatal to lint: the MUSTs of an app's files.
+fn rules_of_files() -> impl Iterator<Item = Rule> {
+    let all = Rule::ALL.iter().copied();
+    all.filter(|rule| !rule.section().is_empty() && rule.is_fatal(Mode::Strict))
+}
+
+fn reported(input: &CaseInput) -> Vec<Rule> {
+    input.check().iter().map(|finding| finding.rule).collect()
+}
+
+#[test]
+fn every_file_must_has_passing_and_failing_cases() {
+    let cases = cases();
+    for rule in rules_of_files() {
+        for broken in [false, true] {
+            let is_there = |case: &Case| case.rule == rule && case.broken == broken;
+            assert!(cases.iter().any(is_there), "{} {broken}", rule.name());
+        }
+    }
+    for case in cases {
+        let fatal: BTreeSet<Rule> =
+            reported(&case.input).into_iter().filter(|rule| rule.is_fatal(Mode::Strict)).collect();
+        let expected = if case.broken { BTreeSet::from([case.rule]) } else { BTreeSet::new() };
+        assert_eq!(fatal, expected, "{}: {}", case.rule.name(), case.what);
+    }
+}

@@ -1,19 +1,14 @@
-//! Makes an app's texts safe for a terminal, a log or a model.
+//! Makes texts of apps and people safe for a terminal, a log or a model: one line of limited length.
 //!
-//! Names, descriptions and messages are untrusted. They become one bounded line, in which what moves a cursor, changes the
-//! text direction, or hides text from a person while a model still reads it, is visible ([`visible`]). The meaning is not
-//! judged: the caller that shows a text marks it as the app's.
+//! Whatever moves a cursor, changes the text direction, or hides text from a person while a model still
+//! reads it becomes visible ([`visible`]). The meaning is not judged: the caller that shows a text marks
+//! it as somebody else's.
 
-use thumbwire_base::visible::visible;
+use crate::visible::visible;
 
-/// Limit on the characters of an id or a name.
-pub const MOST_IN_A_NAME: usize = 256;
-
-/// Limit on the characters kept of a description or a message.
-pub const MOST_IN_A_DESCRIPTION: usize = 4_000;
-
-/// Sanitized text on one line: at most `max` characters, then an ellipsis; each run of whitespace, newlines included,
-/// becomes one space; every invisible character is written as its code point, `\u{202e}`.
+/// Sanitized text on one line: at most `max` characters, then an ellipsis; each run of whitespace,
+/// newlines included, becomes one space; every invisible character is written as its code point,
+/// `\u{202e}`.
 pub fn sanitize(text: &str, max: usize) -> String {
     let mut line = String::new();
     let mut count = 0;
@@ -45,12 +40,12 @@ pub fn sanitize(text: &str, max: usize) -> String {
 /// The first `max` characters, without a part of a code point's mark.
 fn prefix(shown: &str, max: usize) -> &str {
     /// `\u{10ffff}`
-    const LONGEST_MARK: usize = 10;
+    const MAX_MARK: usize = 10;
     let (mut end, mut count) = (0, 0);
     while let Some(c) = shown[end..].chars().next() {
         let rest = &shown[end..];
         let mark = rest.starts_with("\\u{").then(|| rest.find('}')).flatten();
-        let mark = mark.filter(|at| *at < LONGEST_MARK).map(|at| (at + 1, at + 1));
+        let mark = mark.filter(|at| *at < MAX_MARK).map(|at| (at + 1, at + 1));
         let (bytes, characters) = mark.unwrap_or((c.len_utf8(), 1));
         if count + characters > max {
             break;
@@ -72,8 +67,8 @@ fn is_blank(c: char) -> bool {
     c.is_whitespace() && !matches!(c, '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
-/// Whether the text has more characters than `most`. Stops counting there.
-pub(crate) fn is_longer(text: &str, max: usize) -> bool {
+/// Whether the text has more than `max` characters. Stops counting there.
+pub fn is_longer(text: &str, max: usize) -> bool {
     text.len() > max && text.chars().nth(max).is_some()
 }
 
