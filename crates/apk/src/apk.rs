@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use super::archive::Archive;
-use super::configuration::DeviceConfig;
+use super::configuration::Locale;
 use super::manifest::Manifest;
 use super::resource_table::ResourceTable;
 use super::signing::{self, Certificate};
@@ -15,14 +15,15 @@ const TABLE: &str = "resources.arsc";
 
 /// An Android package. Only the byte ranges that are needed are read.
 ///
-/// If a resource has several values for languages and phones, one is chosen by a fixed rule: the value without a
-/// language, else English (without a region, US, other), else the first language in the table. Among those, the value
-/// without special requirements (size, density, night mode …) wins, then the one for the lowest API level, or, after
-/// [`on`](Self::on), for the highest level that the phone reaches. Of equals, the first wins.
+/// If a resource has several values for languages and phones, one is chosen by a fixed rule: the value
+/// in the language of [`in_language`](Self::in_language), as Android chooses it; else the one without a
+/// language, else English (without a region, US, other), else the first language in the table. Among
+/// those, the value without special requirements (size, density, night mode …) wins, then the one for
+/// the lowest API level. Of equals, the first wins.
 pub struct Apk<'s> {
     archive: Archive<'s>,
     limits: Limits,
-    config: DeviceConfig,
+    locale: Option<Locale>,
     /// `Some(None)`: the package has none.
     table: Option<Option<ResourceTable>>,
 }
@@ -35,21 +36,14 @@ impl<'s> Apk<'s> {
     /// methods can return these too.
     pub async fn open(source: impl Source + 's, limits: Limits) -> Result<Self, Error> {
         let archive = Archive::open(Box::new(source), limits).await?;
-        Ok(Self { archive, limits, config: DeviceConfig::default(), table: None })
+        Ok(Self { archive, limits, locale: None, table: None })
     }
 
-    /// Reads the package like a phone of this API level: with its resources for that level and the certificate used at
-    /// that level.
+    /// Reads the package like a phone with this locale, a BCP 47 tag such as `de`, `de-AT` or
+    /// `zh-Hant-TW`: texts that are translated for it are in that language.
     #[must_use]
-    pub fn on(mut self, sdk: u32) -> Self {
-        self.config.sdk = Some(sdk);
-        self
-    }
-
-    /// Reads the package in a language (`de`, `de-AT`): texts that are translated into it are in that language.
-    #[must_use]
-    pub fn in_language(mut self, locale: &str) -> Self {
-        self.config.locale = Some(locale.to_owned());
+    pub fn in_language(mut self, tag: &str) -> Self {
+        self.locale = Some(Locale::read(tag));
         self
     }
 
@@ -71,32 +65,13 @@ impl<'s> Apk<'s> {
     /// # Errors
     /// See [`open`](Self::open); [`Error::Missing`] if there is no manifest.
     pub async fn manifest(&mut self) -> Result<Manifest, Error> {
-        let root = self.manifest_xml().await?;
-        self.load_table().await?;
-        let (wanted, table) = (self.config.clone(), &mut self.table);
-        Manifest::read(&root, &mut |id| inspect(table, id, &wanted))
-    }
-
-    /// The manifest as XML, with references left as they are.
-    ///
-    /// # Errors
-    /// See [`manifest`](Self::manifest).
-    pub async fn manifest_xml(&mut self) -> Result<Element, Error> {
         if self.table.is_none() {
             self.archive.prefetch(&[MANIFEST, TABLE]).await?;
         }
-        xml::read(&self.archive.file(MANIFEST).await?, &self.limits)
-    }
-
-    /// The application's label in a language (`de`, `de-AT`), or in the default language if it has no such translation.
-    ///
-    /// # Errors
-    /// See [`manifest`](Self::manifest).
-    pub async fn label(&mut self, locale: &str) -> Result<Option<String>, Error> {
-        let before = self.config.locale.replace(locale.to_owned());
-        let manifest = self.manifest().await;
-        self.config.locale = before;
-        Ok(manifest?.label)
+        let root = xml::read(&self.archive.file(MANIFEST).await?, &self.limits)?;
+        self.load_table().await?;
+        let (locale, table) = (self.locale.as_ref(), &mut self.table);
+        Manifest::read(&root, &mut |id| inspect(table, id, locale))
     }
 
     /// The XML file behind a resource (`@xml/…`), with references left as they are; see [`resolve`](Self::resolve).
@@ -117,7 +92,7 @@ impl<'s> Apk<'s> {
     /// See [`open`](Self::open).
     pub async fn value(&mut self, id: u32) -> Result<Option<Value>, Error> {
         self.load_table().await?;
-        inspect(&mut self.table, id, &self.config)
+        inspect(&mut self.table, id, self.locale.as_ref())
     }
 
     /// A resource as text, whatever its type; `None` like [`value`](Self::value), or if it is not in this package.
@@ -139,7 +114,7 @@ impl<'s> Apk<'s> {
         while let Some(element) = open.pop() {
             for attribute in &mut element.attributes {
                 let Value::Reference(id) = attribute.value else { continue };
-                if let Some(value) = inspect(&mut self.table, id, &self.config)? {
+                if let Some(value) = inspect(&mut self.table, id, self.locale.as_ref())? {
                     attribute.value = value;
                 }
             }
@@ -148,17 +123,15 @@ impl<'s> Apk<'s> {
         Ok(())
     }
 
-    /// The certificates that signed the package, as seen by a phone of the level given to [`on`](Self::on): those of
-    /// the newest scheme that the package has and the phone knows, see [`Scheme`](super::Scheme). Without a level,
-    /// those of all schemes, newest first; this is usually the same certificate several times. To pin an app by its
-    /// signer you must then pin all of them, because a phone verifies one scheme only and the others may hold a copy of
-    /// anybody's certificate. Empty if the package is unsigned. Signatures are not verified here: the phone did that at
-    /// installation.
+    /// The certificates that signed the package: those of all schemes, newest first; this is usually the
+    /// same certificate several times. To pin an app by its signer you must pin all of them, because a
+    /// phone verifies one scheme only and the others may hold a copy of anybody's certificate. Empty if
+    /// the package is unsigned. Signatures are not verified here: the phone did that at installation.
     ///
     /// # Errors
     /// See [`open`](Self::open).
     pub async fn certificates(&mut self) -> Result<Vec<Certificate>, Error> {
-        signing::certificates(&mut self.archive, self.config.sdk).await
+        signing::certificates(&mut self.archive).await
     }
 
     async fn load_table(&mut self) -> Result<(), Error> {
@@ -175,7 +148,7 @@ impl<'s> Apk<'s> {
 fn inspect(
     table: &mut Option<Option<ResourceTable>>,
     id: u32,
-    config: &DeviceConfig,
+    locale: Option<&Locale>,
 ) -> Result<Option<Value>, Error> {
-    table.as_mut().and_then(Option::as_mut).map_or(Ok(None), |table| table.value(id, config))
+    table.as_mut().and_then(Option::as_mut).map_or(Ok(None), |table| table.value(id, locale))
 }

@@ -1,6 +1,6 @@
 //! Reads Android packages: manifest, resources, compiled XML files and signer certificates.
 //!
-//! Start with [`Apk::config`]. It takes a [`Source`] that reads byte ranges, because a package of many megabytes is on a
+//! Start with [`Apk::open`]. It takes a [`Source`] that reads byte ranges, because a package of many megabytes is on a
 //! phone and only its tail and a few entries are needed. Packages come from strangers, so [`Limits`] bound everything
 //! that a file declares.
 //!
@@ -30,6 +30,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 
 pub use apk::Apk;
+pub use configuration::resource_language;
 pub use manifest::{IntentFilter, LauncherEntry, Manifest, MetaData, Service};
 pub use signing::{Certificate, Scheme};
 

@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, HashMap};
 use bytes::Bytes;
 
 use super::chunk::{Chunk, Chunks, kind, u8_at, u16_at, u32_at};
-use super::configuration::{Configuration, DeviceConfig};
+use super::configuration::{Configuration, Locale, rank};
 use super::string_pool::StringPool;
 use super::xml::Value;
 use super::{Error, Limits};
@@ -90,11 +90,15 @@ impl ResourceTable {
     ///
     /// # Errors
     /// [`Error::TooLarge`] after more lookups than any real app needs.
-    pub(crate) fn value(&mut self, id: u32, config: &DeviceConfig) -> Result<Option<Value>, Error> {
-        let Some(mut value) = self.entry(id, config)? else { return Ok(None) };
+    pub(crate) fn value(
+        &mut self,
+        id: u32,
+        locale: Option<&Locale>,
+    ) -> Result<Option<Value>, Error> {
+        let Some(mut value) = self.entry(id, locale)? else { return Ok(None) };
         for _ in 0..REFERENCES {
             let Value::Reference(next) = value else { return Ok(Some(value)) };
-            match self.entry(next, config)? {
+            match self.entry(next, locale)? {
                 Some(found) => value = found,
                 None => return Ok(Some(value)),
             }
@@ -138,7 +142,7 @@ impl ResourceTable {
         Ok(())
     }
 
-    fn entry(&mut self, id: u32, config: &DeviceConfig) -> Result<Option<Value>, Error> {
+    fn entry(&mut self, id: u32, locale: Option<&Locale>) -> Result<Option<Value>, Error> {
         let id = self.aliases.get(&id).copied().unwrap_or(id);
         let [low, high, of, package] = id.to_le_bytes();
         let number = usize::from(u16::from_le_bytes([low, high]));
@@ -152,7 +156,7 @@ impl ResourceTable {
             });
         }
         let suits =
-            |part: &TypeChunk| Some((config.rank(&part.configuration)?, part.find(number)?));
+            |part: &TypeChunk| Some((rank(&part.configuration, locale), part.find(number)?));
         // Of equals `min_by_key` returns the first.
         let best = parts.iter().filter_map(suits).min_by_key(|(rank, _)| *rank);
         let Some((_, (kind, data))) = best else { return Ok(None) };

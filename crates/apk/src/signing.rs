@@ -23,7 +23,7 @@ const BLOCK: u64 = 8 << 20;
 /// The maximum number of signers (`MAX_V1_SIGNERS`; scheme 2 has the same). In scheme 3, a phone skips any number of
 /// signers for other API levels without verifying them. Without this limit, the signer that counts could hide behind
 /// copies of somebody else's certificate.
-const SIGNERS: usize = 10;
+const MAX_SIGNERS: usize = 10;
 
 /// A certificate that signed a package.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,36 +55,19 @@ impl Scheme {
     /// The schemes that use the signing block, newest first, with their block ids.
     const IN_BLOCK: [(Self, u32); 3] =
         [(Self::V31, 0x1b93_ad61), (Self::V3, 0xf053_68c0), (Self::V2, 0x7109_871a)];
-
-    /// The first API level that supports this scheme.
-    pub fn since(self) -> u32 {
-        match self {
-            Self::V1 => 1,
-            Self::V2 => 24,
-            Self::V3 => 28,
-            Self::V31 => 33,
-        }
-    }
 }
 
-/// The certificates of a package's signers: as a phone of API level `sdk` sees them, or of all schemes, newest first.
+/// The certificates of a package's signers, of all schemes, newest first.
 ///
 /// # Errors
 /// [`Error::Malformed`] if a signature exists but cannot be read; [`Error::TooLarge`], [`Error::Source`].
-pub(crate) async fn certificates(
-    archive: &mut Archive<'_>,
-    sdk: Option<u32>,
-) -> Result<Vec<Certificate>, Error> {
+pub(crate) async fn certificates(archive: &mut Archive<'_>) -> Result<Vec<Certificate>, Error> {
     let mut all = Vec::new();
     let block = block(archive).await?.unwrap_or_default();
     for (scheme, id) in Scheme::IN_BLOCK {
-        let known = sdk.is_none_or(|sdk| scheme.since() <= sdk);
-        let Some(value) = find(&block, id).filter(|_| known) else { continue };
+        let Some(value) = find(&block, id) else { continue };
         let broken = || Error::malformed(WHAT, format!("cannot read the {scheme:?} signature"));
-        all.extend(signers(value, scheme, sdk).ok_or_else(broken)?);
-        if sdk.is_some() && !all.is_empty() {
-            return Ok(all);
-        }
+        all.extend(signers(value, scheme).ok_or_else(broken)?);
     }
     all.extend(in_files(archive).await?);
     Ok(all)
@@ -125,26 +108,18 @@ fn find(mut pairs: &[u8], id: u32) -> Option<&[u8]> {
     }
 }
 
-/// A list of signers. Each has signed data (digests, certificates, in scheme 3 the minimum and maximum API level,
-/// attributes), signatures and a public key.
-fn signers(value: &[u8], scheme: Scheme, sdk: Option<u32>) -> Option<Vec<Certificate>> {
+/// A list of signers. Each has signed data (digests, certificates and more), signatures and a public
+/// key.
+fn signers(value: &[u8], scheme: Scheme) -> Option<Vec<Certificate>> {
     let mut found = Vec::new();
-    for (place, signer) in LengthPrefixed(LengthPrefixed(value).next()?).enumerate() {
-        if place == SIGNERS {
+    for (index, signer) in LengthPrefixed(LengthPrefixed(value).next()?).enumerate() {
+        if index == MAX_SIGNERS {
             return None;
         }
         let mut data = LengthPrefixed(LengthPrefixed(signer).next()?);
         data.next()?; // digests
         let certificate = LengthPrefixed(data.next()?).next()?;
-        let levels = (u32_at(data.0, 0), u32_at(data.0, 4));
-        match (scheme, sdk, levels) {
-            (Scheme::V3 | Scheme::V31, Some(sdk), (Some(from), Some(to)))
-                if !(from..=to).contains(&sdk) => {}
-            _ => found.push(Certificate { sha256: Sha256::digest(certificate).into(), scheme }),
-        }
-    }
-    if sdk.is_some() && scheme != Scheme::V2 {
-        found.truncate(1);
+        found.push(Certificate { sha256: Sha256::digest(certificate).into(), scheme });
     }
     Some(found)
 }
@@ -174,10 +149,13 @@ async fn in_files(archive: &mut Archive<'_>) -> Result<Vec<Certificate>, Error> 
         let Some((stem, "RSA" | "DSA" | "EC")) = name.rsplit_once('.') else { return false };
         stem.starts_with("META-INF/") && signed.contains(&format!("{stem}.SF"))
     };
-    let names = archive.names().filter(is_signature).take(SIGNERS + 1);
+    let names = archive.names().filter(is_signature).take(MAX_SIGNERS + 1);
     let names: Vec<String> = names.map(str::to_owned).collect();
-    if names.len() > SIGNERS {
-        return Err(Error::malformed("signature", format!("more than {SIGNERS} signature files")));
+    if names.len() > MAX_SIGNERS {
+        return Err(Error::malformed(
+            "signature",
+            format!("more than {MAX_SIGNERS} signature files"),
+        ));
     }
     let mut found = Vec::new();
     for name in names {

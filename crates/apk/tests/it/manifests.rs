@@ -125,22 +125,13 @@ fn services_inherit_application_attributes() {
 }
 
 #[test]
-fn references_resolve_for_the_phones_api_level() {
+fn references_resolve_to_the_value_of_the_lowest_api_level() {
     let disabled = node("service", &[("name", Text(".A")), ("enabled", Typed(0x01, 0x7f01_0000))]);
-    let root =
-        manifest(30, node("application", &[("label", Typed(0x01, 0x7f01_0001))]).with(disabled));
-    let read = |sdk: Option<u32>| {
-        let files = files_of(&root, PLATFORM);
-        now(async {
-            let apk = Apk::open(package(&files), Limits::default()).await?;
-            if let Some(sdk) = sdk { apk.on(sdk) } else { apk }.manifest().await
-        })
-        .unwrap()
-    };
-    for (sdk, enabled) in [(None, false), (Some(20), false), (Some(21), true), (Some(36), true)] {
-        let read = read(sdk);
-        assert_eq!((read.services[0].enabled, read.label.as_deref()), (enabled, Some("said")));
-    }
+    let read = read(&manifest(
+        30,
+        node("application", &[("label", Typed(0x01, 0x7f01_0001))]).with(disabled),
+    ));
+    assert_eq!((read.services[0].enabled, read.label.as_deref()), (false, Some("said")));
 }
 
 #[test]
@@ -225,9 +216,10 @@ fn labels_support_three_letter_languages() {
         stored("resources.arsc", &table(&[b"any", b"Filipino", b"deutsch"], 0x7f, &parts)),
     ];
     now(async {
-        let mut apk = Apk::open(package(&files), Limits::default()).await.unwrap();
         for (locale, label) in [("fil", "Filipino"), ("fi", "any"), ("de", "deutsch")] {
-            assert_eq!(apk.label(locale).await.unwrap().as_deref(), Some(label), "{locale}");
+            let apk = Apk::open(package(&files), Limits::default()).await.unwrap();
+            let manifest = apk.in_language(locale).manifest().await.unwrap();
+            assert_eq!(manifest.label.as_deref(), Some(label), "{locale}");
         }
     });
 }
@@ -298,6 +290,58 @@ fn label_from_the_table_is_in_the_requested_language() {
         assert_eq!(entry.label.as_deref(), Some(label), "{locale}");
         assert_eq!((entry.label_resource, entry.enabled), (Some(0x7f01_0000), false));
     }
+}
+
+/// By `ResTable_config::isLocaleBetterThan` and `ResourcesImpl.adjustLanguageTag` in AOSP.
+#[test]
+fn label_is_in_the_language_that_the_phone_chooses() {
+    let check = |locale: &str, configs: &[&'static str], expected: &str| {
+        let labelled = node("application", &[("label", Typed(0x01, 0x7f01_0000))]);
+        let parts = configs.iter().enumerate().map(|(text, written)| {
+            let (language, region) = written.split_once('-').unwrap_or((written, ""));
+            let values = vec![Some((0x03, u32::try_from(text).unwrap()))];
+            let config = match region {
+                // Three digits are packed like the letters of a language.
+                "001" => [&config(language, "", 0)[..6], &[0x84, 0x00], &[0; 24]].concat(),
+                "419" => [&config(language, "", 0)[..6], &[0xa4, 0x24], &[0; 24]].concat(),
+                _ => config(language, region, 0),
+            };
+            part(&Part { of: 1, config, values }, "")
+        });
+        let parts: Vec<_> = parts.collect();
+        let labels: Vec<&[u8]> = configs.iter().map(|it| it.as_bytes()).collect();
+        let files = [
+            stored("AndroidManifest.xml", &document(&manifest(30, labelled), PLATFORM)),
+            stored("resources.arsc", &table(&labels, 0x7f, &parts)),
+        ];
+        let read = now(async {
+            let apk = Apk::open(package(&files), Limits::default()).await?;
+            apk.in_language(locale).manifest().await
+        });
+        assert_eq!(read.unwrap().label.as_deref(), Some(expected), "{locale} of {configs:?}");
+    };
+    check("en-US", &["", "en-GB"], "");
+    check("en-US", &["", "en-AU", "en-US"], "en-US");
+    check("en-US", &["", "en-001", "en"], "en");
+    check("en-US", &["en-GB", "de"], "en-GB");
+    check("en-PR", &["", "en-GB"], "");
+    check("en-PR", &["", "en-GB", "en-US"], "en-US");
+    check("en", &["", "en-GB"], "");
+    check("en-AU", &["", "en-US", "en-GB"], "en-GB");
+    check("en-AU", &["", "en-US"], "en-US");
+    check("en-DE", &["", "en", "en-001"], "en-001");
+    check("he-IL", &["", "iw"], "iw");
+    check("id-ID", &["", "in"], "in");
+    check("yi", &["", "ji"], "ji");
+    check("es-AR", &["", "es", "es-US"], "es-US");
+    check("es-AR", &["", "es", "es-US", "es-419"], "es-419");
+    check("es-ES", &["", "es-419", "es"], "es");
+    check("pt-AO", &["", "pt-BR", "pt-PT"], "pt-PT");
+    check("zh-Hant-TW", &["", "zh-CN", "zh-TW"], "zh-TW");
+    check("zh-Hant-HK", &["", "zh-CN", "zh-TW"], "zh-TW");
+    check("zh-Hant-HK", &["", "zh-CN"], "");
+    check("zh-Hans-CN", &["", "zh-TW", "zh-CN"], "zh-CN");
+    check("zh-Hans-SG", &["", "zh-TW", "zh"], "zh");
 }
 
 #[test]

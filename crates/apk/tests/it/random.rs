@@ -13,9 +13,9 @@ use super::make::{begin, config, deflated, end, package, part, stored, table};
 fn ask_everything(bytes: Bytes) {
     let limits = Limits { entry: 4 << 20, ..Limits::default() };
     now(async {
-        let Ok(mut apk) = Apk::open(bytes, limits).await else { return };
+        let Ok(apk) = Apk::open(bytes, limits).await else { return };
+        let mut apk = apk.in_language("de-AT");
         let _ = apk.certificates().await;
-        let _ = apk.label("de").await;
         if let Ok(manifest) = apk.manifest().await {
             for meta in manifest.services.iter().flat_map(|service| &service.meta) {
                 if let Value::Reference(id) = meta.value {

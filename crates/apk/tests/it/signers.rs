@@ -40,44 +40,35 @@ const V2: u32 = 0x7109_871a;
 const V3: u32 = 0xf053_68c0;
 const V31: u32 = 0x1b93_ad61;
 
-fn certificates(block: &[u8], sdk: Option<u32>) -> Result<Vec<(Scheme, String)>, Error> {
+fn certificates(block: &[u8]) -> Result<Vec<(Scheme, String)>, Error> {
     let bytes =
         make::package_with(&[stored("AndroidManifest.xml", &make::least_manifest())], block, b"");
     now(async {
-        let apk = Apk::open(bytes, Limits::default()).await?;
-        let mut apk = if let Some(sdk) = sdk { apk.on(sdk) } else { apk };
-        let found = apk.certificates().await?;
+        let found = Apk::open(bytes, Limits::default()).await?.certificates().await?;
         Ok(found.iter().map(|it| (it.scheme, hex(&it.sha256)[..4].to_owned())).collect())
     })
 }
 
+/// A phone knows one of the schemes only: in the others a stranger may have put any certificate.
 /// The SHA-256 digests of `old`, `new` and `two` begin with these.
 #[test]
-fn newest_known_scheme_and_matching_level_win() {
+fn signers_of_all_schemes_are_reported_newest_first() {
     let all = block(&[
         (0x4272_6577, vec![0; 100]), // padding
         (V2, signed(&[(b"old", None), (b"two", None)])),
-        (V3, signed(&[(b"old", Some((28, 32)))])),
-        (V31, signed(&[(b"new", Some((33, u32::MAX))), (b"two", Some((33, u32::MAX)))])),
-    ]);
-    let one = |scheme, hash: &str| Ok(vec![(scheme, hash.to_owned())]);
-    let two = Ok(vec![(Scheme::V2, "cba0".into()), (Scheme::V2, "3fc4".into())]);
-    assert_eq!(certificates(&all, Some(36)), one(Scheme::V31, "1150"));
-    assert_eq!(certificates(&all, Some(32)), one(Scheme::V3, "cba0"));
-    assert_eq!(certificates(&all, Some(27)), two);
-    assert_eq!(certificates(&all, Some(23)), Ok(vec![]));
-}
-
-/// A phone with Android 9 ignores scheme 3.1: a stranger may have put another certificate there.
-#[test]
-fn unknown_api_level_reports_all_schemes() {
-    let copied = block(&[
         (V3, signed(&[(b"old", Some((28, 32))), (b"two", Some((33, 40)))])),
         (V31, signed(&[(b"new", Some((33, u32::MAX)))])),
     ]);
-    let found = certificates(&copied, None).unwrap();
+    let found = certificates(&all).unwrap();
     let found: Vec<_> = found.iter().map(|(scheme, hash)| (*scheme, hash.as_str())).collect();
-    assert_eq!(found, [(Scheme::V31, "1150"), (Scheme::V3, "cba0"), (Scheme::V3, "3fc4")]);
+    let expected = [
+        (Scheme::V31, "1150"),
+        (Scheme::V3, "cba0"),
+        (Scheme::V3, "3fc4"),
+        (Scheme::V2, "cba0"),
+        (Scheme::V2, "3fc4"),
+    ];
+    assert_eq!(found, expected);
 }
 
 /// Android 9 and later skip signers for other levels without verifying them.
@@ -85,17 +76,15 @@ fn unknown_api_level_reports_all_schemes() {
 fn signer_cannot_hide_behind_copied_certificates() {
     let mut signers = vec![(&b"old"[..], Some((900, 901))); 10];
     signers.push((b"two", Some((28, 40))));
-    for sdk in [None, Some(34)] {
-        let refused = certificates(&block(&[(V3, signed(&signers))]), sdk).unwrap_err();
-        assert_eq!(refused.to_string(), "signing block: cannot read the V3 signature");
-    }
-    assert_eq!(certificates(&block(&[(V3, signed(&signers[1..]))]), None).unwrap().len(), 10);
+    let refused = certificates(&block(&[(V3, signed(&signers))])).unwrap_err();
+    assert_eq!(refused.to_string(), "signing block: cannot read the V3 signature");
+    assert_eq!(certificates(&block(&[(V3, signed(&signers[1..]))])).unwrap().len(), 10);
 }
 
 #[test]
 fn signing_block_with_invalid_lengths_is_an_error() {
     let good = block(&[(V2, signed(&[(b"old", None)]))]);
-    assert_eq!(certificates(&good, None).unwrap().len(), 1);
+    assert_eq!(certificates(&good).unwrap().len(), 1);
     for (at, says) in [
         (0, "signing block: its two lengths differ"),
         (good.len() - 24, "signing block exceeds the limit of 8388608"),
@@ -103,27 +92,26 @@ fn signing_block_with_invalid_lengths_is_an_error() {
     ] {
         let mut broken = good.clone();
         broken[at..at + 4].fill(0xff);
-        assert_eq!(certificates(&broken, None).unwrap_err().to_string(), says, "{at}");
+        assert_eq!(certificates(&broken).unwrap_err().to_string(), says, "{at}");
     }
     let mut short = good.clone();
     let at = short.len() - 24;
     short[at..at + 8].copy_from_slice(&7u64.to_le_bytes());
     let says = "signing block: its length is invalid";
-    assert_eq!(certificates(&short, None).unwrap_err().to_string(), says);
+    assert_eq!(certificates(&short).unwrap_err().to_string(), says);
 }
 
-/// As printed by `apksigner verify --print-certs --min-sdk-version 19 --max-sdk-version 23`, and for the newest level.
+/// As printed by `apksigner verify --print-certs`.
 #[test]
 fn our_package_is_signed_by_one_key_in_three_schemes() {
     let mine = "1bb33b0aebd92bdb6e500f00f47fd17458a911639a27b44764444edeead42abc";
-    for (sdk, scheme) in [(19, Scheme::V1), (24, Scheme::V2), (28, Scheme::V3), (36, Scheme::V3)] {
-        now(async {
-            let apk = Apk::open(fixture("hello-1.apk"), Limits::default()).await.unwrap();
-            let found = apk.on(sdk).certificates().await.unwrap();
-            let found: Vec<_> = found.iter().map(|one| (one.scheme, hex(&one.sha256))).collect();
-            assert_eq!(found, [(scheme, mine.to_owned())]);
-        });
-    }
+    now(async {
+        let mut apk = Apk::open(fixture("hello-1.apk"), Limits::default()).await.unwrap();
+        let found = apk.certificates().await.unwrap();
+        let found: Vec<_> = found.iter().map(|one| (one.scheme, hex(&one.sha256))).collect();
+        let expected = [Scheme::V3, Scheme::V2, Scheme::V1].map(|scheme| (scheme, mine.to_owned()));
+        assert_eq!(found, expected);
+    });
 }
 
 #[test]

@@ -8,19 +8,11 @@ use super::make::{self, Part, config, package, part, stored, table};
 
 /// The value of a resource in a package with this table.
 fn asked(table: &[u8], id: u32) -> Result<Option<Value>, Error> {
-    asked_of(table, id, None)
-}
-
-fn asked_of(table: &[u8], id: u32, sdk: Option<u32>) -> Result<Option<Value>, Error> {
     let bytes = package(&[
         stored("AndroidManifest.xml", &make::least_manifest()),
         stored("resources.arsc", table),
     ]);
-    now(async {
-        let apk = Apk::open(bytes, Limits::default()).await?;
-        let mut apk = if let Some(sdk) = sdk { apk.on(sdk) } else { apk };
-        apk.value(id).await
-    })
+    now(async { Apk::open(bytes, Limits::default()).await?.value(id).await })
 }
 
 fn text(text: &str) -> Option<Value> {
@@ -62,25 +54,21 @@ fn all_four_entry_encodings_parse() {
 
 #[test]
 fn default_language_wins_then_english_then_the_first() {
-    let check = |configs: &[(&str, &str, u16)], sdk: Option<u32>, expected: Option<usize>| {
+    let check = |configs: &[(&str, &str, u16)], expected: i32| {
         let each = configs.iter().enumerate().map(|(number, (language, region, level))| {
             let values = vec![Some((0x10, u32::try_from(number).unwrap()))];
             part(&Part { of: 1, config: config(language, region, *level), values }, "")
         });
         let table = table(&[], 0x7f, &each.collect::<Vec<_>>());
-        let found = asked_of(&table, 0x7f01_0000, sdk).unwrap();
-        let expected = expected.map(|number| Value::Integer(i32::try_from(number).unwrap()));
-        assert_eq!(found, expected, "{configs:?} {sdk:?}");
+        let found = asked(&table, 0x7f01_0000).unwrap();
+        assert_eq!(found, Some(Value::Integer(expected)), "{configs:?}");
     };
-    check(&[("de", "", 0), ("en", "", 0), ("", "", 0)], None, Some(2));
-    check(&[("de", "", 0), ("en", "GB", 0), ("en", "US", 0), ("en", "", 0)], None, Some(3));
-    check(&[("de", "", 0), ("en", "GB", 0), ("en", "US", 0)], None, Some(2));
-    check(&[("de", "", 0), ("fr", "", 0)], None, Some(0));
-    check(&[("", "", 21), ("", "", 0), ("", "", 31)], None, Some(1));
-    check(&[("", "", 21), ("", "", 0), ("", "", 31)], Some(30), Some(0));
-    check(&[("", "", 21), ("", "", 0), ("", "", 31)], Some(31), Some(2));
-    check(&[("", "", 21)], Some(19), None);
-    check(&[("", "", 0), ("", "", 0)], None, Some(0));
+    check(&[("de", "", 0), ("en", "", 0), ("", "", 0)], 2);
+    check(&[("de", "", 0), ("en", "GB", 0), ("en", "US", 0), ("en", "", 0)], 3);
+    check(&[("de", "", 0), ("en", "GB", 0), ("en", "US", 0)], 2);
+    check(&[("de", "", 0), ("fr", "", 0)], 0);
+    check(&[("", "", 21), ("", "", 0), ("", "", 31)], 1);
+    check(&[("", "", 0), ("", "", 0)], 0);
 }
 
 #[test]

@@ -13,10 +13,9 @@ use std::time::Duration;
 
 use futures::future::BoxFuture;
 use futures::{FutureExt as _, StreamExt as _, stream};
-use thumbwire_apk::{Apk, Limits};
+use thumbwire_apk::{Apk, Limits, resource_language};
 use thumbwire_base::{lock, sanitize};
 use thumbwire_device::{AppId, Device, Error, LabelSource, LauncherApps, LauncherLabel};
-
 use tokio::time::{Instant, sleep_until, timeout};
 
 use super::attached_device::AttachedDevice;
@@ -198,7 +197,7 @@ async fn read_label(
 async fn translated(device: &dyn Device, base: &str, id: u32, language: &str) -> Option<String> {
     let folder = base.strip_suffix("/base.apk")?;
     let short = language.split('-').next().filter(|short| !matches!(*short, "" | "en"))?;
-    let path = format!("{folder}/split_config.{short}.apk");
+    let path = format!("{folder}/split_config.{}.apk", resource_language(short));
     let failed = Mutex::default();
     let source = DeviceFile { device, path: &path, failed: &failed };
     let apk = Apk::open(source, LIMITS).await.ok()?;

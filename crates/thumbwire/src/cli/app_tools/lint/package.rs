@@ -41,6 +41,13 @@ pub(in super::super) async fn read(source: impl Source) -> Result<LintReport, St
     let placed = findings.map(|finding| place(finding, &services));
     let found = |part: &str, finding| LintFinding { part: Some(part.to_owned()), finding };
     out.found.extend(placed.map(|finding| found(MANIFEST, finding)));
+    for service in services.iter().filter(|service| manifest.lacks_exported(service)) {
+        let message = "the service does not say whether it is exported, so Android 12 and later refuse to \
+                       install the app; add android:exported=\"true\"";
+        let position = SourcePosition { line: service.line, column: 0 };
+        let rule = Rule::ServiceReachable;
+        out.found.push(found(MANIFEST, Finding { rule, position, message: message.into() }));
+    }
     let mut known = BTreeSet::new();
     for declared in declared.into_iter().take(MOST_SERVICES) {
         let Some(id) = declared.capabilities().filter(|id| known.insert(*id)) else { continue };
