@@ -1,8 +1,8 @@
 //! RSA keys that identify hosts to a phone: reading, generating, writing, signing and verifying.
 //!
-//! Start with [`Key`], the host's private key, and [`PublicKey`], what a phone stores of it. The order in which
-//! signatures and keys cross the wire is in [`crate::connection`]; [`KeyHolder`] supplies them. The caller stores keys:
-//! no file is read or written here.
+//! Start with [`Key`], the host's private key, and [`PublicKey`], what a phone stores of it. The
+//! order in which signatures and keys cross the wire is in [`crate::connection`]; [`KeyHolder`]
+//! supplies them. The caller stores keys: no file is read or written here.
 //!
 //! Formats: `android_pubkey.cpp` (libcrypto_utils) and `auth.cpp` in AOSP.
 
@@ -27,8 +27,8 @@ pub const TOKEN: usize = 20;
 const BITS: usize = 2048;
 /// Length of a modulus, and of a signature, in bytes.
 const MODULUS: usize = BITS / 8;
-/// Length of a public key in Android's format, in bytes: words in the modulus, `-1 / n[0] mod 2^32`, the modulus, `R^2
-/// mod n` with `R = 2^2048`, the exponent; all little-endian.
+/// Length of a public key in Android's format, in bytes: words in the modulus, `-1 / n[0] mod
+/// 2^32`, the modulus, `R^2 mod n` with `R = 2^2048`, the exponent; all little-endian.
 const ENCODED: usize = 4 + 4 + MODULUS + MODULUS + 4;
 /// Limit on the text of a public key. `ENCODED` bytes are 700 characters.
 const MAX_LINE: usize = 4096;
@@ -47,11 +47,12 @@ impl Key {
             .map_err(|error| local("make a key", &error.to_string()))
     }
 
-    /// Reads a key as stock adb stores it in `~/.android/adbkey`: PEM with PKCS#8, or with PKCS#1 from very old
-    /// versions.
+    /// Reads a key as stock adb stores it in `~/.android/adbkey`: PEM with PKCS#8, or with PKCS#1
+    /// from very old versions.
     ///
     /// # Errors
-    /// [`Error::Local`] for anything but an RSA key of 2048 bits. The error does not contain the text.
+    /// [`Error::Local`] for anything but an RSA key of 2048 bits. The error does not contain the
+    /// text.
     pub fn from_pem(pem: &str) -> Result<Self, Error> {
         const WHAT: &str = "read the private key";
         let key = RsaPrivateKey::from_pkcs8_pem(pem)
@@ -75,8 +76,8 @@ impl Key {
         }
     }
 
-    /// The public key as one line, as in `~/.android/adbkey.pub`: Base64, a space, and a name such as `user@host` that
-    /// the phone shows its user.
+    /// The public key as one line, as in `~/.android/adbkey.pub`: Base64, a space, and a name such
+    /// as `user@host` that the phone shows its user.
     pub fn public_line(&self, name: &str) -> String {
         format!("{} {}", STANDARD.encode(encode(&self.0.to_public_key())), one_word(name))
     }
@@ -297,9 +298,9 @@ mod tests {
     #[test]
     fn invalid_key_error_names_the_problem() {
         let good = STANDARD.decode(&Key::generate().unwrap().public_line("")[..700]).unwrap();
-        let check = |place: usize, byte: u8, expected: &str| {
+        let check = |index: usize, byte: u8, expected: &str| {
             let mut bytes = good.clone();
-            bytes[place] = byte;
+            bytes[index] = byte;
             let error = PublicKey::read(&STANDARD.encode(bytes)).unwrap_err().to_string();
             assert!(error.contains(expected), "{error}");
         };

@@ -1,4 +1,5 @@
-//! One ADB connection as a state machine, for either end: bytes in, bytes out, events out. The caller supplies `now`.
+//! One ADB connection as a state machine, for either end: bytes in, bytes out, events out. The
+//! caller supplies `now`.
 //!
 //! ```text
 //!  Greeting ──CNXN──▶ Online ──────────────▶ Ended(reason)
@@ -8,14 +9,14 @@
 //!
 //!  a stream:   open ─▶ Opening ─OKAY─▶ Open ─finish, CLSE─▶ Ended      (we opened it)
 //!                         └─CLSE─▶ Ended(refused)
-//!              OPEN ─▶ Offered ─accept─▶ Open                          (the host opened it; a host
-//!                                                                       refuses those of the phone)
+//!              OPEN ─▶ Offered ─accept─▶ Open       (the host opened it; a host refuses all)
 //! ```
 //!
-//! Start with [`Connection::receive`] and [`Connection::transmit`]. Stream operations are in `streams`, packet handling
-//! is in `packets`. `flow_control` limits the data in flight: one WRTE per stream, or a byte window if both ends support it. A
-//! reader that does not read withholds its OKAY; a writer's queue is bounded. The rules follow AOSP's `protocol.txt`
-//! and, where it is silent, `handle_packet` in its `adb.cpp`.
+//! Start with [`Connection::receive`] and [`Connection::transmit`]. Stream operations are in
+//! `streams`, packet handling is in `packets`. `flow_control` limits the data in flight: one WRTE
+//! per stream, or a byte window if both ends support it. A reader that does not read withholds its
+//! OKAY; a writer's queue is bounded. The rules follow AOSP's `protocol.txt` and, where it is
+//! silent, `handle_packet` in its `adb.cpp`.
 //!
 //! No sockets, clock or task wakeups here: see [`crate::link`].
 
@@ -40,8 +41,9 @@ use auth::{AuthState, not_accepted};
 use stream::Stream;
 pub use stream::{ReadResult, WriteResult};
 
-/// Largest payload that we send, even to a peer that accepts more, so that other streams get their turn.
-const CHUNK: usize = 256 * 1024;
+/// Largest payload that we send, even to a peer that accepts more, so that other streams get their
+/// turn.
+const MAX_SENT_PAYLOAD: usize = 256 * 1024;
 
 /// Which end of the connection we are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,7 +63,8 @@ pub struct Settings {
     pub version: u32,
     /// The largest payload that we accept, in bytes.
     pub max_payload: usize,
-    /// Time limit for the handshake, and for authorization without the user; `None` waits forever, as adbd does.
+    /// Time limit for the handshake, and for authorization without the user; `None` waits forever,
+    /// as adbd does.
     pub greeting: Option<Duration>,
     /// Time limit for the user to authorize a host's key, at either end; `None` waits forever.
     pub consent: Option<Duration>,
@@ -72,8 +75,8 @@ pub struct Settings {
 impl Settings {
     /// For a host with this banner: 10 s for the handshake and another 10 s for authorizing a key.
     pub fn host(banner: Banner) -> Self {
-        let patience = Some(Duration::from_secs(10));
-        Self { greeting: patience, consent: patience, ..Self::phone(banner) }
+        let timeout = Some(Duration::from_secs(10));
+        Self { greeting: timeout, consent: timeout, ..Self::phone(banner) }
     }
 
     /// For a phone with this banner.
@@ -88,8 +91,8 @@ impl Settings {
         }
     }
 
-    /// The same for a phone that requires a key: 10 s for authorization, or 5 minutes once the key was shown to the
-    /// user; then the host is disconnected.
+    /// The same for a phone that requires a key: 10 s for authorization, or 5 minutes once the key
+    /// was shown to the user; then the host is disconnected.
     pub fn guarded(self) -> Self {
         let greeting = Some(Duration::from_secs(10));
         Self { greeting, consent: Some(Duration::from_secs(5 * 60)), ..self }
@@ -101,8 +104,8 @@ impl Settings {
 pub enum Event {
     /// The handshake is complete.
     Online,
-    /// A host with no key that we know offers its public key. Call [`Connection::admit`] once the user has authorized
-    /// it. Until then, and if never, send nothing.
+    /// A host with no key that we know offers its public key. Call [`Connection::admit`] once the
+    /// user has authorized it. Until then, and if never, send nothing.
     PublicKeyReceived {
         /// The number of this offer.
         number: u32,
@@ -136,18 +139,18 @@ enum ConnectionState {
 pub struct Connection {
     role: Role,
     settings: Settings,
-    talk: AuthState,
-    stage: ConnectionState,
+    auth: AuthState,
+    state: ConnectionState,
     peer: Banner,
     version: u32,
     chunk: usize,
     /// Both ends count bytes (`delayed_ack`).
-    counted: bool,
+    delayed_ack: bool,
     streams: HashMap<u32, Stream>,
     next_id: u32,
     out: BytesMut,
     answers: usize,
-    settling: Vec<u32>,
+    unacknowledged: Vec<u32>,
     events: VecDeque<Event>,
     deadline: Option<Instant>,
     unanswered_since: Option<Instant>,
@@ -162,17 +165,17 @@ impl Connection {
             role,
             deadline: settings.greeting.map(|greeting| now + greeting),
             settings,
-            talk: AuthState::default(),
-            stage: ConnectionState::Greeting,
+            auth: AuthState::default(),
+            state: ConnectionState::Greeting,
             peer: Banner::default(),
             version: packet::VERSION_WITH_SUMS,
             chunk: packet::MIN_MAX_PAYLOAD,
-            counted: false,
+            delayed_ack: false,
             streams: HashMap::new(),
             next_id: 1,
             out: BytesMut::new(),
             answers: 0,
-            settling: Vec::new(),
+            unacknowledged: Vec::new(),
             events: VecDeque::new(),
             unanswered_since: None,
             heard: false,
@@ -183,14 +186,15 @@ impl Connection {
         connection
     }
 
-    /// Takes all complete packets from `bytes` and leaves an incomplete one. Check [`Self::poll_event`] and
-    /// [`Self::transmit`] afterwards. A protocol violation ends the connection; there is no error to handle here.
+    /// Takes all complete packets from `bytes` and leaves an incomplete one. Check
+    /// [`Self::poll_event`] and [`Self::transmit`] afterwards. A protocol violation ends the
+    /// connection; there is no error to handle here.
     pub fn receive(&mut self, bytes: &mut BytesMut, now: Instant) {
         if !bytes.is_empty() {
             self.unanswered_since = None;
             self.heard = true;
         }
-        while !matches!(self.stage, ConnectionState::Ended(_)) {
+        while !matches!(self.state, ConnectionState::Ended(_)) {
             let handled = match Packet::decode(bytes, self.settings.max_payload) {
                 Ok(Some(packet)) => self.handle(packet, now),
                 Ok(None) => break,
@@ -200,11 +204,11 @@ impl Connection {
                 self.end(error);
             }
         }
-        if matches!(self.stage, ConnectionState::Ended(_)) {
+        if matches!(self.state, ConnectionState::Ended(_)) {
             bytes.clear();
         }
         // Only now, so that data whose stream was closed in the same batch needs no OKAY.
-        while let Some(id) = self.settling.pop() {
+        while let Some(id) = self.unacknowledged.pop() {
             self.acknowledge_read(id);
         }
     }
@@ -241,7 +245,7 @@ impl Connection {
             return;
         }
         self.deadline = None;
-        self.end(if self.talk.key_offered {
+        self.end(if self.auth.key_offered {
             not_accepted()
         } else {
             let after = self.settings.greeting.unwrap_or_default();
@@ -251,13 +255,13 @@ impl Connection {
 
     /// Ends the connection: all streams break with this error.
     pub fn end(&mut self, error: Error) {
-        if matches!(self.stage, ConnectionState::Ended(_)) {
+        if matches!(self.state, ConnectionState::Ended(_)) {
             return;
         }
         let error = match error {
             // A phone may well disconnect on a key that it does not want.
             Error::Disconnected { .. }
-                if self.stage == ConnectionState::Greeting && self.talk.key_offered =>
+                if self.state == ConnectionState::Greeting && self.auth.key_offered =>
             {
                 not_accepted()
             }
@@ -265,13 +269,13 @@ impl Connection {
         };
         self.deadline = None;
         self.break_streams(&error);
-        self.stage = ConnectionState::Ended(error);
+        self.state = ConnectionState::Ended(error);
         self.events.push_back(Event::Ended);
     }
 
     /// Why the connection ended; `None` while it lives.
     pub fn ended(&self) -> Option<&Error> {
-        match &self.stage {
+        match &self.state {
             ConnectionState::Ended(error) => Some(error),
             ConnectionState::Greeting | ConnectionState::Online => None,
         }
@@ -279,11 +283,11 @@ impl Connection {
 
     /// The peer's banner; `None` before the handshake is complete.
     pub fn peer(&self) -> Option<&Banner> {
-        (self.stage == ConnectionState::Online).then_some(&self.peer)
+        (self.state == ConnectionState::Online).then_some(&self.peer)
     }
 
-    /// Since when the peer has owed us a sign of life: we sent an OPEN then, and nothing at all has come since.
-    /// Unacknowledged data does not count, because a reader may take its time.
+    /// Since when the peer has owed us a sign of life: we sent an OPEN then, and nothing at all has
+    /// come since. Unacknowledged data does not count, because a reader may take its time.
     pub fn unanswered_since(&self) -> Option<Instant> {
         self.unanswered_since
     }

@@ -1,11 +1,12 @@
 //! The phone's end: serves one host's connection and passes each opened service to a handler.
 //!
-//! Start with [`serve`] and [`Services`]. [`serve`] accepts any host, like an adbd of a debug build; [`serve_with_auth`]
-//! accepts only hosts that a [`HostAuthorizer`] authorizes. [`shell`], [`sync`] and [`sockets`] are the phone's ends of
-//! those services as far as they are pure wire protocol: what a command does and where files are stored is up to the
-//! implementer.
+//! Start with [`serve`] and [`Services`]. [`serve`] accepts any host, like an adbd of a debug
+//! build; [`serve_with_auth`] accepts only hosts that a [`HostAuthorizer`] authorizes. [`shell`],
+//! [`sync`] and [`sockets`] are the phone's ends of those services as far as they are pure wire
+//! protocol: what a command does and where files are stored is up to the implementer.
 //!
-//! The caller listens on the socket. It should set `TCP_NODELAY`, because each small packet waits for its reply.
+//! The caller listens on the socket. It should set `TCP_NODELAY`, because each small packet waits
+//! for its reply.
 
 pub mod compress;
 mod reverse_request;
@@ -27,7 +28,8 @@ use crate::connection::{HostVerifier, Role, Settings};
 use crate::link::{Link, LinkStream};
 use crate::wire::banner::Banner;
 
-/// Serves one opened stream. When it returns, the stream closes after everything written has been sent.
+/// Serves one opened stream. When it returns, the stream closes after everything written has been
+/// sent.
 pub type Handler = Box<dyn FnOnce(LinkStream) -> BoxFuture<'static, ()> + Send>;
 
 /// The service is not available. The host gets CLSE; ADB has no error text for it.
@@ -39,8 +41,8 @@ pub trait Services: Send + Sync + 'static {
     /// The phone's banner. Announce only features that [`Self::open`] serves.
     fn banner(&self) -> Banner;
 
-    /// Connection settings; the default is a current phone. adbd before Android 7 accepts only payloads of 4 KiB and
-    /// requires checksums.
+    /// Connection settings; the default is a current phone. adbd before Android 7 accepts only
+    /// payloads of 4 KiB and requires checksums.
     fn settings(&self) -> Settings {
         Settings::phone(self.banner())
     }
@@ -54,17 +56,18 @@ pub trait Services: Send + Sync + 'static {
 
 /// Authorizes hosts (USB debugging authorization).
 pub trait HostAuthorizer: Send + Sync + 'static {
-    /// Whether a known key signed the token; see [`crate::PublicKey::signed`]. Called while the connection is locked,
-    /// so it must not block.
+    /// Whether a known key signed the token; see [`crate::PublicKey::signed`]. Called while the
+    /// connection is locked, so it must not block.
     fn is_authorized(&self, token: &[u8], signature: &[u8]) -> bool;
 
-    /// Asks the user to authorize an unknown key, in the form that [`crate::PublicKey::read`] reads; it is untrusted.
-    /// The future may take as long as the user does, and is dropped if the host disconnects or restarts the connection.
-    /// After `false` the host gets no reply, as from AOSP's adbd.
+    /// Asks the user to authorize an unknown key, in the form that [`crate::PublicKey::read`]
+    /// reads; it is untrusted. The future may take as long as the user does, and is dropped if the
+    /// host disconnects or restarts the connection. After `false` the host gets no reply, as from
+    /// AOSP's adbd.
     fn request_consent(&self, key: String) -> BoxFuture<'static, bool>;
 
-    /// Where hosts wait for authorization. A phone that listens on a socket should limit them, or strangers can exhaust
-    /// its connections; by default there is no limit.
+    /// Where hosts wait for authorization. A phone that listens on a socket should limit them, or
+    /// strangers can exhaust its connections; by default there is no limit.
     fn pending_hosts(&self) -> Option<&PendingHosts> {
         None
     }
@@ -75,9 +78,9 @@ pub trait HostAuthorizer: Send + Sync + 'static {
 pub struct PendingHosts(Arc<Semaphore>);
 
 impl PendingHosts {
-    /// Room for `places` hosts; further hosts are disconnected.
-    pub fn new(places: usize) -> Self {
-        Self(Arc::new(Semaphore::new(places)))
+    /// Room for `max` hosts; further hosts are disconnected.
+    pub fn new(max: usize) -> Self {
+        Self(Arc::new(Semaphore::new(max)))
     }
 }
 
@@ -89,9 +92,9 @@ where
     Box::new(move |stream| Box::pin(serve(stream)))
 }
 
-/// Serves one host's connection until it ends. Each handler runs in its own task: one that panics or blocks does not
-/// affect the others. Handlers still running when the host disconnects are dropped. Dropping the future disconnects the
-/// host.
+/// Serves one host's connection until it ends. Each handler runs in its own task: one that panics
+/// or blocks does not affect the others. Handlers still running when the host disconnects are
+/// dropped. Dropping the future disconnects the host.
 ///
 /// # Errors
 /// The host violated the protocol. A disconnect is not an error.
@@ -99,31 +102,42 @@ pub async fn serve<IO>(io: IO, services: Arc<dyn Services>) -> Result<(), Error>
 where
     IO: AsyncRead + AsyncWrite + Unpin + Send,
 {
-    let (link, carry) = Link::start(io, Role::Phone, services.settings());
-    answer(link, carry, services, None).await
+    let (link, driver) = Link::start(io, Role::Phone, services.settings());
+    answer(link, driver, services, None).await
 }
 
-/// Like [`serve`], for hosts that `doorkeeper` knows or whose key the user authorizes. No service opens before that. A
-/// host is disconnected if it is not authorized within 10 s, or within 5 minutes once its key was shown to the user.
+/// Like [`serve`], for hosts that `authorizer` knows or whose key the user authorizes. No service
+/// opens before that. A host is disconnected if it is not authorized within 10 s, or within 5
+/// minutes once its key was shown to the user.
 ///
 /// # Errors
-/// The host violated the protocol, tried too many keys, was not authorized in time, or found too many others waiting.
+/// The host violated the protocol, tried too many keys, was not authorized in time, or found too
+/// many others waiting.
 pub async fn serve_with_auth<IO>(
     io: IO,
     services: Arc<dyn Services>,
-    doorkeeper: Arc<dyn HostAuthorizer>,
+    authorizer: Arc<dyn HostAuthorizer>,
 ) -> Result<(), Error>
 where
     IO: AsyncRead + AsyncWrite + Unpin + Send,
 {
-    let place =
-        doorkeeper.pending_hosts().map(|lobby| lobby.0.clone().try_acquire_owned()).transpose();
-    let place = place.map_err(|_| Error::Unauthorized {
-        reason: "too many hosts are waiting for authorization".into(),
-    })?;
-    let gate = Box::new(AuthorizerVerifier(doorkeeper.clone()));
-    let (link, carry) = Link::start_with_gate(io, services.settings().guarded(), gate);
-    answer(link, carry, services, Some((doorkeeper, place))).await
+    let permit = match authorizer.pending_hosts() {
+        Some(pending) => Some(pending.0.clone().try_acquire_owned().map_err(|_| {
+            let reason = "too many hosts are waiting for authorization".into();
+            Error::Unauthorized { reason }
+        })?),
+        None => None,
+    };
+    let verifier = Box::new(AuthorizerVerifier(authorizer.clone()));
+    let (link, driver) = Link::start_with_verifier(io, services.settings().guarded(), verifier);
+    answer(link, driver, services, Some(Authorization { authorizer, permit })).await
+}
+
+/// How the host of a connection is authorized.
+struct Authorization {
+    authorizer: Arc<dyn HostAuthorizer>,
+    /// Counts the host as pending, if the phone limits them.
+    permit: Option<OwnedSemaphorePermit>,
 }
 
 struct AuthorizerVerifier(Arc<dyn HostAuthorizer>);
@@ -140,15 +154,14 @@ impl HostVerifier for AuthorizerVerifier {
 
 async fn answer(
     link: Link,
-    carry: impl Future<Output = Error> + Send,
+    driver: impl Future<Output = Error> + Send,
     services: Arc<dyn Services>,
-    guarded: Option<(Arc<dyn HostAuthorizer>, Option<OwnedSemaphorePermit>)>,
+    mut authorization: Option<Authorization>,
 ) -> Result<(), Error> {
-    let (doorkeeper, mut place) = guarded.unzip();
-    let mut place = place.take().flatten();
+    let mut permit = authorization.as_mut().and_then(|host| host.permit.take());
     let mut running = JoinSet::new();
-    // The last key shown, and the user's answer to it.
-    let mut asking: Option<(u32, BoxFuture<'static, bool>)> = None;
+    // The last key received, and the user's answer to it.
+    let mut consent: Option<(u32, BoxFuture<'static, bool>)> = None;
     let answer = async {
         loop {
             tokio::select! {
@@ -164,14 +177,17 @@ async fn answer(
                         Err(ServiceRefused) => tracing::debug!(kind, "refused"),
                     }
                 }
-                _ = link.online(), if place.is_some() => place = None,
+                // An authorized host is no longer pending.
+                _ = link.online(), if permit.is_some() => permit = None,
                 Some((number, key)) = link.public_key_received() => {
-                    asking = doorkeeper.as_ref().map(|door| (number, door.request_consent(key)));
+                    consent = authorization
+                        .as_ref()
+                        .map(|host| (number, host.authorizer.request_consent(key)));
                 }
-                (number, consents) = wait_for_consent(&mut asking) => {
-                    asking = None;
-                    tracing::debug!(consents, "asked the owner to authorize a key");
-                    if consents {
+                (number, accepted) = wait_for_consent(&mut consent) => {
+                    consent = None;
+                    tracing::debug!(accepted, "asked the user to authorize a key");
+                    if accepted {
                         link.admit(number);
                     }
                 }
@@ -183,7 +199,7 @@ async fn answer(
             }
         }
     };
-    let (ended, ()) = tokio::join!(carry, answer);
+    let (ended, ()) = tokio::join!(driver, answer);
     match ended {
         Error::Disconnected { .. } => Ok(()),
         broken => Err(broken),
@@ -191,9 +207,9 @@ async fn answer(
 }
 
 /// Waits for the user's answer; forever if nothing is asked.
-async fn wait_for_consent(asking: &mut Option<(u32, BoxFuture<'static, bool>)>) -> (u32, bool) {
-    match asking {
-        Some((number, consents)) => (*number, consents.await),
+async fn wait_for_consent(consent: &mut Option<(u32, BoxFuture<'static, bool>)>) -> (u32, bool) {
+    match consent {
+        Some((number, answer)) => (*number, answer.await),
         None => std::future::pending().await,
     }
 }

@@ -1,7 +1,7 @@
 //! ADB errors, by what the caller can do about them.
 //!
-//! Every message is a fragment that fits after "failed to …" and contains the values. [`Error::may_have_happened`]
-//! tells whether the request may already have taken effect.
+//! Every message is a fragment that fits after "failed to …" and contains the values.
+//! [`Error::may_have_happened`] tells whether the request may already have taken effect.
 
 use std::io;
 use std::time::Duration;
@@ -11,21 +11,22 @@ use std::time::Duration;
 #[non_exhaustive]
 pub enum Error {
     /// Nothing answers at that address. Start the phone or the adb server, or correct the address.
-    #[error("reach {place}: {reason}")]
+    #[error("reach {address}: {reason}")]
     NotReachable {
         /// The address, or a description of a connection without one.
-        place: String,
+        address: String,
         /// The operating system's message.
         reason: String,
     },
-    /// Something accepts connections at that address but never answers ADB's greeting. Old phones serve one host at a
-    /// time and leave every other one waiting: end the other connection, or go through the adb server that has it.
+    /// Something accepts connections at that address but never answers ADB's greeting. Old phones
+    /// serve one host at a time and leave every other one waiting: end the other connection, or go
+    /// through the adb server that has it.
     #[error(
-        "reach {place}: it accepts connections but did not answer ADB's greeting within {after:?}"
+        "reach {address}: it accepts connections but did not answer ADB's greeting within {after:?}"
     )]
     Unanswered {
         /// The address, or a description of a connection without one.
-        place: String,
+        address: String,
         /// The time limit.
         after: Duration,
     },
@@ -41,7 +42,8 @@ pub enum Error {
         /// What the phone asked for that we could not provide.
         reason: String,
     },
-    /// The adb server knows the phone, but its state does not allow using it. Wait or reconnect the cable.
+    /// The adb server knows the phone, but its state does not allow using it. Wait or reconnect the
+    /// cable.
     #[error("use phone {serial}: it is {state}")]
     Offline {
         /// The phone's serial.
@@ -95,7 +97,8 @@ pub enum Error {
         /// The time limit.
         after: Duration,
     },
-    /// A failure on our own side: the file to push could not be read, or the destination not written.
+    /// A failure on our own side: the file to push could not be read, or the destination not
+    /// written.
     #[error("{what}: {reason}")]
     Local {
         /// What was tried, as a verb phrase.
@@ -106,8 +109,8 @@ pub enum Error {
 }
 
 impl Error {
-    /// Whether the request may already have taken effect on the phone. `false`: it never reached a service, so a retry
-    /// is safe.
+    /// Whether the request may already have taken effect on the phone. `false`: it never reached a
+    /// service, so a retry is safe.
     pub fn may_have_happened(&self) -> bool {
         match self {
             Self::NotReachable { .. }
@@ -125,7 +128,8 @@ impl Error {
         }
     }
 
-    /// Recovers our error from an `io::Error` returned by a stream; any other error means that the connection broke.
+    /// Recovers our error from an `io::Error` returned by a stream; any other error means that the
+    /// connection broke.
     pub fn from_io(error: io::Error) -> Self {
         match error.downcast::<Self>() {
             Ok(ours) => ours,
@@ -168,7 +172,7 @@ mod tests {
     fn messages_fit_after_failed_to_and_contain_values() {
         let check = |error: Error, expected: &str| assert_eq!(error.to_string(), expected);
         check(
-            Error::NotReachable { place: "10.0.0.7:5555".into(), reason: "no route".into() },
+            Error::NotReachable { address: "10.0.0.7:5555".into(), reason: "no route".into() },
             "reach 10.0.0.7:5555: no route",
         );
         check(

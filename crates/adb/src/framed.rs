@@ -20,7 +20,8 @@ impl<S: AsyncRead + Unpin> Framed<S> {
         Self { stream, bytes: BytesMut::new() }
     }
 
-    /// The next message; `None` if the stream ended between two messages. Cancel-safe: received bytes are kept.
+    /// The next message; `None` if the stream ended between two messages. Cancel-safe: received
+    /// bytes are kept.
     pub(crate) async fn next<T>(
         &mut self,
         mut decode: impl FnMut(&mut BytesMut) -> Result<Option<T>, MalformedMessage>,

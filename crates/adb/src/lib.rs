@@ -1,5 +1,6 @@
-//! The Android Debug Bridge protocol from both ends: packets, streams, shell, sync; through a running
-//! adb server, directly to adbd, or in memory. The phone's end is behind the feature `daemon`.
+//! The Android Debug Bridge protocol from both ends: packets, streams, shell, sync; through a
+//! running adb server, directly to adbd, or in memory. The phone's end is behind the feature
+//! `daemon`.
 //!
 //! ```text
 //!  services   shell, sync                   daemon   the phone's end of the same services
@@ -11,11 +12,11 @@
 //!                   └── wire    parse ⇄ emit
 //! ```
 //!
-//! //! Start with [`Transport`]: everything that ADB can do is built on opening a named service. [`wire`]
-//! has the bytes of every message, each next to its tests.
+//! //! Start with [`Transport`]: everything that ADB can do is built on opening a named service.
+//! [`wire`] has the bytes of every message, each next to its tests.
 //!
-//! This crate knows bytes and roles. It does not interpret what commands print, handles no JSON, XML
-//! or images, reads no environment variables and starts no programs.
+//! This crate knows bytes and roles. It does not interpret what commands print, handles no JSON,
+//! XML or images, reads no environment variables and starts no programs.
 
 pub mod auth;
 pub mod connection;

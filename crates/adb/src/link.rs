@@ -1,9 +1,10 @@
-//! The loop that runs a [`Connection`] over any `AsyncRead + AsyncWrite`, and the handles for callers.
+//! The loop that runs a [`Connection`] over any `AsyncRead + AsyncWrite`, and the handles for
+//! callers.
 //!
-//! Start with [`Link::start`]. The state machine is behind one mutex that is never held across an await. A
-//! [`LinkStream`] reads and writes it directly and wakes the loop when there is something to send; the loop wakes the
-//! streams that a packet concerns. So a byte costs one task switch on each side, and no stream needs a task or channel
-//! of its own.
+//! Start with [`Link::start`]. The state machine is behind one mutex that is never held across an
+//! await. A [`LinkStream`] reads and writes it directly and wakes the loop when there is something
+//! to send; the loop wakes the streams that a packet concerns. So a byte costs one task switch on
+//! each side, and no stream needs a task or channel of its own.
 //!
 //! Connecting and reconnecting are in [`crate::transport`].
 
@@ -14,9 +15,8 @@ mod stream;
 #[cfg(test)]
 mod tests;
 
-use std::future::{Future, poll_fn};
+use std::future::Future;
 use std::sync::Arc;
-use std::task::Poll;
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -26,18 +26,18 @@ use crate::connection::{Authenticator, Connection, HostVerifier, Role, Settings}
 use crate::wire::banner::Banner;
 use driver::{EndOnDrop, drive};
 pub use opener::StreamOpener;
-use shared::{Shared, now};
+use shared::{Inner, Shared, now};
 pub use stream::LinkStream;
 
-/// A running connection. It lives as long as this handle or one of its streams, and until their written data has been
-/// sent.
+/// A running connection. It lives as long as this handle or one of its streams, and until their
+/// written data has been sent.
 pub struct Link {
     shared: Arc<Shared>,
 }
 
 impl Link {
-    /// Starts a connection over `io`. The future is the loop: poll it; it returns the reason for the end of the
-    /// connection.
+    /// Starts a connection over `io`. The future is the loop: poll it; it returns the reason for
+    /// the end of the connection.
     pub fn start<IO>(
         io: IO,
         role: Role,
@@ -62,16 +62,17 @@ impl Link {
         Self::drive(io, connection.with_authenticator(authenticator))
     }
 
-    /// Like [`Self::start`], for a phone that requires a key from its host. See [`Self::public_key_received`].
-    pub fn start_with_gate<IO>(
+    /// Like [`Self::start`], for a phone that requires a key from its host. See
+    /// [`Self::public_key_received`].
+    pub fn start_with_verifier<IO>(
         io: IO,
         settings: Settings,
-        gate: Box<dyn HostVerifier>,
+        verifier: Box<dyn HostVerifier>,
     ) -> (Self, impl Future<Output = Error> + Send + use<IO>)
     where
         IO: AsyncRead + AsyncWrite + Unpin + Send,
     {
-        Self::drive(io, Connection::new(Role::Phone, settings, now()).with_gate(gate))
+        Self::drive(io, Connection::new(Role::Phone, settings, now()).with_verifier(verifier))
     }
 
     fn drive<IO>(
@@ -82,8 +83,8 @@ impl Link {
         IO: AsyncRead + AsyncWrite + Unpin + Send,
     {
         let shared = Arc::new(Shared::new(connection));
-        // Dropped with the loop: a loop that is dropped, even before its first poll, must not leave its streams
-        // waiting.
+        // Dropped with the loop: a loop that is dropped, even before its first poll, must not leave
+        // its streams waiting.
         let ending = EndOnDrop(shared.clone());
         (Self { shared }, drive(io, ending))
     }
@@ -93,18 +94,11 @@ impl Link {
     /// # Errors
     /// The handshake failed: timed out, unauthorized or disconnected.
     pub async fn online(&self) -> Result<Banner, Error> {
-        poll_fn(|cx| {
-            let mut inner = self.shared.lock();
-            if let Some(banner) = inner.connection.peer() {
-                return Poll::Ready(Ok(banner.clone()));
-            }
-            if let Some(error) = inner.connection.ended() {
-                return Poll::Ready(Err(error.clone()));
-            }
-            inner.attending.add(cx);
-            Poll::Pending
-        })
-        .await
+        let ready = |inner: &mut Inner| match (inner.connection.peer(), inner.connection.ended()) {
+            (Some(banner), _) => Some(Ok(banner.clone())),
+            (None, ended) => ended.cloned().map(Err),
+        };
+        self.shared.until(ready).await
     }
 
     /// Waits for the peer's first bytes, whatever they are.
@@ -112,21 +106,15 @@ impl Link {
     /// # Errors
     /// The connection ended before.
     pub async fn heard(&self) -> Result<(), Error> {
-        poll_fn(|cx| {
-            let mut inner = self.shared.lock();
-            if inner.connection.heard() {
-                return Poll::Ready(Ok(()));
-            }
-            if let Some(error) = inner.connection.ended() {
-                return Poll::Ready(Err(error.clone()));
-            }
-            inner.attending.add(cx);
-            Poll::Pending
-        })
-        .await
+        let ready = |inner: &mut Inner| match inner.connection.heard() {
+            true => Some(Ok(())),
+            false => inner.connection.ended().cloned().map(Err),
+        };
+        self.shared.until(ready).await
     }
 
-    /// Ends the connection with all its streams, and waits until the peer has closed its side, for a second at most.
+    /// Ends the connection with all its streams, and waits until the peer has closed its side, for
+    /// a second at most.
     pub async fn close(&self) {
         {
             let mut inner = self.shared.lock();
@@ -134,15 +122,7 @@ impl Link {
             inner.connection.end(Error::disconnected("the connection was closed"));
             inner.notify();
         }
-        poll_fn(|cx| {
-            let mut inner = self.shared.lock();
-            if inner.driver_gone {
-                return Poll::Ready(());
-            }
-            inner.attending.add(cx);
-            Poll::Pending
-        })
-        .await;
+        self.shared.until(|inner| inner.driver_gone.then_some(())).await;
     }
 
     /// Opens a service. Dropping the future closes the stream.
@@ -156,36 +136,24 @@ impl Link {
 
     /// The next stream that the peer wants to open; `None` if the connection has ended.
     pub async fn offered(&self) -> Option<IncomingStream> {
-        poll_fn(|cx| {
-            let mut inner = self.shared.lock();
-            if let Some((id, service)) = inner.offers.pop_front() {
-                let stream = LinkStream::new(&self.shared, &mut inner, id);
-                return Poll::Ready(Some(IncomingStream { service, stream }));
+        let ready = |inner: &mut Inner| match inner.offers.pop_front() {
+            Some((id, service)) => {
+                let stream = LinkStream::new(&self.shared, inner, id);
+                Some(Some(IncomingStream { service, stream }))
             }
-            if inner.connection.ended().is_some() {
-                return Poll::Ready(None);
-            }
-            inner.attending.add(cx);
-            Poll::Pending
-        })
-        .await
+            None => inner.connection.ended().map(|_| None),
+        };
+        self.shared.until(ready).await
     }
 
-    /// The next public key that a host offers, with the number that [`Self::admit`] needs; `None` if the connection has
-    /// ended. Only the latest offer counts.
+    /// The next public key that a host offers, with the number that [`Self::admit`] needs; `None`
+    /// if the connection has ended. Only the latest offer counts.
     pub async fn public_key_received(&self) -> Option<(u32, String)> {
-        poll_fn(|cx| {
-            let mut inner = self.shared.lock();
-            if let Some(shown) = inner.key_shown.take() {
-                return Poll::Ready(Some(shown));
-            }
-            if inner.connection.ended().is_some() {
-                return Poll::Ready(None);
-            }
-            inner.attending.add(cx);
-            Poll::Pending
-        })
-        .await
+        let ready = |inner: &mut Inner| match inner.key_received.take() {
+            Some(key) => Some(Some(key)),
+            None => inner.connection.ended().map(|_| None),
+        };
+        self.shared.until(ready).await
     }
 
     /// Authorizes the key with this number.

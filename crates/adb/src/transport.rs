@@ -1,8 +1,8 @@
 //! The one primitive: open a named service on a phone.
 //!
-//! Everything that ADB can do is built on [`Transport::open`]. There are two transports: [`direct::DirectTransport`]
-//! talks to adbd over TCP or any pipe, including one in memory; [`server::ServerTransport`] goes through a running adb
-//! server.
+//! Everything that ADB can do is built on [`Transport::open`]. There are two transports:
+//! [`direct::DirectTransport`] talks to adbd over TCP or any pipe, including one in memory;
+//! [`server::ServerTransport`] goes through a running adb server.
 //!
 //! [`crate::services`] implements the services. Time limits are up to the caller: every future here
 //! can be dropped at any time, which closes what it had opened.
@@ -45,9 +45,10 @@ pub trait Transport: Send + Sync {
     /// The phone cannot be reached.
     async fn banner(&self) -> Result<Banner, Error>;
 
-    /// Ends a connection that this transport holds, with its streams, and gives the phone a moment to notice. Call it
-    /// before the program exits: an old phone serves one host at a time, and does not answer the next one before it has
-    /// noticed. A later open connects again. Does nothing by default.
+    /// Ends a connection that this transport holds, with its streams, and gives the phone a moment
+    /// to notice. Call it before the program exits: an old phone serves one host at a time, and
+    /// does not answer the next one before it has noticed. A later open connects again. Does
+    /// nothing by default.
     async fn close(&self) {}
 }
 

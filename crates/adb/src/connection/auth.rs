@@ -5,9 +5,9 @@
 //!  phone        ◀─ token            ◀─ token, or CNXN                   … CNXN ─▶
 //! ```
 //!
-//! A phone with a [`HostVerifier`] answers CNXN with a token and serves nothing yet. It sends CNXN for a valid signature, or
-//! once the user has authorized the public key. As in `auth.cpp` of AOSP's adb, it sends nothing to a host that is
-//! rejected. The cryptography is in [`crate::auth`].
+//! A phone with a [`HostVerifier`] answers CNXN with a token and serves nothing yet. It sends CNXN
+//! for a valid signature, or once the user has authorized the public key. As in `auth.cpp` of
+//! AOSP's adb, it sends nothing to a host that is rejected. The cryptography is in [`crate::auth`].
 
 use std::time::Instant;
 
@@ -22,8 +22,9 @@ const MAX_KEY: usize = 4096;
 
 /// Holds a key and answers a phone that requires one.
 pub trait Authenticator: Send {
-    /// Answers one AUTH token. Called again if the phone does not know the key: first return signatures by each key,
-    /// then a public key for the user to authorize. After that it is not called again.
+    /// Answers one AUTH token. Called again if the phone does not know the key: first return
+    /// signatures by each key, then a public key for the user to authorize. After that it is not
+    /// called again.
     fn answer(&mut self, token: &[u8]) -> AuthResponse;
 }
 
@@ -53,58 +54,60 @@ pub(super) struct AuthState {
     authenticator: Option<Box<dyn Authenticator>>,
     /// The host has sent its public key.
     pub(super) key_offered: bool,
-    gate: Option<Box<dyn HostVerifier>>,
+    verifier: Option<Box<dyn HostVerifier>>,
     /// The token to be signed for a phone.
     token: Option<[u8; 20]>,
     /// Wrong signatures received by a phone.
-    refused: usize,
+    wrong_signatures: usize,
     /// Public keys received by a phone.
-    shown: u32,
+    keys_received: u32,
     /// The last of them waits for the user, or was rejected.
-    pending: bool,
+    key_pending: bool,
     /// The phone has started the user's time limit, once per unauthorized host.
-    given_time: bool,
+    consent_started: bool,
 }
 
 impl Connection {
     /// Lets a host answer phones that require a key.
     #[must_use]
     pub fn with_authenticator(mut self, authenticator: Box<dyn Authenticator>) -> Self {
-        self.talk.authenticator = Some(authenticator);
+        self.auth.authenticator = Some(authenticator);
         self
     }
 
     /// Makes a phone require a key.
     #[must_use]
-    pub fn with_gate(mut self, gate: Box<dyn HostVerifier>) -> Self {
-        self.talk.gate = Some(gate);
+    pub fn with_verifier(mut self, verifier: Box<dyn HostVerifier>) -> Self {
+        self.auth.verifier = Some(verifier);
         self
     }
 
-    /// Authorizes the key of [`Event::PublicKeyReceived`] with this number. Does nothing if the host has restarted the
-    /// connection meanwhile.
+    /// Authorizes the key of [`Event::PublicKeyReceived`] with this number. Does nothing if the
+    /// host has restarted the connection meanwhile.
     pub fn admit(&mut self, number: u32) {
-        if self.stage == ConnectionState::Greeting && self.talk.pending && self.talk.shown == number
+        if self.state == ConnectionState::Greeting
+            && self.auth.key_pending
+            && self.auth.keys_received == number
         {
             self.accept_host();
         }
     }
 
-    /// Requests a key from a host that sent CNXN. `false` without a gate.
+    /// Requests a key from a host that sent CNXN. `false` without a verifier.
     pub(super) fn ask_for_key(&mut self, now: Instant) -> bool {
         // Keep a running deadline: repeating CNXN gains no time.
-        let patience = self.settings.greeting;
-        self.deadline = self.deadline.or(patience.map(|patience| now + patience));
-        let Some(gate) = &mut self.talk.gate else { return false };
-        let token = gate.token();
-        self.talk.token = Some(token);
+        let timeout = self.settings.greeting;
+        self.deadline = self.deadline.or(timeout.map(|timeout| now + timeout));
+        let Some(verifier) = &mut self.auth.verifier else { return false };
+        let token = verifier.token();
+        self.auth.token = Some(token);
         self.send_auth(packet::AUTH_TOKEN, &token);
         true
     }
 
     /// A new CNXN restarts authentication.
     pub(super) fn reset_auth(&mut self) {
-        self.talk.pending = false;
+        self.auth.key_pending = false;
     }
 
     /// AUTH received by a host.
@@ -113,10 +116,10 @@ impl Connection {
             return Ok(());
         }
         // The public key is the last message: a phone replies with CNXN or not at all.
-        if self.talk.key_offered {
+        if self.auth.key_offered {
             return Err(not_accepted());
         }
-        let Some(authenticator) = &mut self.talk.authenticator else {
+        let Some(authenticator) = &mut self.auth.authenticator else {
             return Err(Error::Unauthorized {
                 reason: "it requires a key and we have none".into(),
             });
@@ -127,7 +130,7 @@ impl Connection {
             }
             AuthResponse::PublicKey(mut key) => {
                 key.push(0);
-                self.talk.key_offered = true;
+                self.auth.key_offered = true;
                 self.send_auth(packet::AUTH_PUBLIC_KEY, &key);
                 // The user has to find the phone first.
                 self.deadline = self.settings.consent.map(|consent| now + consent);
@@ -141,29 +144,32 @@ impl Connection {
 
     /// AUTH received by a phone.
     pub(super) fn on_auth_as_phone(&mut self, packet: &Packet, now: Instant) -> Result<(), Error> {
-        let (Some(gate), Some(token)) = (&mut self.talk.gate, &self.talk.token) else {
+        let (Some(verifier), Some(token)) = (&mut self.auth.verifier, &self.auth.token) else {
             return Ok(());
         };
         match packet.arg0 {
-            packet::AUTH_SIGNATURE if gate.verify(token, &packet.payload) => self.accept_host(),
+            packet::AUTH_SIGNATURE if verifier.verify(token, &packet.payload) => self.accept_host(),
             packet::AUTH_SIGNATURE => {
-                self.talk.refused += 1;
-                if self.talk.refused >= MAX_SIGNATURES {
+                self.auth.wrong_signatures += 1;
+                if self.auth.wrong_signatures >= MAX_SIGNATURES {
                     let reason = format!("{MAX_SIGNATURES} signatures by unknown keys");
                     return Err(Error::Unauthorized { reason });
                 }
                 self.ask_for_key(now);
             }
-            packet::AUTH_PUBLIC_KEY if !self.talk.pending && packet.payload.len() <= MAX_KEY => {
+            packet::AUTH_PUBLIC_KEY
+                if !self.auth.key_pending && packet.payload.len() <= MAX_KEY =>
+            {
                 let text = packet.payload.split(|byte| *byte == 0).next().unwrap_or_default();
                 let key = String::from_utf8_lossy(text).into_owned();
-                self.talk.pending = true;
-                self.talk.shown = self.talk.shown.wrapping_add(1);
-                if !self.talk.given_time {
-                    self.talk.given_time = true;
+                self.auth.key_pending = true;
+                self.auth.keys_received = self.auth.keys_received.wrapping_add(1);
+                if !self.auth.consent_started {
+                    self.auth.consent_started = true;
                     self.deadline = self.settings.consent.map(|consent| now + consent);
                 }
-                self.events.push_back(Event::PublicKeyReceived { number: self.talk.shown, key });
+                self.events
+                    .push_back(Event::PublicKeyReceived { number: self.auth.keys_received, key });
             }
             _ => {}
         }
@@ -171,10 +177,10 @@ impl Connection {
     }
 
     fn accept_host(&mut self) {
-        self.talk.token = None;
-        self.talk.pending = false;
-        self.talk.refused = 0;
-        self.talk.given_time = false;
+        self.auth.token = None;
+        self.auth.key_pending = false;
+        self.auth.wrong_signatures = 0;
+        self.auth.consent_started = false;
         self.greet();
         self.go_online();
     }
@@ -200,7 +206,7 @@ mod tests {
 
     use bytes::BytesMut;
 
-    use super::super::tests::{said, tell};
+    use super::super::tests::{take_sent, tell};
     use super::super::{Role, Settings};
     use super::*;
     use crate::wire::banner::Banner;
@@ -223,19 +229,19 @@ mod tests {
     /// A phone that requires a key, after CNXN, and its token.
     fn greeted() -> Connection {
         let settings = Settings::phone(Banner::default());
-        let mut phone =
-            Connection::new(Role::Phone, settings, Instant::now()).with_gate(Box::new(Numbered(0)));
+        let mut phone = Connection::new(Role::Phone, settings, Instant::now())
+            .with_verifier(Box::new(Numbered(0)));
         greet(&mut phone, 1);
         phone
     }
 
     fn greet(phone: &mut Connection, token: u8) {
         tell(phone, Command::Cnxn, packet::VERSION, 1 << 20, b"host::");
-        assert_eq!(said(phone), [(Command::Auth, packet::AUTH_TOKEN, 0, vec![token; 20])]);
+        assert_eq!(take_sent(phone), [(Command::Auth, packet::AUTH_TOKEN, 0, vec![token; 20])]);
         assert_eq!(phone.peer(), None, "nobody is authorized yet");
     }
 
-    fn shown(phone: &mut Connection) -> Option<(u32, String)> {
+    fn keys_received(phone: &mut Connection) -> Option<(u32, String)> {
         std::iter::from_fn(|| phone.poll_event()).find_map(|event| match event {
             Event::PublicKeyReceived { number, key } => Some((number, key)),
             _ => None,
@@ -243,7 +249,7 @@ mod tests {
     }
 
     fn is_in(phone: &mut Connection) -> bool {
-        let greetings = said(phone).iter().filter(|packet| packet.0 == Command::Cnxn).count();
+        let greetings = take_sent(phone).iter().filter(|packet| packet.0 == Command::Cnxn).count();
         assert_eq!(greetings == 1, phone.peer().is_some());
         greetings == 1
     }
@@ -260,9 +266,9 @@ mod tests {
     fn bad_signature_gets_a_new_token_and_voids_the_old() {
         let mut phone = greeted();
         tell(&mut phone, Command::Auth, packet::AUTH_SIGNATURE, 0, &[9]);
-        assert_eq!(said(&mut phone), [(Command::Auth, packet::AUTH_TOKEN, 0, vec![2; 20])]);
+        assert_eq!(take_sent(&mut phone), [(Command::Auth, packet::AUTH_TOKEN, 0, vec![2; 20])]);
         tell(&mut phone, Command::Auth, packet::AUTH_SIGNATURE, 0, &[1]);
-        assert_eq!(said(&mut phone), [(Command::Auth, packet::AUTH_TOKEN, 0, vec![3; 20])]);
+        assert_eq!(take_sent(&mut phone), [(Command::Auth, packet::AUTH_TOKEN, 0, vec![3; 20])]);
         tell(&mut phone, Command::Auth, packet::AUTH_SIGNATURE, 0, &[3]);
         assert!(is_in(&mut phone));
     }
@@ -272,36 +278,36 @@ mod tests {
         let mut phone = greeted();
         tell(&mut phone, Command::Open, 5, 0, b"shell:id\0");
         tell(&mut phone, Command::Wrte, 5, 1, b"id\n");
-        assert_eq!((said(&mut phone), phone.streams(), phone.poll_event()), (vec![], 0, None));
+        assert_eq!((take_sent(&mut phone), phone.streams(), phone.poll_event()), (vec![], 0, None));
     }
 
     #[test]
     fn key_waits_for_the_user_and_is_shown_once() {
         let mut phone = greeted();
         tell(&mut phone, Command::Auth, packet::AUTH_PUBLIC_KEY, 0, b"QAAA me@here\0");
-        let (number, key) = shown(&mut phone).unwrap();
+        let (number, key) = keys_received(&mut phone).unwrap();
         assert_eq!(key, "QAAA me@here");
         tell(&mut phone, Command::Auth, packet::AUTH_PUBLIC_KEY, 0, b"QAAA other@there\0");
-        assert_eq!(shown(&mut phone), None, "the user is not asked twice");
+        assert_eq!(keys_received(&mut phone), None, "the user is not asked twice");
         assert!(!is_in(&mut phone));
         phone.admit(number + 1);
         assert!(!is_in(&mut phone), "that was another key");
         phone.admit(number);
         assert!(is_in(&mut phone));
         phone.admit(number);
-        assert!(!said(&mut phone).iter().any(|packet| packet.0 == Command::Cnxn));
+        assert!(!take_sent(&mut phone).iter().any(|packet| packet.0 == Command::Cnxn));
     }
 
     #[test]
     fn consent_for_a_restarted_host_is_ignored() {
         let mut phone = greeted();
         tell(&mut phone, Command::Auth, packet::AUTH_PUBLIC_KEY, 0, b"one\0");
-        let (first, _) = shown(&mut phone).unwrap();
+        let (first, _) = keys_received(&mut phone).unwrap();
         greet(&mut phone, 2);
         phone.admit(first);
         assert!(!is_in(&mut phone));
         tell(&mut phone, Command::Auth, packet::AUTH_PUBLIC_KEY, 0, b"two\0");
-        let (second, _) = shown(&mut phone).unwrap();
+        let (second, _) = keys_received(&mut phone).unwrap();
         phone.admit(first);
         assert!(!is_in(&mut phone));
         phone.admit(second);
@@ -333,9 +339,9 @@ mod tests {
         let mut phone = greeted();
         let long = vec![b'A'; MAX_KEY + 1];
         tell(&mut phone, Command::Auth, packet::AUTH_PUBLIC_KEY, 0, &long);
-        assert_eq!(shown(&mut phone), None);
+        assert_eq!(keys_received(&mut phone), None);
         tell(&mut phone, Command::Auth, packet::AUTH_PUBLIC_KEY, 0, &long[1..]);
-        assert!(shown(&mut phone).is_some());
+        assert!(keys_received(&mut phone).is_some());
     }
 
     #[test]
@@ -386,11 +392,11 @@ mod tests {
         let now = Instant::now();
         let mut host = Connection::new(Role::Host, Settings::host(Banner::default()), now)
             .with_authenticator(Box::new(TwoSteps(0)));
-        said(&mut host);
+        take_sent(&mut host);
         tell(&mut host, Command::Auth, packet::AUTH_TOKEN, 0, b"token");
-        assert_eq!(said(&mut host), [(Command::Auth, 2, 0, b"signed token".to_vec())]);
+        assert_eq!(take_sent(&mut host), [(Command::Auth, 2, 0, b"signed token".to_vec())]);
         tell(&mut host, Command::Auth, packet::AUTH_TOKEN, 0, b"again");
-        assert_eq!(said(&mut host), [(Command::Auth, 3, 0, b"QAAA key@host\0".to_vec())]);
+        assert_eq!(take_sent(&mut host), [(Command::Auth, 3, 0, b"QAAA key@host\0".to_vec())]);
 
         let mut patient = host;
         patient.tick(patient.deadline().unwrap());

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use super::flow_control::FlowControl;
 use super::stream::{Stream, StreamEnd, StreamState};
-use super::{CHUNK, Connection, ConnectionState, Event, Role};
+use super::{Connection, ConnectionState, Event, MAX_SENT_PAYLOAD, Role};
 use crate::Error;
 use crate::wire::banner::{Banner, DELAYED_ACK};
 use crate::wire::packet::{self, Command, Packet};
@@ -15,7 +15,7 @@ pub(super) const MAX_ANSWERS: usize = 16 * 1024;
 impl Connection {
     pub(super) fn handle(&mut self, packet: Packet, now: Instant) -> Result<(), Error> {
         let before = self.out.len();
-        if self.stage == ConnectionState::Online
+        if self.state == ConnectionState::Online
             && self.version < packet::VERSION
             && !packet.checksum_matches()
         {
@@ -24,7 +24,7 @@ impl Connection {
                 packet.command
             )));
         }
-        let online = self.stage == ConnectionState::Online;
+        let online = self.state == ConnectionState::Online;
         match packet.command {
             Command::Cnxn => self.on_cnxn(&packet, now)?,
             Command::Auth if self.role == Role::Host && !online => {
@@ -58,17 +58,18 @@ impl Connection {
         if packet.arg0 < packet::VERSION && !packet.checksum_matches() {
             return Err(Error::protocol("a greeting with a wrong checksum"));
         }
-        if self.stage == ConnectionState::Online {
+        if self.state == ConnectionState::Online {
             self.break_streams(&Error::disconnected("the peer restarted the connection"));
-            self.stage = ConnectionState::Greeting;
+            self.state = ConnectionState::Greeting;
         }
         self.reset_auth();
         self.version = packet.arg0.min(self.settings.version);
-        // The smaller of both: `atransport::update_version` in AOSP's adb, which disconnects on more.
-        let largest = (packet.arg1 as usize).min(self.settings.max_payload);
-        self.chunk = largest.clamp(packet::MIN_MAX_PAYLOAD, CHUNK);
+        // The smaller of both: `atransport::update_version` in AOSP's adb, which disconnects on
+        // more.
+        let max_payload = (packet.arg1 as usize).min(self.settings.max_payload);
+        self.chunk = max_payload.clamp(packet::MIN_MAX_PAYLOAD, MAX_SENT_PAYLOAD);
         self.peer = Banner::read(&packet.payload);
-        self.counted =
+        self.delayed_ack =
             self.settings.banner.features.has(DELAYED_ACK) && self.peer.features.has(DELAYED_ACK);
         if self.role == Role::Phone {
             if self.ask_for_key(now) {
@@ -81,7 +82,7 @@ impl Connection {
     }
 
     pub(super) fn go_online(&mut self) {
-        self.stage = ConnectionState::Online;
+        self.state = ConnectionState::Online;
         self.deadline = None;
         self.events.push_back(Event::Online);
     }
@@ -95,10 +96,10 @@ impl Connection {
         // As adbd does: hosts end it with a NUL, and `abb` has NULs between its arguments.
         match std::str::from_utf8(&packet.payload).map(|name| name.trim_end_matches('\0')) {
             // adbd, too, refuses a peer that deviates from the negotiated flow control.
-            Ok(service) if self.accepts_stream() && self.counted == (packet.arg1 > 0) => {
+            Ok(service) if self.accepts_stream() && self.delayed_ack == (packet.arg1 > 0) => {
                 let service = service.to_owned();
                 let id = self.fresh_id();
-                let flow = FlowControl::new(self.counted, packet.arg1);
+                let flow = FlowControl::new(self.delayed_ack, packet.arg1);
                 self.streams.insert(id, Stream::new(remote, StreamState::Offered, flow));
                 self.events.push_back(Event::StreamOpened { id, service });
             }
@@ -106,13 +107,14 @@ impl Connection {
         }
     }
 
-    /// Whether the peer may open a stream, and there is room for one. A host refuses all: they would
-    /// reach into its computer.
+    /// Whether the peer may open a stream, and there is room for one. A host refuses all: they
+    /// would reach into its computer.
     fn accepts_stream(&self) -> bool {
         self.role == Role::Phone && self.streams.len() < self.settings.max_streams
     }
 
-    /// OKAY(their id, our id, nothing or a byte count): a stream was accepted, or our last WRTE was received.
+    /// OKAY(their id, our id, nothing or a byte count): a stream was accepted, or our last WRTE was
+    /// received.
     fn on_okay(&mut self, packet: &Packet) {
         let (remote, id) = (packet.arg0, packet.arg1);
         if remote == 0 || id == 0 {
@@ -122,10 +124,10 @@ impl Connection {
             // The opener has gone: close the stream at the other end, too.
             return self.emit(Command::Clse, id, remote, &[]);
         };
-        match stream.phase {
+        match stream.state {
             StreamState::Opening => {
                 stream.remote = remote;
-                stream.phase = StreamState::Open;
+                stream.state = StreamState::Open;
                 stream.flow.acknowledged(&packet.payload);
                 self.events.push_back(Event::Readable(id));
             }
@@ -142,7 +144,7 @@ impl Connection {
     fn on_wrte(&mut self, packet: Packet) {
         let (remote, id) = (packet.arg0, packet.arg1);
         let Some(stream) = self.streams.get_mut(&id) else { return };
-        if stream.phase != StreamState::Open || stream.remote != remote {
+        if stream.state != StreamState::Open || stream.remote != remote {
             return;
         }
         if !stream.on_wrte(packet.payload.len()) {
@@ -154,14 +156,14 @@ impl Connection {
             stream.push_received(packet.payload);
             self.events.push_back(Event::Readable(id));
         }
-        self.settling.push(id);
+        self.unacknowledged.push(id);
     }
 
     /// CLSE(their id or 0, our id).
     fn on_clse(&mut self, packet: &Packet) {
         let (remote, id) = (packet.arg0, packet.arg1);
         let Some(stream) = self.streams.get(&id) else { return };
-        match stream.phase {
+        match stream.state {
             StreamState::Opening => self.end_stream(id, StreamEnd::Refused),
             // Kept until it is released, so that opening and closing in a loop hits the limit.
             StreamState::Offered if stream.remote == remote => {

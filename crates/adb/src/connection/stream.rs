@@ -1,5 +1,5 @@
-//! One stream of a [`Connection`](super::Connection): its two queues and its state. The connection handles ids and
-//! packets.
+//! One stream of a [`Connection`](super::Connection): its two queues and its state. The connection
+//! handles ids and packets.
 
 use std::collections::VecDeque;
 
@@ -8,8 +8,8 @@ use bytes::{Buf, Bytes, BytesMut};
 use super::flow_control::FlowControl;
 use crate::Error;
 
-/// Smaller payloads are copied together, so that a few bytes do not keep a large buffer alive, and many small ones cost
-/// no more than their bytes.
+/// Smaller payloads are copied together, so that a few bytes do not keep a large buffer alive, and
+/// many small ones cost no more than their bytes.
 const COPIED: usize = 16 * 1024;
 
 /// The result of reading.
@@ -59,7 +59,7 @@ pub(super) enum StreamEnd {
 pub(super) struct Stream {
     /// The peer's id; 0 until known.
     pub(super) remote: u32,
-    pub(super) phase: StreamState,
+    pub(super) state: StreamState,
     /// Data to send after the WRTE in flight.
     pub(super) outbox: BytesMut,
     /// What may be sent, and what is owed.
@@ -77,10 +77,10 @@ pub(super) struct Stream {
 }
 
 impl Stream {
-    pub(super) fn new(remote: u32, phase: StreamState, flow: FlowControl) -> Self {
+    pub(super) fn new(remote: u32, state: StreamState, flow: FlowControl) -> Self {
         Self {
             remote,
-            phase,
+            state,
             outbox: BytesMut::new(),
             flow,
             finishing: false,
@@ -93,7 +93,7 @@ impl Stream {
     }
 
     pub(super) fn may_send(&self) -> bool {
-        self.phase == StreamState::Open && self.flow.may_send()
+        self.state == StreamState::Open && self.flow.may_send()
     }
 
     /// A WRTE arrived. `false` if it was not allowed and too much is unread.
@@ -108,7 +108,7 @@ impl Stream {
 
     /// Why nothing can be written now, if so.
     pub(super) fn unwritable(&self, bound: usize) -> Option<WriteResult> {
-        match &self.phase {
+        match &self.state {
             StreamState::Ended(StreamEnd::Broken(error)) => {
                 Some(WriteResult::Broken(error.clone()))
             }
@@ -120,7 +120,7 @@ impl Stream {
 
     /// The progress of the outbox: all sent, some waiting, or the rest lost.
     pub(super) fn flushed(&self) -> WriteResult {
-        match &self.phase {
+        match &self.state {
             StreamState::Ended(StreamEnd::Broken(error)) => WriteResult::Broken(error.clone()),
             StreamState::Ended(_) if self.cut_short => WriteResult::Closed,
             _ if self.outbox.is_empty() => WriteResult::Queued(0),
@@ -140,7 +140,7 @@ impl Stream {
             self.unread -= data.len();
             return ReadResult::Data(data);
         }
-        match &self.phase {
+        match &self.state {
             StreamState::Ended(StreamEnd::Broken(error)) => ReadResult::Broken(error.clone()),
             StreamState::Ended(_) => ReadResult::End,
             _ => ReadResult::Wait,

@@ -1,5 +1,5 @@
-//! Stream operations of a [`Connection`]: open, accept, read, write, close. Each public function is one call from
-//! [`crate::link`]; packet handling is in `packets`.
+//! Stream operations of a [`Connection`]: open, accept, read, write, close. Each public function is
+//! one call from [`crate::link`]; packet handling is in `packets`.
 
 use std::time::Instant;
 
@@ -20,7 +20,7 @@ impl Connection {
     /// # Errors
     /// The connection is not online, there are too many streams, or the name cannot be sent.
     pub fn open(&mut self, service: &str, now: Instant) -> Result<u32, Error> {
-        match &self.stage {
+        match &self.state {
             ConnectionState::Online => {}
             ConnectionState::Greeting => {
                 return Err(Error::disconnected("the connection is not online yet"));
@@ -44,24 +44,26 @@ impl Connection {
         let mut name = Vec::with_capacity(service.len() + 1);
         name.extend_from_slice(service.as_bytes());
         name.push(0);
-        let window = if self.counted { WINDOW } else { 0 };
+        let window = if self.delayed_ack { WINDOW } else { 0 };
         self.emit(Command::Open, id, window, &name);
         self.unanswered_since.get_or_insert(now);
-        self.streams
-            .insert(id, Stream::new(0, StreamState::Opening, FlowControl::new(self.counted, 0)));
+        self.streams.insert(
+            id,
+            Stream::new(0, StreamState::Opening, FlowControl::new(self.delayed_ack, 0)),
+        );
         Ok(id)
     }
 
     /// Accepts an offered stream. `false` if it is already gone.
     pub fn accept(&mut self, id: u32) -> bool {
         let Some(stream) = self.streams.get_mut(&id) else { return false };
-        if stream.phase != StreamState::Offered {
+        if stream.state != StreamState::Offered {
             return false;
         }
-        stream.phase = StreamState::Open;
+        stream.state = StreamState::Open;
         let remote = stream.remote;
         let window = WINDOW.to_le_bytes();
-        self.emit(Command::Okay, id, remote, if self.counted { &window } else { &[] });
+        self.emit(Command::Okay, id, remote, if self.delayed_ack { &window } else { &[] });
         self.pump(id);
         true
     }
@@ -69,7 +71,7 @@ impl Connection {
     /// Refuses an offered stream.
     pub fn refuse(&mut self, id: u32) {
         if let Some(stream) = self.streams.remove(&id)
-            && stream.phase == StreamState::Offered
+            && stream.state == StreamState::Offered
         {
             self.emit(Command::Clse, 0, stream.remote, &[]);
         }
@@ -109,8 +111,8 @@ impl Connection {
         WriteResult::Queued(direct + queued)
     }
 
-    /// Queues `head` and `body` together or not at all, so that two writers of one stream cannot mix their frames. One
-    /// such frame may exceed the queue's limit.
+    /// Queues `head` and `body` together or not at all, so that two writers of one stream cannot
+    /// mix their frames. One such frame may exceed the queue's limit.
     pub fn write_frame(&mut self, id: u32, head: &[u8], body: &[u8]) -> WriteResult {
         let Some(stream) = self.streams.get_mut(&id) else { return WriteResult::Closed };
         if let Some(refusal) = stream.unwritable(OUTBOX) {
@@ -122,8 +124,8 @@ impl Connection {
         WriteResult::Queued(body.len())
     }
 
-    /// Whether everything written was passed on for transmission: `Queued(0)` if so, `Full` while some
-    /// of it waits, otherwise why the rest never will be.
+    /// Whether everything written was passed on for transmission: `Queued(0)` if so, `Full` while
+    /// some of it waits, otherwise why the rest never will be.
     pub fn flushed(&self, id: u32) -> WriteResult {
         self.streams.get(&id).map_or(WriteResult::Queued(0), Stream::flushed)
     }
@@ -135,7 +137,7 @@ impl Connection {
 
     /// Whether the peer can send nothing beyond what [`Self::read`] still returns.
     pub fn is_ended(&self, id: u32) -> bool {
-        self.streams.get(&id).is_none_or(|stream| matches!(stream.phase, StreamState::Ended(_)))
+        self.streams.get(&id).is_none_or(|stream| matches!(stream.state, StreamState::Ended(_)))
     }
 
     /// Whether the peer has accepted a stream that we opened.
@@ -143,7 +145,7 @@ impl Connection {
     /// # Errors
     /// `None` while it has not replied; the inner error if it refused or disconnected.
     pub fn opened(&self, id: u32, service: &str) -> Option<Result<(), Error>> {
-        match self.streams.get(&id).map(|stream| &stream.phase) {
+        match self.streams.get(&id).map(|stream| &stream.state) {
             Some(StreamState::Opening) => None,
             Some(StreamState::Ended(StreamEnd::Refused)) | None => Some(Err(Error::Refused {
                 service: service.to_owned(),
@@ -167,7 +169,7 @@ impl Connection {
     /// Closes a stream once its queue is sent, and then forgets it: nobody will read it.
     pub fn release(&mut self, id: u32) {
         let Some(stream) = self.streams.get_mut(&id) else { return };
-        match stream.phase {
+        match stream.state {
             // If the peer accepts it later, its OKAY has an unknown id and gets CLSE.
             StreamState::Opening | StreamState::Ended(_) => drop(self.streams.remove(&id)),
             StreamState::Offered => self.refuse(id),
@@ -195,7 +197,7 @@ impl Connection {
         }
         let Some(stream) = self.streams.get(&id) else { return };
         let remote = stream.remote;
-        if stream.finishing && stream.phase == StreamState::Open && stream.outbox.is_empty() {
+        if stream.finishing && stream.state == StreamState::Open && stream.outbox.is_empty() {
             self.emit(Command::Clse, id, remote, &[]);
             self.end_stream(id, StreamEnd::Closed);
         }
@@ -204,7 +206,7 @@ impl Connection {
     /// Acknowledges a stream's data if its reader has kept up.
     pub(super) fn acknowledge_read(&mut self, id: u32) {
         if let Some(stream) = self.streams.get_mut(&id)
-            && stream.phase == StreamState::Open
+            && stream.state == StreamState::Open
             && let Some(payload) = stream.take_due_okay()
         {
             let remote = stream.remote;
@@ -214,7 +216,7 @@ impl Connection {
 
     pub(super) fn end_stream(&mut self, id: u32, end: StreamEnd) {
         let Some(stream) = self.streams.get_mut(&id) else { return };
-        stream.phase = StreamState::Ended(end);
+        stream.state = StreamState::Ended(end);
         stream.cut_short = !stream.outbox.is_empty();
         stream.outbox = BytesMut::new();
         if stream.released {
@@ -225,7 +227,7 @@ impl Connection {
 
     pub(super) fn break_streams(&mut self, error: &Error) {
         let alive = |(id, stream): (&u32, &Stream)| {
-            (!matches!(stream.phase, StreamState::Ended(_))).then_some(*id)
+            (!matches!(stream.state, StreamState::Ended(_))).then_some(*id)
         };
         let ids: Vec<u32> = self.streams.iter().filter_map(alive).collect();
         for id in ids {

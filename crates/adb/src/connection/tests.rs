@@ -1,5 +1,5 @@
-//! Two state machines back to back, or one fed by hand: no sockets, no waiting. Authentication is tested next to its
-//! code.
+//! Two state machines back to back, or one fed by hand: no sockets, no waiting. Authentication is
+//! tested next to its code.
 
 use super::flow_control::{LEFT_BEHIND, READ_AHEAD};
 use super::packets::MAX_ANSWERS;
@@ -39,12 +39,12 @@ impl Pair {
             to_phone: BytesMut::new(),
             to_host: BytesMut::new(),
         };
-        pair.carry();
+        pair.exchange();
         pair
     }
 
     /// Transfers bytes both ways until neither end has more to send.
-    pub(super) fn carry(&mut self) {
+    pub(super) fn exchange(&mut self) {
         loop {
             let mut wire = BytesMut::new();
             self.host.transmit(&mut wire);
@@ -67,17 +67,18 @@ impl Pair {
     /// Opens a stream and accepts it. Returns its ids at the host and at the phone.
     pub(super) fn open(&mut self, service: &str) -> (u32, u32) {
         let id = self.host.open(service, self.now).unwrap();
-        self.carry();
+        self.exchange();
         let offered = offered(&mut self.phone).unwrap();
         assert_eq!(offered.1, service);
         assert!(self.phone.accept(offered.0));
-        self.carry();
+        self.exchange();
         assert_eq!(self.host.opened(id, service), Some(Ok(())));
         (id, offered.0)
     }
 }
 
-/// Stock adb offers 1 MiB to everyone. It disconnects from an old phone that sends more than the 4 KiB of its own CNXN.
+/// Stock adb offers 1 MiB to everyone. It disconnects from an old phone that sends more than the 4
+/// KiB of its own CNXN.
 #[test]
 fn end_with_small_packets_sends_small_packets() {
     let small = |settings: &mut Settings| {
@@ -89,7 +90,7 @@ fn end_with_small_packets_sends_small_packets() {
     let (_, at_phone) = pair.open("shell:x");
     pair.phone.write(at_phone, &[7; 10_000]);
     let sizes: Vec<usize> =
-        said(&mut pair.phone).into_iter().map(|(.., payload)| payload.len()).collect();
+        take_sent(&mut pair.phone).into_iter().map(|(.., payload)| payload.len()).collect();
     assert_eq!(sizes, [packet::MIN_MAX_PAYLOAD]);
 }
 
@@ -122,7 +123,7 @@ fn packets(bytes: &mut BytesMut) -> Vec<(Command, u32, u32, Vec<u8>)> {
 }
 
 /// The packets that an end sends next.
-pub(super) fn said(connection: &mut Connection) -> Vec<(Command, u32, u32, Vec<u8>)> {
+pub(super) fn take_sent(connection: &mut Connection) -> Vec<(Command, u32, u32, Vec<u8>)> {
     let mut out = BytesMut::new();
     connection.transmit(&mut out);
     packets(&mut out)
@@ -150,7 +151,7 @@ pub(super) fn online_host() -> Connection {
         Instant::now(),
     );
     tell(&mut host, Command::Cnxn, packet::VERSION, 1 << 20, b"device::features=cmd");
-    assert_eq!(said(&mut host).len(), 1);
+    assert_eq!(take_sent(&mut host).len(), 1);
     while host.poll_event().is_some() {}
     host
 }
@@ -175,7 +176,7 @@ fn data_flows_both_ways_at_any_split() {
             assert_eq!(pair.host.write(at_host, &[round, 1]), WriteResult::Queued(2));
             assert_eq!(pair.phone.write(at_phone, &[round, 2, 3]), WriteResult::Queued(3));
         }
-        pair.carry();
+        pair.exchange();
         let (data, end) = read_all(&mut pair.phone, at_phone);
         assert_eq!((data, end), (vec![0, 1, 1, 1, 2, 1], ReadResult::Wait));
         let (data, end) = read_all(&mut pair.host, at_host);
@@ -190,7 +191,7 @@ fn many_streams_share_the_connection() {
     for (n, (at_host, _)) in streams.iter().enumerate() {
         pair.host.write(*at_host, format!("to {n}").as_bytes());
     }
-    pair.carry();
+    pair.exchange();
     for (n, (_, at_phone)) in streams.iter().enumerate().rev() {
         assert_eq!(read_all(&mut pair.phone, *at_phone).0, format!("to {n}").into_bytes());
     }
@@ -201,13 +202,13 @@ fn stream_has_one_unacknowledged_write_at_a_time() {
     let mut host = online_host();
     let id = host.open("shell:cat", Instant::now()).unwrap();
     tell(&mut host, Command::Okay, 9, id, &[]);
-    said(&mut host);
+    take_sent(&mut host);
     host.write(id, b"one");
     host.write(id, b"two");
     host.write(id, b"three");
-    assert_eq!(said(&mut host), [(Command::Wrte, id, 9, b"one".to_vec())]);
+    assert_eq!(take_sent(&mut host), [(Command::Wrte, id, 9, b"one".to_vec())]);
     tell(&mut host, Command::Okay, 9, id, &[]);
-    assert_eq!(said(&mut host), [(Command::Wrte, id, 9, b"twothree".to_vec())]);
+    assert_eq!(take_sent(&mut host), [(Command::Wrte, id, 9, b"twothree".to_vec())]);
 }
 
 #[test]
@@ -220,10 +221,10 @@ fn idle_reader_stops_the_writer() {
         if let WriteResult::Queued(n) = pair.phone.write(at_phone, &block) {
             written += n;
         }
-        pair.carry();
+        pair.exchange();
     }
     assert_eq!(pair.phone.write(at_phone, &block), WriteResult::Full);
-    assert!(written <= OUTBOX + 2 * CHUNK + READ_AHEAD, "{written} bytes are in flight");
+    assert!(written <= OUTBOX + 2 * MAX_SENT_PAYLOAD + READ_AHEAD, "{written} bytes are in flight");
 
     let mut read = 0;
     loop {
@@ -232,7 +233,7 @@ fn idle_reader_stops_the_writer() {
             break;
         }
         read += data.len();
-        pair.carry();
+        pair.exchange();
     }
     assert_eq!(read, written);
     assert!(matches!(pair.phone.write(at_phone, &block), WriteResult::Queued(_)));
@@ -244,11 +245,11 @@ fn unread_stream_does_not_block_another() {
     let (_, stuck) = pair.open("exec:yes");
     let (at_host, lively) = pair.open("exec:date");
     for _ in 0..20 {
-        pair.phone.write(stuck, &vec![0; CHUNK]);
-        pair.carry();
+        pair.phone.write(stuck, &vec![0; MAX_SENT_PAYLOAD]);
+        pair.exchange();
     }
     pair.phone.write(lively, b"now");
-    pair.carry();
+    pair.exchange();
     assert_eq!(read_all(&mut pair.host, at_host).0, b"now");
 }
 
@@ -256,12 +257,12 @@ fn unread_stream_does_not_block_another() {
 fn queued_data_arrives_before_the_close() {
     let mut pair = Pair::new();
     let (at_host, at_phone) = pair.open("exec:cat big");
-    let big = vec![42; OUTBOX + CHUNK];
+    let big = vec![42; OUTBOX + MAX_SENT_PAYLOAD];
     assert_eq!(pair.phone.write(at_phone, &big), WriteResult::Queued(big.len()));
     pair.phone.release(at_phone);
     let mut read = Vec::new();
     let end = loop {
-        pair.carry();
+        pair.exchange();
         match read_all(&mut pair.host, at_host) {
             (data, ReadResult::Wait) => read.extend(data),
             (data, end) => {
@@ -280,7 +281,7 @@ fn data_and_close_in_one_batch_both_arrive() {
     // Real adbd sends CLSE right after the last WRTE, without waiting for the OKAY.
     let mut host = online_host();
     let id = host.open("exec:date", Instant::now()).unwrap();
-    said(&mut host);
+    take_sent(&mut host);
     let mut bytes = BytesMut::new();
     emit(&mut bytes, Command::Okay, 5, id, &[], true);
     emit(&mut bytes, Command::Wrte, 5, id, b"noon", true);
@@ -288,7 +289,7 @@ fn data_and_close_in_one_batch_both_arrive() {
     host.receive(&mut bytes, Instant::now());
     assert_eq!(read_all(&mut host, id), (b"noon".to_vec(), ReadResult::End));
     assert_eq!(
-        said(&mut host),
+        take_sent(&mut host),
         [(Command::Clse, id, 5, vec![])],
         "CLSE is answered, WRTE needs none"
     );
@@ -300,9 +301,9 @@ fn finishing_keeps_received_data_readable() {
     let mut pair = Pair::new();
     let (at_host, at_phone) = pair.open("shell:cat");
     pair.phone.write(at_phone, b"kept");
-    pair.carry();
+    pair.exchange();
     pair.host.finish(at_host);
-    pair.carry();
+    pair.exchange();
     assert_eq!(pair.host.write(at_host, b"x"), WriteResult::Closed);
     assert_eq!(read_all(&mut pair.host, at_host), (b"kept".to_vec(), ReadResult::End));
     assert_eq!(read_all(&mut pair.phone, at_phone), (vec![], ReadResult::End));
@@ -312,10 +313,10 @@ fn finishing_keeps_received_data_readable() {
 fn a_refused_service_says_so() {
     let mut pair = Pair::new();
     let id = pair.host.open("nosuch:", pair.now).unwrap();
-    pair.carry();
+    pair.exchange();
     let (at_phone, _) = offered(&mut pair.phone).unwrap();
     pair.phone.refuse(at_phone);
-    pair.carry();
+    pair.exchange();
     assert!(matches!(pair.host.opened(id, "nosuch:"), Some(Err(Error::Refused { .. }))));
     pair.host.release(id);
     assert_eq!((pair.host.streams(), pair.phone.streams()), (0, 0));
@@ -326,10 +327,10 @@ fn stream_dropped_while_opening_closes_at_the_phone() {
     let mut pair = Pair::new();
     let id = pair.host.open("shell:sleep 9", pair.now).unwrap();
     pair.host.release(id);
-    pair.carry();
+    pair.exchange();
     let (at_phone, _) = offered(&mut pair.phone).unwrap();
     assert!(pair.phone.accept(at_phone));
-    pair.carry();
+    pair.exchange();
     assert!(pair.phone.is_ended(at_phone));
     assert_eq!(pair.host.streams(), 0);
 }
@@ -339,12 +340,12 @@ fn data_written_while_opening_is_sent_on_accept() {
     let mut pair = Pair::new();
     let id = pair.host.open("shell:cat", pair.now).unwrap();
     pair.host.write(id, b"early");
-    pair.carry();
+    pair.exchange();
     let (at_phone, _) = offered(&mut pair.phone).unwrap();
     pair.phone.write(at_phone, b"welcome");
     pair.phone.finish(at_phone);
     assert!(pair.phone.accept(at_phone));
-    pair.carry();
+    pair.exchange();
     assert_eq!(read_all(&mut pair.host, id), (b"welcome".to_vec(), ReadResult::End));
 }
 
@@ -353,7 +354,7 @@ fn stray_packets_get_adbs_replies() {
     let check = |command, arg0, arg1, answer: &[(Command, u32, u32, Vec<u8>)]| {
         let mut host = online_host();
         tell(&mut host, command, arg0, arg1, b"");
-        assert_eq!(said(&mut host), answer, "{command:?}({arg0}, {arg1})");
+        assert_eq!(take_sent(&mut host), answer, "{command:?}({arg0}, {arg1})");
         assert_eq!(host.ended(), None);
     };
     check(Command::Okay, 5, 77, &[(Command::Clse, 77, 5, vec![])]);
@@ -384,7 +385,7 @@ fn ended_services_leftover_data_arrives_unacknowledged() {
     let mut host = online_host();
     let id = host.open("exec:cat big", Instant::now()).unwrap();
     tell(&mut host, Command::Okay, 5, id, &[]);
-    said(&mut host);
+    take_sent(&mut host);
     for n in 0..4u8 {
         tell(&mut host, Command::Wrte, 5, id, &vec![n; 2 * READ_AHEAD]);
     }
@@ -392,7 +393,7 @@ fn ended_services_leftover_data_arrives_unacknowledged() {
     let (data, end) = read_all(&mut host, id);
     assert_eq!(data, [0, 1, 2, 3].map(|n| vec![n; 2 * READ_AHEAD]).concat());
     assert_eq!(end, ReadResult::End);
-    assert_eq!(said(&mut host), [(Command::Clse, id, 5, vec![])]);
+    assert_eq!(take_sent(&mut host), [(Command::Clse, id, 5, vec![])]);
 }
 
 #[test]
@@ -400,12 +401,12 @@ fn unsolicited_data_is_acknowledged_after_reading() {
     let mut host = online_host();
     let id = host.open("exec:cat big", Instant::now()).unwrap();
     tell(&mut host, Command::Okay, 5, id, &[]);
-    said(&mut host);
+    take_sent(&mut host);
     tell(&mut host, Command::Wrte, 5, id, &vec![0; READ_AHEAD + 1]);
     tell(&mut host, Command::Wrte, 5, id, b"more");
-    assert_eq!(said(&mut host), []);
+    assert_eq!(take_sent(&mut host), []);
     read_all(&mut host, id);
-    assert_eq!(said(&mut host), [(Command::Okay, id, 5, vec![])]);
+    assert_eq!(take_sent(&mut host), [(Command::Okay, id, 5, vec![])]);
 }
 
 #[test]
@@ -413,12 +414,12 @@ fn writer_ignoring_flow_control_loses_its_stream() {
     let mut host = online_host();
     let id = host.open("exec:yes", Instant::now()).unwrap();
     tell(&mut host, Command::Okay, 5, id, &[]);
-    let most = LEFT_BEHIND / READ_AHEAD;
-    for _ in 0..=most {
+    let max = LEFT_BEHIND / READ_AHEAD;
+    for _ in 0..=max {
         tell(&mut host, Command::Wrte, 5, id, &vec![0; READ_AHEAD]);
     }
     let (data, end) = read_all(&mut host, id);
-    assert_eq!(data.len(), most * READ_AHEAD, "no more than that is kept");
+    assert_eq!(data.len(), max * READ_AHEAD, "no more than that is kept");
     assert!(matches!(end, ReadResult::Broken(Error::Protocol { .. })));
 
     assert_eq!(host.ended(), None, "the other streams live on");
@@ -429,19 +430,23 @@ fn writer_of_single_bytes_is_stopped() {
     let mut host = online_host();
     let id = host.open("exec:yes", Instant::now()).unwrap();
     tell(&mut host, Command::Okay, 5, id, &[]);
-    said(&mut host);
+    take_sent(&mut host);
     let mut written = 0;
     loop {
         tell(&mut host, Command::Wrte, 5, id, b"y");
         written += 1;
-        if said(&mut host).is_empty() {
+        if take_sent(&mut host).is_empty() {
             break;
         }
         assert!(written <= READ_AHEAD, "each costs a byte");
     }
     let ReadResult::Data(piece) = host.read(id, usize::MAX) else { panic!("nothing to read") };
     assert!(piece.len() >= 16 * 1024, "they are coalesced");
-    assert_eq!(said(&mut host), [(Command::Okay, id, 5, vec![])], "and continues after reading");
+    assert_eq!(
+        take_sent(&mut host),
+        [(Command::Okay, id, 5, vec![])],
+        "and continues after reading"
+    );
 }
 
 #[test]
@@ -462,7 +467,7 @@ fn streams_are_limited_at_both_ends() {
     pair.open("b:");
     assert!(matches!(pair.host.open("c:", pair.now), Err(Error::Refused { .. })));
     tell(&mut pair.phone, Command::Open, 9, 0, b"c:\0");
-    assert_eq!(said(&mut pair.phone), [(Command::Clse, 0, 9, vec![])]);
+    assert_eq!(take_sent(&mut pair.phone), [(Command::Clse, 0, 9, vec![])]);
 }
 
 #[test]
@@ -476,11 +481,11 @@ fn opening_and_closing_in_a_loop_hits_the_limit() {
     let offers: Vec<_> = std::iter::from_fn(|| offered(&mut pair.phone)).collect();
     assert_eq!(offers.len(), 2);
     assert!(!pair.phone.accept(offers[0].0), "it is gone already");
-    said(&mut pair.phone);
+    take_sent(&mut pair.phone);
     for (id, _) in offers {
         pair.phone.release(id);
     }
-    assert_eq!(said(&mut pair.phone), [], "what they closed is not refused");
+    assert_eq!(take_sent(&mut pair.phone), [], "what they closed is not refused");
     assert_eq!(pair.phone.streams(), 0);
 }
 
@@ -517,9 +522,9 @@ fn old_peer_gets_small_payloads() {
     tell(&mut host, Command::Cnxn, packet::VERSION_WITH_SUMS, 4096, b"device::\0");
     let id = host.open("exec:cat", Instant::now()).unwrap();
     tell(&mut host, Command::Okay, 5, id, &[]);
-    said(&mut host);
+    take_sent(&mut host);
     host.write(id, &[0; 10_000]);
-    assert_eq!(said(&mut host)[0].3.len(), 4096);
+    assert_eq!(take_sent(&mut host)[0].3.len(), 4096);
     assert!(matches!(host.open(&"x".repeat(4096), Instant::now()), Err(Error::TooLarge { .. })));
 }
 
@@ -540,7 +545,7 @@ fn ended_connection_reports_its_error_to_every_stream() {
     let mut pair = Pair::new();
     let (at_host, at_phone) = pair.open("exec:date");
     pair.phone.write(at_phone, b"half");
-    pair.carry();
+    pair.exchange();
     let reason = Error::disconnected("cable pulled");
     pair.host.end(reason.clone());
     assert_eq!(
@@ -568,7 +573,7 @@ fn unanswered_open_is_reported_with_its_start() {
 fn service_name_with_nul_is_not_truncated() {
     let mut host = online_host();
     assert!(matches!(host.open("shell:a\0b", Instant::now()), Err(Error::Refused { .. })));
-    assert_eq!(said(&mut host), []);
+    assert_eq!(take_sent(&mut host), []);
 }
 
 #[test]
@@ -606,19 +611,19 @@ proptest! {
 
     #[test]
     fn random_packets_keep_everything_bounded(
-        told in prop::collection::vec(any_packet(), 0..200),
+        packets in prop::collection::vec(any_packet(), 0..200),
         phone: bool,
-        counted: bool,
+        delayed_ack: bool,
     ) {
         let now = Instant::now();
         let role = if phone { Role::Phone } else { Role::Host };
-        let features = Features::read(if counted { "delayed_ack" } else { "cmd" });
+        let features = Features::read(if delayed_ack { "delayed_ack" } else { "cmd" });
         let mut connection = Connection::new(role, Settings::phone(Banner::host(features)), now);
         tell(&mut connection, Command::Cnxn, packet::VERSION, 1 << 20, b"x::features=delayed_ack");
         for round in 0..3 {
             let _ = connection.open(&format!("s{round}:"), now);
         }
-        for (command, arg0, arg1, payload) in told {
+        for (command, arg0, arg1, payload) in packets {
             tell(&mut connection, command, arg0, arg1, &payload);
             while let Some(event) = connection.poll_event() {
                 match event {
@@ -645,10 +650,10 @@ proptest! {
     fn written_data_is_read_at_any_split(
         writes in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..3000), 0..20),
         piece in 1usize..5000,
-        counted: bool,
+        delayed_ack: bool,
     ) {
         let count = |settings: &mut Settings| {
-            if counted {
+            if delayed_ack {
                 settings.banner.features = Features::read("delayed_ack");
             }
         };
@@ -657,11 +662,11 @@ proptest! {
         let mut read = Vec::new();
         for data in &writes {
             prop_assert_eq!(pair.host.write(at_host, data), WriteResult::Queued(data.len()));
-            pair.carry();
+            pair.exchange();
             read.extend(read_all(&mut pair.phone, at_phone).0);
         }
         pair.host.release(at_host);
-        pair.carry();
+        pair.exchange();
         let (rest, end) = read_all(&mut pair.phone, at_phone);
         read.extend(rest);
         prop_assert_eq!(read, writes.concat());
@@ -674,7 +679,7 @@ fn host_refuses_every_stream_of_the_phone() {
     let mut host = online_host();
     for name in [&b"tcp:22"[..], b"tcp:22\0", b"", b"\xff"] {
         tell(&mut host, Command::Open, 5, 0, name);
-        assert_eq!(said(&mut host), [(Command::Clse, 0, 5, vec![])], "{name:?}");
+        assert_eq!(take_sent(&mut host), [(Command::Clse, 0, 5, vec![])], "{name:?}");
         assert!(host.poll_event().is_none_or(|event| event == Event::Online), "{name:?}");
     }
     assert_eq!(host.streams(), 0);

@@ -1,8 +1,9 @@
 //! Compression of file contents in a version 2 `sync:` stream.
 //!
-//! Start with [`Decompressor`] and [`Compressor`]. Compressed bytes go in as they arrive; content comes out in chunks
-//! of at most [`PIECE`] bytes. Memory use is limited by the format's window (16 MiB for brotli, 8 MiB for zstd and
-//! lz4). A few bytes can expand to gigabytes: the consumer has to stop pulling if it gets too much.
+//! Start with [`Decompressor`] and [`Compressor`]. Compressed bytes go in as they arrive; content
+//! comes out in chunks of at most [`PIECE`] bytes. Memory use is limited by the format's window (16
+//! MiB for brotli, 8 MiB for zstd and lz4). A few bytes can expand to gigabytes: the consumer has
+//! to stop pulling if it gets too much.
 //!
 //! Each file is one stream (brotli) or one frame (lz4, zstd) across all its DATA messages. Source:
 //! `compression_utils.h` and `file_sync_protocol.h` in AOSP's adb.
@@ -171,7 +172,8 @@ struct Brotli {
 impl Brotli {
     fn new() -> Self {
         let alloc = StandardAlloc::default;
-        // Strict, like AOSP's decoder: without windows of up to 1 GiB, which are not part of RFC 7932.
+        // Strict, like AOSP's decoder: without windows of up to 1 GiB, which are not part of RFC
+        // 7932.
         let state = Box::new(BrotliState::new_strict(alloc(), alloc(), alloc()));
         Self { here: BytesMut::new(), ended: false, state }
     }

@@ -1,7 +1,8 @@
-//! The phone's end of `shell,v2`: a command's input, output, errors and exit status over one stream.
+//! The phone's end of `shell,v2`: a command's input, output, errors and exit status over one
+//! stream.
 //!
-//! For `shell:` and `exec:` the stream itself is input and output. Terminals (`pty`) are not created here; a window
-//! size from the host is ignored.
+//! For `shell:` and `exec:` the stream itself is input and output. Terminals (`pty`) are not
+//! created here; a window size from the host is ignored.
 
 use std::io;
 use std::pin::Pin;
@@ -57,14 +58,15 @@ pub struct ShellControl {
 }
 
 impl ShellControl {
-    /// Sends the exit status and closes the stream, other parts included, after all output has been sent. A
-    /// disconnected host is not an error.
+    /// Sends the exit status and closes the stream, other parts included, after all output has been
+    /// sent. A disconnected host is not an error.
     pub async fn exit(self, status: u8) {
         let _ = self.stream.write_frame(&header(Id::Exit, 1), &[status]).await;
         self.stream.finish();
     }
 
-    /// Waits until the host closes the stream, as Ctrl-C in `adb shell` does. The command should end then.
+    /// Waits until the host closes the stream, as Ctrl-C in `adb shell` does. The command should
+    /// end then.
     pub async fn closed(&self) {
         self.stream.closed().await;
     }

@@ -1,9 +1,10 @@
-//! Named sockets inside a phone that has no real ones. Programs listen on them, hosts connect to them through `tcp:`,
-//! `localabstract:` and the like, and hosts listen on them through `reverse:`.
+//! Named sockets inside a phone that has no real ones. Programs listen on them, hosts connect to
+//! them through `tcp:`, `localabstract:` and the like, and hosts listen on them through `reverse:`.
 //!
-//! Start with [`Sockets`]: a phone has one for all its connections, and passes it the services that it does not serve
-//! itself. [`Sockets::listen`] and [`Sockets::connect`] are for programs on the phone. Texts and order of the replies
-//! follow `handle_forward_request` in AOSP's `adb.cpp`, as compiled for a phone.
+//! Start with [`Sockets`]: a phone has one for all its connections, and passes it the services that
+//! it does not serve itself. [`Sockets::listen`] and [`Sockets::connect`] are for programs on the
+//! phone. Texts and order of the replies follow `handle_forward_request` in AOSP's `adb.cpp`, as
+//! compiled for a phone.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -20,11 +21,11 @@ use crate::link::{LinkStream, StreamOpener};
 use crate::wire::smart;
 
 /// Limit on sockets that are listened on.
-const MAX_PLACES: usize = 256;
+const MAX_SOCKETS: usize = 256;
 /// Limit on connections that wait to be accepted at one socket.
-const BACKLOG: usize = 16;
+const MAX_BACKLOG: usize = 16;
 /// Bytes in flight inside the phone, each way.
-const ROOM: usize = 64 * 1024;
+const PIPE_BUFFER: usize = 64 * 1024;
 /// The known kinds of sockets; `socket_spec.cpp` in AOSP's adb has a few more.
 const KINDS: [&str; 5] = ["tcp", "local", "localabstract", "localreserved", "localfilesystem"];
 /// The first port to choose automatically, as on Linux.
@@ -79,14 +80,14 @@ impl SocketOwner {
 
 /// Accepts connections for a program. Dropping it frees the socket.
 pub struct Listener {
-    place: String,
+    name: String,
     connections: mpsc::Receiver<Pipe>,
 }
 
 impl Listener {
     /// The socket's name, with the chosen port.
     pub fn name(&self) -> &str {
-        &self.place
+        &self.name
     }
 
     /// Waits for the next connection. Cancel-safe.
@@ -96,23 +97,24 @@ impl Listener {
 }
 
 impl Sockets {
-    /// Lets a program of the phone listen on `place`, such as `localabstract:helper` or `tcp:0`.
+    /// Lets a program of the phone listen on `name`, such as `localabstract:helper` or `tcp:0`.
     ///
     /// # Errors
     /// The name is invalid, the socket is in use, or there are too many.
-    pub fn listen(&self, place: &str) -> Result<Listener, SocketError> {
-        let (sender, connections) = mpsc::channel(BACKLOG);
-        let place = self.bind(place, SocketOwner::Program(sender), false)?;
-        Ok(Listener { place, connections })
+    pub fn listen(&self, name: &str) -> Result<Listener, SocketError> {
+        let (sender, connections) = mpsc::channel(MAX_BACKLOG);
+        let name = self.bind(name, SocketOwner::Program(sender), false)?;
+        Ok(Listener { name, connections })
     }
 
-    /// Connects a program of the phone to `place`: to another program, or to a host with a reverse forward.
+    /// Connects a program of the phone to `name`: to another program, or to a host with a reverse
+    /// forward.
     ///
     /// # Errors
     /// Nobody listens, or too many connections are waiting.
-    pub async fn connect(&self, place: &str) -> Result<Pipe, SocketError> {
-        let place = normal(place).ok_or(SocketError::InvalidName)?;
-        let (opener, target) = match self.lock().get(&place) {
+    pub async fn connect(&self, name: &str) -> Result<Pipe, SocketError> {
+        let name = normal(name).ok_or(SocketError::InvalidName)?;
+        let (opener, target) = match self.lock().get(&name) {
             Some(SocketOwner::Host { opener, target }) => (opener.clone(), target.clone()),
             Some(SocketOwner::Program(sender)) => return connect_to_program(sender),
             None => return Err(SocketError::ConnectionRefused),
@@ -134,15 +136,15 @@ impl Sockets {
         }
         let (kind, _) = service.split_once(':')?;
         KINDS.contains(&kind).then(|| {
-            let place = normal(service).ok_or(ServiceRefused)?;
-            match self.lock().get(&place) {
+            let name = normal(service).ok_or(ServiceRefused)?;
+            match self.lock().get(&name) {
                 Some(SocketOwner::Program(sender)) => {
                     let pipe = connect_to_program(sender).map_err(|_| ServiceRefused)?;
                     Ok(handler(move |stream| splice(pipe, stream)))
                 }
                 // The same or another host: ask it meanwhile.
                 Some(SocketOwner::Host { .. }) => Ok(handler(async move |stream| {
-                    if let Ok(pipe) = sockets.connect(&place).await {
+                    if let Ok(pipe) = sockets.connect(&name).await {
                         splice(pipe, stream).await;
                     }
                 })),
@@ -156,50 +158,52 @@ impl Sockets {
         let done = match request {
             Ok(Request::List) => return text(&self.list()),
             Ok(Request::KillAll) => {
-                self.lock().retain(|_, ear| matches!(ear, SocketOwner::Program(_)));
+                self.lock().retain(|_, owner| matches!(owner, SocketOwner::Program(_)));
                 Ok(None)
             }
             Ok(Request::Kill { listen }) => self.kill(&listen).map(|()| None),
             Ok(Request::Forward { listen, target, rebind }) => {
-                let ear = SocketOwner::Host { opener: stream.opener(), target };
-                self.bind(&listen, ear, rebind).map(|place| port(&place)).map_err(|why| match why {
+                let owner = SocketOwner::Host { opener: stream.opener(), target };
+                self.bind(&listen, owner, rebind).map(|name| port(&name)).map_err(|why| match why {
                     SocketError::AddrInUse if !rebind => "cannot rebind existing socket".to_owned(),
                     why => format!("cannot bind listener: {why}"),
                 })
             }
-            Err(said) => Err(said),
+            Err(reason) => Err(reason),
         };
         match done {
             Ok(None) => b"OKAY".to_vec(),
             Ok(Some(port)) => [&b"OKAY"[..], &text(&port.to_string())].concat(),
-            Err(said) => [&b"FAIL"[..], &text(&said)].concat(),
+            Err(reason) => [&b"FAIL"[..], &text(&reason)].concat(),
         }
     }
 
     /// Binds a socket and returns its name.
-    fn bind(&self, place: &str, ear: SocketOwner, rebind: bool) -> Result<String, SocketError> {
-        let mut place = normal(place).ok_or(SocketError::InvalidName)?;
-        let mut places = self.lock();
-        places.retain(|_, ear| !ear.is_gone());
-        if place == "tcp:0" {
+    fn bind(&self, name: &str, owner: SocketOwner, rebind: bool) -> Result<String, SocketError> {
+        let mut name = normal(name).ok_or(SocketError::InvalidName)?;
+        let mut sockets = self.lock();
+        sockets.retain(|_, owner| !owner.is_gone());
+        if name == "tcp:0" {
             let mut free = (FIRST_FREE..=u16::MAX).map(|port| format!("tcp:{port}"));
-            place = free.find(|place| !places.contains_key(place)).ok_or(SocketError::TooMany)?;
+            name = free.find(|name| !sockets.contains_key(name)).ok_or(SocketError::TooMany)?;
         }
-        match places.get(&place) {
+        match sockets.get(&name) {
             Some(SocketOwner::Host { .. }) if rebind => {}
             Some(_) => return Err(SocketError::AddrInUse),
-            None if places.len() >= MAX_PLACES => return Err(SocketError::TooMany),
+            None if sockets.len() >= MAX_SOCKETS => return Err(SocketError::TooMany),
             None => {}
         }
-        places.insert(place.clone(), ear);
-        Ok(place)
+        sockets.insert(name.clone(), owner);
+        Ok(name)
     }
 
     fn kill(&self, listen: &str) -> Result<(), String> {
-        let place = normal(listen).unwrap_or_default();
-        let mut places = self.lock();
-        match places.get(&place) {
-            Some(ear @ SocketOwner::Host { .. }) if !ear.is_gone() => drop(places.remove(&place)),
+        let name = normal(listen).unwrap_or_default();
+        let mut sockets = self.lock();
+        match sockets.get(&name) {
+            Some(owner @ SocketOwner::Host { .. }) if !owner.is_gone() => {
+                drop(sockets.remove(&name))
+            }
             _ => return Err(format!("listener '{listen}' not found")),
         }
         Ok(())
@@ -207,9 +211,9 @@ impl Sockets {
 
     /// The sockets that hosts listen on. adbd numbers its hosts; here all are one.
     fn list(&self) -> String {
-        let line = |(place, ear): (&String, &SocketOwner)| match ear {
-            SocketOwner::Host { target, .. } if !ear.is_gone() => {
-                Some(format!("(reverse) {place} {target}\n"))
+        let line = |(name, owner): (&String, &SocketOwner)| match owner {
+            SocketOwner::Host { target, .. } if !owner.is_gone() => {
+                Some(format!("(reverse) {name} {target}\n"))
             }
             _ => None,
         };
@@ -224,7 +228,7 @@ impl Sockets {
 
 /// Connects to a program.
 fn connect_to_program(sender: &mpsc::Sender<Pipe>) -> Result<Pipe, SocketError> {
-    let (near, far) = tokio::io::duplex(ROOM);
+    let (near, far) = tokio::io::duplex(PIPE_BUFFER);
     match sender.try_send(Box::new(far)) {
         Ok(()) => Ok(Box::new(near)),
         Err(mpsc::error::TrySendError::Full(_)) => Err(SocketError::TooMany),
@@ -232,26 +236,26 @@ fn connect_to_program(sender: &mpsc::Sender<Pipe>) -> Result<Pipe, SocketError> 
     }
 }
 
-/// The canonical name of a socket; `None` if invalid. A port may come with the phone's own address; `local:` means
-/// `localreserved:` on a phone (`socket_spec.cpp` in AOSP's adb).
-fn normal(place: &str) -> Option<String> {
-    let (kind, name) = place.split_once(':')?;
+/// The canonical name of a socket; `None` if invalid. A port may come with the phone's own address;
+/// `local:` means `localreserved:` on a phone (`socket_spec.cpp` in AOSP's adb).
+fn normal(name: &str) -> Option<String> {
+    let (kind, rest) = name.split_once(':')?;
     match kind {
         "tcp" => {
-            let port = name.rsplit_once(':').map_or(Some(name), |(host, port)| {
+            let port = rest.rsplit_once(':').map_or(Some(rest), |(host, port)| {
                 ["localhost", "127.0.0.1", "[::1]"].contains(&host).then_some(port)
             })?;
             port.parse::<u16>().ok().map(|port| format!("tcp:{port}"))
         }
-        "local" if !name.is_empty() => Some(format!("localreserved:{name}")),
-        _ if KINDS.contains(&kind) && !name.is_empty() => Some(place.to_owned()),
+        "local" if !rest.is_empty() => Some(format!("localreserved:{rest}")),
+        _ if KINDS.contains(&kind) && !rest.is_empty() => Some(name.to_owned()),
         _ => None,
     }
 }
 
 /// The port in a socket name, if any.
-fn port(place: &str) -> Option<u16> {
-    place.strip_prefix("tcp:")?.parse().ok()
+fn port(name: &str) -> Option<u16> {
+    name.strip_prefix("tcp:")?.parse().ok()
 }
 
 /// Text with its length; empty if too long.

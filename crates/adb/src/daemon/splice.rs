@@ -6,14 +6,16 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, copy, sink, split};
 use tokio::time::timeout;
 
-/// How long to keep discarding what `near` sends after the far side has ended. A socket closed with unread bytes takes
-/// away what its peer has not read yet. adb does the same (`deferred_close` in AOSP's `sockets.cpp`).
+/// How long to keep discarding what `near` sends after the far side has ended. A socket closed with
+/// unread bytes takes away what its peer has not read yet. adb does the same (`deferred_close` in
+/// AOSP's `sockets.cpp`).
 const DRAIN: Duration = Duration::from_secs(1);
 
 /// Copies bytes between a pipe on this computer and one that crosses the wire, until either ends.
 ///
-/// ADB has no half-closed streams. So the end of `near` ends both directions once its bytes have been delivered, as
-/// with adb's own forwards. What the far side sent before its end reaches `near` even while `near` still sends.
+/// ADB has no half-closed streams. So the end of `near` ends both directions once its bytes have
+/// been delivered, as with adb's own forwards. What the far side sent before its end reaches `near`
+/// even while `near` still sends.
 pub(crate) async fn splice<N, F>(near: N, far: F)
 where
     N: AsyncRead + AsyncWrite + Unpin,

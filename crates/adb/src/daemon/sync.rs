@@ -1,8 +1,9 @@
 //! The phone's end of `sync:`, versions 1 and 2, over any file store.
 //!
-//! Files pass through in chunks of at most 64 KiB, compressed or not. Neither side holds a whole file, and a slow host
-//! or store slows down the other. As in AOSP's `file_sync_service.cpp`, a failed upload is reported at once and read to
-//! its end, and then the stream ends; so it does after a failed download.
+//! Files pass through in chunks of at most 64 KiB, compressed or not. Neither side holds a whole
+//! file, and a slow host or store slows down the other. As in AOSP's `file_sync_service.cpp`, a
+//! failed upload is reported at once and read to its end, and then the stream ends; so it does
+//! after a failed download.
 
 mod request;
 
@@ -33,8 +34,8 @@ pub trait SyncStore: Send + Sync {
     /// Stats a path; follows a link only if `follow` is set.
     async fn stat_v2(&self, path: &str, follow: bool) -> Result<StatV2, Errno>;
 
-    /// Lists a folder without following links, including `.` and `..` if the store has them; empty if it is not a
-    /// folder.
+    /// Lists a folder without following links, including `.` and `..` if the store has them; empty
+    /// if it is not a folder.
     async fn list(&self, path: &str) -> Vec<(String, Result<StatV2, Errno>)>;
 
     /// Opens a file for reading.
@@ -43,8 +44,8 @@ pub trait SyncStore: Send + Sync {
     /// Starts writing a file with these permissions, creating missing folders.
     async fn write(&self, path: &str, mode: u32) -> Result<Box<dyn IncomingFile>, String>;
 
-    /// Creates a symbolic link, replacing a file or link, and missing folders. `mtime` is its modification time in
-    /// seconds since 1970.
+    /// Creates a symbolic link, replacing a file or link, and missing folders. `mtime` is its
+    /// modification time in seconds since 1970.
     async fn link(&self, path: &str, target: &str, mtime: u32) -> Result<(), String>;
 }
 
@@ -58,8 +59,8 @@ pub trait IncomingFile: Send {
     async fn done(self: Box<Self>, mtime: u32) -> Result<(), String>;
 }
 
-/// Serves one `sync:` stream until the host quits or disconnects, or a transfer fails. Supports the parts of version 2
-/// that `features` announces.
+/// Serves one `sync:` stream until the host quits or disconnects, or a transfer fails. Supports the
+/// parts of version 2 that `features` announces.
 ///
 /// # Errors
 /// The host violated the protocol and got an error, or disconnected in the middle of a message.

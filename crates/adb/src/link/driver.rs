@@ -15,11 +15,11 @@ use super::shared::{Shared, now};
 use crate::Error;
 
 /// Buffer space for each read.
-const READ: usize = 64 * 1024;
+const READ_BUFFER: usize = 64 * 1024;
 /// How long a closed connection waits for its peer to close, too.
 const PARTING: Duration = Duration::from_secs(1);
-/// How long it then waits for an old peer. An adbd that serves one host forgets it some 50 ms after closing, measured on
-/// a loaded Android 4.4.4, and ignores a host that comes before.
+/// How long it then waits for an old peer. An adbd that serves one host forgets it some 50 ms after
+/// closing, measured on a loaded Android 4.4.4, and ignores a host that comes before.
 const FORGETTING: Duration = Duration::from_millis(100);
 
 /// Transfers bytes until the connection ends, and returns the reason.
@@ -27,7 +27,7 @@ pub(super) async fn drive<IO>(mut io: IO, ending: EndOnDrop) -> Error
 where
     IO: AsyncRead + AsyncWrite + Unpin + Send,
 {
-    let mut carrier =
+    let mut pump =
         IoPump { incoming: BytesMut::new(), outgoing: BytesMut::new(), unflushed: false };
     let shared = &*ending.0;
     loop {
@@ -39,7 +39,7 @@ where
             }
         });
         let ended = poll_fn(|cx| {
-            if let Poll::Ready(error) = carrier.poll_drive(&mut io, shared, cx) {
+            if let Poll::Ready(error) = pump.poll_drive(&mut io, shared, cx) {
                 return Poll::Ready(Some(error));
             }
             // The handshake and the last user's drop move the deadline: check the new one.
@@ -89,9 +89,8 @@ impl Drop for EndOnDrop {
     fn drop(&mut self) {
         let mut inner = self.0.lock();
         inner.connection.end(Error::disconnected("the connection was dropped"));
-        inner.driver_gone = true;
         inner.notify();
-        inner.attending.wake();
+        inner.driver_ended();
     }
 }
 
@@ -126,7 +125,7 @@ impl IoPump {
                 }
                 inner.driver = Some(cx.waker().clone());
             }
-            self.incoming.reserve(READ);
+            self.incoming.reserve(READ_BUFFER);
             let read = ready!(pin!(io.read_buf(&mut self.incoming)).poll(cx));
             match read {
                 Ok(0) => return Poll::Ready(Error::disconnected("the peer closed the connection")),

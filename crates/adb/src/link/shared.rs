@@ -1,44 +1,65 @@
-//! The state that the loop of a [`Link`](super::Link) shares with its handles: the state machine, and who waits for
-//! what.
+//! The state that the loop of a [`Link`](super::Link) shares with its handles: the state machine,
+//! and who waits for what.
 
 use std::collections::{HashMap, VecDeque};
 use std::io;
-use std::sync::{Mutex, MutexGuard};
+use std::pin::pin;
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
 use crate::Error;
 use crate::connection::{Connection, Event, WriteResult};
 use thumbwire_base::lock;
+use tokio::sync::Notify;
 
 /// How long the loop keeps sending queued data after the last handle is dropped.
 const LINGER: Duration = Duration::from_secs(10);
-/// Number of wakers kept for one thing before stale ones are first cleared.
-const WAITERS: usize = 16;
+/// Limit on the tasks that wait to read or write one stream.
+const MAX_WAKERS: usize = 64;
 
-pub(super) struct Shared(Mutex<Inner>);
+pub(super) struct Shared {
+    inner: Mutex<Inner>,
+    changed: Arc<Notify>,
+}
 
 impl Shared {
     /// Starts with one handle, the link itself.
     pub(super) fn new(connection: Connection) -> Self {
-        Self(Mutex::new(Inner {
+        let changed = Arc::new(Notify::new());
+        let inner = Inner {
             connection,
             handles: 1,
             linger: None,
             driver: None,
             offers: VecDeque::new(),
-            key_shown: None,
-            waiting: HashMap::new(),
-            attending: WakerList::default(),
+            key_received: None,
+            stream_wakers: HashMap::new(),
+            changed: changed.clone(),
             heard: false,
             closing: false,
             driver_gone: false,
-        }))
+        };
+        Self { inner: Mutex::new(inner), changed }
     }
 
     /// A panic elsewhere cannot leave the state machine in a worse state than a second panic would.
     pub(super) fn lock(&self) -> MutexGuard<'_, Inner> {
-        lock(&self.0)
+        lock(&self.inner)
+    }
+
+    /// Waits until `ready` returns something. It is asked now, and after each change of the
+    /// connection that does not concern a single stream.
+    pub(super) async fn until<T>(&self, mut ready: impl FnMut(&mut Inner) -> Option<T>) -> T {
+        loop {
+            let mut changed = pin!(self.changed.notified());
+            // Registered before asking, so that no change is missed in between.
+            changed.as_mut().enable();
+            if let Some(result) = ready(&mut self.lock()) {
+                return result;
+            }
+            changed.await;
+        }
     }
 }
 
@@ -50,10 +71,10 @@ pub(super) struct Inner {
     linger: Option<Instant>,
     pub(super) driver: Option<Waker>,
     pub(super) offers: VecDeque<(u32, String)>,
-    pub(super) key_shown: Option<(u32, String)>,
-    waiting: HashMap<u32, StreamWakers>,
-    /// Tasks that wait for the handshake, a key, an incoming stream or the end of the loop.
-    pub(super) attending: WakerList,
+    pub(super) key_received: Option<(u32, String)>,
+    stream_wakers: HashMap<u32, StreamWakers>,
+    /// Wakes those who wait for the handshake, a key, an incoming stream or the end of the loop.
+    changed: Arc<Notify>,
     /// Whether those who wait for the peer's first bytes were woken.
     heard: bool,
     /// The loop is to wait, at its end, until the peer has closed its side.
@@ -68,69 +89,58 @@ struct StreamWakers {
     to_write: WakerList,
 }
 
-/// Tasks that wait for one thing. A cancelled wait leaves its waker behind. When there are too many, all are woken, and
-/// those still waiting register again. The limit doubles each time, so that many real waiters do not keep evicting each
-/// other.
-pub(super) struct WakerList {
-    wakers: Vec<Waker>,
-    room: usize,
-}
-
-impl Default for WakerList {
-    fn default() -> Self {
-        Self { wakers: Vec::new(), room: WAITERS }
-    }
-}
+/// Tasks that wait to read or write. A cancelled wait leaves its waker behind; when there are too
+/// many, all are woken, and those still waiting register again.
+#[derive(Default)]
+struct WakerList(Vec<Waker>);
 
 impl WakerList {
-    pub(super) fn add(&mut self, cx: &Context<'_>) {
-        if self.wakers.iter().any(|waker| waker.will_wake(cx.waker())) {
+    fn add(&mut self, cx: &Context<'_>) {
+        if self.0.iter().any(|waker| waker.will_wake(cx.waker())) {
             return;
         }
-        if self.wakers.len() >= self.room {
-            self.wakers.drain(..).for_each(Waker::wake);
-            self.room *= 2;
+        if self.0.len() >= MAX_WAKERS {
+            self.wake();
         }
-        self.wakers.push(cx.waker().clone());
+        self.0.push(cx.waker().clone());
     }
 
-    pub(super) fn wake(&mut self) {
-        self.wakers.drain(..).for_each(Waker::wake);
-        self.room = WAITERS;
+    fn wake(&mut self) {
+        self.0.drain(..).for_each(Waker::wake);
     }
 }
 
 impl Inner {
-    /// Wakes everybody concerned by what just happened, and the loop if there is something to send. Call it after every
-    /// change to the connection.
+    /// Wakes everybody concerned by what just happened, and the loop if there is something to send.
+    /// Call it after every change to the connection.
     pub(super) fn notify(&mut self) {
         if !self.heard && self.connection.heard() {
             self.heard = true;
-            self.attending.wake();
+            self.changed.notify_waiters();
         }
         while let Some(event) = self.connection.poll_event() {
             match event {
-                Event::Online => self.attending.wake(),
+                Event::Online => self.changed.notify_waiters(),
                 Event::PublicKeyReceived { number, key } => {
-                    self.key_shown = Some((number, key));
-                    self.attending.wake();
+                    self.key_received = Some((number, key));
+                    self.changed.notify_waiters();
                 }
                 Event::StreamOpened { id, service } => {
                     self.offers.push_back((id, service));
-                    self.attending.wake();
+                    self.changed.notify_waiters();
                 }
                 Event::Readable(id) => {
-                    if let Some(waiting) = self.waiting.get_mut(&id) {
-                        waiting.to_read.wake();
+                    if let Some(wakers) = self.stream_wakers.get_mut(&id) {
+                        wakers.to_read.wake();
                     }
                 }
                 Event::Writable(id) => {
-                    if let Some(waiting) = self.waiting.get_mut(&id) {
-                        waiting.to_write.wake();
+                    if let Some(wakers) = self.stream_wakers.get_mut(&id) {
+                        wakers.to_write.wake();
                     }
                 }
                 Event::Ended => {
-                    self.attending.wake();
+                    self.changed.notify_waiters();
                     self.wake_driver();
                 }
             }
@@ -140,16 +150,22 @@ impl Inner {
         }
     }
 
-    /// The stream's last handle was dropped.
+    /// Forgets a stream: its last handle was dropped.
     pub(super) fn forget(&mut self, id: u32) {
         self.connection.release(id);
-        self.waiting.remove(&id);
+        self.stream_wakers.remove(&id);
     }
 
     fn wake_driver(&mut self) {
         if let Some(driver) = self.driver.take() {
             driver.wake();
         }
+    }
+
+    /// The loop has ended.
+    pub(super) fn driver_ended(&mut self) {
+        self.driver_gone = true;
+        self.changed.notify_waiters();
     }
 
     pub(super) fn drop_handle(&mut self) {
@@ -175,12 +191,12 @@ impl Inner {
     }
 
     pub(super) fn wait_to_read<T>(&mut self, id: u32, cx: &Context<'_>) -> Poll<T> {
-        self.waiting.entry(id).or_default().to_read.add(cx);
+        self.stream_wakers.entry(id).or_default().to_read.add(cx);
         Poll::Pending
     }
 
     fn wait_to_write<T>(&mut self, id: u32, cx: &Context<'_>) -> Poll<T> {
-        self.waiting.entry(id).or_default().to_write.add(cx);
+        self.stream_wakers.entry(id).or_default().to_write.add(cx);
         Poll::Pending
     }
 

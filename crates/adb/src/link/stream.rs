@@ -14,9 +14,10 @@ use crate::connection::ReadResult;
 
 /// One stream of a [`Link`](super::Link).
 ///
-/// Dropping it sends queued data and then CLSE; if it is the connection's last user, for at most 10 s. ADB has no
-/// half-closed streams: after a shutdown, or once the other end has closed, received data can still be read and nothing
-/// can be written. Reads and writes also work through a shared reference, so several tasks can share one stream.
+/// Dropping it sends queued data and then CLSE; if it is the connection's last user, for at most 10
+/// s. ADB has no half-closed streams: after a shutdown, or once the other end has closed, received
+/// data can still be read and nothing can be written. Reads and writes also work through a shared
+/// reference, so several tasks can share one stream.
 pub struct LinkStream {
     pub(super) shared: Arc<Shared>,
     pub(super) id: u32,
@@ -60,8 +61,8 @@ impl LinkStream {
         .await;
     }
 
-    /// Writes `head` and `body` as one unit, so that several tasks can write frames to one stream. At most a few
-    /// hundred KiB are queued; keep a frame below about 64 KiB.
+    /// Writes `head` and `body` as one unit, so that several tasks can write frames to one stream.
+    /// At most a few hundred KiB are queued; keep a frame below about 64 KiB.
     ///
     /// # Errors
     /// `BrokenPipe` if the stream was closed, otherwise what broke it.

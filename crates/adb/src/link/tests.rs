@@ -1,5 +1,6 @@
 //! Two links over a pipe: what the loop and its handles add to the state machine.
 
+use std::future::poll_fn;
 use std::io;
 use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,10 +13,10 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 /// A host and a phone over a pipe that holds `room` bytes.
 async fn pair(room: usize) -> (Link, Link) {
     let (near, far) = tokio::io::duplex(room);
-    let (host, carry) = Link::start(near, Role::Host, Settings::host(Banner::default()));
-    tokio::spawn(carry);
-    let (phone, carry) = Link::start(far, Role::Phone, Settings::phone(Banner::default()));
-    tokio::spawn(carry);
+    let (host, driver) = Link::start(near, Role::Host, Settings::host(Banner::default()));
+    tokio::spawn(driver);
+    let (phone, driver) = Link::start(far, Role::Phone, Settings::phone(Banner::default()));
+    tokio::spawn(driver);
     host.online().await.unwrap();
     (host, phone)
 }
@@ -75,8 +76,8 @@ async fn peer_that_stops_reading_does_not_block_the_loop() {
     let mut output = BytesMut::new();
     packet::emit(&mut output, Command::Cnxn, packet::VERSION, 1 << 20, b"device::", true);
     packet::emit(&mut output, Command::Okay, 5, 1, &[], true);
-    let (host, carry) = Link::start(near, Role::Host, Settings::host(Banner::default()));
-    let carrying = tokio::spawn(carry);
+    let (host, driver) = Link::start(near, Role::Host, Settings::host(Banner::default()));
+    let driving = tokio::spawn(driver);
     far.write_all(&output[..output.len() - packet::HEADER]).await.unwrap();
     let (at_host, accepted) = tokio::join!(host.open("a:"), async {
         host.online().await.unwrap();
@@ -86,7 +87,7 @@ async fn peer_that_stops_reading_does_not_block_the_loop() {
     let mut at_host = at_host.unwrap();
     at_host.write_all(&[9; 400_000]).await.unwrap();
     drop((at_host, host));
-    let ended = tokio::time::timeout(Duration::from_secs(60), carrying).await;
+    let ended = tokio::time::timeout(Duration::from_secs(60), driving).await;
     assert!(matches!(
         ended.expect("the loop is still running").unwrap(),
         Error::Disconnected { .. }
@@ -146,12 +147,12 @@ async fn dropped_incoming_stream_is_refused() {
 #[tokio::test]
 async fn disconnect_breaks_every_stream() {
     let (near, far) = tokio::io::duplex(4096);
-    let (host, carry) = Link::start(near, Role::Host, Settings::host(Banner::default()));
-    tokio::spawn(carry);
-    let (phone, carry) = Link::start(far, Role::Phone, Settings::phone(Banner::default()));
-    let carrying = tokio::spawn(carry);
+    let (host, driver) = Link::start(near, Role::Host, Settings::host(Banner::default()));
+    tokio::spawn(driver);
+    let (phone, driver) = Link::start(far, Role::Phone, Settings::phone(Banner::default()));
+    let driving = tokio::spawn(driver);
     let (mut at_host, _at_phone) = open(&host, &phone).await;
-    carrying.abort();
+    driving.abort();
     let error = at_host.read(&mut [0; 8]).await.unwrap_err();
     assert!(matches!(Error::from_io(error), Error::Disconnected { .. }));
     assert!(matches!(host.open("b:").await, Err(Error::Disconnected { .. })));
@@ -161,8 +162,8 @@ async fn disconnect_breaks_every_stream() {
 #[tokio::test(start_paused = true)]
 async fn handshake_times_out() {
     let (near, _far) = tokio::io::duplex(4096);
-    let (host, carry) = Link::start(near, Role::Host, Settings::host(Banner::default()));
-    let (online, ended) = tokio::join!(host.online(), carry);
+    let (host, driver) = Link::start(near, Role::Host, Settings::host(Banner::default()));
+    let (online, ended) = tokio::join!(host.online(), driver);
     assert!(matches!(&ended, Error::TimedOut { after, .. } if after.as_secs() == 10));
     assert_eq!(online, Err(ended));
 }
@@ -170,10 +171,10 @@ async fn handshake_times_out() {
 #[tokio::test]
 async fn loop_ends_without_users() {
     let (near, far) = tokio::io::duplex(4096);
-    let (host, carry) = Link::start(near, Role::Host, Settings::host(Banner::default()));
-    let carrying = tokio::spawn(carry);
-    let (phone, carry) = Link::start(far, Role::Phone, Settings::phone(Banner::default()));
-    tokio::spawn(carry);
+    let (host, driver) = Link::start(near, Role::Host, Settings::host(Banner::default()));
+    let driving = tokio::spawn(driver);
+    let (phone, driver) = Link::start(far, Role::Phone, Settings::phone(Banner::default()));
+    tokio::spawn(driver);
     let (at_host, at_phone) = open(&host, &phone).await;
     drop(host);
     let echo = async {
@@ -182,18 +183,18 @@ async fn loop_ends_without_users() {
     };
     assert_eq!(echo.await, 1, "a stream keeps its link alive");
     drop(at_host);
-    assert!(matches!(carrying.await.unwrap(), Error::Disconnected { .. }));
+    assert!(matches!(driving.await.unwrap(), Error::Disconnected { .. }));
 }
 
 #[tokio::test(start_paused = true)]
 async fn closing_gives_an_old_peer_time_to_forget_its_host() {
     for (version, expected) in [(packet::VERSION, 0), (packet::VERSION_WITH_SUMS, 100)] {
         let (near, far) = tokio::io::duplex(4096);
-        let (host, carry) = Link::start(near, Role::Host, Settings::host(Banner::default()));
-        tokio::spawn(carry);
+        let (host, driver) = Link::start(near, Role::Host, Settings::host(Banner::default()));
+        tokio::spawn(driver);
         let settings = Settings { version, ..Settings::phone(Banner::default()) };
-        let (phone, carry) = Link::start(far, Role::Phone, settings);
-        let serving = tokio::spawn(carry);
+        let (phone, driver) = Link::start(far, Role::Phone, settings);
+        let serving = tokio::spawn(driver);
         let (mut at_host, _at_phone) = open(&host, &phone).await;
         let began = tokio::time::Instant::now();
         host.close().await;
@@ -207,8 +208,8 @@ async fn closing_gives_an_old_peer_time_to_forget_its_host() {
 #[tokio::test(start_paused = true)]
 async fn dropping_an_unpolled_loop_ends_its_connection() {
     let (near, _far) = tokio::io::duplex(64);
-    let (host, carry) = Link::start(near, Role::Host, Settings::host(Banner::default()));
-    drop(carry);
+    let (host, driver) = Link::start(near, Role::Host, Settings::host(Banner::default()));
+    drop(driver);
     let online = tokio::time::timeout(Duration::from_secs(10), host.online()).await;
     assert!(online.expect("it waits forever").is_err());
 }
@@ -218,11 +219,11 @@ async fn frames_of_two_writers_never_mix() {
     let (host, phone) = pair(1000).await;
     let (mut at_host, at_phone) = open(&host, &phone).await;
     let at_phone = Arc::new(at_phone);
-    let write = |letter: u8| {
+    let write = |byte: u8| {
         let stream = at_phone.clone();
         tokio::spawn(async move {
             for _ in 0..200 {
-                stream.write_frame(&[letter], &[letter; 4999]).await.unwrap();
+                stream.write_frame(&[byte], &[byte; 4999]).await.unwrap();
             }
         })
     };
@@ -240,7 +241,7 @@ async fn frames_of_two_writers_never_mix() {
 #[tokio::test]
 async fn waiting_tasks_do_not_wake_each_other() {
     let (near, _far) = tokio::io::duplex(4096);
-    let (host, carry) = Link::start(near, Role::Host, Settings::host(Banner::default()));
+    let (host, driver) = Link::start(near, Role::Host, Settings::host(Banner::default()));
     let host = Arc::new(host);
     let looked = Arc::new(AtomicUsize::new(0));
     let waiting: Vec<_> = (0..100)
@@ -260,7 +261,7 @@ async fn waiting_tasks_do_not_wake_each_other() {
         tokio::task::yield_now().await;
     }
     assert!(looked.load(Ordering::SeqCst) < 1000, "they polled {looked:?} times");
-    drop(carry);
+    drop(driver);
     for task in waiting {
         assert!(task.await.unwrap().is_err(), "each is notified");
     }

@@ -1,7 +1,7 @@
 //! Runs shell commands on a phone.
 //!
-//! A command is a line for the phone's shell; the caller does the quoting. [`run`] waits for the command to end,
-//! [`RunningCommand`] streams its output.
+//! A command is a line for the phone's shell; the caller does the quoting. [`run`] waits for the
+//! command to end, [`RunningCommand`] streams its output.
 
 use bytes::{Bytes, BytesMut};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
@@ -17,7 +17,8 @@ pub const MAX_OUTPUT: usize = 64 * 1024 * 1024;
 /// The output of a command.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CommandOutput {
-    /// Standard output. Without shell v2 it includes standard error, and old phones end lines with `\r\n`.
+    /// Standard output. Without shell v2 it includes standard error, and old phones end lines with
+    /// `\r\n`.
     pub stdout: Vec<u8>,
     /// Standard error.
     pub stderr: Vec<u8>,
@@ -36,8 +37,8 @@ pub async fn run(transport: &dyn Transport, command: &str) -> Result<CommandOutp
 /// Runs `command` without input and waits for it to end. Collects at most `limit` bytes in all.
 ///
 /// # Errors
-/// The phone cannot be reached or refuses; [`Error::TooLarge`] if there is more output; [`Error::Disconnected`] if shell v2
-/// ends without a status.
+/// The phone cannot be reached or refuses; [`Error::TooLarge`] if there is more output;
+/// [`Error::Disconnected`] if shell v2 ends without a status.
 pub async fn run_with_limits(
     transport: &dyn Transport,
     command: &str,
@@ -62,9 +63,9 @@ pub async fn run_with_limits(
 
 /// A running command, without input.
 ///
-/// Dropping it hangs up: adbd sends `SIGHUP` to the process that it started, which is the shell unless the command is
-/// an `exec` (`Subprocess::PassDataStreams` in AOSP's `shell_service.cpp`). A phone without shell v2 closes the
-/// command's terminal instead.
+/// Dropping it hangs up: adbd sends `SIGHUP` to the process that it started, which is the shell
+/// unless the command is an `exec` (`Subprocess::PassDataStreams` in AOSP's `shell_service.cpp`). A
+/// phone without shell v2 closes the command's terminal instead.
 pub struct RunningCommand {
     framed: Framed<Stream>,
     /// `None` without shell v2: output is not framed then.
@@ -94,7 +95,8 @@ impl RunningCommand {
         let service = if framed { "shell,v2,raw" } else { "shell" };
         let mut stream = transport.open(&format!("{service}:{command}")).await?;
         if framed {
-            // A command that reads needs an end of input. Failing to send it to a finished command is fine.
+            // A command that reads needs an end of input. Failing to send it to a finished command
+            // is fine.
             let _ = stream.write_all(&header(Id::CloseStdin, 0)).await;
         }
         Ok(Self { framed: Framed::new(stream), decoder, ended: None })
@@ -136,8 +138,8 @@ impl RunningCommand {
     }
 }
 
-/// Starts `command` and returns its raw output as a stream: no frames, no status, line ends untouched. Phones before
-/// Android 5 refuse `exec:`.
+/// Starts `command` and returns its raw output as a stream: no frames, no status, line ends
+/// untouched. Phones before Android 5 refuse `exec:`.
 ///
 /// # Errors
 /// The phone cannot be reached or refuses.
@@ -151,8 +153,8 @@ pub async fn exec(transport: &dyn Transport, command: &str) -> Result<Stream, Er
 /// The stream breaks, or [`Error::TooLarge`].
 pub async fn read_to_end(stream: impl AsyncRead + Unpin, limit: usize) -> Result<Vec<u8>, Error> {
     let mut all = Vec::new();
-    let most = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
-    stream.take(most).read_to_end(&mut all).await.map_err(Error::from_io)?;
+    let max = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
+    stream.take(max).read_to_end(&mut all).await.map_err(Error::from_io)?;
     if all.len() > limit {
         return Err(Error::TooLarge { what: "the phone's output".into(), limit });
     }

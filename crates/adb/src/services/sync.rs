@@ -1,5 +1,5 @@
-//! Transfers files to and from a phone by sync version 1, uncompressed, and stats files by version 2 if
-//! the phone has it.
+//! Transfers files to and from a phone by sync version 1, uncompressed, and stats files by version
+//! 2 if the phone has it.
 //!
 //! Each function opens its own stream. A [`FileSync`] keeps one open for many files.
 
@@ -17,7 +17,7 @@ use crate::wire::sync::{Entry, MAX_DATA, MAX_PATH, Reply, Request, Stat, emit_da
 use crate::{Error, Stream, Transport};
 
 /// How long a phone may take to report why it aborted an upload.
-const REASON: Duration = Duration::from_secs(2);
+const REASON_TIMEOUT: Duration = Duration::from_secs(2);
 /// Limit on the memory of one listing, in bytes: about 200 000 ordinary names.
 const MAX_LISTING: usize = 16 * 1024 * 1024;
 
@@ -68,9 +68,9 @@ pub async fn list(transport: &dyn Transport, path: &str) -> Result<Vec<Entry>, E
     FileSync::open(transport).await?.list(path).await
 }
 
-/// A `sync:` stream. It stays usable after [`Error::Phone`] about a stat or listing. After any other error, or after a
-/// cancelled call, further calls fail: the stream is out of step, or the phone has closed it, as adbd does when a
-/// transfer fails.
+/// A `sync:` stream. It stays usable after [`Error::Phone`] about a stat or listing. After any
+/// other error, or after a cancelled call, further calls fail: the stream is out of step, or the
+/// phone has closed it, as adbd does when a transfer fails.
 pub struct FileSync {
     framed: Framed<Stream>,
     out: BytesMut,
@@ -88,7 +88,8 @@ impl FileSync {
         Ok(Self { framed: Framed::new(stream), out: BytesMut::new(), in_request: false })
     }
 
-    /// Stats a path. Version 1 returns all zeros both for a missing path and for an inaccessible one.
+    /// Stats a path. Version 1 returns all zeros both for a missing path and for an inaccessible
+    /// one.
     ///
     /// # Errors
     /// The stream breaks.
@@ -96,7 +97,7 @@ impl FileSync {
         self.ask(&Request::Stat(path.to_owned())).await?;
         match self.reply(false).await? {
             Reply::Stat(stat) => Ok(stat),
-            Reply::Fail(said) => Err(failed("stat", path, said)),
+            Reply::Fail(reason) => Err(failed("stat", path, reason)),
             other => Err(self.unexpected(&other)),
         }
     }
@@ -121,7 +122,7 @@ impl FileSync {
                     entries.push(entry);
                 }
                 Reply::Done => return Ok(entries),
-                Reply::Fail(said) => return Err(failed("list", path, said)),
+                Reply::Fail(reason) => return Err(failed("list", path, reason)),
                 other => return Err(self.unexpected(&other)),
             }
         }
@@ -130,7 +131,8 @@ impl FileSync {
     /// Reads a file into `into` and returns its length.
     ///
     /// # Errors
-    /// [`Error::Phone`] with the phone's reason, [`Error::Local`] if `into` fails, or the stream breaks.
+    /// [`Error::Phone`] with the phone's reason, [`Error::Local`] if `into` fails, or the stream
+    /// breaks.
     pub async fn pull(
         &mut self,
         path: &str,
@@ -147,11 +149,12 @@ impl FileSync {
         Ok(length)
     }
 
-    /// Writes a file from `from` and returns its length. `mode` is its permissions, `mtime` its modification time in
-    /// seconds since 1970. The phone creates missing folders.
+    /// Writes a file from `from` and returns its length. `mode` is its permissions, `mtime` its
+    /// modification time in seconds since 1970. The phone creates missing folders.
     ///
     /// # Errors
-    /// [`Error::Phone`] with the phone's reason, [`Error::Local`] if `from` fails, or the stream breaks.
+    /// [`Error::Phone`] with the phone's reason, [`Error::Local`] if `from` fails, or the stream
+    /// breaks.
     pub async fn push(
         &mut self,
         path: &str,
@@ -179,7 +182,7 @@ impl FileSync {
         }
         match self.reply(false).await? {
             Reply::Okay => Ok(length),
-            Reply::Fail(said) => self.mark_desync_on_err(Err(failed("push", path, said))),
+            Reply::Fail(reason) => self.mark_desync_on_err(Err(failed("push", path, reason))),
             other => Err(self.unexpected(&other)),
         }
     }
@@ -196,7 +199,8 @@ impl FileSync {
         self.send().await
     }
 
-    /// Starts a request about a path, unless the path cannot be sent or another request is in progress.
+    /// Starts a request about a path, unless the path cannot be sent or another request is in
+    /// progress.
     fn begin(&mut self, path: &str) -> Result<(), Error> {
         if path.len() > MAX_PATH {
             return Err(Error::TooLarge { what: "the path".into(), limit: MAX_PATH });
@@ -239,15 +243,15 @@ impl FileSync {
         match self.reply(false).await? {
             Reply::Data(data) => Ok(Some(data)),
             Reply::Done => Ok(None),
-            Reply::Fail(said) => self.mark_desync_on_err(Err(failed("pull", path, said))),
+            Reply::Fail(reason) => self.mark_desync_on_err(Err(failed("pull", path, reason))),
             other => Err(self.unexpected(&other)),
         }
     }
 
     /// Old phones send FAIL and close while we still send: the reason can then be read.
     async fn reason(&mut self, path: &str) -> Option<Error> {
-        match tokio::time::timeout(REASON, self.reply(false)).await {
-            Ok(Ok(Reply::Fail(said))) => Some(failed("push", path, said)),
+        match tokio::time::timeout(REASON_TIMEOUT, self.reply(false)).await {
+            Ok(Ok(Reply::Fail(reason))) => Some(failed("push", path, reason)),
             _ => None,
         }
     }

@@ -1,7 +1,9 @@
-//! The direct transport to a phone's adbd: over TCP, over any pipe, or over whatever a function connects.
+//! The direct transport to a phone's adbd: over TCP, over any pipe, or over whatever a function
+//! connects.
 //!
-//! The connection is made on first use and kept; streams share it. If it has died, the next open reconnects. A failed
-//! open is never repeated here: the service may have started. How a connection is made is in `dialer`.
+//! The connection is made on first use and kept; streams share it. If it has died, the next open
+//! reconnects. A failed open is never repeated here: the service may have started. How a connection
+//! is made is in `dialer`.
 
 mod dialer;
 
@@ -23,10 +25,10 @@ use crate::auth::Key;
 use crate::connection::Settings;
 use crate::link::Link;
 use crate::wire::banner::{Banner, CMD, Features, SHELL_V2};
-use dialer::{CONNECTING, Dialer, timed_out};
+use dialer::{CONNECT_TIMEOUT, Dialer, timed_out};
 
-/// A phone that owes a reply and has sent nothing at all for this long is considered gone when the next service is
-/// opened.
+/// A phone that owes a reply and has sent nothing at all for this long is considered gone when the
+/// next service is opened.
 const SILENCE: Duration = Duration::from_secs(3);
 
 /// The features that we announce.
@@ -50,11 +52,10 @@ impl DirectTransport {
     /// An adbd that listens on `address`, such as `192.168.1.20:5555`.
     pub fn tcp(address: impl Into<String>) -> Self {
         let address = address.into();
-        let place = address.clone();
-        Self::with_connector(place, move || {
+        Self::with_connector(address.clone(), move || {
             let address = address.clone();
             async move {
-                let stream = connect_tcp(&address, CONNECTING).await?;
+                let stream = connect_tcp(&address, CONNECT_TIMEOUT).await?;
                 Ok(Box::new(stream) as Box<dyn Io>)
             }
         })
@@ -66,7 +67,7 @@ impl DirectTransport {
         let mut transport = Self::with_connector("the phone", move || {
             let io = once.lock().ok().and_then(|mut io| io.take());
             std::future::ready(io.ok_or_else(|| Error::NotReachable {
-                place: "the phone".into(),
+                address: "the phone".into(),
                 reason: "its only connection has ended or stopped responding".into(),
             }))
         });
@@ -74,9 +75,9 @@ impl DirectTransport {
         transport
     }
 
-    /// An adbd that `connect` connects to each time it is called. `place` names it in errors.
+    /// An adbd that `connect` connects to each time it is called. `address` names it in errors.
     pub fn with_connector<F>(
-        place: impl Into<String>,
+        address: impl Into<String>,
         connect: impl Fn() -> F + Send + Sync + 'static,
     ) -> Self
     where
@@ -85,7 +86,7 @@ impl DirectTransport {
         let features = FEATURES.into_iter().collect();
         Self {
             dialer: Dialer {
-                place: place.into(),
+                address: address.into(),
                 connect: Box::new(move || Box::pin(connect())),
                 settings: Settings::host(Banner::host(features)),
                 key: None,
@@ -96,15 +97,16 @@ impl DirectTransport {
         }
     }
 
-    /// Answers a phone that requires a key. A phone that does not know the key shows `name`, such as `user@host`, to
-    /// its user, who has 10 s to accept it; see [`Self::with_auth_timeout`].
+    /// Answers a phone that requires a key. A phone that does not know the key shows `name`, such
+    /// as `user@host`, to its user, who has 10 s to accept it; see [`Self::with_auth_timeout`].
     #[must_use]
     pub fn with_key(self, key: Arc<Key>, name: impl Into<String>) -> Self {
         self.with_key_source(move || Some(key.clone()), name)
     }
 
-    /// The same with a key that `source` gets once a phone asks for one; `None` if there is none. Most phones that are
-    /// reached directly ask for none, and an old one may not answer a second connection right after the first.
+    /// The same with a key that `source` gets once a phone asks for one; `None` if there is none.
+    /// Most phones that are reached directly ask for none, and an old one may not answer a second
+    /// connection right after the first.
     #[must_use]
     pub fn with_key_source(
         mut self,
@@ -115,11 +117,11 @@ impl DirectTransport {
         self
     }
 
-    /// Sets how long the user may take to authorize our key. After that, opening a service fails with
-    /// [`Error::Unauthorized`], and the next open asks again.
+    /// Sets how long the user may take to authorize our key. After that, opening a service fails
+    /// with [`Error::Unauthorized`], and the next open asks again.
     #[must_use]
-    pub fn with_auth_timeout(mut self, patience: Duration) -> Self {
-        self.dialer.settings.consent = Some(patience);
+    pub fn with_auth_timeout(mut self, timeout: Duration) -> Self {
+        self.dialer.settings.consent = Some(timeout);
         self
     }
 
@@ -186,34 +188,34 @@ impl Transport for DirectTransport {
 }
 
 /// A socket that sends small packets immediately, because each waits for its reply.
-pub(super) async fn connect_tcp(address: &str, patience: Duration) -> Result<TcpStream, Error> {
+pub(super) async fn connect_tcp(address: &str, timeout: Duration) -> Result<TcpStream, Error> {
     let unreachable = |error: io::Error| Error::NotReachable {
-        place: address.to_owned(),
+        address: address.to_owned(),
         reason: error.to_string(),
     };
     let connecting = async {
         let addresses: Vec<SocketAddr> = tokio::net::lookup_host(address).await?.collect();
-        first_to_answer(&addresses, patience, TcpStream::connect).await
+        first_to_answer(&addresses, timeout, TcpStream::connect).await
     };
-    let stream = tokio::time::timeout(patience, connecting)
+    let stream = tokio::time::timeout(timeout, connecting)
         .await
-        .map_err(|_| timed_out(address, patience))?
+        .map_err(|_| timed_out(address, timeout))?
         .map_err(unreachable)?;
     stream.set_nodelay(true).map_err(unreachable)?;
     Ok(stream)
 }
 
-/// Tries the addresses in order. One that drops packets, such as an IPv6 address without a route, gets only its share
-/// of the time.
+/// Tries the addresses in order. One that drops packets, such as an IPv6 address without a route,
+/// gets only its share of the time.
 async fn first_to_answer<T, F>(
     addresses: &[SocketAddr],
-    patience: Duration,
+    timeout: Duration,
     connect: impl Fn(SocketAddr) -> F,
 ) -> io::Result<T>
 where
     F: Future<Output = io::Result<T>>,
 {
-    let share = patience / u32::try_from(addresses.len()).unwrap_or(u32::MAX).max(1);
+    let share = timeout / u32::try_from(addresses.len()).unwrap_or(u32::MAX).max(1);
     let mut failure = io::Error::new(io::ErrorKind::NotFound, "the host name has no address");
     for address in addresses {
         match tokio::time::timeout(share, connect(*address)).await {
@@ -235,14 +237,14 @@ mod tests {
         let check = async |addresses: &[&str], expected: Option<SocketAddr>| {
             let addresses: Vec<SocketAddr> = addresses.iter().map(|a| a.parse().unwrap()).collect();
             let answered =
-                first_to_answer(&addresses, CONNECTING, async |address: SocketAddr| match address
-                    .port()
-                {
-                    5555 => Ok(address),
-                    1 => Err(io::ErrorKind::ConnectionRefused.into()),
-                    _ => std::future::pending().await,
+                first_to_answer(&addresses, CONNECT_TIMEOUT, async |address: SocketAddr| {
+                    match address.port() {
+                        5555 => Ok(address),
+                        1 => Err(io::ErrorKind::ConnectionRefused.into()),
+                        _ => std::future::pending().await,
+                    }
                 });
-            let answered = tokio::time::timeout(CONNECTING, answered).await;
+            let answered = tokio::time::timeout(CONNECT_TIMEOUT, answered).await;
             assert_eq!(answered.ok().and_then(Result::ok), expected);
         };
         check(&["127.0.0.1:5555"], Some(well)).await;
@@ -258,10 +260,10 @@ mod tests {
         let port = listener.local_addr().unwrap().port();
         // If `localhost` resolves to ::1 first, that is refused and the next address is tried.
         for host in ["localhost", "127.0.0.1", "[::ffff:127.0.0.1]"] {
-            let connected = connect_tcp(&format!("{host}:{port}"), CONNECTING).await;
+            let connected = connect_tcp(&format!("{host}:{port}"), CONNECT_TIMEOUT).await;
             assert!(connected.is_ok(), "{host}: {connected:?}");
         }
-        let error = connect_tcp("127.0.0.1", CONNECTING).await.unwrap_err();
+        let error = connect_tcp("127.0.0.1", CONNECT_TIMEOUT).await.unwrap_err();
         assert!(matches!(error, Error::NotReachable { .. }), "no port: {error}");
     }
 }

@@ -1,7 +1,7 @@
 //! The transport through a running adb server: its device list, and services on one of its devices.
 //!
-//! Each request has its own socket; once a service is open, that socket carries its bytes. Source: `SERVICES.TXT` and
-//! `adb.cpp` (`handle_host_request`) in AOSP's adb.
+//! Each request has its own socket; once a service is open, that socket carries its bytes. Source:
+//! `SERVICES.TXT` and `adb.cpp` (`handle_host_request`) in AOSP's adb.
 //!
 //! This never starts a server; the caller supplies the address.
 
@@ -23,9 +23,9 @@ use crate::wire::devices::{DeviceEntry, read_devices};
 use crate::wire::smart::{self, Status};
 
 /// Time limit for connecting to the server.
-const CONNECTING: Duration = Duration::from_secs(5);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// Time limit for one reply of the server.
-const ANSWER: Duration = Duration::from_secs(10);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// An adb server.
 #[derive(Debug, Clone)]
@@ -80,7 +80,7 @@ impl AdbServer {
         with_answer_timeout(request, async {
             self.ask(&mut socket, request)
                 .await?
-                .map_err(|said| Error::Refused { service: request.to_owned(), text: said })?;
+                .map_err(|text| Error::Refused { service: request.to_owned(), text })?;
             read_text(&mut socket).await
         })
         .await
@@ -91,8 +91,8 @@ impl AdbServer {
         ServerTransport { server: self.clone(), serial: serial.into(), number: None }
     }
 
-    /// A transport to one of its devices by `transport_id`, for phones whose serial is ambiguous or missing (`(no
-    /// serial number)`). The id changes when the phone or the server reconnects.
+    /// A transport to one of its devices by `transport_id`, for phones whose serial is ambiguous or
+    /// missing (`(no serial number)`). The id changes when the phone or the server reconnects.
     pub fn device_by_transport_id(
         &self,
         serial: impl Into<String>,
@@ -107,14 +107,14 @@ impl AdbServer {
         with_answer_timeout(request, async {
             self.ask(&mut socket, request)
                 .await?
-                .map_err(|said| Error::Refused { service: request.to_owned(), text: said })
+                .map_err(|text| Error::Refused { service: request.to_owned(), text })
         })
         .await?;
         Ok(socket)
     }
 
     async fn connect(&self) -> Result<TcpStream, Error> {
-        connect_tcp(&self.address, CONNECTING).await
+        connect_tcp(&self.address, CONNECT_TIMEOUT).await
     }
 
     /// Sends a request. The inner error is the server's FAIL message.
@@ -154,10 +154,11 @@ impl ServerTransport {
         &self.server
     }
 
-    /// Sends a request about this phone, such as `features`; the socket is positioned right behind the OKAY.
+    /// Sends a request about this phone, such as `features`; the socket is positioned right behind
+    /// the OKAY.
     ///
-    /// `host-serial:` has to guess where the serial ends (`parse_host_service` in AOSP's `sockets.cpp`). Where it would
-    /// guess wrong, the transport is selected first.
+    /// `host-serial:` has to guess where the serial ends (`parse_host_service` in AOSP's
+    /// `sockets.cpp`). Where it would guess wrong, the transport is selected first.
     async fn query_device(&self, request: &str) -> Result<TcpStream, Error> {
         let mut socket = self.server.connect().await?;
         with_answer_timeout(request, async {
@@ -173,8 +174,8 @@ impl ServerTransport {
             };
             match self.server.ask(&mut socket, &whole).await? {
                 Ok(()) => Ok(()),
-                Err(said) if is_device_error(&said) => Err(self.classify_error(said)),
-                Err(said) => Err(Error::Refused { service: request.to_owned(), text: said }),
+                Err(text) if is_device_error(&text) => Err(self.classify_error(text)),
+                Err(text) => Err(Error::Refused { service: request.to_owned(), text }),
             }
         })
         .await?;
@@ -187,7 +188,7 @@ impl ServerTransport {
             Some(number) => format!("host:transport-id:{number}"),
             None => format!("host:transport:{}", self.serial),
         };
-        self.server.ask(socket, &choose).await?.map_err(|said| self.classify_error(said))
+        self.server.ask(socket, &choose).await?.map_err(|text| self.classify_error(text))
     }
 
     /// Classifies the server's message about this phone.
@@ -221,8 +222,8 @@ impl Transport for ServerTransport {
             match self.server.ask(&mut socket, service).await? {
                 Ok(()) => Ok(()),
                 // The phone disconnected between the two requests.
-                Err(said) if is_device_error(&said) => Err(self.classify_error(said)),
-                Err(said) => Err(Error::Refused { service: service.to_owned(), text: said }),
+                Err(text) if is_device_error(&text) => Err(self.classify_error(text)),
+                Err(text) => Err(Error::Refused { service: service.to_owned(), text }),
             }
         })
         .await?;
@@ -276,21 +277,21 @@ async fn read_text(socket: &mut TcpStream) -> Result<String, Error> {
     Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
-/// Applies the time limit [`ANSWER`].
+/// Applies the time limit [`ANSWER_TIMEOUT`].
 async fn with_answer_timeout<T>(
     what: &str,
     answer: impl Future<Output = Result<T, Error>>,
 ) -> Result<T, Error> {
-    tokio::time::timeout(ANSWER, answer).await.unwrap_or_else(|_| {
+    tokio::time::timeout(ANSWER_TIMEOUT, answer).await.unwrap_or_else(|_| {
         Err(Error::TimedOut {
             what: format!("get a response to {what:?} from the adb server"),
-            after: ANSWER,
+            after: ANSWER_TIMEOUT,
         })
     })
 }
 
-/// Whether a server can tell where this serial ends in `host-serial:SERIAL:…`: it has no colon, or is an address with a
-/// port.
+/// Whether a server can tell where this serial ends in `host-serial:SERIAL:…`: it has no colon, or
+/// is an address with a port.
 fn is_unambiguous_serial(serial: &str) -> bool {
     let (host, port) = serial.rsplit_once(':').map_or((serial, None), |(a, b)| (a, Some(b)));
     let bracketed = host.starts_with('[') && host.find(']') == Some(host.len() - 1);

@@ -9,8 +9,8 @@ use crate::wire::devices::{DeviceEntry, read_devices};
 use crate::wire::smart;
 
 impl AdbServer {
-    /// Tracks the device list. The first list comes immediately, another whenever a device appears, changes state or
-    /// disappears.
+    /// Tracks the device list. The first list comes immediately, another whenever a device appears,
+    /// changes state or disappears.
     ///
     /// # Errors
     /// The server cannot be reached, or does not speak the protocol.
@@ -33,7 +33,8 @@ impl DeviceTracker {
     /// Waits for the next list: all devices in any state. Cancel-safe.
     ///
     /// # Errors
-    /// The server has gone, or does not speak the protocol. Devices may have changed since: start again.
+    /// The server has gone, or does not speak the protocol. Devices may have changed since: start
+    /// again.
     pub async fn next(&mut self) -> Result<Vec<DeviceEntry>, Error> {
         match self.framed.next(smart::decode_text).await? {
             Some(list) => Ok(read_devices(&list)),

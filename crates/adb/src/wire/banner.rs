@@ -1,8 +1,9 @@
 //! The banner that each end sends in CNXN: its identity and its features.
 //!
-//! `device::ro.product.name=husky;ro.product.model=Pixel 8 Pro;ro.product.device=husky;features=shell_v2,cmd` and
-//! `host::features=shell_v2,cmd`. Source: `send_connect` and `parse_banner` in AOSP's `adb.cpp`. Older phones end it
-//! with `;` and a NUL, and announce no features.
+//! `device::ro.product.name=husky;ro.product.model=Pixel 8
+//! Pro;ro.product.device=husky;features=shell_v2,cmd` and `host::features=shell_v2,cmd`. Source:
+//! `send_connect` and `parse_banner` in AOSP's `adb.cpp`. Older phones end it with `;` and a NUL,
+//! and announce no features.
 
 use std::fmt;
 
@@ -10,7 +11,8 @@ use std::fmt;
 pub const DELAYED_ACK: &str = "delayed_ack";
 /// The feature for `shell,v2`.
 pub const SHELL_V2: &str = "shell_v2";
-/// The feature of phones with the program `cmd`, which passes its input on to a service of Android (Android 7).
+/// The feature of phones with the program `cmd`, which passes its input on to a service of Android
+/// (Android 7).
 pub const CMD: &str = "cmd";
 
 /// The identity and features of one end.
@@ -87,8 +89,8 @@ impl Banner {
     }
 }
 
-/// The banner as sent. Characters that would end a field become `_`. Without features the list is omitted, as before
-/// Android 5.
+/// The banner as sent. Characters that would end a field become `_`. Without features the list is
+/// omitted, as before Android 5.
 impl fmt::Display for Banner {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{}:{}:", self.kind, self.serial)?;

@@ -1,10 +1,13 @@
-//! The device list, as an adb server returns it for `host:devices-l` and `adb devices -l` prints it.
+//! The device list, as an adb server returns it for `host:devices-l` and `adb devices -l` prints
+//! it.
 //!
-//! `0123456789ABCDEF       device usb:2-1 product:husky model:Pixel_8_Pro device:husky transport_id:1`
+//! `0123456789ABCDEF       device usb:2-1 product:husky model:Pixel_8_Pro device:husky
+//! transport_id:1`
 //!
-//! A serial may contain spaces, a state may be a whole sentence, properties may be missing, and the USB path may come
-//! without its name (`device 3-1 product:…`). Other lines (a heading, "* daemon started") are skipped. Source:
-//! `format_transport` in AOSP's `transport.cpp`, and captures of many versions.
+//! A serial may contain spaces, a state may be a whole sentence, properties may be missing, and the
+//! USB path may come without its name (`device 3-1 product:…`). Other lines (a heading, "* daemon
+//! started") are skipped. Source: `format_transport` in AOSP's `transport.cpp`, and captures of
+//! many versions.
 
 use std::fmt;
 
@@ -15,8 +18,9 @@ pub struct DeviceEntry {
     pub serial: String,
     /// Whether it can be used, and if not, why.
     pub state: DeviceState,
-    /// `usb`, `product`, `model`, `device`, `transport_id` … in order. The adb server replaces characters other than
-    /// letters, digits and a few others by `_`. A device path without a name is listed as `devpath`.
+    /// `usb`, `product`, `model`, `device`, `transport_id` … in order. The adb server replaces
+    /// characters other than letters, digits and a few others by `_`. A device path without a name
+    /// is listed as `devpath`.
     pub properties: Vec<(String, String)>,
 }
 
@@ -160,9 +164,10 @@ fn read_line(line: &str) -> Option<DeviceEntry> {
     })
 }
 
-/// Finds the state in a line without a tab. A padded serial ends at the fixed column. A longer serial may itself
-/// contain state words: then the state is the last known word before the properties, except that the first "no
-/// permissions" wins, because a sentence follows it. An unknown word counts as a state if properties follow.
+/// Finds the state in a line without a tab. A padded serial ends at the fixed column. A longer
+/// serial may itself contain state words: then the state is the last known word before the
+/// properties, except that the first "no permissions" wins, because a sentence follows it. An
+/// unknown word counts as a state if properties follow.
 fn split_at_state(line: &str) -> Option<(&str, &str)> {
     if let Some((serial, rest)) = line.split_at_checked(SERIAL_WIDTH + 1)
         && serial.ends_with(' ')
@@ -172,8 +177,8 @@ fn split_at_state(line: &str) -> Option<(&str, &str)> {
     }
     let line = line.trim();
     let mut found = None;
-    for (place, _) in line.match_indices(' ') {
-        let (before, after) = line.split_at(place + 1);
+    for (index, _) in line.match_indices(' ') {
+        let (before, after) = line.split_at(index + 1);
         if after.starts_with(char::is_whitespace) {
             continue;
         }
@@ -193,8 +198,8 @@ fn split_at_state(line: &str) -> Option<(&str, &str)> {
     })
 }
 
-/// How many of the words before the properties are the state. A known state is one word, or a sentence that ends with a
-/// web address in brackets; after it comes the device path.
+/// How many of the words before the properties are the state. A known state is one word, or a
+/// sentence that ends with a web address in brackets; after it comes the device path.
 fn state_length(text: &[&str]) -> usize {
     match text {
         ["no", ..] => {
@@ -261,7 +266,8 @@ mod tests {
         );
     }
 
-    /// A path without `usb:` before it, as reported for a phone of the product `manet`; the rest of the line is made up.
+    /// A path without `usb:` before it, as reported for a phone of the product `manet`; the rest of
+    /// the line is made up.
     #[test]
     fn device_path_without_a_name_does_not_belong_to_the_state() {
         check(
@@ -378,7 +384,8 @@ mod tests {
         ) {
             prop_assume!(!serial.starts_with('*'));
             let state = if state == "no" { "no permissions; see [http://x]" } else { state };
-            // Ambiguous: a long serial that ends like the start of a state, or contains what looks like a property.
+            // Ambiguous: a long serial that ends like the start of a state, or contains what looks
+            // like a property.
             prop_assume!(serial.len() <= SERIAL_WIDTH);
             let line = format!("{serial:SERIAL_WIDTH$} {state} usb:1-4 transport_id:3");
             let read = read_devices(&line);

@@ -5,8 +5,8 @@
 //!  command  arg0   arg1   length   sum     command ^ !0      payload…
 //! ```
 //!
-//! Source: `protocol.txt`, `adb.h` and `types.h` in AOSP's packages/modules/adb. [`crate::connection`] implements the
-//! sequence of packets.
+//! Source: `protocol.txt`, `adb.h` and `types.h` in AOSP's packages/modules/adb.
+//! [`crate::connection`] implements the sequence of packets.
 
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 
@@ -101,8 +101,8 @@ impl Packet {
     /// Takes one complete packet off the front of `bytes`; `None` if more bytes are needed.
     ///
     /// # Errors
-    /// A header whose magic does not match its command, an unknown command, or a payload longer than `max_payload`. The
-    /// first 24 bytes decide, before any more memory is reserved.
+    /// A header whose magic does not match its command, an unknown command, or a payload longer
+    /// than `max_payload`. The first 24 bytes decide, before any more memory is reserved.
     pub fn decode(
         bytes: &mut BytesMut,
         max_payload: usize,
@@ -146,8 +146,8 @@ impl Packet {
     }
 }
 
-/// Appends a packet to `out`. With `with_sum`, it includes the checksum, as peers of [`VERSION_WITH_SUMS`] and every
-/// CNXN need it.
+/// Appends a packet to `out`. With `with_sum`, it includes the checksum, as peers of
+/// [`VERSION_WITH_SUMS`] and every CNXN need it.
 ///
 /// The caller keeps the payload within the peer's maximum.
 pub fn emit(
@@ -230,9 +230,9 @@ mod tests {
 
     #[test]
     fn bad_header_is_refused_before_its_payload() {
-        let check = |place: usize, byte: u8, expected: &str| {
+        let check = |index: usize, byte: u8, expected: &str| {
             let mut bytes = BytesMut::from(&OPEN_LS[..HEADER]);
-            bytes[place] = byte;
+            bytes[index] = byte;
             let refusal = Packet::decode(&mut bytes, 4096).unwrap_err();
             assert!(refusal.0.contains(expected), "{refusal}");
             assert!(bytes.capacity() < 4096, "nothing is reserved for a refused packet");

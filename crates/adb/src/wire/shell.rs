@@ -1,7 +1,7 @@
 //! Frames of a `shell,v2` stream: one id byte, a little-endian length, the data.
 //!
-//! Source: `shell_protocol.h` in AOSP's adb. A frame may be as long as its length says; data is passed on as it
-//! arrives, so no frame has to fit into memory.
+//! Source: `shell_protocol.h` in AOSP's adb. A frame may be as long as its length says; data is
+//! passed on as it arrives, so no frame has to fit into memory.
 
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 
@@ -79,7 +79,8 @@ pub struct Decoder {
 }
 
 impl Decoder {
-    /// Takes the next frame, or part of a data frame, off the front of `bytes`; `None` if more bytes are needed.
+    /// Takes the next frame, or part of a data frame, off the front of `bytes`; `None` if more
+    /// bytes are needed.
     ///
     /// # Errors
     /// An unknown id, or a malformed exit or window-size frame.

@@ -1,7 +1,8 @@
 //! Smart sockets: the protocol between a client and an adb server.
 //!
-//! A request is four hex digits of length and a text. The reply starts with `OKAY` or `FAIL`; a failure, and the reply
-//! to a query, is again four hex digits and a text. Source: `SERVICES.TXT` and `adb_io.cpp` in AOSP's adb.
+//! A request is four hex digits of length and a text. The reply starts with `OKAY` or `FAIL`; a
+//! failure, and the reply to a query, is again four hex digits and a text. Source: `SERVICES.TXT`
+//! and `adb_io.cpp` in AOSP's adb.
 
 use bytes::{Buf, BytesMut};
 
@@ -64,8 +65,8 @@ pub fn read_length(digits: [u8; 4]) -> Result<usize, MalformedMessage> {
         })
 }
 
-/// Takes one complete text with its length off the front of `bytes`; `None` if more bytes are needed. Invalid UTF-8 is
-/// replaced.
+/// Takes one complete text with its length off the front of `bytes`; `None` if more bytes are
+/// needed. Invalid UTF-8 is replaced.
 ///
 /// # Errors
 /// It does not start with a length.

@@ -12,8 +12,8 @@
 //!  QUIT 0                                  (end)
 //! ```
 //!
-//! Source: `SYNC.TXT` and `file_sync_protocol.h` in AOSP's adb. Version 2 requests are in [`super::sync_v2`]; a phone
-//! that does not announce them refuses their ids like any unknown ones.
+//! Source: `SYNC.TXT` and `file_sync_protocol.h` in AOSP's adb. Version 2 requests are in
+//! [`super::sync_v2`]; a phone that does not announce them refuses their ids like any unknown ones.
 
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 
@@ -25,7 +25,7 @@ pub const MAX_DATA: usize = 64 * 1024;
 pub const MAX_PATH: usize = 1024;
 /// Limit on a reason or name, in bytes.
 const MAX_TEXT: usize = 64 * 1024;
-/// Mode bits for the file type, and for a regular file (`stat.h`).
+/// Mode bits for the file type, and for a folder (`stat.h`).
 const FILE_TYPE: u32 = 0o170_000;
 const DIRECTORY: u32 = 0o040_000;
 
@@ -96,8 +96,8 @@ impl Request {
     /// Takes a request off the front of `bytes`; `None` if more bytes are needed.
     ///
     /// # Errors
-    /// An unknown id, a path longer than [`MAX_PATH`] or not UTF-8, a SEND without a mode. The host gets the error, so
-    /// it has adbd's wording.
+    /// An unknown id, a path longer than [`MAX_PATH`] or not UTF-8, a SEND without a mode. The host
+    /// gets the error, so it has adbd's wording.
     pub fn decode(bytes: &mut BytesMut) -> Result<Option<Self>, MalformedMessage> {
         let Some((id, length)) = head(bytes) else { return Ok(None) };
         if &id == b"QUIT" {
@@ -185,8 +185,8 @@ pub enum Reply {
 }
 
 impl Reply {
-    /// Takes a reply off the front of `bytes`; `None` if more bytes are needed. `listing` is set for a reply to LIST,
-    /// whose DONE is as long as a DENT.
+    /// Takes a reply off the front of `bytes`; `None` if more bytes are needed. `listing` is set
+    /// for a reply to LIST, whose DONE is as long as a DENT.
     ///
     /// # Errors
     /// An unknown id, or a length beyond the protocol's limits.
@@ -281,8 +281,8 @@ fn whole(bytes: &mut BytesMut, length: usize) -> Option<Bytes> {
     })
 }
 
-/// Parses a mode like adbd, which uses `strtoul` with base 0: some hosts write `0644`. Text that is not a number gives
-/// 0; `None` means too large.
+/// Parses a mode like adbd, which uses `strtoul` with base 0: some hosts write `0644`. Text that is
+/// not a number gives 0; `None` means too large.
 fn read_mode(text: &str) -> Option<u32> {
     let (digits, base) = match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
         Some(digits) => (digits, 16),

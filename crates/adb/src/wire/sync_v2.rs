@@ -1,10 +1,10 @@
 //! Metadata by version 2 of the sync protocol: full sizes, owners and error numbers.
 //!
 //! ```text
-//!  host                                     phone
-//!  STA2 len path  (follows a link)          STA2 error, ten fields
-//!  LST2 len path  (does not)                LST2 error, ten fields
-//!  LIS2 len path                            DNT2 error, ten fields, len name … DONE (72 zero bytes)
+//!  host                            phone
+//!  STA2 len path (follows a link)  STA2 error, ten fields
+//!  LST2 len path (does not)        LST2 error, ten fields
+//!  LIS2 len path                   DNT2 error, ten fields, len name … DONE (72 zero bytes)
 //! ```
 //!
 //! We send only `LST2`, to phones with [`STAT_V2`]. Source: `file_sync_protocol.h` in AOSP's adb

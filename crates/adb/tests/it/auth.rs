@@ -1,4 +1,5 @@
-//! Authorization: our host with our phone, a stock `adb` with our phone, and a stock `adb`'s key used by us.
+//! Authorization: our host with our phone, a stock `adb` with our phone, and a stock `adb`'s key
+//! used by us.
 
 use std::sync::Arc;
 use std::time::Duration;

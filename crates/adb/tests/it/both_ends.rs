@@ -273,7 +273,7 @@ impl Cable {
                 cable.connected.fetch_add(1, Ordering::SeqCst);
                 if !cable.plugged.load(Ordering::SeqCst) {
                     return Err(Error::NotReachable {
-                        place: "the cable".into(),
+                        address: "the cable".into(),
                         reason: "pulled".into(),
                     });
                 }
@@ -549,7 +549,7 @@ async fn closed_port_is_not_reachable() {
     let address = listener.local_addr().unwrap().to_string();
     drop(listener);
     let error = DirectTransport::tcp(&address).features().await.unwrap_err();
-    assert!(matches!(error, Error::NotReachable { place, .. } if place == address));
+    assert!(matches!(error, Error::NotReachable { address: named, .. } if named == address));
 }
 
 #[tokio::test]

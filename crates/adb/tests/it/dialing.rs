@@ -11,8 +11,8 @@ use thumbwire_base::Io;
 use tokio::io::{AsyncReadExt as _, DuplexStream};
 use tokio::time::{Instant, sleep, timeout};
 
-/// An adbd of Android 4.4 over TCP: it registers its host under one name, and neither reads nor closes a connection
-/// made while that name is taken.
+/// An adbd of Android 4.4 over TCP: it registers its host under one name, and neither reads nor
+/// closes a connection made while that name is taken.
 #[derive(Clone, Default)]
 struct OneHost {
     taken: Arc<AtomicBool>,
@@ -152,20 +152,42 @@ async fn closing_waits_a_second_for_a_phone_that_does_not_close() {
     assert_eq!(began.elapsed(), Duration::from_secs(1), "there is nothing left to close");
 }
 
+/// A phone that takes one connection only, and answers it after some time.
 #[tokio::test(start_paused = true)]
-async fn phone_that_refuses_the_second_connection_is_gone() {
-    let dials = AtomicUsize::new(0);
-    let (near, _far) = tokio::io::duplex(4096);
+async fn slow_phone_that_refuses_further_connections_is_reached() {
+    let (near, far) = tokio::io::duplex(4096);
     let near = Mutex::new(Some(near));
-    let host = DirectTransport::with_connector("a rebooting phone", move || {
-        dials.fetch_add(1, Ordering::SeqCst);
-        let refused = Error::NotReachable { place: "it".into(), reason: "refused".into() };
+    let host = DirectTransport::with_connector("a slow phone", move || {
+        let refused = Error::NotReachable { address: "it".into(), reason: "refused".into() };
         let io = near.lock().unwrap().take().ok_or(refused);
         std::future::ready(io.map(|io| Box::new(io) as Box<dyn Io>))
     });
+    tokio::spawn(async move {
+        sleep(Duration::from_secs(8)).await;
+        thumbwire_adb::daemon::serve(far, Arc::new(TinyPhone::modern())).await
+    });
     let began = Instant::now();
-    assert_eq!(answers(&host).await.unwrap_err().to_string(), "reach it: refused");
-    assert_eq!(began.elapsed(), Duration::from_secs(3));
+    answers(&host).await.unwrap();
+    assert_eq!(began.elapsed(), Duration::from_secs(8));
+}
+
+#[tokio::test(start_paused = true)]
+async fn phone_that_ends_its_connection_and_refuses_the_next_is_gone() {
+    let (near, far) = tokio::io::duplex(4096);
+    let near = Mutex::new(Some(near));
+    let host = DirectTransport::with_connector("a rebooting phone", move || {
+        let refused = Error::NotReachable { address: "it".into(), reason: "refused".into() };
+        let io = near.lock().unwrap().take().ok_or(refused);
+        std::future::ready(io.map(|io| Box::new(io) as Box<dyn Io>))
+    });
+    tokio::spawn(async move {
+        sleep(Duration::from_secs(5)).await;
+        drop(far);
+    });
+    let began = Instant::now();
+    let error = answers(&host).await.unwrap_err();
+    assert!(matches!(error, Error::NotReachable { .. }), "{error:?}");
+    assert_eq!(began.elapsed(), Duration::from_secs(5));
 }
 
 /// A second connection right after the first would be ignored by an old phone.

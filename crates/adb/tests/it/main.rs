@@ -1,5 +1,5 @@
-//! Both sides of ADB against each other and against other programs, in one program with one file per subject. `common`
-//! is a minimal phone.
+//! Both sides of ADB against each other and against other programs, in one program with one file
+//! per subject. `common` is a minimal phone.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::print_stdout, reason = "a skipped test reports it")]

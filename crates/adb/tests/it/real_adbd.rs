@@ -1,8 +1,9 @@
 //! Our host end with a real adbd (Debian's), as unpacked by `.ci/real-adbd`.
 //!
-//! adbd accepts anybody on every interface. So each test runs this program again in its own network and process
-//! namespaces: nobody else can reach it there, and nothing survives it. The tests are skipped without adbd, or where
-//! only root may create namespaces, unless `THUMBWIRE_REQUIRE_REAL=1`.
+//! adbd accepts anybody on every interface. So each test runs this program again in its own network
+//! and process namespaces: nobody else can reach it there, and nothing survives it. The tests are
+//! skipped without adbd, or where only root may create namespaces, unless
+//! `THUMBWIRE_REQUIRE_REAL=1`.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -62,7 +63,8 @@ impl Real {
     }
 }
 
-/// Whether this is the process that runs the test. If not, runs the test again inside the namespaces.
+/// Whether this is the process that runs the test. If not, runs the test again inside the
+/// namespaces.
 fn inside(test: &str) -> bool {
     if std::env::var_os(INSIDE).is_some() {
         return true;
@@ -90,7 +92,8 @@ fn inside(test: &str) -> bool {
     false
 }
 
-/// The namespaces available here: adbd wants to be root, if only in a user namespace. The error says what is missing.
+/// The namespaces available here: adbd wants to be root, if only in a user namespace. The error
+/// says what is missing.
 fn namespaces() -> Result<&'static [&'static str], &'static str> {
     if !adbd().exists() {
         return Err("no adbd");
@@ -138,8 +141,8 @@ async fn real_adbd_runs_commands() {
     assert!(matches!(error, Some(Error::Refused { .. })), "{error:?}");
 }
 
-/// Long-running commands rely on this: an `exec` is the process that gets SIGHUP, when its stream is dropped and when
-/// the connection is lost.
+/// Long-running commands rely on this: an `exec` is the process that gets SIGHUP, when its stream
+/// is dropped and when the connection is lost.
 #[tokio::test]
 async fn real_adbd_ends_a_dropped_command() {
     if !inside("real_adbd_ends_a_dropped_command") {
@@ -147,8 +150,9 @@ async fn real_adbd_ends_a_dropped_command() {
     }
     let real = Real::start().await;
     let start = async |phone: &DirectTransport| {
-        // The program prints its own process id: a shell that gets SIGHUP just before its `exec` forgets it. Under
-        // nohup, every program ignores the signal that this waits for, so it is reset here.
+        // The program prints its own process id: a shell that gets SIGHUP just before its `exec`
+        // forgets it. Under nohup, every program ignores the signal that this waits for, so it is
+        // reset here.
         let sleeps = r#"exec perl -e '$| = 1; $SIG{HUP} = "DEFAULT"; print $$; sleep 1000'"#;
         let mut running = RunningCommand::start(phone, sleeps).await.unwrap();
         let OutputChunk::Out(pid) = running.next().await.unwrap() else {

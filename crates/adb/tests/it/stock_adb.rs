@@ -1,7 +1,7 @@
 //! A stock `adb` with our phone end, and our transport through its server back to our phone.
 //!
-//! Each test starts and ends a private adb server. Without an `adb` program they are skipped, unless
-//! `THUMBWIRE_REQUIRE_REAL=1`.
+//! Each test starts and ends a private adb server. Without an `adb` program they are skipped,
+//! unless `THUMBWIRE_REQUIRE_REAL=1`.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -158,7 +158,8 @@ async fn stock_server_resolves_ambiguous_serials() {
     let server = stock.server();
     let listed = server.devices().await.unwrap();
     let number = listed[0].property("transport_id").unwrap().parse().unwrap();
-    // A name with a colon that is not an address selects the transport first, like an unusual serial.
+    // A name with a colon that is not an address selects the transport first, like an unusual
+    // serial.
     for phone in
         [server.device("model:Tiny_Phone"), server.device_by_transport_id("(none)", number)]
     {

@@ -101,8 +101,8 @@ async fn libadb_is_authorized_once_its_key_is_accepted() {
     assert!(asked.try_recv().is_err(), "it is known now");
 }
 
-/// Runs a closure with a blocking `adb_client`, and drops the client before the phone: it spins on a connection that
-/// the phone has closed.
+/// Runs a closure with a blocking `adb_client`, and drops the client before the phone: it spins on
+/// a connection that the phone has closed.
 async fn adb_client<T: Send + 'static>(
     address: &str,
     act: impl FnOnce(&mut ADBTcpDevice) -> T + Send + 'static,

@@ -1,5 +1,5 @@
-//! Sync version 2, our host with our phone: compression both ways, links, dry runs, and metadata. Other clients are
-//! tested in `virtual-phone`.
+//! Sync version 2, our host with our phone: compression both ways, links, dry runs, and metadata.
+//! Other clients are tested in `virtual-phone`.
 
 use crate::common::{TinyPhone, pattern, pull_compressed, push_compressed, text};
 use bytes::{Bytes, BytesMut};

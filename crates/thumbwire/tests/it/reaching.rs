@@ -390,7 +390,7 @@ impl Transport for CutAfter {
         let left = self.left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |n| n.checked_sub(1));
         if left.is_err() {
             let (place, reason) = ("the phone".into(), "unplugged".into());
-            return Err(thumbwire_adb::Error::NotReachable { place, reason });
+            return Err(thumbwire_adb::Error::NotReachable { address: place, reason });
         }
         self.way.open(service).await
     }

@@ -1,5 +1,5 @@
-//! LZ4 frames. The decoder of `lz4_flex` expects a blocking reader. It gets complete parts of the frame only: the
-//! header, a block, the end.
+//! LZ4 frames. The decoder of `lz4_flex` expects a blocking reader. It gets complete parts of the
+//! frame only: the header, a block, the end.
 //!
 //! Source of the layout: LZ4 Frame Format Description 1.6.
 

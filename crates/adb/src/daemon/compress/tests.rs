@@ -80,8 +80,8 @@ fn truncated_or_trailing_data_is_refused() {
     }
 }
 
-/// Made from `abc`, eight times, by `zstd -1` (1.5.4), `lz4` (1.9.4) and node's `brotliCompressSync` (20.20) at quality
-/// 1.
+/// Made from `abc`, eight times, by `zstd -1` (1.5.4), `lz4` (1.9.4) and node's
+/// `brotliCompressSync` (20.20) at quality 1.
 #[test]
 fn output_of_common_encoders_is_read() {
     let check = |compression, data: &[u8]| {

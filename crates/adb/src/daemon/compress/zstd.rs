@@ -1,9 +1,9 @@
-//! Zstandard frames. The decoder of `ruzstd` gets whole blocks only. Its encoder makes one frame per block of content;
-//! their blocks are then joined into the single frame that is sent.
+//! Zstandard frames. The decoder of `ruzstd` gets whole blocks only. Its encoder makes one frame
+//! per block of content; their blocks are then joined into the single frame that is sent.
 //!
-//! This is sound because `ruzstd` (0.9) refers to nothing before the start of a frame: no offsets of earlier sequences,
-//! no tables of earlier blocks. The cost is that a block cannot refer to an earlier one. Source of the layout: RFC
-//! 8878.
+//! This is sound because `ruzstd` (0.9) refers to nothing before the start of a frame: no offsets
+//! of earlier sequences, no tables of earlier blocks. The cost is that a block cannot refer to an
+//! earlier one. Source of the layout: RFC 8878.
 
 use std::io::Read;
 

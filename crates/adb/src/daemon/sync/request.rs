@@ -7,8 +7,8 @@
 //!  RCV2 len path, RCV2 flags                as to RECV
 //! ```
 //!
-//! For the requests of metadata see [`crate::wire::sync_v2`]. Each request needs its feature. Source:
-//! `file_sync_protocol.h` in AOSP's adb (`sync_send_v2`, `sync_recv_v2`).
+//! For the requests of metadata see [`crate::wire::sync_v2`]. Each request needs its feature.
+//! Source: `file_sync_protocol.h` in AOSP's adb (`sync_send_v2`, `sync_recv_v2`).
 
 use bytes::{Buf, BufMut, BytesMut};
 
@@ -145,8 +145,8 @@ impl Request {
     /// Takes a request off the front of `bytes`; `None` if more bytes are needed.
     ///
     /// # Errors
-    /// An unknown id, a path longer than [`MAX_PATH`] or not UTF-8, unknown flags, or flags for two compressions. The
-    /// host gets the error, so it has adbd's wording.
+    /// An unknown id, a path longer than [`MAX_PATH`] or not UTF-8, unknown flags, or flags for two
+    /// compressions. The host gets the error, so it has adbd's wording.
     pub fn decode(bytes: &mut BytesMut) -> Result<Option<Self>, MalformedMessage> {
         let Some(id) = bytes.first_chunk::<4>().copied() else { return Ok(None) };
         let after = match &id {

@@ -5,8 +5,8 @@ use crate::wire::sync::Stat;
 use crate::wire::sync_v2::{Errno, Reply, STAT_V2, StatV2, emit_stat_request};
 use crate::{Error, Transport};
 
-/// Stats a path without following a link. Without `stat_v2` only mode, size (modulo 4 GiB) and modification time are
-/// known; the other fields are 0.
+/// Stats a path without following a link. Without `stat_v2` only mode, size (modulo 4 GiB) and
+/// modification time are known; the other fields are 0.
 ///
 /// # Errors
 /// The phone cannot be reached, or [`Error::Phone`] with the reason.
@@ -23,7 +23,8 @@ pub async fn details(transport: &dyn Transport, path: &str) -> Result<StatV2, Er
     Ok(from_v1(stat))
 }
 
-/// The same, or `None` if nothing is at the path. Without `stat_v2` that includes what is not accessible.
+/// The same, or `None` if nothing is at the path. Without `stat_v2` that includes what is not
+/// accessible.
 ///
 /// # Errors
 /// The phone cannot be reached, or [`Error::Phone`] with the reason.
@@ -48,7 +49,8 @@ pub async fn details_if_exists(
 const MISSING: [u32; 2] = [2, 20];
 
 impl FileSync {
-    /// Stats a path without following a link. Only for phones with `stat_v2`: others close the stream.
+    /// Stats a path without following a link. Only for phones with `stat_v2`: others close the
+    /// stream.
     ///
     /// # Errors
     /// [`Error::Phone`] with the reason, or the stream breaks.

@@ -1,10 +1,12 @@
 //! Makes a connection that is answered.
 //!
-//! An old adbd, such as that of Android 4.4, serves one host over TCP. It accepts every other connection and never reads it, not even
-//! once it is free, so that such a connection is dead for ever while the next one is answered at once. This also
-//! happens to a connection made in the milliseconds in which adbd frees its last host, and to one made through an
-//! emulator's port before adbd listens. So a connection without an answer is followed by another one. The earlier ones
-//! stay open: a phone that is only slow answers the first, and would ignore the others.
+//! An old adbd, such as that of Android 4.4, serves one host over TCP. It accepts every other
+//! connection and never reads it, not even once it is free: such a connection is dead forever,
+//! while the next one is answered at once. The same happens to a connection made in the
+//! milliseconds in which adbd frees its last host, and to one made through an emulator's port
+//! before adbd listens. So a connection without an answer is followed by another one. The earlier
+//! ones stay open, because a phone that is only slow answers the first and would ignore the others.
+//! A connection that fails is only one less, unless it was the last.
 //!
 //! Source: `server_socket_thread` and `register_socket_transport` in AOSP's adb up to 2015.
 
@@ -23,19 +25,19 @@ use crate::link::Link;
 use crate::wire::banner::Banner;
 
 /// Time limit for connecting, without the handshake.
-pub(super) const CONNECTING: Duration = Duration::from_secs(5);
+pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// A connection without any answer for this long is followed by another one.
 const REDIAL: Duration = Duration::from_secs(3);
-/// How many connections are made before the handshake's time limit passes. An old adbd keeps a file descriptor for each
-/// that it ignores.
-const DIALS: usize = 3;
+/// How many connections are made before the handshake's time limit passes. An old adbd keeps a file
+/// descriptor for each that it ignores.
+const MAX_DIALS: usize = 3;
 
 type Connect = dyn Fn() -> BoxFuture<'static, Result<Box<dyn Io>, Error>> + Send + Sync;
 
 /// Connects to one phone.
 pub(super) struct Dialer {
     /// The phone's name in errors.
-    pub(super) place: String,
+    pub(super) address: String,
     pub(super) connect: Box<Connect>,
     pub(super) settings: Settings,
     /// Our key, and the name that the phone shows with it.
@@ -55,14 +57,14 @@ impl Dialer {
     pub(super) async fn dial(&self) -> Result<(Link, Banner), Error> {
         let link = self.first_answered().await?;
         let banner = link.online().await.map_err(|error| self.not_connected(error))?;
-        tracing::debug!(place = self.place, %banner, "connected");
+        tracing::debug!(address = self.address, %banner, "connected");
         Ok((link, banner))
     }
 
     async fn first_answered(&self) -> Result<Link, Error> {
         let mut steps: FuturesUnordered<BoxFuture<'_, Step>> = FuturesUnordered::new();
         steps.push(Box::pin(self.connect_once()));
-        let mut left = if self.repeats { DIALS - 1 } else { 0 };
+        let mut left = if self.repeats { MAX_DIALS - 1 } else { 0 };
         let mut redial: Option<Instant> = None;
         loop {
             let waiting = async {
@@ -74,7 +76,7 @@ impl Dialer {
             let step = tokio::select! {
                 Some(step) = steps.next() => step,
                 () = waiting => {
-                    tracing::debug!(place = self.place, "no answer; connecting again");
+                    tracing::debug!(address = self.address, "no answer; connecting again");
                     left -= 1;
                     redial = None;
                     steps.push(Box::pin(self.connect_once()));
@@ -82,8 +84,12 @@ impl Dialer {
                 }
             };
             match step {
-                Step::Connected(link) => {
-                    let link = link?;
+                Step::Connected(Err(error)) if steps.is_empty() => return Err(error),
+                Step::Connected(Err(error)) => {
+                    tracing::debug!(address = self.address, %error, "cannot connect again");
+                    redial = Some(Instant::now() + REDIAL);
+                }
+                Step::Connected(Ok(link)) => {
                     redial = Some(Instant::now() + REDIAL);
                     steps.push(Box::pin(async move {
                         let heard = link.heard().await;
@@ -93,7 +99,7 @@ impl Dialer {
                 Step::Answered(link, Ok(())) => return Ok(link),
                 // The first connection's time limit is that of all.
                 Step::Answered(_, Err(Error::TimedOut { after, .. })) => {
-                    return Err(Error::Unanswered { place: self.place.clone(), after });
+                    return Err(Error::Unanswered { address: self.address.clone(), after });
                 }
                 Step::Answered(_, Err(error)) if steps.is_empty() => {
                     return Err(self.not_connected(error));
@@ -104,39 +110,43 @@ impl Dialer {
     }
 
     async fn connect_once(&self) -> Step {
-        let connecting = tokio::time::timeout(CONNECTING, (self.connect)());
+        let connecting = tokio::time::timeout(CONNECT_TIMEOUT, (self.connect)());
         let io = match connecting.await {
             Ok(Ok(io)) => io,
             Ok(Err(error)) => return Step::Connected(Err(error)),
-            Err(_) => return Step::Connected(Err(timed_out(&self.place, CONNECTING))),
+            Err(_) => return Step::Connected(Err(timed_out(&self.address, CONNECT_TIMEOUT))),
         };
         Step::Connected(Ok(match &self.key {
             None => {
-                let (link, carry) = Link::start(io, Role::Host, self.settings.clone());
-                tokio::spawn(carry);
+                let (link, driver) = Link::start(io, Role::Host, self.settings.clone());
+                tokio::spawn(driver);
                 link
             }
             Some((source, name)) => {
                 let holder = Box::new(KeyHolder::from_source(source.clone(), name));
-                let (link, carry) = Link::start_with_key(io, self.settings.clone(), holder);
-                tokio::spawn(carry);
+                let (link, driver) = Link::start_with_key(io, self.settings.clone(), holder);
+                tokio::spawn(driver);
                 link
             }
         }))
     }
 
-    /// A peer that disconnects or falls silent before the handshake is complete was never connected.
+    /// A peer that disconnects or falls silent before the handshake is complete was never
+    /// connected.
     fn not_connected(&self, error: Error) -> Error {
         match error {
             Error::Disconnected { how } => {
-                Error::NotReachable { place: self.place.clone(), reason: how }
+                Error::NotReachable { address: self.address.clone(), reason: how }
             }
-            Error::TimedOut { after, .. } => timed_out(&self.place, after),
+            Error::TimedOut { after, .. } => timed_out(&self.address, after),
             other => other,
         }
     }
 }
 
-pub(super) fn timed_out(place: &str, after: Duration) -> Error {
-    Error::NotReachable { place: place.to_owned(), reason: format!("no answer within {after:?}") }
+pub(super) fn timed_out(address: &str, after: Duration) -> Error {
+    Error::NotReachable {
+        address: address.to_owned(),
+        reason: format!("no answer within {after:?}"),
+    }
 }

@@ -111,7 +111,7 @@ async fn absent_server_is_not_reachable() {
     let address = listener.local_addr().unwrap().to_string();
     drop(listener);
     let error = AdbServer::new(&address).devices().await.unwrap_err();
-    assert!(matches!(error, Error::NotReachable { place, .. } if place == address));
+    assert!(matches!(error, Error::NotReachable { address: named, .. } if named == address));
 }
 
 /// Like [`server`], for requests without their lengths; the socket ends after the last reply.
