@@ -15,11 +15,11 @@ const TABLE: &str = "resources.arsc";
 
 /// An Android package. Only the byte ranges that are needed are read.
 ///
-/// If a resource has several values for languages and phones, one is chosen by a fixed rule: the value
-/// in the language of [`in_language`](Self::in_language), as Android chooses it; else the one without a
-/// language, else English (without a region, US, other), else the first language in the table. Among
-/// those, the value without special requirements (size, density, night mode …) wins, then the one for
-/// the lowest API level. Of equals, the first wins.
+/// If a resource has several values for languages and phones, one is chosen by a fixed rule: the
+/// value in the language of [`in_language`](Self::in_language), as Android chooses it; else the one
+/// without a language, else English (without a region, US, other), else the first language in the
+/// table. Among those, the value without special requirements (size, density, night mode …) wins,
+/// then the one for the lowest API level. Of equals, the first wins.
 pub struct Apk<'s> {
     archive: Archive<'s>,
     limits: Limits,
@@ -32,8 +32,8 @@ impl<'s> Apk<'s> {
     /// Reads the end of the package and its list of files.
     ///
     /// # Errors
-    /// [`Error::Malformed`] if Android would not install the package; [`Error::TooLarge`], [`Error::Source`]. All other
-    /// methods can return these too.
+    /// [`Error::Malformed`] if Android would not install the package; [`Error::TooLarge`],
+    /// [`Error::Source`]. All other methods can return these too.
     pub async fn open(source: impl Source + 's, limits: Limits) -> Result<Self, Error> {
         let archive = Archive::open(Box::new(source), limits).await?;
         Ok(Self { archive, limits, locale: None, table: None })
@@ -74,7 +74,8 @@ impl<'s> Apk<'s> {
         Manifest::read(&root, &mut |id| inspect(table, id, locale))
     }
 
-    /// The XML file behind a resource (`@xml/…`), with references left as they are; see [`resolve`](Self::resolve).
+    /// The XML file behind a resource (`@xml/…`), with references left as they are; see
+    /// [`resolve`](Self::resolve).
     ///
     /// # Errors
     /// [`Error::Missing`] if there is no such resource, or it is not a file in this package.
@@ -85,8 +86,9 @@ impl<'s> Apk<'s> {
         xml::read(&self.archive.file(path).await?, &self.limits)
     }
 
-    /// The value of a resource, with references followed. A reference to another package, such as the framework, stays
-    /// a reference. `None` if there is no such resource, it has no single value, or the references form a cycle.
+    /// The value of a resource, with references followed. A reference to another package, such as
+    /// the framework, stays a reference. `None` if there is no such resource, it has no single
+    /// value, or the references form a cycle.
     ///
     /// # Errors
     /// See [`open`](Self::open).
@@ -95,7 +97,8 @@ impl<'s> Apk<'s> {
         inspect(&mut self.table, id, self.locale.as_ref())
     }
 
-    /// A resource as text, whatever its type; `None` like [`value`](Self::value), or if it is not in this package.
+    /// A resource as text, whatever its type; `None` like [`value`](Self::value), or if it is not
+    /// in this package.
     ///
     /// # Errors
     /// See [`open`](Self::open).
@@ -123,10 +126,11 @@ impl<'s> Apk<'s> {
         Ok(())
     }
 
-    /// The certificates that signed the package: those of all schemes, newest first; this is usually the
-    /// same certificate several times. To pin an app by its signer you must pin all of them, because a
-    /// phone verifies one scheme only and the others may hold a copy of anybody's certificate. Empty if
-    /// the package is unsigned. Signatures are not verified here: the phone did that at installation.
+    /// The certificates that signed the package: those of all schemes, newest first; this is
+    /// usually the same certificate several times. To pin an app by its signer you must pin all of
+    /// them, because a phone verifies one scheme only and the others may hold a copy of anybody's
+    /// certificate. Empty if the package is unsigned. Signatures are not verified here: the phone
+    /// did that at installation.
     ///
     /// # Errors
     /// See [`open`](Self::open).

@@ -1,17 +1,20 @@
-//! Finds files in a package by name: reads the end of the central directory, the directory, then files on demand.
+//! Finds files in a package by name: reads the end of the central directory, the directory, then
+//! files on demand.
 //!
-//! The rules for invalid and unusual packages follow AOSP's libziparchive (`zip_archive.cc`), so that we read what the
-//! phone reads:
+//! The rules for invalid and unusual packages follow AOSP's libziparchive (`zip_archive.cc`), so
+//! that we read what the phone reads:
 //!
-//! * The end of central directory is searched backwards from the end of the package. The first signature found counts,
-//!   and its comment must reach the end of the package.
-//! * No bytes before the package and no ZIP64: signed packages cannot have it (`ZipUtils` in AOSP's `util/apk`).
+//! * The end of central directory is searched backwards from the end of the package. The first
+//!   signature found counts, and its comment must reach the end of the package.
+//! * No bytes before the package and no ZIP64: signed packages cannot have it (`ZipUtils` in AOSP's
+//!   `util/apk`).
 //! * Two files with the same name are an error: Android does not install such a package.
-//! * Sizes, offsets and methods come from the central directory. From a file's local header, only the lengths of the
-//!   name and the extra field are used.
-//! * A file must end before the directory. Files may overlap: each one is read and limited on its own.
-//! * Method 8 means deflated; any other method means stored, with the unpacked length (`ZipAssetsProvider` in
-//!   androidfw).
+//! * Sizes, offsets and methods come from the central directory. From a file's local header, only
+//!   the lengths of the name and the extra field are used.
+//! * A file must end before the directory. Files may overlap: each one is read and limited on its
+//!   own.
+//! * Method 8 means deflated; any other method means stored, with the unpacked length
+//!   (`ZipAssetsProvider` in androidfw).
 //! * Checksums are ignored. A deflated file must unpack to exactly the declared length.
 
 use std::collections::HashMap;
@@ -38,7 +41,8 @@ const COMMENT: usize = 65_535;
 const DEFLATED: u16 = 8;
 /// Approximate size of an extra field that aligns a file to a page.
 const ALIGNMENT: u64 = 4 << 10;
-/// Files closer together than this are read in one go: the bytes between them cost less than another round trip.
+/// Files closer together than this are read in one go: the bytes between them cost less than
+/// another round trip.
 const APART: u64 = 64 << 10;
 
 /// The files of a package.
@@ -94,7 +98,8 @@ impl<'s> Archive<'s> {
         &mut self.windows
     }
 
-    /// Reads these files ahead, in one go where they are close together. Skips missing and oversized files.
+    /// Reads these files ahead, in one go where they are close together. Skips missing and
+    /// oversized files.
     pub(crate) async fn prefetch(&mut self, names: &[&str]) -> Result<(), Error> {
         let mut ranges: Vec<(u64, u64)> =
             names.iter().filter_map(|name| self.extent(name)).collect();
@@ -189,7 +194,8 @@ struct EndOfCentralDirectory {
 }
 
 impl EndOfCentralDirectory {
-    /// `u32 signature, u16 disk, u16 disk, u16 count, u16 count, u32 size, u32 offset, u16 comment length`.
+    /// `u32 signature, u16 disk, u16 disk, u16 count, u16 count, u32 size, u32 offset, u16 comment
+    /// length`.
     fn find((from, tail): &(u64, Bytes)) -> Result<Self, Error> {
         let broken = |reason: &str| Error::malformed(WHAT, reason);
         let last = tail.len().checked_sub(END).ok_or_else(|| broken("not a ZIP archive"))?;

@@ -1,7 +1,8 @@
-//! Chunks, the building blocks of both compiled formats: a kind, a header and a body, with little-endian numbers.
+//! Chunks, the building blocks of both compiled formats: a kind, a header and a body, with
+//! little-endian numbers.
 //!
-//! `u16 kind, u16 header length, u32 total length`, then the rest of the header, then the body, which may contain
-//! chunks. Source: `ResChunk_header` in AOSP's `androidfw/ResourceTypes.h`.
+//! `u16 kind, u16 header length, u32 total length`, then the rest of the header, then the body,
+//! which may contain chunks. Source: `ResChunk_header` in AOSP's `androidfw/ResourceTypes.h`.
 
 use bytes::Bytes;
 

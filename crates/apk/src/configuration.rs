@@ -1,8 +1,8 @@
 //! Device configurations of resource values, and which of several values wins.
 //!
-//! Source of the layout: `ResTable_config` in AOSP's `androidfw/ResourceTypes.h`. Android compares some
-//! twenty properties of a phone; here at most a locale is known, so [`rank`] is a simpler rule for the
-//! rest.
+//! Source of the layout: `ResTable_config` in AOSP's `androidfw/ResourceTypes.h`. Android compares
+//! some twenty properties of a phone; here at most a locale is known, so [`rank`] is a simpler rule
+//! for the rest.
 
 /// The configuration that a resource value is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -23,9 +23,9 @@ struct Code([u8; 3]);
 /// Smaller is better.
 pub(crate) type Rank = (u32, bool, u32);
 
-/// How well a value for this configuration suits a phone with this locale. The language comes first,
-/// then values without special requirements, then the lowest API level. Of equals, the first in the
-/// table wins.
+/// How well a value for this configuration suits a phone with this locale. The language comes
+/// first, then values without special requirements, then the lowest API level. Of equals, the first
+/// in the table wins.
 pub(crate) fn rank(configuration: &Configuration, locale: Option<&Locale>) -> Rank {
     let language = language_rank(configuration, locale);
     (language, configuration.special, configuration.sdk)
@@ -112,9 +112,9 @@ impl Locale {
             |(steps, ancestor)| Some((steps, own.iter().position(|one| *one == ancestor)?)),
         );
         // The language itself is always shared.
-        let (steps, place) = shared.unwrap_or_default();
+        let (steps, index) = shared.unwrap_or_default();
         let detour = if steps == 0 { 0 } else { 20 };
-        let distance = detour + 2 * (steps + place) + usize::from(is_latin_american);
+        let distance = detour + 2 * (steps + index) + usize::from(is_latin_american);
         u32::try_from(distance).unwrap_or(NO_LANGUAGE - 1)
     }
 
@@ -126,8 +126,9 @@ impl Locale {
     }
 }
 
-/// The code that resources have for a language: the former one of Hebrew, Indonesian and Yiddish, as
-/// Android looks them up (`ResourcesImpl.adjustLanguageTag`). Splits of packages have it in their names.
+/// The code that resources have for a language: the former one of Hebrew, Indonesian and Yiddish,
+/// as Android looks them up (`ResourcesImpl.adjustLanguageTag`). Splits of packages have it in
+/// their names.
 pub fn resource_language(language: &str) -> &str {
     match language {
         "he" => "iw",
@@ -178,8 +179,8 @@ fn writes_traditional(region: &str) -> bool {
 }
 
 impl Configuration {
-    /// `u32 size, u32 network, 2 language, 2 region, u32 screen, u32 input, u32 size, u16 API level, u16 0`,
-    /// and more in newer files, among it four letters of a script.
+    /// `u32 size, u32 network, 2 language, 2 region, u32 screen, u32 input, u32 size, u16 API
+    /// level, u16 0`, and more in newer files, among it four letters of a script.
     pub(crate) fn read(bytes: &[u8]) -> Self {
         let byte = |at: usize| bytes.get(at).copied().unwrap_or(0);
         let size = u32::from_le_bytes([byte(0), byte(1), byte(2), byte(3)]);
@@ -205,8 +206,8 @@ impl Configuration {
 }
 
 impl Code {
-    /// Two plain letters, or, if the top bit of the first byte is set, three letters of five bits each
-    /// (`unpackLanguageOrRegion`).
+    /// Two plain letters, or, if the top bit of the first byte is set, three letters of five bits
+    /// each (`unpackLanguageOrRegion`).
     fn unpack([first, second]: [u8; 2], base: u8) -> Self {
         if first & 0x80 == 0 {
             return Self([first, second, 0]);

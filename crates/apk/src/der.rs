@@ -1,7 +1,7 @@
 //! Just enough DER to find the signer's certificate in a PKCS#7 signature.
 //!
-//! Only definite lengths, as DER requires; BER's indefinite lengths are not supported. Source: RFC 2315 (PKCS#7),
-//! sections 9.1 and 9.2, and RFC 5280 (X.509), section 4.1.
+//! Only definite lengths, as DER requires; BER's indefinite lengths are not supported. Source: RFC
+//! 2315 (PKCS#7), sections 9.1 and 9.2, and RFC 5280 (X.509), section 4.1.
 
 /// OID 1.2.840.113549.1.7.2, `signedData`.
 const SIGNED_DATA: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x07, 0x02];

@@ -1,18 +1,21 @@
 //! Reads Android packages: manifest, resources, compiled XML files and signer certificates.
 //!
-//! Start with [`Apk::open`]. It takes a [`Source`] that reads byte ranges, because a package of many megabytes is on a
-//! phone and only its tail and a few entries are needed. Packages come from strangers, so [`Limits`] bound everything
-//! that a file declares.
+//! Start with [`Apk::open`]. It takes a [`Source`] that reads byte ranges, because a package of
+//! many megabytes is on a phone and only its tail and a few entries are needed. Packages come from
+//! strangers, so [`Limits`] bound everything that a file declares.
 //!
-//! `archive` finds files in the package and `ranges` caches what was read. `xml` and `resource_table` are the two compiled
-//! formats; both consist of `chunk`s and a string `string_pool`. `manifest` combines them; `signing` and `der` find
-//! certificates. Unusual files are read as Android reads them (AOSP's libziparchive and androidfw), because such
-//! packages work on phones. Nothing here verifies a signature or a checksum: the phone did that at installation.
+//! `archive` finds files in the package and `ranges` caches what was read. `xml` and
+//! `resource_table` are the two compiled formats; both consist of chunks (`chunk`) with a string
+//! pool (`string_pool`). `manifest` combines them; `signing` and `der` find certificates. Unusual
+//! files are read as Android reads them (AOSP's libziparchive and androidfw), because such packages
+//! work on phones. Nothing here verifies a signature or a checksum: the phone did that at
+//! installation.
 //!
-//! Why not the crates `apk-info-axml` and `rawzip`? `apk-info-axml` returns every value as text, so a reference looks
-//! like a string; it picks a resource of any configuration in hash map order, and follows circular references until the
-//! stack overflows. `rawzip` needs the whole package in memory or a blocking reader (our tests compare against it). The
-//! virtual phone has its own reader and never uses this one, so the two cannot share a bug.
+//! Why not the crates `apk-info-axml` and `rawzip`? `apk-info-axml` returns every value as text, so
+//! a reference looks like a string; it picks a resource of any configuration in hash map order, and
+//! follows circular references until the stack overflows. `rawzip` needs the whole package in
+//! memory or a blocking reader (our tests compare against it). The virtual phone has its own reader
+//! and never uses this one, so the two cannot share a bug.
 
 mod apk;
 mod archive;
@@ -58,7 +61,7 @@ impl Source for Bytes {
     }
 
     async fn read(&self, from: u64, length: u64) -> Result<Bytes, String> {
-        let at = |place: u64| usize::try_from(place).unwrap_or(usize::MAX).min(self.len());
+        let at = |offset: u64| usize::try_from(offset).unwrap_or(usize::MAX).min(self.len());
         Ok(self.slice(at(from)..at(from.saturating_add(length))))
     }
 }
@@ -68,13 +71,16 @@ impl Source for Bytes {
 pub struct Limits {
     /// Bytes of the central directory. Default: 8 MiB, about 100,000 files.
     pub directory: u64,
-    /// Bytes of one file in the package, packed and unpacked. Default: 32 MiB; the largest resource tables are smaller.
+    /// Bytes of one file in the package, packed and unpacked. Default: 32 MiB; the largest resource
+    /// tables are smaller.
     pub entry: u64,
     /// Nesting depth of elements. Default: 64.
     pub depth: usize,
-    /// Number of elements and attributes in a file, or of chunks in a resource table. Default: 100,000.
+    /// Number of elements and attributes in a file, or of chunks in a resource table. Default:
+    /// 100,000.
     pub nodes: usize,
-    /// Bytes of text from one XML file or resource table, where one string may be used many times. Default: 8 MiB.
+    /// Bytes of text from one XML file or resource table, where one string may be used many times.
+    /// Default: 8 MiB.
     pub text: usize,
 }
 

@@ -1,10 +1,11 @@
-//! The manifest of a package: the app's name, versions, its entries in the launcher, and the services that other apps
-//! may start.
+//! The manifest of a package: the app's name, versions, its entries in the launcher, and the
+//! services that other apps may start.
 //!
-//! Start with [`Manifest`]. The caller resolves references through `ResolveResource`. Attributes are matched by resource id, not
-//! by name, as on a phone. Defaults and the choice among duplicates follow AOSP's `ParsingPackageUtils` and
-//! `ParsedServiceUtils`. Of activities only the launcher's entries are read; receivers and providers are not,
-//! nor permissions for some releases only (`uses-permission-sdk-23`).
+//! Start with [`Manifest`]. The caller resolves references through `ResolveResource`. Attributes
+//! are matched by resource id, not by name, as on a phone. Defaults and the choice among duplicates
+//! follow AOSP's `ParsingPackageUtils` and `ParsedServiceUtils`. Of activities only the launcher's
+//! entries are read; receivers and providers are not, nor permissions for some releases only
+//! (`uses-permission-sdk-23`).
 
 use std::collections::HashMap;
 
@@ -13,13 +14,13 @@ use super::xml::{Element, Value, id};
 
 /// From this target API level, a component with an intent filter must declare `android:exported`.
 const MUST_SAY_EXPORTED: u32 = 31;
-/// Maximum length of a package or permission name, in bytes. Android's limit for package names is lower
-/// (`MAX_FILE_NAME_SIZE`, 223).
-const LONGEST_NAME: usize = 1024;
-/// Maximum number of launcher entries, and of characters of a label: each entry may hold a copy of one text.
-/// `PackageItemInfo` truncates labels there, too (`MAX_SAFE_LABEL_LENGTH`).
-const MOST_ENTRIES: usize = 1000;
-const LONGEST_LABEL: usize = 1000;
+/// Maximum length of a package or permission name, in bytes. Android's limit for package names is
+/// lower (`MAX_FILE_NAME_SIZE`, 223).
+const MAX_NAME: usize = 1024;
+/// Maximum number of launcher entries, and of characters of a label: each entry may hold a copy of
+/// one text. `PackageItemInfo` truncates labels there, too (`MAX_SAFE_LABEL_LENGTH`).
+const MAX_ENTRIES: usize = 1000;
+const MAX_LABEL: usize = 1000;
 /// The API level of a code name, later than all numbers (`VMRuntime.SDK_VERSION_CUR_DEVELOPMENT`).
 const IN_DEVELOPMENT: u32 = 10_000;
 
@@ -34,7 +35,8 @@ pub struct Manifest {
     pub version_code: u64,
     /// Version as shown to users, if any.
     pub version_name: Option<String>,
-    /// The application's label in the default language; `None` if it has none, or it is in another package.
+    /// The application's label in the default language; `None` if it has none, or it is in another
+    /// package.
     pub label: Option<String>,
     /// `minSdkVersion`; 1 if not declared.
     pub min_sdk: u32,
@@ -55,8 +57,8 @@ pub struct Manifest {
 pub struct LauncherEntry {
     /// Full class name.
     pub class: String,
-    /// Its label as the launcher shows it: its own, else that of the activity it is an alias of, else the application's.
-    /// `None` if there is none, or it is in another package.
+    /// Its label as the launcher shows it: its own, else that of the activity it is an alias of,
+    /// else the application's. `None` if there is none, or it is in another package.
     pub label: Option<String>,
     /// The resource of the label, which a split of the package may have in another language.
     pub label_resource: Option<u32>,
@@ -71,8 +73,8 @@ pub struct Service {
     pub class: String,
     /// Whether other apps may start it. If not declared, true if it has an intent filter.
     pub exported: bool,
-    /// The declared value; `None` if not declared. With an intent filter and a target API level of 31 or above it is
-    /// required, see [`Manifest::lacks_exported`].
+    /// The declared value; `None` if not declared. With an intent filter and a target API level of
+    /// 31 or above it is required, see [`Manifest::lacks_exported`].
     pub exported_written: Option<bool>,
     /// Whether it can be started at all: both it and the application must be enabled.
     pub enabled: bool,
@@ -100,9 +102,9 @@ pub struct IntentFilter {
 pub struct MetaData {
     /// Name.
     pub name: String,
-    /// What an app gets when it asks for this entry: the resource id of `android:resource`, or the value of
-    /// `android:value` with references followed (a file is its path). So [`Value::Reference`] is a resource id or an
-    /// unresolved reference.
+    /// What an app gets when it asks for this entry: the resource id of `android:resource`, or the
+    /// value of `android:value` with references followed (a file is its path). So
+    /// [`Value::Reference`] is a resource id or an unresolved reference.
     pub value: Value,
     /// The resource that `android:value` refers to, before it was followed.
     pub reference: Option<u32>,
@@ -118,8 +120,8 @@ impl Manifest {
         self.services.iter().filter(move |service| service.answers(action))
     }
 
-    /// Whether this service has an intent filter but no `android:exported`, with a target API level of 31 or above.
-    /// Android 12 and later refuse to install such a package.
+    /// Whether this service has an intent filter but no `android:exported`, with a target API level
+    /// of 31 or above. Android 12 and later refuse to install such a package.
     pub fn lacks_exported(&self, service: &Service) -> bool {
         let must = self.target_sdk >= MUST_SAY_EXPORTED && !service.filters.is_empty();
         must && service.exported_written.is_none()
@@ -134,8 +136,9 @@ impl Manifest {
         if root.name != "manifest" {
             return Err(broken("the root element is not <manifest>"));
         }
-        // Attributes that Android looks up by name, without a namespace (`ApkLiteParseUtils.parsePackageSplitNames`). Their
-        // resource ids do not matter: a padded resource map gives one to every string (`ResXMLParser::indexOfAttribute`).
+        // Attributes that Android looks up by name, without a namespace
+        // (`ApkLiteParseUtils.parsePackageSplitNames`). Their resource ids do not matter: a padded
+        // resource map gives one to every string (`ResXMLParser::indexOfAttribute`).
         let plain = |name: &str| {
             let mut all = root.attributes.iter();
             all.find(|it| it.name == name && it.namespace.is_none())?.value.text()
@@ -144,7 +147,7 @@ impl Manifest {
         if package.is_empty() {
             return Err(broken("it has no package name"));
         }
-        if package.len() > LONGEST_NAME {
+        if package.len() > MAX_NAME {
             return Err(broken("the package name is too long"));
         }
         let mut manifest = Self { package: package.to_owned(), enabled: true, ..Self::default() };
@@ -178,7 +181,7 @@ impl Manifest {
         self.enabled = boolean(element, id::ENABLED, resolve)?.unwrap_or(true);
         // Each service may hold a copy, so the length matters.
         let permission = string_attribute(element, id::PERMISSION, resolve)?;
-        if permission.as_ref().is_some_and(|it| it.len() > LONGEST_NAME) {
+        if permission.as_ref().is_some_and(|it| it.len() > MAX_NAME) {
             return Err(Error::malformed("manifest", "the permission name is too long"));
         }
         self.launcher_entries = launcher_entries(element, &self.package, resolve)?;
@@ -196,8 +199,9 @@ impl Manifest {
     }
 }
 
-/// The application's activities and aliases with a filter for MAIN and LAUNCHER (`LauncherApps`). The label of a filter
-/// does not count: the launcher asks for the activity's (`LauncherActivityInfo.getLabel`).
+/// The application's activities and aliases with a filter for MAIN and LAUNCHER (`LauncherApps`).
+/// The label of a filter does not count: the launcher asks for the activity's
+/// (`LauncherActivityInfo.getLabel`).
 fn launcher_entries(
     application: &Element,
     package: &str,
@@ -221,7 +225,7 @@ fn launcher_entries(
             activities.entry(class.clone()).or_insert(element);
         }
         let mut filters = read_filters(element, resolve)?.into_iter();
-        if entries.len() == MOST_ENTRIES || !filters.any(|filter| filter.is_for_launcher()) {
+        if entries.len() == MAX_ENTRIES || !filters.any(|filter| filter.is_for_launcher()) {
             continue;
         }
         let sources = [Some(element), target, Some(application)];
@@ -229,7 +233,7 @@ fn launcher_entries(
         let (mut label, mut label_resource) = (None, None);
         if let Some(labelled) = labelled {
             label = string_attribute(labelled, id::LABEL, resolve)?;
-            label = label.map(|label| label.chars().take(LONGEST_LABEL).collect());
+            label = label.map(|label| label.chars().take(MAX_LABEL).collect());
             label_resource = match labelled.by_id(id::LABEL).map(|it| &it.value) {
                 Some(Value::Reference(id)) => Some(*id),
                 _ => None,
@@ -357,7 +361,8 @@ fn integer(
     })
 }
 
-/// Like `TypedArray.getBoolean`: nonzero numbers, and three strings (`XmlUtils.convertValueToBoolean`).
+/// Like `TypedArray.getBoolean`: nonzero numbers, and three strings
+/// (`XmlUtils.convertValueToBoolean`).
 fn boolean(
     element: &Element,
     id: u32,

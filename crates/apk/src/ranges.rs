@@ -1,7 +1,8 @@
 //! Caches the byte ranges that were read from a package, so that nothing is read twice.
 //!
-//! Each read costs a round trip of 10 to 50 ms on a phone, regardless of its size up to some hundred kilobytes. So the
-//! tail is read in one piece, and every read includes some bytes ahead. A read whose end is cached already stops there.
+//! Each read costs a round trip of 10 to 50 ms on a phone, regardless of its size up to some
+//! hundred kilobytes. So the tail is read in one piece, and every read includes some bytes ahead. A
+//! read whose end is cached already stops there.
 
 use std::collections::VecDeque;
 
@@ -9,8 +10,8 @@ use bytes::{Bytes, BytesMut};
 
 use super::{Error, Source};
 
-/// How many bytes to read from the end first. The end of central directory is within 64 KiB; 128 KiB also cover the
-/// directory of about 1,000 files and the signing block before it.
+/// How many bytes to read from the end first. The end of central directory is within 64 KiB; 128
+/// KiB also cover the directory of about 1,000 files and the signing block before it.
 pub(crate) const TAIL: u64 = 128 << 10;
 /// The minimum read size.
 pub(crate) const AHEAD: u64 = 64 << 10;

@@ -1,12 +1,12 @@
 //! The resource table `resources.arsc`: the values of resource ids.
 //!
-//! Start with [`ResourceTable::read`], which only indexes the chunks, and [`ResourceTable::value`], which follows references. An id is
-//! `package << 24 | type << 16 | entry`; each type of a package has a chunk for every configuration with a value.
-//! Source: `ResTable_header` and related types in AOSP's `androidfw/ResourceTypes.h`, `LoadedArsc.cpp` and
-//! `AssetManager2.cpp`.
+//! Start with [`ResourceTable::read`], which only indexes the chunks, and [`ResourceTable::value`],
+//! which follows references. An id is `package << 24 | type << 16 | entry`; each type of a package
+//! has a chunk for every configuration with a value. Source: `ResTable_header` and related types in
+//! AOSP's `androidfw/ResourceTypes.h`, `LoadedArsc.cpp` and `AssetManager2.cpp`.
 //!
-//! A shared library's own package has number 0 and is looked up by it. Resources of other packages (the framework, a
-//! library) are not here.
+//! A shared library's own package has number 0 and is looked up by it. Resources of other packages
+//! (the framework, a library) are not here.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -19,10 +19,12 @@ use super::xml::Value;
 use super::{Error, Limits};
 
 const WHAT: &str = "resource table";
-/// How many references to follow in a row, as in `AssetManager2::ResolveReference`: they may form a cycle.
-const REFERENCES: usize = 20;
-/// How many entries to look at over the lifetime of a table. A package with 100 languages needs about 100 for a string.
-const LOOKED_AT: usize = 2_000_000;
+/// How many references to follow in a row, as in `AssetManager2::ResolveReference`: they may form a
+/// cycle.
+const MAX_REFERENCES: usize = 20;
+/// How many entries to look at over the lifetime of a table. A package with 100 languages needs
+/// about 100 for a string.
+const MAX_LOOKUPS: usize = 2_000_000;
 /// Flag: a sparse type, whose entries are pairs of index and offset.
 const SPARSE: u8 = 1;
 /// Flag: a type with 16-bit offsets.
@@ -37,9 +39,9 @@ pub(crate) struct ResourceTable {
     types: BTreeMap<(u8, u8), Vec<TypeChunk>>,
     /// Ids that stand for other ids (`<staging-public-group>`).
     aliases: HashMap<u32, u32>,
-    looked_at: usize,
+    lookups: usize,
     text: usize,
-    most_text: usize,
+    max_text: usize,
 }
 
 /// The values of a type for one configuration.
@@ -52,8 +54,8 @@ impl ResourceTable {
     /// Indexes the chunks of a table.
     ///
     /// # Errors
-    /// [`Error::Malformed`] if it is not a resource table; [`Error::TooLarge`] if it has more chunks than
-    /// [`Limits::nodes`].
+    /// [`Error::Malformed`] if it is not a resource table; [`Error::TooLarge`] if it has more
+    /// chunks than [`Limits::nodes`].
     pub(crate) fn read(bytes: &Bytes, limits: &Limits) -> Result<Self, Error> {
         let broken = || Error::malformed(WHAT, "not a resource table, or truncated");
         let size = u32_at(bytes, 4).and_then(|size| usize::try_from(size).ok());
@@ -66,9 +68,9 @@ impl ResourceTable {
             strings: StringPool::default(),
             types: BTreeMap::new(),
             aliases: HashMap::new(),
-            looked_at: 0,
+            lookups: 0,
             text: 0,
-            most_text: limits.text,
+            max_text: limits.text,
         };
         let (mut parts, mut has_strings) = (0, false);
         for chunk in Chunks::of(bytes.slice(header..size)) {
@@ -85,8 +87,9 @@ impl ResourceTable {
         Ok(table)
     }
 
-    /// The value of a resource, with references followed, or a reference to another package. `None` if there is no such
-    /// resource, it has no single value (a style, an array), or the references form a cycle.
+    /// The value of a resource, with references followed, or a reference to another package. `None`
+    /// if there is no such resource, it has no single value (a style, an array), or the references
+    /// form a cycle.
     ///
     /// # Errors
     /// [`Error::TooLarge`] after more lookups than any real app needs.
@@ -96,7 +99,7 @@ impl ResourceTable {
         locale: Option<&Locale>,
     ) -> Result<Option<Value>, Error> {
         let Some(mut value) = self.entry(id, locale)? else { return Ok(None) };
-        for _ in 0..REFERENCES {
+        for _ in 0..MAX_REFERENCES {
             let Value::Reference(next) = value else { return Ok(Some(value)) };
             match self.entry(next, locale)? {
                 Some(found) => value = found,
@@ -147,9 +150,9 @@ impl ResourceTable {
         let [low, high, of, package] = id.to_le_bytes();
         let number = usize::from(u16::from_le_bytes([low, high]));
         let parts = self.types.get(&(package, of)).map(Vec::as_slice).unwrap_or_default();
-        self.looked_at = self.looked_at.saturating_add(parts.len());
-        if self.looked_at > LOOKED_AT {
-            let limit = LOOKED_AT as u64;
+        self.lookups = self.lookups.saturating_add(parts.len());
+        if self.lookups > MAX_LOOKUPS {
+            let limit = MAX_LOOKUPS as u64;
             return Err(Error::TooLarge {
                 what: "the number of lookups in the resource table",
                 limit,
@@ -162,8 +165,8 @@ impl ResourceTable {
         let Some((_, (kind, data))) = best else { return Ok(None) };
         let value = Value::read(kind, data, &self.strings);
         self.text = self.text.saturating_add(value.text().map_or(0, str::len));
-        if self.text > self.most_text {
-            let limit = self.most_text as u64;
+        if self.text > self.max_text {
+            let limit = self.max_text as u64;
             return Err(Error::TooLarge { what: "the text of the resource table", limit });
         }
         Ok(Some(value))
@@ -171,11 +174,12 @@ impl ResourceTable {
 }
 
 impl TypeChunk {
-    /// The kind and data of this entry's value, if this chunk has the entry and it is a single value.
+    /// The kind and data of this entry's value, if this chunk has the entry and it is a single
+    /// value.
     fn find(&self, number: usize) -> Option<(u8, u32)> {
         let all = &self.chunk.all;
         let values = usize::try_from(self.chunk.u32(16)?).ok()?;
-        let at = values.checked_add(self.place(number)?)?;
+        let at = values.checked_add(self.offset(number)?)?;
         let flags = u16_at(all, at.checked_add(2)?)?;
         if flags & COMPACT != 0 {
             return Some((flags.to_le_bytes()[1], u32_at(all, at + 4)?));
@@ -188,12 +192,12 @@ impl TypeChunk {
     }
 
     /// Offset of an entry from the start of the chunk's values.
-    fn place(&self, number: usize) -> Option<usize> {
-        let (all, places) = (&self.chunk.all, self.chunk.header);
+    fn offset(&self, number: usize) -> Option<usize> {
+        let (all, offsets) = (&self.chunk.all, self.chunk.header);
         let count = usize::try_from(self.chunk.u32(12)?).ok()?;
         let flags = u8_at(all, 9)?;
         if flags & SPARSE != 0 {
-            let pairs = all.get(places..)?.as_chunks::<4>().0;
+            let pairs = all.get(offsets..)?.as_chunks::<4>().0;
             let pairs = &pairs[..count.min(pairs.len())];
             let key = |pair: &[u8; 4]| usize::from(u16::from_le_bytes([pair[0], pair[1]]));
             let [_, _, low, high] = pairs[pairs.binary_search_by_key(&number, key).ok()?];
@@ -203,10 +207,10 @@ impl TypeChunk {
             return None;
         }
         if flags & SHORT != 0 {
-            let place = u16_at(all, places + number * 2)?;
-            return (place != u16::MAX).then_some(usize::from(place) * 4);
+            let offset = u16_at(all, offsets + number * 2)?;
+            return (offset != u16::MAX).then_some(usize::from(offset) * 4);
         }
-        let place = u32_at(all, places + number * 4)?;
-        if place == u32::MAX { None } else { usize::try_from(place).ok() }
+        let offset = u32_at(all, offsets + number * 4)?;
+        if offset == u32::MAX { None } else { usize::try_from(offset).ok() }
     }
 }

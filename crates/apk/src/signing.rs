@@ -1,9 +1,9 @@
 //! The certificates that signed a package.
 //!
-//! Schemes 2 and later keep their signatures in a block right before the central directory: pairs of `u64 length, u32
-//! id, value`, then the block's length and a magic number. Scheme 1 keeps PKCS#7 files in `META-INF/`. Sources: "APK
-//! Signature Scheme v2" and "v3" on source.android.com; `ApkSigningBlockUtils` and `ApkSignatureSchemeV3Verifier` in
-//! AOSP's `util/apk`.
+//! Schemes 2 and later keep their signatures in a block right before the central directory: pairs
+//! of `u64 length, u32 id, value`, then the block's length and a magic number. Scheme 1 keeps
+//! PKCS#7 files in `META-INF/`. Sources: "APK Signature Scheme v2" and "v3" on source.android.com;
+//! `ApkSigningBlockUtils` and `ApkSignatureSchemeV3Verifier` in AOSP's `util/apk`.
 
 use std::collections::HashSet;
 
@@ -18,11 +18,12 @@ const WHAT: &str = "signing block";
 /// The magic number and the length before it.
 const FOOT: u64 = 24;
 const MARK: &[u8] = b"APK Sig Block 42";
-/// Size limit of a block. Typical blocks have a few kilobytes, or a few hundred with data added by stores.
-const BLOCK: u64 = 8 << 20;
-/// The maximum number of signers (`MAX_V1_SIGNERS`; scheme 2 has the same). In scheme 3, a phone skips any number of
-/// signers for other API levels without verifying them. Without this limit, the signer that counts could hide behind
-/// copies of somebody else's certificate.
+/// Size limit of a block. Typical blocks have a few kilobytes, or a few hundred with data added by
+/// stores.
+const MAX_BLOCK: u64 = 8 << 20;
+/// The maximum number of signers (`MAX_V1_SIGNERS`; scheme 2 has the same). In scheme 3, a phone
+/// skips any number of signers for other API levels without verifying them. Without this limit, the
+/// signer that counts could hide behind copies of somebody else's certificate.
 const MAX_SIGNERS: usize = 10;
 
 /// A certificate that signed a package.
@@ -36,9 +37,10 @@ pub struct Certificate {
 
 /// A signature scheme.
 ///
-/// A phone uses the newest scheme that it knows and the package has, and ignores all others: in those, anybody could
-/// have put any certificate. In schemes 3 and 3.1 only the signer for the phone's API level counts, because a key can
-/// be rotated for later releases only. In the other schemes all signers count.
+/// A phone uses the newest scheme that it knows and the package has, and ignores all others: in
+/// those, anybody could have put any certificate. In schemes 3 and 3.1 only the signer for the
+/// phone's API level counts, because a key can be rotated for later releases only. In the other
+/// schemes all signers count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Scheme {
     /// Files in `META-INF/`, as in JAR files.
@@ -60,7 +62,8 @@ impl Scheme {
 /// The certificates of a package's signers, of all schemes, newest first.
 ///
 /// # Errors
-/// [`Error::Malformed`] if a signature exists but cannot be read; [`Error::TooLarge`], [`Error::Source`].
+/// [`Error::Malformed`] if a signature exists but cannot be read; [`Error::TooLarge`],
+/// [`Error::Source`].
 pub(crate) async fn certificates(archive: &mut Archive<'_>) -> Result<Vec<Certificate>, Error> {
     let mut all = Vec::new();
     let block = block(archive).await?.unwrap_or_default();
@@ -84,8 +87,8 @@ async fn block(archive: &mut Archive<'_>) -> Result<Option<Bytes>, Error> {
     // The length excludes the first eight bytes, which hold the same length again.
     let length = u64_at(&mark, 0).filter(|length| *length >= FOOT);
     let length = length.ok_or_else(|| Error::malformed(WHAT, "its length is invalid"))?;
-    if length > BLOCK {
-        return Err(Error::TooLarge { what: WHAT, limit: BLOCK });
+    if length > MAX_BLOCK {
+        return Err(Error::TooLarge { what: WHAT, limit: MAX_BLOCK });
     }
     let from = end.checked_sub(length).filter(|from| *from >= 8);
     let from = from.ok_or_else(|| Error::malformed(WHAT, "its length is invalid"))?;
@@ -108,8 +111,8 @@ fn find(mut pairs: &[u8], id: u32) -> Option<&[u8]> {
     }
 }
 
-/// A list of signers. Each has signed data (digests, certificates and more), signatures and a public
-/// key.
+/// A list of signers. Each has signed data (digests, certificates and more), signatures and a
+/// public key.
 fn signers(value: &[u8], scheme: Scheme) -> Option<Vec<Certificate>> {
     let mut found = Vec::new();
     for (index, signer) in LengthPrefixed(LengthPrefixed(value).next()?).enumerate() {
@@ -138,14 +141,15 @@ impl<'a> Iterator for LengthPrefixed<'a> {
     }
 }
 
-/// Scheme 1: each signature `META-INF/NAME.RSA` (or `DSA`, `EC`) of a file `META-INF/NAME.SF`. Android also accepts
-/// lower case and subfolders (`addMetaEntry` and `readCertificates` of `JarVerifier`, later `StrictJarVerifier`).
+/// Scheme 1: each signature `META-INF/NAME.RSA` (or `DSA`, `EC`) of a file `META-INF/NAME.SF`.
+/// Android also accepts lower case and subfolders (`addMetaEntry` and `readCertificates` of
+/// `JarVerifier`, later `StrictJarVerifier`).
 async fn in_files(archive: &mut Archive<'_>) -> Result<Vec<Certificate>, Error> {
-    let large = |name: &str| name.to_ascii_uppercase();
+    let upper = |name: &str| name.to_ascii_uppercase();
     let signed: HashSet<String> =
-        archive.names().map(large).filter(|it| it.ends_with(".SF")).collect();
+        archive.names().map(upper).filter(|it| it.ends_with(".SF")).collect();
     let is_signature = |name: &&str| {
-        let name = large(name);
+        let name = upper(name);
         let Some((stem, "RSA" | "DSA" | "EC")) = name.rsplit_once('.') else { return false };
         stem.starts_with("META-INF/") && signed.contains(&format!("{stem}.SF"))
     };

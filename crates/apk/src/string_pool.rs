@@ -1,7 +1,7 @@
 //! The string pool of a compiled file: strings by index.
 //!
-//! Strings are decoded on demand, so a declared count of millions costs nothing. Source: `ResStringPool_header` and
-//! `ResStringPool::string8At`/`stringAt` in AOSP's `androidfw`.
+//! Strings are decoded on demand, so a declared count of millions costs nothing. Source:
+//! `ResStringPool_header` and `ResStringPool::string8At`/`stringAt` in AOSP's `androidfw`.
 
 use bytes::Bytes;
 
@@ -69,8 +69,8 @@ fn utf16(string: &[u8]) -> Option<String> {
     Some(char::decode_utf16(units).map(|it| it.unwrap_or(char::REPLACEMENT_CHARACTER)).collect())
 }
 
-/// aapt2 writes Java's "modified UTF-8": a character above U+FFFF is two surrogates of three bytes each, and NUL is two
-/// bytes (`util::Utf8ToModifiedUtf8`).
+/// aapt2 writes Java's "modified UTF-8": a character above U+FFFF is two surrogates of three bytes
+/// each, and NUL is two bytes (`util::Utf8ToModifiedUtf8`).
 fn modified_utf8(bytes: &[u8]) -> String {
     let Err(error) = std::str::from_utf8(bytes) else {
         return String::from_utf8_lossy(bytes).into_owned();

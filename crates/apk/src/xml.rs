@@ -1,9 +1,10 @@
 //! Compiled (binary) XML files: a tree of elements with typed attributes.
 //!
-//! Start with [`Element`]. Text between elements is dropped: manifests and descriptors do not use it. The format is
-//! `ResXMLTree_node` and related types in AOSP's `androidfw/ResourceTypes.h`. Unusual files are read as `ResXMLTree` in
-//! `ResourceTypes.cpp` reads them: unknown chunk kinds are skipped, a document may end with open elements, and anything
-//! after the root element is ignored.
+//! Start with [`Element`]. Text between elements is dropped: manifests and descriptors do not use
+//! it. The format is `ResXMLTree_node` and related types in AOSP's `androidfw/ResourceTypes.h`.
+//! Unusual files are read as `ResXMLTree` in `ResourceTypes.cpp` reads them: unknown chunk kinds
+//! are skipped, a document may end with open elements, and anything after the root element is
+//! ignored.
 
 use bytes::Bytes;
 
@@ -36,7 +37,8 @@ pub struct Element {
 /// An attribute of an [`Element`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Attribute {
-    /// Name without a prefix. If the name was stripped from the file, the name of the resource, if known here.
+    /// Name without a prefix. If the name was stripped from the file, the name of the resource, if
+    /// known here.
     pub name: String,
     /// Namespace URI.
     pub namespace: Option<String>,
@@ -48,7 +50,8 @@ pub struct Attribute {
     pub written: Option<String>,
 }
 
-/// The value of an attribute or a resource. aapt stores `version="1.0"` as a float and `required="true"` as a boolean.
+/// The value of an attribute or a resource. aapt stores `version="1.0"` as a float and
+/// `required="true"` as a boolean.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
     /// A string. For a file resource, its path.
@@ -110,7 +113,8 @@ impl Value {
         }
     }
 
-    /// The value as text, like Android's `TypedValue.coerceToString`; `None` if it has no text form.
+    /// The value as text, like Android's `TypedValue.coerceToString`; `None` if it has no text
+    /// form.
     pub fn to_display_string(&self) -> Option<String> {
         match self {
             Self::Text(text) => Some(text.clone()),
@@ -126,8 +130,8 @@ impl Value {
 /// Reads a compiled file.
 ///
 /// # Errors
-/// [`Error::Malformed`] if it is not compiled XML, has no element, or has a chunk with invalid lengths;
-/// [`Error::TooLarge`].
+/// [`Error::Malformed`] if it is not compiled XML, has no element, or has a chunk with invalid
+/// lengths; [`Error::TooLarge`].
 pub fn read(bytes: &Bytes, limits: &Limits) -> Result<Element, Error> {
     let header = u16_at(bytes, 2).map_or(0, usize::from);
     let size = u32_at(bytes, 4).and_then(|size| usize::try_from(size).ok()).unwrap_or(0);
@@ -211,8 +215,8 @@ impl<'l> TreeBuilder<'l> {
         self.root.ok_or_else(|| Error::malformed(WHAT, "it has no element"))
     }
 
-    /// `u32 line, u32 comment`; after the header: `u32 namespace, u32 name, u16 start, u16 size, u16 count` of
-    /// attributes.
+    /// `u32 line, u32 comment`; after the header: `u32 namespace, u32 name, u16 start, u16 size,
+    /// u16 count` of attributes.
     fn element(&mut self, chunk: &Chunk) -> Result<Element, Error> {
         let body = chunk.body();
         let number = |at| u16_at(&body, at).map(usize::from);
@@ -270,14 +274,14 @@ impl<'l> TreeBuilder<'l> {
 
     fn charge(&mut self, text: usize) -> Result<(), Error> {
         self.text = self.text.saturating_add(text);
-        let most = self.limits.text;
-        if self.text > most { Err(too_large("the text of compiled XML", most)) } else { Ok(()) }
+        let max = self.limits.text;
+        if self.text > max { Err(too_large("the text of compiled XML", max)) } else { Ok(()) }
     }
 
     fn count(&mut self, nodes: usize) -> Result<(), Error> {
         self.nodes = self.nodes.saturating_add(nodes);
-        let most = self.limits.nodes;
-        if self.nodes > most { Err(too_large("the number of nodes", most)) } else { Ok(()) }
+        let max = self.limits.nodes;
+        if self.nodes > max { Err(too_large("the number of nodes", max)) } else { Ok(()) }
     }
 }
 
@@ -285,8 +289,8 @@ fn too_large(what: &'static str, limit: usize) -> Error {
     Error::TooLarge { what, limit: limit as u64 }
 }
 
-/// Resource ids of the platform attributes that matter in manifests. Source: `public-final.xml` of AOSP's framework
-/// resources.
+/// Resource ids of the platform attributes that matter in manifests. Source: `public-final.xml` of
+/// AOSP's framework resources.
 pub(crate) mod id {
     pub(crate) const LABEL: u32 = 0x0101_0001;
     pub(crate) const NAME: u32 = 0x0101_0003;

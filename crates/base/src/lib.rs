@@ -1,5 +1,6 @@
 //! What every crate needs and no library offers: [`lock`], [`truncate`], and [`sanitize()`] and
-//! [`visible`](visible::visible) for text that others wrote. With the feature `io`, [`Io`] for pipes.
+//! [`visible`](visible::visible) for text that others wrote. With the feature `io`, [`Io`] for
+//! pipes.
 //!
 //! Nothing else belongs here.
 
@@ -16,7 +17,8 @@ pub use sanitize::{is_longer, sanitize};
 
 /// Locks a mutex, also after a panic of another holder.
 ///
-/// Use it where no holder leaves the value half-changed, so that one failed call does not fail all later ones.
+/// Use it where no holder leaves the value half-changed, so that one failed call does not fail all
+/// later ones.
 pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,8 +1,9 @@
-//! Makes texts of apps and people safe for a terminal, a log or a model: one line of limited length.
+//! Makes texts of apps and people safe for a terminal, a log or a model: one line of limited
+//! length.
 //!
-//! Whatever moves a cursor, changes the text direction, or hides text from a person while a model still
-//! reads it becomes visible ([`visible`]). The meaning is not judged: the caller that shows a text marks
-//! it as somebody else's.
+//! Whatever moves a cursor, changes the text direction, or hides text from a person while a model
+//! still reads it becomes visible ([`visible`]). The meaning is not judged: the caller that shows a
+//! text marks it as somebody else's.
 
 use crate::visible::visible;
 

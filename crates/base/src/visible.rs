@@ -1,18 +1,21 @@
-//! Text that others wrote, with everything in it visible: the one function for lists, replies, prompts, reports, logs and
-//! terminals.
+//! Text that others wrote, with everything in it visible: the one function for lists, replies,
+//! prompts, reports, logs and terminals.
 //!
-//! Apps, pages and senders choose the text of a screen, a label, a notification or a log line. Invisible characters let
-//! such a text say one thing to a person and another to a model (tags, runs of variation selectors), turn its direction,
-//! or begin a line that looks like ours. [`visible`] writes each of them as its code point, `\u{202e}`: nothing is
-//! removed, and a reader sees what is there. Letters and emoji of every language stay as they are, also where they need an
-//! invisible character: a joiner between letters that join, a selector behind its base (Unicode Standard, chapter 23).
+//! Apps, pages and senders choose the text of a screen, a label, a notification or a log line.
+//! Invisible characters let such a text say one thing to a person and another to a model (tags,
+//! runs of variation selectors), turn its direction, or begin a line that looks like ours.
+//! [`visible`] writes each of them as its code point, `\u{202e}`: nothing is removed, and a reader
+//! sees what is there. Letters and emoji of every language stay as they are, also where they need
+//! an invisible character: a joiner between letters that join, a selector behind its base (Unicode
+//! Standard, chapter 23).
 //!
 //! Begin with [`visible`]; [`quoted`] is for a text inside a line of ours.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// The text on one line: line feeds as `\n`, tabs as `\t`, and every other invisible character as `\u{202e}`.
+/// The text on one line: line feeds as `\n`, tabs as `\t`, and every other invisible character as
+/// `\u{202e}`.
 ///
 /// Applying it twice changes nothing more.
 pub fn visible(text: &str) -> Cow<'_, str> {
@@ -28,7 +31,8 @@ fn is_line_part(c: char, next: Option<char>) -> bool {
     matches!(c, '\n' | '\t') || c == '\r' && next == Some('\n')
 }
 
-/// The text on one line in double quotes, which it cannot close: a quote in it is `\"`, and a backslash `\\`.
+/// The text on one line in double quotes, which it cannot close: a quote in it is `\"`, and a
+/// backslash `\\`.
 pub fn quoted(text: &str) -> String {
     let escaped = match text.contains(['"', '\\']) {
         true => text.replace('\\', "\\\\").replace('"', "\\\"").into(),
@@ -37,20 +41,21 @@ pub fn quoted(text: &str) -> String {
     format!("\"{}\"", visible(&escaped))
 }
 
-/// A name that others chose: as it is if it can be nothing but a name (ASCII letters, digits and `_-.:$/+`), else quoted.
+/// A name that others chose: as it is if it can be nothing but a name (ASCII letters, digits and
+/// `_-.:$/+`), else quoted.
 pub fn name(text: &str) -> Cow<'_, str> {
-    const LONGEST: usize = 256;
+    const MAX_NAME: usize = 256;
     let is_plain =
         |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | ':' | '$' | '/' | '+');
-    match !text.is_empty() && text.len() <= LONGEST && text.chars().all(is_plain) {
+    match !text.is_empty() && text.len() <= MAX_NAME && text.chars().all(is_plain) {
         true => text.into(),
-        false => quoted(&crate::truncate(text, LONGEST)).into(),
+        false => quoted(&crate::truncate(text, MAX_NAME)).into(),
     }
 }
 
-/// An XML document, or an escaped attribute value, with a character reference, `&#x202e;`, for each invisible character: a
-/// parser gets the same text. What XML 1.0 does not allow as a reference is written as in [`visible`]. Line feeds and tabs
-/// stay.
+/// An XML document, or an escaped attribute value, with a character reference, `&#x202e;`, for each
+/// invisible character: a parser gets the same text. What XML 1.0 does not allow as a reference is
+/// written as in [`visible`]. Line feeds and tabs stay.
 pub fn visible_xml(xml: &str) -> Cow<'_, str> {
     escape_hidden(xml, is_line_part, |c, out| match u32::from(c) {
         // XML 1.0, production 2 (`Char`).
@@ -61,7 +66,8 @@ pub fn visible_xml(xml: &str) -> Cow<'_, str> {
     })
 }
 
-/// The text without invisible characters, and without their marks: for comparing names that should look different.
+/// The text without invisible characters, and without their marks: for comparing names that should
+/// look different.
 pub fn without_hidden(text: &str) -> Cow<'_, str> {
     let shown = visible(text);
     let mut rest = &*shown;
@@ -91,8 +97,8 @@ pub fn has_hidden(text: &str) -> bool {
     matches!(visible_lines(text), Cow::Owned(_))
 }
 
-/// The text with `write` for each invisible character, except those that `keep` names, given the next one: for forms with
-/// escapes of their own, such as XML and JSON.
+/// The text with `write` for each invisible character, except those that `keep` names, given the
+/// next one: for forms with escapes of their own, such as XML and JSON.
 pub fn escape_hidden(
     text: &str,
     keep: impl Fn(char, Option<char>) -> bool,
@@ -139,9 +145,10 @@ fn write_mark(c: char, out: &mut String) {
     }
 }
 
-/// Characters that a person does not see: controls, line separators, format characters (zero width, bidirectional, tags,
-/// selectors), invisible letters, and what has no meaning without a private agreement (Unicode's properties `Cc`,
-/// `Default_Ignorable_Code_Point`, `Co`, `Noncharacter_Code_Point`). Spaces are not among them.
+/// Characters that a person does not see: controls, line separators, format characters (zero width,
+/// bidirectional, tags, selectors), invisible letters, and what has no meaning without a private
+/// agreement (Unicode's properties `Cc`, `Default_Ignorable_Code_Point`, `Co`,
+/// `Noncharacter_Code_Point`). Spaces are not among them.
 fn is_invisible(c: char) -> bool {
     c.is_control()
         || matches!(u32::from(c),
@@ -170,8 +177,8 @@ fn is_invisible(c: char) -> bool {
         || u32::from(c) & 0xFFFE == 0xFFFE
 }
 
-/// Whether an invisible character changes how its neighbours look, as their scripts need. One per base: a run of them
-/// could carry a hidden text.
+/// Whether an invisible character changes how its neighbours look, as their scripts need. One per
+/// base: a run of them could carry a hidden text.
 fn belongs(c: char, before: Option<char>, after: Option<char>) -> bool {
     let Some(before) = before else { return false };
     match u32::from(c) {
@@ -197,8 +204,8 @@ fn belongs(c: char, before: Option<char>, after: Option<char>) -> bool {
     }
 }
 
-/// Letters and marks of scripts in which a joiner or non-joiner changes the shape: Arabic, Syriac, the scripts of India and
-/// of South-East Asia, Tibetan, Mongolian, Adlam.
+/// Letters and marks of scripts in which a joiner or non-joiner changes the shape: Arabic, Syriac,
+/// the scripts of India and of South-East Asia, Tibetan, Mongolian, Adlam.
 fn is_joining(c: char) -> bool {
     matches!(u32::from(c),
         0x620..=0x6FF | 0x710..=0x77F | 0x7CA..=0x7FF | 0x840..=0x85F | 0x860..=0x8FF
@@ -209,14 +216,16 @@ fn is_joining(c: char) -> bool {
         | 0x10A00..=0x10A5F | 0x11000..=0x11FFF | 0x1E900..=0x1E95F)
 }
 
-/// Letters and marks of scripts that write no spaces: Thai, Lao, Tibetan, Myanmar, Khmer, Tai, Javanese.
+/// Letters and marks of scripts that write no spaces: Thai, Lao, Tibetan, Myanmar, Khmer, Tai,
+/// Javanese.
 fn is_unspaced(c: char) -> bool {
     matches!(u32::from(c),
         0xE00..=0x109F | 0x1780..=0x17B3 | 0x17B6..=0x17FF | 0x1950..=0x19FF | 0x1A20..=0x1AAF
         | 0xA980..=0xA9FF | 0xAA60..=0xAA7F)
 }
 
-/// Characters that are shown as a picture, or can be (Unicode Technical Standard 51: `Extended_Pictographic`, in ranges).
+/// Characters that are shown as a picture, or can be (Unicode Technical Standard 51:
+/// `Extended_Pictographic`, in ranges).
 fn is_emoji(c: char) -> bool {
     matches!(u32::from(c),
         0xA9 | 0xAE | 0x203C | 0x2049 | 0x2122 | 0x2139 | 0x2194..=0x21AA | 0x231A..=0x23FF
@@ -229,8 +238,8 @@ fn is_ideograph(c: char) -> bool {
         0x3400..=0x4DBF | 0x4E00..=0x9FFF | 0xF900..=0xFAFF | 0x20000..=0x323AF)
 }
 
-/// Characters with standardized variants (Unicode's `StandardizedVariants.txt`): mathematics, punctuation of East Asia,
-/// Myanmar, Phags-pa.
+/// Characters with standardized variants (Unicode's `StandardizedVariants.txt`): mathematics,
+/// punctuation of East Asia, Myanmar, Phags-pa.
 fn has_variants(c: char) -> bool {
     matches!(u32::from(c),
         0x30 | 0x2229..=0x2297 | 0x2A9D..=0x2AFF | 0x3001..=0x3002 | 0xFF01..=0xFF1F
@@ -240,7 +249,8 @@ fn has_variants(c: char) -> bool {
 /// 🏴, which tags make the flag of a region.
 const BLACK_FLAG: char = '\u{1f3f4}';
 
-/// How many bytes of tags of a flag in use follow: England's, Scotland's, Wales's (Unicode Technical Standard 51, annex C).
+/// How many bytes of tags of a flag in use follow: England's, Scotland's, Wales's (Unicode
+/// Technical Standard 51, annex C).
 fn flag_tags(rest: &str) -> usize {
     const REGIONS: [&str; 3] = [
         "\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}",
@@ -261,7 +271,8 @@ mod tests {
             "Clock in today.",
             "Größe, Ünïcode, naïve\u{301}",
             "漢字 é 😀",
-            // Persian with non-joiners, Arabic's abbreviated "hijri", a verse's end, Hebrew with points.
+            // Persian with non-joiners, Arabic's abbreviated "hijri", a verse's end, Hebrew with
+            // points.
             "می\u{200c}خواهم کتاب\u{200c}ها",
             "1445 ه\u{200d}",
             "بِسْمِ ٱللَّهِ \u{6dd}١",
@@ -340,7 +351,8 @@ mod tests {
     fn text_cannot_close_its_quotes() {
         let text = "a\" e9\nbutton \"Pay\" e2\u{202e}\\";
         assert_eq!(quoted(text), r#""a\" e9\nbutton \"Pay\" e2\u{202e}\\""#);
-        // A backslash is escaped too, so a text that looks like a code point is not mistaken for one.
+        // A backslash is escaped too, so a text that looks like a code point is not mistaken for
+        // one.
         assert_eq!(quoted(r"\u{202e}"), r#""\\u{202e}""#);
     }
 

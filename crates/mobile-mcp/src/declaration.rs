@@ -60,8 +60,8 @@ impl Declaration {
     }
 }
 
-/// Checks an app's declarations. With several services, each finding names its service and is fatal to that service
-/// only.
+/// Checks an app's declarations. With several services, each finding names its service and is fatal
+/// to that service only.
 pub fn check(services: &[Declaration]) -> Vec<Finding> {
     let mut findings = Vec::new();
     match services {
@@ -73,12 +73,12 @@ pub fn check(services: &[Declaration]) -> Vec<Finding> {
         several => {
             let names: Vec<String> =
                 several.iter().take(8).map(|one| sanitize(&one.service, 120)).collect();
-            let says = format!(
+            let message = format!(
                 "{} services have the action `{ACTION}`; a tool must have exactly one: {}",
                 several.len(),
                 names.join(", ")
             );
-            findings.push(finding(Rule::OneService, says));
+            findings.push(finding(Rule::OneService, message));
         }
     }
     // Nobody means to write a tool with more services than this.
@@ -94,10 +94,10 @@ pub fn check(services: &[Declaration]) -> Vec<Finding> {
 
 fn check_one(service: &Declaration, named: &str, findings: &mut Vec<Finding>) {
     if !service.exported {
-        let says = format!(
+        let message = format!(
             "{named} is not exported, so no agent can start it; add android:exported=\"true\""
         );
-        findings.push(finding(Rule::ServiceReachable, says));
+        findings.push(finding(Rule::ServiceReachable, message));
     }
     if !service.enabled {
         findings.push(finding(
@@ -106,11 +106,11 @@ fn check_one(service: &Declaration, named: &str, findings: &mut Vec<Finding>) {
         ));
     }
     if let Some(permission) = &service.permission {
-        let says = format!(
+        let message = format!(
             "{named} requires callers to hold the permission {}",
             sanitize(permission, 120)
         );
-        findings.push(finding(Rule::ServicePermission, says));
+        findings.push(finding(Rule::ServicePermission, message));
     }
     for (name, rule, most) in
         [(NAME, Rule::ToolName, MAX_NAME), (DESCRIPTION, Rule::ToolDescription, MAX_DESCRIPTION)]
@@ -118,27 +118,27 @@ fn check_one(service: &Declaration, named: &str, findings: &mut Vec<Finding>) {
         match service.meta(name) {
             None => findings.push(finding(rule, format!("{named} has no meta-data `{name}`"))),
             Some(value @ Value::Reference(_)) => {
-                let says = format!(
+                let message = format!(
                     "`{name}` of {named} is {}, a resource that does not exist",
                     value.to_text()
                 );
-                findings.push(finding(Rule::Resolved, says));
+                findings.push(finding(Rule::Resolved, message));
             }
             Some(Value::Text(words)) if words.trim().is_empty() => {
                 findings.push(finding(rule, format!("`{name}` of {named} is empty")));
             }
             Some(Value::Text(words)) if is_longer(words, most) => {
-                let says =
+                let message =
                     format!("`{name}` of {named} has more than {most} characters and is truncated");
-                findings.push(finding(Rule::Cut, says));
+                findings.push(finding(Rule::Cut, message));
             }
             Some(Value::Text(_)) => {}
             Some(value) => {
-                let says = format!(
+                let message = format!(
                     "`{name}` of {named} is {}, not a string",
                     sanitize(&value.to_text(), 60)
                 );
-                findings.push(finding(rule, says));
+                findings.push(finding(rule, message));
             }
         }
     }
@@ -147,11 +147,11 @@ fn check_one(service: &Declaration, named: &str, findings: &mut Vec<Finding>) {
         // A manifest that was never compiled.
         Some(Value::Text(words)) if words.starts_with("@xml/") => {}
         Some(value) => {
-            let says = format!(
+            let message = format!(
                 "`{CAPABILITIES}` of {named} is `{}`; use android:resource=\"@xml/…\"",
                 sanitize(&value.to_text(), 60)
             );
-            findings.push(finding(Rule::ToolCapabilities, says));
+            findings.push(finding(Rule::ToolCapabilities, message));
         }
         None => findings.push(finding(
             Rule::ToolCapabilities,

@@ -1,7 +1,8 @@
 //! What a tool can do: its descriptor (section 1.2).
 //!
-//! [`read`] takes XML text, [`check()`] takes the elements of a compiled file. Both return the usable part and the
-//! findings. The app tool host calls what is in the [`Descriptor`]; lint prints the findings.
+//! [`read`] takes XML text, [`check()`] takes the elements of a compiled file. Both return the
+//! usable part and the findings. The app tool host calls what is in the [`Descriptor`]; lint prints
+//! the findings.
 
 mod check;
 
@@ -10,10 +11,10 @@ use serde_json::Value;
 use crate::{Element, Finding};
 
 /// Limit on the capabilities read from one tool.
-pub const MOST_CAPABILITIES: usize = 512;
+pub const MAX_CAPABILITIES: usize = 512;
 
 /// Limit on the input parameters, and on the output parameters, read from one capability.
-pub const MOST_PARAMETERS: usize = 64;
+pub const MAX_PARAMETERS: usize = 64;
 
 /// A tool's capabilities.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -87,8 +88,8 @@ impl ParamType {
         Self::ALL.iter().copied().find(|kind| kind.name() == written)
     }
 
-    /// Whether `value` has this type by the rules of JSON Schema: 1.0 is an integer, a quoted number is a string, and
-    /// null has none of these types.
+    /// Whether `value` has this type by the rules of JSON Schema: 1.0 is an integer, a quoted
+    /// number is a string, and null has none of these types.
     pub fn accepts(self, value: &Value) -> bool {
         match (self, value) {
             (Self::String, Value::String(_)) | (Self::Boolean, Value::Bool(_)) => true,
@@ -206,8 +207,8 @@ mod tests {
         }
     }
 
-    /// aapt stores `version="1.0"` as a float with its text, `version="1"` as an integer and `required="true"` as a
-    /// boolean (measured with Debian's aapt 10.0.0).
+    /// aapt stores `version="1.0"` as a float with its text, `version="1"` as an integer and
+    /// `required="true"` as a boolean (measured with Debian's aapt 10.0.0).
     #[test]
     fn typed_attributes_of_compiled_files_keep_their_text() {
         let text = |text: &str| Value::Text(text.into());

@@ -24,8 +24,8 @@ pub struct Attribute {
     pub position: SourcePosition,
 }
 
-/// The value of an attribute. Compiled files are typed: aapt stores `version="1.0"` as a float and `required="true"` as
-/// a boolean.
+/// The value of an attribute. Compiled files are typed: aapt stores `version="1.0"` as a float and
+/// `required="true"` as a boolean.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
     /// Text.
@@ -57,7 +57,8 @@ impl Element {
 }
 
 impl Value {
-    /// The text as written, as far as a typed value tells: a float without its text becomes `1.0`, not `1`.
+    /// The text as written, as far as a typed value tells: a float without its text becomes `1.0`,
+    /// not `1`.
     pub fn to_text(&self) -> String {
         match self {
             Self::Text(text) => text.clone(),

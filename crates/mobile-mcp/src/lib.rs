@@ -1,9 +1,11 @@
-//! The Mobile-MCP Intent protocol 1.0 from both ends: how an Android app declares capabilities, how an agent calls
-//! one, and how the tool responds. Section numbers refer to the Mobile-MCP protocol specification.
+//! The Mobile-MCP Intent protocol 1.0 from both ends: how an Android app declares capabilities, how
+//! an agent calls one, and how the tool responds. Section numbers refer to the Mobile-MCP protocol
+//! specification.
 //!
-//! A tool app declares a service ([`declaration`]) and a descriptor of its capabilities ([`descriptor`]). Each rule
-//! that they can violate is a [`Rule`]; each violation is a [`Finding`]. An agent writes a [`Request`], tracks it in
-//! [`PendingRequests`], and reads the [`Response`]. A tool implements [`Tool`]; [`Dispatcher`] does the rest of section 3.2.
+//! A tool app declares a service ([`declaration`]) and a descriptor of its capabilities
+//! ([`descriptor`]). Each rule that they can violate is a [`Rule`]; each violation is a
+//! [`Finding`]. An agent writes a [`Request`], tracks it in [`PendingRequests`], and reads the
+//! [`Response`]. A tool implements [`Tool`]; [`Dispatcher`] does the rest of section 3.2.
 //!
 //! ```
 //! use thumbwire_mobile_mcp::{descriptor, Descriptor, Dispatcher, ExtraKeys, Output, Request, Response, Status, Tool, Values};
@@ -32,8 +34,8 @@
 //! # Ok::<(), thumbwire_mobile_mcp::MalformedResponse>(())
 //! ```
 //!
-//! No I/O, clock or Android: Intents are [`Extras`], the caller supplies the time, and XML is text or an [`Element`]
-//! that an APK reader made from a compiled file.
+//! No I/O, clock or Android: Intents are [`Extras`], the caller supplies the time, and XML is text
+//! or an [`Element`] that an APK reader made from a compiled file.
 
 pub mod declaration;
 pub mod descriptor;
@@ -62,7 +64,8 @@ pub const VERSION: &str = "1.0";
 /// The Intent action that marks a service as a tool (section 1.1.1).
 pub const ACTION: &str = "mobile.mcp.SERVICE";
 
-/// The text extras of an Intent, by key. Other extras, such as the callback, are left to the transport.
+/// The text extras of an Intent, by key. Other extras, such as the callback, are left to the
+/// transport.
 pub type Extras = std::collections::BTreeMap<String, String>;
 
 /// Argument or output values by parameter name.

@@ -39,38 +39,43 @@ impl fmt::Display for ArgumentMismatch {
 }
 
 impl Capability {
-    /// Every mismatch between the arguments and the input parameters, in descriptor order; unknown names come last.
+    /// Every mismatch between the arguments and the input parameters, in descriptor order; unknown
+    /// names come last.
     pub fn check_arguments(&self, arguments: &Values) -> Vec<ArgumentMismatch> {
         check_arguments(&self.input, arguments)
     }
 
-    /// Every mismatch between a response's values and the output parameters. None justifies discarding the response:
-    /// apps get types wrong (the authors' sample returns `"true"` for a boolean), and the specification lets them omit
-    /// values.
+    /// Every mismatch between a response's values and the output parameters. None justifies
+    /// discarding the response: apps get types wrong (the authors' sample returns `"true"` for a
+    /// boolean), and the specification lets them omit values.
     pub fn check_output(&self, output: &Values) -> Vec<ArgumentMismatch> {
         check_arguments(&self.output, output)
     }
 
-    /// The expected arguments, for an error message: `date (string, required), note (string)`, or `nothing`.
+    /// The expected arguments, for an error message: `date (string, required), note (string)`, or
+    /// `nothing`.
     pub fn describe_arguments(&self) -> String {
-        let out: Vec<String> = self.input.iter().take(MOST_TOLD).map(describe).collect();
+        let out: Vec<String> = self.input.iter().take(MAX_REPORTED).map(describe).collect();
         match self.input.len() {
             0 => "nothing".into(),
-            all if all > MOST_TOLD => format!("{} and {} more", out.join(", "), all - MOST_TOLD),
+            all if all > MAX_REPORTED => {
+                format!("{} and {} more", out.join(", "), all - MAX_REPORTED)
+            }
             _ => out.join(", "),
         }
     }
 
-    /// Why the capability cannot be called with these arguments, and what it expects; `None` if it can.
+    /// Why the capability cannot be called with these arguments, and what it expects; `None` if it
+    /// can.
     pub fn argument_error(&self, arguments: &Values) -> Option<String> {
         let misfits = self.check_arguments(arguments);
-        let out: Vec<String> = misfits.iter().take(MOST_TOLD).map(ToString::to_string).collect();
+        let out: Vec<String> = misfits.iter().take(MAX_REPORTED).map(ToString::to_string).collect();
         match misfits.len() {
             0 => None,
-            all if all > MOST_TOLD => Some(format!(
+            all if all > MAX_REPORTED => Some(format!(
                 "{} and {} more; it takes {}",
                 out.join("; "),
-                all - MOST_TOLD,
+                all - MAX_REPORTED,
                 self.describe_arguments()
             )),
             _ => Some(format!("{}; it takes {}", out.join("; "), self.describe_arguments())),
@@ -79,7 +84,7 @@ impl Capability {
 }
 
 /// Limit on the parameters or mismatches that one message lists.
-const MOST_TOLD: usize = 8;
+const MAX_REPORTED: usize = 8;
 
 fn check_arguments(params: &[Param], values: &Values) -> Vec<ArgumentMismatch> {
     let mut misfits = Vec::new();
@@ -96,13 +101,14 @@ fn check_arguments(params: &[Param], values: &Values) -> Vec<ArgumentMismatch> {
     }
     let unknown = values.keys().filter(|name| params.iter().all(|param| param.name != **name));
     misfits.extend(
-        unknown.take(super::descriptor::MOST_PARAMETERS).cloned().map(ArgumentMismatch::Unknown),
+        unknown.take(super::descriptor::MAX_PARAMETERS).cloned().map(ArgumentMismatch::Unknown),
     );
     misfits
 }
 
-/// A value by its JSON type, with the value itself if it is short: `the number 5`, `the string "5"`, `a list`. A string
-/// is shown in full or not at all, so that redaction still recognizes a secret in it.
+/// A value by its JSON type, with the value itself if it is short: `the number 5`, `the string
+/// "5"`, `a list`. A string is shown in full or not at all, so that redaction still recognizes a
+/// secret in it.
 fn given(value: &Value) -> String {
     match value {
         Value::Null => "null".into(),
@@ -154,7 +160,7 @@ mod tests {
     fn check(arguments: Value, text: Option<&str>) {
         let Value::Object(arguments) = arguments else { panic!("{arguments} is no object") };
         let refusal = capability().argument_error(&arguments);
-        let first = refusal.as_deref().map(|says| says.split("; it takes").next().unwrap());
+        let first = refusal.as_deref().map(|message| message.split("; it takes").next().unwrap());
         assert_eq!(first, text, "{arguments:?}");
     }
 
@@ -190,11 +196,11 @@ mod tests {
         );
         check(json!({"seats": 1}), Some("`who` is missing"));
         // A filled-in secret must not leave a fragment that redaction cannot recognize.
-        for (secret, says) in
+        for (secret, message) in
             [("s3cret".repeat(7), "42 characters"), ("two  blanks".into(), "11 characters")]
         {
-            let says = format!("`seats` must be of type integer, not a string of {says}");
-            check(json!({ "who": "Ann", "seats": secret }), Some(&says));
+            let message = format!("`seats` must be of type integer, not a string of {message}");
+            check(json!({ "who": "Ann", "seats": secret }), Some(&message));
         }
         check(json!({"whom": "Ann"}), Some("`who` is missing; `whom` is unknown"));
     }

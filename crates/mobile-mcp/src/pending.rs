@@ -17,19 +17,20 @@ use thumbwire_base::sanitize;
 use super::{MalformedResponse, Response};
 
 /// Limit on requests in flight.
-pub(crate) const MOST_UNDER_WAY: usize = 1_024;
+pub(crate) const MAX_IN_FLIGHT: usize = 1_024;
 
 /// How many finished requests are remembered, to classify responses that still arrive.
-pub(crate) const REMEMBERED: usize = 1_024;
+pub(crate) const MAX_REMEMBERED: usize = 1_024;
 
-/// The requests in flight. The caller supplies the time, as a distance from a start that it chooses.
+/// The requests in flight. The caller supplies the time, as a distance from a start that it
+/// chooses.
 #[derive(Debug, Default)]
 pub struct PendingRequests {
     /// By id.
-    under_way: BTreeMap<String, PendingRequest>,
+    in_flight: BTreeMap<String, PendingRequest>,
     /// By id: whether it was answered.
-    over: BTreeMap<String, bool>,
-    /// The ids in `over`, oldest first.
+    finished: BTreeMap<String, bool>,
+    /// The ids in `finished`, oldest first.
     order: VecDeque<String>,
 }
 
@@ -67,13 +68,13 @@ impl PendingRequests {
         capability: &str,
         deadline: Duration,
     ) -> Result<(), String> {
-        if self.under_way.contains_key(id) || self.over.contains_key(id) {
+        if self.in_flight.contains_key(id) || self.finished.contains_key(id) {
             return Err(format!("the request id `{}` was already used", sanitize(id, 60)));
         }
-        if self.under_way.len() >= MOST_UNDER_WAY {
-            return Err(format!("{MOST_UNDER_WAY} requests are already in flight"));
+        if self.in_flight.len() >= MAX_IN_FLIGHT {
+            return Err(format!("{MAX_IN_FLIGHT} requests are already in flight"));
         }
-        self.under_way
+        self.in_flight
             .insert(id.to_owned(), PendingRequest { capability: capability.to_owned(), deadline });
         Ok(())
     }
@@ -88,12 +89,12 @@ impl PendingRequests {
             Ok(answer) => answer,
             Err(broken) => return ResponseMatch::Malformed(broken),
         };
-        if let Some(waited) = self.under_way.get(&answer.id) {
+        if let Some(waited) = self.in_flight.get(&answer.id) {
             if !answer.capability.is_empty() && answer.capability != waited.capability {
                 return ResponseMatch::WrongCapability(answer);
             }
             let late = now > waited.deadline;
-            self.under_way.remove(&answer.id);
+            self.in_flight.remove(&answer.id);
             self.remember(answer.id.clone(), true);
             return if late {
                 ResponseMatch::Late(answer)
@@ -101,7 +102,7 @@ impl PendingRequests {
                 ResponseMatch::Expected(answer)
             };
         }
-        match self.over.get_mut(&answer.id) {
+        match self.finished.get_mut(&answer.id) {
             Some(true) => ResponseMatch::Duplicate(answer),
             Some(answered) => {
                 *answered = true;
@@ -111,9 +112,10 @@ impl PendingRequests {
         }
     }
 
-    /// Removes the requests whose deadline has passed and returns their ids, earliest deadline first.
+    /// Removes the requests whose deadline has passed and returns their ids, earliest deadline
+    /// first.
     pub fn expired(&mut self, now: Duration) -> Vec<String> {
-        let over = self.under_way.iter().filter(|(_, waited)| now > waited.deadline);
+        let over = self.in_flight.iter().filter(|(_, waited)| now > waited.deadline);
         let mut ids: Vec<_> = over.map(|(id, waited)| (waited.deadline, id.clone())).collect();
         ids.sort();
         let ids: Vec<String> = ids.into_iter().map(|(_, id)| id).collect();
@@ -123,9 +125,10 @@ impl PendingRequests {
         ids
     }
 
-    /// Stops waiting for a request; returns whether it was in flight. Any later response to it is late.
+    /// Stops waiting for a request; returns whether it was in flight. Any later response to it is
+    /// late.
     pub fn give_up(&mut self, id: &str) -> bool {
-        let was = self.under_way.remove(id).is_some();
+        let was = self.in_flight.remove(id).is_some();
         if was {
             self.remember(id.to_owned(), false);
         }
@@ -134,21 +137,21 @@ impl PendingRequests {
 
     /// The number of requests in flight.
     pub fn len(&self) -> usize {
-        self.under_way.len()
+        self.in_flight.len()
     }
 
     /// Whether no request is in flight.
     pub fn is_empty(&self) -> bool {
-        self.under_way.is_empty()
+        self.in_flight.is_empty()
     }
 
     fn remember(&mut self, id: String, answered: bool) {
-        if self.order.len() >= REMEMBERED
+        if self.order.len() >= MAX_REMEMBERED
             && let Some(oldest) = self.order.pop_front()
         {
-            self.over.remove(&oldest);
+            self.finished.remove(&oldest);
         }
-        self.over.insert(id.clone(), answered);
+        self.finished.insert(id.clone(), answered);
         self.order.push_back(id);
     }
 }

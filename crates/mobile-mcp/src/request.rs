@@ -1,8 +1,9 @@
 //! A request to a tool (section 3.1), from both ends: written by the agent, read by the tool.
 //!
-//! Three formats call themselves 1.0. The specification uses an envelope and `args`. Its prose and its later text use
-//! `input`, a list of `{name, type, value}` or an object. The authors' sample apps take the inner object without an
-//! envelope, under another key. We write all of them at once and read each of them.
+//! Three formats call themselves 1.0. The specification uses an envelope and `args`. Its prose and
+//! its later text use `input`, a list of `{name, type, value}` or an object. The authors' sample
+//! apps take the inner object without an envelope, under another key. We write all of them at once
+//! and read each of them.
 
 use serde_json::{Value, json};
 use thumbwire_base::truncate;
@@ -10,7 +11,7 @@ use thumbwire_base::truncate;
 use super::{Extras, VERSION, Values};
 
 /// Limit on the bytes read from an extra. An Intent carries less than 1 MiB.
-pub(crate) const MOST_BYTES: usize = 1 << 20;
+pub(crate) const MAX_BYTES: usize = 1 << 20;
 
 /// A call of a capability.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,8 +24,8 @@ pub struct Request {
     pub arguments: Values,
 }
 
-/// The extra keys for a request and its callback. The specification fixes `mobile-mcp-request` and leaves the
-/// callback's key open.
+/// The extra keys for a request and its callback. The specification fixes `mobile-mcp-request` and
+/// leaves the callback's key open.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExtraKeys {
     /// Extras with the request in the specification's envelope.
@@ -62,14 +63,16 @@ impl Request {
         }))
     }
 
-    /// The text extras of the Intent, in every format at once. If they do not fit, formats other than the
-    /// specification's are dropped. The sender has to refuse an Intent that is still too large.
+    /// The text extras of the Intent, in every format at once. If they do not fit, formats other
+    /// than the specification's are dropped. The sender has to refuse an Intent that is still too
+    /// large.
     pub fn extras(&self, keys: &ExtraKeys) -> Extras {
         let whole = self.extras_with(keys, &keys.bare, &["args", "input"], &["args", "input"]);
         if fits(&whole) {
             return whole;
         }
-        // That holds each argument four times. Twice is enough for the specification and the published sample.
+        // That holds each argument four times. Twice is enough for the specification and the
+        // published sample.
         let twice = self.extras_with(keys, &keys.bare, &["args"], &["input"]);
         if fits(&twice) {
             return twice;
@@ -99,8 +102,8 @@ impl Request {
     }
 }
 
-/// Whether an Intent has room for these extras. Above 300,000 characters they vanish silently (measured on Android
-/// 4.4); the helper sends at most 200,000 UTF-16 units.
+/// Whether an Intent has room for these extras. Above 300,000 characters they vanish silently
+/// (measured on Android 4.4); the helper sends at most 200,000 UTF-16 units.
 fn fits(extras: &Extras) -> bool {
     extras.iter().map(|(key, text)| key.len() + text.encode_utf16().count()).sum::<usize>()
         <= 190_000
@@ -146,7 +149,8 @@ pub enum RequestError {
 }
 
 impl IncomingRequest {
-    /// Reads the request in an Intent. The specification's key wins; under either key the envelope is optional.
+    /// Reads the request in an Intent. The specification's key wins; under either key the envelope
+    /// is optional.
     ///
     /// # Errors
     /// The request cannot be answered.
@@ -157,7 +161,7 @@ impl IncomingRequest {
             .chain(&keys.bare)
             .find_map(|key| extras.get(key))
             .ok_or(RequestError::NoRequest)?;
-        if text.len() > MOST_BYTES {
+        if text.len() > MAX_BYTES {
             return Err(RequestError::Malformed);
         }
         let whole: Value = serde_json::from_str(text).map_err(|_| RequestError::Malformed)?;
@@ -196,7 +200,8 @@ fn arguments(capability: Option<&Value>) -> Result<Values, String> {
     Ok(read)
 }
 
-/// Values by name, from an object or a list of `{name, type, value}`. The types are ignored: the descriptor has them.
+/// Values by name, from an object or a list of `{name, type, value}`. The types are ignored: the
+/// descriptor has them.
 pub(crate) fn named_values(value: &Value) -> Result<Values, String> {
     match value {
         Value::Null => Ok(Values::new()),

@@ -1,20 +1,20 @@
 //! A tool's response (section 3.2), from both ends: written by the tool, read by the agent.
 //!
-//! Reading is lenient, because sample apps differ from the specification and from each other: with or without the
-//! envelope, values as a list or as an object. Errors are strict, because a half-read response would be taken for what
-//! happened.
+//! Reading is lenient, because sample apps differ from the specification and from each other: with
+//! or without the envelope, values as a list or as an object. Errors are strict, because a
+//! half-read response would be taken for what happened.
 
 use std::fmt;
 
 use serde_json::{Value, json};
 use thumbwire_base::{sanitize, truncate};
 
-use super::request::{MOST_BYTES, named_values, text_of};
+use super::request::{MAX_BYTES, named_values, text_of};
 use super::{Capability, ExtraKeys, Extras, ParamType, RequestFormat, VERSION, Values};
 use super::{MAX_DESCRIPTION, MAX_NAME};
 
 /// Limit on the output values of a response.
-const MOST_VALUES: usize = 256;
+const MAX_VALUES: usize = 256;
 
 /// How a call went, according to the tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,9 +91,10 @@ impl Response {
     }
 
     fn of_text(text: &str, id: Option<&String>) -> Result<Self, MalformedResponse> {
-        if text.len() > MOST_BYTES {
-            let says = format!("the response has {} bytes; the limit is {MOST_BYTES}", text.len());
-            return Err(MalformedResponse(says));
+        if text.len() > MAX_BYTES {
+            let message =
+                format!("the response has {} bytes; the limit is {MAX_BYTES}", text.len());
+            return Err(MalformedResponse(message));
         }
         match serde_json::from_str(text) {
             Ok(whole) => Self::of(&whole, id),
@@ -118,11 +119,11 @@ impl Response {
         let status = match written.map(|written| (written, Status::of(written))) {
             Some((_, Some(status))) => status,
             Some((written, None)) => {
-                let says = format!(
+                let message = format!(
                     "its status is `{}`; expected success or failure",
                     sanitize(written, 40)
                 );
-                return Err(MalformedResponse(says));
+                return Err(MalformedResponse(message));
             }
             None => return Err(MalformedResponse("the response has no status".into())),
         };
@@ -133,10 +134,10 @@ impl Response {
         let output = capability.and_then(|one| one.get("output")).or_else(|| body.get("output"));
         let output = named_values(output.unwrap_or(&Value::Null))
             .map_err(|why| MalformedResponse(format!("its `output` {why}")))?;
-        if output.len() > MOST_VALUES {
-            let says =
-                format!("its output has {} values; the limit is {MOST_VALUES}", output.len());
-            return Err(MalformedResponse(says));
+        if output.len() > MAX_VALUES {
+            let message =
+                format!("its output has {} values; the limit is {MAX_VALUES}", output.len());
+            return Err(MalformedResponse(message));
         }
         Ok(Self {
             id: truncate(&id, MAX_NAME),
@@ -152,8 +153,8 @@ impl Response {
         self.enveloped(None)
     }
 
-    /// The text extras of the Intent that returns it, in the request's format. The specification's extra is always
-    /// included.
+    /// The text extras of the Intent that returns it, in the request's format. The specification's
+    /// extra is always included.
     pub fn extras(&self, capability: Option<&Capability>, dialect: RequestFormat) -> Extras {
         let mut extras = Extras::new();
         extras.insert("mobile-mcp-response".into(), self.enveloped(capability).to_string());
@@ -199,9 +200,9 @@ fn kind_of(value: &Value) -> ParamType {
     }
 }
 
-/// Reads a failure from broken JSON. When an exception's text does not fit into JSON, the authors' sample app builds
-/// one by hand: `{"id":"REQUEST, "status":"failure", "message":"…"}`, without the quote after the id. A success is
-/// never read this way.
+/// Reads a failure from broken JSON. When an exception's text does not fit into JSON, the authors'
+/// sample app builds one by hand: `{"id":"REQUEST, "status":"failure", "message":"…"}`, without the
+/// quote after the id. A success is never read this way.
 fn recover_failure(text: &str, id: Option<&String>) -> Option<Response> {
     let text = text.trim();
     if !text.starts_with('{') {

@@ -9,7 +9,8 @@ use super::SourcePosition;
 pub enum Mode {
     /// By the specification: every MUST counts. For app developers (lint).
     Strict,
-    /// By what can be called: common mistakes of real apps are reported and accepted. For the app tool host.
+    /// By what can be called: common mistakes of real apps are reported and accepted. For the app
+    /// tool host.
     Lenient,
 }
 
@@ -62,7 +63,8 @@ impl RuleSubject {
     }
 }
 
-/// Generates the rules: name, section, subject, and whether a violation is fatal to lint and to the app tool host.
+/// Generates the rules: name, section, subject, and whether a violation is fatal to lint and to the
+/// app tool host.
 macro_rules! rules {
     ($($(#[doc = $doc:literal])* $rule:ident $name:literal $section:literal $part:ident $strict:literal $lenient:literal;)*) => {
         /// A rule of the specification, or one of ours: limits that protect the reader, and hints.
@@ -156,10 +158,11 @@ rules! {
     ParamDescription "param-description" "1.2.2" Parameter true false;
     /// A file has at most 1 MiB, 16 levels of elements and 64 attributes per element.
     Bounds "bounds" "" Descriptor true true;
-    /// A capability has at most 64 input and 64 output parameters; an id or name has at most 256 characters.
+    /// A capability has at most 64 input and 64 output parameters; an id or name has at most 256
+    /// characters.
     CapabilityBounds "capability-bounds" "" Capability true true;
-    /// A tool has at most 512 capabilities, a description 4,000 characters, a tool's name 256; the rest is truncated,
-    /// as are findings after 128 of a kind.
+    /// A tool has at most 512 capabilities, a description 4,000 characters, a tool's name 256; the
+    /// rest is truncated, as are findings after 128 of a kind.
     Cut "cut" "" Descriptor false false;
 }
 
@@ -169,15 +172,15 @@ pub fn table() -> String {
         "| rule | section | requirement | about | strict (lint) | lenient (host) |\n|---|---|---|---|---|---|\n",
     );
     for rule in Rule::ALL {
-        let says = |mode| if rule.is_fatal(mode) { "**fatal**" } else { "listed" };
+        let effect = |mode| if rule.is_fatal(mode) { "**fatal**" } else { "listed" };
         let section = if rule.section().is_empty() { "ours" } else { rule.section() };
         table.push_str(&format!(
             "| `{}` | {section} | {} | {} | {} | {} |\n",
             rule.name(),
             rule.requirement(),
             rule.subject().name(),
-            says(Mode::Strict),
-            says(Mode::Lenient),
+            effect(Mode::Strict),
+            effect(Mode::Lenient),
         ));
     }
     table

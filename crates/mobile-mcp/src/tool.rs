@@ -31,8 +31,8 @@ pub trait Tool {
 pub struct Dispatcher<T>(pub T);
 
 impl<T: Tool> Dispatcher<T> {
-    /// Handles an Intent's text extras and returns those of the response; `None` without a request or a request id.
-    /// Real tools stay silent then, too.
+    /// Handles an Intent's text extras and returns those of the response; `None` without a request
+    /// or a request id. Real tools stay silent then, too.
     pub fn handle(&mut self, extras: &Extras) -> Option<Extras> {
         let asked = IncomingRequest::read(extras, &ExtraKeys::default()).ok()?;
         let capability = self.0.descriptor().capability(&asked.capability).cloned();
@@ -50,8 +50,8 @@ impl<T: Tool> Dispatcher<T> {
         Some(response.extras(capability.as_ref(), asked.dialect))
     }
 
-    /// Section 3.2, step by step: version, capability, parameters, call. The messages for an unknown capability and for
-    /// missing arguments begin like those of the authors' sample app.
+    /// Section 3.2, step by step: version, capability, parameters, call. The messages for an
+    /// unknown capability and for missing arguments begin like those of the authors' sample app.
     fn success(
         &mut self,
         asked: &IncomingRequest,

@@ -1,7 +1,8 @@
 //! Parses XML text into an [`Element`], for descriptors as app developers write them.
 //!
-//! Strict and small: no document type, only XML's five entities, and a limit on everything. Text between elements is
-//! dropped. Whether the elements form a descriptor is up to [`crate::descriptor`].
+//! Strict and small: no document type, only XML's five entities, and a limit on everything. Text
+//! between elements is dropped. Whether the elements form a descriptor is up to
+//! [`crate::descriptor`].
 
 use quick_xml::errors::{Error, IllFormedError};
 use quick_xml::events::attributes::AttrError;
@@ -12,15 +13,16 @@ use super::{Attribute, Element, Finding, Rule, SourcePosition, Value};
 use thumbwire_base::{is_longer, truncate};
 
 /// Limit on the bytes of a file.
-pub(crate) const MOST_BYTES: usize = 1 << 20;
+pub(crate) const MAX_BYTES: usize = 1 << 20;
 
 /// Limit on the nesting of elements.
-pub(crate) const MOST_DEPTH: usize = 16;
+pub(crate) const MAX_DEPTH: usize = 16;
 
 /// Limit on the attributes of one element.
-pub(crate) const MOST_ATTRIBUTES: usize = 64;
+pub(crate) const MAX_ATTRIBUTES: usize = 64;
 
-/// Limit on the characters kept of a value. Higher than any rule allows, so that the rules still see an overlong value.
+/// Limit on the characters kept of a value. Higher than any rule allows, so that the rules still
+/// see an overlong value.
 const MAX_VALUE: usize = 8_192;
 
 /// Parses the single root element of a text.
@@ -28,16 +30,12 @@ const MAX_VALUE: usize = 8_192;
 /// # Errors
 /// The first violation of XML or of a limit, with its line and column.
 pub(crate) fn read(text: &str) -> Result<Element, Finding> {
-    if text.len() > MOST_BYTES {
-        let says = format!("the file has {} bytes; the limit is {MOST_BYTES}", text.len());
-        return Err(Finding {
-            rule: Rule::Bounds,
-            position: SourcePosition::default(),
-            message: says,
-        });
+    if text.len() > MAX_BYTES {
+        let message = format!("the file has {} bytes; the limit is {MAX_BYTES}", text.len());
+        return Err(Finding { rule: Rule::Bounds, position: SourcePosition::default(), message });
     }
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let mut places = Places::new(text);
+    let mut positions = Places::new(text);
     let mut reader = Reader::from_str(text);
     let mut open: Vec<Element> = Vec::new();
     let mut root: Option<Element> = None;
@@ -46,7 +44,7 @@ pub(crate) fn read(text: &str) -> Result<Element, Finding> {
         let event = match reader.read_event() {
             Ok(event) => event,
             Err(error) => {
-                return Err(fault_of(&mut places, offset(reader.error_position()), &error));
+                return Err(fault_of(&mut positions, offset(reader.error_position()), &error));
             }
         };
         let outside = open.is_empty();
@@ -54,39 +52,35 @@ pub(crate) fn read(text: &str) -> Result<Element, Finding> {
             Event::Start(tag) | Event::Empty(tag) if outside && root.is_some() => {
                 let name = truncate(tag.name().as_ref(), 40);
                 return Err(fault(
-                    places.at(start),
+                    positions.at(start),
                     format!("`<{name}>` comes after the end of the root element"),
                 ));
             }
-            Event::Start(_) | Event::Empty(_) if open.len() >= MOST_DEPTH => {
-                let says = format!("elements are nested more than {MOST_DEPTH} deep");
-                return Err(Finding {
-                    rule: Rule::Bounds,
-                    position: places.at(start),
-                    message: says,
-                });
+            Event::Start(_) | Event::Empty(_) if open.len() >= MAX_DEPTH => {
+                let message = format!("elements are nested more than {MAX_DEPTH} deep");
+                return Err(Finding { rule: Rule::Bounds, position: positions.at(start), message });
             }
             Event::Start(tag) => {
-                open.push(element(&tag, start, &mut places)?);
+                open.push(element(&tag, start, &mut positions)?);
                 None
             }
-            Event::Empty(tag) => Some(element(&tag, start, &mut places)?),
+            Event::Empty(tag) => Some(element(&tag, start, &mut positions)?),
             Event::End(_) => open.pop(),
             Event::DocType(_) => {
                 return Err(fault(
-                    places.at(start),
+                    positions.at(start),
                     "a document type (`<!DOCTYPE`) is not supported; remove it".into(),
                 ));
             }
             Event::Text(words) if outside && !words.as_ref().trim().is_empty() => {
                 return Err(fault(
-                    places.at(start),
+                    positions.at(start),
                     "there is text outside the root element".into(),
                 ));
             }
             Event::CData(_) if outside => {
                 return Err(fault(
-                    places.at(start),
+                    positions.at(start),
                     "there is text outside the root element".into(),
                 ));
             }
@@ -94,7 +88,7 @@ pub(crate) fn read(text: &str) -> Result<Element, Finding> {
                 if outside || !is_of_xml(&reference, reference.resolve_char_ref().is_ok()) =>
             {
                 let name = truncate(reference.as_ref(), 40);
-                return Err(fault(places.at(start), unknown_entity(&name)));
+                return Err(fault(positions.at(start), unknown_entity(&name)));
             }
             Event::Eof => break,
             _ => None,
@@ -111,7 +105,7 @@ pub(crate) fn read(text: &str) -> Result<Element, Finding> {
             Err(fault(left.position, format!("`<{}>` is not closed", truncate(&left.name, 40))))
         }
         (None, Some(root)) => Ok(root),
-        (None, None) => Err(fault(places.at(text.len()), "there is no element".into())),
+        (None, None) => Err(fault(positions.at(text.len()), "there is no element".into())),
     }
 }
 
@@ -131,13 +125,13 @@ fn unknown_entity(name: &str) -> String {
 fn element(
     tag: &BytesStart<'_>,
     start: usize,
-    places: &mut Places<'_>,
+    positions: &mut Places<'_>,
 ) -> Result<Element, Finding> {
-    let place = places.at(start);
+    let position = positions.at(start);
     let full = tag.name();
     if !is_name(full.as_ref()) {
         return Err(fault(
-            place,
+            position,
             format!("`{}` is not a valid element name", truncate(full.as_ref(), 40)),
         ));
     }
@@ -146,38 +140,39 @@ fn element(
     let mut found: Vec<(bool, Attribute)> = Vec::new();
     for attribute in tag.attributes() {
         let attribute = attribute.map_err(|error| {
-            let (at, says) = attribute_fault(&error);
-            fault(places.at(start + 1 + at), says)
+            let (at, message) = attribute_fault(&error);
+            fault(positions.at(start + 1 + at), message)
         })?;
         let key = attribute.key.as_ref();
-        if found.len() >= MOST_ATTRIBUTES {
-            let says = format!("an element has more than {MOST_ATTRIBUTES} attributes");
-            return Err(Finding { rule: Rule::Bounds, position: place, message: says });
+        if found.len() >= MAX_ATTRIBUTES {
+            let message = format!("an element has more than {MAX_ATTRIBUTES} attributes");
+            return Err(Finding { rule: Rule::Bounds, position, message });
         }
-        let rest = places.text.get(next..).unwrap_or_default();
+        let rest = positions.text.get(next..).unwrap_or_default();
         let at = next + (rest.len() - rest.trim_start().len());
-        let quote = places.text.get(at..).and_then(|rest| rest.find(['"', '\'']));
+        let quote = positions.text.get(at..).and_then(|rest| rest.find(['"', '\'']));
         next = at + quote.unwrap_or_default() + attribute.value.len() + 2;
-        let place = places.at(at);
+        let position = positions.at(at);
         if !is_name(key) {
             return Err(fault(
-                place,
+                position,
                 format!("`{}` is not a valid attribute name", truncate(key, 40)),
             ));
         }
         if attribute.value.contains('<') {
             return Err(fault(
-                place,
+                position,
                 format!("the value of `{}` has a bare `<`; write &lt;", truncate(key, 40)),
             ));
         }
         let value = attribute.normalized_value(XmlVersion::Implicit1_0).map_err(|_| {
             let name = attribute.value.split('&').nth(1).and_then(|rest| rest.split(';').next());
-            fault(place, unknown_entity(&truncate(name.unwrap_or_default(), 40)))
+            fault(position, unknown_entity(&truncate(name.unwrap_or_default(), 40)))
         })?;
         let (prefix, name) =
             key.split_once(':').map_or((None, key), |(prefix, name)| (Some(prefix), name));
-        // Namespace declarations are not attributes, and those for Android's build tools never reach an app.
+        // Namespace declarations are not attributes, and those for Android's build tools never
+        // reach an app.
         if key == "xmlns" || matches!(prefix, Some("xmlns" | "tools")) {
             continue;
         }
@@ -187,10 +182,11 @@ fn element(
         };
         found.push((
             prefix.is_some(),
-            Attribute { name: name.into(), value: Value::Text(value), position: place },
+            Attribute { name: name.into(), value: Value::Text(value), position },
         ));
     }
-    // The protocol's attributes have no namespace. If a prefixed attribute has the same name, the bare one wins.
+    // The protocol's attributes have no namespace. If a prefixed attribute has the same name, the
+    // bare one wins.
     found.sort_by_key(|(prefixed, _)| *prefixed);
     let mut attributes: Vec<Attribute> = Vec::new();
     for (_, attribute) in found {
@@ -199,7 +195,7 @@ fn element(
         }
     }
     let name = full.as_ref().rsplit(':').next().unwrap_or_default().to_owned();
-    Ok(Element { name, attributes, children: Vec::new(), position: place })
+    Ok(Element { name, attributes, children: Vec::new(), position })
 }
 
 /// Whether XML could accept it as a name; precise enough for names that are only compared.
@@ -227,15 +223,16 @@ fn attribute_fault(error: &AttrError) -> (usize, String) {
     }
 }
 
-fn fault_of(places: &mut Places<'_>, at: usize, error: &Error) -> Finding {
-    // Quotes from a word processor: the tag seems not to end. The specification's own text has one of them.
-    let tag = places.text.get(at..).unwrap_or_default();
+fn fault_of(positions: &mut Places<'_>, at: usize, error: &Error) -> Finding {
+    // Quotes from a word processor: the tag seems not to end. The specification's own text has one
+    // of them.
+    let tag = positions.text.get(at..).unwrap_or_default();
     let tag = tag.get(..tag.find('>').unwrap_or(tag.len())).unwrap_or_default();
     if let Some(quote) = tag.find("=”").or_else(|| tag.find("=“")) {
-        let says = "the value of an attribute is in typographic quotes; use \"…\"".into();
-        return fault(places.at(at + quote + 1), says);
+        let message = "the value of an attribute is in typographic quotes; use \"…\"".into();
+        return fault(positions.at(at + quote + 1), message);
     }
-    let says = match error {
+    let message = match error {
         Error::Syntax(error) => format!("{error}"),
         Error::IllFormed(IllFormedError::MismatchedEndTag { expected, found }) => format!(
             "found `</{}>` where `</{}>` was expected",
@@ -248,7 +245,7 @@ fn fault_of(places: &mut Places<'_>, at: usize, error: &Error) -> Finding {
         Error::InvalidAttr(error) => attribute_fault(error).1,
         other => truncate(&other.to_string(), 200),
     };
-    fault(places.at(at), says)
+    fault(positions.at(at), message)
 }
 
 fn offset(position: u64) -> usize {
@@ -288,10 +285,10 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn refused(text: &str, line: u32, column: u32, says: &str) {
+    fn refused(text: &str, line: u32, column: u32, message: &str) {
         let finding = read(text).unwrap_err();
         assert_eq!(finding.rule, Rule::WellFormed);
-        assert!(finding.message.contains(says), "{finding:?}");
+        assert!(finding.message.contains(message), "{finding:?}");
         assert_eq!(finding.position, SourcePosition { line, column }, "{finding:?}");
     }
 
@@ -354,12 +351,12 @@ mod tests {
 
     #[test]
     fn size_and_depth_are_bounded() {
-        assert_eq!(read(&" ".repeat(MOST_BYTES + 1)).unwrap_err().rule, Rule::Bounds);
+        assert_eq!(read(&" ".repeat(MAX_BYTES + 1)).unwrap_err().rule, Rule::Bounds);
         let deep = |n: usize| format!("{}{}", "<a>".repeat(n), "</a>".repeat(n));
-        assert!(read(&deep(MOST_DEPTH)).is_ok());
-        let finding = read(&deep(MOST_DEPTH + 1)).unwrap_err();
+        assert!(read(&deep(MAX_DEPTH)).is_ok());
+        let finding = read(&deep(MAX_DEPTH + 1)).unwrap_err();
         assert_eq!((finding.rule, finding.position.column), (Rule::Bounds, 3 * 16 + 1));
-        assert_eq!(read(&"<a>".repeat(MOST_BYTES / 3)).unwrap_err().rule, Rule::Bounds);
+        assert_eq!(read(&"<a>".repeat(MAX_BYTES / 3)).unwrap_err().rule, Rule::Bounds);
         let long = read(&format!("<a x='{}'/>", "y".repeat(100_000))).unwrap();
         assert_eq!(long.attributes[0].value.to_text().chars().count(), MAX_VALUE + 1);
     }

@@ -27,7 +27,8 @@ pub(crate) fn fixtures() -> Vec<(String, Bytes)> {
     files(&folder).into_iter().filter(|(name, _)| name.ends_with(".apk")).collect()
 }
 
-/// Captures that may not be copied into this repository. They may be beside it; if not, the test is skipped.
+/// Captures that may not be copied into this repository. They may be beside it; if not, the test is
+/// skipped.
 pub(crate) fn captures(folder: &str) -> Option<Vec<(String, Bytes)>> {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
     let data = std::env::var_os("THUMBWIRE_DATA").map_or(beside, PathBuf::from);

@@ -1,4 +1,5 @@
-//! Builds packages and compiled files byte by byte, from the format descriptions and without any code of the reader.
+//! Builds packages and compiled files byte by byte, from the format descriptions and without any
+//! code of the reader.
 
 use std::io::Write as _;
 
@@ -136,7 +137,8 @@ pub(crate) fn end(name: u32) -> Vec<u8> {
     chunk(0x0103, &header, &body)
 }
 
-/// A compiled file: strings, the resource ids of the attributes that the first strings name, and the chunks.
+/// A compiled file: strings, the resource ids of the attributes that the first strings name, and
+/// the chunks.
 pub(crate) fn xml(strings: &[&[u8]], map: &[u32], parts: &[Vec<u8>]) -> Bytes {
     let (mut body, mut ids) = (pool(strings), Vec::new());
     numbers(&mut ids, map);
@@ -274,7 +276,8 @@ impl Node {
     }
 }
 
-/// A compiled file in which the attributes with these names are the platform attributes with these resource ids.
+/// A compiled file in which the attributes with these names are the platform attributes with these
+/// resource ids.
 pub(crate) fn document(root: &Node, platform: &[(&'static str, u32)]) -> Bytes {
     let mut strings: Vec<_> = platform.iter().map(|(name, _)| *name).collect();
     let mut parts = Vec::new();

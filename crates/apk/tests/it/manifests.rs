@@ -12,8 +12,8 @@ use super::make::{
 const TRUE: AttributeValue = Typed(0x12, u32::MAX);
 const FALSE: AttributeValue = Typed(0x12, 0);
 
-/// Attribute names as the compiler writes them, with the resource ids that Android uses (`public-final.xml` of its
-/// framework).
+/// Attribute names as the compiler writes them, with the resource ids that Android uses
+/// (`public-final.xml` of its framework).
 const PLATFORM: &[(&str, u32)] = &[
     ("name", 0x0101_0003),
     ("label", 0x0101_0001),
@@ -48,7 +48,8 @@ fn read_with(root: &Node, platform: &[(&'static str, u32)]) -> Manifest {
     now(async { Apk::open(package(&files), Limits::default()).await?.manifest().await }).unwrap()
 }
 
-/// The manifest, and a table in which 0x7f010000 is false, but true from API level 21, and 0x7f010001 is a string.
+/// The manifest, and a table in which 0x7f010000 is false, but true from API level 21, and
+/// 0x7f010001 is a string.
 fn files_of(root: &Node, platform: &[(&'static str, u32)]) -> [File; 2] {
     let booleans = [(0, 0), (21, u32::MAX)].map(|(sdk, is)| {
         let values = vec![Some((0x12, is)), Some((0x03, 0))];
@@ -60,7 +61,8 @@ fn files_of(root: &Node, platform: &[(&'static str, u32)]) -> [File; 2] {
     ]
 }
 
-/// Since Android 12 a component with an intent filter must declare `exported`; before, a filter implied it.
+/// Since Android 12 a component with an intent filter must declare `exported`; before, a filter
+/// implied it.
 #[test]
 fn exported_defaults_to_having_an_intent_filter() {
     for (target, says, filter, exported, lacks) in [
@@ -86,8 +88,8 @@ fn exported_defaults_to_having_an_intent_filter() {
     }
 }
 
-/// A packer pads the resource map, so that every string has a resource id. Android finds the package by its name, but not
-/// in the platform's namespace.
+/// A packer pads the resource map, so that every string has a resource id. Android finds the
+/// package by its name, but not in the platform's namespace.
 #[test]
 fn package_name_may_have_a_resource_id() {
     for id in [0x0101_0000, 0x7f01_0001, u32::MAX] {
@@ -173,7 +175,8 @@ fn meta_data_values_match_what_an_app_gets() {
     );
 }
 
-/// Android ignores a bare name: it goes by the resource id. Very old files without resource ids are read by name.
+/// Android ignores a bare name: it goes by the resource id. Very old files without resource ids are
+/// read by name.
 #[test]
 fn attributes_match_by_resource_id_not_name() {
     let stranger = PLATFORM
@@ -190,7 +193,8 @@ fn file_without_a_resource_map_is_read_by_name() {
     for (namespace, code) in [(0u32, 7), (u32::MAX, 0)] {
         let strings = [xml::ANDROID.as_bytes(), b"manifest", b"package", b"a.b", b"versionCode"];
         let mut root = make::begin(1, &[(2, (0x03, 3)), (4, (0x10, 7))]);
-        // The second attribute's namespace: after the element's 36 bytes and the first attribute's 20.
+        // The second attribute's namespace: after the element's 36 bytes and the first attribute's
+        // 20.
         root[56..60].copy_from_slice(&namespace.to_le_bytes());
         let files = [stored("AndroidManifest.xml", &make::xml(&strings, &[], &[root]))];
         let read =

@@ -57,7 +57,8 @@ fn split_names_itself() {
     });
 }
 
-/// The packages are not in this repository, but the recorded result is: a changed line is a changed reader.
+/// The packages are not in this repository, but the recorded result is: a changed line is a changed
+/// reader.
 #[test]
 fn every_captured_package_is_read_as_recorded() {
     let Some(all) = captures("apk") else { return };
@@ -65,8 +66,9 @@ fn every_captured_package_is_read_as_recorded() {
     insta::assert_snapshot!(out);
 }
 
-/// Many of these are unusual on purpose. androguard 4.1.4 finds the same counts in all that it can read.
-/// `apkinspector_CDATA.xml` declares four bytes less than it has, which Android rejects too (`BAD_DOCUMENT`).
+/// Many of these are unusual on purpose. androguard 4.1.4 finds the same counts in all that it can
+/// read. `apkinspector_CDATA.xml` declares four bytes less than it has, which Android rejects too
+/// (`BAD_DOCUMENT`).
 #[test]
 fn every_captured_compiled_file_is_read_as_recorded() {
     fn count(element: &Element) -> (usize, usize) {

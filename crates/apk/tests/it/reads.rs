@@ -46,7 +46,8 @@ impl Source for &Counting {
     }
 }
 
-/// Everything app tool discovery needs from a package: the manifest, the files its services name, the signers.
+/// Everything app tool discovery needs from a package: the manifest, the files its services name,
+/// the signers.
 async fn discover(source: &Counting) {
     let mut apk = Apk::open(source, Limits::default()).await.unwrap();
     let manifest = apk.manifest().await.unwrap();
@@ -73,8 +74,8 @@ fn small_package_takes_one_read() {
     assert_eq!(source.told(), (1, 8601));
 }
 
-/// 780 of its 807 kB are the resource table, which is needed whole: the values of a type for each language are spread
-/// all over it.
+/// 780 of its 807 kB are the resource table, which is needed whole: the values of a type for each
+/// language are spread all over it.
 #[test]
 fn large_table_takes_few_reads_and_no_byte_twice() {
     let Some(all) = captures("apk") else { return };
@@ -87,8 +88,8 @@ fn large_table_takes_few_reads_and_no_byte_twice() {
     }
 }
 
-/// A package of 20 MB laid out as build tools do: code first, manifest and descriptor anywhere, the table near the end,
-/// signed.
+/// A package of 20 MB laid out as build tools do: code first, manifest and descriptor anywhere, the
+/// table near the end, signed.
 #[test]
 fn large_package_reads_only_the_needed_ranges() {
     let code = vec![7; 8 << 20];

@@ -1,12 +1,12 @@
 //! Checks the elements of a descriptor against sections 1.2.1 and 1.2.2.
 //!
-//! One checker serves text and compiled files. It descends exactly as deep as a descriptor is, so the result does not
-//! depend on how the elements were made.
+//! One checker serves text and compiled files. It descends exactly as deep as a descriptor is, so
+//! the result does not depend on how the elements were made.
 
 use std::collections::BTreeSet;
 
 use super::{
-    Capability, Descriptor, MOST_CAPABILITIES, MOST_PARAMETERS, Param, ParamType, ParsedDescriptor,
+    Capability, Descriptor, MAX_CAPABILITIES, MAX_PARAMETERS, Param, ParamType, ParsedDescriptor,
 };
 use crate::{
     Element, Finding, MAX_DESCRIPTION, MAX_NAME, Mode, Rule, SourcePosition, VERSION, Value,
@@ -14,7 +14,7 @@ use crate::{
 use thumbwire_base::{is_longer, sanitize, truncate};
 
 /// Limit on reported findings of each kind: fatal to lint, and not.
-const MOST_FINDINGS: usize = 128;
+const MAX_FINDINGS: usize = 128;
 
 /// The root element's name in the specification.
 const ROOT: &str = "mobile-mcp-capabilities";
@@ -31,11 +31,11 @@ pub(crate) fn check(root: &Element) -> ParsedDescriptor {
             continue;
         }
         count += 1;
-        if count > MOST_CAPABILITIES {
-            let says = format!(
-                "more than {MOST_CAPABILITIES} capabilities; this one and the rest are ignored"
+        if count > MAX_CAPABILITIES {
+            let message = format!(
+                "more than {MAX_CAPABILITIES} capabilities; this one and the rest are ignored"
             );
-            found.add(Rule::Cut, child.position, says);
+            found.add(Rule::Cut, child.position, message);
             break;
         }
         capabilities.extend(capability(child, &mut ids, &mut found));
@@ -54,13 +54,13 @@ pub(crate) fn check(root: &Element) -> ParsedDescriptor {
 
 fn root_version(root: &Element, found: &mut Findings) -> String {
     if root.name != ROOT {
-        let says = format!("the root element is `<{}>`; expected `<{ROOT}>`", short(&root.name));
-        found.add(Rule::Root, root.position, says);
+        let message = format!("the root element is `<{}>`; expected `<{ROOT}>`", short(&root.name));
+        found.add(Rule::Root, root.position, message);
     }
     found.unknown_attributes(root, &["version"]);
     let Some(written) = root.attribute("version") else {
-        let says = format!("the root element has no `version`; add version=\"{VERSION}\"");
-        found.add(Rule::RootVersion, root.position, says);
+        let message = format!("the root element has no `version`; add version=\"{VERSION}\"");
+        found.add(Rule::RootVersion, root.position, message);
         return String::new();
     };
     let version = written.value.to_text();
@@ -70,14 +70,16 @@ fn root_version(root: &Element, found: &mut Findings) -> String {
         _ => version == VERSION,
     };
     if !is_ours {
-        let says = format!("the version is `{}`; expected version=\"{VERSION}\"", short(&version));
-        found.add(Rule::RootVersion, written.position, says);
+        let message =
+            format!("the version is `{}`; expected version=\"{VERSION}\"", short(&version));
+        found.add(Rule::RootVersion, written.position, message);
     }
     truncate(&version, MAX_NAME)
 }
 
-/// Reads a capability; `None` if it cannot be called. `ids` holds the ids of all earlier capabilities, unusable ones
-/// included: which of two capabilities an id names must not depend on their other faults.
+/// Reads a capability; `None` if it cannot be called. `ids` holds the ids of all earlier
+/// capabilities, unusable ones included: which of two capabilities an id names must not depend on
+/// their other faults.
 fn capability(
     element: &Element,
     ids: &mut BTreeSet<String>,
@@ -99,10 +101,10 @@ fn capability(
     if let Some(id) = &id
         && !ids.insert(id.clone())
     {
-        let place = element.attribute("id").map_or(element.position, |id| id.position);
-        let says =
+        let position = element.attribute("id").map_or(element.position, |id| id.position);
+        let message =
             format!("duplicate capability id `{}`; give each capability its own id", short(id));
-        found.add(Rule::CapabilityIdUnique, place, says);
+        found.add(Rule::CapabilityIdUnique, position, message);
         usable = false;
     }
     let (mut input, mut output) = (None, None);
@@ -117,11 +119,11 @@ fn capability(
         };
         found.unknown_attributes(child, &[]);
         if list.is_some() {
-            let says = format!(
+            let message = format!(
                 "{named} has more than one `<{}>`; merge their parameters into one",
                 child.name
             );
-            found.add(Rule::OneInputOutput, child.position, says);
+            found.add(Rule::OneInputOutput, child.position, message);
         }
         usable &= parameters(child, is_input, list.get_or_insert_with(Vec::new), &named, found);
     }
@@ -148,21 +150,21 @@ fn parameters(
             found.unknown_element(child, &format!("the `<{}>` of {of}", list.name), "<param>");
             continue;
         }
-        if params.len() >= MOST_PARAMETERS {
-            let says =
-                format!("{of} has more than {MOST_PARAMETERS} parameters in its `<{}>`", list.name);
-            found.add(Rule::CapabilityBounds, child.position, says);
+        if params.len() >= MAX_PARAMETERS {
+            let message =
+                format!("{of} has more than {MAX_PARAMETERS} parameters in its `<{}>`", list.name);
+            found.add(Rule::CapabilityBounds, child.position, message);
             return false;
         }
         match parameter(child, is_input, of, found) {
             None => usable = false,
             Some(param) if params.iter().any(|other| other.name == param.name) => {
-                let place = child.attribute("name").map_or(child.position, |name| name.position);
-                let says = format!(
+                let position = child.attribute("name").map_or(child.position, |name| name.position);
+                let message = format!(
                     "duplicate parameter name `{}` in {of}; give each parameter its own name",
                     short(&param.name)
                 );
-                found.add(Rule::ParamNameUnique, place, says);
+                found.add(Rule::ParamNameUnique, position, message);
             }
             Some(param) => params.push(param),
         }
@@ -186,12 +188,13 @@ fn parameter(element: &Element, is_input: bool, of: &str, found: &mut Findings) 
     let written = found.required_text(element, "type", Rule::ParamType, &named);
     let kind = written.as_deref().map(|written| (written, ParamType::of(written)));
     if let Some((written, None)) = kind {
-        let place = element.attribute("type").map_or(element.position, |written| written.position);
-        let says = format!(
+        let position =
+            element.attribute("type").map_or(element.position, |written| written.position);
+        let message = format!(
             "unknown type `{}` of {named}, read as string; the known types are string, boolean, integer and number",
             short(written)
         );
-        found.add(Rule::ParamTypeKnown, place, says);
+        found.add(Rule::ParamTypeKnown, position, message);
     }
     let kind = kind.and_then(|(_, kind)| kind).unwrap_or_default();
     let required = is_input && required(element, &named, found);
@@ -207,9 +210,9 @@ fn parameter(element: &Element, is_input: bool, of: &str, found: &mut Findings) 
 
 fn required(element: &Element, named: &str, found: &mut Findings) -> bool {
     let Some(written) = element.attribute("required") else {
-        let says =
+        let message =
             format!("{named} has no `required`; add required=\"true\" or required=\"false\"");
-        found.add(Rule::ParamRequired, element.position, says);
+        found.add(Rule::ParamRequired, element.position, message);
         return false;
     };
     let text = written.value.to_text();
@@ -218,11 +221,11 @@ fn required(element: &Element, named: &str, found: &mut Findings) -> bool {
         (Value::Text(_), "true") => true,
         (Value::Text(_), "false") => false,
         _ => {
-            let says = format!(
+            let message = format!(
                 "`required` of {named} is `{}`; expected \"true\" or \"false\"",
                 short(&text)
             );
-            found.add(Rule::ParamRequiredValue, written.position, says);
+            found.add(Rule::ParamRequiredValue, written.position, message);
             text.eq_ignore_ascii_case("true")
         }
     }
@@ -244,12 +247,12 @@ impl Findings {
     fn add(&mut self, rule: Rule, position: SourcePosition, text: String) {
         let count = &mut self.counts[usize::from(rule.is_fatal(Mode::Strict))];
         *count += 1;
-        if *count <= MOST_FINDINGS {
+        if *count <= MAX_FINDINGS {
             self.told.push(Finding { rule, position, message: text });
-        } else if *count == MOST_FINDINGS + 1 {
-            let says =
-                format!("more than {MOST_FINDINGS} findings of this kind; the rest are not listed");
-            self.told.push(Finding { rule: Rule::Cut, position, message: says });
+        } else if *count == MAX_FINDINGS + 1 {
+            let message =
+                format!("more than {MAX_FINDINGS} findings of this kind; the rest are not listed");
+            self.told.push(Finding { rule: Rule::Cut, position, message });
         }
     }
 
@@ -266,12 +269,12 @@ impl Findings {
             return None;
         };
         if let Value::Reference(_) = attribute.value {
-            let says = format!(
+            let message = format!(
                 "`{name}` of {of} is {}, a resource that does not exist",
                 attribute.value.to_text()
             );
             let fatal = rule.is_fatal(Mode::Lenient);
-            self.add(if fatal { rule } else { Rule::Resolved }, attribute.position, says);
+            self.add(if fatal { rule } else { Rule::Resolved }, attribute.position, message);
             return None;
         }
         let text = attribute.value.to_text();
@@ -287,35 +290,35 @@ impl Findings {
         if !is_longer(&text, MAX_DESCRIPTION) {
             return text;
         }
-        let place =
+        let position =
             element.attribute("description").map_or(element.position, |words| words.position);
-        let says = format!(
+        let message = format!(
             "the description of {of} has more than {MAX_DESCRIPTION} characters and is truncated"
         );
-        self.add(Rule::Cut, place, says);
+        self.add(Rule::Cut, position, message);
         truncate(&text, MAX_DESCRIPTION)
     }
 
     fn too_long(&mut self, element: &Element, name: &str, rule: Rule, of: &str) {
-        let place = element.attribute(name).map_or(element.position, |words| words.position);
-        self.add(rule, place, format!("the {name} of {of} has more than {MAX_NAME} characters"));
+        let position = element.attribute(name).map_or(element.position, |words| words.position);
+        self.add(rule, position, format!("the {name} of {of} has more than {MAX_NAME} characters"));
     }
 
     fn unknown_element(&mut self, element: &Element, within: &str, known: &str) {
-        let says =
+        let message =
             format!("unknown element `<{}>` in {within}; expected {known}", short(&element.name));
-        self.add(Rule::Unknown, element.position, says);
+        self.add(Rule::Unknown, element.position, message);
     }
 
     fn unknown_attributes(&mut self, element: &Element, known: &[&str]) {
         for attribute in element.attributes.iter().filter(|one| !known.contains(&one.name.as_str()))
         {
-            let says = format!(
+            let message = format!(
                 "unknown attribute `{}` in `<{}>`",
                 short(&attribute.name),
                 short(&element.name)
             );
-            self.add(Rule::Unknown, attribute.position, says);
+            self.add(Rule::Unknown, attribute.position, message);
         }
     }
 }

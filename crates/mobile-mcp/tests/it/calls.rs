@@ -1,4 +1,5 @@
-//! A call from end to end: the agent's request, the tool's response, and which request a response belongs to.
+//! A call from end to end: the agent's request, the tool's response, and which request a response
+//! belongs to.
 
 use std::time::Duration;
 
@@ -220,7 +221,8 @@ fn response_is_read_in_every_format() {
             assert_eq!(Value::Object(answer.output), values);
         }
     }
-    // The sample's failures omit the capability; its first version called them errors and put the id next to them.
+    // The sample's failures omit the capability; its first version called them errors and put the
+    // id next to them.
     let mut extras = extra("response", json!({ "status": "error", "message": "Missing args." }));
     extras.insert("mcp_request_id".into(), "r-2".into());
     let answer = Response::read(&extras, &ExtraKeys::default()).unwrap();

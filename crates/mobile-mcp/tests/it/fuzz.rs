@@ -149,9 +149,9 @@ fn answer_to(request: &Request) -> Response {
     }
 }
 
-/// 10,000 requests with up to 200 in flight: answered in any order, once or several times, late, for another
-/// capability, by strangers, broken, or never. Each request ends exactly once, by its own response or by its deadline,
-/// and a response belongs to its request.
+/// 10,000 requests with up to 200 in flight: answered in any order, once or several times, late,
+/// for another capability, by strangers, broken, or never. Each request ends exactly once, by its
+/// own response or by its deadline, and a response belongs to its request.
 #[test]
 fn ten_thousand_requests_keep_their_responses() {
     const REQUESTS: usize = 10_000;

@@ -37,7 +37,8 @@ pub(crate) struct Case {
     pub(crate) input: CaseInput,
 }
 
-/// A case for and a case against each MUST of an app's files; more where a rule can be violated in several ways.
+/// A case for and a case against each MUST of an app's files; more where a rule can be violated in
+/// several ways.
 pub(crate) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     let mut case =
