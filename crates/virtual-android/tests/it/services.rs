@@ -63,7 +63,7 @@ async fn files_are_compressed_as_the_release_supports() {
     for (release, served) in [("14", &[1_u32, 2, 4][..]), ("11", &[1]), ("9", &[])] {
         let wired = Wired::made(Setup::of_release(release).unwrap());
         push(&wired.adb, "/sdcard/f", 0o644, 7, &b"five!"[..]).await.unwrap();
-        for flag in [1, 2, 4] {
+        for flag in [1_u32, 2, 4] {
             let request =
                 [&b"RCV2\x09\0\0\0/sdcard/fRCV2"[..], &flag.to_le_bytes(), b"QUIT\0\0\0\0"];
             let mut stream = wired.adb.open("sync:").await.unwrap();
