@@ -385,7 +385,7 @@ fn what_is_not_supported_is_refused_by_name_and_position() {
             "4:16: `assertState` needs what the element must be",
             "5:16: `assertCount` needs a `count`",
             "6:16: `assertState` needs an `element`",
-            "7:40: invalid regular expression in `matches`",
+            "7:39: invalid regular expression in `matches`",
         ],
     );
     refuse("appId: a.b\n", &["a flow needs a header with `appId` and a list of commands"]);

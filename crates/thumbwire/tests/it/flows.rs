@@ -190,7 +190,7 @@ fn invalid_files_get_clear_errors() {
         "appId: a.b\n---\n- inputText: {{PIN}}\n",
         "appId: a.b\n---\n[\n",
         "name: x\n---\n- back\n",
-        "appId: a.b\n---\n\t- tapOn: x\n",
+        "appId: a.b\n---\n- tapOn:\n\ttext: x\n",
         "appId: a.b\n---\n- back\n---\n- back\n",
         "app: a.b\nsteps:\n- launch\n",
     ] {
