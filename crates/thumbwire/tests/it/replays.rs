@@ -196,7 +196,7 @@ fn invalid_replay_is_refused_before_touching_a_phone() {
     check(
         "new",
         Some(&head(99)),
-        &format!("unsupported trace version 99; this program reads versions up to {VERSION}"),
+        &format!("the trace has version 99; this program reads version {VERSION} only"),
     );
     assert!(place.runs().is_empty());
 }
