@@ -66,10 +66,7 @@ pub struct TaskResult {
 /// The tool. `carry` runs its calls, each limited to `time`.
 pub fn tool(carry: Arc<dyn RunTask>, time: Duration) -> Tool {
     let handler = Task { carry, under_way: Arc::default() };
-    const FORMER: [(&str, &str); 3] =
-        [("marked", "annotated"), ("text", "none"), ("doubt", "auto")];
     Tool::handled(&described(), ToolEffect::Destructive, time, Arc::new(handler))
-        .with_former_argument("look", "screenshots", &FORMER)
         .with_device()
         .open_world()
         .long()

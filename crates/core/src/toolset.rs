@@ -172,7 +172,6 @@ impl Toolset {
         perform: &dyn Perform,
     ) -> Reply {
         self.unnest(tool, &mut arguments);
-        tool.rename_former(&mut arguments);
         if tool.lenient {
             coerce::coerce(&tool.schema, &mut arguments);
         }

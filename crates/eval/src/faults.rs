@@ -56,10 +56,10 @@ pub fn rules(kind: &str, probability: f64) -> Vec<String> {
     let each = probability / COMMANDS;
     match kind {
         NONE => Vec::new(),
-        "offline" | "slow" | "corrupt-output" | "garbage" | "disk-full" | "adb-restart" => {
+        "offline" | "slow" | "corrupt-output" | "disk-full" | "adb-restart" => {
             vec![format!("{kind}:p={each}")]
         }
-        "unauthorized" | "disconnect" | "cut" | "corrupt-packets" | "garbage-packets" => {
+        "unauthorized" | "disconnect" | "corrupt-packets" => {
             vec![format!("{kind}:p={probability}"), format!("adb-restart:p={each}")]
         }
         // Each tap and each text causes one touch, by a command or by the helper.

@@ -185,7 +185,7 @@ struct DeviceFlags {
     device: Option<String>,
     /// Size of screenshots: `full`, the pixels of the longer side, or `auto` for what vision models look at. All coordinates
     /// are pixels of the screenshot [default: full; auto for `serve` with the `mobile` tools]
-    #[arg(long, value_name = "SIZE", alias = "max-side")]
+    #[arg(long, value_name = "SIZE")]
     screenshot_size: Option<ScreenshotSize>,
 }
 

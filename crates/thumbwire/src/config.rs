@@ -6,7 +6,7 @@
 //! | `ADB_SERVER_SOCKET` | address of the adb server, `tcp:HOST:PORT` |
 //! | `HOME` | holds adb's key in `.android/adbkey`; created when a directly connected phone asks for one |
 //! | `XDG_STATE_HOME` | holds the HTTP token in `thumbwire/token` and the trusted app tools in `thumbwire/app-tools.json` (default: `HOME/.local/state`) |
-//! | `THUMBWIRE_ALLOW_APP_TOOLS` | apps whose own tools may be called, comma-separated, in addition to `--allow-app-tools`; the old name `THUMBWIRE_APP_TOOLS` is read if it is not set |
+//! | `THUMBWIRE_ALLOW_APP_TOOLS` | apps whose own tools may be called, comma-separated, in addition to `--allow-app-tools` |
 //! | `LOGNAME` or `USER`, and `HOSTNAME` | name that a phone displays for adb's key |
 //! | `ANDROID_ADB_SERVER_ADDRESS`, `ANDROID_ADB_SERVER_PORT` | host and port of the adb server, if `ADB_SERVER_SOCKET` is not set; default `localhost` and 5037 |
 //! | `OPENAI_API_KEY`, `ANTHROPIC_API_KEY`, or the one that `--api-key-env` names | API key of a model's endpoint |
@@ -167,12 +167,7 @@ impl Config {
             adb_key: var("HOME").map(|home| PathBuf::from(home).join(".android/adbkey")),
             token: state(&var).map(|folder| folder.join("thumbwire/token")),
             app_tools: state(&var).map(|folder| folder.join("thumbwire/app-tools.json")),
-            allowed_apps: split_list(
-                // The second is the old name.
-                &var("THUMBWIRE_ALLOW_APP_TOOLS")
-                    .or_else(|| var("THUMBWIRE_APP_TOOLS"))
-                    .unwrap_or_default(),
-            ),
+            allowed_apps: split_list(&var("THUMBWIRE_ALLOW_APP_TOOLS").unwrap_or_default()),
             key_name: format!("{user}@{host}"),
             proxy: proxy(&var),
             #[cfg(feature = "ios")]

@@ -157,24 +157,6 @@ async fn task_reports_each_step_once_and_all_actions() {
 }
 
 #[tokio::test]
-async fn former_name_of_the_screenshots_argument_is_accepted() {
-    for (arguments, mode) in [
-        (json!({ "goal": "x", "look": "text" }), Some(ScreenshotMode::None)),
-        (json!({ "goal": "x", "look": "marked" }), Some(ScreenshotMode::Annotated)),
-        (
-            json!({ "goal": "x", "look": "doubt", "screenshots": "both" }),
-            Some(ScreenshotMode::Both),
-        ),
-        (json!({ "goal": "x" }), None),
-    ] {
-        let runner = Arc::new(FakeRunner::default());
-        runner.may.notify_one();
-        assert!(!called(&runner, arguments, call()).await.is_error);
-        assert_eq!(runner.asked.lock().unwrap()[0].1.pictures, mode);
-    }
-}
-
-#[tokio::test]
 async fn phone_runs_one_task_at_a_time() {
     let runner = Arc::new(FakeRunner::default());
     let tool = Arc::new(tool(Arc::clone(&runner) as Arc<dyn RunTask>, Duration::from_secs(60)));
@@ -241,7 +223,6 @@ async fn task_that_cannot_start_says_why() {
     check(json!({}), "goal").await;
     check(json!({ "goal": " " }), "`goal` is empty").await;
     check(json!({ "goal": "x", "screenshots": "twice" }), "must be one of").await;
-    check(json!({ "goal": "x", "look": "twice" }), "must be one of").await;
     check(json!({ "goal": "x", "device": "gone" }), "Device not connected: gone").await;
     check(json!({ "goal": "impossible" }), "Refused: the folder cannot be written").await;
     assert_eq!(runner.asked.lock().unwrap().len(), 1);

@@ -31,7 +31,7 @@ pub struct Pin {
     pub certificate: String,
     /// What was accepted: digests of each tool's texts, newest last, by tool name. Several, because two phones may have
     /// different versions of the app.
-    #[serde(default, alias = "agreed")]
+    #[serde(default)]
     pub accepted: BTreeMap<String, Vec<String>>,
 }
 
@@ -87,8 +87,8 @@ pub struct FileStore {
     path: PathBuf,
 }
 
-/// The file version that this program writes. Version 1 calls [`Pin::accepted`] `agreed`.
-const VERSION: u32 = 2;
+/// The version of the file.
+const VERSION: u32 = 1;
 
 /// The maximum file size, in bytes: some thousand apps.
 const LARGEST: u64 = 16 << 20;
@@ -126,7 +126,7 @@ impl FileStore {
         let stored: PinFile =
             serde_json::from_str(&text).map_err(|error| broken(error.to_string()))?;
         match stored.version {
-            1 | VERSION => Ok(stored.apps),
+            VERSION => Ok(stored.apps),
             other => Err(broken(format!("it has version {other}, expected {VERSION}"))),
         }
     }
@@ -265,23 +265,6 @@ mod tests {
         }
         fs::write(&path, r#"{"version":1,"apps":{"com.x":{}}}"#).unwrap();
         assert_eq!(FileStore::new(&path).pins().unwrap()["com.x"], Pin::default());
-    }
-
-    #[test]
-    fn file_of_version_1_is_read_and_replaced() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("trust.json");
-        let old = r#"{"version":1,"apps":{"com.x":{"allowed":true,"certificate":"aa","agreed":{"clock_in":["ab"]}}}}"#;
-        fs::write(&path, old).unwrap();
-        let store = FileStore::new(&path);
-        assert_eq!(store.pins().unwrap()["com.x"], pin("aa"));
-        store.save("com.y", Some(pin("bb"))).unwrap();
-        assert_eq!(
-            store.pins().unwrap(),
-            Pins::from([("com.x".into(), pin("aa")), ("com.y".into(), pin("bb"))])
-        );
-        let text = fs::read_to_string(&path).unwrap();
-        assert!(text.contains("accepted") && !text.contains("agreed"), "{text}");
     }
 
     #[test]

@@ -40,18 +40,7 @@ pub struct Tool {
     pub(super) lenient: bool,
     /// What arguments are checked against, if that asks for less than the published schema.
     relaxed: Option<Map<String, Value>>,
-    /// Arguments that are accepted by a former name, too.
-    former: Vec<FormerArgument>,
     pub(super) handler: Arc<dyn Handler>,
-}
-
-/// An argument with another name, and other values, in earlier versions. The schema has the current
-/// ones only.
-struct FormerArgument {
-    old: &'static str,
-    new: &'static str,
-    /// Former values with the current ones; others stay.
-    values: &'static [(&'static str, &'static str)],
 }
 
 /// Runs a tool. Most tools are one action and have theirs from
@@ -198,7 +187,6 @@ impl Tool {
             observe: None,
             lenient: false,
             relaxed: None,
-            former: Vec::new(),
             handler,
         }
     }
@@ -329,29 +317,6 @@ impl Tool {
             properties.insert(DEVICE.into(), device);
         }
         self
-    }
-
-    /// Also accepts the argument `new` by its former name, with its former values.
-    pub fn with_former_argument(
-        mut self,
-        old: &'static str,
-        new: &'static str,
-        values: &'static [(&'static str, &'static str)],
-    ) -> Self {
-        self.former.push(FormerArgument { old, new, values });
-        self
-    }
-
-    /// Gives arguments with a former name the current one.
-    pub(super) fn rename_former(&self, arguments: &mut Map<String, Value>) {
-        for FormerArgument { old, new, values } in &self.former {
-            let Some(mut value) = arguments.remove(*old) else { continue };
-            let current = values.iter().find(|(former, _)| value.as_str() == Some(*former));
-            if let Some((_, current)) = current {
-                value = (*current).into();
-            }
-            arguments.entry(*new).or_insert(value);
-        }
     }
 
     /// Does without an argument that the specification requires.

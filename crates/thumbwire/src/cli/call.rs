@@ -28,15 +28,8 @@ pub(super) struct Arguments {
     #[command(flatten)]
     allow: app_tools::AllowFlags,
     /// Toolset of the tool
-    #[arg(
-        short = 't',
-        long = "toolset",
-        alias = "surface",
-        value_name = "TOOLSET",
-        value_enum,
-        default_value = "mobile"
-    )]
-    surface: ToolsetName,
+    #[arg(short = 't', long, value_name = "TOOLSET", value_enum, default_value = "mobile")]
+    toolset: ToolsetName,
     /// Print the whole result as JSON
     #[arg(short, long)]
     json: bool,
@@ -46,9 +39,9 @@ pub(super) struct Arguments {
 }
 
 pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, CliError> {
-    ScreenshotSize::check(arguments.device.screenshot_size, arguments.surface)?;
-    let surface = arguments.surface.toolset();
-    let Some(tool) = surface.tool(&arguments.tool) else {
+    ScreenshotSize::check(arguments.device.screenshot_size, arguments.toolset)?;
+    let toolset = arguments.toolset.toolset();
+    let Some(tool) = toolset.tool(&arguments.tool) else {
         return Err(CliError::usage(not_there(&arguments.tool)));
     };
     let given: Map<String, Value> =
@@ -61,7 +54,7 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     let session = session(config, arguments.device).with_orientation_kept();
     let session = session.with_files(ArtifactStore::new(&arguments.out)).with_app_tool_host(apps);
     let call = Call::with_timeout(tool.budget_for(&given));
-    let reply = surface.answer(tool, given, call, &session).await;
+    let reply = toolset.answer(tool, given, call, &session).await;
     session.end().await;
     if arguments.json {
         print(&format!("{}\n", reply.to_json()))?;
@@ -73,9 +66,9 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
 
 /// The error for a tool that this toolset lacks. Names the toolsets that have it.
 fn not_there(tool: &str) -> String {
-    let surfaces = ToolsetName::value_variants().iter().map(|name| name.toolset());
-    let others = surfaces.filter(|surface| surface.tool(tool).is_some());
-    let others: Vec<_> = others.map(|surface| format!("`--toolset {}`", surface.name)).collect();
+    let toolsets = ToolsetName::value_variants().iter().map(|name| name.toolset());
+    let others = toolsets.filter(|toolset| toolset.tool(tool).is_some());
+    let others: Vec<_> = others.map(|toolset| format!("`--toolset {}`", toolset.name)).collect();
     match others.is_empty() {
         #[cfg(feature = "agent")]
         true if tool == thumbwire_agent::run_task::NAME => {

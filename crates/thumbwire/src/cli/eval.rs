@@ -30,14 +30,13 @@ use thumbwire_eval::{
 pub(super) struct Arguments {
     /// Policy that attempts the tasks when no model is named
     #[arg(
-        long = "policy",
-        alias = "mind",
+        long,
         value_name = "POLICY",
         value_enum,
         default_value = "scripted",
         conflicts_with = "model"
     )]
-    mind: PolicyName,
+    policy: PolicyName,
     #[command(flatten)]
     model: ModelFlags,
     /// Platform of the virtual phones; `ios` omits the tasks that need what an iPhone lacks
@@ -56,28 +55,22 @@ pub(super) struct Arguments {
     #[arg(long = "fault", value_name = "RULE")]
     fault: Vec<String>,
     /// Compare kinds of faults: `all`, or a comma-separated list
-    #[arg(
-        long = "fault-kinds",
-        alias = "faults",
-        value_name = "KINDS",
-        value_delimiter = ',',
-        conflicts_with = "fault"
-    )]
-    faults: Vec<String>,
+    #[arg(long, value_name = "KINDS", value_delimiter = ',', conflicts_with = "fault")]
+    fault_kinds: Vec<String>,
     /// Chance that a fault of `--fault-kinds` strikes in a step
-    #[arg(long = "probability", alias = "p", value_name = "PROBABILITY", default_value = "0.2", value_parser = share)]
-    p: f64,
+    #[arg(long, value_name = "PROBABILITY", default_value = "0.2", value_parser = share)]
+    probability: f64,
     /// Step budget of a task: N for each oracle action, plus five [default: 3; with `--fault-kinds`, 12]
-    #[arg(long = "max-steps", alias = "rounds", value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
-    rounds: Option<u32>,
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
+    max_steps: Option<u32>,
     /// With `--fault-kinds`, also run with each safeguard disabled in turn
-    #[arg(long, requires = "faults")]
+    #[arg(long, requires = "fault_kinds")]
     ablate: bool,
     /// Write the results to a JSON file, after each attempt; see docs/eval.md
     #[arg(short, long, value_name = "FILE")]
     json: Option<PathBuf>,
     /// Continue the evaluation of a results file: skip the attempts that it has, and add the others to it
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "faults"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "fault_kinds"])]
     resume: Option<PathBuf>,
     /// Maximum cost of the whole evaluation in US dollars; requires --price
     #[arg(long, value_name = "DOLLARS", requires = "price", value_parser = model_flags::dollars, help_heading = LIMITS)]
@@ -102,11 +95,11 @@ pub(super) struct Arguments {
     out: Option<PathBuf>,
     /// Save each task's run as a skill, and measure how many decisions a second run needs and what it does on changed phones;
     /// traces and skills are written to the directory of `--out`
-    #[arg(long, requires = "out", conflicts_with_all = ["model", "mind", "fault", "rounds"])]
+    #[arg(long, requires = "out", conflicts_with_all = ["model", "policy", "fault", "max_steps"])]
     skills: bool,
     /// Exit with code 1 if the success rate is below RATE (0 to 1); with `--fault-kinds`, the rate of any kind
-    #[arg(long = "min-success", alias = "least", value_name = "RATE", default_value = "0", value_parser = share)]
-    least: f64,
+    #[arg(long, value_name = "RATE", default_value = "0", value_parser = share)]
+    min_success: f64,
     /// List the tasks with their apps, difficulty, categories and the goal of the first seed
     #[arg(long)]
     list: bool,
@@ -119,9 +112,9 @@ impl Arguments {
     }
 
     fn kinds(&self) -> Vec<String> {
-        match self.faults.iter().any(|kind| kind == "all") {
+        match self.fault_kinds.iter().any(|kind| kind == "all") {
             true => faults::kinds(),
-            false => self.faults.clone(),
+            false => self.fault_kinds.clone(),
         }
     }
 }
@@ -137,8 +130,7 @@ enum PolicyName {
     /// Does nothing
     Idle,
     /// Claims success at once
-    #[value(name = "always-finish", alias = "claims")]
-    Claims,
+    AlwaysFinish,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -194,7 +186,7 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     if !arguments.leaderboard.is_empty() {
         return make_leaderboard(&arguments.leaderboard, arguments.page.as_deref());
     }
-    let injects = !(arguments.fault.is_empty() && arguments.faults.is_empty());
+    let injects = !(arguments.fault.is_empty() && arguments.fault_kinds.is_empty());
     if injects && arguments.platform == PlatformName::Ios {
         return Err(CliError::usage(
             "--fault and --fault-kinds are for Android phones: omit `--platform ios`",
@@ -254,7 +246,7 @@ impl Evaluation {
         chosen: Vec<Task>,
     ) -> Result<Self, CliError> {
         let pictures = thinker.as_ref().map(ModelSetup::pictures);
-        let (policy, who) = match (thinker, arguments.mind) {
+        let (policy, who) = match (thinker, arguments.policy) {
             (Some(thinker), _) => {
                 let name = thinker.policy(None).name();
                 (name, PolicyChoice::Other(Arc::new(move || thinker.policy(None))))
@@ -263,9 +255,12 @@ impl Evaluation {
             (None, PolicyName::Scripted) => ("scripted".into(), PolicyChoice::Scripted),
             (None, PolicyName::PromptOnly) => ("prompt-only".into(), PolicyChoice::PromptOnly),
             (None, PolicyName::Idle) => ("idle".into(), PolicyChoice::Idle),
-            (None, PolicyName::Claims) => ("always-finish".into(), PolicyChoice::AlwaysFinish),
+            (None, PolicyName::AlwaysFinish) => {
+                ("always-finish".into(), PolicyChoice::AlwaysFinish)
+            }
         };
-        let rounds = arguments.rounds.unwrap_or(if arguments.faults.is_empty() { 3 } else { 12 });
+        let rounds =
+            arguments.max_steps.unwrap_or(if arguments.fault_kinds.is_empty() { 3 } else { 12 });
         let manner = TrialOptions {
             platform: arguments.platform.into(),
             faults: arguments.fault.clone(),
@@ -300,7 +295,7 @@ impl Evaluation {
     }
 
     fn run(self) -> Result<u8, CliError> {
-        if self.arguments.faults.is_empty() { self.run_tasks() } else { self.run_faults() }
+        if self.arguments.fault_kinds.is_empty() { self.run_tasks() } else { self.run_faults() }
     }
 
     fn run_tasks(mut self) -> Result<u8, CliError> {
@@ -346,7 +341,7 @@ impl Evaluation {
             return Ok(self.ended_early(&why));
         }
         let least = summary::Summary::of(&self.file.results().attempts).rate();
-        Ok(u8::from(least < self.arguments.least))
+        Ok(u8::from(least < self.arguments.min_success))
     }
 
     /// Says why the evaluation is not finished and how to go on. Returns the exit code.
@@ -369,7 +364,7 @@ impl Evaluation {
         let study = Study {
             plan,
             kinds: arguments.kinds(),
-            probability: arguments.p,
+            probability: arguments.probability,
             without: arguments.ablate,
         };
         let bar = bar(study.whole_plan().attempts());
@@ -385,7 +380,7 @@ impl Evaluation {
             let interrupted = meter.interruption().is_cancelled();
             return Ok(if interrupted { INTERRUPTED } else { OVER });
         }
-        Ok(u8::from(found.lowest() < arguments.least))
+        Ok(u8::from(found.lowest() < arguments.min_success))
     }
 }
 
@@ -424,7 +419,7 @@ fn measure_skills(arguments: &Arguments, chosen: Vec<Task>) -> Result<u8, CliErr
         tasks: chosen,
         seeds: arguments.seeds.0.clone(),
         kinds: arguments.kinds(),
-        probability: arguments.p,
+        probability: arguments.probability,
         jobs: arguments.jobs(),
         out: arguments.out.clone().unwrap_or_default(),
     };
@@ -441,7 +436,7 @@ fn measure_skills(arguments: &Arguments, chosen: Vec<Task>) -> Result<u8, CliErr
     }
     let sum = SkillSummary::of(&scores);
     let rate = sum.again_successes as f64 / sum.tasks.max(1) as f64;
-    Ok(u8::from(rate < arguments.least || sum.wrong > 0))
+    Ok(u8::from(rate < arguments.min_success || sum.wrong > 0))
 }
 
 fn list(chosen: &[Task], platform: Platform, seed: u64) -> Result<u8, CliError> {

@@ -35,8 +35,8 @@ pub(super) struct ModelFlags {
     #[arg(long, value_name = "VERSION", requires = "base_url", help_heading = MODEL)]
     api_version: Option<String>,
     /// Environment variable with the API key [default: OPENAI_API_KEY or ANTHROPIC_API_KEY]
-    #[arg(long = "api-key-env", alias = "key-env", value_name = "NAME", requires = "model", help_heading = MODEL)]
-    key_env: Option<String>,
+    #[arg(long, value_name = "NAME", requires = "model", help_heading = MODEL)]
+    api_key_env: Option<String>,
     /// Price of a million tokens in US dollars: IN,OUT[,CACHED[,CACHE-WRITE]]
     #[arg(long, value_name = "DOLLARS", requires = "model", help_heading = MODEL)]
     price: Option<Price>,
@@ -44,8 +44,8 @@ pub(super) struct ModelFlags {
     #[arg(long, value_name = "SECONDS", default_value_t = 250, value_parser = clap::value_parser!(u64).range(1..=3600), help_heading = MODEL)]
     model_timeout: u64,
     /// Maximum number of tokens in a model response
-    #[arg(long = "max-output-tokens", alias = "answer-tokens", value_name = "TOKENS", requires = "model", help_heading = MODEL)]
-    answer_tokens: Option<u32>,
+    #[arg(long, value_name = "TOKENS", requires = "model", help_heading = MODEL)]
+    max_output_tokens: Option<u32>,
     /// Don't stream model responses
     #[arg(long, help_heading = MODEL)]
     no_stream: bool,
@@ -58,11 +58,11 @@ pub(super) struct ModelFlags {
     tool_calls: ToolCallsFlag,
     /// Screenshots that the model sees: `both` (clean and annotated), `annotated`, `none`, or `auto` (annotated, only when the
     /// text of the screen may not be enough) [default: both, or none if the model takes no pictures]
-    #[arg(long = "screenshots", alias = "look", value_name = "WHICH", value_enum, help_heading = MODEL)]
-    look: Option<ScreenshotsFlag>,
+    #[arg(long, value_name = "WHICH", value_enum, help_heading = MODEL)]
+    screenshots: Option<ScreenshotsFlag>,
     /// How prompts show the screen, apps and past actions: `compact`, `coordinates` (with the place of each control) or `ufo` (JSON
     /// rows as UFO's MobileAgent has them)
-    #[arg(long = "prompt", value_name = "FORM", value_enum, default_value_t = PromptFlag::Compact, help_heading = MODEL)]
+    #[arg(long, value_name = "FORM", value_enum, default_value_t = PromptFlag::Compact, help_heading = MODEL)]
     prompt: PromptFlag,
     /// Coordinates that the model reads and writes: `pixels` of its pictures, or `thousandths` of their sides [default: by the
     /// model's name]
@@ -84,21 +84,18 @@ const MODEL: &str = "Model";
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum ScreenshotsFlag {
     Both,
-    #[value(name = "annotated", alias = "marked")]
-    Marked,
-    #[value(name = "none", alias = "text")]
-    Text,
-    #[value(name = "auto", alias = "doubt")]
-    Doubt,
+    Annotated,
+    None,
+    Auto,
 }
 
 impl From<ScreenshotsFlag> for ScreenshotMode {
     fn from(flag: ScreenshotsFlag) -> Self {
         match flag {
             ScreenshotsFlag::Both => Self::Both,
-            ScreenshotsFlag::Marked => Self::Annotated,
-            ScreenshotsFlag::Text => Self::None,
-            ScreenshotsFlag::Doubt => Self::Auto,
+            ScreenshotsFlag::Annotated => Self::Annotated,
+            ScreenshotsFlag::None => Self::None,
+            ScreenshotsFlag::Auto => Self::Auto,
         }
     }
 }
@@ -160,17 +157,17 @@ impl From<ToolCallsFlag> for ToolCallMode {
 #[group(skip)]
 pub(super) struct BudgetFlags {
     /// Maximum number of steps
-    #[arg(long = "max-steps", alias = "steps", value_name = "STEPS", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_STEPS)), help_heading = LIMITS)]
-    steps: u32,
+    #[arg(long, value_name = "STEPS", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_STEPS)), help_heading = LIMITS)]
+    max_steps: u32,
     /// Maximum duration, such as `90s`, `10m` or `1h 30m`
-    #[arg(long = "timeout", alias = "time", value_name = "TIME", value_parser = time, help_heading = LIMITS)]
-    time: Option<Duration>,
+    #[arg(long, value_name = "TIME", value_parser = time, help_heading = LIMITS)]
+    timeout: Option<Duration>,
     /// Maximum number of tokens, input and output together
-    #[arg(long = "max-tokens", alias = "tokens", value_name = "TOKENS", help_heading = LIMITS)]
-    tokens: Option<u64>,
+    #[arg(long, value_name = "TOKENS", help_heading = LIMITS)]
+    max_tokens: Option<u64>,
     /// Maximum cost in US dollars; requires --price
-    #[arg(long = "max-cost", alias = "dollars", value_name = "DOLLARS", requires = "price", value_parser = dollars, help_heading = LIMITS)]
-    dollars: Option<f64>,
+    #[arg(long, value_name = "DOLLARS", requires = "price", value_parser = dollars, help_heading = LIMITS)]
+    max_cost: Option<f64>,
 }
 
 pub(super) const LIMITS: &str = "Limits";
@@ -182,10 +179,10 @@ impl BudgetFlags {
     /// The budgets, with `time` as the default time limit.
     pub(super) fn budgets(&self, time: Duration) -> Budgets {
         Budgets {
-            rounds: self.steps,
-            time: Some(self.time.unwrap_or(time)),
-            tokens: self.tokens,
-            dollars: self.dollars,
+            rounds: self.max_steps,
+            time: Some(self.timeout.unwrap_or(time)),
+            tokens: self.max_tokens,
+            dollars: self.max_cost,
         }
     }
 }
@@ -295,7 +292,7 @@ impl ModelFlags {
             None => Knowledge::default(),
             Some(folder) => Knowledge::new(&texts(folder, &["md", "markdown", "txt"])?),
         };
-        let pictures = self.look.map_or_else(|| pictures_for(&main.model), Into::into);
+        let pictures = self.screenshots.map_or_else(|| pictures_for(&main.model), Into::into);
         let unit =
             self.coordinates.map_or_else(|| CoordinateUnit::of_model(&model.name()), Into::into);
         let form = self.prompt.into();
@@ -304,7 +301,7 @@ impl ModelFlags {
 
     /// Refuses a cost limit that cannot be kept, because the price of a model is unknown.
     pub(super) fn check_prices(&self, limits: &BudgetFlags) -> Result<(), CliError> {
-        let Some(main) = self.choice().filter(|_| limits.dollars.is_some()) else { return Ok(()) };
+        let Some(main) = self.choice().filter(|_| limits.max_cost.is_some()) else { return Ok(()) };
         let roles = [self.roles.planner(&main), self.roles.judge(&main)];
         match roles.into_iter().flatten().find(|role| role.price.is_none()) {
             Some(role) => Err(CliError::usage(format!(
@@ -320,7 +317,7 @@ impl ModelFlags {
         Some(ModelChoice {
             model: self.model.clone()?,
             base_url: self.base_url.clone(),
-            key_env: self.key_env.clone(),
+            key_env: self.api_key_env.clone(),
             price: self.price,
             key_flag: "--api-key-env",
             price_flag: "--price",
@@ -361,7 +358,7 @@ impl ModelFlags {
             stream: !self.no_stream,
             json_schema: self.json_schema,
             tool_calls: self.tool_calls.into(),
-            most_tokens: self.answer_tokens,
+            most_tokens: self.max_output_tokens,
             through: through
                 .map(|it| ProxySettings { proxy: it.address.clone(), except: it.except.clone() }),
             script,

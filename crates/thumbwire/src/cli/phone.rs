@@ -44,8 +44,8 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "RELEASE", default_value = "14")]
     android: String,
     /// Require hosts to authenticate; accept each new key by typing `y` on standard input
-    #[arg(long = "require-auth", alias = "guarded")]
-    guarded: bool,
+    #[arg(long)]
+    require_auth: bool,
     /// Seed of the phone's content: the same seed and input give the same pixels
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     seed: u64,
@@ -90,7 +90,7 @@ impl Arguments {
             let address = listener.local_addr().map_err(unheard)?.to_string();
             let seed = self.seed.wrapping_add(u64::from(nth));
             let phone = VirtualPhone::new(Setup { seed, ..setup.clone() });
-            phone.set_guarded(self.guarded);
+            phone.set_guarded(self.require_auth);
             self.manner.apply(&phone)?;
             rules.iter().cloned().for_each(|rule| phone.add_fault(rule));
             phones.push(RunningPhone { phone, listener, address });
@@ -169,7 +169,8 @@ pub(super) async fn run(arguments: Arguments) -> Result<u8, CliError> {
     let phones = arguments.start_phone().await?;
     print(&arguments.greeting(&phones))?;
     let many = phones.len() > 1;
-    let answers = arguments.guarded.then(typed_answers).map(Mutex::new).map(std::sync::Arc::new);
+    let answers =
+        arguments.require_auth.then(typed_answers).map(Mutex::new).map(std::sync::Arc::new);
     let mut served = JoinSet::new();
     for RunningPhone { phone, listener, .. } in phones {
         if let Some(answers) = answers.clone() {

@@ -27,13 +27,13 @@ impl ResumeCommand {
     }
 
     fn written(&self, program: &str, raised: Option<(Limit, String)>) -> String {
-        let raised = raised.map(|(limit, value)| (flags(limit), value));
-        let replaced: &[&str] = raised.as_ref().map_or(&[], |(flags, _)| flags);
+        let raised = raised.map(|(limit, value)| (flag(limit), value));
+        let replaced = raised.as_ref().map(|(flag, _)| *flag);
         // `--resume` says where the run is.
         let dropped = |word: &str| {
             let (flag, value) =
                 word.split_once('=').map_or((word, None), |(flag, value)| (flag, Some(value)));
-            let is_out = matches!(flag, "--out" | "--resume") || replaced.contains(&flag);
+            let is_out = matches!(flag, "--out" | "--resume") || replaced == Some(flag);
             is_out.then_some(value.is_none())
         };
         let mut before = Vec::new();
@@ -52,8 +52,8 @@ impl ResumeCommand {
                 before.push(word.clone());
             }
         }
-        if let Some((flags, value)) = &raised {
-            before.extend([flags[0].to_owned(), value.clone()]);
+        if let Some((flag, value)) = &raised {
+            before.extend([(*flag).to_owned(), value.clone()]);
         }
         before.extend(["--resume".to_owned(), self.folder.clone()]);
         // The run knows its goal. One with line breaks or invisible characters may not survive a terminal.
@@ -65,13 +65,13 @@ impl ResumeCommand {
     }
 }
 
-/// The flag of a limit, and its former name.
-fn flags(limit: Limit) -> &'static [&'static str] {
+/// The flag of a limit.
+fn flag(limit: Limit) -> &'static str {
     match limit {
-        Limit::Steps => &["--max-steps", "--steps"],
-        Limit::Time => &["--timeout", "--time"],
-        Limit::Tokens => &["--max-tokens", "--tokens"],
-        Limit::Cost => &["--max-cost", "--dollars"],
+        Limit::Steps => "--max-steps",
+        Limit::Time => "--timeout",
+        Limit::Tokens => "--max-tokens",
+        Limit::Cost => "--max-cost",
     }
 }
 
@@ -115,7 +115,7 @@ mod tests {
     fn limit_that_ended_the_run_is_raised() {
         let goal = "thumbwire run go";
         check(
-            &["run", "go", "--steps=3", "--max-tokens", "9"],
+            &["run", "go", "--max-steps=3", "--max-tokens", "9"],
             Some((Limit::Steps, "6")),
             &format!("{goal} --max-tokens 9 --max-steps 6 --resume 'logs/run 1'"),
         );

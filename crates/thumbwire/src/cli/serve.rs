@@ -44,15 +44,8 @@ const ADDRESS: &str = "127.0.0.1:8080";
 #[derive(clap::Args)]
 pub(super) struct Arguments {
     /// Toolset to serve
-    #[arg(
-        short = 't',
-        long = "toolset",
-        alias = "surface",
-        value_name = "TOOLSET",
-        value_enum,
-        default_value = "mobile"
-    )]
-    surface: ToolsetName,
+    #[arg(short = 't', long, value_name = "TOOLSET", value_enum, default_value = "mobile")]
+    toolset: ToolsetName,
     /// How the `mobile` tools write the elements of a screen: a short list, or the platform's tree as XML
     #[arg(long, value_name = "FORM", value_enum, default_value = "list")]
     tree: TreeName,
@@ -80,7 +73,7 @@ pub(super) struct Arguments {
     device: Vec<String>,
     /// Size of screenshots: `full`, the pixels of the longer side, or `auto` for what vision models look at. All coordinates
     /// are pixels of the screenshot [default: auto with the `mobile` tools, else full]
-    #[arg(long, value_name = "SIZE", alias = "max-side")]
+    #[arg(long, value_name = "SIZE")]
     screenshot_size: Option<ScreenshotSize>,
     #[command(flatten)]
     helper: HelperFlag,
@@ -319,7 +312,7 @@ impl GroupName {
 }
 
 impl Arguments {
-    fn toolset(&self) -> Toolset {
+    fn served_toolset(&self) -> Toolset {
         let form = match self.tree {
             TreeName::List => TreeForm::List,
             TreeName::Xml => TreeForm::Xml,
@@ -330,7 +323,7 @@ impl Arguments {
             // Who wants the platform's tree parses replies.
             (Some(ObserveName::Off), _) | (None, TreeName::Xml) => ObserveMode::Off,
         };
-        match self.surface {
+        match self.toolset {
             ToolsetName::Mobile => {
                 let allowed = self.allowed.iter().flat_map(|group| group.groups());
                 let multi_touch = self.helper.is_asked_for().then_some(ToolGroup::MultiTouch);
@@ -338,7 +331,7 @@ impl Arguments {
                 let format = self.screenshot_format.unwrap_or(FormatName::Auto).preference();
                 mobile::toolset_sending(form, observe, &allowed, format)
             }
-            surface => surface.toolset(),
+            toolset => toolset.toolset(),
         }
     }
 }
@@ -372,7 +365,7 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     if is_mobile(&arguments) {
         screenshot_size.get_or_insert(ScreenshotSize::Auto);
     } else if !arguments.ufo.is_asked {
-        ScreenshotSize::check(screenshot_size, arguments.surface)?;
+        ScreenshotSize::check(screenshot_size, arguments.toolset)?;
     }
     check_input(&arguments)?;
     let audit = match &arguments.audit {
@@ -381,7 +374,7 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     };
     let mut doors = listeners(&arguments, config).await?;
     let task = arguments.task.open(config, is_mobile(&arguments))?;
-    let mut surface = arguments.toolset();
+    let mut toolset = arguments.served_toolset();
     let allowed = AllowedDevices::new(named.clone(), arguments.allow_device.clone());
     let ids = named.iter().map(String::as_str);
     let phones = phones_with(config, ids, arguments.helper.mode()).with_allowed(allowed);
@@ -418,20 +411,20 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     if let Some(tool) = task.tool(&session, &arguments.out, arguments.redact) {
         // With a model there is at most one listener; without one, stdio.
         match doors.as_mut().and_then(|(doors, _)| doors.first_mut()) {
-            Some((_, surface)) => surface.tools.push(tool),
-            None => surface.tools.push(tool),
+            Some((_, toolset)) => toolset.tools.push(tool),
+            None => toolset.tools.push(tool),
         }
     }
-    let with_apps = |surface| {
-        let mut surface = dynamic_tools::with_apps(surface, &session, &named);
-        if surface.name == "mobile" {
-            surface.resources = Some(Arc::new(MobileResources::new(Arc::clone(&files))));
+    let with_apps = |toolset| {
+        let mut toolset = dynamic_tools::with_apps(toolset, &session, &named);
+        if toolset.name == "mobile" {
+            toolset.resources = Some(Arc::new(MobileResources::new(Arc::clone(&files))));
         }
-        surface
+        toolset
     };
-    let surface = with_apps(surface);
+    let toolset = with_apps(toolset);
     let doors = doors.map(|(doors, access)| {
-        let doors = doors.into_iter().map(|(listener, surface)| (listener, with_apps(surface)));
+        let doors = doors.into_iter().map(|(listener, toolset)| (listener, with_apps(toolset)));
         (doors.collect(), access)
     });
     dynamic_tools::follow_devices(&session, &named);
@@ -439,14 +432,14 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     let served = match doors {
         Some((doors, access)) => {
             let watch = Arc::clone(&session) as Arc<dyn ClientWatch>;
-            let view = |surface| {
-                let view = ServedToolset::new(Arc::new(surface), Arc::clone(&perform));
+            let view = |toolset| {
+                let view = ServedToolset::new(Arc::new(toolset), Arc::clone(&perform));
                 view.with_client_watch(Arc::clone(&watch)).with_audit(audit.clone())
             };
             over_http(doors, view, access, &mut asked).await
         }
         None => tokio::select! {
-            served = thumbwire_mcp::serve_stdio(Arc::new(surface), perform, audit) => served,
+            served = thumbwire_mcp::serve_stdio(Arc::new(toolset), perform, audit) => served,
             () = asked.ending() => Ok(()),
         },
     };
@@ -482,12 +475,12 @@ fn check_input(arguments: &Arguments) -> Result<(), CliError> {
 }
 
 fn is_mobile(arguments: &Arguments) -> bool {
-    !arguments.ufo.is_asked && matches!(arguments.surface, ToolsetName::Mobile)
+    !arguments.ufo.is_asked && matches!(arguments.toolset, ToolsetName::Mobile)
 }
 
 fn is_ufo(arguments: &Arguments) -> bool {
     arguments.ufo.is_asked
-        || matches!(arguments.surface, ToolsetName::UfoData | ToolsetName::UfoAction)
+        || matches!(arguments.toolset, ToolsetName::UfoData | ToolsetName::UfoAction)
 }
 
 /// The ids, each once.
@@ -521,7 +514,7 @@ async fn listeners(
         listener = listener.for_others(http.allow_host.clone());
     }
     let url = listener.url().map_err(|error| CliError::failed(error.to_string()))?;
-    let doors = vec![(listener, arguments.toolset())];
+    let doors = vec![(listener, arguments.served_toolset())];
     Ok(Some((doors, access(&arguments.http, &url, config)?)))
 }
 
@@ -534,10 +527,10 @@ async fn over_http(
 ) -> Result<(), String> {
     let stop = CancellationToken::new();
     let mut serving = Vec::new();
-    for (listener, surface) in doors {
+    for (listener, toolset) in doors {
         let url = listener.url().map_err(|error| error.to_string())?;
-        eprintln!("thumbwire: serving `{}` at {url}", surface.name);
-        serving.push(http::serve(listener, view(surface), access.clone(), stop.clone()));
+        eprintln!("thumbwire: serving `{}` at {url}", toolset.name);
+        serving.push(http::serve(listener, view(toolset), access.clone(), stop.clone()));
     }
     let mut served = std::pin::pin!(try_join_all(serving));
     let served = tokio::select! {

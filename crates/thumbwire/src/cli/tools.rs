@@ -11,8 +11,8 @@ pub(super) struct Arguments {
     /// Show what this tool takes and returns
     name: Option<String>,
     /// Toolset to list [default: mobile; with NAME or --markdown, all]
-    #[arg(short = 't', long = "toolset", alias = "surface", value_name = "TOOLSET", value_enum)]
-    surface: Option<ToolsetName>,
+    #[arg(short = 't', long, value_name = "TOOLSET", value_enum)]
+    toolset: Option<ToolsetName>,
     /// Print the tools as JSON, as MCP clients see them
     #[arg(short, long)]
     json: bool,
@@ -23,17 +23,17 @@ pub(super) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments) -> Result<u8, CliError> {
     if arguments.markdown {
-        print(&reference::markdown(&surfaces(arguments.surface)))?;
+        print(&reference::markdown(&toolsets(arguments.toolset)))?;
         return Ok(0);
     }
     if let Some(name) = &arguments.name {
         return one(name, arguments);
     }
-    let name = arguments.surface.unwrap_or(ToolsetName::Mobile);
+    let name = arguments.toolset.unwrap_or(ToolsetName::Mobile);
     if arguments.json {
         // As a server without a model lists them.
-        let surface = name.toolset();
-        let tools: Vec<_> = surface.tools.iter().map(|tool| tool.to_json()).collect();
+        let toolset = name.toolset();
+        let tools: Vec<_> = toolset.tools.iter().map(|tool| tool.to_json()).collect();
         print(&format!("{}\n", json!({ "tools": tools })))?;
         return Ok(0);
     }
@@ -46,16 +46,16 @@ pub(super) fn run(arguments: &Arguments) -> Result<u8, CliError> {
 
 /// Prints the help of one tool, once for each toolset that has it.
 fn one(name: &str, arguments: &Arguments) -> Result<u8, CliError> {
-    let surfaces = surfaces(arguments.surface);
-    let all = surfaces.iter().filter_map(|surface| Some((surface.name, surface.tool(name)?)));
+    let toolsets = toolsets(arguments.toolset);
+    let all = toolsets.iter().filter_map(|toolset| Some((toolset.name, toolset.tool(name)?)));
     let all: Vec<_> = all.collect();
-    for (surface, tool) in &all {
+    for (toolset, tool) in &all {
         if arguments.json {
             print(&format!("{}\n", tool.to_json()))?;
         } else if all.len() == 1 {
             print(&reference::help(tool))?;
         } else {
-            print(&format!("{surface}: {}", reference::help(tool)))?;
+            print(&format!("{toolset}: {}", reference::help(tool)))?;
         }
     }
     match all.is_empty() {
@@ -67,7 +67,7 @@ fn one(name: &str, arguments: &Arguments) -> Result<u8, CliError> {
 }
 
 /// The named toolset, or all of them.
-fn surfaces(named: Option<ToolsetName>) -> Vec<Toolset> {
+fn toolsets(named: Option<ToolsetName>) -> Vec<Toolset> {
     let names = named.map_or_else(|| ToolsetName::value_variants().to_vec(), |name| vec![name]);
     names.into_iter().map(with_task).collect()
 }
@@ -75,11 +75,11 @@ fn surfaces(named: Option<ToolsetName>) -> Vec<Toolset> {
 /// The toolset; `mobile` includes `mobile_run_task`, which it has when a model is configured.
 fn with_task(name: ToolsetName) -> Toolset {
     #[cfg_attr(not(feature = "agent"), expect(unused_mut, reason = "only the agent adds a tool"))]
-    let mut surface = name.toolset();
+    let mut toolset = name.toolset();
     #[cfg(feature = "agent")]
     if matches!(name, ToolsetName::Mobile) {
         let tool = thumbwire_agent::run_task::for_the_manual(super::task_flags::TASK_TIMEOUT);
-        surface.tools.push(tool);
+        toolset.tools.push(tool);
     }
-    surface
+    toolset
 }

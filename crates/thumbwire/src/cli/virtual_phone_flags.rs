@@ -1,6 +1,5 @@
 //! Flags of a virtual phone: its speed, its clock, injected faults and app data.
 
-use clap::builder::{PossibleValue, PossibleValuesParser};
 use thumbwire_virtual_android::{ClockMode, Profile, Rule, Setup, VirtualPhone, list_of_faults};
 
 use super::CliError;
@@ -13,23 +12,15 @@ pub(super) struct VirtualPhoneFlags {
     profile: Option<String>,
     /// Clock of the phone. With `real`, commands take real time. With `virtual`, each command returns at once and advances the
     /// phone's clock, so that the same commands give the same bytes
-    #[arg(long, value_name = "CLOCK", value_parser = clocks(), default_value = "real")]
+    #[arg(long, value_name = "CLOCK", value_parser = ClockMode::names().collect::<Vec<_>>(), default_value = "real")]
     clock: String,
     /// Fault to inject, such as `dump-stale` or `slow:ms=3000,p=0.5,seed=7,on=screencap` (repeatable); `list` prints all faults
     #[arg(long, value_name = "RULE")]
     fault: Vec<String>,
     /// App data to set at startup, such as `com.android.notes:note/40/title=Milk` (repeatable); docs/virtual-phone-apps.md
     /// lists the keys
-    #[arg(long = "app-pref", alias = "keep", value_name = "PACKAGE:KEY=VALUE", value_parser = parse_app_pref)]
-    keep: Vec<AppPref>,
-}
-
-/// The clocks by name. `real` was called `outside`, which keeps working.
-fn clocks() -> PossibleValuesParser {
-    PossibleValuesParser::new(ClockMode::names().map(|name| match name {
-        "virtual" => PossibleValue::new(name),
-        _ => PossibleValue::new("real").alias("outside"),
-    }))
+    #[arg(long, value_name = "PACKAGE:KEY=VALUE", value_parser = parse_app_pref)]
+    app_pref: Vec<AppPref>,
 }
 
 /// A value of an app's stored data.
@@ -60,7 +51,6 @@ impl VirtualPhoneFlags {
     /// tool shows realistic waiting times on it: at most a second on a good phone.
     pub(super) fn setup(&self, setup: Setup) -> Setup {
         let profile = self.profile.as_deref().and_then(Profile::named);
-        // `outside`, the old name of `real`, falls through to the default.
         let clock = ClockMode::named(&self.clock).unwrap_or(ClockMode::Real);
         Setup { profile: profile.unwrap_or(setup.profile), clock, ..setup }
     }
@@ -77,12 +67,12 @@ impl VirtualPhoneFlags {
 
     /// The app data: package, key and value.
     pub(super) fn app_data(&self) -> impl Iterator<Item = (&str, &str, &str)> {
-        self.keep.iter().map(|it| (it.package.as_str(), it.key.as_str(), it.value.as_str()))
+        self.app_pref.iter().map(|it| (it.package.as_str(), it.key.as_str(), it.value.as_str()))
     }
 
     /// Writes the app data to a phone.
     pub(super) fn apply(&self, phone: &VirtualPhone) -> Result<(), CliError> {
-        for AppPref { package, key, value } in &self.keep {
+        for AppPref { package, key, value } in &self.app_pref {
             if !phone.world(|world| world.set_preference(package, key, Some(value))) {
                 let there = phone.world(|world| {
                     let names = world.packages().into_iter().map(|one| one.package.clone());

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 pub(crate) fn thumbwire() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_thumbwire"));
     command.env_remove("LOG_LEVEL").env_remove("ADB_SERVER_SOCKET");
-    command.env_remove("THUMBWIRE_ALLOW_APP_TOOLS").env_remove("THUMBWIRE_APP_TOOLS");
+    command.env_remove("THUMBWIRE_ALLOW_APP_TOOLS");
     // No configuration file of this machine.
     command.env_remove("THUMBWIRE_CONFIG").env("XDG_CONFIG_HOME", env!("CARGO_TARGET_TMPDIR"));
     // A port outside the dynamic range on which nothing listens.

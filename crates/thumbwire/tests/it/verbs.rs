@@ -239,48 +239,6 @@ fn exit_codes_distinguish_failures() {
 }
 
 #[test]
-fn old_flag_names_keep_working() {
-    let home = tempfile::tempdir().unwrap();
-    let check = |arguments: &[&str], code: i32, text: &str| {
-        let mut command = thumbwire();
-        let output = command.env("XDG_STATE_HOME", home.path()).args(arguments).output().unwrap();
-        let (out, err, found) = said(&output);
-        assert_eq!(found, Some(code), "{arguments:?}: {out}{err}");
-        assert!(out.contains(text) || err.contains(text), "{arguments:?}: {out}{err}");
-    };
-    check(&["tools", "--surface", "android"], 0, "press_key");
-    check(&["call", "--surface", "android", "press_key", "[]"], 2, "one JSON object");
-    let eval = ["eval", "--list", "--mind", "claims", "--p", "0.1", "--least", "1"];
-    check(
-        &[&eval[..], &["--faults", "all", "--rounds", "3", "--look", "doubt"]].concat(),
-        0,
-        "notes",
-    );
-    let run = ["run", "--explain", "--steps", "1", "--time", "1s", "--tokens", "9", "--no-ask"];
-    let model = ["--model", "scripted:x", "--price", "1,1", "--dollars", "1", "--key-env", "X"];
-    let rest = ["--answer-tokens", "9", "--look", "marked", "--app-tools", "all"];
-    check(&[&run[..], &model, &rest].concat(), 0, "DATA_COLLECTION");
-    let phone = ["phone", "--fault", "list", "--guarded", "--clock", "outside"];
-    check(&[&phone[..], &["--keep", "com.android.notes:a=b"]].concat(), 0, "slow");
-    check(&["screen", "--max-side", "600", "--device", "virtual"], 0, "Settings");
-    check(&["serve", "--max-side", "10"], 2, "64 to 10000 pixels");
-    let call = ["app-tools", "call", "com.none", "x", "[]", "--time", "5"];
-    check(&call, 2, "one JSON object");
-    let conformance = ["app-tools", "conformance", "com.none", "--call", "x=", "--time", "5"];
-    check(&conformance, 2, "one JSON object");
-    check(&["app-tools", "trust", "com.none", "--forget"], 0, "was not trusted");
-
-    let listed = |name: &str| {
-        let mut command = thumbwire();
-        command.args(["app-tools", "list", "--json", "--device", "virtual"]);
-        said(&command.env(name, "com.android.notes").output().unwrap()).0
-    };
-    for name in ["THUMBWIRE_ALLOW_APP_TOOLS", "THUMBWIRE_APP_TOOLS"] {
-        assert!(listed(name).contains("\"trust\": \"yes\""), "{name}");
-    }
-}
-
-#[test]
 fn tool_of_another_toolset_is_named() {
     let (_, words, code) = said(&run(&["call", "press_key", "{}"]));
     let there = "add `--toolset android` or `--toolset ufo-action`";

@@ -80,8 +80,9 @@ pub(crate) enum InjectionPoint {
 pub(super) struct Row {
     pub(super) fault: Fault,
     pub(super) name: &'static str,
-    /// Its name in earlier versions, which rules may still use.
-    former: Option<&'static str>,
+    /// What its random numbers derive from instead of the name, so that seeds give the injections
+    /// that tests know.
+    random_name: Option<&'static str>,
     /// The effect, in one line.
     line: &'static str,
     pub(super) point: InjectionPoint,
@@ -110,7 +111,7 @@ pub(super) static TABLE: &[Row] = &[
     Row {
         fault: Fault::Offline,
         name: "offline",
-        former: None,
+        random_name: None,
         line: "the phone falls silent for `ms`: no data passes, connections stay open, new ones get no answer",
         point: InjectionPoint::Before,
         on: &[],
@@ -119,7 +120,7 @@ pub(super) static TABLE: &[Row] = &[
     Row {
         fault: Fault::Unauthorized,
         name: "unauthorized",
-        former: None,
+        random_name: None,
         line: "the phone forgets all keys and asks its owner to allow this host",
         point: InjectionPoint::Connecting,
         on: &[],
@@ -128,7 +129,7 @@ pub(super) static TABLE: &[Row] = &[
     Row {
         fault: Fault::Slow,
         name: "slow",
-        former: None,
+        random_name: None,
         line: "a command starts `ms` later, in real time",
         point: InjectionPoint::Before,
         on: &[],
@@ -137,7 +138,7 @@ pub(super) static TABLE: &[Row] = &[
     Row {
         fault: Fault::Disconnect,
         name: "disconnect",
-        former: Some("cut"),
+        random_name: Some("cut"),
         line: "the connection drops after the phone has sent `at` bytes",
         point: InjectionPoint::Connecting,
         on: &[],
@@ -146,7 +147,7 @@ pub(super) static TABLE: &[Row] = &[
     Row {
         fault: Fault::CorruptOutput,
         name: "corrupt-output",
-        former: Some("garbage"),
+        random_name: Some("garbage"),
         line: "one in `every` bytes of a command's output is corrupted",
         point: InjectionPoint::During,
         on: &[],
@@ -155,7 +156,7 @@ pub(super) static TABLE: &[Row] = &[
     Row {
         fault: Fault::CorruptPackets,
         name: "corrupt-packets",
-        former: Some("garbage-packets"),
+        random_name: Some("garbage-packets"),
         line: "byte number `at` that the phone sends over a connection is corrupted, breaking a packet",
         point: InjectionPoint::Connecting,
         on: &[],
@@ -164,7 +165,7 @@ pub(super) static TABLE: &[Row] = &[
     Row {
         fault: Fault::DumpNotIdle,
         name: "dump-not-idle",
-        former: None,
+        random_name: None,
         line: "uiautomator waits 10 s, prints \"could not get idle state\", exits with 0 and writes nothing",
         point: InjectionPoint::During,
         on: DUMP,
@@ -173,7 +174,7 @@ pub(super) static TABLE: &[Row] = &[
     Row {
         fault: Fault::DumpKilled,
         name: "dump-killed",
-        former: None,
+        random_name: None,
         line: "uiautomator is killed (status 137) after writing half of the dump",
         point: InjectionPoint::During,
         on: DUMP,
@@ -182,7 +183,7 @@ pub(super) static TABLE: &[Row] = &[
     Row {
         fault: Fault::DumpStale,
         name: "dump-stale",
-        former: None,
+        random_name: None,
         line: "uiautomator returns the previous dump although the screen has changed",
         point: InjectionPoint::During,
         on: TREE,
@@ -191,7 +192,7 @@ pub(super) static TABLE: &[Row] = &[
     Row {
         fault: Fault::TextLost,
         name: "text-lost",
-        former: None,
+        random_name: None,
         line: "every `every`-th character of typed text is lost",
         point: InjectionPoint::Before,
         on: TYPING,
@@ -200,7 +201,7 @@ pub(super) static TABLE: &[Row] = &[
     Row {
         fault: Fault::LayoutShift,
         name: "layout-shift",
-        former: Some("target-moved"),
+        random_name: Some("target-moved"),
         line: "after a dump, a banner appears or disappears at the top of the app and everything else moves",
         point: InjectionPoint::After,
         on: TREE,
@@ -209,7 +210,7 @@ pub(super) static TABLE: &[Row] = &[
     Row {
         fault: Fault::Keyboard,
         name: "keyboard",
-        former: None,
+        random_name: None,
         line: "after a dump, a field takes the focus and the keyboard covers what is below",
         point: InjectionPoint::After,
         on: TREE,
@@ -218,7 +219,7 @@ pub(super) static TABLE: &[Row] = &[
     Row {
         fault: Fault::Popup,
         name: "popup",
-        former: None,
+        random_name: None,
         line: "after a dump, an alert covers the app and blocks its touches until it is answered",
         point: InjectionPoint::After,
         on: TREE,
@@ -227,7 +228,7 @@ pub(super) static TABLE: &[Row] = &[
     Row {
         fault: Fault::AppCrash,
         name: "app-crash",
-        former: None,
+        random_name: None,
         line: "the app in front crashes when it is touched",
         point: InjectionPoint::Before,
         on: INPUT,
@@ -236,7 +237,7 @@ pub(super) static TABLE: &[Row] = &[
     Row {
         fault: Fault::Anr,
         name: "anr",
-        former: None,
+        random_name: None,
         line: "the app in front stops responding when it is touched, and a dialog says so",
         point: InjectionPoint::Before,
         on: INPUT,
@@ -245,7 +246,7 @@ pub(super) static TABLE: &[Row] = &[
     Row {
         fault: Fault::DiskFull,
         name: "disk-full",
-        former: None,
+        random_name: None,
         line: "the phone has no space left until something is deleted",
         point: InjectionPoint::Before,
         on: &[],
@@ -254,7 +255,7 @@ pub(super) static TABLE: &[Row] = &[
     Row {
         fault: Fault::SecureWindow,
         name: "secure-window",
-        former: None,
+        random_name: None,
         line: "the app in front becomes secure: screenshots of it are black",
         point: InjectionPoint::Before,
         on: &["screencap", "framebuffer", "helper shot"],
@@ -263,7 +264,7 @@ pub(super) static TABLE: &[Row] = &[
     Row {
         fault: Fault::AdbRestart,
         name: "adb-restart",
-        former: None,
+        random_name: None,
         line: "all connections are cut, as when the host's adb server restarts; new ones are accepted",
         point: InjectionPoint::Before,
         on: &[],
@@ -272,7 +273,7 @@ pub(super) static TABLE: &[Row] = &[
     Row {
         fault: Fault::NoEncoder,
         name: "no-encoder",
-        former: None,
+        random_name: None,
         line: "screenrecord finds no video encoder: it says so for two sizes, ends at once and leaves an empty file",
         point: InjectionPoint::During,
         on: &["screenrecord"],
@@ -281,7 +282,7 @@ pub(super) static TABLE: &[Row] = &[
     Row {
         fault: Fault::AutomationBusy,
         name: "automation-busy",
-        former: None,
+        random_name: None,
         line: "another tool holds UiAutomation for `ms` when the helper needs it",
         point: InjectionPoint::During,
         on: &["helper automation"],
@@ -290,7 +291,7 @@ pub(super) static TABLE: &[Row] = &[
     Row {
         fault: Fault::NoWindow,
         name: "no-window",
-        former: None,
+        random_name: None,
         line: "no window gives its nodes to the helper for `ms`, as while one app replaces another",
         point: InjectionPoint::During,
         on: &["helper tree"],
@@ -299,7 +300,7 @@ pub(super) static TABLE: &[Row] = &[
     Row {
         fault: Fault::HelperSlowStart,
         name: "helper-slow-start",
-        former: None,
+        random_name: None,
         line: "the helper takes `ms` to start, in real time",
         point: InjectionPoint::During,
         on: &["helper start"],
@@ -308,7 +309,7 @@ pub(super) static TABLE: &[Row] = &[
     Row {
         fault: Fault::HelperKilled,
         name: "helper-killed",
-        former: None,
+        random_name: None,
         line: "the helper's process is killed (status 137) before it does what it was asked",
         point: InjectionPoint::During,
         on: &["helper "],
@@ -317,7 +318,7 @@ pub(super) static TABLE: &[Row] = &[
     Row {
         fault: Fault::HelperOld,
         name: "helper-old",
-        former: None,
+        random_name: None,
         line: "the helper that starts is an older one, which only calls apps and lists them",
         point: InjectionPoint::During,
         on: &["helper start"],
@@ -341,18 +342,16 @@ impl Fault {
         self.row().name
     }
 
-    /// The name that its random numbers derive from. It stays the same when a fault is renamed, so that a seed gives
-    /// the same injections.
+    /// The name that its random numbers derive from.
     pub(super) fn random_name(self) -> &'static str {
         let row = self.row();
-        row.former.unwrap_or(row.name)
+        row.random_name.unwrap_or(row.name)
     }
 
-    /// The fault with that name, with its former name, or with its British spelling.
+    /// The fault with that name, or with its British spelling.
     pub(super) fn named(name: &str) -> Option<Self> {
         let name = if name == "unauthorised" { "unauthorized" } else { name };
-        let is = |row: &&Row| row.name == name || row.former == Some(name);
-        TABLE.iter().find(is).map(|row| row.fault)
+        TABLE.iter().find(|row| row.name == name).map(|row| row.fault)
     }
 }
 
@@ -378,9 +377,6 @@ mod tests {
         for row in TABLE {
             assert_eq!(TABLE.iter().filter(|other| other.fault == row.fault).count(), 1);
             assert_eq!(Fault::named(row.name), Some(row.fault));
-            if let Some(former) = row.former {
-                assert_eq!(Fault::named(former), Some(row.fault));
-            }
         }
     }
 }

@@ -33,8 +33,8 @@ pub(super) struct Arguments {
     #[arg(long)]
     send_only: bool,
     /// Timeout of the app's answer, in seconds
-    #[arg(long = "timeout", alias = "time", value_name = "SECONDS", default_value = "30", value_parser = clap::value_parser!(u64).range(1..=600))]
-    time: u64,
+    #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = clap::value_parser!(u64).range(1..=600))]
+    timeout: u64,
     /// Print the whole answer as JSON
     #[arg(short, long)]
     json: bool,
@@ -53,7 +53,7 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
                 "invalid arguments: expected one JSON object such as '{{\"date\": \"2026-05-04\"}}': {error}"
             ))
         })?;
-    let patience = Duration::from_secs(arguments.time);
+    let patience = Duration::from_secs(arguments.timeout);
     let session = arguments.flags.session(config, Some(&arguments.package), Some(patience))?;
     let limit = BESIDE + patience;
     let call = Call { ask: terminal_prompt::person(None), ..Call::with_timeout(limit) };

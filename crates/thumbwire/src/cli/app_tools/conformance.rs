@@ -44,8 +44,8 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "CAPABILITY=JSON")]
     call: Vec<String>,
     /// Timeout of each answer, in seconds
-    #[arg(long = "timeout", alias = "time", value_name = "SECONDS", default_value = "10", value_parser = clap::value_parser!(u64).range(1..=120))]
-    time: u64,
+    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = clap::value_parser!(u64).range(1..=120))]
+    timeout: u64,
     /// Print JSON
     #[arg(short, long)]
     json: bool,
@@ -74,7 +74,7 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     judged.extend(match out.tools.into_iter().next() {
         Some((class, descriptor)) => {
             fits(&care, &descriptor)?;
-            let limit = Duration::from_secs(arguments.time);
+            let limit = Duration::from_secs(arguments.timeout);
             let to = Component { app: app.clone(), class };
             ask(&*device, to, &descriptor, &care, limit).await?
         }

@@ -14,8 +14,8 @@ use thumbwire_core::session::Session;
 pub(in crate::cli) struct AllowFlags {
     /// Allow calls to an app's own tools: a package, `com.example.*` or `all` (repeatable). Adds to $THUMBWIRE_ALLOW_APP_TOOLS
     /// and to the apps trusted with `thumbwire app-tools trust`
-    #[arg(long = "allow-app-tools", alias = "app-tools", value_name = "PACKAGE|all")]
-    apps: Vec<String>,
+    #[arg(long, value_name = "PACKAGE|all")]
+    allow_app_tools: Vec<String>,
 }
 
 /// The phone, and the apps whose tools may be called there.
@@ -46,7 +46,7 @@ impl AppToolsFlags {
 impl AllowFlags {
     /// Whether the command line allows an app.
     pub(in crate::cli) fn is_given(&self) -> bool {
-        !self.apps.is_empty()
+        !self.allow_app_tools.is_empty()
     }
 
     /// The app tool options. Without a home directory, accepted tools are forgotten at exit.
@@ -55,7 +55,7 @@ impl AllowFlags {
     /// If a pattern is invalid.
     pub(in crate::cli) fn options(&self, config: &Config) -> Result<AppToolOptions, CliError> {
         let mut trust = TrustRules::default();
-        for word in config.allowed_apps.iter().chain(&self.apps) {
+        for word in config.allowed_apps.iter().chain(&self.allow_app_tools) {
             trust.allow.push(pattern(word)?);
         }
         if let Some(file) = &config.app_tools {

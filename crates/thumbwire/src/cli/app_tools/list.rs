@@ -49,8 +49,8 @@ pub(super) struct TrustArgs {
     #[command(flatten)]
     flags: AppToolsFlags,
     /// Revoke the trust and forget the accepted tools; needs no phone
-    #[arg(long = "revoke", alias = "forget", conflicts_with_all = ["device", "apps"])]
-    forget: bool,
+    #[arg(long, conflicts_with_all = ["device", "apps"])]
+    revoke: bool,
 }
 
 /// `thumbwire app-tools list`
@@ -87,7 +87,7 @@ pub(super) async fn describe(arguments: DescribeArgs, config: &Config) -> Result
 /// `thumbwire app-tools trust`
 pub(super) async fn trust(arguments: TrustArgs, config: &Config) -> Result<u8, CliError> {
     let store = flags::must_remember(config)?;
-    if arguments.forget {
+    if arguments.revoke {
         return forget(&store, &arguments.package);
     }
     let session = arguments.flags.session(config, None, None)?;
