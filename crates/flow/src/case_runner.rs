@@ -18,7 +18,7 @@ use super::report::FailureKind;
 use super::screen_text::screen_summary;
 use super::step_trail::StepTrail;
 use thumbwire_core::action::{
-    Action, Call, Cause, Failure, LaunchResult, Observe, Outcome, Perform,
+    Action, Call, Cause, CauseClass, Failure, LaunchResult, Observe, Outcome, Perform,
 };
 use thumbwire_core::event::EventSink;
 use thumbwire_core::snapshot::Snapshot;
@@ -150,13 +150,9 @@ impl CaseRunner<'_> {
 
     /// Converts a failure of an action to one of the step.
     pub(super) fn step_error(&self, failure: &Failure) -> StepError {
-        let kind = match &failure.cause {
-            Cause::DeviceNotConnected { .. }
-            | Cause::DeviceNotAnswering { .. }
-            | Cause::DeviceNotReady { .. }
-            | Cause::DeviceNotAuthorized { .. }
-            | Cause::NoDeviceChosen { .. } => FailureKind::Phone,
-            Cause::Cancelled => FailureKind::TimedOut,
+        let kind = match failure.cause.class() {
+            CauseClass::NoDevice => FailureKind::Phone,
+            CauseClass::Cancelled => FailureKind::TimedOut,
             _ if self.is_over() => FailureKind::TimedOut,
             _ => FailureKind::Step,
         };

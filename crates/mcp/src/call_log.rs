@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use thumbwire_core::action::{CallState, Cause, ClientName};
+use thumbwire_core::action::{CallState, Cause, CauseClass, ClientName};
 use thumbwire_core::toolset::Reply;
 use thumbwire_core::toolset::resources::ResourceError;
 use tokio::time::Instant;
@@ -79,10 +79,19 @@ impl CallEntry {
     }
 
     fn ended(mut self, cause: Option<&Cause>, is_error: bool) {
-        match cause {
-            Some(Cause::Cancelled) => self.end(Outcome::Cancelled, None),
-            Some(cause) if is_refusal(cause) => self.end(Outcome::Refused, Some(cause.code())),
-            Some(cause) => self.end(Outcome::Failed, Some(cause.code())),
+        let code = cause.map(Cause::code);
+        match cause.map(Cause::class) {
+            Some(CauseClass::Cancelled) => self.end(Outcome::Cancelled, None),
+            // Nothing was tried.
+            Some(CauseClass::Usage | CauseClass::Refused | CauseClass::Limit) => {
+                self.end(Outcome::Refused, code);
+            }
+            Some(
+                CauseClass::NoDevice
+                | CauseClass::NotFound
+                | CauseClass::TimedOut
+                | CauseClass::Failed,
+            ) => self.end(Outcome::Failed, code),
             None if is_error => self.end(Outcome::Failed, Some("error")),
             None => self.end(Outcome::Ok, None),
         }
@@ -114,22 +123,4 @@ impl Drop for CallEntry {
             self.end(Outcome::Cancelled, None);
         }
     }
-}
-
-/// Whether the cause is a rule of ours or the operator's, and nothing was tried.
-fn is_refusal(cause: &Cause) -> bool {
-    matches!(
-        cause,
-        Cause::DeviceNotAllowed { .. }
-            | Cause::AppNotAllowed { .. }
-            | Cause::SettingsPageNotAllowed { .. }
-            | Cause::LinkNotAllowed { .. }
-            | Cause::AppNotTrusted { .. }
-            | Cause::NoInputFolder
-            | Cause::TooManyActive { .. }
-            | Cause::DeviceBusy { .. }
-            | Cause::InvalidArgument { .. }
-            | Cause::InvalidFileName { .. }
-            | Cause::Refused { .. }
-    )
 }

@@ -81,7 +81,7 @@ use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
 use crate::config::{self, Config};
-use thumbwire_core::action::{Cause, Failure};
+use thumbwire_core::action::{Cause, CauseClass, Failure};
 use thumbwire_core::adb_key;
 use thumbwire_core::providers::{AdbDirectProvider, AdbServerProvider, DeviceProviders, HostKey};
 use thumbwire_core::session::Session;
@@ -237,43 +237,12 @@ impl From<Failure> for CliError {
 }
 
 fn exit_code(cause: &Cause) -> u8 {
-    match cause {
-        Cause::DeviceNotConnected { .. }
-        | Cause::DeviceNotAnswering { .. }
-        | Cause::DeviceNotReady { .. }
-        | Cause::NoDeviceChosen { .. }
-        | Cause::AppNotFound { .. }
-        | Cause::AmbiguousApp { .. }
-        | Cause::AppToolNotFound { .. }
-        | Cause::ElementNotFound { .. }
-        | Cause::IndexOutOfRange { .. }
-        | Cause::StaleReference { .. }
-        | Cause::NoSuchRecording { .. }
-        | Cause::NoSuchMonitor { .. } => 3,
-        Cause::TimedOut { .. } | Cause::ConditionNotMet { .. } | Cause::TypingTooLong { .. } => 4,
-        Cause::InvalidArgument { .. } | Cause::InvalidFileName { .. } => 2,
-        Cause::AppNotTrusted { .. }
-        | Cause::DeviceNotAllowed { .. }
-        | Cause::AppNotAllowed { .. }
-        | Cause::SettingsPageNotAllowed { .. }
-        | Cause::LinkNotAllowed { .. } => 5,
-        Cause::DeviceNotAuthorized { .. }
-        | Cause::PlatformNotSupported { .. }
-        | Cause::HelperMissing { .. }
-        | Cause::NoAppReply { .. }
-        | Cause::BackgroundStartRestricted { .. }
-        | Cause::AppNotLaunchable { .. }
-        | Cause::PackageRefused { .. }
-        | Cause::NoInputFolder
-        | Cause::Refused { .. }
-        | Cause::DeviceBusy { .. }
-        | Cause::TooManyActive { .. }
-        | Cause::NotReady { .. }
-        | Cause::Locked(_)
-        | Cause::TextNotTypable(_)
-        | Cause::StepFailed { .. }
-        | Cause::DeviceError { .. }
-        | Cause::Cancelled => 1,
+    match cause.class() {
+        CauseClass::Failed | CauseClass::Cancelled => 1,
+        CauseClass::Usage => 2,
+        CauseClass::NoDevice | CauseClass::NotFound => 3,
+        CauseClass::Limit | CauseClass::TimedOut => 4,
+        CauseClass::Refused => 5,
     }
 }
 

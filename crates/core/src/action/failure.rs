@@ -311,50 +311,84 @@ pub enum Cause {
     Cancelled,
 }
 
+/// The classes of causes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CauseClass {
+    /// The call is wrong; nothing was done.
+    Usage,
+    /// There is no phone that can be used.
+    NoDevice,
+    /// There is no such app, element or other thing.
+    NotFound,
+    /// A rule of Thumbwire or of its operator forbids it, or another client has the phone; nothing was done.
+    Refused,
+    /// It is more than is possible at once; nothing was done.
+    Limit,
+    /// Time ran out.
+    TimedOut,
+    /// The phone or an app cannot do it, or tried and failed.
+    Failed,
+    /// The caller cancelled it.
+    Cancelled,
+}
+
 impl Cause {
     /// Its kind as one word, for logs and statistics. It never changes, and has nothing of a caller
     /// or a phone in it.
     pub fn code(&self) -> &'static str {
+        self.kind().0
+    }
+
+    /// What the caller has to do about it, roughly: what exit codes, the audit log and flows go by.
+    pub fn class(&self) -> CauseClass {
+        self.kind().1
+    }
+
+    fn kind(&self) -> (&'static str, CauseClass) {
         match self {
-            Self::DeviceNotConnected { .. } => "device_not_connected",
-            Self::DeviceNotAnswering { .. } => "device_not_answering",
-            Self::DeviceNotReady { .. } => "device_not_ready",
-            Self::DeviceNotAuthorized { .. } => "device_not_authorized",
-            Self::DeviceNotAllowed { .. } => "device_not_allowed",
-            Self::AppNotAllowed { .. } => "app_not_allowed",
-            Self::SettingsPageNotAllowed { .. } => "settings_page_not_allowed",
-            Self::LinkNotAllowed { .. } => "link_not_allowed",
-            Self::NoDeviceChosen { .. } => "no_device_chosen",
-            Self::AppNotFound { .. } => "app_not_found",
-            Self::AppNotLaunchable { .. } => "app_not_launchable",
-            Self::PackageRefused { .. } => "package_refused",
-            Self::NoInputFolder => "no_input_folder",
-            Self::AmbiguousApp { .. } => "ambiguous_app",
-            Self::ElementNotFound { .. } => "element_not_found",
-            Self::IndexOutOfRange { .. } => "index_out_of_range",
-            Self::StaleReference { .. } => "stale_reference",
-            Self::NoSuchRecording { .. } => "no_such_recording",
-            Self::NoSuchMonitor { .. } => "no_such_monitor",
-            Self::InvalidFileName { .. } => "invalid_file_name",
-            Self::TooManyActive { .. } => "too_many_active",
-            Self::AppToolNotFound { .. } => "app_tool_not_found",
-            Self::AppNotTrusted { .. } => "app_not_trusted",
-            Self::NoAppReply { .. } => "no_app_reply",
-            Self::BackgroundStartRestricted { .. } => "background_start_restricted",
-            Self::Locked(_) => "locked",
-            Self::TypingTooLong { .. } => "typing_too_long",
-            Self::TextNotTypable(_) => "text_not_typable",
-            Self::TimedOut { .. } => "timed_out",
-            Self::StepFailed { .. } => "step_failed",
-            Self::ConditionNotMet { .. } => "condition_not_met",
-            Self::PlatformNotSupported { .. } => "platform_not_supported",
-            Self::HelperMissing { .. } => "helper_missing",
-            Self::InvalidArgument { .. } => "invalid_argument",
-            Self::DeviceBusy { .. } => "device_busy",
-            Self::Refused { .. } => "refused",
-            Self::NotReady { .. } => "not_ready",
-            Self::DeviceError { .. } => "device_error",
-            Self::Cancelled => "cancelled",
+            Self::DeviceNotConnected { .. } => ("device_not_connected", CauseClass::NoDevice),
+            Self::DeviceNotAnswering { .. } => ("device_not_answering", CauseClass::NoDevice),
+            Self::DeviceNotReady { .. } => ("device_not_ready", CauseClass::NoDevice),
+            Self::DeviceNotAuthorized { .. } => ("device_not_authorized", CauseClass::NoDevice),
+            Self::DeviceNotAllowed { .. } => ("device_not_allowed", CauseClass::Refused),
+            Self::AppNotAllowed { .. } => ("app_not_allowed", CauseClass::Refused),
+            Self::SettingsPageNotAllowed { .. } => {
+                ("settings_page_not_allowed", CauseClass::Refused)
+            }
+            Self::LinkNotAllowed { .. } => ("link_not_allowed", CauseClass::Refused),
+            Self::NoDeviceChosen { .. } => ("no_device_chosen", CauseClass::NoDevice),
+            Self::AppNotFound { .. } => ("app_not_found", CauseClass::NotFound),
+            Self::AppNotLaunchable { .. } => ("app_not_launchable", CauseClass::Failed),
+            Self::PackageRefused { .. } => ("package_refused", CauseClass::Failed),
+            Self::NoInputFolder => ("no_input_folder", CauseClass::Refused),
+            Self::AmbiguousApp { .. } => ("ambiguous_app", CauseClass::NotFound),
+            Self::ElementNotFound { .. } => ("element_not_found", CauseClass::NotFound),
+            Self::IndexOutOfRange { .. } => ("index_out_of_range", CauseClass::NotFound),
+            Self::StaleReference { .. } => ("stale_reference", CauseClass::NotFound),
+            Self::NoSuchRecording { .. } => ("no_such_recording", CauseClass::NotFound),
+            Self::NoSuchMonitor { .. } => ("no_such_monitor", CauseClass::NotFound),
+            Self::InvalidFileName { .. } => ("invalid_file_name", CauseClass::Usage),
+            Self::TooManyActive { .. } => ("too_many_active", CauseClass::Limit),
+            Self::AppToolNotFound { .. } => ("app_tool_not_found", CauseClass::NotFound),
+            Self::AppNotTrusted { .. } => ("app_not_trusted", CauseClass::Refused),
+            Self::NoAppReply { .. } => ("no_app_reply", CauseClass::Failed),
+            Self::BackgroundStartRestricted { .. } => {
+                ("background_start_restricted", CauseClass::Failed)
+            }
+            Self::Locked(_) => ("locked", CauseClass::Failed),
+            Self::TypingTooLong { .. } => ("typing_too_long", CauseClass::Limit),
+            Self::TextNotTypable(_) => ("text_not_typable", CauseClass::Failed),
+            Self::TimedOut { .. } => ("timed_out", CauseClass::TimedOut),
+            Self::StepFailed { .. } => ("step_failed", CauseClass::Failed),
+            Self::ConditionNotMet { .. } => ("condition_not_met", CauseClass::TimedOut),
+            Self::PlatformNotSupported { .. } => ("platform_not_supported", CauseClass::Failed),
+            Self::HelperMissing { .. } => ("helper_missing", CauseClass::Failed),
+            Self::InvalidArgument { .. } => ("invalid_argument", CauseClass::Usage),
+            Self::DeviceBusy { .. } => ("device_busy", CauseClass::Refused),
+            Self::Refused { .. } => ("refused", CauseClass::Refused),
+            Self::NotReady { .. } => ("not_ready", CauseClass::Failed),
+            Self::DeviceError { .. } => ("device_error", CauseClass::Failed),
+            Self::Cancelled => ("cancelled", CauseClass::Cancelled),
         }
     }
 }
@@ -527,3 +561,6 @@ impl Failure {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,101 @@
+use super::*;
+
+/// One of each kind, by class.
+fn causes() -> Vec<(CauseClass, Vec<Cause>)> {
+    let text = || "text".to_owned();
+    let (device, app) = (|| "127.0.0.1:5555".to_owned(), || "com.example.app".to_owned());
+    let wait = Duration::from_secs(1);
+    vec![
+        (
+            CauseClass::Usage,
+            vec![
+                Cause::InvalidArgument { reason: text() },
+                Cause::InvalidFileName { name: "a/b".into(), why: FileNameError::Folder },
+            ],
+        ),
+        (
+            CauseClass::NoDevice,
+            vec![
+                Cause::DeviceNotConnected { device: device(), reason: text() },
+                Cause::DeviceNotAnswering { device: device(), reason: text() },
+                Cause::DeviceNotReady { device: device(), state: "offline".into() },
+                Cause::DeviceNotAuthorized { device: device() },
+                Cause::NoDeviceChosen { there: Vec::new() },
+            ],
+        ),
+        (
+            CauseClass::NotFound,
+            vec![
+                Cause::AppNotFound { app: app() },
+                Cause::AmbiguousApp { name: text(), candidates: vec![app()] },
+                Cause::AppToolNotFound { app: app(), tool: text(), reason: None },
+                Cause::ElementNotFound { sought: text(), reason: None },
+                Cause::IndexOutOfRange { index: 3, found: 2 },
+                Cause::StaleReference { list: "apps", number: text(), reason: None, none: true },
+                Cause::NoSuchRecording { id: text(), there: Vec::new() },
+                Cause::NoSuchMonitor { id: text(), there: Vec::new() },
+            ],
+        ),
+        (
+            CauseClass::Refused,
+            vec![
+                Cause::DeviceNotAllowed { device: device() },
+                Cause::AppNotAllowed { app: app(), reason: None },
+                Cause::SettingsPageNotAllowed { page: text() },
+                Cause::LinkNotAllowed { scheme: "tel".into() },
+                Cause::AppNotTrusted { app: app(), reason: text() },
+                Cause::NoInputFolder,
+                Cause::DeviceBusy {
+                    device: device(),
+                    holder: ClientName::clean("other"),
+                    remaining: wait,
+                },
+                Cause::Refused { reason: text() },
+            ],
+        ),
+        (
+            CauseClass::Limit,
+            vec![
+                Cause::TooManyActive { what: "recordings", max: 2 },
+                Cause::TypingTooLong { characters: 9, needed: wait, left: wait, fits: 4 },
+            ],
+        ),
+        (
+            CauseClass::TimedOut,
+            vec![
+                Cause::TimedOut { what: text(), after: wait },
+                Cause::ConditionNotMet { what: text(), after: wait },
+            ],
+        ),
+        (
+            CauseClass::Failed,
+            vec![
+                Cause::AppNotLaunchable { app: app() },
+                Cause::PackageRefused { code: text(), text: text() },
+                Cause::NoAppReply { what: text(), reason: "the helper is off" },
+                Cause::BackgroundStartRestricted { what: text(), text: text() },
+                Cause::Locked(LockState::Keyguard),
+                Cause::TextNotTypable(UntypableText::Control(vec!['\t'])),
+                Cause::StepFailed { reason: text() },
+                Cause::PlatformNotSupported { what: text(), platform: Platform::Ios },
+                Cause::HelperMissing { what: "the clipboard" },
+                Cause::NotReady { text: text() },
+                Cause::DeviceError { text: text() },
+            ],
+        ),
+        (CauseClass::Cancelled, vec![Cause::Cancelled]),
+    ]
+}
+
+#[test]
+fn every_cause_has_its_class() {
+    let mut codes = std::collections::BTreeSet::new();
+    for (class, causes) in causes() {
+        for cause in causes {
+            assert_eq!(cause.class(), class, "{}", cause.code());
+            assert!(codes.insert(cause.code()), "{} is here twice", cause.code());
+        }
+    }
+    let rows = include_str!("../failure.rs").matches(", CauseClass::").count();
+    assert_eq!(codes.len(), rows, "each cause is here: {codes:?}");
+}
