@@ -320,7 +320,7 @@ pub enum CauseClass {
     NoDevice,
     /// There is no such app, element or other thing.
     NotFound,
-    /// A rule of Thumbwire or of its operator forbids it, or another client has the phone; nothing was done.
+    /// Valid, but refused by a rule of Thumbwire, its operator or the phone; nothing was done.
     Refused,
     /// It is more than is possible at once; nothing was done.
     Limit,

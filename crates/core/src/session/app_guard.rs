@@ -10,8 +10,9 @@ use tokio::time::Instant;
 
 use crate::allowed_apps::AllowedApps;
 
-/// How long what was in front counts: the phone's owner may use it, too.
-const FRESH: Duration = Duration::from_secs(10);
+/// How long what was in front counts. The screen changes by itself, too: a splash screen opens
+/// another app, and the phone's owner may use it.
+const FRESH: Duration = Duration::from_secs(1);
 
 /// What callers may do with a phone's apps, and what is known about these.
 pub(super) struct AppGuard {

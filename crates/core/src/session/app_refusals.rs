@@ -20,6 +20,10 @@ const UNLISTED: &str = "the phone did not tell whether its launcher shows it";
 /// Why an act is refused if nobody knows where it would land.
 const UNKNOWN: &str = "the phone does not say which app is in front, and not every app may be used";
 
+/// Why an address is refused if nobody knows which app would open it.
+const UNKNOWN_OPENER: &str = "the phone does not say which app would open the address, and not every app may be used: \
+                              launch an app that is allowed and go there in it";
+
 /// The app to which the notification shade and other windows of the system count.
 const SYSTEM_WINDOWS: &str = "com.android.systemui";
 
@@ -61,6 +65,20 @@ impl AttachedDevice {
             AppRule::NotAllowed => {
                 Err(Cause::AppNotAllowed { app: app.0.clone(), reason: None }.into())
             }
+        }
+    }
+
+    /// Refuses an address that an app would open that callers may not use. If the phone does not say
+    /// which app that is, every address is refused.
+    pub(super) async fn refuse_link_to_other_app(&self, address: &str) -> Result<(), Failure> {
+        let allowed = &self.screen.guard.allowed;
+        if !allowed.are_named() || allowed.are_all() {
+            return Ok(());
+        }
+        let asking = async { self.device.links()?.app_for_link(address).await };
+        match asking.await.map_err(|error| self.failed(&error))? {
+            Some(app) => self.refuse_new_app(&app),
+            None => Err(Cause::Refused { reason: UNKNOWN_OPENER.into() }.into()),
         }
     }
 

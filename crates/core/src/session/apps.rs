@@ -122,13 +122,14 @@ impl AttachedDevice {
         if let Some(state) = self.look_in_front().await.lock() {
             return Err(Cause::Locked(state).into());
         }
+        self.refuse_link_to_other_app(url).await?;
         let opening = async { self.device.links()?.open_link(url).await };
         let opened = self.act(opening).await?;
         let front = self.look_in_front().await;
         let named = || front.app().map(|front| front.app.clone());
         let app = opened.or_else(named).unwrap_or_else(|| AppId(String::new()));
         if let Err(refused) = self.refuse_new_app(&app) {
-            // Nobody knows before which app opens an address. It is left at once.
+            // The app that opens an address may pass it on. What it opened is left at once.
             self.act(self.device.press(Key::Home)).await?;
             return Err(Failure { side_effect: SideEffect::Possible, ..refused });
         }

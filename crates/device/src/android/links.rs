@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use async_trait::async_trait;
 
 use super::{Android, CommandOutput, ShellCommand};
+use crate::app_name::is_package_name;
 use crate::error::excerpt;
 use crate::{AppId, Error, Links};
 
@@ -20,9 +21,18 @@ const LONGEST: usize = 2_000;
 
 #[async_trait]
 impl Links for Android {
+    /// Before Android 7 there is no command for it.
+    async fn app_for_link(&self, address: &str) -> Result<Option<AppId>, Error> {
+        let command = resolve_command(&encoded(address)?)?;
+        if self.is_old().await? {
+            return Ok(None);
+        }
+        read_resolved(&scheme(address), &self.ask(command).await?)
+    }
+
     async fn open_link(&self, address: &str) -> Result<Option<AppId>, Error> {
         let output = self.ask(open_command(&encoded(address)?)?).await?;
-        read_open(scheme(address), &output)
+        read_open(&scheme(address), &output)
     }
 }
 
@@ -83,6 +93,34 @@ pub(crate) fn encoded(address: &str) -> Result<String, Error> {
     }
 }
 
+/// Asks which activity an address would start. `am start` considers only activities of the category DEFAULT.
+fn resolve_command(address: &str) -> Result<ShellCommand, Error> {
+    ShellCommand::new(
+        "cmd package resolve-activity --brief -a android.intent.action.VIEW \
+         -c android.intent.category.DEFAULT -d",
+    )
+    .arg(address)
+}
+
+/// Parses `resolve-activity --brief`: a line with priorities and `app/.Class`, or `No activity found`.
+fn read_resolved(scheme: &str, output: &CommandOutput) -> Result<Option<AppId>, Error> {
+    let mut lines = output.out.lines().map(str::trim).filter(|line| !line.is_empty());
+    match lines.next_back() {
+        Some("No activity found") => Err(no_app(scheme)),
+        line => Ok(line
+            .and_then(|line| line.split_once('/'))
+            .filter(|(app, _)| is_package_name(app))
+            .map(|(app, _)| AppId(app.to_owned()))),
+    }
+}
+
+fn no_app(scheme: &str) -> Error {
+    let reason = format!(
+        "no app on this phone opens `{scheme}:` addresses; install one, or look for it in an app"
+    );
+    Error::Refused { what: WHAT, reason }
+}
+
 /// Opens an address and waits until its app is drawn.
 fn open_command(address: &str) -> Result<ShellCommand, Error> {
     ShellCommand::new("am start -W -a android.intent.action.VIEW -d").arg(address)
@@ -90,16 +128,13 @@ fn open_command(address: &str) -> Result<ShellCommand, Error> {
 
 /// Parses `am start -W`: `Starting: Intent {…}`, then either an error or lines such as `Status: ok`
 /// and `Activity: app/.Class`.
-fn read_open(scheme: String, output: &CommandOutput) -> Result<Option<AppId>, Error> {
+fn read_open(scheme: &str, output: &CommandOutput) -> Result<Option<AppId>, Error> {
     let all = format!("{}\n{}", output.out, output.err);
     // The first line has the address in it.
     let lines: Vec<&str> =
         all.lines().map(str::trim).filter(|line| !line.starts_with("Starting: ")).collect();
     if lines.iter().any(|line| line.contains("unable to resolve Intent")) {
-        let reason = format!(
-            "no app on this phone opens `{scheme}:` addresses; install one, or look for it in an app"
-        );
-        return Err(Error::Refused { what: WHAT, reason });
+        return Err(no_app(scheme));
     }
     let app = lines.iter().find_map(|line| line.strip_prefix("Activity: ")?.split_once('/'));
     if lines.iter().any(|line| line.starts_with("Status: ")) {
@@ -150,8 +185,26 @@ mod tests {
     }
 
     #[test]
+    fn app_for_an_address_is_the_one_that_the_phone_resolves() {
+        let read = |out: &str| read_resolved("geo", &output(out));
+        let head = "priority=0 preferredOrder=0 match=0x208000 specificIndex=-1 isDefault=true\n";
+        let app = |name: &str| Some(AppId(name.into()));
+        let maps =
+            format!("{head}com.google.android.apps.maps/com.google.android.maps.MapsActivity\n");
+        assert_eq!(read(&maps).unwrap(), app("com.google.android.apps.maps"));
+        // With several apps, the system's chooser.
+        let chooser = format!("{head}android/com.android.internal.app.ResolverActivity\r\n");
+        assert_eq!(read(&chooser).unwrap(), app("android"));
+        let nothing = read("No activity found\n");
+        assert!(matches!(nothing, Err(Error::Refused { reason, .. }) if reason.contains("no app")));
+        for unclear in ["", "cmd: Can't find service: package\n", "Error: bad/option\n"] {
+            assert_eq!(read(unclear).unwrap(), None, "{unclear}");
+        }
+    }
+
+    #[test]
     fn answer_names_the_app() {
-        let read = |out: &str| read_open("https".into(), &output(out));
+        let read = |out: &str| read_open("https", &output(out));
         let opened = "Starting: Intent { act=android.intent.action.VIEW dat=https://a/... }\nStatus: ok\nLaunchState: COLD\nActivity: com.android.chrome/com.google.android.apps.chrome.Main\nTotalTime: 12\nComplete\n";
         assert_eq!(read(opened).unwrap(), Some(AppId("com.android.chrome".into())));
         let known = "Starting: Intent { dat=https://a/... }\r\nWarning: Activity not started, intent has been delivered to currently running top-most instance.\r\nStatus: ok\r\n";

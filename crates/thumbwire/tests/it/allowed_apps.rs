@@ -101,17 +101,49 @@ async fn only_named_apps_are_launched_managed_and_opened() {
         let in_steps = json!({ "steps": [{ "launch": MAPS }] });
         let text = caller.refused("mobile_do", in_steps).await;
         assert!(text.contains("app com.google.android.apps.maps is not allowed"), "{text}");
-        // An app that opens an address is known afterwards only. It is left.
-        let opened = caller.refused("mobile_open_url", json!({ "url": "geo:0,0?q=park" })).await;
-        assert!(
-            opened.starts_with("Refused: app com.google.android.apps.maps is not allowed"),
-            "{opened}"
-        );
-        let front = caller.said("mobile_get_current_app", json!({})).await;
-        assert!(front.contains("launcher"), "{front}");
         let ufo = Caller { surface: ufo::action(), ..caller };
         let text = ufo.said("launch_app", json!({ "package_name": MAPS })).await;
         assert!(text.contains("\"success\":false") && text.contains("is not allowed"), "{text}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn address_of_an_app_that_is_not_named_is_refused_before_it_is_opened() {
+    for (release, reason) in [
+        ("14", "Refused: app com.google.android.apps.maps is not allowed\n"),
+        ("4.4", "Refused: the phone does not say which app would open the address"),
+    ] {
+        let caller = allowed(release, &[NOTES]);
+        let opened = caller.refused("mobile_open_url", json!({ "url": "geo:0,0?q=park" })).await;
+        assert!(opened.starts_with(reason), "{release}: {opened}");
+        let commands = caller.phone.commands();
+        let opens = commands.iter().filter(|it| it.argv.iter().any(|word| word == "start"));
+        assert_eq!(opens.count(), 0, "{release}: nothing was opened");
+    }
+    let caller = allowed("14", &[NOTES]);
+    let nobody = caller.refused("mobile_open_url", json!({ "url": "nobody:1" })).await;
+    assert!(nobody.contains("no app on this phone opens `nobody:` addresses"), "{nobody}");
+    for (release, pattern) in [("14", MAPS), ("14", "*"), ("4.4", "*")] {
+        let caller = allowed(release, &[pattern]);
+        caller.said("mobile_open_url", json!({ "url": "geo:0,0?q=park" })).await;
+        let front = caller.said("mobile_get_current_app", json!({})).await;
+        assert!(front.contains(MAPS), "{release} {pattern}: {front}");
+    }
+}
+
+/// What was in front when the caller looked is no proof a moment later.
+#[tokio::test(start_paused = true)]
+async fn splash_screen_that_has_opened_another_app_is_not_tapped() {
+    for release in RELEASES {
+        let caller = allowed(release, &[NOTES]);
+        caller.said("mobile_launch_app", json!({ "bundle_id": NOTES })).await;
+        caller.said("mobile_get_accessibility_tree", json!({})).await;
+        caller.phone.world(|world| world.start(MAPS, None).map(drop)).unwrap();
+        tokio::time::advance(Duration::from_secs(2)).await;
+        let input = ran(&caller, "input");
+        let text = caller.refused("mobile_tap", json!({ "x": 240, "y": 90 })).await;
+        assert!(text.contains("maps is not allowed: it is in front"), "{release}: {text}");
+        assert_eq!(ran(&caller, "input"), input, "{release}");
     }
 }
 

@@ -61,11 +61,7 @@ impl World {
             self.go_home();
             return Ok(StartResult::BroughtToFront);
         }
-        let scheme = intent.data.as_deref().and_then(|data| data.split_once(':'));
-        let handler = scheme.and_then(|(scheme, _)| {
-            SCHEMES.iter().find(|(known, _)| known.eq_ignore_ascii_case(scheme))
-        });
-        if let Some((_, package)) = handler {
+        if let Some(package) = intent.data.as_deref().and_then(Self::app_for_address) {
             return self.start_with(package, None, intent);
         }
         if intent.action.as_deref().is_some_and(|action| action.starts_with("android.settings.")) {
@@ -75,6 +71,13 @@ impl World {
             Some((package, activity)) => self.start_with(&package, Some(&activity), intent),
             None => Err(StartError::NotLaunchable),
         }
+    }
+
+    /// The preinstalled app that opens an address, by its scheme.
+    pub fn app_for_address(address: &str) -> Option<&'static str> {
+        let (scheme, _) = address.split_once(':')?;
+        let handler = SCHEMES.iter().find(|(known, _)| known.eq_ignore_ascii_case(scheme));
+        handler.map(|(_, package)| *package)
     }
 
     pub(crate) fn start_with(

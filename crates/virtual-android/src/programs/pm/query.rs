@@ -6,7 +6,7 @@ use super::super::Invocation;
 use super::super::intent::{self, ParsedIntent};
 use super::short;
 use crate::io::Status;
-use thumbwire_virtual_phone::{ComponentKind, Intent, Manifest};
+use thumbwire_virtual_phone::{ComponentKind, Intent, Manifest, World};
 
 const MAIN: &str = "android.intent.action.MAIN";
 const LAUNCHER: &str = "android.intent.category.LAUNCHER";
@@ -99,9 +99,13 @@ fn of_package(manifest: &Manifest, class: ComponentKind, intent: &Intent) -> Vec
         if let Some(component) = &intent.component {
             return manifest.resolve(&component.activity).map(found).into_iter().collect();
         }
-        let launches = intent.action.as_deref() == Some(MAIN)
-            && intent.data.is_none()
-            && intent.categories.iter().all(|it| it == LAUNCHER);
+        let launches = match &intent.data {
+            Some(address) => World::app_for_address(address) == Some(&manifest.package),
+            None => {
+                intent.action.as_deref() == Some(MAIN)
+                    && intent.categories.iter().all(|it| it == LAUNCHER)
+            }
+        };
         return manifest.launcher.as_deref().filter(|_| launches).map(found).into_iter().collect();
     }
     let Some(declared) = manifest.declared().filter(|it| !it.disabled) else { return Vec::new() };
