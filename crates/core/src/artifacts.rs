@@ -64,7 +64,15 @@ pub enum Error {
         /// The folder.
         folder: PathBuf,
     },
-    /// The operating system refuses: a full disk, a read-only folder.
+    /// The folder cannot be made or written to. Choose another root.
+    #[error("write to {}: {source}; name another folder with `--out DIR` when Thumbwire is started", .folder.display())]
+    Unwritable {
+        /// The folder.
+        folder: PathBuf,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// The operating system refuses: a full disk.
     #[error("write {}: {source}", .path.display())]
     Io {
         /// The file or folder.
@@ -108,7 +116,7 @@ impl ArtifactStore {
                     return Ok(PendingFile { path, lies, file: Some(file), keep: self.clone() });
                 }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(source) => return Err(Error::Io { path: out.join(&name), source }),
+                Err(source) => return Err(Error::Unwritable { folder: out, source }),
             }
         }
         let source = io::Error::new(io::ErrorKind::AlreadyExists, "too many files with this name");
@@ -124,7 +132,7 @@ impl ArtifactStore {
 
     /// The canonical path of the folder, created if missing.
     async fn folder(&self, told: &Path) -> Result<PathBuf, Error> {
-        let refused = |source| Error::Io { path: told.to_owned(), source };
+        let refused = |source| Error::Unwritable { folder: told.to_owned(), source };
         fs::create_dir_all(told).await.map_err(refused)?;
         let root = if self.root.as_os_str().is_empty() { Path::new(".") } else { &self.root };
         let root = fs::canonicalize(root).await.map_err(refused)?;

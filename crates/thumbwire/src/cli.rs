@@ -85,7 +85,8 @@ use thumbwire_core::action::{Cause, CauseClass, Failure};
 use thumbwire_core::adb_key;
 use thumbwire_core::providers::{AdbDirectProvider, AdbServerProvider, DeviceProviders, HostKey};
 use thumbwire_core::session::Session;
-use thumbwire_core::toolset::{self, Toolset, android, mobile};
+use thumbwire_core::toolset::mobile::{self, ToolGroup, TreeForm};
+use thumbwire_core::toolset::{self, ObserveMode, Toolset, android};
 use thumbwire_device::android::HelperMode;
 
 use screenshot_size::ScreenshotSize;
@@ -203,9 +204,13 @@ enum ToolsetName {
 }
 
 impl ToolsetName {
+    /// The toolset with every tool: whoever types a command is the operator, who need not allow
+    /// groups of tools.
     fn toolset(self) -> Toolset {
         match self {
-            Self::Mobile => mobile::toolset(),
+            Self::Mobile => {
+                mobile::toolset_allowing(TreeForm::List, ObserveMode::Off, &ToolGroup::ALL)
+            }
             Self::Android => android::toolset(),
             Self::UfoData => toolset::ufo::data(),
             Self::UfoAction => toolset::ufo::standalone_action(),

@@ -5,7 +5,7 @@
 //! | `LOG_LEVEL` | what is logged to stderr: `error`, `warn` (default), `info`, `debug`, `trace`, or a filter of `tracing` |
 //! | `ADB_SERVER_SOCKET` | address of the adb server, `tcp:HOST:PORT` |
 //! | `HOME` | holds adb's key in `.android/adbkey`; created when a directly connected phone asks for one |
-//! | `XDG_STATE_HOME` | holds the HTTP token in `thumbwire/token` and the trusted app tools in `thumbwire/app-tools.json` (default: `HOME/.local/state`) |
+//! | `XDG_STATE_HOME` | holds the HTTP token in `thumbwire/token`, the trusted app tools in `thumbwire/app-tools.json` and the files that `serve` saves in `thumbwire/out` (default: `HOME/.local/state`) |
 //! | `THUMBWIRE_ALLOW_APP_TOOLS` | apps whose own tools may be called, comma-separated, in addition to `--allow-app-tools` |
 //! | `LOGNAME` or `USER`, and `HOSTNAME` | name that a phone displays for adb's key |
 //! | `ANDROID_ADB_SERVER_ADDRESS`, `ANDROID_ADB_SERVER_PORT` | host and port of the adb server, if `ADB_SERVER_SOCKET` is not set; default `localhost` and 5037 |
@@ -47,6 +47,8 @@ pub struct Config {
     pub adb_server: String,
     /// File with the private key that authenticates this computer to phones; `None` without a home directory.
     pub adb_key: Option<PathBuf>,
+    /// Folder for what is kept between runs; `None` without a home directory.
+    pub state: Option<PathBuf>,
     /// File with the token that HTTP clients must send; `None` without a home directory.
     pub token: Option<PathBuf>,
     /// File with the trusted app tools; `None` without a home directory.
@@ -159,14 +161,16 @@ impl Config {
     fn read(var: impl Fn(&str) -> Option<String>) -> Result<Self, String> {
         let log = var("LOG_LEVEL").as_deref().map(log_filter).transpose()?;
         let user = var("LOGNAME").or_else(|| var("USER")).unwrap_or_else(|| "unknown".into());
+        let state = state(&var);
         let host = var("HOSTNAME").unwrap_or_else(|| "thumbwire".into());
         Ok(Self {
             file: ConfigFile::default(),
             log,
             adb_server: adb_server(&var)?,
             adb_key: var("HOME").map(|home| PathBuf::from(home).join(".android/adbkey")),
-            token: state(&var).map(|folder| folder.join("thumbwire/token")),
-            app_tools: state(&var).map(|folder| folder.join("thumbwire/app-tools.json")),
+            token: state.as_ref().map(|folder| folder.join("token")),
+            app_tools: state.as_ref().map(|folder| folder.join("app-tools.json")),
+            state,
             allowed_apps: split_list(&var("THUMBWIRE_ALLOW_APP_TOOLS").unwrap_or_default()),
             key_name: format!("{user}@{host}"),
             proxy: proxy(&var),
@@ -271,10 +275,11 @@ fn log_filter(level: &str) -> Result<String, String> {
     }
 }
 
-/// The user's state directory (XDG Base Directory Specification 0.8: a relative path is ignored).
+/// Our folder in the user's state directory (XDG Base Directory Specification 0.8: a relative path is ignored).
 fn state(var: &impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
     let named = var("XDG_STATE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
-    named.or_else(|| var("HOME").map(|home| PathBuf::from(home).join(".local/state")))
+    let folder = named.or_else(|| var("HOME").map(|home| PathBuf::from(home).join(".local/state")));
+    folder.map(|folder| folder.join("thumbwire"))
 }
 
 /// The address where adb itself would look for its server (adb's `client/adb_client.cpp` and manual).

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
+use super::mobile::ToolGroup;
 use super::{Tool, ToolEffect, Toolset};
 
 /// The reference page of these toolsets, in Markdown.
@@ -29,14 +30,20 @@ returns text or an image.
 
 fn chapter(toolset: &Toolset) -> String {
     let Toolset { name, server, tools, nested, .. } = toolset;
-    let read: usize = tools.iter().map(Tool::read_by_models).sum();
-    let listed: usize = tools.iter().map(|tool| tool.to_json().to_string().len()).sum();
+    let served: Vec<&Tool> =
+        tools.iter().filter(|tool| ToolGroup::flag_of(&tool.name).is_none()).collect();
+    let read: usize = served.iter().map(|tool| tool.read_by_models()).sum();
+    let listed: usize = served.iter().map(|tool| tool.to_json().to_string().len()).sum();
+    let others = match tools.len() - served.len() {
+        0 => String::new(),
+        count => format!(" {count} more need a flag of `serve`, which their last line names."),
+    };
     let nested = nested.map_or(String::new(), |nested| {
         format!(" Clients may also put all arguments inside one object, `{nested}`.")
     });
     let mut chapter = format!(
-        "\n## `{name}`\n\n{} tools of the server \"{server}\". A model reads {read} bytes of them; `tools/list` has {listed} bytes.{nested}\n",
-        tools.len()
+        "\n## `{name}`\n\n{} tools of the server \"{server}\". A model reads {read} bytes of them; `tools/list` has {listed} bytes.{others}{nested}\n",
+        served.len()
     );
     for tool in tools {
         chapter.push_str(&section(tool));
@@ -62,8 +69,7 @@ fn section(tool: &Tool) -> String {
         let words = words.filter(|_| shape == "object").map(|words| format!(": {words}"));
         format!("; returns `{shape}`{}", words.unwrap_or_default())
     });
-    let (manner, time) = (verb(tool.effect), seconds(tool.budget));
-    section.push_str(&format!("\n{manner}, {time}{}\n", answers.unwrap_or_default()));
+    section.push_str(&format!("\n{}{}\n", manner(tool), answers.unwrap_or_default()));
     section
 }
 
@@ -92,7 +98,7 @@ pub fn help(tool: &Tool) -> String {
         let shape = of(schema, &schema.clone().into());
         help.push_str(&format!("\n    returns {shape}\n"));
     }
-    help.push_str(&format!("\n    {}, {}\n", verb(tool.effect), seconds(tool.budget)));
+    help.push_str(&format!("\n    {}\n", manner(tool)));
     help
 }
 
@@ -108,6 +114,15 @@ pub fn call_form(tool: &Tool) -> String {
 
 fn indented(text: &str) -> String {
     text.lines().map(|line| format!("    {line}")).collect::<Vec<_>>().join("\n")
+}
+
+/// The tool's effect and timeout, and the flag that it needs, if it needs one.
+fn manner(tool: &Tool) -> String {
+    let (effect, time) = (verb(tool.effect), seconds(tool.budget));
+    match ToolGroup::flag_of(&tool.name) {
+        Some(flag) => format!("{effect}, {time}, needs `serve {flag}`"),
+        None => format!("{effect}, {time}"),
+    }
 }
 
 fn verb(effect: ToolEffect) -> &'static str {

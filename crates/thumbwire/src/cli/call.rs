@@ -14,6 +14,7 @@ use super::{
 use crate::config::Config;
 use thumbwire_core::action::Call;
 use thumbwire_core::artifacts::ArtifactStore;
+use thumbwire_core::input_files::InputFolder;
 use thumbwire_core::toolset::{Content, Reply};
 
 #[derive(clap::Args)]
@@ -30,10 +31,13 @@ pub(super) struct Arguments {
     /// Toolset of the tool
     #[arg(short = 't', long, value_name = "TOOLSET", value_enum, default_value = "mobile")]
     toolset: ToolsetName,
+    /// Directory whose files may be sent to the phone
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    input: PathBuf,
     /// Print the whole result as JSON
     #[arg(short, long)]
     json: bool,
-    /// Directory for images; files that the tool saves go to `assets/` and `logs/` in it
+    /// Directory for images; files that the tool saves go to `assets/`, `logs/` and `files/` in it
     #[arg(short, long, value_name = "DIR", default_value = ".")]
     out: PathBuf,
 }
@@ -52,7 +56,10 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
         })?;
     let apps = arguments.allow.options(config)?;
     let session = session(config, arguments.device).with_orientation_kept();
-    let session = session.with_files(ArtifactStore::new(&arguments.out)).with_app_tool_host(apps);
+    let session = session
+        .with_files(ArtifactStore::new(&arguments.out))
+        .with_input_files(InputFolder::new(&arguments.input))
+        .with_app_tool_host(apps);
     let call = Call::with_timeout(tool.budget_for(&given));
     let reply = toolset.answer(tool, given, call, &session).await;
     session.end().await;

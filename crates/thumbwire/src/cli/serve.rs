@@ -100,8 +100,9 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "FILE")]
     audit: Option<PathBuf>,
     /// Directory for saved screenshots and recordings (in `assets/`), logs (in `logs/`) and copied files (in `files/`)
-    #[arg(short, long, value_name = "DIR", default_value = ".")]
-    out: PathBuf,
+    /// [default: thumbwire/out in $XDG_STATE_HOME or ~/.local/state]
+    #[arg(short, long, value_name = "DIR")]
+    out: Option<PathBuf>,
     #[command(flatten)]
     http: Http,
     #[command(flatten)]
@@ -383,7 +384,10 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     let apps = AllowedApps::matching(arguments.allow_app.clone())
         .with_settings(allows(GroupName::Settings))
         .with_calls(allows(GroupName::Calls));
-    let session = session.with_allowed_apps(apps).with_files(ArtifactStore::new(&arguments.out));
+    // Programs start servers in folders like `/`, which are no place for files.
+    let home = || config.state.as_ref().map(|folder| folder.join("out"));
+    let out = arguments.out.clone().or_else(home).unwrap_or_else(|| PathBuf::from("."));
+    let session = session.with_allowed_apps(apps).with_files(ArtifactStore::new(&out));
     let session = session.with_app_tool_host(arguments.allow.options(config)?);
     let session = match doors.is_some() {
         true => session.with_lease_time(arguments.http.lease()),
@@ -408,7 +412,7 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     let observed = Arc::new(ObservedPerform::new(hidden, events));
     let files = Arc::new(KeptFiles::new(observed));
     let perform = Arc::clone(&files) as Arc<dyn Perform>;
-    if let Some(tool) = task.tool(&session, &arguments.out, arguments.redact) {
+    if let Some(tool) = task.tool(&session, &out, arguments.redact) {
         // With a model there is at most one listener; without one, stdio.
         match doors.as_mut().and_then(|(doors, _)| doors.first_mut()) {
             Some((_, toolset)) => toolset.tools.push(tool),

@@ -4,7 +4,7 @@ use clap::ValueEnum as _;
 use serde_json::json;
 
 use super::{CliError, ToolsetName, print};
-use thumbwire_core::toolset::{Toolset, reference};
+use thumbwire_core::toolset::{Toolset, mobile, reference};
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
@@ -31,8 +31,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<u8, CliError> {
     }
     let name = arguments.toolset.unwrap_or(ToolsetName::Mobile);
     if arguments.json {
-        // As a server without a model lists them.
-        let toolset = name.toolset();
+        // As a server lists them that is started without `--allow` and without a model.
+        let toolset = match name {
+            ToolsetName::Mobile => mobile::toolset(),
+            name => name.toolset(),
+        };
         let tools: Vec<_> = toolset.tools.iter().map(|tool| tool.to_json()).collect();
         print(&format!("{}\n", json!({ "tools": tools })))?;
         return Ok(0);

@@ -58,6 +58,12 @@ impl ToolGroup {
         }
     }
 
+    /// The flag that turns on the tool with this name; `None` if it is always on.
+    pub fn flag_of(tool: &str) -> Option<String> {
+        let group = Self::ALL.into_iter().find(|group| group.tool_names().contains(&tool));
+        group.map(Self::flag)
+    }
+
     /// Whether the screen shows what its tools do.
     pub(super) fn is_on_screen(self) -> bool {
         self == Self::MultiTouch
