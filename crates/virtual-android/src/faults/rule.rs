@@ -174,10 +174,6 @@ mod tests {
         assert_eq!(rule.number(FaultParam::Ms), 3_000);
         assert!(!"disconnect:p=0".parse::<Rule>().unwrap().is_due(0, 1, 0));
         assert_eq!("unauthorised".parse::<Rule>(), "unauthorized".parse());
-        assert_eq!("cut:at=9".parse::<Rule>(), "disconnect:at=9".parse());
-        assert_eq!("garbage".parse::<Rule>(), "corrupt-output".parse());
-        assert_eq!("garbage-packets".parse::<Rule>(), "corrupt-packets".parse());
-        assert_eq!("target-moved".parse::<Rule>(), "layout-shift".parse());
     }
 
     #[test]
