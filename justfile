@@ -43,7 +43,7 @@ soak seconds='600' calls='1000000':
     cargo bench -p thumbwire --bench soak -- --seconds {{seconds}}
     cargo bench -p thumbwire --bench soak -- --calls {{calls}}
 
-# The task suite: each policy without a model, each kind of fault, each safeguard; results are in docs/eval.md
+# The task suite: each policy without a model, each kind of fault; results are in docs/eval.md
 eval seeds='0..20':
     cargo build --release -p thumbwire
     target/release/thumbwire eval --policy oracle --seeds {{seeds}} --min-success 1
@@ -52,7 +52,10 @@ eval seeds='0..20':
     target/release/thumbwire eval --platform ios --policy oracle --seeds 0..3 --min-success 1
     target/release/thumbwire eval --platform ios --policy scripted --seeds 0..3 --min-success 0.95
     target/release/thumbwire eval --fault-kinds all --seeds {{seeds}} --min-success 0.95
-    target/release/thumbwire eval --fault-kinds all --seeds 0..3 --ablate
+
+# What skills save and whether they do something wrong: the table of docs/skills.md. Takes minutes
+skills:
+    cargo test --release -p thumbwire-eval --lib -- skills_of_all_tasks --ignored --nocapture
 
 # The baselines of docs/leaderboard.md, and the page; pass the results of models, which stay in it only so
 leaderboard *models:

@@ -1,8 +1,7 @@
-//! Measures what each kind of fault costs, and what each safeguard is worth against it.
+//! Measures what each kind of fault costs.
 //!
-//! [`Study::run`] runs the same tasks with the same seeds for each kind of fault and each setting: all safeguards on,
-//! and optionally each one off in turn, and all off. The success rate is relative to all attempts, because the oracle
-//! solves every task.
+//! [`Study::run`] runs the same tasks with the same seeds for each kind of fault. The success rate
+//! is relative to all attempts, because the oracle solves every task.
 
 use std::sync::Arc;
 
@@ -13,7 +12,7 @@ use super::meter::Meter;
 use super::runner::Plan;
 use super::summary::{self, Summary};
 use super::trial::{Score, TrialOptions};
-use thumbwire_agent::{Safeguards, ScreenshotMode};
+use thumbwire_agent::ScreenshotMode;
 
 /// A study of each kind of fault.
 pub struct Study {
@@ -23,16 +22,12 @@ pub struct Study {
     pub kinds: Vec<String>,
     /// Probability of a fault per step.
     pub probability: f64,
-    /// Whether to switch off safeguards in turn.
-    pub without: bool,
 }
 
 /// The results: one row per kind, and one without faults.
 pub struct FaultStudyResult {
-    /// The safeguard settings, as column names.
-    pub settings: Vec<&'static str>,
-    /// Name and scores by setting, for each kind.
-    pub rows: Vec<(String, Vec<Vec<Score>>)>,
+    /// Name and scores of each kind.
+    pub rows: Vec<(String, Vec<Score>)>,
 }
 
 /// Name of the row without faults.
@@ -45,13 +40,15 @@ pub fn kinds() -> Vec<String> {
     names.filter(|name| !name.is_empty()).map(str::to_owned).collect()
 }
 
-/// Approximate number of commands that the agent sends to the phone per step: app list, controls, foreground app, one
-/// action. For a fault that can strike any command, each command gets this fraction of the step's probability.
+/// Approximate number of commands that the agent sends to the phone per step: app list, controls,
+/// foreground app, one action. For a fault that can strike any command, each command gets this
+/// fraction of the step's probability.
 const COMMANDS: f64 = 4.0;
 
 /// The rules that make a kind strike with this probability per step.
 ///
-/// Kinds that strike while a host connects come with restarts of adb; otherwise there would be one connection per run.
+/// Kinds that strike while a host connects come with restarts of adb; otherwise there would be one
+/// connection per run.
 pub fn rules(kind: &str, probability: f64) -> Vec<String> {
     let each = probability / COMMANDS;
     match kind {
@@ -70,78 +67,36 @@ pub fn rules(kind: &str, probability: f64) -> Vec<String> {
     }
 }
 
-/// The safeguard settings to compare.
-fn settings(without: bool) -> Vec<(&'static str, Safeguards)> {
-    let all = Safeguards::default();
-    let mut settings = vec![("all on", all)];
-    if without {
-        settings.extend([
-            ("no patience", Safeguards { patience: false, ..all }),
-            ("no verification", Safeguards { verification: false, ..all }),
-            ("no repair", Safeguards { repair: false, ..all }),
-            ("no aim", Safeguards { aim: false, ..all }),
-            ("no loops", Safeguards { loops: false, ..all }),
-            ("no finish", Safeguards { finish: false, ..all }),
-            (
-                "none",
-                Safeguards {
-                    patience: false,
-                    verification: false,
-                    repair: false,
-                    aim: false,
-                    loops: false,
-                    finish: false,
-                },
-            ),
-        ]);
-    }
-    settings
-}
-
 impl Study {
-    /// All options, kind by kind and setting by setting; this plan knows the number of attempts.
+    /// All options, kind by kind; this plan knows the number of attempts.
     pub fn whole_plan(&self) -> Plan {
-        let mut manners = Vec::new();
-        for kind in self.rows() {
-            for (_, safeguards) in settings(self.without) {
-                for manner in &self.plan.manners {
-                    // A window becomes secure before a screenshot of it is taken.
-                    let blind = kind != "secure-window";
-                    let pictures = manner.pictures.or((!blind).then_some(ScreenshotMode::None));
-                    let faults = rules(kind, self.probability);
-                    let out = manner.out.as_ref().map(|out| out.join(kind));
-                    manners.push(TrialOptions {
-                        faults,
-                        safeguards,
-                        pictures,
-                        out,
-                        ..manner.clone()
-                    });
-                }
-            }
-        }
-        Plan { manners, ..self.plan.clone() }
+        let manners = self.rows().flat_map(|kind| {
+            self.plan.manners.iter().map(move |manner| {
+                // A window becomes secure before a screenshot of it is taken.
+                let blind = kind != "secure-window";
+                let pictures = manner.pictures.or((!blind).then_some(ScreenshotMode::None));
+                let out = manner.out.as_ref().map(|out| out.join(kind));
+                let faults = rules(kind, self.probability);
+                TrialOptions { faults, pictures, out, ..manner.clone() }
+            })
+        });
+        Plan { manners: manners.collect(), ..self.plan.clone() }
     }
 
-    /// Runs all attempts until the meter says stop, and calls `told` after each.
+    /// Runs all attempts until the meter says stop, and calls `on_score` after each.
     ///
     /// # Errors
     /// If an attempt could not be started.
     pub fn run(
         &self,
         meter: &Arc<Meter>,
-        told: &(dyn Fn(usize, &Score) + Sync),
+        on_score: &(dyn Fn(usize, &Score) + Sync),
     ) -> Result<FaultStudyResult, String> {
-        let settings: Vec<_> = settings(self.without).into_iter().map(|(name, _)| name).collect();
-        let mut scores = self.whole_plan().run_some(meter, &|_, _| true, told)?.into_iter();
-        let each = self.plan.manners.len();
-        let rows = self.rows().map(|kind| {
-            let by_setting =
-                settings.iter().map(|_| scores.by_ref().take(each).flatten().collect());
-            (kind.to_owned(), by_setting.collect())
-        });
-        let rows = rows.collect();
-        Ok(FaultStudyResult { settings, rows })
+        let scores = self.whole_plan().run_some(meter, &|_, _| true, on_score)?;
+        let each = self.plan.manners.len().max(1);
+        let of_kinds = scores.chunks(each).map(<[Vec<Score>]>::concat);
+        let rows = self.rows().map(str::to_owned).zip(of_kinds).collect();
+        Ok(FaultStudyResult { rows })
     }
 
     fn rows(&self) -> impl Iterator<Item = &str> {
@@ -150,50 +105,42 @@ impl Study {
 }
 
 impl FaultStudyResult {
-    /// The lowest success rate of any kind with all safeguards on, 0 to 1.
+    /// The lowest success rate of any kind, 0 to 1.
     pub fn lowest(&self) -> f64 {
-        let all_on = self.rows.iter().filter_map(|(_, settings)| settings.first());
-        all_on.map(|scores| Summary::of(scores).rate()).fold(1.0, f64::min)
+        self.rows.iter().map(|(_, scores)| Summary::of(scores).rate()).fold(1.0, f64::min)
     }
 
-    /// One row per kind, one column per setting: the success rate in percent.
+    /// One row per kind: the success rate in percent, and what it took.
     pub fn table(&self) -> String {
-        let mut head = vec!["fault".to_owned()];
-        head.extend(self.settings.iter().map(|name| (*name).to_owned()));
-        let numbers = ["95 % interval", "steps/oracle", "tokens/step", "injected"];
-        head.extend(numbers.map(str::to_owned));
+        let head = ["fault", "success", "95 % interval", "steps/oracle", "tokens/step", "injected"];
         let rows: Vec<Vec<String>> =
-            self.rows.iter().map(|(kind, settings)| row(kind, settings)).collect();
-        summary::lines(&head, &rows)
+            self.rows.iter().map(|(kind, scores)| row(kind, scores)).collect();
+        summary::lines(&head.map(str::to_owned), &rows)
     }
 
     /// The same as JSON, with the failed attempts.
     pub fn to_json(&self) -> Value {
-        let rows = self.rows.iter().map(|(kind, settings)| {
-            let settings = self.settings.iter().zip(settings).map(|(name, scores)| {
-                let failed: Vec<&Score> = scores.iter().filter(|score| !score.success).collect();
-                json!({ "safeguards": name, "sum": summary::sum_json(&Summary::of(scores)), "failed": failed })
-            });
-            json!({ "fault": kind, "settings": settings.collect::<Vec<_>>() })
+        let rows = self.rows.iter().map(|(kind, scores)| {
+            let failed: Vec<&Score> = scores.iter().filter(|score| !score.success).collect();
+            json!({ "fault": kind, "sum": summary::sum_json(&Summary::of(scores)), "failed": failed })
         });
         rows.collect()
     }
 }
 
-fn row(kind: &str, settings: &[Vec<Score>]) -> Vec<String> {
-    let sums: Vec<Summary> = settings.iter().map(Summary::of).collect();
-    let mut cells = vec![kind.to_owned()];
-    cells.extend(sums.iter().map(|sum| format!("{:.1} %", sum.rate() * 100.0)));
-    let first = sums.first().cloned().unwrap_or_default();
-    let (low, high) = first.interval();
-    cells.push(format!("{:.1} to {:.1} %", low * 100.0, high * 100.0));
+fn row(kind: &str, scores: &[Score]) -> Vec<String> {
+    let sum = Summary::of(scores);
+    let (low, high) = sum.interval();
     let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".into());
-    cells.push(or_dash(first.steps_per_oracle().map(|steps| format!("{steps:.2}"))));
-    cells.push(or_dash(first.tokens_per_step().map(|tokens| format!("{tokens:.0}"))));
-    let injected: usize =
-        settings.first().map_or(0, |scores| scores.iter().map(|score| score.injected_faults).sum());
-    cells.push(injected.to_string());
-    cells
+    let injected: usize = scores.iter().map(|score| score.injected_faults).sum();
+    vec![
+        kind.to_owned(),
+        format!("{:.1} %", sum.rate() * 100.0),
+        format!("{:.1} to {:.1} %", low * 100.0, high * 100.0),
+        or_dash(sum.steps_per_oracle().map(|steps| format!("{steps:.2}"))),
+        or_dash(sum.tokens_per_step().map(|tokens| format!("{tokens:.0}"))),
+        injected.to_string(),
+    ]
 }
 
 #[cfg(test)]

@@ -17,7 +17,6 @@ mod prompt_cost;
 pub mod results;
 mod runner;
 pub mod script;
-pub mod skills;
 pub mod state;
 pub mod summary;
 mod task;

@@ -1,5 +1,7 @@
 //! Tests of each task: its oracle succeeds; doing nothing, claiming success or doing something else does not.
 
+mod skills;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};

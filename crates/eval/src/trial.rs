@@ -52,11 +52,9 @@ pub struct TrialOptions {
     pub who: PolicyChoice,
     /// Platform of the phone.
     pub platform: Platform,
-    /// Fault rules as in `thumbwire phone --fault`, for Android phones. A rule without a seed gets one from the attempt's seed and the
-    /// task.
+    /// Fault rules as in `thumbwire phone --fault`, for Android phones. A rule without a seed gets
+    /// one from the attempt's seed and the task.
     pub faults: Vec<String>,
-    /// Safeguards that are on.
-    pub safeguards: Safeguards,
     /// Screenshots given to the policy besides text; `None` takes no screenshots at all.
     pub pictures: Option<ScreenshotMode>,
     /// Allowed agent steps per action of the oracle; five more are always allowed.
@@ -72,14 +70,12 @@ pub struct TrialOptions {
 }
 
 impl TrialOptions {
-    /// This policy on an Android phone, without faults or screenshots and with all safeguards.
+    /// This policy on an Android phone, without faults or screenshots.
     pub fn of(who: PolicyChoice) -> Self {
-        let (faults, safeguards) = (Vec::new(), Safeguards::default());
         Self {
             who,
             platform: Platform::Android,
-            faults,
-            safeguards,
+            faults: Vec::new(),
             pictures: None,
             rounds: 3,
             count: estimated_tokens,
@@ -89,8 +85,8 @@ impl TrialOptions {
         }
     }
 
-    /// Whether the clock can be paused: only if nothing waits for another computer, or for a socket as WebDriverAgent's
-    /// client does.
+    /// Whether the clock can be paused: only if nothing waits for another computer, or for a socket
+    /// as WebDriverAgent's client does.
     pub fn holds_time(&self) -> bool {
         self.platform == Platform::Android && !matches!(self.who, PolicyChoice::Other(_))
     }
@@ -159,8 +155,8 @@ const BESIDE: u32 = 5;
 const LONGEST: Duration = Duration::from_secs(3_600);
 
 impl Trial<'_> {
-    /// Runs the attempt. Requires its own tokio runtime, paused if the clock can be paused. `None` if the meter ended it
-    /// before the policy did.
+    /// Runs the attempt. Requires its own tokio runtime, paused if the clock can be paused. `None`
+    /// if the meter ended it before the policy did.
     ///
     /// # Errors
     /// If the attempt could not be started: an invalid fault rule, a folder that cannot be written.
@@ -183,7 +179,8 @@ impl Trial<'_> {
             return Ok(None);
         }
         let took = bench.phone.world(|world| world.uptime()).saturating_sub(began);
-        // A policy that gives up, or never reports that it is done, has failed regardless of the phone's state.
+        // A policy that gives up, or never reports that it is done, has failed regardless of the
+        // phone's state.
         let judged = match went.status {
             AgentStatus::Fail => Err(format!("the policy gave up: {}", went.answer)),
             AgentStatus::Continue => {
@@ -225,7 +222,8 @@ impl Trial<'_> {
 
     /// The rules, each with its own seed per attempt.
     fn rules(&self) -> Result<Vec<Rule>, String> {
-        // Otherwise phones with the same seed would get the same faults at the same points, whatever the task.
+        // Otherwise phones with the same seed would get the same faults at the same points,
+        // whatever the task.
         let mixed = self
             .task
             .name
@@ -275,7 +273,7 @@ impl Trial<'_> {
         case: &TaskInstance,
         meter: &Arc<Meter>,
     ) -> Result<TrialOutcome, String> {
-        let TrialOptions { who, safeguards, pictures, rounds, longest, count, .. } = self.manner;
+        let TrialOptions { who, pictures, rounds, longest, count, .. } = self.manner;
         let policy: Arc<dyn Policy> = match who {
             PolicyChoice::Idle => Arc::new(IdlePolicy),
             PolicyChoice::AlwaysFinish => Arc::new(AlwaysFinishPolicy),
@@ -291,7 +289,7 @@ impl Trial<'_> {
         let options = AgentOptions {
             pictures: pictures.unwrap_or(ScreenshotMode::None),
             budgets: Budgets { rounds: rounds * self.oracle + BESIDE, ..Budgets::default() },
-            safeguards: *safeguards,
+            safeguards: Safeguards::default(),
             log_path: format!("logs/{}-{}", self.task.name, self.seed),
             clock: || jiff::civil::date(2024, 3, 5).at(10, 0, 0, 0),
         };

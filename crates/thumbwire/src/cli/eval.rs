@@ -20,7 +20,6 @@ use super::shutdown::INTERRUPTED;
 use super::{CliError, print};
 use crate::config::Config;
 use thumbwire_eval::results::{EvalResults, EvalSetup};
-use thumbwire_eval::skills::{self, SkillScore, SkillStudy, SkillSummary};
 use thumbwire_eval::{
     EvalLimits, EvalPhone, Meter, Plan, Platform, PolicyChoice, Score, Study, Task, TrialOptions,
     faults, leaderboard, summary, tasks,
@@ -60,16 +59,15 @@ pub(super) struct Arguments {
     /// Chance that a fault of `--fault-kinds` strikes in a step
     #[arg(long, value_name = "PROBABILITY", default_value = "0.2", value_parser = share)]
     probability: f64,
-    /// Step budget of a task: N for each oracle action, plus five [default: 3; with `--fault-kinds`, 12]
+    /// Step budget of a task: N for each oracle action, plus five [default: 3; with
+    /// `--fault-kinds`, 12]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     max_steps: Option<u32>,
-    /// With `--fault-kinds`, also run with each safeguard disabled in turn
-    #[arg(long, requires = "fault_kinds")]
-    ablate: bool,
     /// Write the results to a JSON file, after each attempt; see docs/eval.md
     #[arg(short, long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// Continue the evaluation of a results file: skip the attempts that it has, and add the others to it
+    /// Continue the evaluation of a results file: skip the attempts that it has, and add the others
+    /// to it
     #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "fault_kinds"])]
     resume: Option<PathBuf>,
     /// Maximum cost of the whole evaluation in US dollars; requires --price
@@ -93,11 +91,8 @@ pub(super) struct Arguments {
     /// Record the trace of each attempt in a new directory in DIR
     #[arg(short, long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Save each task's run as a skill, and measure how many decisions a second run needs and what it does on changed phones;
-    /// traces and skills are written to the directory of `--out`
-    #[arg(long, requires = "out", conflicts_with_all = ["model", "policy", "fault", "max_steps"])]
-    skills: bool,
-    /// Exit with code 1 if the success rate is below RATE (0 to 1); with `--fault-kinds`, the rate of any kind
+    /// Exit with code 1 if the success rate is below RATE (0 to 1); with `--fault-kinds`, the rate
+    /// of any kind
     #[arg(long, value_name = "RATE", default_value = "0", value_parser = share)]
     min_success: f64,
     /// List the tasks with their apps, difficulty, categories and the goal of the first seed
@@ -196,15 +191,11 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     if arguments.list {
         return list(&chosen, arguments.platform.into(), arguments.seeds.0[0]);
     }
-    if arguments.skills {
-        let done = tokio::task::spawn_blocking(move || measure_skills(&arguments, chosen)).await;
-        return done.map_err(|error| CliError::failed(error.to_string()))?;
-    }
-    let thinker = match arguments.model.is_there() {
+    let model_setup = match arguments.model.is_there() {
         true => Some(arguments.model.open(config)?),
         false => None,
     };
-    let evaluation = Evaluation::new(arguments, thinker, chosen)?;
+    let evaluation = Evaluation::new(arguments, model_setup, chosen)?;
     let notice = |text: &str| eprintln!("{text}");
     let interrupts = tokio::spawn(interrupts(evaluation.meter.interruption(), notice));
     // Tasks run on their own threads, each with its own runtime.
@@ -242,14 +233,14 @@ struct Evaluation {
 impl Evaluation {
     fn new(
         arguments: Arguments,
-        thinker: Option<ModelSetup>,
+        model_setup: Option<ModelSetup>,
         chosen: Vec<Task>,
     ) -> Result<Self, CliError> {
-        let pictures = thinker.as_ref().map(ModelSetup::pictures);
-        let (policy, who) = match (thinker, arguments.policy) {
-            (Some(thinker), _) => {
-                let name = thinker.policy(None).name();
-                (name, PolicyChoice::Other(Arc::new(move || thinker.policy(None))))
+        let pictures = model_setup.as_ref().map(ModelSetup::pictures);
+        let (policy, who) = match (model_setup, arguments.policy) {
+            (Some(model_setup), _) => {
+                let name = model_setup.policy(None).name();
+                (name, PolicyChoice::Other(Arc::new(move || model_setup.policy(None))))
             }
             (None, PolicyName::Oracle) => ("oracle".into(), PolicyChoice::Oracle),
             (None, PolicyName::Scripted) => ("scripted".into(), PolicyChoice::Scripted),
@@ -261,7 +252,7 @@ impl Evaluation {
         };
         let rounds =
             arguments.max_steps.unwrap_or(if arguments.fault_kinds.is_empty() { 3 } else { 12 });
-        let manner = TrialOptions {
+        let options = TrialOptions {
             platform: arguments.platform.into(),
             faults: arguments.fault.clone(),
             pictures,
@@ -273,7 +264,7 @@ impl Evaluation {
         };
         let jobs = arguments.jobs();
         let seeds = arguments.seeds.0.clone();
-        let plan = Plan { tasks: chosen, seeds, manners: vec![manner], jobs };
+        let plan = Plan { tasks: chosen, seeds, manners: vec![options], jobs };
         let setup = EvalSetup {
             policy,
             platform: arguments.platform.name().into(),
@@ -309,14 +300,14 @@ impl Evaluation {
         let bar = bar(missing.len());
         let failed: Mutex<Option<CliError>> = Mutex::default();
         let shared = Mutex::new(&mut *file);
-        let told = |_: usize, score: &Score| {
+        let on_score = |_: usize, score: &Score| {
             advance(&bar, score);
             if let Err(error) = lock(&shared).add(score.clone(), meter) {
                 lock(&failed).get_or_insert(error);
                 meter.interruption().cancel();
             }
         };
-        let ran = plan.run_some(meter, &wanted, &told).map_err(CliError::failed);
+        let ran = plan.run_some(meter, &wanted, &on_score).map_err(CliError::failed);
         bar.finish_and_clear();
         let failed = failed.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
         let unfinished = missing.len() > file.added();
@@ -361,12 +352,7 @@ impl Evaluation {
 
     fn run_faults(self) -> Result<u8, CliError> {
         let Self { arguments, plan, meter, .. } = self;
-        let study = Study {
-            plan,
-            kinds: arguments.kinds(),
-            probability: arguments.probability,
-            without: arguments.ablate,
-        };
+        let study = Study { plan, kinds: arguments.kinds(), probability: arguments.probability };
         let bar = bar(study.whole_plan().attempts());
         let found =
             study.run(&meter, &|_, score| advance(&bar, score)).map_err(CliError::failed)?;
@@ -411,32 +397,6 @@ fn make_leaderboard(files: &[PathBuf], page: Option<&Path>) -> Result<u8, CliErr
     let text = leaderboard::update(&text, &results).map_err(|error| wrong(&error))?;
     fs::write(page, text).map_err(|error| wrong(&error))?;
     Ok(0)
-}
-
-/// Measures skills. The exit code is 1 if a second run failed too often, or a skill did something wrong.
-fn measure_skills(arguments: &Arguments, chosen: Vec<Task>) -> Result<u8, CliError> {
-    let study = SkillStudy {
-        tasks: chosen,
-        seeds: arguments.seeds.0.clone(),
-        kinds: arguments.kinds(),
-        probability: arguments.probability,
-        jobs: arguments.jobs(),
-        out: arguments.out.clone().unwrap_or_default(),
-    };
-    let bar = bar(study.tasks.len() * study.seeds.len());
-    let told = |score: &SkillScore| {
-        bar.set_message(score.task);
-        bar.inc(1);
-    };
-    let scores = study.run(&told).map_err(CliError::failed)?;
-    bar.finish_and_clear();
-    print(&skills::table(&scores))?;
-    if let Some(file) = &arguments.json {
-        results_file::write(file, &skills::to_json(&scores))?;
-    }
-    let sum = SkillSummary::of(&scores);
-    let rate = sum.again_successes as f64 / sum.tasks.max(1) as f64;
-    Ok(u8::from(rate < arguments.min_success || sum.wrong > 0))
 }
 
 fn list(chosen: &[Task], platform: Platform, seed: u64) -> Result<u8, CliError> {

@@ -1,9 +1,7 @@
-//! The figures of a study of skills, as text and as JSON.
+//! The figures of a study of skills, as text.
 
-use serde_json::{Value, json};
-
-use super::super::summary::lines;
 use super::{SkillRun, SkillScore};
+use crate::summary::lines;
 
 /// The sums of a study.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -131,18 +129,4 @@ pub fn table(scores: &[SkillScore]) -> String {
         sum.wrong,
     ));
     text
-}
-
-/// The scores and their sums as JSON.
-pub fn to_json(scores: &[SkillScore]) -> Value {
-    let sum = SkillSummary::of(scores);
-    json!({
-        "total": {
-            "tasks": sum.tasks, "saved": sum.saved,
-            "first_calls": sum.first_calls, "again_calls": sum.again_calls, "again_successes": sum.again_successes,
-            "other_first_calls": sum.other_first_calls, "other_calls": sum.other_calls, "other_successes": sum.other_successes,
-            "changed": sum.changed, "acts": sum.acts, "wrong": sum.wrong,
-        },
-        "scores": scores,
-    })
 }

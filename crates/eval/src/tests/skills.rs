@@ -1,13 +1,13 @@
-//! Measures skills: how many decisions of the policy a second run of a task needs, and what a skill does on a phone that differs.
+//! Measures skills: how many decisions of the policy a second run of a task needs, and what a skill
+//! does on a phone that differs.
 //!
-//! Start with [`SkillStudy::run`]. Each task is run once by the scripted policy and saved as a skill. Then it is run on fresh
-//! phones: with the same parameters, with those of the next seed, and on changed phones. There the other policy gives up at
-//! once, so that only the skill acts; a change of the phone's state that is not one of the task's own is a wrong act.
+//! Start with [`SkillStudy::run`]. Each task is run once by the scripted policy and saved as a
+//! skill. Then it is run on fresh phones: with the same parameters, with those of the next seed,
+//! and on changed phones. There the other policy gives up at once, so that only the skill acts; a
+//! change of the phone's state that is not one of the task's own is a wrong act.
 
 mod relabel;
 mod report;
-#[cfg(test)]
-mod tests;
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -17,20 +17,19 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use serde::Serialize;
 use thumbwire_base::lock;
 use thumbwire_virtual_android::Rule;
 use thumbwire_virtual_phone::Platform;
 
-use super::env::{TaskEnv, TimeMode, YesUser};
-use super::faults;
-use super::oracle::run_script;
-use super::phone::EvalPhone;
-use super::policy::ScriptedPolicy;
-use super::state::{PhoneState, is_by_itself, judge};
-use super::task::{SuccessCondition, Task, TaskInstance};
+use crate::env::{TaskEnv, TimeMode, YesUser};
+use crate::faults;
+use crate::oracle::run_script;
+use crate::phone::EvalPhone;
+use crate::policy::ScriptedPolicy;
+use crate::state::{PhoneState, is_by_itself, judge};
+use crate::task::{SuccessCondition, Task, TaskInstance};
 use relabel::{Relabel, RelabelledPerform};
-pub use report::{SkillSummary, table, to_json};
+use report::{SkillSummary, table};
 use thumbwire_agent::{
     Agent, AgentOptions, AgentStatus, Budgets, Decision, Judgement, Memory, Observation, Policy,
     PolicyError, PolicyOutput, RecordedRun, Safeguards, ScreenshotMode, Skill, SkillPolicy, Skills,
@@ -56,7 +55,7 @@ pub struct SkillStudy {
 }
 
 /// What became of one task's skill.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone)]
 pub struct SkillScore {
     /// Task name.
     pub task: &'static str,
@@ -77,7 +76,7 @@ pub struct SkillScore {
 }
 
 /// A run with a skill.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default)]
 pub struct SkillRun {
     /// The phone: `same`, or what is changed about it.
     pub phone: String,
@@ -332,7 +331,8 @@ async fn run_on_fresh_phone(
         _ => Err(ended.reason),
     };
     let mut wrong = Vec::new();
-    // What a policy does that takes over is its own; a skill that claims success must have reached the goal.
+    // What a policy does that takes over is its own; a skill that claims success must have reached
+    // the goal.
     if setting.skills.is_some() && counted.decisions.load(Ordering::Relaxed) <= 1 {
         if ended.status == AgentStatus::Finish {
             wrong.extend(judged.as_ref().err().cloned());
@@ -433,4 +433,53 @@ impl EventSink for ActCount {
             self.0.fetch_add(1, Ordering::Relaxed);
         }
     }
+}
+
+#[test]
+fn second_run_needs_no_decisions_and_changed_phones_no_wrong_act() {
+    let some = [
+        "notes-add",
+        "notes-find",
+        "messages-send",
+        "contacts-delete",
+        "shop-price",
+        "across-number-to-note",
+        "settings-bluetooth",
+        "bank-transfer",
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    let study = SkillStudy {
+        tasks: crate::tasks::all().into_iter().filter(|task| some.contains(&task.name)).collect(),
+        seeds: vec![3],
+        kinds: vec!["popup".into(), "layout-shift".into()],
+        probability: 0.2,
+        jobs: 2,
+        out: folder.path().into(),
+    };
+    let scores = study.run(&|_| {}).unwrap();
+    let sum = SkillSummary::of(&scores);
+    let told = table(&scores);
+    assert_eq!((sum.tasks, sum.saved), (some.len(), some.len()), "{told}");
+    assert_eq!(sum.again_successes, some.len(), "{told}");
+    assert!(sum.first_calls > 40 && sum.again() <= 0.1, "{told}");
+    assert_eq!(sum.other_successes, some.len(), "{told}");
+    assert!(sum.other_calls * 2 < sum.other_first_calls, "{told}");
+    assert!(sum.changed > 50 && sum.acts > 50, "{told}");
+    assert_eq!(sum.wrong, 0, "{told}");
+}
+
+/// The figures of docs/skills.md.
+#[test]
+#[ignore = "measures all tasks, which takes minutes"]
+fn skills_of_all_tasks() {
+    let folder = tempfile::tempdir().unwrap();
+    let study = SkillStudy {
+        tasks: crate::tasks::all(),
+        seeds: vec![0],
+        kinds: vec!["layout-shift".into()],
+        probability: 0.2,
+        jobs: 2,
+        out: folder.path().into(),
+    };
+    println!("{}", table(&study.run(&|_| {}).unwrap()));
 }
