@@ -1,10 +1,11 @@
-//! Checks every tool on one phone, for `thumbwire doctor`.
+//! Checks on one phone everything that tools do there, for `thumbwire doctor`.
 //!
-//! Begin with [`checks`], the table: one row per tool with what is checked. [`run`] goes through it with an [`Exam`], which
-//! calls the tool and then takes a second look by other means: after a tap another dump, after a launch the app in
-//! front, after a recording the boxes of its file. A tool that reports success without an effect fails. [`scene`] finds
-//! screens that exist on any phone and can be tapped, scrolled and typed into without leaving anything behind.
-//! [`Report`] has the results, without serial numbers and without text of the screen.
+//! Begin with [`checks`], the table: one row per operation with what is checked. [`run`] goes
+//! through it with an [`Exam`], which calls the tool and then takes a second look by other means:
+//! after a tap another dump, after a launch the app in front, after a recording the boxes of its
+//! file. A tool that reports success without an effect fails. [`scene`] finds screens that exist on
+//! any phone and can be tapped, scrolled and typed into without leaving anything behind. [`Report`]
+//! has the results, without serial numbers and without text of the screen.
 //!
 //! Not here: flags, questions to the user and printing (`cli/doctor`), and how a tool works.
 
@@ -37,11 +38,14 @@ pub struct Options {
     pub device: String,
     /// How the phone is reached, for the report.
     pub transport: String,
-    /// The root of the session's [`ArtifactStore`](thumbwire_core::artifacts::ArtifactStore), where tools save files.
+    /// The root of the session's [`ArtifactStore`](thumbwire_core::artifacts::ArtifactStore), where
+    /// tools save files.
     pub files: PathBuf,
-    /// The root of the session's [`InputFolder`](thumbwire_core::input_files::InputFolder), where a file to send is written.
+    /// The root of the session's [`InputFolder`](thumbwire_core::input_files::InputFolder), where a
+    /// file to send is written.
     pub input: PathBuf,
-    /// An app to install and uninstall, for the tools that change apps; without it they are skipped.
+    /// An app to install and uninstall, for the tools that change apps; without it they are
+    /// skipped.
     pub test_app: Option<TestApp>,
     /// Whether to call all tools; otherwise only those that change nothing.
     pub full: bool,
@@ -63,8 +67,8 @@ pub struct TestApp {
 /// A file that checks write to the phone's shared storage, and that is removed at the end.
 const LEFT_FILE: &str = "thumbwire-doctor.png";
 
-/// Calls the tools one after another and reports each result as it comes. At the end the typed text is cleared and the
-/// phone shows its home screen.
+/// Calls the tools one after another and reports each result as it comes. At the end the typed text
+/// is cleared and the phone shows its home screen.
 ///
 /// # Errors
 /// If the phone cannot be examined at all: it is not connected, or its screen is off.

@@ -1,8 +1,10 @@
-//! The table of checks: one row per tool, in the order in which they are made.
+//! The table of checks: one row per tool of the `mobile` toolset, in the order in which they are
+//! made, and two for following a log, which only the `android` toolset can. The other toolsets do
+//! the same on a phone; tests compare how they write it.
 //!
-//! A row has the tool, what the second look confirms, and the function that does it: the arguments are chosen there,
-//! because they depend on what is on the phone. A test compares the table with the toolsets. To add a check, add its row
-//! and its function to the file of its subject.
+//! A row has the tool, what the second look confirms, and the function that does it: the arguments
+//! are chosen there, because they depend on what is on the phone. A test compares the table with
+//! the toolsets. To add a check, add its row and its function to the file of its subject.
 
 mod app_tools;
 mod apps;
@@ -59,34 +61,19 @@ pub fn checks() -> &'static [Check] {
 table! {
     // The phone.
     "mobile" "mobile_list_devices" "the phone is listed as ready" devices::mobile_list;
-    "android" "get_devices" "the phone is listed as ready" devices::android_list;
     "mobile" "mobile_use_device" "the phone is selected and answers" devices::mobile_select;
-    "android" "select_device" "the phone is selected and healthy" devices::android_select;
     "mobile" "mobile_get_device_info" "the screen has the size of a screenshot" devices::mobile_info;
-    "android" "get_device_info" "the screen has the size of a screenshot" devices::android_info;
-    "ufo-data" "get_device_info" "the screen has the size of a screenshot" devices::ufo_info;
-    "ufo-action" "invalidate_cache" "the next device info is not from the cache" devices::invalidate;
-    "ufo-action" "wait" "half a second passes" devices::wait;
     // Apps.
     "mobile" "mobile_list_apps" "the app in front is listed" apps::mobile_list;
-    "ufo-data" "get_mobile_app_target_info" "the app in front is listed" apps::ufo_list;
     "mobile" "mobile_launch_app" "the app in front is the one started" apps::mobile_launch;
     "mobile" "mobile_open_url" "the app that it names is in front" apps::open_url;
     "mobile" "mobile_get_current_app" "it owns the tree on the screen" apps::current;
     "mobile" "mobile_close_app" "the app is no longer in front" apps::close;
-    "ufo-action" "launch_app" "the app in front is the one started" apps::ufo_launch;
     // The screen.
     "mobile" "mobile_take_screenshot" "decodes, has the screen's size, not black" screen::mobile_screenshot;
-    "ufo-data" "capture_screenshot" "decodes, has the screen's size, not black" screen::ufo_screenshot;
-    "android" "take_screenshot" "the file decodes, screen's size, not black" screen::android_screenshot;
     "mobile" "mobile_snapshot" "image as above; the tree has the texts shown" screen::snapshot;
     "mobile" "mobile_get_accessibility_tree" "has the texts of another dump" screen::mobile_tree;
-    "android" "get_ui_layout" "complete; has the texts of another dump" screen::layout;
-    "android" "list_screen_elements" "has the texts of another dump" screen::elements;
-    "android" "find_elements" "finds a text that is on the screen" screen::find;
     "mobile" "mobile_wait_for" "a text is there, another one is not" screen::wait_for;
-    "ufo-data" "get_ui_tree" "complete; has the texts of another dump" screen::ufo_tree;
-    "ufo-data" "get_app_window_controls_target_info" "has the texts of another dump" screen::controls;
     // Touch.
     "mobile" "mobile_tap" "the tapped page or list opens" touch::mobile_tap;
     "mobile" "mobile_tap_element" "the tapped page or list opens" touch::mobile_tap_element;
@@ -94,41 +81,25 @@ table! {
     "mobile" "mobile_double_tap" "the tapped page or list opens" touch::double_tap;
     "mobile" "mobile_drag" "the content moves" touch::mobile_drag;
     "mobile" "mobile_pinch" "the map changes" touch::pinch;
-    "android" "tap_screen" "the tapped page or list opens" touch::android_tap;
-    "android" "tap_element" "the tapped page or list opens" touch::android_tap_element;
-    "ufo-action" "tap" "the tapped page or list opens" touch::ufo_tap;
-    "ufo-action" "click_control" "the tapped page or list opens" touch::click_control;
     "mobile" "mobile_scroll" "the content moves" touch::mobile_scroll;
     "mobile" "mobile_swipe" "the content moves" touch::mobile_swipe;
-    "android" "swipe_screen" "the content moves" touch::swipe_screen;
-    "android" "swipe_direction" "the content moves" touch::swipe_direction;
-    "ufo-action" "swipe" "the content moves" touch::ufo_swipe;
     // Text.
     "mobile" "mobile_type" "the field holds the text" typing::mobile_type;
     "mobile" "mobile_type_keys" "the field holds the text at its end" typing::mobile_type_keys;
     "mobile" "mobile_do" "the field holds the text; the wait ends" typing::steps;
-    "android" "input_text" "the field holds the new text only" typing::input_text;
-    "ufo-action" "type_text" "the field holds the new text only" typing::ufo_type_text;
     // Keys.
     "mobile" "mobile_press_key" "HOME: the launcher is in front" keys::mobile_press;
     "mobile" "mobile_key" "HOME: the launcher is in front" keys::mobile_key;
-    "ufo-action" "press_key" "HOME: the launcher is in front" keys::ufo_press;
-    "android" "press_key" "BACK: the app just started is left" keys::android_press;
     "mobile" "mobile_unlock" "an app is in front" keys::unlock;
     "mobile" "mobile_set_orientation" "a screenshot is wide, then upright again" keys::orientation;
     // Log.
     "android" "start_log_monitoring" "the monitor has an id" logs::start;
-    "android" "list_active_monitors" "lists the monitor that runs" logs::list;
-    "android" "get_logcat" "has the start of the app just launched" logs::read;
     "android" "stop_log_monitoring" "its file has the start of that app" logs::stop;
     "mobile" "mobile_logs" "has the newest entry, or an app's start" logs::mobile_read;
     "mobile" "mobile_crashes" "has the newest crash in the log, if any" logs::crashes;
     // Notifications.
     "mobile" "mobile_list_notifications" "each app in the list is installed" notifications::list;
     // Recordings.
-    "android" "start_screen_recording" "the recording has an id" media::start;
-    "android" "list_active_recordings" "lists the recording that runs" media::list;
-    "android" "stop_screen_recording" "the file has a moov box and frames" media::stop;
     "mobile" "mobile_start_recording" "the recording runs" media::mobile_start;
     "mobile" "mobile_stop_recording" "the file has a moov box and frames" media::mobile_stop;
     // The clipboard.

@@ -1,4 +1,5 @@
-//! The examination of one phone: calls the tool of a check, measures it, and knows the screens to try it on.
+//! The examination of one phone: calls the tool of a check, measures it, and knows the screens to
+//! try it on.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -8,7 +9,7 @@ use thumbwire_core::action::{
     Action, Call, Cause, Failure, HealthResult, InfoResult, Outcome, Perform,
 };
 use thumbwire_core::toolset::mobile::{self, ToolGroup, TreeForm};
-use thumbwire_core::toolset::{ObserveMode, Tool, Toolset, android, ufo};
+use thumbwire_core::toolset::{ObserveMode, Tool, Toolset, android};
 use thumbwire_device::{AppId, DeviceInfo, Key, Platform};
 use tokio::time::Instant;
 
@@ -47,7 +48,7 @@ pub struct Exam<'a> {
     pub(super) has_left_file: bool,
     pub(super) full: bool,
     session: &'a dyn Perform,
-    toolsets: [Toolset; 4],
+    toolsets: [Toolset; 2],
     /// The check in progress.
     toolset: &'static str,
     tool: &'static str,
@@ -123,8 +124,6 @@ impl<'a> Exam<'a> {
             toolsets: [
                 mobile::toolset_allowing(TreeForm::List, ObserveMode::Off, &ToolGroup::ALL),
                 android::toolset(),
-                ufo::data(),
-                ufo::action(),
             ],
             toolset: "",
             tool: "",
@@ -258,8 +257,8 @@ impl<'a> Exam<'a> {
     }
 }
 
-/// Goes home and returns the app that is in front there. A slow phone still shows the app before for some seconds, so two
-/// looks must agree.
+/// Goes home and returns the app that is in front there. A slow phone still shows the app before
+/// for some seconds, so two looks must agree.
 async fn home(eye: Eye<'_>, apps: &[AppId]) -> AppId {
     const LOOKS: usize = 5;
     let plain = plain_apps(apps);

@@ -10,8 +10,8 @@ use thumbwire_core::artifacts::ArtifactStore;
 use thumbwire_core::input_files::InputFolder;
 use thumbwire_core::providers::{DeviceProviders, VIRTUAL, VirtualPhoneProvider};
 use thumbwire_core::session::Session;
+use thumbwire_core::toolset::ObserveMode;
 use thumbwire_core::toolset::mobile::{self, ToolGroup, TreeForm};
-use thumbwire_core::toolset::{ObserveMode, android, ufo};
 use thumbwire_device::AppId;
 use thumbwire_device::android::HelperMode;
 use thumbwire_virtual_android::{ProgramStub, Setup, VirtualPhone};
@@ -20,15 +20,16 @@ use thumbwire_virtual_phone::KeyCode;
 use crate::caller::provider;
 use crate::support::thumbwire;
 
-/// A new tool needs a row in the table of checks.
+/// A new tool needs a row in the table of checks. The other toolsets do the same on a phone, but
+/// for following a log.
 #[test]
-fn every_tool_of_every_toolset_has_a_check() {
+fn every_tool_of_the_mobile_toolset_has_a_check() {
     let all = mobile::toolset_allowing(TreeForm::List, ObserveMode::Off, &ToolGroup::ALL);
-    let toolsets = [all, android::toolset(), ufo::data(), ufo::action()];
-    let mut tools: BTreeSet<(String, String)> = toolsets
-        .iter()
-        .flat_map(|set| set.tools.iter().map(|tool| (set.name.to_owned(), tool.name.clone())))
-        .collect();
+    let mut tools: BTreeSet<(String, String)> =
+        all.tools.iter().map(|tool| (all.name.to_owned(), tool.name.clone())).collect();
+    for tool in ["start_log_monitoring", "stop_log_monitoring"] {
+        tools.insert(("android".into(), tool.into()));
+    }
     // A server with a model has it too.
     let task = thumbwire_agent::run_task::NAME;
     tools.insert(("mobile".into(), task.into()));
@@ -151,7 +152,7 @@ async fn tools_without_an_effect_fail() {
         let result = report.results.iter().find(|result| result.tool == tool).unwrap();
         assert_eq!(result.verdict, Verdict::Failed, "{tool}: {}", result.detail);
     };
-    for tool in ["mobile_tap", "tap_screen", "click_control", "mobile_swipe", "swipe_direction"] {
+    for tool in ["mobile_tap", "mobile_tap_element", "mobile_swipe", "mobile_scroll"] {
         failed(tool);
     }
     for tool in ["mobile_press_key", "mobile_long_press"] {
@@ -193,11 +194,19 @@ fn the_command_prints_a_table_that_can_be_posted() {
     let report: Report = serde_json::from_slice(&output.stdout).unwrap();
     assert!(!report.has_failures() && !report.full);
 
-    let only = ["doctor", "--device", "virtual", "--json", "--only", "wait", "get_devices"];
+    let only = [
+        "doctor",
+        "--device",
+        "virtual",
+        "--json",
+        "--only",
+        "mobile_wait_for",
+        "mobile_list_devices",
+    ];
     let output = thumbwire().args(only).output().unwrap();
     let report: Report = serde_json::from_slice(&output.stdout).unwrap();
     let tools: Vec<&str> = report.results.iter().map(|result| result.tool.as_str()).collect();
-    assert_eq!(tools, ["get_devices", "wait"]);
+    assert_eq!(tools, ["mobile_list_devices", "mobile_wait_for"]);
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! Tools of apps. None is called: what it does is its app's business, and cannot be undone from here.
+//! Tools of apps. None is called: what it does is its app's business, and cannot be undone from
+//! here.
 
 use serde_json::json;
 use thumbwire_core::action::Cause;

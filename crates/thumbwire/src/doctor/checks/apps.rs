@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::{Value, json};
+use serde_json::json;
 use thumbwire_device::AppId;
 
 use crate::doctor::answer::{AS_EXPECTED, Found, Problem, ensure, failed, skipped};
@@ -13,25 +13,15 @@ use crate::doctor::scene::plain_apps;
 pub(super) async fn mobile_list(exam: &mut Exam<'_>) -> Found {
     let answer = exam.call(json!({ "app_type": "all" })).await?;
     let rows = answer.list("apps")?;
-    let listed = has_front(exam, rows, "bundle_id").await?;
-    let labels = rows.iter().filter(|row| row["label"].is_string()).count();
-    ensure(labels > 0 || answer.value["note"].is_string(), || "no app has a label".to_owned())?;
-    Ok(format!("{listed}, {labels} labels"))
-}
-
-pub(super) async fn ufo_list(exam: &mut Exam<'_>) -> Found {
-    let answer = exam.call(json!({ "include_system_apps": true, "force_refresh": true })).await?;
-    has_front(exam, answer.list("")?, "package").await
-}
-
-async fn has_front(exam: &Exam<'_>, rows: &[Value], key: &str) -> Found {
     let front = exam.eye.front().await?;
     ensure(!front.0.is_empty(), || "no app is in front".to_owned())?;
-    ensure(rows.iter().any(|row| row[key] == *front.0), || {
+    ensure(rows.iter().any(|row| row["bundle_id"] == *front.0), || {
         let front = public_name(&front.0);
         format!("{front} is in front and not among the {} listed", rows.len())
     })?;
-    Ok(format!("{} apps", rows.len()))
+    let labels = rows.iter().filter(|row| row["label"].is_string()).count();
+    ensure(labels > 0 || answer.value["note"].is_string(), || "no app has a label".to_owned())?;
+    Ok(format!("{} apps, {labels} labels", rows.len()))
 }
 
 /// An app that can be started and closed without consequences.
@@ -45,13 +35,6 @@ pub(super) fn plain_app(exam: &Exam<'_>) -> Result<AppId, Problem> {
 pub(super) async fn mobile_launch(exam: &mut Exam<'_>) -> Found {
     let app = plain_app(exam)?;
     exam.call(json!({ "bundle_id": app })).await?;
-    exam.eye.front_is(|front| *front == app).await?;
-    Ok(app.0)
-}
-
-pub(super) async fn ufo_launch(exam: &mut Exam<'_>) -> Found {
-    let app = plain_app(exam)?;
-    exam.call(json!({ "package_name": app })).await?;
     exam.eye.front_is(|front| *front == app).await?;
     Ok(app.0)
 }

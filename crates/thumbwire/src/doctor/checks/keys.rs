@@ -16,26 +16,12 @@ pub(super) async fn mobile_key(exam: &mut Exam<'_>) -> Found {
     goes_home(exam, json!({ "key": "KEYCODE_HOME" })).await
 }
 
-pub(super) async fn ufo_press(exam: &mut Exam<'_>) -> Found {
-    goes_home(exam, json!({ "key_code": "KEYCODE_HOME" })).await
-}
-
 async fn goes_home(exam: &mut Exam<'_>, arguments: serde_json::Value) -> Found {
     let (app, home) = (plain_app(exam)?, exam.home.clone());
     ensure(!home.0.is_empty() && home != app, || "the launcher is not known".to_owned())?;
     exam.eye.launch(&app).await?;
     exam.call(arguments).await?;
     exam.eye.front_is(|front| *front == home).await?;
-    AS_EXPECTED
-}
-
-pub(super) async fn android_press(exam: &mut Exam<'_>) -> Found {
-    let app = plain_app(exam)?;
-    // It may be on a page from which BACK stays in the app.
-    let _ = exam.eye.act(Action::Stop(app.clone())).await;
-    exam.eye.launch(&app).await?;
-    exam.call(json!({ "keycode": "BACK" })).await?;
-    exam.eye.front_is(|front| *front != app).await?;
     AS_EXPECTED
 }
 

@@ -1,4 +1,5 @@
-//! Tools that read and follow the log. The line to find is the one that the phone writes when an app starts.
+//! Tools that read and follow the log. The line to find is the one that the phone writes when an
+//! app starts.
 
 use serde_json::json;
 use thumbwire_core::action::{Action, Cause, Failure, Outcome};
@@ -15,43 +16,8 @@ pub(super) async fn start(exam: &mut Exam<'_>) -> Found {
     AS_EXPECTED
 }
 
-pub(super) async fn list(exam: &mut Exam<'_>) -> Found {
-    let answer = exam.call(json!({})).await?;
-    is_listed(answer.list("active_monitors")?, "monitor_id", exam.monitor.as_deref())
-}
-
-/// Lists what runs; without anything of ours there must be nothing.
-pub(super) fn is_listed(rows: &[serde_json::Value], key: &str, id: Option<&str>) -> Found {
-    match id {
-        Some(id) => {
-            ensure(rows.iter().any(|row| row[key] == id), || "it is not listed".to_owned())?;
-            AS_EXPECTED
-        }
-        None => {
-            ensure(rows.is_empty(), || format!("{} are listed, none runs", rows.len()))?;
-            Ok("none runs".to_owned())
-        }
-    }
-}
-
-pub(super) async fn read(exam: &mut Exam<'_>) -> Found {
-    let app = plain_app(exam)?;
-    let newest = newest(exam).await?.map(|entry| entry.time).unwrap_or_default();
-    exam.eye.launch(&app).await?;
-    let answer = exam.call(json!({ "priority": "I", "max_lines": 1000 })).await?;
-    let entries = answer.list("entries")?;
-    let text =
-        |row: &serde_json::Value, key: &str| row[key].as_str().unwrap_or_default().to_owned();
-    let found = entries.iter().any(|row| {
-        text(row, "timestamp") >= newest
-            && is_start(&text(row, "tag"), &text(row, "message"), &app.0)
-    });
-    ensure(found, || format!("none of {} entries names the app", entries.len()))?;
-    AS_EXPECTED
-}
-
-/// The same as text, one entry per line. Without `--full` no app is started; then the newest entries of another reading
-/// must be there.
+/// The same as text, one entry per line. Without `--full` no app is started; then the newest
+/// entries of another reading must be there.
 pub(super) async fn mobile_read(exam: &mut Exam<'_>) -> Found {
     if !exam.full {
         let newest = newest(exam).await?;
@@ -102,11 +68,6 @@ fn is_crash(entry: &LogEntry) -> bool {
         "DEBUG" => entry.message.starts_with("*** *** ***"),
         _ => false,
     }
-}
-
-/// Whether the system reports in the entry that it starts the app.
-fn is_start(tag: &str, message: &str, app: &str) -> bool {
-    tag.starts_with("Activity") && message.contains(app)
 }
 
 async fn newest(exam: &Exam<'_>) -> Result<Option<LogEntry>, Problem> {

@@ -1,4 +1,5 @@
-//! The notifications that the phone shows. None is posted or touched, and the report has no word of them.
+//! The notifications that the phone shows. None is posted or touched, and the report has no word of
+//! them.
 
 use serde_json::{Value, json};
 
@@ -9,7 +10,8 @@ pub(super) async fn list(exam: &mut Exam<'_>) -> Found {
     let answer = exam.call(json!({ "max": 50 })).await?;
     let rows = answer.list("notifications")?;
     let is_there = |row: &Value| exam.apps.iter().any(|app| row["bundle_id"] == *app.0);
-    // A key begins with the user. Apps of a work profile are another user's, and not among the phone's list of apps.
+    // A key begins with the user. Apps of a work profile are another user's, and not among the
+    // phone's list of apps.
     let is_of_another = |row: &Value| {
         let user = row["key"].as_str().and_then(|key| key.split('|').next());
         user.is_some_and(|user| !matches!(user, "0" | "-1"))

@@ -1,7 +1,7 @@
 //! Tools that tap, press, scroll and swipe.
 
 use serde_json::{Value, json};
-use thumbwire_core::action::{Action, Cause, Outcome};
+use thumbwire_core::action::{Action, Cause};
 use thumbwire_core::snapshot::{RefVisibility, Snapshot};
 use thumbwire_device::{Point, Rect};
 
@@ -64,16 +64,9 @@ pub(super) async fn mobile_tap(exam: &mut Exam<'_>) -> Found {
     tap(exam, &[]).await
 }
 
-/// The first tap opens the page; the second one finds another screen, or is swallowed while it opens.
+/// The first tap opens the page; the second one finds another screen, or is swallowed while it
+/// opens.
 pub(super) async fn double_tap(exam: &mut Exam<'_>) -> Found {
-    tap(exam, &[]).await
-}
-
-pub(super) async fn android_tap(exam: &mut Exam<'_>) -> Found {
-    tap(exam, &[]).await
-}
-
-pub(super) async fn ufo_tap(exam: &mut Exam<'_>) -> Found {
     tap(exam, &[]).await
 }
 
@@ -90,44 +83,6 @@ pub(super) async fn mobile_tap_element(exam: &mut Exam<'_>) -> Found {
     };
     exam.call(arguments).await?;
     changes(exam, &spot.screen).await
-}
-
-pub(super) async fn android_tap_element(exam: &mut Exam<'_>) -> Found {
-    let spot = spot(exam).await?;
-    let arguments = match spot.name() {
-        (Name::Text, text) => json!({ "text": text }),
-        (Name::Id, id) => json!({ "resource_id": id }),
-        (Name::Description, description) => json!({ "content_desc": description }),
-    };
-    exam.call(arguments).await?;
-    changes(exam, &spot.screen).await
-}
-
-pub(super) async fn click_control(exam: &mut Exam<'_>) -> Found {
-    let spot = spot(exam).await?;
-    let (number, name) = control(exam, &spot.screen, spot.node).await?;
-    exam.call(json!({ "control_id": number, "control_name": name })).await?;
-    changes(exam, &spot.screen).await
-}
-
-/// Lists the controls, and returns the number and name of the one at the place of a node.
-pub(super) async fn control(
-    exam: &Exam<'_>,
-    screen: &Snapshot,
-    node: usize,
-) -> Result<(String, String), Problem> {
-    let listed = exam.eye.act(Action::Controls { max_age: std::time::Duration::ZERO }).await;
-    let Ok(Outcome::Controls(controls)) = listed else { return failed("cannot list the controls") };
-    let sought = &screen.tree.nodes[node];
-    let all = &controls.snapshot.tree.nodes;
-    let at = controls
-        .nodes
-        .iter()
-        .position(|&node| all[node].bounds == sought.bounds && all[node].name() == sought.name());
-    match at {
-        Some(at) => Ok(((at + 1).to_string(), sought.name().to_owned())),
-        None => failed("the target is not among the listed controls"),
-    }
 }
 
 /// A map can be zoomed, and a place on it says nothing to anyone.
@@ -180,8 +135,8 @@ impl ScrollSpot {
         }
     }
 
-    /// Where a finger goes from and to around the middle: half of the height, or most of the width, because a page turns back
-    /// if it was moved halfway.
+    /// Where a finger goes from and to around the middle: half of the height, or most of the width,
+    /// because a page turns back if it was moved halfway.
     fn path(&self) -> Value {
         let Rect { left, top, right, bottom } = self.area;
         let Point { x, y } = self.area.center();
@@ -217,24 +172,5 @@ pub(super) async fn mobile_swipe(exam: &mut Exam<'_>) -> Found {
 
 /// Nothing here can be carried, so the content scrolls.
 pub(super) async fn mobile_drag(exam: &mut Exam<'_>) -> Found {
-    moves(exam, ScrollSpot::path).await
-}
-
-pub(super) async fn swipe_screen(exam: &mut Exam<'_>) -> Found {
-    moves(exam, ScrollSpot::path).await
-}
-
-pub(super) async fn swipe_direction(exam: &mut Exam<'_>) -> Found {
-    // From the middle there is half the screen at most, which turns a page only if it is fast.
-    let half = exam.info.screen.width.min(exam.info.screen.height) / 2;
-    let distance = half * 9 / 10;
-    moves(
-        exam,
-        |spot| json!({ "direction": spot.finger(), "distance": distance, "duration_ms": 200 }),
-    )
-    .await
-}
-
-pub(super) async fn ufo_swipe(exam: &mut Exam<'_>) -> Found {
     moves(exam, ScrollSpot::path).await
 }

@@ -1,5 +1,5 @@
-//! Tools that move apps and files onto and off the phone, and those that need an app whose data nobody misses: the one
-//! that the user brings as an APK.
+//! Tools that move apps and files onto and off the phone, and those that need an app whose data
+//! nobody misses: the one that the user brings as an APK.
 
 use serde_json::json;
 use thumbwire_core::action::{Action, Outcome};

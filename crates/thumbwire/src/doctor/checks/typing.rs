@@ -1,8 +1,8 @@
-//! Tools that type. The texts are plain words: what a field makes of other characters is tested elsewhere.
+//! Tools that type. The texts are plain words: what a field makes of other characters is tested
+//! elsewhere.
 
 use serde_json::{Value, json};
 
-use super::touch::control;
 use crate::doctor::answer::{AS_EXPECTED, Found, Problem, ensure, failed};
 use crate::doctor::exam::Exam;
 use crate::doctor::scene::FieldSpot;
@@ -12,7 +12,8 @@ async fn field(exam: &mut Exam<'_>) -> Result<FieldSpot, Problem> {
     exam.scenes.field_spot(eye, &apps, &home).await
 }
 
-/// Calls the tool, and looks at the field again. What a field holds is never quoted: it may be the owner's.
+/// Calls the tool, and looks at the field again. What a field holds is never quoted: it may be the
+/// owner's.
 async fn types(exam: &mut Exam<'_>, arguments: Value, expected: &str) -> Found {
     exam.call(arguments).await?;
     let FieldSpot { screen, node, .. } = field(exam).await?;
@@ -49,20 +50,4 @@ pub(super) async fn mobile_type_keys(exam: &mut Exam<'_>) -> Found {
     let before = if shown == spot.empty { "" } else { shown };
     let expected = format!("{before} again");
     types(exam, json!({ "text": " again" }), &expected).await
-}
-
-pub(super) async fn input_text(exam: &mut Exam<'_>) -> Found {
-    field(exam).await?;
-    let text = "second text";
-    types(exam, json!({ "text": text, "clear_existing": true }), text).await
-}
-
-pub(super) async fn ufo_type_text(exam: &mut Exam<'_>) -> Found {
-    let spot = field(exam).await?;
-    let (number, name) = control(exam, &spot.screen, spot.node).await?;
-    let text = "third text";
-    let arguments = json!({
-        "text": text, "control_id": number, "control_name": name, "clear_current_text": true,
-    });
-    types(exam, arguments, text).await
 }
