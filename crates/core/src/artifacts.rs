@@ -1,10 +1,11 @@
-//! Local files under one root: screenshots and recordings in `assets/`, monitored logs in `logs/`, files copied from phones
-//! in `files/`.
+//! Local files under one root: screenshots and recordings in `assets/`, monitored logs in `logs/`,
+//! files copied from phones in `files/`.
 //!
-//! Start with [`ArtifactStore::begin`]: it creates a [`PendingFile`], a new file that is removed again unless it is persisted.
-//! Existing files are never overwritten: a new file with the same name gets a number. Nothing is written outside the
-//! root, neither by name nor through a symbolic link. [`mp4`] checks that a recording is complete. The session decides
-//! what the files contain and when to fetch them.
+//! Start with [`ArtifactStore::begin`]: it creates a [`PendingFile`], a new file that is removed
+//! again unless it is persisted. Existing files are never overwritten: a new file with the same
+//! name gets a number. Nothing is written outside the root, neither by name nor through a symbolic
+//! link. [`mp4`] checks that a recording is complete. The session decides what the files contain
+//! and when to fetch them.
 
 mod mp4;
 
@@ -86,16 +87,17 @@ pub enum Error {
 }
 
 impl ArtifactStore {
-    /// A store under this root, which is created with the first file. Reported paths start with the root; if it is
-    /// empty or `.`, they are relative to the working directory (`assets/login.png`).
+    /// A store under this root, which is created with the first file. Reported paths start with the
+    /// root; if it is empty or `.`, they are relative to the working directory
+    /// (`assets/login.png`).
     pub fn new(root: impl Into<PathBuf>) -> Self {
         let root = root.into();
         let root = if root == Path::new(".") { PathBuf::new() } else { root };
         Self { root, drafts: Arc::default() }
     }
 
-    /// Creates an empty file with this name. If it exists, the new one is `NAME-2`, `NAME-3` and so on, with the number
-    /// before the extension.
+    /// Creates an empty file with this name. If it exists, the new one is `NAME-2`, `NAME-3` and so
+    /// on, with the number before the extension.
     ///
     /// # Errors
     /// If the name is invalid, the folder resolves outside the root, or the system refuses.

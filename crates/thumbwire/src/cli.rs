@@ -1,8 +1,9 @@
 //! The command line: flags in, exit codes out. The work itself is done in other modules.
 //!
-//! Exit codes: 0 done, 1 failed, 2 wrong usage, 3 no such element, app or device, 4 a limit was reached, 5 refused by
-//! policy, 130 interrupted. docs/exit-codes.md has the details. What the user named and cannot be used (a file to read, a
-//! folder, an address) is wrong usage; what cannot be written failed.
+//! Exit codes: 0 done, 1 failed, 2 wrong usage, 3 no such element, app or device, 4 a limit was
+//! reached, 5 refused by policy, 130 interrupted. docs/exit-codes.md has the details. What the user
+//! named and cannot be used (a file to read, a folder, an address) is wrong usage; what cannot be
+//! written failed.
 
 mod app_tools;
 #[cfg(feature = "appium")]
@@ -103,12 +104,6 @@ const EXIT_CODES: &str = "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 no such
     after_help = EXIT_CODES
 )]
 struct Cli {
-    #[cfg(feature = "ios")]
-    #[command(flatten)]
-    ios: ios_flags::IosFlags,
-    #[cfg(feature = "appium")]
-    #[command(flatten)]
-    appium: appium_flags::AppiumFlags,
     #[command(subcommand)]
     verb: CliCommand,
 }
@@ -135,14 +130,15 @@ enum CliCommand {
     Devices(devices::Arguments),
     /// Check the tools on a phone, and print a table that can be posted.
     ///
-    /// Each call is confirmed by a second look: the app in front after a launch, the field after typing, the frames of a
-    /// recording. Without `--full` only tools that change nothing are called. The table has no serial number and no text of
-    /// the screen. Exit code 1 if a check failed.
+    /// Each call is confirmed by a second look: the app in front after a launch, the field after
+    /// typing, the frames of a recording. Without `--full` only tools that change nothing are
+    /// called. The table has no serial number and no text of the screen. Exit code 1 if a check
+    /// failed.
     Doctor(doctor::Arguments),
     /// Call a single tool.
     ///
-    /// If a call rotates the screen, the screen stays rotated for later calls. The next `serve` restores it when it first
-    /// connects to the phone.
+    /// If a call rotates the screen, the screen stays rotated for later calls. The next `serve`
+    /// restores it when it first connects to the phone.
     Call(call::Arguments),
     /// List the tools of a toolset.
     Tools(tools::Arguments),
@@ -161,8 +157,8 @@ enum CliCommand {
 }
 
 impl CliCommand {
-    /// What is logged unless `LOG_LEVEL` says otherwise. Verbs that show a run tell what goes wrong in their own output, and
-    /// log lines between its lines would only repeat it.
+    /// What is logged unless `LOG_LEVEL` says otherwise. Verbs that show a run tell what goes wrong
+    /// in their own output, and log lines between its lines would only repeat it.
     fn default_log(&self) -> &'static str {
         match self {
             #[cfg(feature = "agent")]
@@ -177,17 +173,48 @@ impl CliCommand {
     }
 }
 
+/// Where phones are that no adb server lists.
+#[derive(Clone, Default, clap::Args)]
+#[group(skip)]
+struct PhoneSources {
+    #[cfg(feature = "ios")]
+    #[command(flatten)]
+    ios: ios_flags::IosFlags,
+    #[cfg(feature = "appium")]
+    #[command(flatten)]
+    appium: appium_flags::AppiumFlags,
+}
+
+impl PhoneSources {
+    /// The settings, with these phones instead of those of the environment.
+    ///
+    /// # Errors
+    /// As [`appium_flags::AppiumFlags::applied_to`].
+    fn applied_to(&self, config: &Config) -> Result<Config, CliError> {
+        let config = config.clone();
+        #[cfg(feature = "ios")]
+        let config = self.ios.applied_to(config);
+        #[cfg(feature = "appium")]
+        let config = self.appium.applied_to(config)?;
+        Ok(config)
+    }
+}
+
 /// The phone that a verb uses.
 #[derive(Clone, clap::Args)]
 struct DeviceFlags {
-    /// Phone to use: an adb serial, HOST:PORT of an adbd, the URL of an iPhone's WebDriverAgent, `appium` or `appium:NAME` of
-    /// a phone behind `--appium`, `virtual`, or `virtual-ios` [default: the only one connected]
+    /// Phone to use: an adb serial, HOST:PORT of an adbd, the URL of an iPhone's WebDriverAgent,
+    /// `appium` or `appium:NAME` of a phone behind `--appium`, `virtual`, or `virtual-ios`
+    /// [default: the only one connected]
     #[arg(short, long, value_name = "ID")]
     device: Option<String>,
-    /// Size of screenshots: `full`, the pixels of the longer side, or `auto` for what vision models look at. All coordinates
-    /// are pixels of the screenshot [default: full; auto for `serve` with the `mobile` tools]
+    /// Size of screenshots: `full`, the pixels of the longer side, or `auto` for what vision models
+    /// look at. All coordinates are pixels of the screenshot [default: full; auto for `serve` with
+    /// the `mobile` tools]
     #[arg(long, value_name = "SIZE")]
     screenshot_size: Option<ScreenshotSize>,
+    #[command(flatten)]
+    sources: PhoneSources,
 }
 
 /// A toolset, as `--toolset` takes it.
@@ -272,8 +299,8 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Reads the command line, the environment and the configuration file. Like clap, ends the program after it has printed help or
-/// a usage error.
+/// Reads the command line, the environment and the configuration file. Like clap, ends the program
+/// after it has printed help or a usage error.
 fn start() -> Result<(Cli, Config), CliError> {
     let line = config::whole_command_line();
     let parsed = match Cli::try_parse_from(&line) {
@@ -298,14 +325,11 @@ fn start() -> Result<(Cli, Config), CliError> {
         error.exit()
     });
     let config = Config::load(file).map_err(CliError::usage)?;
-    #[cfg(feature = "ios")]
-    let config = arguments.ios.applied_to(config);
-    #[cfg(feature = "appium")]
-    let config = arguments.appium.applied_to(config)?;
     Ok((arguments, config))
 }
 
-/// Nobody else may read what is written: traces, screenshots, recordings, logs and reports show a phone's screen.
+/// Nobody else may read what is written: traces, screenshots, recordings, logs and reports show a
+/// phone's screen.
 fn keep_files_private() {
     #[cfg(unix)]
     rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
@@ -341,7 +365,7 @@ async fn run(verb: CliCommand, config: &Config) -> Result<u8, CliError> {
 fn log_to_stderr(config: &Config, default: &str) -> Result<(), CliError> {
     let log = config.log.as_deref().unwrap_or(default);
     let filter = tracing_subscriber::EnvFilter::try_new(log)
-        .map_err(|error| CliError::usage(format!("invalid LOG_LEVEL {log:?}: {error}")))?;
+        .map_err(|error| CliError::usage(format!("invalid log filter {log:?}: {error}")))?;
     let without_messages = tracing_subscriber::filter::filter_fn(thumbwire_mcp::may_be_logged);
     tracing_subscriber::fmt()
         .with_env_filter(filter)
@@ -355,8 +379,9 @@ fn log_to_stderr(config: &Config, default: &str) -> Result<(), CliError> {
 /// Timeout for the phone's owner to accept our key. Shorter than any tool's own timeout.
 const CONSENT: Duration = Duration::from_secs(7);
 
-/// All phones that can be reached from here; the providers are asked in this order. The operator named some of them: if a
-/// built-in virtual phone or a WebDriverAgent is one, it is in the device list from the start.
+/// All phones that can be reached from here; the providers are asked in this order. The operator
+/// named some of them: if a built-in virtual phone or a WebDriverAgent is one, it is in the device
+/// list from the start.
 fn phones<'a>(config: &Config, named: impl IntoIterator<Item = &'a str>) -> DeviceProviders {
     phones_with(config, named, HelperMode::default())
 }
@@ -423,9 +448,13 @@ fn with_virtual(
 }
 
 /// A session on the phones given by the environment and the flags.
-fn session(config: &Config, device: DeviceFlags) -> Session {
-    let phones = phones(config, device.device.as_deref());
-    session_with(phones, device.device, device.screenshot_size)
+///
+/// # Errors
+/// As [`PhoneSources::applied_to`].
+fn session(config: &Config, device: DeviceFlags) -> Result<Session, CliError> {
+    let config = device.sources.applied_to(config)?;
+    let phones = phones(&config, device.device.as_deref());
+    Ok(session_with(phones, device.device, device.screenshot_size))
 }
 
 /// A session on these phones, of which the operator named some, with screenshots of this size.
@@ -452,8 +481,8 @@ fn print_error(text: &str) {
     let _ = writeln!(terminal_prompt::StderrAboveBar, "{text}");
 }
 
-/// Prints text with colours, whose foreign parts were sanitized, to standard output. Exits quietly if the reader has
-/// closed the pipe (`| head`).
+/// Prints text with colours, whose foreign parts were sanitized, to standard output. Exits quietly
+/// if the reader has closed the pipe (`| head`).
 fn print_styled(text: &str) -> Result<(), CliError> {
     use std::io::Write as _;
     match std::io::stdout().lock().write_all(text.as_bytes()) {

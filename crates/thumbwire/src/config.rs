@@ -2,7 +2,7 @@
 //!
 //! | variable | meaning |
 //! |---|---|
-//! | `LOG_LEVEL` | what is logged to stderr: `error`, `warn` (default), `info`, `debug`, `trace`, or a filter of `tracing` |
+//! | `LOG_LEVEL` | what is logged to stderr: `error`, `warn` (default), `info`, `debug`, `trace`, or a filter of `tracing`; without it `RUST_LOG` counts |
 //! | `ADB_SERVER_SOCKET` | address of the adb server, `tcp:HOST:PORT` |
 //! | `HOME` | holds adb's key in `.android/adbkey`; created when a directly connected phone asks for one |
 //! | `XDG_STATE_HOME` | holds the HTTP token in `thumbwire/token`, the trusted app tools in `thumbwire/app-tools.json` and the files that `serve` saves in `thumbwire/out` (default: `HOME/.local/state`) |
@@ -45,7 +45,8 @@ pub struct Config {
     pub log: Option<String>,
     /// `HOST:PORT` of the adb server.
     pub adb_server: String,
-    /// File with the private key that authenticates this computer to phones; `None` without a home directory.
+    /// File with the private key that authenticates this computer to phones; `None` without a home
+    /// directory.
     pub adb_key: Option<PathBuf>,
     /// Folder for what is kept between runs; `None` without a home directory.
     pub state: Option<PathBuf>,
@@ -95,7 +96,8 @@ pub fn value(variable: &str) -> Option<String> {
     option(variable).filter(|value| !value.trim().is_empty())
 }
 
-/// The value of a variable that sets an option; `None` if unset. As in adb, an empty variable counts as unset.
+/// The value of a variable that sets an option; `None` if unset. As in adb, an empty variable
+/// counts as unset.
 pub fn option(variable: &str) -> Option<String> {
     env::var(variable).ok().filter(|value| !value.is_empty())
 }
@@ -132,7 +134,8 @@ pub fn secret_variable(name: &str) -> String {
     format!("THUMBWIRE_SECRET_{name}")
 }
 
-/// How this program was called, for commands that a user copies: `thumbwire`, or the path if it has one.
+/// How this program was called, for commands that a user copies: `thumbwire`, or the path if it has
+/// one.
 pub fn program() -> String {
     let called = whole_command_line().into_iter().next().and_then(|name| name.into_string().ok());
     let path = called.filter(|name| name.contains(std::path::MAIN_SEPARATOR));
@@ -160,6 +163,8 @@ impl Config {
 
     fn read(var: impl Fn(&str) -> Option<String>) -> Result<Self, String> {
         let log = var("LOG_LEVEL").as_deref().map(log_filter).transpose()?;
+        // It may be set for other programs, too, so that names of their modules are no mistake.
+        let log = log.or_else(|| var("RUST_LOG"));
         let user = var("LOGNAME").or_else(|| var("USER")).unwrap_or_else(|| "unknown".into());
         let state = state(&var);
         let host = var("HOSTNAME").unwrap_or_else(|| "thumbwire".into());
@@ -192,8 +197,8 @@ impl Config {
     }
 }
 
-/// What the file says for a variable, unless another variable of the same setting is set. The file has the adb server as
-/// `HOST:PORT`, the variable as `tcp:HOST:PORT`.
+/// What the file says for a variable, unless another variable of the same setting is set. The file
+/// has the adb server as `HOST:PORT`, the variable as `tcp:HOST:PORT`.
 fn of_file(
     file: &ConfigFile,
     variable: &str,
@@ -253,15 +258,17 @@ fn split_list(list: &str) -> Vec<String> {
     text.map(str::to_owned).collect()
 }
 
-/// The proxy that curl would use for an `https` URL (its manual, "ENVIRONMENT"): lower-case variables win.
+/// The proxy that curl would use for an `https` URL (its manual, "ENVIRONMENT"): lower-case
+/// variables win.
 fn proxy(var: &impl Fn(&str) -> Option<String>) -> Option<Proxy> {
     let either = |name: &str| var(&name.to_lowercase()).or_else(|| var(name));
     let address = either("HTTPS_PROXY").or_else(|| either("ALL_PROXY"))?;
     Some(Proxy { address, except: either("NO_PROXY").unwrap_or_default() })
 }
 
-/// Converts a level to a filter. `tracing` would take an unknown word for a module name and silence all our modules. Python's level
-/// names are accepted because configurations of the Mobile MCP server specification use them.
+/// Converts a level to a filter. `tracing` would take an unknown word for a module name and silence
+/// all our modules. Python's level names are accepted because configurations of the Mobile MCP
+/// server specification use them.
 fn log_filter(level: &str) -> Result<String, String> {
     let level = level.trim().to_lowercase();
     match level.as_str() {
@@ -275,14 +282,16 @@ fn log_filter(level: &str) -> Result<String, String> {
     }
 }
 
-/// Our folder in the user's state directory (XDG Base Directory Specification 0.8: a relative path is ignored).
+/// Our folder in the user's state directory (XDG Base Directory Specification 0.8: a relative path
+/// is ignored).
 fn state(var: &impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
     let named = var("XDG_STATE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
     let folder = named.or_else(|| var("HOME").map(|home| PathBuf::from(home).join(".local/state")));
     folder.map(|folder| folder.join("thumbwire"))
 }
 
-/// The address where adb itself would look for its server (adb's `client/adb_client.cpp` and manual).
+/// The address where adb itself would look for its server (adb's `client/adb_client.cpp` and
+/// manual).
 fn adb_server(var: &impl Fn(&str) -> Option<String>) -> Result<String, String> {
     if let Some(socket) = var("ADB_SERVER_SOCKET") {
         let address = socket.strip_prefix("tcp:").map(|address| match address.parse::<u16>() {
@@ -339,6 +348,9 @@ mod tests {
         assert_eq!(joined(&[]), is("10.0.0.7:5038", "info"));
         assert_eq!(joined(&[("ANDROID_ADB_SERVER_PORT", "6000")]), is("localhost:6000", "info"));
         assert_eq!(joined(&[("LOG_LEVEL", "debug")]), is("10.0.0.7:5038", "debug"));
+        assert_eq!(joined(&[("RUST_LOG", "hyper=debug")]), is("10.0.0.7:5038", "hyper=debug"));
+        let both = [("RUST_LOG", "trace"), ("LOG_LEVEL", "debug")];
+        assert_eq!(joined(&both), is("10.0.0.7:5038", "debug"));
     }
 
     #[test]

@@ -21,7 +21,8 @@ pub(super) struct AppGuard {
     pub(super) in_launcher: Mutex<HashSet<AppId>>,
     /// What was in front last: when, and under which generation.
     front: Mutex<Option<(Instant, u64, Front)>>,
-    /// The guarded page of Settings in front, or that it is another page: when, and under which generation.
+    /// The guarded page of Settings in front, or that it is another page: when, and under which
+    /// generation.
     page: Mutex<Option<(Instant, u64, Option<String>)>>,
 }
 
@@ -73,9 +74,11 @@ impl AppGuard {
     }
 }
 
-/// Whether a key does nothing in an app but leave it, or is the phone's: back, home, recents, power and volume.
+/// Whether a key does nothing in an app but leave it, or is the phone's: back, home, recents, power
+/// and volume.
 pub(super) fn leaves_an_app(key: Key) -> bool {
-    /// HOME, BACK, VOLUME_UP, VOLUME_DOWN, POWER, VOLUME_MUTE, APP_SWITCH, SLEEP and WAKEUP of `android.view.KeyEvent`.
+    /// HOME, BACK, VOLUME_UP, VOLUME_DOWN, POWER, VOLUME_MUTE, APP_SWITCH, SLEEP and WAKEUP of
+    /// `android.view.KeyEvent`.
     const CODES: [u16; 9] = [3, 4, 24, 25, 26, 164, 187, 223, 224];
     match key {
         Key::Back | Key::Home | Key::Power | Key::VolumeUp | Key::VolumeDown => true,

@@ -1,8 +1,9 @@
 //! Refuses apps that the operator does not allow: to manage them, and to act on their screens.
 //!
-//! Begin with [`AttachedDevice::refuse_app`] and [`AttachedDevice::refuse_if_guarded`]. Looking is always possible, and so is
-//! leaving an app. What is in front is known from the last look, if no action followed; otherwise the phone is asked, in
-//! the same round trip that tells whether it is locked.
+//! Begin with [`AttachedDevice::refuse_app`] and [`AttachedDevice::refuse_if_guarded`]. Looking is
+//! always possible, and so is leaving an app. What is in front is known from the last look, if no
+//! action followed; otherwise the phone is asked, in the same round trip that tells whether it is
+//! locked.
 
 use std::time::Duration;
 
@@ -58,7 +59,8 @@ impl AttachedDevice {
         }
     }
 
-    /// The same for an app that the launcher need not show: one that is not installed yet, or that has other rules, too.
+    /// The same for an app that the launcher need not show: one that is not installed yet, or that
+    /// has other rules, too.
     pub(super) fn refuse_new_app(&self, app: &AppId) -> Result<(), Failure> {
         match self.screen.guard.allowed.rule(app) {
             AppRule::Allowed | AppRule::IfInLauncher => Ok(()),
@@ -68,8 +70,8 @@ impl AttachedDevice {
         }
     }
 
-    /// Refuses an address that an app would open that callers may not use. If the phone does not say
-    /// which app that is, every address is refused.
+    /// Refuses an address that an app would open that callers may not use. If the phone does not
+    /// say which app that is, every address is refused.
     pub(super) async fn refuse_link_to_other_app(&self, address: &str) -> Result<(), Failure> {
         let allowed = &self.screen.guard.allowed;
         if !allowed.are_named() || allowed.are_all() {
@@ -82,8 +84,9 @@ impl AttachedDevice {
         }
     }
 
-    /// Refuses to act on the screen of an app that callers may not use, where the phone does not say what is in front, and on
-    /// some pages of Settings ([`super::settings_pages`]). A lock screen is guarded elsewhere.
+    /// Refuses to act on the screen of an app that callers may not use, where the phone does not
+    /// say what is in front, and on some pages of Settings ([`super::settings_pages`]). A lock
+    /// screen is guarded elsewhere.
     pub(super) async fn refuse_if_guarded(&self) -> Result<(), Failure> {
         let guard = &self.screen.guard;
         if !guard.allowed.depend_on_front() {

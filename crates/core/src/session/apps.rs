@@ -1,7 +1,8 @@
 //! Apps and device info: what may be served from the cache, and which app a caller means.
 //!
-//! Begin with [`AttachedDevice::apps`] and [`AttachedDevice::launch`]. Every listing is filtered from one cached list of all apps,
-//! so user and system apps never mix. App numbers refer to the most recent listing.
+//! Begin with [`AttachedDevice::apps`] and [`AttachedDevice::launch`]. Every listing is filtered
+//! from one cached list of all apps, so user and system apps never mix. App numbers refer to the
+//! most recent listing.
 
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
@@ -18,23 +19,26 @@ use crate::action::{
 };
 use crate::snapshot::parse_exactly;
 
-/// How long app numbers are used without asking the phone again (UFO MobileAgent servers: apps cache).
+/// How long app numbers are used without asking the phone again (UFO MobileAgent servers: apps
+/// cache).
 const NUMBERS_FRESH: Duration = Duration::from_secs(300);
 
-/// How long labels may be read for a list of apps, and to find the app that a name means. The rest is read by later calls.
+/// How long labels may be read for a list of apps, and to find the app that a name means. The rest
+/// is read by later calls.
 const LISTING: Duration = Duration::from_secs(3);
 const LAUNCHING: Duration = Duration::from_secs(5);
 
-/// How many matching apps are tried at most. Each app without an activity to start takes an old phone 2 s.
+/// How many matching apps are tried at most. Each app without an activity to start takes an old
+/// phone 2 s.
 const MOST_TRIED: usize = 5;
 
 impl AttachedDevice {
-    pub(super) async fn info(&self, no_older_than: Duration) -> Result<Outcome, Failure> {
+    pub(super) async fn info(&self, max_age: Duration) -> Result<Outcome, Failure> {
         let known = &self.screen.memory.info;
         let out = |info, earlier| {
             Outcome::Info(InfoResult { identity: self.identity().clone(), info, earlier })
         };
-        if let Some(info) = known.recent(no_older_than) {
+        if let Some(info) = known.recent(max_age) {
             return Ok(out(info, true));
         }
         let generation = self.screen.generation();
@@ -50,9 +54,9 @@ impl AttachedDevice {
         &self,
         which: AppFilter,
         containing: &str,
-        no_older_than: Duration,
+        max_age: Duration,
     ) -> Result<Outcome, Failure> {
-        self.filtered(which, containing, no_older_than).await.map(|list| Outcome::Apps(list.apps))
+        self.filtered(which, containing, max_age).await.map(|list| Outcome::Apps(list.apps))
     }
 
     /// The same, as a list.
@@ -60,9 +64,9 @@ impl AttachedDevice {
         &self,
         which: AppFilter,
         containing: &str,
-        no_older_than: Duration,
+        max_age: Duration,
     ) -> Result<AppList, Failure> {
-        let InstalledApps { apps, is_complete, at } = self.installed(no_older_than).await?;
+        let InstalledApps { apps, is_complete, at } = self.installed(max_age).await?;
         let is_wanted = |app: &&App| {
             let of_kind = match which {
                 AppFilter::User => !app.system,
@@ -79,12 +83,9 @@ impl AttachedDevice {
     }
 
     /// All apps, from the phone or from a cached list no older than that.
-    pub(super) async fn installed(
-        &self,
-        no_older_than: Duration,
-    ) -> Result<InstalledApps, Failure> {
+    pub(super) async fn installed(&self, max_age: Duration) -> Result<InstalledApps, Failure> {
         let known = &self.screen.memory.apps;
-        if let Some(installed) = known.recent(no_older_than) {
+        if let Some(installed) = known.recent(max_age) {
             return Ok(installed);
         }
         let (asked, at) = (known.ask(&self.screen.generation), Instant::now());
@@ -113,7 +114,8 @@ impl AttachedDevice {
         Ok(self.launched(app, output).await)
     }
 
-    /// Opens an address. Not behind a lock screen: the phone would wait there for the app to be drawn.
+    /// Opens an address. Not behind a lock screen: the phone would wait there for the app to be
+    /// drawn.
     pub(super) async fn open_url(&self, url: &str) -> Result<Outcome, Failure> {
         if let Some(scheme) = self.screen.guard.allowed.refused_scheme(url) {
             return Err(Cause::LinkNotAllowed { scheme: scheme.into() }.into());
@@ -142,8 +144,9 @@ impl AttachedDevice {
         Outcome::Launched(LaunchResult { app: app.clone(), text, locked })
     }
 
-    /// The app with this number in the most recent listing. If the listing is old, the phone is asked whether the app
-    /// is still installed; the number keeps its app even if its position changed.
+    /// The app with this number in the most recent listing. If the listing is old, the phone is
+    /// asked whether the app is still installed; the number keeps its app even if its position
+    /// changed.
     async fn app_by_index(&self, number: &str) -> Result<AppId, Failure> {
         let refuse = |reason: Option<&str>, none: bool| {
             let (number, why) = (number.to_owned(), reason.map(str::to_owned));
@@ -194,8 +197,8 @@ impl AttachedDevice {
         self.labels(&there, within, wanted).await.map(Some).or_else(without_labels)
     }
 
-    /// Starts the app with that id. An app that calls itself like an id that is not installed is not started: it would
-    /// get what is meant for another.
+    /// Starts the app with that id. An app that calls itself like an id that is not installed is
+    /// not started: it would get what is meant for another.
     async fn launch_by_id(&self, app: &AppId) -> Result<Outcome, Failure> {
         let not_found = match self.start(app).await {
             Err(failure) if matches!(failure.cause, Cause::AppNotFound { .. }) => failure,
@@ -209,8 +212,8 @@ impl AttachedDevice {
         }
     }
 
-    /// Starts the app that a name means. Of parts of ids the first one that can be started counts: `contacts` also matches
-    /// the contacts provider, which has no activity.
+    /// Starts the app that a name means. Of parts of ids the first one that can be started counts:
+    /// `contacts` also matches the contacts provider, which has no activity.
     async fn launch_by_name(&self, word: &str) -> Result<Outcome, Failure> {
         let word = word.trim();
         if word.is_empty() {

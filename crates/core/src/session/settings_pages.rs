@@ -1,9 +1,9 @@
-//! Pages of Settings that callers may look at and leave, but not act on: those that reset the phone, and those for accounts,
-//! security and developers.
+//! Pages of Settings that callers may look at and leave, but not act on: those that reset the
+//! phone, and those for accounts, security and developers.
 //!
-//! Begin with [`AttachedDevice::refuse_guarded_page`]. Most pages are fragments of one activity, `SubSettings`, so the phone
-//! is asked for the fragment, once until the next action. Where it does not tell, the words on the screen decide, and a
-//! screen that cannot be read is guarded.
+//! Begin with [`AttachedDevice::refuse_guarded_page`]. Most pages are fragments of one activity,
+//! `SubSettings`, so the phone is asked for the fragment, once until the next action. Where it does
+//! not tell, the words on the screen decide, and a screen that cannot be read is guarded.
 
 use std::time::Duration;
 
@@ -19,8 +19,8 @@ const JUST_SEEN: Duration = Duration::from_secs(5);
 /// The app.
 pub(super) const SETTINGS: &str = "com.android.settings";
 
-/// How the classes of guarded pages begin: fragments and activities of AOSP's Settings, Android 4.4 to 16
-/// (`SettingsGateway.ENTRY_FRAGMENTS`, before it those of `SettingsActivity` and `Settings`).
+/// How the classes of guarded pages begin: fragments and activities of AOSP's Settings, Android 4.4
+/// to 16 (`SettingsGateway.ENTRY_FRAGMENTS`, before it those of `SettingsActivity` and `Settings`).
 const GUARDED: [&str; 38] = [
     // Reset. Up to Android 9 `PrivacySettings` is "Backup & reset".
     "MasterClear",
@@ -70,7 +70,8 @@ const GUARDED: [&str; 38] = [
 const GUARDED_PARTS: [&str; 5] =
     ["Fingerprint", "FaceSettings", "FaceEnroll", "Biometric", "IccLock"];
 
-/// Activities that show the list of subjects; in two panes, and on the virtual phone, beside or as a page.
+/// Activities that show the list of subjects; in two panes, and on the virtual phone, beside or as
+/// a page.
 const HOME: [&str; 3] = ["Settings", "SettingsHomepageActivity", "MainSettings"];
 
 /// Fragments of libraries, which say nothing of the page.

@@ -93,7 +93,8 @@ pub(crate) fn encoded(address: &str) -> Result<String, Error> {
     }
 }
 
-/// Asks which activity an address would start. `am start` considers only activities of the category DEFAULT.
+/// Asks which activity an address would start. `am start` considers only activities of the category
+/// DEFAULT.
 fn resolve_command(address: &str) -> Result<ShellCommand, Error> {
     ShellCommand::new(
         "cmd package resolve-activity --brief -a android.intent.action.VIEW \
@@ -102,7 +103,8 @@ fn resolve_command(address: &str) -> Result<ShellCommand, Error> {
     .arg(address)
 }
 
-/// Parses `resolve-activity --brief`: a line with priorities and `app/.Class`, or `No activity found`.
+/// Parses `resolve-activity --brief`: a line with priorities and `app/.Class`, or `No activity
+/// found`.
 fn read_resolved(scheme: &str, output: &CommandOutput) -> Result<Option<AppId>, Error> {
     let mut lines = output.out.lines().map(str::trim).filter(|line| !line.is_empty());
     match lines.next_back() {

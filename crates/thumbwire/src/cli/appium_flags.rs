@@ -5,14 +5,17 @@ use thumbwire_core::providers::{AppiumDevice, AppiumProvider};
 use super::CliError;
 use crate::config::{self, Config};
 
-/// The server, and its phones. Both are read by [`AppiumFlags::applied_to`], because clap's errors would print passwords.
-#[derive(clap::Args)]
+/// The server, and its phones. Both are read by [`AppiumFlags::applied_to`], because clap's errors
+/// would print passwords.
+#[derive(Clone, Default, clap::Args)]
+#[group(skip)]
 pub(super) struct AppiumFlags {
     /// Appium server or Selenium Grid [default: $APPIUM_SERVER]
-    #[arg(long, value_name = "URL", global = true)]
+    #[arg(long, value_name = "URL")]
     appium: Option<String>,
-    /// Phone of the Appium server, by its W3C capabilities, or @FILE (repeatable) [default: $THUMBWIRE_APPIUM_DEVICE]
-    #[arg(long, value_name = "JSON", global = true)]
+    /// Phone of the Appium server, by its W3C capabilities, or @FILE (repeatable) [default:
+    /// $THUMBWIRE_APPIUM_DEVICE]
+    #[arg(long, value_name = "JSON")]
     appium_device: Vec<String>,
 }
 

@@ -55,7 +55,7 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
             ))
         })?;
     let apps = arguments.allow.options(config)?;
-    let session = session(config, arguments.device).with_orientation_kept();
+    let session = session(config, arguments.device)?.with_orientation_kept();
     let session = session
         .with_files(ArtifactStore::new(&arguments.out))
         .with_input_files(InputFolder::new(&arguments.input))

@@ -1,6 +1,6 @@
 //! `thumbwire devices`
 
-use super::{CliError, phones, print};
+use super::{CliError, PhoneSources, phones, print};
 use crate::config::Config;
 use thumbwire_core::action::{DeviceKind, ListedDevice};
 use thumbwire_core::providers::BUILT_IN;
@@ -8,12 +8,15 @@ use thumbwire_core::toolset::mobile;
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
+    #[command(flatten)]
+    sources: PhoneSources,
     /// Print JSON
     #[arg(short, long)]
     json: bool,
 }
 
 pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, CliError> {
+    let config = &arguments.sources.applied_to(config)?;
     // Named, the built-in virtual phones are in the list, if this program has them.
     let there = phones(config, BUILT_IN).list().await;
     if arguments.json {
@@ -47,7 +50,8 @@ fn is_built_in(phone: &ListedDevice) -> bool {
     phone.kind == DeviceKind::BuiltIn
 }
 
-/// The row of `mobile_list_devices`, and whether the phone is a built-in one, which is used only by name.
+/// The row of `mobile_list_devices`, and whether the phone is a built-in one, which is used only by
+/// name.
 fn row(phone: &ListedDevice) -> serde_json::Value {
     let mut row = mobile::listed(phone);
     row["built_in"] = is_built_in(phone).into();

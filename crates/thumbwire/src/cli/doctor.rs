@@ -11,7 +11,7 @@ use std::time::Duration;
 use thumbwire_virtual_android::{ClockMode, Setup, VirtualPhone};
 
 use super::style::sanitize;
-use super::{CliError, phones_with, print, print_styled, terminal_prompt};
+use super::{CliError, PhoneSources, phones_with, print, print_styled, terminal_prompt};
 use crate::config::Config;
 use crate::doctor::{
     self, CheckResult, Finding, Options, Report, SetupOptions, Severity, TestApp, checks,
@@ -29,26 +29,31 @@ use thumbwire_device::{AppId, Key, Platform};
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// Phone to check: an adb serial, HOST:PORT of an adbd, the URL of an iPhone's WebDriverAgent, `virtual`, or
-    /// `virtual-ios` [default: the only one connected]
+    /// Phone to check: an adb serial, HOST:PORT of an adbd, the URL of an iPhone's WebDriverAgent,
+    /// `virtual`, or `virtual-ios` [default: the only one connected]
     #[arg(short, long, value_name = "ID")]
     device: Option<String>,
+    #[command(flatten)]
+    sources: PhoneSources,
     /// Android release of the built-in virtual phone, such as 4.4, at the speed of real phones
     #[cfg(feature = "virtual-phone")]
     #[arg(long, value_name = "RELEASE")]
     android: Option<String>,
-    /// Without a MODE, try each operation of the helper on the phone once, and tell how long it took and what stays there.
-    /// With one, whether the other checks use it: `auto`, `require` or `off`
+    /// Without a MODE, try each operation of the helper on the phone once, and tell how long it
+    /// took and what stays there. With one, whether the other checks use it: `auto`, `require` or
+    /// `off`
     #[arg(long, value_name = "MODE", value_enum, num_args = 0..=1, default_missing_value = "try", conflicts_with_all = ["compare"])]
     helper: Option<HelperChoice>,
-    /// Check only what tools need: files of this computer, the adb server, and each phone's state, speed and helper. Calls
-    /// no tool; without `--device` all phones are checked
+    /// Check only what tools need: files of this computer, the adb server, and each phone's state,
+    /// speed and helper. Calls no tool; without `--device` all phones are checked
     #[arg(long, conflicts_with_all = ["full", "only"])]
     setup: bool,
-    /// Call every tool, not only those that change nothing: opens apps, taps, types and rotates the screen
+    /// Call every tool, not only those that change nothing: opens apps, taps, types and rotates the
+    /// screen
     #[arg(long)]
     full: bool,
-    /// An APK to try the tools on that install, clear and uninstall apps; one with an icon, not installed on the phone
+    /// An APK to try the tools on that install, clear and uninstall apps; one with an icon, not
+    /// installed on the phone
     #[arg(long, value_name = "FILE", requires = "full")]
     apk: Option<PathBuf>,
     /// Check only the tools with these names, to repeat a check
@@ -102,6 +107,7 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
             "unknown tool {name:?}. Run `thumbwire tools` to list them"
         )));
     }
+    let config = &arguments.sources.applied_to(config)?;
     let phones = providers(&arguments, config)?;
     if arguments.setup {
         let findings = setup(&arguments, config, &phones).await;

@@ -1,4 +1,5 @@
-//! `--wda`: iPhones behind a WebDriverAgent; and those that this computer knows, on USB, on Wi-Fi, and as simulators.
+//! `--wda`: iPhones behind a WebDriverAgent; and those that this computer knows, on USB, on Wi-Fi,
+//! and as simulators.
 
 use thumbwire_core::providers::{
     DeviceProviders, SimulatorProvider, UsbmuxProvider, WdaAddress, WdaProvider,
@@ -7,10 +8,11 @@ use thumbwire_core::providers::{
 use crate::config::Config;
 
 /// Where iPhones are.
-#[derive(clap::Args)]
+#[derive(Clone, Default, clap::Args)]
+#[group(skip)]
 pub(super) struct IosFlags {
     /// iPhone, by the URL of its WebDriverAgent (repeatable) [default: $THUMBWIRE_WDA]
-    #[arg(long, value_name = "URL", global = true)]
+    #[arg(long, value_name = "URL")]
     wda: Vec<WdaAddress>,
 }
 

@@ -14,31 +14,34 @@ use tokio::task::JoinSet;
 use super::virtual_phone_flags::{VirtualPhoneFlags, log_injections};
 use super::{CliError, print};
 
-/// Distance between the ports of two phones. An adb server probes odd ports only (5555, 5557, …) and treats the even port below each as an
-/// emulator console (adb's `transport_emulator.cpp`).
+/// Distance between the ports of two phones. An adb server probes odd ports only (5555, 5557, …)
+/// and treats the even port below each as an emulator console (adb's `transport_emulator.cpp`).
 const STRIDE: u16 = 2;
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// Address of its adbd, or of an iPhone's WebDriverAgent [default: 127.0.0.1:6555; 127.0.0.1:8100 with `--ios`]; adb servers
-    /// find phones on odd ports from 5555 to 5585 by themselves
+    /// Address of its adbd, or of an iPhone's WebDriverAgent [default: 127.0.0.1:6555;
+    /// 127.0.0.1:8100 with `--ios`]; adb servers find phones on odd ports from 5555 to 5585 by
+    /// themselves
     #[arg(long, value_name = "HOST:PORT")]
     listen: Option<String>,
     /// Run iPhones, which serve WebDriverAgent, instead of Android phones
-    #[arg(long, conflicts_with_all = ["android", "guarded", "pin"])]
+    #[arg(long, conflicts_with_all = ["android", "require_auth", "pin"])]
     ios: bool,
     /// Address at which an iPhone streams its screen as MJPEG, as WebDriverAgent does on port 9100
     #[arg(long, value_name = "HOST:PORT", requires = "ios", conflicts_with = "count")]
     mjpeg: Option<String>,
-    /// Allow an address that other computers can reach. Without `--require-auth` an adbd gives its shell to everyone who
-    /// connects
+    /// Allow an address that other computers can reach. Without `--require-auth` an adbd gives its
+    /// shell to everyone who connects
     #[arg(long)]
     allow_remote: bool,
-    /// Number of phones, on PORT, PORT+2, PORT+4 … with seeds SEED, SEED+1, SEED+2 …; port 0 gives each a free port
+    /// Number of phones, on PORT, PORT+2, PORT+4 … with seeds SEED, SEED+1, SEED+2 …; port 0 gives
+    /// each a free port
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=500))]
     count: u16,
-    /// Once all phones listen, print them as one JSON line: a list of objects with `serial` and `address`
-    #[arg(short, long, conflicts_with = "guarded")]
+    /// Once all phones listen, print them as one JSON line: a list of objects with `serial` and
+    /// `address`
+    #[arg(short, long, conflicts_with = "require_auth")]
     json: bool,
     /// Android version: 4.4, 9, 11, 13, 14 or 16
     #[arg(long, value_name = "RELEASE", default_value = "14")]
@@ -49,7 +52,8 @@ pub(super) struct Arguments {
     /// Seed of the phone's content: the same seed and input give the same pixels
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     seed: u64,
-    /// PIN that the phone asks for after its screen was off, 4 to 16 digits; without one a swipe unlocks it
+    /// PIN that the phone asks for after its screen was off, 4 to 16 digits; without one a swipe
+    /// unlocks it
     #[arg(long, value_name = "PIN", value_parser = parse_pin)]
     pin: Option<String>,
     #[command(flatten)]
@@ -150,7 +154,8 @@ fn place(listen: &str, nth: u16) -> Result<String, CliError> {
     Ok(format!("{host}:{port}"))
 }
 
-/// Whether only this computer reaches the address. One that does not resolve fails later, with a better message.
+/// Whether only this computer reaches the address. One that does not resolve fails later, with a
+/// better message.
 async fn is_local(address: &str) -> bool {
     match lookup_host(address).await {
         Ok(mut found) => found.all(|one| one.ip().to_canonical().is_loopback()),
@@ -204,7 +209,8 @@ pub(super) async fn run(arguments: Arguments) -> Result<u8, CliError> {
 
 /// Reads standard input; each line gives whether it is `y`.
 fn typed_answers() -> Receiver<bool> {
-    // A separate thread, because tokio's standard input would block the program's exit until the next line.
+    // A separate thread, because tokio's standard input would block the program's exit until the
+    // next line.
     let (sender, lines) = channel(1);
     std::thread::spawn(move || {
         let typed = std::io::stdin().lines().map_while(Result::ok);
@@ -213,8 +219,8 @@ fn typed_answers() -> Receiver<bool> {
     lines
 }
 
-/// Prompts for each key that the phone asks about and answers with the next line of standard input: `y` accepts it. With several phones,
-/// one asks at a time and names itself.
+/// Prompts for each key that the phone asks about and answers with the next line of standard input:
+/// `y` accepts it. With several phones, one asks at a time and names itself.
 async fn answer_keys(
     phone: &VirtualPhone,
     many: bool,

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::model_flags::ModelSetup;
 use super::run_goal::{self, OutputFlags, RunContext, RunFlags, RunRequest};
 use super::run_setup::{self, RunSetup};
-use super::{CliError, DeviceFlags, session, terminal_prompt};
+use super::{CliError, phones, session_with, terminal_prompt};
 use crate::config::Config;
 use thumbwire_agent::{Policy, ReplayPolicy, ScreenshotMode};
 use thumbwire_core::artifacts::ArtifactStore;
@@ -37,6 +37,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, CliError> {
+    let config = &arguments.common.sources.applied_to(config)?;
     let lines = recorded(&arguments.run)?;
     let common = &arguments.common;
     common.model.check_prices(&common.limits)?;
@@ -46,8 +47,9 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     };
     let vault = run_setup::secrets(&common.secret)?;
     let device = arguments.device.clone().or_else(|| named(&lines));
-    let phone = DeviceFlags { device: device.clone(), screenshot_size: common.screenshot_size };
-    let session = session(config, phone).with_app_tool_host(common.allow.options(config)?);
+    let phones = phones(config, device.as_deref());
+    let session = session_with(phones, device.clone(), common.screenshot_size);
+    let session = session.with_app_tool_host(common.allow.options(config)?);
     let session = Arc::new(session.with_files(ArtifactStore::new(&arguments.out)));
     let setup = RunSetup {
         session: Arc::clone(&session),

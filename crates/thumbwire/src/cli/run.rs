@@ -11,7 +11,7 @@ use super::run_goal::{self, OutputFlags, RunContext, RunFlags, RunRequest};
 use super::run_setup::{self, RunSetup};
 use super::screenshot_size::ScreenshotSize;
 use super::skill_flags::{SkillFlags, SkillSetup};
-use super::{CliError, DeviceFlags, print, print_error, terminal_prompt, test};
+use super::{CliError, print, print_error, terminal_prompt, test};
 use crate::config::{self, Config};
 use crate::shell_quote::shell_quote;
 use thumbwire_agent::{self, ScreenshotMode};
@@ -49,6 +49,7 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
         print(&thumbwire_agent::explain())?;
         return Ok(0);
     }
+    let config = &arguments.common.sources.applied_to(config)?;
     let goal = arguments.goal()?;
     let (common, device) = (&arguments.common, arguments.device.clone());
     common.model.check_prices(&common.limits)?;
@@ -97,7 +98,7 @@ fn session(
     device: Option<String>,
     screenshot_size: Option<ScreenshotSize>,
 ) -> Session {
-    super::session(config, DeviceFlags { device, screenshot_size })
+    super::session_with(super::phones(config, device.as_deref()), device, screenshot_size)
 }
 
 /// Runs the goal of `--resume`, or a new one.

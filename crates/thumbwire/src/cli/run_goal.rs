@@ -18,7 +18,7 @@ use super::run_setup::{self, Run};
 use super::screenshot_size::ScreenshotSize;
 use super::shutdown::{INTERRUPTED, ShutdownSignal};
 use super::terminal_prompt::{self, PauseOutput};
-use super::{CliError, print};
+use super::{CliError, PhoneSources, print};
 use crate::config::{self, Config};
 use crate::shell_quote::shell_quote;
 use thumbwire_agent::{AgentStatus, Budgets, Limit, Policy, RunResult, ScreenshotMode, StopReason};
@@ -30,9 +30,11 @@ use thumbwire_core::trace::Recorder;
 #[derive(clap::Args)]
 #[group(skip)]
 pub(super) struct RunFlags {
+    #[command(flatten)]
+    pub(super) sources: PhoneSources,
     /// Size of screenshots: `full` (the default), the pixels of the longer side, or `auto` for what
     /// vision models look at. All coordinates are pixels of the screenshot
-    #[arg(long, value_name = "SIZE", alias = "max-side")]
+    #[arg(long, value_name = "SIZE")]
     pub(super) screenshot_size: Option<ScreenshotSize>,
     #[command(flatten)]
     pub(super) allow: AllowFlags,
@@ -47,7 +49,7 @@ pub(super) struct RunFlags {
     #[command(flatten)]
     pub(super) confirm: ConfirmFlag,
     /// Never ask questions
-    #[arg(long = "non-interactive", visible_alias = "no-ask")]
+    #[arg(long = "non-interactive")]
     pub(super) no_ask: bool,
     /// Leave typed texts, the content of text fields and pictures out of what is recorded
     #[arg(long)]

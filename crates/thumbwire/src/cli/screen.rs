@@ -21,8 +21,8 @@ use thumbwire_core::trace::format::StoredSnapshot;
 pub(super) struct Arguments {
     #[command(flatten)]
     device: DeviceFlags,
-    /// Read a saved `uiautomator` dump or page source (UiAutomator2, WebDriverAgent) instead of a phone; `-` is standard input.
-    /// Parse warnings go to standard error
+    /// Read a saved `uiautomator` dump or page source (UiAutomator2, WebDriverAgent) instead of a
+    /// phone; `-` is standard input. Parse warnings go to standard error
     #[arg(long, value_name = "DUMP", conflicts_with_all = ["device", "screenshot_size"])]
     file: Option<PathBuf>,
     /// Print resource ids and bounds too
@@ -34,8 +34,8 @@ pub(super) struct Arguments {
     /// Print every node as JSON
     #[arg(short, long)]
     json: bool,
-    /// Save a picture to this empty folder now and whenever the screen changes, until Ctrl-C. The helper on the phone sends them;
-    /// without it, a screenshot is taken each second
+    /// Save a picture to this empty folder now and whenever the screen changes, until Ctrl-C. The
+    /// helper on the phone sends them; without it, a screenshot is taken each second
     #[arg(long, value_name = "FOLDER", conflicts_with_all = ["file", "full", "xml", "json"])]
     watch: Option<PathBuf>,
     /// With `--watch`, end after this long
@@ -51,8 +51,8 @@ const BUDGET: Duration = Duration::from_secs(20);
 
 pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, CliError> {
     if let Some(folder) = &arguments.watch {
-        let DeviceFlags { device, screenshot_size } = arguments.device;
-        let phones = phones(config, device.as_deref());
+        let DeviceFlags { device, screenshot_size, sources } = arguments.device;
+        let phones = phones(&sources.applied_to(config)?, device.as_deref());
         let (id, _) = doctor::chosen(device, &phones).await?;
         let limits = screenshot_size.and_then(ScreenshotSize::limits);
         let phones = match limits {
@@ -66,7 +66,7 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     let snapshot = match &arguments.file {
         Some(file) => saved(file)?,
         None => {
-            let session = session(config, arguments.device).with_orientation_kept();
+            let session = session(config, arguments.device)?.with_orientation_kept();
             let looked = session.perform(&Call::with_timeout(BUDGET), Action::LOOK).await;
             session.end().await;
             match looked? {

@@ -14,7 +14,8 @@ use super::shutdown::ShutdownSignal;
 use super::task_flags::TaskFlags;
 use super::ufo::Ufo;
 use super::{
-    CliError, ScreenshotSize, ToolsetName, app_tools, dynamic_tools, phones_with, session_with,
+    CliError, PhoneSources, ScreenshotSize, ToolsetName, app_tools, dynamic_tools, phones_with,
+    session_with,
 };
 use crate::config::Config;
 use thumbwire_core::action::{ClientWatch, Perform};
@@ -34,9 +35,16 @@ use thumbwire_mcp::http_token::{self, NamedToken, Scope, StoredToken, Token};
 use thumbwire_mcp::oauth::{Issuer, SCOPE_ACT, SCOPE_LOOK};
 use thumbwire_mcp::tls::{self, Tls};
 
-/// How long a client keeps a phone after its last act, in seconds. A model thinks for a few seconds between two acts, and
-/// seldom for longer; a client that has disappeared should not block a phone for minutes.
+/// How long a client keeps a phone after its last act, in seconds. A model thinks for a few seconds
+/// between two acts, and seldom for longer; a client that has disappeared should not block a phone
+/// for minutes.
 const LEASE: u32 = 30;
+
+/// The heading of the flags that say what clients may do.
+const PERMISSIONS: &str = "Permissions";
+
+/// The heading of the flags that say what is written, and where.
+const FILES: &str = "Files";
 
 /// Where `--http` without an address listens.
 const ADDRESS: &str = "127.0.0.1:8080";
@@ -46,62 +54,73 @@ pub(super) struct Arguments {
     /// Toolset to serve
     #[arg(short = 't', long, value_name = "TOOLSET", value_enum, default_value = "mobile")]
     toolset: ToolsetName,
-    /// How the `mobile` tools write the elements of a screen: a short list, or the platform's tree as XML
+    /// How the `mobile` tools write the elements of a screen: a short list, or the platform's tree
+    /// as XML
     #[arg(long, value_name = "FORM", value_enum, default_value = "list")]
     tree: TreeName,
-    /// What the replies of `mobile` tools that act tell of the screen: what changed, all of it, or nothing [default: diff;
-    /// off with `--tree xml`]
+    /// What the replies of `mobile` tools that act tell of the screen: what changed, all of it, or
+    /// nothing [default: diff; off with `--tree xml`]
     #[arg(long, value_name = "HOW", value_enum)]
     observe: Option<ObserveName>,
-    /// Format of the screenshots that the `mobile` tools send: the smallest file, JPEG or lossless WebP, or this one
-    /// [default: auto]
+    /// Format of the screenshots that the `mobile` tools send: the smallest file, JPEG or lossless
+    /// WebP, or this one [default: auto]
     #[arg(long, value_name = "FORMAT", value_enum)]
     screenshot_format: Option<FormatName>,
-    /// Offer the tools of a group that can do harm: `data` clears apps and sets permissions, `install` installs and
-    /// uninstalls apps, `files` copies files to and from the phone, `logs` reads the phone's log and crashes,
-    /// `notifications` lists notifications, `recording` records the screen, `clipboard` reads and sets the clipboard, by the
-    /// helper. `settings` lets callers act on the pages of Settings that reset the phone, and those for accounts, security and
-    /// developers, and `calls` lets them open `tel:`, `sms:` and similar addresses. Or `all` (repeatable, or separated by commas)
-    #[arg(long = "allow", value_name = "GROUP", value_enum, value_delimiter = ',')]
+    /// Offer the tools of a group that can do harm: `data` clears apps and sets permissions,
+    /// `install` installs and uninstalls apps, `files` copies files to and from the phone, `logs`
+    /// reads the phone's log and crashes, `notifications` lists notifications, `recording` records
+    /// the screen, `clipboard` reads and sets the clipboard, by the helper. `settings` lets callers
+    /// act on the pages of Settings that reset the phone, and those for accounts, security and
+    /// developers, and `calls` lets them open `tel:`, `sms:` and similar addresses. Or `all`
+    /// (repeatable, or separated by commas)
+    #[arg(long = "allow", value_name = "GROUP", value_enum, value_delimiter = ',', help_heading = PERMISSIONS)]
     allowed: Vec<GroupName>,
-    /// Directory whose files may be sent to the phone by the tools of `--allow install` and `--allow files`; without it, none
-    #[arg(long, value_name = "DIR")]
+    /// Directory whose files may be sent to the phone by the tools of `--allow install` and
+    /// `--allow files`; without it, none
+    #[arg(long, value_name = "DIR", help_heading = PERMISSIONS)]
     input: Option<PathBuf>,
-    /// Phone that callers may use: an adb serial, HOST:PORT of an adbd, the URL of an iPhone's WebDriverAgent, `virtual`, or
-    /// `virtual-ios` (repeatable; with several, callers select one) [default: the only one connected]
+    /// Phone that callers may use: an adb serial, HOST:PORT of an adbd, the URL of an iPhone's
+    /// WebDriverAgent, `virtual`, or `virtual-ios` (repeatable; with several, callers select one)
+    /// [default: the only one connected]
     #[arg(short, long, value_name = "ID")]
     device: Vec<String>,
-    /// Size of screenshots: `full`, the pixels of the longer side, or `auto` for what vision models look at. All coordinates
-    /// are pixels of the screenshot [default: auto with the `mobile` tools, else full]
+    #[command(flatten)]
+    sources: PhoneSources,
+    /// Size of screenshots: `full`, the pixels of the longer side, or `auto` for what vision models
+    /// look at. All coordinates are pixels of the screenshot [default: auto with the `mobile`
+    /// tools, else full]
     #[arg(long, value_name = "SIZE")]
     screenshot_size: Option<ScreenshotSize>,
     #[command(flatten)]
     helper: HelperFlag,
-    /// Let callers use the phones whose ids match PATTERN, in which `*` stands for any characters (repeatable). An address
-    /// needs a pattern with a colon: `192.168.1.*:5555` [default: those of `--device`, else those that an adb server lists, `virtual` and
-    /// `virtual-ios`]
-    #[arg(long, value_name = "PATTERN")]
+    /// Let callers use the phones whose ids match PATTERN, in which `*` stands for any characters
+    /// (repeatable). An address needs a pattern with a colon: `192.168.1.*:5555` [default: those of
+    /// `--device`, else those that an adb server lists, `virtual` and `virtual-ios`]
+    #[arg(long, value_name = "PATTERN", help_heading = PERMISSIONS)]
     allow_device: Vec<String>,
-    /// Let callers use the apps whose ids match PATTERN, in which `*` stands for any characters, and no other (repeatable):
-    /// launch, stop, clear, install and uninstall them, set their permissions, and act on their screens [default: act on any
-    /// screen, and manage the apps that the launcher shows]
-    #[arg(long, value_name = "PATTERN")]
+    /// Let callers use the apps whose ids match PATTERN, in which `*` stands for any characters,
+    /// and no other (repeatable): launch, stop, clear, install and uninstall them, set their
+    /// permissions, and act on their screens [default: act on any screen, and manage the apps that
+    /// the launcher shows]
+    #[arg(long, value_name = "PATTERN", help_heading = PERMISSIONS)]
     allow_app: Vec<String>,
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = PERMISSIONS)]
     allow: app_tools::AllowFlags,
     /// Record every call, with screenshots, in this new directory
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", help_heading = FILES)]
     trace: Option<PathBuf>,
-    /// Leave typed texts, the content of text fields and pictures out of the records of `--trace` and of tasks
-    #[arg(long)]
+    /// Leave typed texts, the content of text fields and pictures out of the records of `--trace`
+    /// and of tasks
+    #[arg(long, help_heading = FILES)]
     redact: bool,
-    /// Append a line of JSON for each call to this private file: who called which tool on which phone, and how it ended;
-    /// never arguments or replies [default: to the log, at `LOG_LEVEL=thumbwire::audit=info`]
-    #[arg(long, value_name = "FILE")]
+    /// Append a line of JSON for each call to this private file: who called which tool on which
+    /// phone, and how it ended; never arguments or replies [default: to the log, at
+    /// `LOG_LEVEL=thumbwire::audit=info`]
+    #[arg(long, value_name = "FILE", help_heading = FILES)]
     audit: Option<PathBuf>,
-    /// Directory for saved screenshots and recordings (in `assets/`), logs (in `logs/`) and copied files (in `files/`)
-    /// [default: thumbwire/out in $XDG_STATE_HOME or ~/.local/state]
-    #[arg(short, long, value_name = "DIR")]
+    /// Directory for saved screenshots and recordings (in `assets/`), logs (in `logs/`) and copied
+    /// files (in `files/`) [default: thumbwire/out in $XDG_STATE_HOME or ~/.local/state]
+    #[arg(short, long, value_name = "DIR", help_heading = FILES)]
     out: Option<PathBuf>,
     #[command(flatten)]
     http: Http,
@@ -113,46 +132,53 @@ pub(super) struct Arguments {
 
 /// How clients connect that did not start this process.
 #[derive(clap::Args)]
+#[command(next_help_heading = "HTTP")]
 struct Http {
-    /// Serve streamable HTTP on this address, path /mcp, instead of stdio; HOST:PORT defaults to 127.0.0.1:8080
+    /// Serve streamable HTTP on this address, path /mcp, instead of stdio; HOST:PORT defaults to
+    /// 127.0.0.1:8080
     #[arg(long, value_name = "HOST:PORT", num_args = 0..=1, default_missing_value = ADDRESS)]
     http: Option<String>,
-    /// File with the token that clients must send; created if missing. Repeat it for several clients, each with a name and
-    /// a scope: `ann=FILE` may do everything, `ci:look=FILE` only call the tools that change nothing [default:
-    /// thumbwire/token in $XDG_STATE_HOME or ~/.local/state]
+    /// File with the token that clients must send; created if missing. Repeat it for several
+    /// clients, each with a name and a scope: `ann=FILE` may do everything, `ci:look=FILE` only
+    /// call the tools that change nothing [default: thumbwire/token in $XDG_STATE_HOME or
+    /// ~/.local/state]
     #[arg(long, value_name = "[NAME[:SCOPE]=]FILE", requires = "http")]
     token_file: Vec<TokenFile>,
-    /// How long a client keeps a phone for itself after its last act: until then, the acts of other clients are refused;
-    /// 0 lets them act at any time
+    /// How long a client keeps a phone for itself after its last act: until then, the acts of other
+    /// clients are refused; 0 lets them act at any time
     #[arg(long, value_name = "SECONDS", requires = "http", default_value_t = LEASE)]
     lease: u32,
     /// Accept any program on this computer, of any user, without a token
     #[arg(long, requires = "http", conflicts_with = "token_file")]
     no_token: bool,
-    /// Accept tokens of this OAuth issuer (JWTs with the scope `thumbwire:act` or `thumbwire:look`), too, whose keys are found
-    /// by its metadata; without `--token-file` only those
+    /// Accept tokens of this OAuth issuer (JWTs with the scope `thumbwire:act` or
+    /// `thumbwire:look`), too, whose keys are found by its metadata; without `--token-file` only
+    /// those
     #[arg(long, value_name = "URL", requires = "http", conflicts_with = "no_token")]
     oauth_issuer: Option<String>,
-    /// The URL by which clients reach this server, for which tokens must be issued [default, without
-    /// `--allow-remote`: the one it prints]
+    /// The URL by which clients reach this server, for which tokens must be issued [default,
+    /// without `--allow-remote`: the one it prints]
     #[arg(long, value_name = "URL", requires = "oauth_issuer")]
     oauth_audience: Option<String>,
     /// Serve HTTPS (TLS 1.3) with this certificate chain in PEM; it is read again when it changes
     #[arg(long, value_name = "FILE", requires_all = ["http", "tls_key"])]
     tls_cert: Option<PathBuf>,
-    /// The certificate's private key in PEM, without a password; other users must have no access to the file
+    /// The certificate's private key in PEM, without a password; other users must have no access to
+    /// the file
     #[arg(long, value_name = "FILE", requires_all = ["http", "tls_cert"])]
     tls_key: Option<PathBuf>,
-    /// Serve HTTPS (TLS 1.3) with a certificate made by Thumbwire, which clients have to trust; it is kept in this folder
-    /// and made again when it expires [default: thumbwire in $XDG_STATE_HOME or ~/.local/state]
+    /// Serve HTTPS (TLS 1.3) with a certificate made by Thumbwire, which clients have to trust; it
+    /// is kept in this folder and made again when it expires [default: thumbwire in $XDG_STATE_HOME
+    /// or ~/.local/state]
     #[arg(long, value_name = "FOLDER", num_args = 0..=1, default_missing_value = "",
           requires = "http", conflicts_with_all = ["tls_cert", "tls_key"])]
     tls_self_signed: Option<OsString>,
-    /// Let other computers connect, if `--http` has such an address; requires a certificate and a token
+    /// Let other computers connect, if `--http` has such an address; requires a certificate and a
+    /// token
     #[arg(long, requires = "http", conflicts_with = "no_token")]
     allow_remote: bool,
-    /// A host name or IP address by which other computers may name this server, without its port (repeatable) [default: those
-    /// in the certificate]
+    /// A host name or IP address by which other computers may name this server, without its port
+    /// (repeatable) [default: those in the certificate]
     #[arg(long, value_name = "NAME", requires = "allow_remote", value_parser = host_name)]
     allow_host: Vec<String>,
 }
@@ -180,7 +206,8 @@ const LONGEST_TOKEN_NAME: usize = 32;
 impl FromStr for TokenFile {
     type Err = String;
 
-    /// Reads `FILE`, `NAME=FILE`, `NAME:look=FILE` or `NAME:act=FILE`. What cannot be a name is part of a path.
+    /// Reads `FILE`, `NAME=FILE`, `NAME:look=FILE` or `NAME:act=FILE`. What cannot be a name is
+    /// part of a path.
     fn from_str(text: &str) -> Result<Self, String> {
         let is_name = |name: &str| {
             let fits = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
@@ -339,6 +366,7 @@ impl Arguments {
 
 pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, CliError> {
     // Report usage errors before looking for a phone.
+    let config = &arguments.sources.applied_to(config)?;
     apps_have_a_place(&arguments)?;
     if arguments.tree == TreeName::Xml && !is_mobile(&arguments) {
         return Err(CliError::usage("--tree requires `--toolset mobile`"));
@@ -373,7 +401,7 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
         Some(file) => Audit::to_file(file).map_err(CliError::usage)?,
         None => Audit::default(),
     };
-    let mut doors = listeners(&arguments, config).await?;
+    let mut listeners = listeners(&arguments, config).await?;
     let task = arguments.task.open(config, is_mobile(&arguments))?;
     let mut toolset = arguments.served_toolset();
     let allowed = AllowedDevices::new(named.clone(), arguments.allow_device.clone());
@@ -389,7 +417,7 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     let out = arguments.out.clone().or_else(home).unwrap_or_else(|| PathBuf::from("."));
     let session = session.with_allowed_apps(apps).with_files(ArtifactStore::new(&out));
     let session = session.with_app_tool_host(arguments.allow.options(config)?);
-    let session = match doors.is_some() {
+    let session = match listeners.is_some() {
         true => session.with_lease_time(arguments.http.lease()),
         // Over stdio there is one client.
         false => session,
@@ -414,7 +442,7 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     let perform = Arc::clone(&files) as Arc<dyn Perform>;
     if let Some(tool) = task.tool(&session, &out, arguments.redact) {
         // With a model there is at most one listener; without one, stdio.
-        match doors.as_mut().and_then(|(doors, _)| doors.first_mut()) {
+        match listeners.as_mut().and_then(|(listeners, _)| listeners.first_mut()) {
             Some((_, toolset)) => toolset.tools.push(tool),
             None => toolset.tools.push(tool),
         }
@@ -427,20 +455,21 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
         toolset
     };
     let toolset = with_apps(toolset);
-    let doors = doors.map(|(doors, access)| {
-        let doors = doors.into_iter().map(|(listener, toolset)| (listener, with_apps(toolset)));
-        (doors.collect(), access)
+    let listeners = listeners.map(|(listeners, access)| {
+        let listeners =
+            listeners.into_iter().map(|(listener, toolset)| (listener, with_apps(toolset)));
+        (listeners.collect(), access)
     });
     dynamic_tools::follow_devices(&session, &named);
     let mut asked = ShutdownSignal::new();
-    let served = match doors {
-        Some((doors, access)) => {
+    let served = match listeners {
+        Some((listeners, access)) => {
             let watch = Arc::clone(&session) as Arc<dyn ClientWatch>;
             let view = |toolset| {
                 let view = ServedToolset::new(Arc::new(toolset), Arc::clone(&perform));
                 view.with_client_watch(Arc::clone(&watch)).with_audit(audit.clone())
             };
-            over_http(doors, view, access, &mut asked).await
+            over_http(listeners, view, access, &mut asked).await
         }
         None => tokio::select! {
             served = thumbwire_mcp::serve_stdio(Arc::new(toolset), perform, audit) => served,
@@ -500,7 +529,7 @@ async fn listeners(
 ) -> Result<Option<(Vec<(Listener, Toolset)>, Access)>, CliError> {
     if arguments.ufo.is_asked {
         // UFO's clients send no token.
-        return Ok(Some((arguments.ufo.doors().await?, without_token())));
+        return Ok(Some((arguments.ufo.listeners().await?, without_token())));
     }
     let Some(address) = &arguments.http.http else { return Ok(None) };
     let http = &arguments.http;
@@ -518,20 +547,20 @@ async fn listeners(
         listener = listener.for_others(http.allow_host.clone());
     }
     let url = listener.url().map_err(|error| CliError::failed(error.to_string()))?;
-    let doors = vec![(listener, arguments.served_toolset())];
-    Ok(Some((doors, access(&arguments.http, &url, config)?)))
+    let listeners = vec![(listener, arguments.served_toolset())];
+    Ok(Some((listeners, access(&arguments.http, &url, config)?)))
 }
 
 /// Serves until a shutdown signal, then waits for running calls to finish.
 async fn over_http(
-    doors: Vec<(Listener, Toolset)>,
+    listeners: Vec<(Listener, Toolset)>,
     view: impl Fn(Toolset) -> ServedToolset,
     access: Access,
     asked: &mut ShutdownSignal,
 ) -> Result<(), String> {
     let stop = CancellationToken::new();
     let mut serving = Vec::new();
-    for (listener, toolset) in doors {
+    for (listener, toolset) in listeners {
         let url = listener.url().map_err(|error| error.to_string())?;
         eprintln!("thumbwire: serving `{}` at {url}", toolset.name);
         serving.push(http::serve(listener, view(toolset), access.clone(), stop.clone()));
@@ -613,7 +642,8 @@ fn file_tokens(http: &Http, config: &Config) -> Result<Access, CliError> {
     Ok(Access::Tokens(tokens))
 }
 
-/// Reads a token, or creates it and prints it this once. `whose` follows the word "token" in messages.
+/// Reads a token, or creates it and prints it this once. `whose` follows the word "token" in
+/// messages.
 fn read_token(file: &Path, whose: &str) -> Result<Token, CliError> {
     let StoredToken { token, made } = http_token::read_or_make(file).map_err(CliError::usage)?;
     if made {

@@ -1,8 +1,8 @@
 //! Options from flags, the environment and the configuration file, in this order.
 //!
-//! Begin with [`complete`]: it adds to the command line what the environment and the file say of the command, as flags,
-//! so that one parser checks all values. `--device` of `serve` is `device` in the table `[serve]`, and
-//! `THUMBWIRE_SERVE_DEVICE`.
+//! Begin with [`complete`]: it adds to the command line what the environment and the file say of
+//! the command, as flags, so that one parser checks all values. `--device` of `serve` is `device`
+//! in the table `[serve]`, and `THUMBWIRE_SERVE_DEVICE`.
 
 use std::ffi::OsString;
 
@@ -43,8 +43,8 @@ impl Source {
     }
 }
 
-/// The command line with what the environment and the file add to it, and these additions. What the command line says itself,
-/// or what conflicts with it, is not added.
+/// The command line with what the environment and the file add to it, and these additions. What the
+/// command line says itself, or what conflicts with it, is not added.
 ///
 /// # Errors
 /// A message, if the file has an unknown command or option, or a value of the wrong kind.
@@ -90,7 +90,8 @@ pub(super) fn complete(
     Ok((whole, added))
 }
 
-/// What the environment and the file say of a command, by the name of the option. The environment comes first.
+/// What the environment and the file say of a command, by the name of the option. The environment
+/// comes first.
 ///
 /// # Errors
 /// As [`complete`].

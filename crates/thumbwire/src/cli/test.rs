@@ -117,6 +117,7 @@ pub(super) fn is_flow(word: &str) -> bool {
 /// Runs the flows. Steps with a goal use the model, if one was named.
 pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, CliError> {
     let common = &arguments.common;
+    let config = &common.sources.applied_to(config)?;
     common.model.check_prices(&common.limits)?;
     let model = match common.model.is_there() {
         true => Some(common.model.open(config)?),

@@ -54,12 +54,12 @@ enum Verb {
 pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, CliError> {
     match arguments.verb {
         Verb::Show { run, json } => {
-            let story = open(&run)?;
+            let trace = open(&run)?;
             if json {
-                let told = json!({ "notes": story.notes, "lines": story.lines });
-                print(&format!("{told:#}\n"))?;
+                let json = json!({ "notes": trace.notes, "lines": trace.lines });
+                print(&format!("{json:#}\n"))?;
             } else {
-                print(&show(&story))?;
+                print(&show(&trace))?;
             }
         }
         Verb::Report { run, out } => {

@@ -7,7 +7,7 @@ use thumbwire_mcp::http::{self, Listener};
 #[derive(clap::Args)]
 pub(super) struct Ufo {
     /// Serve UFO's data and action servers on one shared session, each at /mcp on its own port, without a token
-    #[arg(long = "ufo", conflicts_with_all = ["surface", "http"])]
+    #[arg(long = "ufo", conflicts_with_all = ["toolset", "http"])]
     pub(super) is_asked: bool,
     /// Host that both servers listen on
     #[arg(long, value_name = "HOST", requires = "is_asked", default_value = "localhost")]
@@ -22,10 +22,10 @@ pub(super) struct Ufo {
 
 impl Ufo {
     /// Both servers with their listeners.
-    pub(super) async fn doors(&self) -> Result<Vec<(Listener, Toolset)>, CliError> {
-        let doors = [(self.data_port, ufo::data()), (self.action_port, ufo::action())];
+    pub(super) async fn listeners(&self) -> Result<Vec<(Listener, Toolset)>, CliError> {
+        let listeners = [(self.data_port, ufo::data()), (self.action_port, ufo::action())];
         let mut open = Vec::new();
-        for (port, surface) in doors {
+        for (port, surface) in listeners {
             let listener = http::bind(&self.address(port)).await.map_err(CliError::usage)?;
             open.push((listener.into(), surface));
         }

@@ -6,19 +6,21 @@ use super::CliError;
 
 #[derive(clap::Args)]
 pub(super) struct VirtualPhoneFlags {
-    /// Speed of the phone: a screenshot takes no time on `instant`, 0.3 s on `pixel` and 2.6 s on `old` [default: pixel; old
-    /// for Android 4.4]
+    /// Speed of the phone: a screenshot takes no time on `instant`, 0.3 s on `pixel` and 2.6 s on
+    /// `old` [default: pixel; old for Android 4.4]
     #[arg(long, value_name = "PROFILE", value_parser = Profile::names().collect::<Vec<_>>())]
     profile: Option<String>,
-    /// Clock of the phone. With `real`, commands take real time. With `virtual`, each command returns at once and advances the
-    /// phone's clock, so that the same commands give the same bytes
+    /// Clock of the phone. With `real`, commands take real time. With `virtual`, each command
+    /// returns at once and advances the phone's clock, so that the same commands give the same
+    /// bytes
     #[arg(long, value_name = "CLOCK", value_parser = ClockMode::names().collect::<Vec<_>>(), default_value = "real")]
     clock: String,
-    /// Fault to inject, such as `dump-stale` or `slow:ms=3000,p=0.5,seed=7,on=screencap` (repeatable); `list` prints all faults
+    /// Fault to inject, such as `dump-stale` or `slow:ms=3000,p=0.5,seed=7,on=screencap`
+    /// (repeatable); `list` prints all faults
     #[arg(long, value_name = "RULE")]
     fault: Vec<String>,
-    /// App data to set at startup, such as `com.android.notes:note/40/title=Milk` (repeatable); docs/virtual-phone-apps.md
-    /// lists the keys
+    /// App data to set at startup, such as `com.android.notes:note/40/title=Milk` (repeatable);
+    /// docs/virtual-phone-apps.md lists the keys
     #[arg(long, value_name = "PACKAGE:KEY=VALUE", value_parser = parse_app_pref)]
     app_pref: Vec<AppPref>,
 }
@@ -47,8 +49,9 @@ impl VirtualPhoneFlags {
         asked.then(list_of_faults)
     }
 
-    /// The setup with these flags applied. By default a phone is as fast as real ones of its release, so that a
-    /// tool shows realistic waiting times on it: at most a second on a good phone.
+    /// The setup with these flags applied. By default a phone is as fast as real ones of its
+    /// release, so that a tool shows realistic waiting times on it: at most a second on a good
+    /// phone.
     pub(super) fn setup(&self, setup: Setup) -> Setup {
         let profile = self.profile.as_deref().and_then(Profile::named);
         let clock = ClockMode::named(&self.clock).unwrap_or(ClockMode::Real);

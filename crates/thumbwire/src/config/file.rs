@@ -21,7 +21,7 @@ const MOST: u64 = 1 << 20;
 
 /// Settings outside of commands, and the variables of the environment that also set them; the file stands for the first.
 pub const GENERAL: [(&str, &[&str]); 5] = [
-    ("log-level", &["LOG_LEVEL"]),
+    ("log-level", &["LOG_LEVEL", "RUST_LOG"]),
     ("adb-server", &["ADB_SERVER_SOCKET", "ANDROID_ADB_SERVER_ADDRESS", "ANDROID_ADB_SERVER_PORT"]),
     ("wda", &["THUMBWIRE_WDA"]),
     ("appium", &["APPIUM_SERVER"]),

@@ -60,6 +60,32 @@ fn tool_that_is_not_allowed_is_not_listed_and_names_the_flag() {
     assert!(String::from_utf8_lossy(&wrong.stderr).contains("--allow requires `--toolset mobile`"));
 }
 
+/// Whoever types a command is the operator, who need not allow anything.
+#[test]
+fn command_line_has_the_tools_of_every_group() {
+    let output = |arguments: &[&str]| {
+        let output = thumbwire().args(arguments).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stdout).unwrap())
+    };
+    let (code, help) = output(&["tools", "mobile_push_file"]);
+    assert_eq!(code, Some(0));
+    assert!(help.contains("needs `serve --allow files`"), "{help}");
+    let (_, listed) = output(&["tools"]);
+    for tool in ToolGroup::ALL.iter().flat_map(|group| group.tool_names()) {
+        assert!(listed.contains(&format!("{tool}(")), "{tool}: {listed}");
+    }
+    // As a server lists them.
+    let (_, listed) = output(&["tools", "--json"]);
+    assert!(!listed.contains("mobile_push_file"), "{listed}");
+    let app = json!({ "bundle_id": NOTES }).to_string();
+    let (code, said) = output(&["call", "mobile_clear_app", &app, "--device", "virtual"]);
+    assert_eq!((code, &*said), (Some(0), "Stopped com.android.notes and cleared its data\n"));
+    let apks = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/apk");
+    let file = json!({ "path": "hello-1.apk" }).to_string();
+    let install = ["call", "mobile_install_app", &file, "--device", "virtual", "--input", apks];
+    assert_eq!(output(&install).1, "Installed org.example.hello 1.0 (1)\n");
+}
+
 #[tokio::test(start_paused = true)]
 async fn data_of_an_app_is_cleared_and_permissions_are_set() {
     let caller = allowing(&[ToolGroup::Data]);

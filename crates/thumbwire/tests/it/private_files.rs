@@ -92,6 +92,30 @@ fn redacted_trace_has_neither_typed_texts_nor_pictures() {
     assert!(shown.status.success() && text.contains("[redacted]"), "{text}");
 }
 
+/// Programs start servers in folders like `/`.
+#[test]
+fn server_saves_files_in_the_state_directory_and_says_when_it_cannot() {
+    let home = tempfile::tempdir().unwrap();
+    let screenshot = |more: &[&str]| {
+        let mut command = thumbwire();
+        command.args(["serve", "--toolset", "android", "--device", "virtual"]).args(more);
+        let command = command.current_dir("/").env("XDG_STATE_HOME", home.path());
+        let mut server = McpProcess::spawn(command);
+        server.initialize("2025-11-25");
+        let said = server.say("take_screenshot", json!({ "filename": "a" }));
+        server.close();
+        serde_json::from_str::<serde_json::Value>(&said).unwrap()
+    };
+    let reply = screenshot(&[]);
+    let place = home.path().join("thumbwire/out/assets/a.png");
+    assert_eq!(reply["local_path"].as_str(), place.to_str(), "{reply}");
+    assert!(place.is_file());
+    let reply = screenshot(&["--out", "/proc"]);
+    let error = reply["pull_error"].as_str().unwrap();
+    assert!(error.contains("failed to write to /proc/assets: "), "{error}");
+    assert!(error.contains("name another folder with `--out DIR`"), "{error}");
+}
+
 #[test]
 fn typed_text_is_in_no_log_line() {
     let home = tempfile::tempdir().unwrap();

@@ -10,10 +10,13 @@ use serde_json::{Value, json};
 /// The binary under test, isolated from any adb server and usbmuxd on this machine.
 pub(crate) fn thumbwire() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_thumbwire"));
-    command.env_remove("LOG_LEVEL").env_remove("ADB_SERVER_SOCKET");
+    command.env_remove("LOG_LEVEL").env_remove("RUST_LOG");
+    command.env_remove("ADB_SERVER_SOCKET");
     command.env_remove("THUMBWIRE_ALLOW_APP_TOOLS");
     // No configuration file of this machine.
     command.env_remove("THUMBWIRE_CONFIG").env("XDG_CONFIG_HOME", env!("CARGO_TARGET_TMPDIR"));
+    // Nor files that it keeps between runs.
+    command.env("XDG_STATE_HOME", concat!(env!("CARGO_TARGET_TMPDIR"), "/state"));
     // A port outside the dynamic range on which nothing listens.
     command.env("ANDROID_ADB_SERVER_ADDRESS", "127.0.0.1").env("ANDROID_ADB_SERVER_PORT", "9");
     command.env("USBMUXD_SOCKET_ADDRESS", "UNIX:/nonexistent/usbmuxd");

@@ -1,5 +1,6 @@
-//! Groups of tools that are off until the operator turns them on: they delete data, change what an app may do, read what people
-//! did outside of the app that a task is about, move apps and files between the phone and this computer, or need the helper.
+//! Groups of tools that are off until the operator turns them on: they delete data, change what an
+//! app may do, read what people did outside of the app that a task is about, move apps and files
+//! between the phone and this computer, or need the helper.
 
 use super::{apps, clipboard, logs, notifications, recordings, touch, transfers};
 use crate::toolset::spec_tools::SpecTools;

@@ -1,9 +1,9 @@
 //! `thumbwire app-tools conformance`: checks an installed app against every MUST of the protocol.
 //!
-//! [`requirement`] is the list, and judges an app's files by what lint found. [`probes`] plans requests to
-//! the running tool and judges its answers; this module sends them to the phone. It bypasses the app-tool
-//! host, which would repair many of the violations. Naming the app allows only requests that a tool must
-//! reject; capabilities that may act are named one by one.
+//! [`requirement`] is the list, and judges an app's files by what lint found. [`probes`] plans
+//! requests to the running tool and judges its answers; this module sends them to the phone. It
+//! bypasses the app-tool host, which would repair many of the violations. Naming the app allows
+//! only requests that a tool must reject; capabilities that may act are named one by one.
 
 mod probes;
 mod requirement;
@@ -24,7 +24,7 @@ use thumbwire_device::{
 use thumbwire_mobile_mcp::{Descriptor, ExtraKeys, Extras};
 
 use super::super::style::{LineStyle, Style};
-use super::super::{self as cli, CliError, print, print_styled};
+use super::super::{self as cli, CliError, PhoneSources, print, print_styled};
 use super::lint::package;
 use super::render::{self, sanitize};
 use crate::config::Config;
@@ -37,10 +37,14 @@ pub(super) struct Arguments {
     /// Package of the app
     #[arg(value_name = "PACKAGE")]
     package: String,
-    /// Phone to use: an adb serial, HOST:PORT of an adbd, or `virtual` [default: the only one connected]
+    /// Phone to use: an adb serial, HOST:PORT of an adbd, or `virtual` [default: the only one
+    /// connected]
     #[arg(short, long, value_name = "ID")]
     device: Option<String>,
-    /// Capability that may be called several times, with harmless arguments, such as `add_note={"text":"test"}` (repeatable)
+    #[command(flatten)]
+    sources: PhoneSources,
+    /// Capability that may be called several times, with harmless arguments, such as
+    /// `add_note={"text":"test"}` (repeatable)
     #[arg(long, value_name = "CAPABILITY=JSON")]
     call: Vec<String>,
     /// Timeout of each answer, in seconds
@@ -52,6 +56,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, CliError> {
+    let config = &arguments.sources.applied_to(config)?;
     let care = care(&arguments.call)?;
     let device = device(arguments.device, config).await?;
     let app = AppId(arguments.package);
@@ -102,7 +107,8 @@ fn care(calls: &[String]) -> Result<ProbeOptions, CliError> {
     Ok(care)
 }
 
-/// Checks that the capabilities of `--call` exist and accept their arguments. A typo would otherwise silently leave checks untested.
+/// Checks that the capabilities of `--call` exist and accept their arguments. A typo would
+/// otherwise silently leave checks untested.
 ///
 /// # Errors
 /// Wrong usage; the message lists the capabilities.

@@ -12,8 +12,8 @@ use thumbwire_core::session::Session;
 #[derive(Debug, Clone, Default, clap::Args)]
 #[group(skip)]
 pub(in crate::cli) struct AllowFlags {
-    /// Allow calls to an app's own tools: a package, `com.example.*` or `all` (repeatable). Adds to $THUMBWIRE_ALLOW_APP_TOOLS
-    /// and to the apps trusted with `thumbwire app-tools trust`
+    /// Allow calls to an app's own tools: a package, `com.example.*` or `all` (repeatable). Adds to
+    /// $THUMBWIRE_ALLOW_APP_TOOLS and to the apps trusted with `thumbwire app-tools trust`
     #[arg(long, value_name = "PACKAGE|all")]
     allow_app_tools: Vec<String>,
 }
@@ -28,8 +28,8 @@ pub(super) struct AppToolsFlags {
 }
 
 impl AppToolsFlags {
-    /// A session on that phone. `named` is allowed too, because the user typed its name; if it was pinned before, it must still match.
-    /// `patience` is the timeout of an app's answer.
+    /// A session on that phone. `named` is allowed too, because the user typed its name; if it was
+    /// pinned before, it must still match. `patience` is the timeout of an app's answer.
     pub(super) fn session(
         self,
         config: &Config,
@@ -39,7 +39,7 @@ impl AppToolsFlags {
         let mut options = self.allow.options(config)?;
         options.timeout = patience;
         options.trust.allow.extend(named.map(str::to_owned));
-        Ok(session(config, self.device).with_orientation_kept().with_app_tool_host(options))
+        Ok(session(config, self.device)?.with_orientation_kept().with_app_tool_host(options))
     }
 }
 

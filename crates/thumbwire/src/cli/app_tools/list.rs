@@ -1,4 +1,5 @@
-//! `thumbwire app-tools list`, `describe` and `trust`: the tools that apps offer, and whether they may be called.
+//! `thumbwire app-tools list`, `describe` and `trust`: the tools that apps offer, and whether they
+//! may be called.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +15,8 @@ use thumbwire_core::action::{Action, AppTools, Call, Catalog, Outcome, Perform a
 use thumbwire_core::app_tools::{FileStore, TrustStore as _};
 use thumbwire_core::session::Session;
 
-/// Timeout of listing app tools. A slow phone needs long, because each package is read over the wire.
+/// Timeout of listing app tools. A slow phone needs long, because each package is read over the
+/// wire.
 pub(super) const BUDGET: Duration = Duration::from_secs(60);
 
 #[derive(clap::Args)]
@@ -49,7 +51,7 @@ pub(super) struct TrustArgs {
     #[command(flatten)]
     flags: AppToolsFlags,
     /// Revoke the trust and forget the accepted tools; needs no phone
-    #[arg(long, conflicts_with_all = ["device", "apps"])]
+    #[arg(long, conflicts_with_all = ["device", "allow_app_tools"])]
     revoke: bool,
 }
 
