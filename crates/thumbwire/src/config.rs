@@ -349,8 +349,8 @@ mod tests {
         assert_eq!(joined(&[("ANDROID_ADB_SERVER_PORT", "6000")]), is("localhost:6000", "info"));
         assert_eq!(joined(&[("LOG_LEVEL", "debug")]), is("10.0.0.7:5038", "debug"));
         assert_eq!(joined(&[("RUST_LOG", "hyper=debug")]), is("10.0.0.7:5038", "hyper=debug"));
-        let both = [("RUST_LOG", "trace"), ("LOG_LEVEL", "debug")];
-        assert_eq!(joined(&both), is("10.0.0.7:5038", "debug"));
+        let level = joined(&[("RUST_LOG", "trace"), ("LOG_LEVEL", "debug")]);
+        assert_eq!(level, is("10.0.0.7:5038", "debug"));
     }
 
     #[test]
