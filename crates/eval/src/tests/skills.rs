@@ -39,57 +39,55 @@ use thumbwire_core::event::{EventSink, ObservedPerform};
 use thumbwire_core::trace::{self, Recorder};
 
 /// A study of skills on these tasks.
-pub struct SkillStudy {
+pub(super) struct SkillStudy {
     /// Tasks.
-    pub tasks: Vec<Task>,
+    pub(super) tasks: Vec<Task>,
     /// Seeds of the first runs.
-    pub seeds: Vec<u64>,
+    pub(super) seeds: Vec<u64>,
     /// Kinds of faults of the changed phones.
-    pub kinds: Vec<String>,
+    pub(super) kinds: Vec<String>,
     /// Probability of a fault per step.
-    pub probability: f64,
+    pub(super) probability: f64,
     /// Number of parallel tasks.
-    pub jobs: usize,
+    pub(super) jobs: usize,
     /// Folder for the traces and the skills.
-    pub out: PathBuf,
+    pub(super) out: PathBuf,
 }
 
 /// What became of one task's skill.
 #[derive(Debug, Clone)]
-pub struct SkillScore {
+pub(super) struct SkillScore {
     /// Task name.
-    pub task: &'static str,
-    /// Seed of the first run.
-    pub seed: u64,
+    pub(super) task: &'static str,
     /// Decisions and judgements of the policy in the first run.
-    pub first_calls: u32,
+    pub(super) first_calls: u32,
     /// Why the first run was not saved; empty if it was.
-    pub not_saved: String,
+    pub(super) not_saved: String,
     /// The second run on a fresh phone, with the same parameters.
-    pub again: SkillRun,
+    pub(super) again: SkillRun,
     /// A run with the parameters of the next seed, and how many calls it takes without a skill.
-    pub other: SkillRun,
+    pub(super) other: SkillRun,
     /// Decisions and judgements of the policy for those parameters, without the skill.
-    pub other_first_calls: u32,
+    pub(super) other_first_calls: u32,
     /// Runs on changed phones.
-    pub changed: Vec<SkillRun>,
+    pub(super) changed: Vec<SkillRun>,
 }
 
 /// A run with a skill.
 #[derive(Debug, Clone, Default)]
-pub struct SkillRun {
+pub(super) struct SkillRun {
     /// The phone: `same`, or what is changed about it.
-    pub phone: String,
+    pub(super) phone: String,
     /// Decisions and judgements of the policy.
-    pub calls: u32,
+    pub(super) calls: u32,
     /// Whether the task's success conditions hold.
-    pub success: bool,
+    pub(super) success: bool,
     /// Why not.
-    pub reason: String,
+    pub(super) reason: String,
     /// Acts of the skill.
-    pub acts: u32,
+    pub(super) acts: u32,
     /// Changes of the phone's state that are not the task's own.
-    pub wrong: Vec<String>,
+    pub(super) wrong: Vec<String>,
 }
 
 /// Counts the decisions of a policy, as a model would be called.
@@ -176,7 +174,10 @@ impl SkillStudy {
     ///
     /// # Errors
     /// A run could not be started, or the folder not be written.
-    pub fn run(&self, told: &(dyn Fn(&SkillScore) + Sync)) -> Result<Vec<SkillScore>, String> {
+    pub(super) fn run(
+        &self,
+        told: &(dyn Fn(&SkillScore) + Sync),
+    ) -> Result<Vec<SkillScore>, String> {
         let all: Vec<(Task, u64)> = self
             .tasks
             .iter()
@@ -212,7 +213,6 @@ impl SkillStudy {
         };
         let mut score = SkillScore {
             task: task.name,
-            seed,
             first_calls: first.calls,
             not_saved: String::new(),
             again: SkillRun::default(),

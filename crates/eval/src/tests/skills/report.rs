@@ -5,34 +5,34 @@ use crate::summary::lines;
 
 /// The sums of a study.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct SkillSummary {
+pub(super) struct SkillSummary {
     /// Tasks, each with each seed.
-    pub tasks: usize,
+    pub(super) tasks: usize,
     /// Of these, saved as a skill.
-    pub saved: usize,
+    pub(super) saved: usize,
     /// Calls of the policy in the first runs.
-    pub first_calls: u32,
+    pub(super) first_calls: u32,
     /// Calls in the second runs with the same parameters.
-    pub again_calls: u32,
+    pub(super) again_calls: u32,
     /// Successes of these.
-    pub again_successes: usize,
+    pub(super) again_successes: usize,
     /// Calls for other parameters without a skill.
-    pub other_first_calls: u32,
+    pub(super) other_first_calls: u32,
     /// Calls for other parameters with a skill.
-    pub other_calls: u32,
+    pub(super) other_calls: u32,
     /// Successes of these.
-    pub other_successes: usize,
+    pub(super) other_successes: usize,
     /// Runs on changed phones.
-    pub changed: usize,
+    pub(super) changed: usize,
     /// Acts of skills on changed phones.
-    pub acts: u32,
+    pub(super) acts: u32,
     /// Of all runs with a skill, those with a wrong act.
-    pub wrong: usize,
+    pub(super) wrong: usize,
 }
 
 impl SkillSummary {
     /// Sums up these scores.
-    pub fn of(scores: &[SkillScore]) -> Self {
+    pub(super) fn of(scores: &[SkillScore]) -> Self {
         let mut sum = Self::default();
         for score in scores {
             sum.tasks += 1;
@@ -51,7 +51,7 @@ impl SkillSummary {
     }
 
     /// The share of the first runs' calls that the second runs took, 0 to 1.
-    pub fn again(&self) -> f64 {
+    pub(super) fn again(&self) -> f64 {
         share(self.again_calls, self.first_calls)
     }
 }
@@ -65,7 +65,7 @@ fn runs(score: &SkillScore) -> impl Iterator<Item = &SkillRun> {
 }
 
 /// A row for each task, the sums, and what went wrong.
-pub fn table(scores: &[SkillScore]) -> String {
+pub(super) fn table(scores: &[SkillScore]) -> String {
     let head =
         ["task", "first", "again", "other first", "other again", "changed phones", "acts", "wrong"];
     let mark = |run: &SkillRun| match run.success {
