@@ -231,8 +231,8 @@ enum ToolsetName {
 }
 
 impl ToolsetName {
-    /// The toolset with every tool: whoever types a command is the operator, who need not allow
-    /// groups of tools.
+    /// The toolset with every tool: a person who types a command is the operator, who need not
+    /// allow groups of tools.
     fn toolset(self) -> Toolset {
         match self {
             Self::Mobile => {

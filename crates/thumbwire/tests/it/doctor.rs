@@ -200,13 +200,13 @@ fn the_command_prints_a_table_that_can_be_posted() {
         "virtual",
         "--json",
         "--only",
-        "mobile_wait_for",
+        "mobile_list_apps",
         "mobile_list_devices",
     ];
     let output = thumbwire().args(only).output().unwrap();
     let report: Report = serde_json::from_slice(&output.stdout).unwrap();
     let tools: Vec<&str> = report.results.iter().map(|result| result.tool.as_str()).collect();
-    assert_eq!(tools, ["mobile_list_devices", "mobile_wait_for"]);
+    assert_eq!(tools, ["mobile_list_devices", "mobile_list_apps"]);
 }
 
 #[test]

@@ -60,7 +60,7 @@ fn tool_that_is_not_allowed_is_not_listed_and_names_the_flag() {
     assert!(String::from_utf8_lossy(&wrong.stderr).contains("--allow requires `--toolset mobile`"));
 }
 
-/// Whoever types a command is the operator, who need not allow anything.
+/// A person who types a command is the operator, who need not allow anything.
 #[test]
 fn command_line_has_the_tools_of_every_group() {
     let output = |arguments: &[&str]| {

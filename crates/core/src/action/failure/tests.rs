@@ -1,3 +1,5 @@
+//! Each cause and its class.
+
 use super::*;
 
 /// One of each kind, by class.
