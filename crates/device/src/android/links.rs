@@ -24,7 +24,7 @@ impl Links for Android {
     /// Before Android 7 there is no command for it.
     async fn app_for_link(&self, address: &str) -> Result<Option<AppId>, Error> {
         let command = resolve_command(&encoded(address)?)?;
-        if self.is_old().await? {
+        if self.legacy.is_some() {
             return Ok(None);
         }
         read_resolved(&scheme(address), &self.ask(command).await?)
