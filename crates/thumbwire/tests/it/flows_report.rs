@@ -86,7 +86,7 @@ async fn each_step_is_recorded_with_the_screen_before_and_after() {
     assert!(tap.before.is_some() && tap.before != tap.after);
     let failed = &steps[13];
     assert_eq!(failed.expected, "id \"index_note_title\", index 1 equals \"Milk\"");
-    assert!(failed.reason.contains("says \"Pancakes\""), "{failed:?}");
+    assert!(failed.reason.contains("says \"Ideas for the trip\""), "{failed:?}");
     assert_eq!(steps[11].retried.len(), 1, "{steps:?}");
     assert!(!steps[10].reason.is_empty() && !steps[10].waited_for.is_empty(), "{:?}", steps[10]);
     // The first and last action are those of the step.
