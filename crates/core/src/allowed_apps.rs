@@ -4,13 +4,9 @@
 //! work in apps that the operator never meant. The session enforces the limit.
 
 use thumbwire_device::AppId;
+use thumbwire_device::link_address::{LinkKind, link_scheme};
 
 use crate::pattern::matches;
-
-/// The schemes of addresses that lead to calls and messages. Android's own apps fill in the number and wait for the user; what
-/// another app that opens them does is up to it.
-pub const LINKS_OF_CALLS: [&str; 10] =
-    ["callto", "mms", "mmsto", "sip", "sips", "sms", "smsto", "tel", "telprompt", "voicemail"];
 
 /// The apps that callers may launch, stop, clear, install, uninstall, give permissions and act in. The default is every app.
 #[derive(Debug, Clone, Default)]
@@ -54,18 +50,20 @@ impl AllowedApps {
         Self { settings, ..self }
     }
 
-    /// The same, with addresses that lead to calls and messages: [`LINKS_OF_CALLS`].
+    /// The same, with addresses that lead to calls and messages. Android's own apps fill in the number and wait for the
+    /// user; what another app that opens them does is up to it.
     pub fn with_calls(self, calls: bool) -> Self {
         Self { calls, ..self }
     }
 
     /// The scheme of an address that callers may not open; `None` if they may.
-    pub(crate) fn refused_scheme(&self, address: &str) -> Option<&'static str> {
+    pub(crate) fn refused_scheme(&self, address: &str) -> Option<String> {
         if self.calls || matches!(self.limit, Limit::All) {
             return None;
         }
-        let (scheme, _) = address.trim_start().split_once(':')?;
-        LINKS_OF_CALLS.into_iter().find(|known| scheme.eq_ignore_ascii_case(known))
+        let scheme = link_scheme(address.trim_start())?;
+        let kind = LinkKind::of_scheme(&scheme);
+        matches!(kind, LinkKind::Call | LinkKind::Message).then_some(scheme)
     }
 
     /// Whether callers may not act on some pages of Settings.
@@ -123,9 +121,15 @@ mod tests {
         assert!(!launcher.clone().with_settings(true).guards_settings());
         assert!(AllowedApps::matching(["com.x".to_owned(), "*".to_owned()]).are_all());
         let scheme = |apps: &AllowedApps, address| apps.refused_scheme(address);
-        assert_eq!(scheme(&launcher, "TEL:+15550100"), Some("tel"));
-        assert_eq!(scheme(&launcher, " smsto:+15550100"), Some("smsto"));
-        for address in ["https://tel:1", "telegram:x", "tel", ""] {
+        for (address, refused) in [
+            ("TEL:+15550100", "tel"),
+            (" smsto:+15550100", "smsto"),
+            ("facetime:ana@example.org", "facetime"),
+            ("facetime-audio:+15550100", "facetime-audio"),
+        ] {
+            assert_eq!(scheme(&launcher, address).as_deref(), Some(refused));
+        }
+        for address in ["https://tel:1", "telegram:x", "mailto:a@b.c", "tel", ""] {
             assert_eq!(scheme(&launcher, address), None, "{address}");
         }
         assert_eq!(scheme(&AllowedApps::default(), "tel:1"), None);

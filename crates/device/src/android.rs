@@ -60,7 +60,6 @@ pub use helper::HelperMode;
 pub(crate) use input::key_code;
 use legacy::Legacy;
 #[cfg(feature = "appium")]
-pub(crate) use links::encoded as encoded_link;
 #[cfg(feature = "appium")]
 pub(crate) use logs::{LogLines, filter_takes};
 use shell_command::ShellCommand;

@@ -45,6 +45,7 @@ pub mod find;
 pub mod image;
 pub mod ios;
 mod keys;
+pub mod link_address;
 mod markup;
 pub mod millis;
 pub mod phone_time;

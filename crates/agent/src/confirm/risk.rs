@@ -15,6 +15,7 @@ use thumbwire_base::truncate;
 use thumbwire_base::visible::{name, quoted, without_hidden};
 use thumbwire_core::toolset::app_tools::is_app_tool;
 use thumbwire_core::trace::format::RefusedAct;
+use thumbwire_device::link_address::LinkKind;
 use thumbwire_device::{KeyCode, Point, text_field};
 
 use super::super::decision::FunctionCall;
@@ -274,16 +275,15 @@ fn risk_of_key(call: &FunctionCall, screen: &ScreenState) -> Option<Risk> {
 fn risk_of_address(url: &str) -> Option<Risk> {
     let shown = without_hidden(url.trim());
     let (scheme, rest) = shown.split_once(':').unwrap_or(("https", &shown));
-    let scheme = scheme.to_ascii_lowercase();
     let risk = |what| Some(Risk::new(what, url.trim(), How::Open));
-    match &*scheme {
-        "http" | "https" => {}
-        "tel" | "callto" | "voicemail" | "facetime" | "facetime-audio" => return risk(CALL),
-        "sms" | "smsto" | "mms" | "mmsto" | "mailto" | "xmpp" => return risk(SEND),
-        "market" | "itms-apps" | "itms-services" => return risk("install an app"),
-        "upi" | "bitcoin" | "ethereum" | "paypal" | "venmo" => return risk(PAY),
-        "geo" | "about" => return None,
-        _ => return risk("let an app act on its own"),
+    match LinkKind::of_scheme(scheme) {
+        LinkKind::Page => {}
+        LinkKind::Place => return None,
+        LinkKind::Call => return risk(CALL),
+        LinkKind::Message | LinkKind::Mail => return risk(SEND),
+        LinkKind::Installation => return risk("install an app"),
+        LinkKind::Payment => return risk(PAY),
+        LinkKind::App | LinkKind::Refused => return risk("let an app act on its own"),
     }
     let words = rest.replace(['/', '?', '&', '=', '-', '_', '.', '+', '#', '%'], " ");
     if let Some(what) = risk_of_sentence(&words) {
@@ -515,6 +515,7 @@ mod tests {
             ("geo:0,0", None),
             ("tel:+15550100", Some("call someone")),
             (" TEL:*21*1%23", Some("call someone")),
+            ("telprompt:+15550100", Some("call someone")),
             ("smsto:+15550100", Some("send something")),
             ("mailto:a@example.org", Some("send something")),
             ("intent://x#Intent;scheme=tel;end", Some("let an app act on its own")),

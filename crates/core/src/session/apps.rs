@@ -118,7 +118,7 @@ impl AttachedDevice {
     /// drawn.
     pub(super) async fn open_url(&self, url: &str) -> Result<Outcome, Failure> {
         if let Some(scheme) = self.screen.guard.allowed.refused_scheme(url) {
-            return Err(Cause::LinkNotAllowed { scheme: scheme.into() }.into());
+            return Err(Cause::LinkNotAllowed { scheme }.into());
         }
         let _turn = self.screen.acting.lock().await;
         if let Some(state) = self.look_in_front().await.lock() {

@@ -1,95 +1,27 @@
 //! Addresses, opened by `am start` as a link in an app would be.
 
-use std::fmt::Write as _;
-
 use async_trait::async_trait;
 
 use super::{Android, CommandOutput, ShellCommand};
 use crate::app_name::is_package_name;
 use crate::error::excerpt;
+use crate::link_address::{encode_link, no_app_opens};
 use crate::{AppId, Error, Links};
-
-const WHAT: &str = "opening the address";
-
-/// Schemes that name a file, a part of an app or a program instead of a place: a link of a stranger
-/// has none of them.
-const NOT_LINKS: [&str; 7] =
-    ["android-app", "content", "data", "file", "intent", "javascript", "package"];
-
-/// The longest address: phones before Android 7 take commands of 4 KiB.
-const LONGEST: usize = 2_000;
 
 #[async_trait]
 impl Links for Android {
     /// Before Android 7 there is no command for it.
     async fn app_for_link(&self, address: &str) -> Result<Option<AppId>, Error> {
-        let command = resolve_command(&encoded(address)?)?;
+        let command = resolve_command(&encode_link(address)?)?;
         if self.legacy.is_some() {
             return Ok(None);
         }
-        read_resolved(&scheme(address), &self.ask(command).await?)
+        read_resolved(address, &self.ask(command).await?)
     }
 
     async fn open_link(&self, address: &str) -> Result<Option<AppId>, Error> {
-        let output = self.ask(open_command(&encoded(address)?)?).await?;
-        read_open(&scheme(address), &output)
-    }
-}
-
-/// The scheme in lower case; empty if there is none.
-fn scheme(address: &str) -> String {
-    let (scheme, _) = address.split_once(':').unwrap_or_default();
-    let is_first = |c: char| c.is_ascii_alphabetic();
-    let is_other = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
-    if scheme.starts_with(is_first) && scheme.chars().all(is_other) {
-        scheme.to_ascii_lowercase()
-    } else {
-        String::new()
-    }
-}
-
-/// The address as URIs are written: a space and what is not ASCII as `%20`. Old phones garble some
-/// characters.
-///
-/// # Errors
-/// [`Error::Refused`] if it is not one to open.
-pub(crate) fn encoded(address: &str) -> Result<String, Error> {
-    let refuse = |reason: String| Err(Error::Refused { what: WHAT, reason });
-    let scheme = scheme(address);
-    if scheme.is_empty() {
-        return refuse("it has no scheme; write it in full, such as https://example.com".into());
-    }
-    if NOT_LINKS.contains(&&*scheme) {
-        return refuse(format!(
-            "addresses with `{scheme}:` are not opened; use https:, geo:, mailto: or an app's own scheme"
-        ));
-    }
-    if address.chars().any(char::is_control) {
-        return refuse("it contains a control character; remove it".into());
-    }
-    // Some phones run a code as soon as it is in the dialer: it can divert calls, and erased
-    // Samsung phones in 2012.
-    let has_code =
-        ["*", "#", "%2a", "%23"].iter().any(|it| address.to_ascii_lowercase().contains(it));
-    if ["tel", "telprompt", "callto", "sip", "sips", "voicemail"].contains(&&*scheme) && has_code {
-        return refuse(
-            "it contains a code with `*` or `#`, which some phones run at once; use a plain number"
-                .into(),
-        );
-    }
-    let mut out = String::with_capacity(address.len());
-    for byte in address.bytes() {
-        match byte {
-            b'!'..=b'~' => out.push(char::from(byte)),
-            // Writing to a string cannot fail.
-            _ => drop(write!(out, "%{byte:02X}")),
-        }
-    }
-    match out.len() {
-        length if length > LONGEST => {
-            refuse(format!("it has {length} bytes, more than {LONGEST}; use a shorter one"))
-        }
-        _ => Ok(out),
+        let output = self.ask(open_command(&encode_link(address)?)?).await?;
+        read_open(address, &output)
     }
 }
 
@@ -105,22 +37,15 @@ fn resolve_command(address: &str) -> Result<ShellCommand, Error> {
 
 /// Parses `resolve-activity --brief`: a line with priorities and `app/.Class`, or `No activity
 /// found`.
-fn read_resolved(scheme: &str, output: &CommandOutput) -> Result<Option<AppId>, Error> {
+fn read_resolved(address: &str, output: &CommandOutput) -> Result<Option<AppId>, Error> {
     let mut lines = output.out.lines().map(str::trim).filter(|line| !line.is_empty());
     match lines.next_back() {
-        Some("No activity found") => Err(no_app(scheme)),
+        Some("No activity found") => Err(no_app_opens(address)),
         line => Ok(line
             .and_then(|line| line.split_once('/'))
             .filter(|(app, _)| is_package_name(app))
             .map(|(app, _)| AppId(app.to_owned()))),
     }
-}
-
-fn no_app(scheme: &str) -> Error {
-    let reason = format!(
-        "no app on this phone opens `{scheme}:` addresses; install one, or look for it in an app"
-    );
-    Error::Refused { what: WHAT, reason }
 }
 
 /// Opens an address and waits until its app is drawn.
@@ -130,13 +55,13 @@ fn open_command(address: &str) -> Result<ShellCommand, Error> {
 
 /// Parses `am start -W`: `Starting: Intent {…}`, then either an error or lines such as `Status: ok`
 /// and `Activity: app/.Class`.
-fn read_open(scheme: &str, output: &CommandOutput) -> Result<Option<AppId>, Error> {
+fn read_open(address: &str, output: &CommandOutput) -> Result<Option<AppId>, Error> {
     let all = format!("{}\n{}", output.out, output.err);
     // The first line has the address in it.
     let lines: Vec<&str> =
         all.lines().map(str::trim).filter(|line| !line.starts_with("Starting: ")).collect();
     if lines.iter().any(|line| line.contains("unable to resolve Intent")) {
-        return Err(no_app(scheme));
+        return Err(no_app_opens(address));
     }
     let app = lines.iter().find_map(|line| line.strip_prefix("Activity: ")?.split_once('/'));
     if lines.iter().any(|line| line.starts_with("Status: ")) {
@@ -154,9 +79,9 @@ mod tests {
     }
 
     #[test]
-    fn address_is_one_argument_of_ascii() {
+    fn address_is_one_argument() {
         let command = |address: &str| {
-            let line = open_command(&encoded(address).unwrap()).unwrap();
+            let line = open_command(&encode_link(address).unwrap()).unwrap();
             line.as_str()
                 .strip_prefix("am start -W -a android.intent.action.VIEW -d ")
                 .map(str::to_owned)
@@ -168,27 +93,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_link_is_refused() {
-        for (address, why) in [
-            ("example.com", "no scheme"),
-            ("", "no scheme"),
-            ("-n com.x/.Y:z", "no scheme"),
-            ("1a:b", "no scheme"),
-            ("file:///data/x", "`file:` are not opened"),
-            ("INTENT:#Intent;end", "`intent:` are not opened"),
-            ("javascript:alert(1)", "`javascript:` are not opened"),
-            ("content://sms", "`content:` are not opened"),
-            ("https://a\nb", "control character"),
-            (&format!("https://{}", "\u{e9}".repeat(400)), "2408 bytes"),
-        ] {
-            let error = encoded(address).unwrap_err();
-            assert!(error.to_string().contains(why), "{address}: {error}");
-        }
-    }
-
-    #[test]
     fn app_for_an_address_is_the_one_that_the_phone_resolves() {
-        let read = |out: &str| read_resolved("geo", &output(out));
+        let read = |out: &str| read_resolved("geo:0,0", &output(out));
         let head = "priority=0 preferredOrder=0 match=0x208000 specificIndex=-1 isDefault=true\n";
         let app = |name: &str| Some(AppId(name.into()));
         let maps =
@@ -206,7 +112,7 @@ mod tests {
 
     #[test]
     fn answer_names_the_app() {
-        let read = |out: &str| read_open("https", &output(out));
+        let read = |out: &str| read_open("https://a", &output(out));
         let opened = "Starting: Intent { act=android.intent.action.VIEW dat=https://a/... }\nStatus: ok\nLaunchState: COLD\nActivity: com.android.chrome/com.google.android.apps.chrome.Main\nTotalTime: 12\nComplete\n";
         assert_eq!(read(opened).unwrap(), Some(AppId("com.android.chrome".into())));
         let known = "Starting: Intent { dat=https://a/... }\r\nWarning: Activity not started, intent has been delivered to currently running top-most instance.\r\nStatus: ok\r\n";

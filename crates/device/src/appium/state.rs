@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use thumbwire_webdriver::{AppCommand, Base64, MobileCommand, Response};
 
 use super::{Appium, unreadable};
-use crate::android::encoded_link;
+use crate::link_address::{encode_link, no_app_opens};
 use crate::webdriver::{Operation, health};
 use crate::{
     AppId, Clipboard, Error, Front, Health, HealthChecks, HelperStatus, HelperTrial, Links,
@@ -81,7 +81,7 @@ impl Clipboard for Appium {
 impl Links for Appium {
     /// `None`: neither driver says which app opened it.
     async fn open_link(&self, address: &str) -> Result<Option<AppId>, Error> {
-        let url = encoded_link(address)?;
+        let url = encode_link(address)?;
         let command = MobileCommand::new("deepLink").arg("url", url.clone());
         let opened = match self.run(OPEN, command).await {
             // XCUITest needs iOS 16.4 for it.
@@ -106,10 +106,8 @@ fn read_opened(address: &str, opened: Result<Response, Error>) -> Result<Option<
     ];
     match opened {
         Err(Error::Failed { text, .. }) if NONE.iter().any(|part| text.contains(part)) => {
-            let scheme = address.split(':').next().unwrap_or_default().to_ascii_lowercase();
-            Err(OPEN.refused(format!(
-                "no app on this phone opens `{scheme}:` addresses; install one, or look for it in an app"
-            )))
+            tracing::debug!("no app opens the address: {text}");
+            Err(no_app_opens(address))
         }
         done => done.map(|_| None),
     }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use thumbwire_agent::{Agent, AgentStatus, Memory};
 use thumbwire_core::action::Call;
+use thumbwire_core::allowed_apps::AllowedApps;
 use thumbwire_core::providers::{DeviceProviders, VIRTUAL_IOS, VirtualIphoneProvider, WdaProvider};
 use thumbwire_core::session::Session;
 use thumbwire_core::toolset::{Content, mobile};
@@ -15,6 +16,7 @@ use thumbwire_virtual_ios::{Setup, VirtualIphone};
 use tokio::net::TcpListener;
 
 use crate::agent::{Script, an_hour, clicks, does, id_of, options, says, step};
+use crate::http_support::Served;
 use crate::support::thumbwire;
 
 /// Its address differs from run to run.
@@ -95,6 +97,36 @@ async fn mobile_tools_work_on_an_iphone() {
     }
     insta::assert_snapshot!(transcript);
     assert!(iphone.phone.commands().len() > 20);
+}
+
+/// Through an HTTP server whose operator has allowed nothing.
+#[tokio::test]
+async fn addresses_of_calls_are_refused_on_an_iphone() {
+    let iphone = Iphone::new().await;
+    let session = iphone.session.with_allowed_apps(AllowedApps::matching([]));
+    let server = Served::of(mobile::toolset(), Arc::new(session)).await;
+    for (url, scheme) in [
+        ("facetime:ana@example.org", "facetime"),
+        ("FaceTime-Audio:+15550100", "facetime-audio"),
+        ("tel:+15550100", "tel"),
+    ] {
+        let call = json!({ "name": "mobile_open_url", "arguments": { "url": url } });
+        let reply = server.post_alone("tools/call", call).await.json();
+        assert_eq!(reply["result"]["isError"], true, "{reply}");
+        let reason = format!("addresses with `{scheme}:` are not allowed");
+        assert!(reply.to_string().contains(&reason), "{reply}");
+    }
+    assert!(!iphone.phone.commands().iter().any(|it| it.target.contains("/url")));
+}
+
+#[tokio::test]
+async fn codes_of_the_dialer_are_refused_on_an_iphone() {
+    let iphone = Iphone::new().await;
+    for url in ["tel:*21*+15550100%23", "TEL:%2A06", "telprompt:1%2523"] {
+        let said = iphone.ask("mobile_open_url", json!({ "url": url })).await;
+        assert!(said.contains("which some phones run at once"), "{url}: {said}");
+    }
+    assert!(!iphone.phone.commands().iter().any(|it| it.target.contains("/url")));
 }
 
 #[tokio::test]

@@ -1,16 +1,15 @@
 //! The phone around the apps: lock, pasteboard, addresses, information, health (FBCustomCommands.m).
 
-use std::fmt::Write as _;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use thumbwire_base::truncate;
 use thumbwire_webdriver::{
     AppCommand, Base64, BatteryInfo, DeviceCommand, DeviceInfo as WdaInfo, ServerStatus,
     SessionCommand,
 };
 
 use super::Ios;
+use crate::link_address::{encode_link, no_app_opens};
 use crate::webdriver::{Operation, USUAL, health, unreadable};
 use crate::{
     AppId, Battery, Clipboard, DeviceInfo, Error, Front, Health, HealthChecks, HelperStatus,
@@ -162,7 +161,7 @@ impl SimulatedLocation for Ios {
 impl Links for Ios {
     /// `None`: iOS does not say which app it opened.
     async fn open_link(&self, address: &str) -> Result<Option<AppId>, Error> {
-        let url = encoded(address)?;
+        let url = encode_link(address)?;
         let command = AppCommand::OpenUrl { url, bundle_id: None, idle_timeout_ms: None };
         match self.wda.act(OPEN, command).await {
             // XCUIDevice+FBHelpers.m and LaunchServices, before anything is opened.
@@ -171,47 +170,12 @@ impl Links for Ios {
                     .iter()
                     .any(|part| text.contains(part)) =>
             {
-                Err(OPEN.refused(format!("no app opens it ({text})")))
+                tracing::debug!("no app opens the address: {text}");
+                Err(no_app_opens(address))
             }
             done => done.map(|_| None),
         }
     }
-}
-
-/// The address as URIs are written: a space and what is not ASCII as `%20`, because `NSURL` refuses them before iOS 17.
-///
-/// # Errors
-/// [`Error::Refused`] if a link could not have it.
-fn encoded(address: &str) -> Result<String, Error> {
-    /// Schemes that name a file or a program instead of a place.
-    const NOT_LINKS: [&str; 3] = ["data", "file", "javascript"];
-    const LONGEST: usize = 2_000;
-    let (scheme, _) = address.split_once(':').unwrap_or_default();
-    let is_other = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
-    let has_scheme =
-        scheme.starts_with(|c: char| c.is_ascii_alphabetic()) && scheme.chars().all(is_other);
-    if !has_scheme {
-        return Err(OPEN.refused("it has no scheme; write it in full, such as https://example.com"));
-    }
-    if NOT_LINKS.iter().any(|not| scheme.eq_ignore_ascii_case(not)) {
-        let scheme = truncate(scheme, 20);
-        return Err(OPEN.refused(format!("addresses with `{scheme}:` are not opened")));
-    }
-    if address.chars().any(char::is_control) {
-        return Err(OPEN.refused("it contains a control character; remove it"));
-    }
-    let mut out = String::with_capacity(address.len());
-    for byte in address.bytes() {
-        match byte {
-            b'!'..=b'~' => out.push(char::from(byte)),
-            // Writing to a string cannot fail.
-            _ => drop(write!(out, "%{byte:02X}")),
-        }
-    }
-    if out.len() > LONGEST {
-        return Err(OPEN.refused(format!("it has more than {LONGEST} bytes; use a shorter one")));
-    }
-    Ok(out)
 }
 
 #[async_trait]
