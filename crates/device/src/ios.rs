@@ -4,15 +4,13 @@
 //! alike; `points` and `keys` are for every driver of iOS. Without the feature `ios` only saved sources are read.
 //!
 //! Phones on USB and Wi-Fi are listed by `usbmux` and described by `lockdown`; `iphone` finds out what a phone lacks, which
-//! `missing` names with the step that provides it. `property_list` has the messages of all of them, `installed_apps` the list
-//! of apps, `screenshotr` iOS's own screenshots. [`IphoneScreen`] is a phone that can only be looked at, by these.
+//! `missing` names with the step that provides it. `property_list` has the messages of all of them,
+//! `installed_apps` the list of apps.
 
 #[cfg(feature = "ios")]
 mod installed_apps;
 #[cfg(feature = "ios")]
 mod iphone;
-#[cfg(feature = "ios")]
-mod iphone_screen;
 #[cfg(feature = "ios")]
 pub(crate) mod keys;
 #[cfg(feature = "ios")]
@@ -23,8 +21,6 @@ mod missing;
 pub(crate) mod points;
 #[cfg(feature = "ios")]
 mod property_list;
-#[cfg(feature = "ios")]
-mod screenshotr;
 pub(crate) mod source;
 #[cfg(feature = "ios")]
 mod usbmux;
@@ -33,8 +29,6 @@ mod wda;
 
 #[cfg(feature = "ios")]
 pub use iphone::Iphone;
-#[cfg(feature = "ios")]
-pub use iphone_screen::IphoneScreen;
 #[cfg(feature = "ios")]
 pub use lockdown::{DeviceValues, Lockdown, LockdownError};
 #[cfg(feature = "ios")]

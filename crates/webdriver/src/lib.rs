@@ -6,7 +6,7 @@
 //! | writes [`Command`]s as [`Request`]s | reads them: [`Command::parse`] |
 //! | reads responses: [`parse_response`], [`Response`] | writes them: [`ResponseFormat`] |
 //! | asks for [`Capabilities`]: [`NewSession`] | selects them: [`NewSession::select`] |
-//! | reads sources: [`parse_xml_source`], [`parse_json_source`], [`parse_android_source`] | writes them: [`write_xml_source`], [`write_json_source`] |
+//! | reads sources: [`parse_xml_source`], [`parse_android_source`] | writes them: [`write_xml_source`], [`write_json_source`] |
 //! | | finds elements in sources: [`find_by_xpath`] |
 //! | | both: [`ErrorCode`], [`WebDriverError`], [`ElementId`], [`SessionId`] |
 //!
@@ -66,7 +66,7 @@ pub use response::{
 };
 pub use source::{
     AndroidNode, AndroidSource, MAX_DEPTH, MAX_NODES, SourceError, SourceNode, SourceOptions,
-    parse_android_source, parse_json_source, parse_xml_source, write_json_source, write_xml_source,
+    parse_android_source, parse_xml_source, write_json_source, write_xml_source,
 };
 pub use timeouts::{TimeLimit, Timeouts};
 pub use values::{Base64, Direction, NameList, Orientation, Point, Rect, Size, SourceFormat};

@@ -3,22 +3,19 @@
 //! | text | reader | writer |
 //! |---|---|---|
 //! | XCUITest's XML | [`parse_xml_source`] | [`write_xml_source`] |
-//! | WebDriverAgent's JSON | [`parse_json_source`] | [`write_json_source`] |
+//! | WebDriverAgent's JSON | | [`write_json_source`] |
 //! | UiAutomator2's XML | [`parse_android_source`] | |
 //!
 //! Readers do not recurse, and stop at [`MAX_DEPTH`] and [`MAX_NODES`], so that no text can overflow the stack of those
 //! who use the tree, or take more memory than a screen can need.
 
 mod android;
-mod json;
-mod json_lexer;
 mod json_writer;
 mod xml;
 mod xml_tree;
 mod xml_writer;
 
 pub use android::{AndroidNode, AndroidSource, parse_android_source};
-pub use json::parse_json_source;
 pub use json_writer::write_json_source;
 pub use xml::parse_xml_source;
 pub use xml_writer::write_xml_source;

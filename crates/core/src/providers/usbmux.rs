@@ -1,8 +1,7 @@
 //! iPhones and iPads on USB and Wi-Fi, by the usbmuxd of this computer. Their ids are UDIDs.
 //!
 //! A phone is ready if its WebDriverAgent answers on port 8100; the state of any other says what is missing first. Only
-//! phones that the daemon lists are opened. One that lacks nothing but a WebDriverAgent is opened too, for looking, if iOS
-//! itself takes screenshots. It is not ready, so only callers that name it get it.
+//! phones that the daemon lists are opened.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -13,9 +12,7 @@ use futures::future::join_all;
 use futures::stream::{self, BoxStream, StreamExt as _};
 use thumbwire_base::visible::visible;
 use thumbwire_device::Platform;
-use thumbwire_device::ios::{
-    Ios, Iphone, IphoneScreen, Missing, UsbmuxClient, UsbmuxDevice, UsbmuxError, UsbmuxEvents,
-};
+use thumbwire_device::ios::{Ios, Iphone, UsbmuxClient, UsbmuxDevice, UsbmuxError, UsbmuxEvents};
 use tokio::time::{sleep, timeout};
 
 use super::{DeviceChange, DeviceProvider, OpenResult, ReadyDevices, UsbmuxAddress};
@@ -94,12 +91,6 @@ impl DeviceProvider for UsbmuxProvider {
             Err(error) => {
                 tracing::debug!("{id}: {error}");
                 let iphone = Iphone::examine(&self.client, &device).await;
-                if let Some(Missing::WebDriverAgent | Missing::Tunnel) = iphone.missing {
-                    match IphoneScreen::attach(id, &self.client, id).await {
-                        Ok(screen) => return Ok(OpenResult::Opened(Arc::new(screen))),
-                        Err(error) => tracing::debug!("{id}: no screenshots of iOS: {error}"),
-                    }
-                }
                 let failure = listed(&device.udid, &iphone).not_ready();
                 Err(failure.unwrap_or_else(|| Failure::of_device(id, &error)))
             }
@@ -231,7 +222,7 @@ impl Watch {
 
 #[cfg(test)]
 mod tests {
-    use thumbwire_device::ios::DeviceValues;
+    use thumbwire_device::ios::{DeviceValues, Missing};
     use tokio::net::TcpListener;
 
     use super::*;

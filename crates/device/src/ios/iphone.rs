@@ -63,7 +63,7 @@ async fn find_missing(client: &UsbmuxClient, udid: &str, values: &mut DeviceValu
 }
 
 /// What an error of lockdownd says is missing.
-pub(super) fn of_error(error: &LockdownError) -> Missing {
+fn of_error(error: &LockdownError) -> Missing {
     match error {
         LockdownError::Usbmux(UsbmuxError::NotPaired) | LockdownError::NotTrusted(_) => {
             Missing::Pairing

@@ -222,12 +222,6 @@ impl Lockdown {
 pub(crate) struct MessageStream(Box<dyn Io>);
 
 impl MessageStream {
-    /// Messages over this connection.
-    #[cfg(test)]
-    pub(crate) fn over(stream: impl Io + 'static) -> Self {
-        Self(Box::new(stream))
-    }
-
     pub(crate) async fn send(&mut self, message: impl Into<Value>) -> Result<(), LockdownError> {
         let body = property_list::to_xml(message);
         let length = u32::try_from(body.len()).unwrap_or(u32::MAX);
@@ -241,32 +235,17 @@ impl MessageStream {
 
     /// The next message, which is a dictionary.
     pub(crate) async fn receive(&mut self, limit: Duration) -> Result<Dictionary, LockdownError> {
-        let body = self.receive_body(limit, LONGEST).await?;
+        let body = self.receive_body(limit).await?;
         property_list::parse(&body).map_err(|error| LockdownError::Protocol(error.to_string()))
     }
 
-    /// The next message of up to `longest` bytes, with any top.
-    pub(crate) async fn receive_value(
-        &mut self,
-        limit: Duration,
-        longest: usize,
-    ) -> Result<Value, LockdownError> {
-        let body = self.receive_body(limit, longest).await?;
-        let value = property_list::parse_value(&body);
-        value.map_err(|error| LockdownError::Protocol(error.to_string()))
-    }
-
-    async fn receive_body(
-        &mut self,
-        limit: Duration,
-        longest: usize,
-    ) -> Result<Vec<u8>, LockdownError> {
+    async fn receive_body(&mut self, limit: Duration) -> Result<Vec<u8>, LockdownError> {
         let receiving = async {
             let mut length = [0; 4];
             self.0.read_exact(&mut length).await?;
             let length = u32::from_be_bytes(length);
-            if usize::try_from(length).map_or(true, |length| length > longest) {
-                let text = format!("{length} bytes; the limit is {longest}");
+            if usize::try_from(length).map_or(true, |length| length > LONGEST) {
+                let text = format!("{length} bytes; the limit is {LONGEST}");
                 return Err(LockdownError::Protocol(text));
             }
             // Memory is taken as bytes arrive: the length is only what the phone says.

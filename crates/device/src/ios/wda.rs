@@ -3,12 +3,11 @@
 //!
 //! Start with [`Ios`]. The conversation is `crate::webdriver`, with the session that `client` asks for, by HTTP or
 //! `over_usbmux`. The operations are in `screen` (pictures and trees), `gesture`, `text`, `keys`, `apps`, `orientation`,
-//! `alerts`, `mjpeg`, and `state` for the rest. The messages are those of `thumbwire_webdriver`. Nothing here waits,
+//! `mjpeg`, and `state` for the rest. The messages are those of `thumbwire_webdriver`. Nothing here waits,
 //! retries an act or remembers a screen.
 //!
 //! Installing and starting WebDriverAgent is the operator's business.
 
-mod alerts;
 mod apps;
 mod client;
 mod gesture;
@@ -21,7 +20,6 @@ mod state;
 mod text;
 
 use async_trait::async_trait;
-use thumbwire_webdriver::SourceFormat;
 use tokio::sync::OnceCell;
 
 use crate::webdriver::{HttpClient, Pace, RotationMemory, STATUS_LIMIT, USUAL, WebDriverClient};
@@ -42,8 +40,6 @@ pub struct Ios {
     mjpeg: Option<HttpClient>,
     /// The daemon and the UDID by which the phone was found; `None` if its WebDriverAgent has an address.
     usbmux: Option<(UsbmuxClient, String)>,
-    /// The form in which sources are asked for.
-    source_format: SourceFormat,
     /// Pixels per point, once they are measured.
     scale: OnceCell<f64>,
     pace: Pace,
@@ -85,7 +81,6 @@ impl Ios {
             identity,
             mjpeg: None,
             usbmux: None,
-            source_format: SourceFormat::Xml,
             scale: OnceCell::new(),
             pace: Pace::default(),
             rotation: RotationMemory::default(),
@@ -106,13 +101,6 @@ impl Ios {
     pub fn with_mjpeg(mut self, url: &str) -> Result<Self, Error> {
         self.mjpeg = Some(HttpClient::new(client::MJPEG, url)?);
         Ok(self)
-    }
-
-    /// The same handle, which asks for sources as JSON instead of XML. The elements are the same.
-    #[must_use]
-    pub fn with_json_source(mut self) -> Self {
-        self.source_format = SourceFormat::Json;
-        self
     }
 }
 

@@ -349,24 +349,6 @@ async fn health_is_checked() {
     }
 }
 
-#[tokio::test]
-async fn alerts_are_read_and_answered() {
-    let (wda, ios) = StandIn::attach().await;
-    assert_eq!(ios.alert_text().await.unwrap(), None);
-    assert_eq!(ios.alert_buttons().await.unwrap(), [""; 0]);
-    assert!(matches!(ios.accept_alert(None).await, Err(Error::Refused { .. })));
-    let open = || wda.state().alert = Some(("Allow?".into(), vec!["No".into(), "Yes".into()]));
-    open();
-    assert_eq!(ios.alert_text().await.unwrap().as_deref(), Some("Allow?"));
-    assert_eq!(ios.alert_buttons().await.unwrap(), ["No", "Yes"]);
-    ios.accept_alert(Some("Yes")).await.unwrap();
-    open();
-    ios.accept_alert(None).await.unwrap();
-    open();
-    ios.dismiss_alert().await.unwrap();
-    assert_eq!(wda.state().answered, ["Yes", "accepted", "dismissed"]);
-}
-
 const JPEG: [u8; 23] =
     [0xFF, 0xD8, 0xFF, 0xFE, 0, 4, 0, 0, 0xFF, 0xC0, 0, 11, 8, 1, 0, 0, 6, 1, 0, 0, 0, 0xFF, 0xD9];
 

@@ -7,7 +7,7 @@ use thumbwire_device::{
     Device, Error, Format, Front, Node, Orientation, Rect, Size, Tree, TreeDetail, WindowKind,
     text_field,
 };
-use thumbwire_webdriver::{SourceNode, parse_xml_source};
+use thumbwire_webdriver::SourceNode;
 
 use crate::common::capture;
 use crate::wda::{Fault, StandIn, element};
@@ -118,9 +118,8 @@ async fn focused_field_is_marked() {
 }
 
 #[tokio::test]
-async fn json_and_xml_give_the_same_elements() {
+async fn texts_of_the_source_arrive_unchanged() {
     let (wda, ios) = StandIn::attach().await;
-    let by_json = Ios::attach("phone", wda.url()).await.unwrap().with_json_source();
     let label = SourceNode {
         label: Some("A & B \"<\u{1F600}>\"".into()),
         value: Some("line\nbreak".into()),
@@ -130,11 +129,10 @@ async fn json_and_xml_give_the_same_elements() {
     };
     let switch = SourceNode { value: Some("1".into()), ..element("Switch", "Wi-Fi", [0.0; 4]) };
     wda.state().tree.children[0].children.extend([label, switch]);
-    let (xml, json) = (tree(&ios).await, tree(&by_json).await);
-    assert_eq!(xml.nodes, json.nodes);
-    assert_eq!(wda.count("GET /source?format=json"), 1);
-    assert_eq!(&*named(&xml, "id").text, "line\nbreak");
-    assert!(named(&xml, "Wi-Fi").flags.checked);
+    let tree = tree(&ios).await;
+    assert_eq!(&*named(&tree, "id").text, "line\nbreak");
+    assert_eq!(&*named(&tree, "id").description, "A & B \"<\u{1F600}>\"");
+    assert!(named(&tree, "Wi-Fi").flags.checked);
 }
 
 #[tokio::test]
@@ -148,11 +146,9 @@ async fn large_and_deep_trees_are_read() {
             SourceNode { children: vec![deep], ..element("Other", "", [0.0, 0.0, 390.0, 844.0]) };
     }
     wda.state().tree.children[0].children.push(deep);
-    for ios in [ios, Ios::attach("phone", wda.url()).await.unwrap().with_json_source()] {
-        let tree = tree(&ios).await;
-        assert_eq!(tree.nodes.len(), 4 + 10_000 + 151);
-        assert_eq!(named(&tree, "deepest").depth, 152);
-    }
+    let tree = tree(&ios).await;
+    assert_eq!(tree.nodes.len(), 4 + 10_000 + 151);
+    assert_eq!(named(&tree, "deepest").depth, 152);
 }
 
 #[tokio::test]
@@ -185,11 +181,10 @@ async fn broken_sources_are_refused() {
         let error = ios.tree(TreeDetail::Full).await.unwrap_err();
         assert!(matches!(error, Error::Unreadable { .. }), "{source}: {error:?}");
     }
-    let by_json = Ios::attach("phone", wda.url()).await.unwrap().with_json_source();
-    for body in [r#"{"value":{"type":"Other","children":["#, r#"{"value":{}}"#, r#"{"value":null}"#]
-    {
+    // Servers before 2017 send JSON.
+    for body in [r#"{"value":{"type":"Other","children":[]}}"#, r#"{"value":null}"#] {
         wda.fail("GET /source", Fault::Answer(200, body.into()));
-        let error = by_json.tree(TreeDetail::Full).await.unwrap_err();
+        let error = ios.tree(TreeDetail::Full).await.unwrap_err();
         assert!(matches!(error, Error::Unreadable { .. }), "{body}: {error:?}");
     }
     wda.fail("GET /screenshot", Fault::Answer(200, r#"{"value":"aGVsbG8="}"#.into()));
@@ -217,21 +212,5 @@ async fn captured_sources_are_read_as_saved_ones() {
             );
         }
         assert!(!elements(&live).is_empty(), "{name}");
-        // The other reader finds the same.
-        wda.state().tree = parse_xml_source(&text).unwrap();
-        let by_json = Ios::attach("phone", wda.url()).await.unwrap().with_json_source();
-        let nodes = tree(&by_json).await.nodes;
-        assert_eq!(nodes.len(), live.nodes.len(), "{name}");
     }
-}
-
-#[tokio::test]
-async fn captured_json_of_2015_is_read() {
-    let Some(file) = capture("ios/source/springboard_old-wda_tree.json") else { return };
-    let (wda, ios) = StandIn::attach().await;
-    // It answers so, although XML is asked for.
-    wda.fail("GET /source", Fault::Answer(200, String::from_utf8(file).unwrap()));
-    let shown = tree(&ios).await;
-    assert!(shown.nodes.len() > 10, "{}", shown.nodes.len());
-    assert_eq!(&*shown.nodes[0].class, "XCUIElementTypeApplication");
 }

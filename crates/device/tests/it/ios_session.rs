@@ -108,7 +108,6 @@ async fn no_act_is_sent_twice() {
         "POST /wda/lock",
         "POST /wda/performIoHidEvent",
         "POST /orientation",
-        "POST /alert/accept",
         "/clear",
         "POST /wda/unlock",
     ] {
@@ -136,7 +135,6 @@ async fn no_act_is_sent_twice() {
                 let control = device.orientation_control().unwrap();
                 control.set_orientation(thumbwire_device::Orientation::Landscape, "me").await
             }
-            "POST /alert/accept" => ios.accept_alert(None).await,
             "/clear" => device.text_editing().unwrap().replace_text("x").await.map(drop),
             _ => device.screen_lock().unwrap().unlock().await.map(drop),
         };

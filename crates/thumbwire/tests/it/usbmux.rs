@@ -9,24 +9,19 @@ mod daemon;
 mod pairing;
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use futures::StreamExt as _;
 use serde_json::Value;
-use thumbwire_core::action::{
-    Action, Call, Cause, ListedDevice, Outcome, Perform as _, ScreenshotOptions,
-};
+use thumbwire_core::action::{Cause, ListedDevice};
 use thumbwire_core::providers::{
     AllowedDevices, DeviceChange, DeviceProviders, SimulatorProvider, UsbmuxProvider,
 };
-use thumbwire_core::session::Session;
 use thumbwire_device::ios::Missing;
-use thumbwire_device::{Gesture, Point, SideEffect};
 use thumbwire_virtual_ios::{Profile, Setup, VirtualIphone};
 use tokio::net::TcpListener;
 
 use crate::support::thumbwire;
-use daemon::{Daemon, Fault, Phone, Screenshots, Trust, UDID};
+use daemon::{Daemon, Fault, Phone, Trust, UDID};
 
 const UNPAIRED: &str = "00008110-000A11112222801E";
 
@@ -72,39 +67,7 @@ async fn phones_are_listed_with_what_they_lack_and_opened_if_they_are_ready() {
 }
 
 #[tokio::test]
-async fn phone_without_a_web_driver_agent_is_looked_at_until_one_answers() {
-    let phone = Phone { screenshots: Screenshots::Png, ..Phone::new(UDID) };
-    let daemon = Daemon::start([phone]).await;
-    let phones = providers(&daemon);
-    let listed = phones.list().await;
-    assert_eq!(states(&listed), [(UDID, Missing::WebDriverAgent.state())]);
-    let perform = async |session: &Session, action| {
-        session.perform(&Call::with_timeout(Duration::from_secs(60)), action).await
-    };
-    let look = || Action::Screenshot(ScreenshotOptions::default());
-    let tap = || Action::Touch(Gesture::Tap { at: Point { x: 5, y: 5 } });
-    // Nobody gets it without naming it.
-    let failure = perform(&Session::new(phones.clone(), []), look()).await.unwrap_err();
-    assert!(matches!(failure.cause, Cause::DeviceNotReady { .. }), "{failure:?}");
-    let session = Session::new(phones, [UDID.to_owned()]);
-    let looked = perform(&session, look()).await;
-    let Ok(Outcome::Screenshot(picture)) = looked else { panic!("{looked:?}") };
-    assert_eq!(&picture.image.bytes[..], daemon::PICTURE);
-    let failure = perform(&session, tap()).await.unwrap_err();
-    assert_eq!(failure.side_effect, SideEffect::None);
-    let Cause::DeviceNotConnected { reason, .. } = &failure.cause else { panic!("{failure:?}") };
-    assert!(reason.ends_with(Missing::WebDriverAgent.next_move()), "{reason}");
-    perform(&session, look()).await.unwrap();
-    let ready = ready_phone().await;
-    daemon.change(1, |phone| phone.ports = ready.ports);
-    // The session still has the handle that only looks. The refusal ends it, and the next call gets the other one.
-    let failure = perform(&session, tap()).await.unwrap_err();
-    assert!(failure.cause.to_string().ends_with("call again"), "{}", failure.cause);
-    perform(&session, tap()).await.unwrap();
-}
-
-#[tokio::test]
-async fn phone_of_which_ios_takes_no_screenshots_is_not_opened() {
+async fn phone_without_a_web_driver_agent_is_refused_with_the_next_step() {
     for (version, missing) in [("16.7.10", Missing::WebDriverAgent), ("17.4.1", Missing::Tunnel)] {
         let daemon = Daemon::start([Phone { version, ..Phone::new(UDID) }]).await;
         let Err(failure) = providers(&daemon).open(UDID).await else { panic!("opened") };

@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 
 use thumbwire_webdriver::{
     AndroidNode, ErrorCode, NewSessionResponse, ResponseError, ServerStatus, SourceNode,
-    SourceOptions, parse_android_source, parse_json_source, parse_response, parse_xml_source,
-    write_json_source, write_xml_source,
+    SourceOptions, parse_android_source, parse_response, parse_xml_source, write_xml_source,
 };
 
 /// The captures of a folder, by name; `None` if there are none beside the repository.
@@ -43,38 +42,29 @@ fn survives(name: &str, tree: &SourceNode) {
     let options = SourceOptions::default();
     let xml = parse_xml_source(&write_xml_source(tree, &options)).unwrap();
     assert_eq!(nodes(&xml).len(), nodes(tree).len(), "{name}");
-    let json = parse_json_source(&write_json_source(tree, &options).to_string()).unwrap();
-    for ((xml, json), original) in nodes(&xml).into_iter().zip(nodes(&json)).zip(nodes(tree)) {
-        for read in [xml, json] {
-            assert_eq!(
-                (&read.name, &read.label, &read.value),
-                (&original.name, &original.label, &original.value)
-            );
-            assert_eq!(
-                (read.rect, read.enabled, read.visible),
-                (original.rect, original.enabled, original.visible)
-            );
-        }
+    for (read, original) in nodes(&xml).into_iter().zip(nodes(tree)) {
+        assert_eq!(
+            (&read.name, &read.label, &read.value),
+            (&original.name, &original.label, &original.value)
+        );
+        assert_eq!(
+            (read.rect, read.enabled, read.visible),
+            (original.rect, original.enabled, original.visible)
+        );
     }
 }
 
 #[test]
 fn every_ios_source_is_read_completely() {
     let Some(files) = captures("ios/source") else { return };
-    for (name, text) in files {
-        let (tree, count) = if name.ends_with(".json") {
-            (parse_json_source(&text), text.matches("\"isEnabled\" : \"1\",\n").count())
-        } else {
-            (parse_xml_source(&text), text.matches("<XCUIElementType").count())
-        };
-        let tree = tree.unwrap_or_else(|error| panic!("{name}: {error}"));
+    for (name, text) in files.into_iter().filter(|(name, _)| name.ends_with(".xml")) {
+        let count = text.matches("<XCUIElementType").count();
+        let tree = parse_xml_source(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
         let all = nodes(&tree);
         println!("{name}: {} elements", all.len());
         assert_eq!(tree.element_type, "Application", "{name}");
         assert!(tree.name.is_some() && tree.rect.is_some_and(|rect| rect.width >= 375.0), "{name}");
-        if name.ends_with(".xml") {
-            assert_eq!(all.len(), count, "{name}");
-        }
+        assert_eq!(all.len(), count, "{name}");
         assert!(all.len() > 20 && all.iter().all(|node| !node.element_type.is_empty()), "{name}");
         assert!(all.iter().all(|node| node.rect.is_some() && node.enabled.is_some()), "{name}");
         survives(&name, &tree);
@@ -86,9 +76,7 @@ fn known_elements_of_ios_sources_are_found() {
     let Some(files) = captures("ios/source") else { return };
     let find = |file: &str, label: &str| {
         let (_, text) = files.iter().find(|(name, _)| name == file).unwrap();
-        let tree =
-            if file.ends_with(".json") { parse_json_source(text) } else { parse_xml_source(text) };
-        let tree = tree.unwrap();
+        let tree = parse_xml_source(text).unwrap();
         let found =
             nodes(&tree).into_iter().find(|node| node.name.as_deref() == Some(label)).cloned();
         found.unwrap_or_else(|| panic!("{label}"))
@@ -98,13 +86,6 @@ fn known_elements_of_ios_sources_are_found() {
     assert_eq!(
         (general.element_type.as_str(), rect.x, rect.y, rect.width, rect.height),
         ("Button", 0.0, 47.0, 89.0, 44.0)
-    );
-    let old = find("springboard_old-wda_tree.json", "Double tap to open");
-    let rect = old.rect.unwrap();
-    assert_eq!((old.element_type.as_str(), rect.x, rect.height), ("Button", -2.0, 78.0));
-    assert_eq!(
-        (old.enabled, old.visible, old.value.as_deref()),
-        (Some(true), Some(false), Some(""))
     );
 }
 

@@ -5,16 +5,13 @@
 
 use std::time::Duration;
 
-use thumbwire_webdriver::{
-    Command, ElementCommand, ElementId, ScreenCommand, ScreenInfo, SourceFormat, SourceOptions,
-    parse_json_source, write_xml_source,
-};
+use thumbwire_webdriver::{Command, ElementCommand, ElementId, ScreenCommand, ScreenInfo};
 
 use super::super::points::{self, pixel};
 use super::super::source;
 use super::client::limit_depth;
 use super::{Ios, apps};
-use crate::webdriver::{Effect, Operation, read_picture, unreadable};
+use crate::webdriver::{Operation, read_picture, unreadable};
 use crate::{AppId, Error, Front, Screenshot, Size, Tree};
 
 const SCREENSHOT: Operation = Operation::new("take a screenshot", "taking a screenshot");
@@ -175,45 +172,11 @@ impl Ios {
     }
 
     async fn read_source_once(&self) -> Result<Tree, Error> {
-        let command: Command = ScreenCommand::Source {
-            format: Some(self.source_format),
-            excluded_attributes: None,
-            scope: None,
-        }
-        .into();
-        let (status, body) = self.wda.read_raw(SOURCE, &command, SOURCE_LIMIT).await?;
-        // `parse` stops at 128 levels, so JSON has a reader of its own. Old servers send JSON even if XML was asked for.
-        let json = match (status, self.source_format) {
-            (200, SourceFormat::Json) => Some(read_json(&body)),
-            _ => None,
-        };
-        let xml = match json {
-            Some(Ok(xml)) => xml,
-            json => {
-                let response =
-                    match (self.wda.parse(SOURCE, &command, Effect::Read, status, &body), json) {
-                        (Ok(_), Some(Err(text))) => {
-                            return Err(Error::Unreadable {
-                                command: command.route().name.into(),
-                                text,
-                            });
-                        }
-                        (response, _) => response?,
-                    };
-                match response.text() {
-                    Ok(xml) => xml,
-                    Err(error) => read_json(&body).map_err(|_| unreadable(&command, &error))?,
-                }
-            }
-        };
+        let source = ScreenCommand::Source { format: None, excluded_attributes: None, scope: None };
+        let command = Command::from(source);
+        let response = self.wda.read_within(SOURCE, command.clone(), SOURCE_LIMIT).await?;
+        let xml = response.text().map_err(|error| unreadable(&command, &error))?;
         source::read_live(xml)
             .map_err(|text| Error::Unreadable { command: command.route().name.into(), text })
     }
-}
-
-/// Reads a JSON source as XML, so that one reader gives both their meaning.
-fn read_json(body: &[u8]) -> Result<String, String> {
-    let text = String::from_utf8_lossy(body);
-    let root = parse_json_source(&text).map_err(|error| error.to_string())?;
-    Ok(write_xml_source(&root, &SourceOptions::default()))
 }

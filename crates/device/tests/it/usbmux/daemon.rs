@@ -1,5 +1,5 @@
 //! A usbmuxd with iPhones in the test's own process, written apart from the client that it tests: the daemon's messages, and
-//! on each phone lockdownd with TLS, the list of installed apps, screenshots, and ports that lead to servers of the test.
+//! on each phone lockdownd with TLS, the list of installed apps, and ports that lead to servers of the test.
 //!
 //! Begin with [`Daemon::start`]; a [`Phone`] says how the phone behaves, [`Fault`] what the daemon does wrong.
 
@@ -11,7 +11,7 @@ use plist::{Dictionary, Value};
 use thumbwire_device::ios::UsbmuxClient;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Notify, watch};
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 
@@ -45,28 +45,6 @@ pub(crate) enum Trust {
     Refuses(&'static str),
 }
 
-/// A screenshot, of the virtual iPhone.
-pub(crate) const PICTURE: &[u8] = include_bytes!("../../../../../docs/gallery/ios-locked.png");
-
-/// What screenshotr does when it is asked for a screenshot.
-#[derive(Debug, Clone)]
-pub(crate) enum Screenshots {
-    /// It is not there: iOS 17, or no developer disk image is mounted.
-    Missing,
-    /// Sends [`PICTURE`].
-    Png,
-    /// Sends the first bytes of a TIFF, as very old releases do.
-    Tiff,
-    /// Sends a message without a picture.
-    None,
-    /// Sends bytes that are no message.
-    Garbage,
-    /// Announces a message of 4 GiB.
-    Huge,
-    /// Tells that it was asked, and sends nothing.
-    Silent(Arc<Notify>),
-}
-
 /// An iPhone.
 #[derive(Clone)]
 pub(crate) struct Phone {
@@ -83,7 +61,6 @@ pub(crate) struct Phone {
     pub(crate) shown: Arc<Pairing>,
     /// Servers on its ports.
     pub(crate) ports: BTreeMap<u16, SocketAddr>,
-    pub(crate) screenshots: Screenshots,
     /// Whether lockdownd answers nothing.
     pub(crate) is_silent: bool,
     /// Whether lockdownd announces a message of 4 GiB.
@@ -102,7 +79,6 @@ impl Phone {
             shown: Arc::clone(&record),
             record,
             ports: BTreeMap::new(),
-            screenshots: Screenshots::Missing,
             is_silent: false,
             is_huge: false,
         }
@@ -283,10 +259,6 @@ impl Connection {
                     send(&mut stream, tag, result(0)).await;
                     installed_apps(stream, &phone).await;
                 }
-                (SCREENSHOTS_PORT, _) => {
-                    send(&mut stream, tag, result(0)).await;
-                    screenshotr(stream, &phone).await;
-                }
                 (_, Some(server)) => {
                     send(&mut stream, tag, result(0)).await;
                     let mut server = TcpStream::connect(server).await.unwrap();
@@ -359,9 +331,6 @@ async fn misbehave(fault: Fault, mut stream: TcpStream) {
 /// The port on which the phone starts the service of installed apps.
 const APPS_PORT: u16 = 49_152;
 
-/// The port on which the phone starts screenshotr.
-const SCREENSHOTS_PORT: u16 = 49_153;
-
 /// lockdownd on one connection.
 async fn lockdown(mut stream: TcpStream, phone: &Phone) {
     if phone.is_silent {
@@ -431,16 +400,11 @@ fn answer(request: &Dictionary, phone: &Phone, is_trusted: bool) -> Dictionary {
         }
         "StartService" if !is_trusted => return error(&name, "SessionInactive"),
         "StartService" => {
-            let port = match (&*string(request, "Service"), &phone.screenshots) {
-                ("com.apple.mobile.installation_proxy", _) => APPS_PORT,
-                ("com.apple.mobile.screenshotr", Screenshots::Missing) => {
-                    return error(&name, "InvalidService");
-                }
-                ("com.apple.mobile.screenshotr", _) => SCREENSHOTS_PORT,
-                _ => return error(&name, "InvalidService"),
-            };
+            if string(request, "Service") != "com.apple.mobile.installation_proxy" {
+                return error(&name, "InvalidService");
+            }
             answer.insert("EnableServiceSSL".into(), Value::Boolean(true));
-            answer.insert("Port".into(), Value::Integer(u64::from(port).into()));
+            answer.insert("Port".into(), Value::Integer(u64::from(APPS_PORT).into()));
         }
         "ValidatePair" | "StopSession" | "Goodbye" => {}
         other => panic!("{other:?}"),
@@ -494,54 +458,6 @@ async fn installed_apps(stream: TcpStream, phone: &Phone) {
     send_bytes(&mut stream, &binary).await;
     send_message(&mut stream, &dictionary([("Status", Value::String("Complete".into()))])).await;
     let _ = stream.read(&mut [0]).await;
-}
-
-/// screenshotr: the greeting of DeviceLink, then a screenshot for each request.
-async fn screenshotr(stream: TcpStream, phone: &Phone) {
-    let acceptor = TlsAcceptor::from(phone.shown.server_config());
-    let Ok(mut stream) = acceptor.accept(stream).await else { return };
-    let version = [300, 0].map(|number: i64| Value::Integer(number.into()));
-    let hello = [&[Value::from("DLMessageVersionExchange")], &version[..]].concat();
-    send_value(&mut stream, Value::Array(hello)).await;
-    let Some(accepted) = read_value(&mut stream).await else { return };
-    let accepted = accepted.into_array().unwrap();
-    assert_eq!(accepted[0], Value::from("DLMessageVersionExchange"));
-    assert_eq!(accepted[1], Value::from("DLVersionsOk"));
-    // libimobiledevice sends its own version, which is newer.
-    assert!(accepted[2].as_unsigned_integer().unwrap() >= 300);
-    let ready = Value::Array(vec![Value::from("DLMessageDeviceReady")]);
-    send_value(&mut stream, ready).await;
-    while let Some(message) = read_value(&mut stream).await {
-        let message = message.into_array().unwrap();
-        if message[0] == Value::from("DLMessageDisconnect") {
-            return;
-        }
-        assert_eq!(message[0], Value::from("DLMessageProcessMessage"));
-        let request = message[1].as_dictionary().unwrap();
-        assert_eq!(string(request, "MessageType"), "ScreenShotRequest");
-        let kind = ("MessageType", Value::from("ScreenShotReply"));
-        let picture = |bytes: &[u8]| ("ScreenShotData", Value::Data(bytes.to_vec()));
-        let reply = match &phone.screenshots {
-            Screenshots::Missing => return,
-            Screenshots::Png => dictionary([kind, picture(PICTURE)]),
-            Screenshots::Tiff => dictionary([kind, picture(b"MM\0*\0\0\0\x08")]),
-            Screenshots::None => dictionary([kind]),
-            Screenshots::Garbage => {
-                send_bytes(&mut stream, b"HTTP/1.1 400 Bad Request").await;
-                continue;
-            }
-            Screenshots::Huge => {
-                let _ = stream.write_all(&[0xFF; 4]).await;
-                continue;
-            }
-            Screenshots::Silent(asked) => {
-                asked.notify_one();
-                continue;
-            }
-        };
-        let items = vec![Value::from("DLMessageProcessMessage"), Value::Dictionary(reply)];
-        send_value(&mut stream, Value::Array(items)).await;
-    }
 }
 
 fn error(request: &str, word: &str) -> Dictionary {
@@ -600,13 +516,6 @@ async fn read_value(stream: &mut (impl AsyncRead + Unpin)) -> Option<Value> {
 async fn send_message(stream: &mut (impl AsyncWrite + Unpin), message: &Dictionary) {
     let mut body = Vec::new();
     Value::Dictionary(message.clone()).to_writer_xml(&mut body).unwrap();
-    send_bytes(stream, &body).await;
-}
-
-/// In the binary form, as libimobiledevice sends messages of DeviceLink.
-async fn send_value(stream: &mut (impl AsyncWrite + Unpin), message: Value) {
-    let mut body = Vec::new();
-    message.to_writer_binary(&mut body).unwrap();
     send_bytes(stream, &body).await;
 }
 

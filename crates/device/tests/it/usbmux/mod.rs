@@ -3,7 +3,6 @@
 
 mod daemon;
 mod pairing;
-mod screenshots;
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;

@@ -7,8 +7,7 @@ use thumbwire_webdriver::{
     ActiveApp, AppCommand, AppState, Base64, BatteryInfo, Command, DeviceCommand, DeviceInfo,
     ElementCommand, ElementId, ErrorCode, GestureCommand, MobileCommand, NewSessionResponse,
     Orientation, Rect, ResponseFormat, ScreenCommand, ScreenInfo, ServerStatus, SessionCommand,
-    SessionId, Size, SourceFormat, SourceNode, SourceOptions, WebDriverError, write_json_source,
-    write_xml_source,
+    SessionId, Size, SourceNode, SourceOptions, WebDriverError, write_xml_source,
 };
 
 use super::State;
@@ -62,14 +61,12 @@ pub(super) fn fresh() -> State {
         ]),
         front: "com.example.forms".into(),
         field: None,
-        alert: None,
         battery: (0.5, 2),
         touches: Vec::new(),
         typed: Vec::new(),
         buttons: Vec::new(),
         hid: Vec::new(),
         urls: Vec::new(),
-        answered: Vec::new(),
         faults: VecDeque::new(),
     }
 }
@@ -233,12 +230,8 @@ impl State {
             false => self.points,
         };
         match command {
-            ScreenCommand::Source { format, .. } => {
-                let options = SourceOptions::default();
-                match format {
-                    Some(SourceFormat::Json) => Ok(write_json_source(&self.tree, &options)),
-                    _ => Ok(write_xml_source(&self.tree, &options).into()),
-                }
+            ScreenCommand::Source { .. } => {
+                Ok(write_xml_source(&self.tree, &SourceOptions::default()).into())
             }
             ScreenCommand::Screenshot => {
                 let picture = png((width * self.pixels).round(), (height * self.pixels).round());
@@ -267,29 +260,8 @@ impl State {
                 self.landscape = landscape;
                 Ok(Value::Null)
             }
-            ScreenCommand::AlertText => match &self.alert {
-                Some((text, _)) => Ok(text.clone().into()),
-                None => refuse(
-                    ErrorCode::NoSuchAlert,
-                    "An attempt was made to operate on a modal dialog when one was not open",
-                ),
-            },
-            ScreenCommand::AlertButtons => match &self.alert {
-                Some((_, buttons)) => Ok(json!(buttons)),
-                None => refuse(ErrorCode::NoSuchAlert, "none is open"),
-            },
-            ScreenCommand::AcceptAlert { button } => self.answer_alert(button, "accepted"),
-            ScreenCommand::DismissAlert { button } => self.answer_alert(button, "dismissed"),
             _ => refuse(ErrorCode::UnknownCommand, "unhandled"),
         }
-    }
-
-    fn answer_alert(&mut self, button: Option<String>, usual: &str) -> Reply {
-        if self.alert.take().is_none() {
-            return refuse(ErrorCode::NoSuchAlert, "none is open");
-        }
-        self.answered.push(button.unwrap_or_else(|| usual.to_owned()));
-        Ok(Value::Null)
     }
 
     fn type_keys(&mut self, keys: &str) -> Reply {

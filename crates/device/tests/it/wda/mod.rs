@@ -66,7 +66,6 @@ pub(crate) struct State {
     pub(crate) front: String,
     /// The text of the field that has the keyboard, and its rectangle in points; `None` if none has it.
     pub(crate) field: Option<(String, [f64; 4])>,
-    pub(crate) alert: Option<(String, Vec<String>)>,
     pub(crate) battery: (f64, u64),
     // What was done.
     pub(crate) touches: Vec<Vec<InputSource>>,
@@ -74,7 +73,6 @@ pub(crate) struct State {
     pub(crate) buttons: Vec<String>,
     pub(crate) hid: Vec<(u64, u64)>,
     pub(crate) urls: Vec<String>,
-    pub(crate) answered: Vec<String>,
     faults: VecDeque<(&'static str, Fault)>,
 }
 
