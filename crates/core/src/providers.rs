@@ -47,7 +47,7 @@ pub use appium::{AppiumDevice, AppiumProvider, AppiumServer};
 #[cfg(feature = "ios")]
 pub use simulators::SimulatorProvider;
 #[cfg(feature = "ios")]
-pub use thumbwire_device::ios::UsbmuxAddress;
+pub use thumbwire_usbmux::UsbmuxAddress;
 #[cfg(feature = "ios")]
 pub use usbmux::UsbmuxProvider;
 #[cfg(all(feature = "ios", feature = "virtual-phone"))]

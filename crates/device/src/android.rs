@@ -56,14 +56,13 @@ use crate::{
     TypingMethod,
 };
 pub use helper::HelperMode;
-#[cfg(feature = "appium")]
+#[cfg(feature = "ios")]
 pub(crate) use input::key_code;
 use legacy::Legacy;
-#[cfg(feature = "appium")]
-#[cfg(feature = "appium")]
+#[cfg(feature = "ios")]
 pub(crate) use logs::{LogLines, filter_takes};
 use shell_command::ShellCommand;
-#[cfg(feature = "appium")]
+#[cfg(feature = "ios")]
 pub(crate) use ui::read_page_source;
 
 /// Maximum output size.

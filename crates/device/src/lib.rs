@@ -36,14 +36,14 @@
 
 pub mod android;
 mod app_name;
-#[cfg(feature = "appium")]
-pub mod appium;
 mod backends;
 mod error;
 mod facets;
 pub mod find;
 pub mod image;
-pub mod ios;
+mod ios;
+#[cfg(feature = "ios")]
+pub mod iphone;
 mod keys;
 pub mod link_address;
 mod markup;
@@ -55,7 +55,7 @@ pub mod text_field;
 mod untypable;
 mod values;
 #[cfg(feature = "ios")]
-mod webdriver;
+pub mod webdriver;
 
 use async_trait::async_trait;
 

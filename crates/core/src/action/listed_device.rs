@@ -2,7 +2,7 @@
 //!
 //! States are those of adb's `ConnectionState` (`adb.h` and `to_string` in AOSP's packages/modules/adb); after
 //! "no permissions" comes what this computer lacks (`diagnose_usb.cpp`). The states of iPhones say what is missing
-//! (`Missing` of `thumbwire_device::ios`).
+//! (`Missing` of `thumbwire_device::iphone`).
 
 use thumbwire_device::Platform;
 
@@ -83,7 +83,7 @@ impl ListedDevice {
 /// How to get a phone in this state ready, as a sentence that fits after "Next: ".
 pub(super) fn next_move(state: &str) -> &'static str {
     #[cfg(feature = "ios")]
-    if let Some(missing) = thumbwire_device::ios::Missing::of_state(state) {
+    if let Some(missing) = thumbwire_device::iphone::Missing::of_state(state) {
         return missing.next_move();
     }
     match state {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::future::join_all;
-use thumbwire_device::appium::{Appium, AppiumCapabilities};
+use thumbwire_device::webdriver::{AppiumCapabilities, WebDriverPhone};
 use tokio::time::timeout;
 
 use super::{DeviceProvider, OpenResult};
@@ -156,7 +156,7 @@ impl DeviceProvider for AppiumProvider {
 
     async fn open(&self, id: &str) -> Result<OpenResult, Failure> {
         let Some(device) = self.find(id) else { return Ok(OpenResult::NotMine(None)) };
-        let opened = Appium::attach(id, &self.server.0, &device.capabilities).await;
+        let opened = WebDriverPhone::attach_appium(id, &self.server.0, &device.capabilities).await;
         let device = opened.map_err(|error| Failure::of_device(id, &error))?;
         Ok(OpenResult::Opened(std::sync::Arc::new(device)))
     }
@@ -164,7 +164,7 @@ impl DeviceProvider for AppiumProvider {
 
 async fn listed(url: &str, device: &AppiumDevice) -> ListedDevice {
     let AppiumDevice { id, capabilities } = device;
-    let state = match timeout(LISTING, Appium::attach(id, url, capabilities)).await {
+    let state = match timeout(LISTING, WebDriverPhone::attach_appium(id, url, capabilities)).await {
         Ok(Ok(_)) => ListedDevice::READY,
         Ok(Err(why)) => {
             tracing::debug!("{id}: {why}");

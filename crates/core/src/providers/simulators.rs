@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use serde_json::Value;
 use thumbwire_base::visible::visible;
 use thumbwire_device::Platform;
-use thumbwire_device::ios::Missing;
+use thumbwire_device::iphone::Missing;
 use tokio::process::Command;
 use tokio::time::timeout;
 

@@ -12,7 +12,9 @@ use futures::future::join_all;
 use futures::stream::{self, BoxStream, StreamExt as _};
 use thumbwire_base::visible::visible;
 use thumbwire_device::Platform;
-use thumbwire_device::ios::{Ios, Iphone, UsbmuxClient, UsbmuxDevice, UsbmuxError, UsbmuxEvents};
+use thumbwire_device::iphone::Iphone;
+use thumbwire_device::webdriver::WebDriverPhone;
+use thumbwire_usbmux::{UsbmuxClient, UsbmuxDevice, UsbmuxError, UsbmuxEvents};
 use tokio::time::{sleep, timeout};
 
 use super::{DeviceChange, DeviceProvider, OpenResult, ReadyDevices, UsbmuxAddress};
@@ -86,7 +88,7 @@ impl DeviceProvider for UsbmuxProvider {
             let reason = is_udid(id).then(|| "usbmuxd lists no iPhone with this UDID".into());
             return Ok(OpenResult::NotMine(reason));
         };
-        match Ios::attach_usbmux(id, &self.client, id).await {
+        match WebDriverPhone::attach_usbmux(id, &self.client, id).await {
             Ok(ios) => Ok(OpenResult::Opened(Arc::new(ios))),
             Err(error) => {
                 tracing::debug!("{id}: {error}");
@@ -222,7 +224,8 @@ impl Watch {
 
 #[cfg(test)]
 mod tests {
-    use thumbwire_device::ios::{DeviceValues, Missing};
+    use thumbwire_device::iphone::Missing;
+    use thumbwire_usbmux::DeviceValues;
     use tokio::net::TcpListener;
 
     use super::*;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use futures::stream::{self, BoxStream, StreamExt as _};
-use thumbwire_device::ios::Ios;
+use thumbwire_device::webdriver::WebDriverPhone;
 use thumbwire_device::{Error, Platform, SideEffect};
 use thumbwire_virtual_ios::{Setup, VirtualIphone};
 use tokio::net::TcpListener;
@@ -109,7 +109,7 @@ impl DeviceProvider for VirtualIphoneProvider {
             let reason = format!("cannot serve the virtual iPhone on 127.0.0.1: {error}");
             Failure::of_device(id, &Error::NotConnected { reason, acted: SideEffect::None })
         })?;
-        let device = Ios::attach(id, &server.url).await;
+        let device = WebDriverPhone::attach_wda(id, &server.url).await;
         let device = device.map_err(|error| Failure::of_device(id, &error))?;
         Ok(OpenResult::Opened(Arc::new(device)))
     }

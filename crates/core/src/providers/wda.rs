@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::future::join_all;
-use thumbwire_device::ios::Ios;
+use thumbwire_device::webdriver::WebDriverPhone;
 use thumbwire_device::{Device as _, Platform};
 use tokio::time::timeout;
 
@@ -87,7 +87,7 @@ impl DeviceProvider for WdaProvider {
     async fn open(&self, id: &str) -> Result<OpenResult, Failure> {
         let Some(phone) = self.find(id) else { return Ok(OpenResult::NotMine(None)) };
         let opened = async {
-            let device = Ios::attach(id, &phone.url).await?;
+            let device = WebDriverPhone::attach_wda(id, &phone.url).await?;
             match &phone.mjpeg {
                 Some(url) => device.with_mjpeg(url),
                 None => Ok(device),
@@ -99,7 +99,7 @@ impl DeviceProvider for WdaProvider {
 }
 
 async fn listed(url: &str) -> ListedDevice {
-    let (model, state) = match timeout(LISTING, Ios::attach(url, url)).await {
+    let (model, state) = match timeout(LISTING, WebDriverPhone::attach_wda(url, url)).await {
         Ok(Ok(device)) => (device.identity().model.clone(), ListedDevice::READY.into()),
         Ok(Err(why)) => {
             tracing::debug!("{url}: {why}");

@@ -121,10 +121,10 @@ impl LogFilter {
 }
 
 /// Reads lines of `logcat` in the format `threadtime`, for logs that come another way.
-#[cfg(feature = "appium")]
+#[cfg(feature = "ios")]
 pub(crate) struct LogLines(Reader);
 
-#[cfg(feature = "appium")]
+#[cfg(feature = "ios")]
 impl LogLines {
     /// For lines written until that day, the date in `2024-09-01T12:13:14`; `None` if it is not
     /// one.
@@ -141,7 +141,7 @@ impl LogLines {
 /// Whether an entry passes a filter that no `logcat` has applied before. Of several rules for a tag
 /// the last counts, and `*` is for the tags without a rule (`filterPriForTag` in AOSP's
 /// `logprint.cpp`).
-#[cfg(feature = "appium")]
+#[cfg(feature = "ios")]
 pub(crate) fn filter_takes(filter: &LogFilter, entry: &LogEntry) -> bool {
     let rules = filter.arguments();
     if rules.is_empty() {

@@ -204,7 +204,7 @@ fn read_output(output: Bytes) -> Result<Tree, DumpError> {
 ///
 /// # Errors
 /// What is wrong with it.
-#[cfg(feature = "appium")]
+#[cfg(feature = "ios")]
 pub(crate) fn read_page_source(text: ByteString) -> Result<Tree, String> {
     let Some((part, true)) = locate(&text) else {
         return Err(format!("the page source is not a complete hierarchy: {}", excerpt(&*text)));

@@ -15,7 +15,8 @@ use thumbwire_webdriver::{
 };
 use tokio::sync::Mutex;
 
-use super::http::{HttpClient, HttpError, ServerProfile};
+use super::dialect::ServerProfile;
+use super::http::{HttpClient, HttpError};
 use super::secrets::Secrets;
 use crate::{Error, Platform};
 
@@ -97,9 +98,51 @@ impl Operation {
 
 const SESSION: Operation = Operation::new("create a session", "creating a session");
 
+/// Why a request failed. Drivers tell failures apart by the server's words, of which [`Error`] has only the beginning.
+#[derive(Debug)]
+pub(crate) struct RequestError {
+    pub(crate) error: Error,
+    /// The server's whole message; empty if the failure is not the server's.
+    message: String,
+}
+
+impl RequestError {
+    /// Whether the server's message contains one of these texts, in any case.
+    pub(crate) fn says(&self, texts: &[&str]) -> bool {
+        let message = self.message.to_ascii_lowercase();
+        texts.iter().any(|text| message.contains(&text.to_ascii_lowercase()))
+    }
+
+    /// The beginning of the server's message.
+    pub(crate) fn excerpt(&self) -> String {
+        excerpt(&self.message)
+    }
+}
+
+impl From<RequestError> for Error {
+    fn from(failure: RequestError) -> Self {
+        failure.error
+    }
+}
+
+impl From<Error> for RequestError {
+    fn from(error: Error) -> Self {
+        Self { error, message: String::new() }
+    }
+}
+
+/// `None` for what the server cannot tell, or not at the moment.
+pub(crate) fn if_told<T>(answer: Result<T, RequestError>) -> Result<Option<T>, Error> {
+    match answer.map_err(Error::from) {
+        Ok(value) => Ok(Some(value)),
+        Err(Error::Unsupported { .. } | Error::NotReady { .. }) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
 /// What a command does on the phone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Effect {
+enum Effect {
     /// Nothing: it can be repeated.
     Read,
     /// Something that must not happen twice.
@@ -113,7 +156,7 @@ impl WebDriverClient {
         let mut secrets = asked.map_or_else(Secrets::default, |asked| {
             Secrets::of_capabilities(asked.always_match.iter())
         });
-        http.credentials().into_iter().for_each(|text| secrets.add(&text));
+        http.credentials().for_each(|text| secrets.add(text));
         Self(Arc::new(Shared { http, plan, secrets, session: Mutex::default() }))
     }
 
@@ -132,18 +175,21 @@ impl WebDriverClient {
         &self,
         what: Operation,
         command: impl Into<Command>,
-    ) -> Result<Response, Error> {
-        self.read_within(what, command, USUAL).await
+    ) -> Result<Response, RequestError> {
+        self.ask(what, &command.into(), Effect::Read, USUAL).await
     }
 
-    /// Asks something that takes at most this long.
-    pub(crate) async fn read_within(
+    /// Asks something that takes at most this long, and reads the response.
+    pub(crate) async fn read_as<T>(
         &self,
         what: Operation,
         command: impl Into<Command>,
         limit: Duration,
-    ) -> Result<Response, Error> {
-        self.ask(what, &command.into(), Effect::Read, limit).await
+        reader: impl FnOnce(&Response) -> Result<T, ResponseError>,
+    ) -> Result<T, RequestError> {
+        let command = command.into();
+        let response = self.ask(what, &command, Effect::Read, limit).await?;
+        reader(&response).map_err(|error| unreadable(&command, error.to_string()).into())
     }
 
     /// Does something.
@@ -151,7 +197,7 @@ impl WebDriverClient {
         &self,
         what: Operation,
         command: impl Into<Command>,
-    ) -> Result<Response, Error> {
+    ) -> Result<Response, RequestError> {
         self.act_within(what, command, USUAL).await
     }
 
@@ -161,7 +207,7 @@ impl WebDriverClient {
         what: Operation,
         command: impl Into<Command>,
         limit: Duration,
-    ) -> Result<Response, Error> {
+    ) -> Result<Response, RequestError> {
         self.ask(what, &command.into(), Effect::Act, limit).await
     }
 
@@ -171,31 +217,9 @@ impl WebDriverClient {
         command: &Command,
         effect: Effect,
         limit: Duration,
-    ) -> Result<Response, Error> {
+    ) -> Result<Response, RequestError> {
         let (status, body) = self.exchange(what, command, effect, limit).await?;
-        self.parse(what, command, effect, status, &body)
-    }
-
-    /// Reads a response.
-    pub(crate) fn parse(
-        &self,
-        what: Operation,
-        command: &Command,
-        effect: Effect,
-        status: u16,
-        body: &[u8],
-    ) -> Result<Response, Error> {
-        parse(self.server().platform, what, command, effect, status, body)
-    }
-
-    /// Asks for something large and returns the body of a response that is not `invalid session id`, with its HTTP status.
-    pub(crate) async fn read_raw(
-        &self,
-        what: Operation,
-        command: &Command,
-        limit: Duration,
-    ) -> Result<(u16, Bytes), Error> {
-        self.exchange(what, command, Effect::Read, limit).await
+        parse(self.server().platform, what, command, effect, status, &body)
     }
 
     /// Ends the session, if there is one.
@@ -252,7 +276,6 @@ impl WebDriverClient {
     }
 
     /// Whether there is a session.
-    #[cfg(feature = "appium")]
     pub(crate) async fn has_session(&self) -> bool {
         self.0.session.lock().await.is_some()
     }
@@ -341,7 +364,7 @@ impl Shared {
         let platform = self.http.server().platform;
         let response = parse(platform, SESSION, &command, Effect::Read, status, &body)?;
         let created = NewSessionResponse::from_response(&response)
-            .map_err(|error| unreadable(&command, &error))?;
+            .map_err(|error| unreadable(&command, error.to_string()))?;
         let session = OpenSession { id: created.session, capabilities: created.capabilities };
         let names: Vec<&String> = session.capabilities.0.keys().collect();
         tracing::debug!("{} has created a session with {names:?}", self.http.server().name);
@@ -351,8 +374,9 @@ impl Shared {
             if let Err(error) = parse(platform, SESSION, settings, Effect::Read, status, &body) {
                 // WebDriverAgents before 2019 have no settings.
                 tracing::debug!(
-                    "{} has not accepted the settings: {error}",
-                    self.http.server().name
+                    "{} has not accepted the settings: {}",
+                    self.http.server().name,
+                    error.error
                 );
             }
         }
@@ -378,32 +402,42 @@ fn is_unknown_command(status: u16, body: &[u8]) -> bool {
 }
 
 /// Reads a response.
-pub(crate) fn parse(
+fn parse(
     platform: Platform,
     what: Operation,
     command: &Command,
     effect: Effect,
     status: u16,
     body: &[u8],
-) -> Result<Response, Error> {
+) -> Result<Response, RequestError> {
     parse_response(status, body).map_err(|error| match error {
-        ResponseError::Failed(error) => refusal(platform, what, effect, &error),
-        error @ ResponseError::Malformed(_) => unreadable(command, &error),
+        ResponseError::Failed(failure) => RequestError {
+            error: refusal(platform, what, effect, &failure),
+            message: failure.message,
+        },
+        error @ ResponseError::Malformed(_) => unreadable(command, error.to_string()).into(),
     })
 }
 
 /// The error for a response that a command does not have.
-pub(crate) fn unreadable(command: &Command, error: &ResponseError) -> Error {
-    Error::Unreadable {
-        command: command.route().name.into(),
-        text: truncate(&error.to_string(), 300),
-    }
+pub(crate) fn unreadable(command: &Command, text: impl AsRef<str>) -> Error {
+    let command = match command {
+        Command::Session(SessionCommand::Execute { script }) => script.script.clone(),
+        command => command.route().name.into(),
+    };
+    Error::Unreadable { command, text: excerpt(text.as_ref()) }
+}
+
+/// The beginning of a server's text, which cannot fill a reply.
+fn excerpt(text: &str) -> String {
+    const MAX_EXCERPT: usize = 300;
+    truncate(text.trim(), MAX_EXCERPT)
 }
 
 /// The error for a failure that the server reports.
-fn refusal(platform: Platform, what: Operation, effect: Effect, error: &WebDriverError) -> Error {
-    let text = truncate(error.message.trim(), 300);
-    match &error.code {
+fn refusal(platform: Platform, what: Operation, effect: Effect, failure: &WebDriverError) -> Error {
+    let text = excerpt(&failure.message);
+    match &failure.code {
         // Found before anything is done.
         ErrorCode::UnknownCommand | ErrorCode::UnknownMethod | ErrorCode::UnsupportedOperation => {
             what.unsupported(platform)
@@ -428,23 +462,27 @@ fn refusal(platform: Platform, what: Operation, effect: Effect, error: &WebDrive
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Remedy, SideEffect};
+    use crate::SideEffect;
 
     #[test]
     fn failures_tell_what_to_do_and_whether_something_happened() {
-        let check = |code: ErrorCode, effect, remedy, acted| {
+        let check = |code: ErrorCode, effect, is: fn(&Error) -> bool, acted| {
             let what = Operation::new("touch the screen", "touching the screen");
-            let error =
-                refusal(Platform::Ios, what, effect, &WebDriverError::new(code.clone(), "x"));
-            assert_eq!((error.remedy(), error.acted()), (remedy, acted), "{code} {effect:?}");
+            let failure = WebDriverError::new(code.clone(), "x");
+            let error = refusal(Platform::Ios, what, effect, &failure);
+            assert!(is(&error) && error.acted() == acted, "{code} {effect:?}: {error:?}");
         };
+        let is_unsupported = |error: &Error| matches!(error, Error::Unsupported { .. });
+        let is_refused = |error: &Error| matches!(error, Error::Refused { .. });
+        let is_not_ready = |error: &Error| matches!(error, Error::NotReady { .. });
+        let is_failed = |error: &Error| matches!(error, Error::Failed { .. });
         for effect in [Effect::Read, Effect::Act] {
-            check(ErrorCode::UnknownCommand, effect, Remedy::NotPossibleHere, SideEffect::None);
-            check(ErrorCode::NoSuchElement, effect, Remedy::AimElsewhere, SideEffect::None);
-            check(ErrorCode::UnexpectedAlertOpen, effect, Remedy::Wait, SideEffect::None);
+            check(ErrorCode::UnknownCommand, effect, is_unsupported, SideEffect::None);
+            check(ErrorCode::NoSuchElement, effect, is_refused, SideEffect::None);
+            check(ErrorCode::UnexpectedAlertOpen, effect, is_not_ready, SideEffect::None);
         }
-        check(ErrorCode::UnknownError, Effect::Act, Remedy::AimElsewhere, SideEffect::Possible);
-        check(ErrorCode::Timeout, Effect::Act, Remedy::AimElsewhere, SideEffect::Possible);
-        check(ErrorCode::Timeout, Effect::Read, Remedy::Wait, SideEffect::None);
+        check(ErrorCode::UnknownError, Effect::Act, is_failed, SideEffect::Possible);
+        check(ErrorCode::Timeout, Effect::Act, is_failed, SideEffect::Possible);
+        check(ErrorCode::Timeout, Effect::Read, is_not_ready, SideEffect::None);
     }
 }

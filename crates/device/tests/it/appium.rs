@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use thumbwire_device::appium::{Appium, AppiumCapabilities};
+use thumbwire_device::webdriver::{AppiumCapabilities, WebDriverPhone};
 use thumbwire_device::{
-    AppId, Device, Error, Front, Gesture, Key, Orientation, Platform, Point, Remedy, SideEffect,
-    Size, TreeDetail, TypingMethod,
+    AppId, Device, EditorSize, Error, Front, Gesture, Key, Orientation, Platform, Point, Remedy,
+    SideEffect, Size, TreeDetail, TypingMethod,
 };
+use thumbwire_webdriver::{InputItems, KeyItem};
 use tokio::time::{Duration, Instant};
 
 use crate::wda::{Fault, StandIn};
@@ -19,17 +20,18 @@ fn ios() -> AppiumCapabilities {
 }
 
 /// The server, and a driver for its iPhone.
-async fn attach() -> (Arc<StandIn>, Appium) {
+async fn attach() -> (Arc<StandIn>, WebDriverPhone) {
     let server = StandIn::start().await;
-    let appium = Appium::attach("appium:U", server.url(), &ios()).await.unwrap();
+    let appium = WebDriverPhone::attach_appium("appium:U", server.url(), &ios()).await.unwrap();
     (server, appium)
 }
 
 /// The same for an Android phone, whose answers the test gives.
-async fn attach_android() -> (Arc<StandIn>, Appium) {
+async fn attach_android() -> (Arc<StandIn>, WebDriverPhone) {
     let server = StandIn::start().await;
     let capabilities = AppiumCapabilities::default();
-    let appium = Appium::attach("appium", server.url(), &capabilities).await.unwrap();
+    let appium =
+        WebDriverPhone::attach_appium("appium", server.url(), &capabilities).await.unwrap();
     (server, appium)
 }
 
@@ -249,14 +251,16 @@ async fn other_servers_are_not_taken_for_appium() {
     ] {
         let server = StandIn::start().await;
         server.fail("GET /status", Fault::Answer(status, body.into()));
-        let error = Appium::attach("appium", server.url(), &ios()).await.err().unwrap();
+        let error =
+            WebDriverPhone::attach_appium("appium", server.url(), &ios()).await.err().unwrap();
         assert!(matches!(error, Error::NotConnected { .. }), "{body}: {error}");
         assert!(error.to_string().contains(says), "{error}");
     }
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     drop(listener);
-    let error = Appium::attach("appium", &url, &ios()).await.err().unwrap().to_string();
+    let error =
+        WebDriverPhone::attach_appium("appium", &url, &ios()).await.err().unwrap().to_string();
     assert!(error.contains(&url) && error.contains("`appium`"), "{error}");
 }
 
@@ -266,7 +270,7 @@ async fn grid_without_a_free_phone_is_not_ready() {
     let server = StandIn::start().await;
     let status = json!({ "ready": false, "message": "Selenium Grid not ready.", "nodes": [] });
     server.fail("GET /status", answer(&status));
-    let error = Appium::attach("appium", server.url(), &ios()).await.err().unwrap();
+    let error = WebDriverPhone::attach_appium("appium", server.url(), &ios()).await.err().unwrap();
     assert!(matches!(&error, Error::NotReady { text, .. } if text.contains("Grid")), "{error}");
     // With a session of ours it is the reason.
     let (server, appium) = attach().await;
@@ -314,7 +318,7 @@ async fn odd_and_endless_answers_are_typed_errors() {
 async fn credentials_are_sent_and_never_shown() {
     let server = StandIn::start().await;
     let url = server.url().replace("http://", "http://me:se%20cret@") + "/wd/hub/";
-    let appium = Appium::attach("appium:U", &url, &ios()).await.unwrap();
+    let appium = WebDriverPhone::attach_appium("appium:U", &url, &ios()).await.unwrap();
     appium.touch(TAP).await.unwrap();
     // `me:se cret`
     let sent = server.state().authorizations.clone();
@@ -331,7 +335,8 @@ async fn access_keys_that_a_server_quotes_are_not_passed_on() {
     let json =
         r#"{"platformName":"iOS","appium:udid":"U","vendor:options":{"accessKey":"s3cret"}}"#;
     let capabilities = AppiumCapabilities::parse(json).unwrap();
-    let appium = Appium::attach("appium:U", server.url(), &capabilities).await.unwrap();
+    let appium =
+        WebDriverPhone::attach_appium("appium:U", server.url(), &capabilities).await.unwrap();
     let quoted = format!("cannot create a session for {json}");
     server.fail("POST /session", Fault::Answer(500, failure("session not created", &quoted)));
     let error = appium.touch(TAP).await.unwrap_err();
@@ -400,6 +405,26 @@ async fn android_is_asked_by_its_own_commands() {
     let refused = device.links().unwrap().open_link("intent:#Intent;end").await.unwrap_err();
     assert!(matches!(refused, Error::Refused { .. }), "{refused}");
     assert_eq!(server.count("mobile: deepLink"), 0);
+}
+
+/// Each request takes a connection, and as long as the server's log of it.
+#[tokio::test]
+async fn text_on_android_is_deleted_in_pieces() {
+    let (server, appium) = attach_android().await;
+    server.state().field = Some(("Ada".into(), [10.0, 100.0, 300.0, 40.0]));
+    let device: &dyn Device = &appium;
+    let editing = device.text_editing().unwrap();
+    editing.delete_around_cursor(450).await.unwrap();
+    let touches = server.state().touches.clone();
+    assert_eq!((touches.len(), server.count("mobile: pressKey")), (3, 0));
+    let InputItems::Key(items) = &touches[2][0].items else { panic!("{touches:?}") };
+    let press = |key: &str| [KeyItem::Down(key.into()), KeyItem::Up(key.into())];
+    let [backspace, delete] = ["\u{e003}", "\u{e017}"].map(press);
+    assert_eq!(*items, [backspace.clone(), delete].concat().repeat(50));
+    editing.delete_at_end(EditorSize::OneLine, 2).await.unwrap();
+    let touches = server.state().touches[3..].to_vec();
+    let expected = [press("\u{e010}").to_vec(), backspace.repeat(2)].map(InputItems::Key);
+    assert_eq!(touches.into_iter().map(|mut it| it.remove(0).items).collect::<Vec<_>>(), expected);
 }
 
 #[tokio::test]

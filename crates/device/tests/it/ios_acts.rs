@@ -1,7 +1,7 @@
 //! What the iOS driver does on a phone: gestures, text, keys, apps, and its facets.
 
 use serde_json::{Value, json};
-use thumbwire_device::ios::Ios;
+use thumbwire_device::webdriver::WebDriverPhone;
 use thumbwire_device::{
     App, AppId, Battery, Device, EditorSize, Error, Front, Gesture, Key, Orientation, Platform,
     Point, Remedy, RotationOwner, SideEffect, StreamOptions, TypingMethod, UntypableText,
@@ -358,7 +358,7 @@ async fn screen_is_streamed() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     let (wda, ios) = StandIn::attach().await;
-    let ios: Ios = ios.with_mjpeg(&url).unwrap();
+    let ios: WebDriverPhone = ios.with_mjpeg(&url).unwrap();
     let server = tokio::spawn(async move {
         let (mut stream, _) = listener.accept().await.unwrap();
         let mut request = [0; 16];

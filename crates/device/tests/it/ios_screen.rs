@@ -1,8 +1,8 @@
 //! What an iPhone shows: pictures, sizes and trees in pixels of the screenshot.
 
 use thumbwire_device::find::elements;
-use thumbwire_device::ios::Ios;
 use thumbwire_device::saved_tree::read_saved;
+use thumbwire_device::webdriver::WebDriverPhone;
 use thumbwire_device::{
     Device, Error, Format, Front, Node, Orientation, Rect, Size, Tree, TreeDetail, WindowKind,
     text_field,
@@ -12,7 +12,7 @@ use thumbwire_webdriver::SourceNode;
 use crate::common::capture;
 use crate::wda::{Fault, StandIn, element};
 
-async fn tree(ios: &Ios) -> Tree {
+async fn tree(ios: &WebDriverPhone) -> Tree {
     ios.tree(TreeDetail::Full).await.unwrap()
 }
 
@@ -154,7 +154,9 @@ async fn large_and_deep_trees_are_read() {
 #[tokio::test]
 async fn snapshot_that_is_too_deep_is_taken_less_deep() {
     let (wda, ios) = StandIn::attach().await;
-    let message = "Error kAXErrorIllegalArgument getting snapshot for element";
+    // Errors have only the beginning of the message.
+    let element = "Other ".repeat(100);
+    let message = format!("{element}: error kAXErrorIllegalArgument getting snapshot");
     let body =
         format!(r#"{{"value":{{"error":"unknown error","message":"{message}","traceback":""}}}}"#);
     wda.fail("GET /source", Fault::Answer(500, body.clone()));

@@ -1,6 +1,6 @@
 //! The conversation with WebDriverAgent: its session, what is repeated, and what goes wrong on the way.
 
-use thumbwire_device::ios::Ios;
+use thumbwire_device::webdriver::WebDriverPhone;
 use thumbwire_device::{AppId, Device, Error, Gesture, Key, Point, Remedy, SideEffect, TreeDetail};
 use tokio::time::{Duration, Instant};
 
@@ -166,7 +166,7 @@ async fn server_that_is_not_there_is_named_with_the_next_move() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     drop(listener);
-    let error = Ios::attach("phone", &url).await.err().unwrap();
+    let error = WebDriverPhone::attach_wda("phone", &url).await.err().unwrap();
     let text = error.to_string();
     assert!(text.contains(&url) && text.contains("iproxy") && text.contains("refused"), "{text}");
     assert_eq!((error.remedy(), error.acted()), (Remedy::Reconnect, SideEffect::None));
@@ -183,7 +183,7 @@ async fn other_servers_are_not_taken_for_webdriveragent() {
     ] {
         let wda = StandIn::start().await;
         wda.fail("GET /status", Fault::Answer(status, body.into()));
-        let error = Ios::attach("phone", wda.url()).await.err().unwrap();
+        let error = WebDriverPhone::attach_wda("phone", wda.url()).await.err().unwrap();
         assert!(matches!(error, Error::NotConnected { .. }), "{body}: {error}");
         assert!(error.to_string().contains("is not WebDriverAgent"), "{error}");
     }
@@ -195,7 +195,7 @@ async fn recorded_statuses_are_accepted() {
         let Some(body) = crate::common::capture(&format!("ios/status/{name}")) else { return };
         let wda = StandIn::start().await;
         wda.fail("GET /status", Fault::Answer(200, String::from_utf8(body).unwrap()));
-        Ios::attach("phone", wda.url()).await.unwrap();
+        WebDriverPhone::attach_wda("phone", wda.url()).await.unwrap();
     }
 }
 

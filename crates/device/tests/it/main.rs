@@ -4,7 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::print_stdout, reason = "a skipped test reports it")]
 
-#[cfg(feature = "appium")]
+#[cfg(feature = "ios")]
 mod appium;
 mod apps_recorded;
 mod captures;

@@ -80,19 +80,23 @@ fn every_file_is_a_module_or_a_target() {
 }
 
 /// What each crate may use of the workspace (ARCHITECTURE.md, "Layers and crates").
-const LAYERS: [(&str, &[&str]); 15] = [
+const LAYERS: [(&str, &[&str]); 16] = [
     ("base", &[]),
     ("adb", &["base"]),
     ("apk", &[]),
     ("mobile-mcp", &["base"]),
     ("webdriver", &["base"]),
-    ("device", &["adb", "base", "webdriver"]),
+    ("usbmux", &["base"]),
+    ("device", &["adb", "base", "usbmux", "webdriver"]),
     // The virtual phone shares only the wires with the product, so that it cannot share its bugs: it reads APKs with
     // its own code.
     ("virtual-phone", &["base", "mobile-mcp"]),
     ("virtual-android", &["adb", "base", "mobile-mcp", "virtual-phone", "webdriver"]),
     ("virtual-ios", &["base", "virtual-phone", "webdriver"]),
-    ("core", &["adb", "apk", "base", "device", "mobile-mcp", "virtual-android", "virtual-ios"]),
+    (
+        "core",
+        &["adb", "apk", "base", "device", "mobile-mcp", "usbmux", "virtual-android", "virtual-ios"],
+    ),
     ("mcp", &["base", "core", "device"]),
     ("agent", &["base", "core", "device"]),
     ("flow", &["base", "core", "device"]),

@@ -1,11 +1,11 @@
 //! iPhones on USB and Wi-Fi, from the list to the first screenshot, and `thumbwire devices` with a usbmuxd. The daemon is the
-//! one of the driver's tests.
+//! one of the client's tests.
 
 #[allow(dead_code, reason = "the driver's tests use more of it")]
-#[path = "../../../device/tests/it/usbmux/daemon.rs"]
+#[path = "../../../usbmux/tests/it/daemon.rs"]
 mod daemon;
 #[allow(dead_code, reason = "the driver's tests use more of it")]
-#[path = "../../../device/tests/it/usbmux/pairing.rs"]
+#[path = "../../../usbmux/tests/it/pairing.rs"]
 mod pairing;
 
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use thumbwire_core::action::{Cause, ListedDevice};
 use thumbwire_core::providers::{
     AllowedDevices, DeviceChange, DeviceProviders, SimulatorProvider, UsbmuxProvider,
 };
-use thumbwire_device::ios::Missing;
+use thumbwire_device::iphone::Missing;
 use thumbwire_virtual_ios::{Profile, Setup, VirtualIphone};
 use tokio::net::TcpListener;
 

@@ -1,12 +1,12 @@
 //! The product's iOS driver on the virtual iPhone.
 
-use thumbwire_device::ios::Ios;
+use thumbwire_device::webdriver::WebDriverPhone;
 use thumbwire_device::{AppId, Device, Front, Gesture, Key, Point};
 
 use crate::client::Served;
 
-async fn attach(served: &Served) -> Ios {
-    Ios::attach("iphone", &served.url()).await.unwrap()
+async fn attach(served: &Served) -> WebDriverPhone {
+    WebDriverPhone::attach_wda("iphone", &served.url()).await.unwrap()
 }
 
 fn app(front: &Front) -> &str {
@@ -17,7 +17,7 @@ fn app(front: &Front) -> &str {
 }
 
 /// The middle of what has this description, in pixels.
-async fn middle(ios: &Ios, description: &str) -> Point {
+async fn middle(ios: &WebDriverPhone, description: &str) -> Point {
     let tree = ios.tree(thumbwire_device::TreeDetail::default()).await.unwrap();
     let node = tree.nodes.iter().find(|node| *node.description == *description);
     let node = node.unwrap_or_else(|| panic!("no {description:?} on the screen"));

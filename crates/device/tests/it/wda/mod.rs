@@ -10,7 +10,7 @@ pub(crate) use answer::element;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use thumbwire_device::ios::Ios;
+use thumbwire_device::webdriver::WebDriverPhone;
 use thumbwire_webdriver::{AppState, Command, InputSource, SourceNode};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
@@ -86,9 +86,9 @@ pub(crate) struct StandIn {
 
 impl StandIn {
     /// Starts it on a free port, and attaches a driver.
-    pub(crate) async fn attach() -> (Arc<Self>, Ios) {
+    pub(crate) async fn attach() -> (Arc<Self>, WebDriverPhone) {
         let wda = Self::start().await;
-        let ios = Ios::attach("phone", wda.url()).await.unwrap();
+        let ios = WebDriverPhone::attach_wda("phone", wda.url()).await.unwrap();
         (wda, ios)
     }
 
