@@ -1,11 +1,12 @@
-//! Errors between us and a phone, sorted by what a caller can do about them.
+//! Errors between us and a phone.
 
 use std::fmt;
 
 use crate::{LockState, Platform, UntypableText};
 use thumbwire_base::truncate;
 
-/// Why a device did not do what it was asked. Messages fit after "failed to …" and include the phone's own message.
+/// Why a device did not do what it was asked, by what the caller can do about it. A message is a clause of its own, such
+/// as "device not connected: …"; it includes the phone's own message.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// Nothing answers at the other end. Plug in or start the phone, then call again: the next call reconnects.
@@ -123,45 +124,7 @@ pub enum SideEffect {
     Possible,
 }
 
-/// What the caller can do about an error.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Remedy {
-    /// Bring the phone back; the next call reconnects.
-    Reconnect,
-    /// Give consent on the phone.
-    Authorise,
-    /// Ask for something else: another app, another text.
-    AimElsewhere,
-    /// Retry a little later.
-    Wait,
-    /// Wake and unlock the phone.
-    Unlock,
-    /// Find another way: this phone cannot do it.
-    NotPossibleHere,
-    /// Report a bug.
-    OurBug,
-}
-
 impl Error {
-    /// What the caller can do.
-    pub fn remedy(&self) -> Remedy {
-        match self {
-            Self::NotConnected { .. } => Remedy::Reconnect,
-            Self::Unauthorized { .. } => Remedy::Authorise,
-            Self::NoSuchApp { .. }
-            | Self::NotLaunchable { .. }
-            | Self::InvalidAppId { .. }
-            | Self::Refused { .. }
-            | Self::PackageRefused { .. }
-            | Self::Untypable(_)
-            | Self::Failed { .. } => Remedy::AimElsewhere,
-            Self::NotReady { .. } | Self::StaleTree { .. } => Remedy::Wait,
-            Self::Locked(_) => Remedy::Unlock,
-            Self::Unsupported { .. } | Self::HelperMissing { .. } => Remedy::NotPossibleHere,
-            Self::Unreadable { .. } => Remedy::OurBug,
-        }
-    }
-
     /// Whether the action may have happened despite the error.
     pub fn acted(&self) -> SideEffect {
         match self {

@@ -4,9 +4,8 @@
 //! [`Lockdown`] asks a phone what it is and, over TLS with the keys of the [`PairRecord`], starts services of iOS, such as
 //! the one behind [`installed_apps`]. All of them speak property lists (`property_list`).
 //!
-//! Written by hand on the `plist` crate instead of with `idevice` 0.1.68, which accepts any certificate, reads messages
-//! of any length and logs pairing keys. Here a phone must show exactly the certificate of its pair record, messages and
-//! nesting are bounded, and nothing of a pair record is printed.
+//! A phone must show exactly the certificate of its pair record, messages and nesting are bounded, and nothing of a pair
+//! record is printed.
 
 mod client;
 mod installed_apps;

@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use super::{Android, ShellCommand};
 use crate::error::excerpt;
-use crate::image::png_crc::{self, SIGNATURE};
+use crate::image::png_crc::{SIGNATURE, complete_png_size, crcs_match};
 use crate::{Error, Format, Image, Screenshot, Size};
 
 /// Prints a PNG to standard output.
@@ -18,23 +18,12 @@ fn png_command() -> ShellCommand {
 fn read_png(output: Bytes) -> Result<Screenshot, Error> {
     let start = output.windows(SIGNATURE.len()).position(|part| part == SIGNATURE);
     let png = output.slice(start.ok_or_else(|| unreadable(&output))?..);
-    // Every PNG starts with an IHDR chunk (width and height, big-endian) and ends with IEND, so
-    // truncation shows at its end and corruption in its CRCs.
-    let field = |at: usize| {
-        let bytes = png.get(at..at + 4)?.try_into().ok()?;
-        i32::try_from(u32::from_be_bytes(bytes)).ok().filter(|&n| n > 0)
-    };
-    let is_whole = png.get(12..16) == Some(b"IHDR") && png.ends_with(b"IEND\xaeB`\x82");
-    match (is_whole, field(16), field(20)) {
-        (true, Some(_), Some(_)) if !png_crc::crcs_match(&png) => {
-            Err(unreadable(b"a PNG corrupted in transit"))
+    match complete_png_size(&png) {
+        Some(_) if !crcs_match(&png) => Err(unreadable(b"a PNG corrupted in transit")),
+        Some(size) => {
+            Ok(Screenshot { image: Image { format: Format::Png, bytes: png }, size, blank: None })
         }
-        (true, Some(width), Some(height)) => Ok(Screenshot {
-            image: Image { format: Format::Png, bytes: png },
-            size: Size { width, height },
-            blank: None,
-        }),
-        _ => Err(unreadable(b"a truncated PNG")),
+        None => Err(unreadable(b"a truncated PNG")),
     }
 }
 

@@ -1,9 +1,25 @@
-//! Checks the CRC at the end of each chunk of a PNG (PNG specification, 5.3), to detect damage in transit.
+//! Checks whether a PNG has arrived whole: its begin and end, and the CRC at the end of each chunk (PNG specification,
+//! 5.3).
 //!
 //! Does not check whether the pixels can be decompressed.
 
+use crate::Size;
+
 /// The PNG signature.
 pub(crate) const SIGNATURE: &[u8] = b"\x89PNG\r\n\x1a\n";
+
+/// The size of a PNG that is not truncated: it begins with an IHDR chunk, which has the size, and ends with IEND.
+pub(crate) fn complete_png_size(png: &[u8]) -> Option<Size> {
+    let header = png.strip_prefix(SIGNATURE)?.get(4..16)?;
+    if !header.starts_with(b"IHDR") || !png.ends_with(b"IEND\xae\x42\x60\x82") {
+        return None;
+    }
+    let side = |from: usize| {
+        let bytes: [u8; 4] = header.get(from..from + 4)?.try_into().ok()?;
+        i32::try_from(u32::from_be_bytes(bytes)).ok().filter(|side| *side > 0)
+    };
+    Some(Size { width: side(4)?, height: side(8)? })
+}
 
 /// Whether all CRCs match, up to the last chunk.
 pub(crate) fn crcs_match(png: &[u8]) -> bool {
@@ -40,11 +56,13 @@ mod tests {
         encoder.set_color(png::ColorType::Rgba);
         encoder.write_header().unwrap().write_image_data(&[1, 2, 3, 4]).unwrap();
         assert!(crcs_match(&png));
+        assert_eq!(complete_png_size(&png), Some(Size { width: 1, height: 1 }));
         for byte in 0..png.len() {
             let mut spoilt = png.clone();
             spoilt[byte] ^= 1;
             assert!(!crcs_match(&spoilt), "byte {byte}");
             assert!(!crcs_match(&png[..byte]), "{byte} bytes");
+            assert_eq!(complete_png_size(&png[..byte]), None, "{byte} bytes");
         }
     }
 }

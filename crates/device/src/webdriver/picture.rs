@@ -4,11 +4,12 @@ use bytes::Bytes;
 use thumbwire_base::truncate;
 
 use crate::error::excerpt;
+use crate::image::png_crc::complete_png_size;
 use crate::{Error, Format, Image, Screenshot, Size};
 
 /// Reads a complete PNG or JPEG; WebDriverAgent writes JPEG with the setting `screenshotQuality` above 0.
 pub(crate) fn read_picture(bytes: Bytes) -> Result<Screenshot, Error> {
-    let (format, size) = match (png_size(&bytes), jpeg_size(&bytes)) {
+    let (format, size) = match (complete_png_size(&bytes), jpeg_size(&bytes)) {
         (Some(size), _) => (Format::Png, size),
         (None, Some(size)) => (Format::Jpeg, size),
         (None, None) => {
@@ -22,18 +23,6 @@ pub(crate) fn read_picture(bytes: Bytes) -> Result<Screenshot, Error> {
         }
     };
     Ok(Screenshot { image: Image { format, bytes }, size, blank: None })
-}
-
-fn png_size(png: &[u8]) -> Option<Size> {
-    let rest = png.strip_prefix(b"\x89PNG\r\n\x1a\n")?;
-    if rest.get(4..8)? != b"IHDR" || !png.ends_with(b"IEND\xae\x42\x60\x82") {
-        return None;
-    }
-    let side = |from: usize| {
-        let bytes: [u8; 4] = rest.get(from..from + 4)?.try_into().ok()?;
-        i32::try_from(u32::from_be_bytes(bytes)).ok().filter(|side| *side > 0)
-    };
-    Some(Size { width: side(8)?, height: side(12)? })
 }
 
 /// The size in the frame header (`SOF`), if the file begins and ends as a JPEG does.
@@ -60,11 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_are_in_the_pictures_headers() {
-        let mut png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x06\0\0\x01\0".to_vec();
-        assert!(png_size(&png).is_none(), "it is cut off");
-        png.extend(b"....IEND\xae\x42\x60\x82");
-        assert_eq!(png_size(&png), Some(Size { width: 6, height: 256 }));
+    fn size_of_a_jpeg_is_in_its_header() {
         // A comment, then the frame.
         let jpeg = [
             0xFF, 0xD8, 0xFF, 0xFE, 0, 4, 0, 0, 0xFF, 0xC0, 0, 11, 8, 1, 0, 0, 6, 1, 0, 0, 0, 0xFF,
