@@ -100,8 +100,7 @@ pub struct Response {
     pub session: Option<SessionId>,
 }
 
-/// Reads a response in any format. Use [`parse_json_source`](crate::parse_json_source) for JSON sources, which may be nested
-/// more deeply than is read here (128 levels).
+/// Reads a response in any format, nested up to 128 levels.
 ///
 /// # Errors
 /// The server's failure, or [`Malformed`](ResponseError::Malformed).

@@ -140,7 +140,7 @@ named_values! {
     SourceFormat {
         /// For [`parse_xml_source`](crate::parse_xml_source).
         Xml = "xml",
-        /// For [`parse_json_source`](crate::parse_json_source).
+        /// WebDriverAgent's objects.
         Json = "json",
         /// XCTest's own text, for people.
         Description = "description",

@@ -5,7 +5,7 @@ use bytes::Bytes;
 use super::{Android, ShellCommand};
 use crate::error::excerpt;
 use crate::image::png_crc::{SIGNATURE, complete_png_size, crcs_match};
-use crate::{Error, Format, Image, Screenshot, Size};
+use crate::{Error, Format, Image, Screenshot};
 
 /// Prints a PNG to standard output.
 fn png_command() -> ShellCommand {
@@ -53,6 +53,7 @@ impl Android {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Size;
 
     fn png_of(output: Vec<u8>) -> Result<Screenshot, Error> {
         read_png(output.into())
