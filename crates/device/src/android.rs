@@ -96,13 +96,12 @@ impl Android {
             error => error,
         };
         let banner = transport.banner().await.map_err(unreachable)?;
-        let features = transport.features().await.map_err(unreachable)?;
         let model = banner.model().unwrap_or_default().replace('_', " ");
         let identity = Identity { id: id.to_owned(), platform: Platform::Android, model };
         Ok(Self {
             transport,
             identity,
-            legacy: Legacy::of(&features),
+            legacy: Legacy::of(&banner.features),
             several_panels: AtomicBool::new(false),
             level: OnceLock::new(),
             helper: helper::Helper::default(),
