@@ -3,7 +3,7 @@
 //! [`AskUserFunctions`] provides the function `ask`. [`ConfirmMode`] says which actions need approval, and [`risk()`] which ones are
 //! risky, by the text of their target; [`approve`] asks for it. Questions go through [`Call::ask`]; whether anybody is there to answer is up to
 //! the caller, and a question ends with its call. A "no" is final: the same act is refused from then on without a question, also by
-//! another way and in a resumed run ([`Memory::refused`](super::memory::Memory::refused)). An answer that is a secret is read without echo ([`Call::ask`]'s `ask_unseen`) and stored in the vault;
+//! another way and in a resumed run ([`Memory::refused`](crate::run::memory::Memory::refused)). An answer that is a secret is read without echo ([`Call::ask`]'s `ask_unseen`) and stored in the vault;
 //! the policy learns only its name.
 
 mod risk;
@@ -15,15 +15,14 @@ use async_trait::async_trait;
 use serde_json::{Map, Value, json};
 use thumbwire_base::visible::without_hidden;
 
-use super::event::AgentEvent;
-use super::function_provider::FunctionProvider;
-use super::observation::Function;
-use super::secrets::Vault;
+use crate::event::AgentEvent;
+use crate::functions::{FunctionError, FunctionProvider, FunctionReply};
+use crate::policy::observation::Function;
+use crate::secrets::Vault;
 pub use risk::{Risk, risk};
 pub(super) use risk::{needs_screen, touched_label};
 use thumbwire_core::action::{Call, Perform, Question, UserAnswer, agrees};
 use thumbwire_core::event::EventSink;
-use thumbwire_core::toolset::Reply;
 use thumbwire_core::trace::format::RefusedAct;
 
 /// Which actions need the user's approval. Without it, and where nobody can be asked, they are refused.
@@ -140,7 +139,7 @@ pub struct AskUserFunctions {
 }
 
 impl AskUserFunctions {
-    /// Stores secret answers in this vault, which must be that of the run's [`RedactedPerform`](super::RedactedPerform).
+    /// Stores secret answers in this vault, which must be that of the run's [`RedactedPerform`](crate::RedactedPerform).
     pub fn new(vault: Arc<Vault>) -> Self {
         Self { vault }
     }
@@ -178,16 +177,17 @@ impl FunctionProvider for AskUserFunctions {
             name: ASK.into(),
             description: description.into(),
             schema: schema.as_object().cloned().unwrap_or_default(),
+            acts: false,
         }]
     }
 
     async fn call(
         &self,
         _function: &str,
-        arguments: Map<String, Value>,
+        arguments: &Map<String, Value>,
         call: &Call,
         _perform: &dyn Perform,
-    ) -> Result<Reply, String> {
+    ) -> Result<FunctionReply, FunctionError> {
         let word = |name: &str| {
             arguments.get(name).and_then(Value::as_str).map(str::trim).filter(|it| !it.is_empty())
         };
@@ -234,20 +234,17 @@ impl FunctionProvider for AskUserFunctions {
                      can pass it with `--secret {name}`"
                 ),
             };
-            return Ok(Reply::json(json!({ "success": false, "error": error })));
+            return Err(error.into());
         };
-        Ok(Reply::json(match secret.map(|name| (name, self.vault.insert(name, answer.clone()))) {
-            None => {
-                // If the answer contains a known secret, the policy gets its name.
-                let answer = self.vault.cleaned(answer.trim());
-                json!({ "success": true, "message": format!("The user answered: {answer}") })
+        let message = match secret {
+            // If the answer contains a known secret, the policy gets its name.
+            None => format!("The user answered: {}", self.vault.cleaned(answer.trim())),
+            Some(name) => {
+                self.vault.insert(name, answer)?;
+                format!("The user answered; type it as {{{{{name}}}}}")
             }
-            Some((name, Ok(()))) => json!({
-                "success": true,
-                "message": format!("The user answered; type it as {{{{{name}}}}}"),
-            }),
-            Some((_, Err(why))) => json!({ "success": false, "error": why }),
-        }))
+        };
+        Ok(message.into())
     }
 }
 
@@ -300,21 +297,21 @@ mod tests {
     async fn asked(
         text: Option<&'static str>,
         arguments: Value,
-    ) -> (Value, Vec<String>, Vec<String>) {
+    ) -> (Result<FunctionReply, FunctionError>, Vec<String>, Vec<String>) {
         let (call, person) = with(text);
         let vault = Arc::new(Vault::default());
         let questions = AskUserFunctions::new(Arc::clone(&vault));
         let arguments = arguments.as_object().cloned().unwrap();
-        let reply = questions.call(ASK, arguments, &call, &NoPhone).await.unwrap();
+        let result = questions.call(ASK, &arguments, &call, &NoPhone).await;
         let asked = person.1.lock().unwrap().clone();
-        (reply.structured.unwrap_or_default(), asked, vault.names())
+        (result, asked, vault.names())
     }
 
     #[tokio::test]
     async fn question_reaches_user_and_answer_reaches_policy() {
         let arguments = json!({ "question": "Which?", "choices": ["red", "blue"] });
         let (reply, asked, _) = asked(Some("blue"), arguments).await;
-        assert_eq!(reply["message"], "The user answered: blue");
+        assert_eq!(reply.unwrap().message, "The user answered: blue");
         assert_eq!(asked, ["Which? (red / blue)"]);
     }
 
@@ -324,11 +321,9 @@ mod tests {
         let (reply, questions, names) = asked(Some("hunter2!"), arguments.clone()).await;
         assert_eq!(names, ["PASSWORD"]);
         assert!(questions[0].starts_with("unseen: Your password?"), "{questions:?}");
-        assert!(
-            reply.to_string().contains("{{PASSWORD}}") && !reply.to_string().contains("hunter2")
-        );
+        assert_eq!(reply.unwrap().message, "The user answered; type it as {{PASSWORD}}");
         let (reply, _, names) = asked(Some("abc"), arguments).await;
-        assert!(names.is_empty() && reply["success"] == false, "{reply}");
+        assert!(names.is_empty() && reply.is_err(), "{reply:?}");
     }
 
     #[tokio::test]
@@ -337,9 +332,8 @@ mod tests {
         let (call, _) = with(Some("it is Tr0ub4dor, as ever"));
         let arguments = json!({ "question": "What now?" }).as_object().cloned().unwrap();
         let reply =
-            AskUserFunctions::new(vault).call(ASK, arguments, &call, &NoPhone).await.unwrap();
-        let output = reply.structured.unwrap_or_default();
-        assert_eq!(output["message"], "The user answered: it is {{PASSWORD}}, as ever");
+            AskUserFunctions::new(vault).call(ASK, &arguments, &call, &NoPhone).await.unwrap();
+        assert_eq!(reply.message, "The user answered: it is {{PASSWORD}}, as ever");
     }
 
     /// A user behind a client that has forms, but no input without echo.
@@ -359,8 +353,8 @@ mod tests {
         let arguments = json!({ "question": "Your password?", "secret": "PASSWORD" });
         let arguments = arguments.as_object().cloned().unwrap();
         let questions = AskUserFunctions::new(Arc::clone(&vault));
-        let reply = questions.call(ASK, arguments, &call, &NoPhone).await.unwrap();
-        let error = reply.structured.unwrap_or_default()["error"].to_string();
+        let reply = questions.call(ASK, &arguments, &call, &NoPhone).await;
+        let Err(FunctionError::Rejected(error)) = reply else { panic!("{reply:?}") };
         assert!(error.contains("pass it with `--secret PASSWORD`"), "{error}");
         assert!(vault.names().is_empty());
     }
@@ -372,7 +366,8 @@ mod tests {
             (Some("  "), "the user closed the question without an answer"),
         ] {
             let (reply, ..) = asked(says, json!({ "question": "Which?" })).await;
-            assert!(reply["error"].as_str().unwrap().starts_with(why), "{reply}");
+            let Err(FunctionError::Rejected(error)) = reply else { panic!("{reply:?}") };
+            assert!(error.starts_with(why), "{error}");
         }
     }
 
@@ -455,8 +450,8 @@ mod tests {
                 [json!({ "question": "?" }), json!({ "question": "?", "secret": "PIN" })]
             {
                 let arguments = arguments.as_object().cloned().unwrap();
-                let reply = questions.call(ASK, arguments, &call, &NoPhone).await;
-                assert_eq!(reply.unwrap_err(), ended);
+                let reply = questions.call(ASK, &arguments, &call, &NoPhone).await;
+                assert_eq!(reply, Err(ended.into()));
             }
         }
     }

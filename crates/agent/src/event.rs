@@ -2,14 +2,14 @@
 //!
 //! They are payloads in the event stream of [`thumbwire_core::event`]; [`Event::payload`] returns them.
 
-use std::sync::Arc;
+pub(crate) mod log_sink;
+
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::context::Context;
-use super::decision::{AgentStatus, Decision, FunctionCall};
-use super::model::Usage;
+use crate::model::Usage;
+use crate::policy::decision::{AgentStatus, Decision, FunctionCall};
 use thumbwire_core::event::{Event, EventPayload, EventSink};
 
 /// An event. The log's wording follows the UFO MobileAgent strategy ("MobileLoggingMiddleware").
@@ -111,8 +111,6 @@ pub enum AgentEvent {
         /// The question.
         question: String,
     },
-    /// The values of a step, at its end.
-    StepContext(StepContext),
     /// A step ended.
     StepFinished {
         /// The state of the task.
@@ -129,17 +127,6 @@ pub enum AgentEvent {
         /// The answer, or why it ended.
         reason: String,
     },
-}
-
-/// A step's values under the names of the UFO MobileAgent strategy ("Context Finalization").
-#[derive(Debug, Clone)]
-pub struct StepContext(pub(super) Arc<Context>);
-
-impl StepContext {
-    /// All values as JSON. Screenshots are data URIs in it, so it is built on demand.
-    pub fn to_json(&self) -> Value {
-        serde_json::to_value(&*self.0).unwrap_or_default()
-    }
 }
 
 impl AgentEvent {
@@ -194,9 +181,6 @@ impl EventPayload for AgentEvent {
             Self::UserAsked { question } => json!({ "event": "user_asked", "question": question }),
             Self::StepFinished { status, usage, remaining } => {
                 json!({ "event": "step_finished", "status": status, "usage": usage, "remaining": remaining })
-            }
-            Self::StepContext(context) => {
-                json!({ "event": "step_context", "context": context.to_json() })
             }
             Self::RunFinished { status, reason } => {
                 json!({ "event": "run_finished", "status": status, "result": reason })

@@ -1,185 +1,177 @@
-//! The functions that a policy can call, and their execution.
+//! The functions that a policy can call.
 //!
-//! [`FunctionExecutor`] sends commands of the UFO MobileAgent servers through the dispatcher, to the data server and the action
-//! server alike, over the same [`Perform`] that an MCP client uses. Functions come from [`FunctionProvider`]s: the built-in ones
-//! ([`super::phone_functions`]), and whatever the caller adds. The actions and
-//! outcomes of a call are captured on the way, so that screenshots need not be decoded from base64 and the trace knows
-//! where a touch landed. Which function is called, and what the policy learns of the result, is up to the phases.
+//! Start with [`FunctionProvider`]. [`phone`] has the functions that use the phone, [`apps`] those that its apps offer;
+//! callers may add others. [`Functions`] is the table of a run: it finds a function's provider and knows whether the function
+//! acts. Which function is called, and what the policy learns of the result, is up to [`crate::run`].
 
-use std::sync::{Arc, Mutex};
+pub(crate) mod apps;
+pub(crate) mod failure_text;
+pub(crate) mod phone;
+
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use serde_json::{Map, Value};
-use thumbwire_base::lock;
+use thumbwire_base::visible::visible_lines;
+use thumbwire_core::action::{Action, Call, Failure, Outcome, Perform};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::decision::FunctionCall;
-use super::function_provider::{FunctionProvider, answer, part_of};
-use super::observation::Function;
-use super::phone_functions::PhoneFunctions;
-use thumbwire_core::action::{Action, Call, Failure, Outcome, Perform};
-use thumbwire_core::toolset::dispatch::{
-    Command, CommandResult, Dispatch as _, Dispatcher, ResultStatus, Server, ToolType,
-};
-use thumbwire_core::toolset::{Reply, Toolset, ufo};
+use crate::policy::decision::FunctionCall;
+use crate::policy::observation::Function;
 
-/// Executes commands on the phone.
-pub(super) struct FunctionExecutor<'a> {
-    perform: CapturingPerform<'a>,
-    call: &'a Call,
-    looks: Toolset,
-    suppliers: Vec<(Vec<Function>, Arc<dyn FunctionProvider>)>,
+/// Provides functions that a policy can call.
+#[async_trait]
+pub trait FunctionProvider: Send + Sync {
+    /// The functions. If two providers have one of the same name, the first provider wins.
+    fn functions(&self) -> Vec<Function>;
+
+    /// Calls a function, which uses the phone through `perform`.
+    ///
+    /// # Errors
+    /// Why the function failed.
+    async fn call(
+        &self,
+        function: &str,
+        arguments: &Map<String, Value>,
+        call: &Call,
+        perform: &dyn Perform,
+    ) -> Result<FunctionReply, FunctionError>;
 }
 
-/// The result of a command.
-#[derive(Debug)]
-pub(super) struct CallResult {
-    /// What the dispatcher returned.
-    pub(super) result: CommandResult,
-    /// The actions that the phone was asked to perform for it, with their outcomes.
-    pub(super) exchanges: Vec<(Action, Result<Outcome, Failure>)>,
-    /// The elapsed time.
-    pub(super) took: Duration,
+/// What a function did.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FunctionReply {
+    /// The result, in a sentence for the policy.
+    pub message: String,
+    /// The app that it started.
+    pub launched: Option<String>,
+    /// Where it touched the screen; a second point if the touch ended elsewhere.
+    pub touch: Vec<[i32; 2]>,
 }
 
-impl CallResult {
-    /// The phone's failure; `None` if the command succeeded, or failed before the phone was asked.
-    pub(super) fn failure(&self) -> Option<&Failure> {
-        self.exchanges.iter().rev().find_map(|(_, done)| done.as_ref().err())
-    }
-
-    /// Whether the command succeeded.
-    pub(super) fn succeeded(&self) -> bool {
-        self.result.status == ResultStatus::Success
+impl From<String> for FunctionReply {
+    fn from(message: String) -> Self {
+        Self { message, ..Self::default() }
     }
 }
 
-impl<'a> FunctionExecutor<'a> {
-    /// Executes through `perform` on behalf of `call`. `more` are functions besides the built-in ones.
-    pub(super) fn new(
-        perform: &'a dyn Perform,
-        call: &'a Call,
-        more: &[Arc<dyn FunctionProvider>],
-    ) -> Self {
-        let suppliers = std::iter::once(built_in_functions()).chain(more.iter().cloned());
-        let suppliers = suppliers.map(|supplier| (supplier.functions(), supplier)).collect();
-        let perform = CapturingPerform { inner: perform, exchanges: Mutex::default() };
-        Self { perform, call, looks: ufo::data(), suppliers }
-    }
+/// Why a function failed.
+#[derive(Debug, Clone, PartialEq)]
+pub enum FunctionError {
+    /// The phone failed.
+    Phone(Failure),
+    /// The phone was not asked, or its answer is not what was wanted: a sentence for the policy.
+    Rejected(String),
+}
 
-    /// All functions.
-    pub(super) fn functions(&self) -> Arc<[Function]> {
-        let mut known: Vec<Function> = Vec::new();
-        for function in self.suppliers.iter().flat_map(|(functions, _)| functions) {
-            if known.iter().all(|one| one.name != function.name) {
-                known.push(function.clone());
+impl From<String> for FunctionError {
+    fn from(reason: String) -> Self {
+        Self::Rejected(reason)
+    }
+}
+
+impl From<&str> for FunctionError {
+    fn from(reason: &str) -> Self {
+        Self::Rejected(reason.into())
+    }
+}
+
+impl From<Failure> for FunctionError {
+    fn from(failure: Failure) -> Self {
+        Self::Phone(failure)
+    }
+}
+
+/// The functions of a run.
+pub(crate) struct Functions {
+    all: Arc<[Function]>,
+    /// The provider of each function.
+    providers: Vec<Arc<dyn FunctionProvider>>,
+}
+
+impl Functions {
+    /// The phone's functions, and those of these providers.
+    pub(crate) fn new(more: &[Arc<dyn FunctionProvider>]) -> Self {
+        let (mut all, mut providers) = (Vec::<Function>::new(), Vec::new());
+        let phone: Arc<dyn FunctionProvider> = Arc::new(phone::PhoneFunctions);
+        for provider in std::iter::once(&phone).chain(more) {
+            for function in provider.functions() {
+                if all.iter().all(|known| known.name != function.name) {
+                    all.push(function);
+                    providers.push(Arc::clone(provider));
+                }
             }
         }
-        known.into()
+        Self { all: all.into(), providers }
     }
 
-    /// Sends a command to the data server.
-    pub(super) async fn query(&self, tool: &str, arguments: Map<String, Value>) -> CallResult {
-        self.send(tool, arguments, ToolType::DataCollection).await
+    /// All functions, as a policy sees them.
+    pub(crate) fn all(&self) -> Arc<[Function]> {
+        Arc::clone(&self.all)
+    }
+
+    /// Whether a function of this name acts.
+    pub(crate) fn acts(&self, name: &str) -> bool {
+        self.all.iter().any(|function| function.name == name && function.acts)
     }
 
     /// Calls a function.
-    pub(super) async fn act(&self, call: &FunctionCall) -> CallResult {
-        self.send(&call.function, call.arguments.clone(), ToolType::Action).await
+    ///
+    /// # Errors
+    /// Why it failed, or that there is no such function.
+    pub(crate) async fn call(
+        &self,
+        phone: Phone<'_>,
+        function_call: &FunctionCall,
+    ) -> Result<FunctionReply, FunctionError> {
+        let FunctionCall { function: name, arguments } = function_call;
+        let Some(at) = self.all.iter().position(|function| function.name == *name) else {
+            return Err(format!("There is no function called {name:?}").into());
+        };
+        let perform = UninterruptedActs(phone.perform);
+        let reply = self.providers[at].call(name, arguments, phone.call, &perform).await?;
+        Ok(FunctionReply { message: visible_lines(&reply.message).into_owned(), ..reply })
     }
+}
 
-    /// Performs an action without a command; it is not captured.
+/// The phone on behalf of a call.
+#[derive(Clone, Copy)]
+pub(crate) struct Phone<'a> {
+    pub(crate) call: &'a Call,
+    pub(crate) perform: &'a dyn Perform,
+}
+
+impl Phone<'_> {
+    /// Performs an action within this time.
     ///
     /// # Errors
     /// As [`Perform::perform`].
-    pub(super) async fn perform(
+    pub(crate) async fn perform(
         &self,
         action: Action,
         budget: Duration,
     ) -> Result<Outcome, Failure> {
-        self.perform.inner.perform(&part_of(self.call, budget), action).await
-    }
-
-    async fn send(&self, tool: &str, arguments: Map<String, Value>, kind: ToolType) -> CallResult {
-        let dispatcher = Dispatcher::new(DataServer(self), ActionServer(self));
-        let command = Command {
-            tool_name: tool.into(),
-            parameters: Some(arguments),
-            tool_type: kind,
-            call_id: None,
-        };
-        self.perform.take();
-        let began = Instant::now();
-        let result = dispatcher.execute_commands(vec![command]).await.pop();
-        let result = result.unwrap_or_else(|| CommandResult {
-            status: ResultStatus::None,
-            error: Some("the dispatcher returned no result".into()),
-            result: Value::Null,
-            namespace: None,
-            call_id: None,
-        });
-        CallResult { result, exchanges: self.perform.take(), took: began.elapsed() }
+        self.perform.perform(&part_of(self.call, budget), action).await
     }
 }
 
-/// The data server.
-struct DataServer<'a>(&'a FunctionExecutor<'a>);
+/// The same call with a shorter deadline.
+fn part_of(call: &Call, budget: Duration) -> Call {
+    Call { deadline: call.deadline.min(Instant::now() + budget), ..call.clone() }
+}
+
+/// Cancelling a run does not interrupt an action halfway, such as typing a text.
+struct UninterruptedActs<'a>(&'a dyn Perform);
 
 #[async_trait]
-impl Server for DataServer<'_> {
-    async fn call(&self, tool: &str, arguments: Map<String, Value>) -> Result<Reply, String> {
-        let FunctionExecutor { looks, perform, call, .. } = self.0;
-        answer(looks, tool, arguments, call, perform).await
-    }
-}
-
-/// The action server, with the functions of all providers.
-struct ActionServer<'a>(&'a FunctionExecutor<'a>);
-
-#[async_trait]
-impl Server for ActionServer<'_> {
-    async fn call(&self, tool: &str, arguments: Map<String, Value>) -> Result<Reply, String> {
-        let FunctionExecutor { suppliers, perform, call, .. } = self.0;
-        let has = |functions: &[Function]| functions.iter().any(|function| function.name == tool);
-        match suppliers.iter().find(|(functions, _)| has(functions)) {
-            Some((_, supplier)) => supplier.call(tool, arguments, call, perform).await,
-            None => Err(format!("There is no function called {tool:?}")),
-        }
-    }
-}
-
-/// The built-in functions.
-pub(super) fn built_in_functions() -> Arc<dyn FunctionProvider> {
-    Arc::new(PhoneFunctions::new())
-}
-
-/// A [`Perform`] that records actions and outcomes.
-struct CapturingPerform<'a> {
-    inner: &'a dyn Perform,
-    exchanges: Mutex<Vec<(Action, Result<Outcome, Failure>)>>,
-}
-
-impl CapturingPerform<'_> {
-    /// Takes what was recorded since the last time.
-    fn take(&self) -> Vec<(Action, Result<Outcome, Failure>)> {
-        std::mem::take(&mut lock(&self.exchanges))
-    }
-}
-
-#[async_trait]
-impl Perform for CapturingPerform<'_> {
+impl Perform for UninterruptedActs<'_> {
     async fn perform(&self, call: &Call, action: Action) -> Result<Outcome, Failure> {
-        let asked = action.clone();
-        let done = if action.changes_screen() {
-            // Cancelling a run must not interrupt an action halfway, such as typing a text.
-            let call = Call { cancelled: CancellationToken::new(), ..call.clone() };
-            self.inner.perform(&call, action).await
-        } else {
-            self.inner.perform(call, action).await
-        };
-        lock(&self.exchanges).push((asked, done.clone()));
-        done
+        if !action.changes_screen() {
+            return self.0.perform(call, action).await;
+        }
+        let call = Call { cancelled: CancellationToken::new(), ..call.clone() };
+        self.0.perform(&call, action).await
     }
 }

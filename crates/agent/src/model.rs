@@ -20,7 +20,6 @@ mod sse;
 mod tests;
 
 use async_trait::async_trait;
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use thumbwire_device::Size;
 
@@ -31,6 +30,7 @@ pub use price::Price;
 pub use prompt::{ContentPart, Message, Prompt, PromptPart, Role, Tool, ToolCall, ToolResult};
 pub use scripted::ScriptedModel;
 use thumbwire_core::action::Call;
+pub use thumbwire_core::trace::format::Usage;
 
 /// Receives the text of an answer as it arrives.
 // The lifetime is named because async-trait would otherwise give the text the caller's lifetime.
@@ -116,43 +116,6 @@ impl ModelResponse {
             true => self.text.clone(),
             false => text.into_iter().chain(calls).collect::<Vec<_>>().join("\n"),
         }
-    }
-}
-
-/// The usage of models.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Usage {
-    /// Answered requests.
-    pub calls: u32,
-    /// Retried requests.
-    pub retries: u32,
-    /// Input tokens, including those read from or written to the provider's cache.
-    pub input_tokens: u64,
-    /// Input tokens read from the cache.
-    pub cached_tokens: u64,
-    /// Input tokens written to the cache.
-    pub cache_writes: u64,
-    /// Output tokens.
-    pub output_tokens: u64,
-    /// The cost in US dollars; `None` if no price is known.
-    pub dollars: Option<f64>,
-}
-
-impl Usage {
-    /// Adds other usage. The sum has no cost if a part with requests has none.
-    pub fn add(&mut self, other: &Self) {
-        self.dollars = match (self.dollars, other.dollars) {
-            (Some(one), Some(two)) => Some(one + two),
-            (one, None) if other.calls == 0 => one,
-            (None, two) if self.calls == 0 => two,
-            _ => None,
-        };
-        self.calls += other.calls;
-        self.retries += other.retries;
-        self.input_tokens += other.input_tokens;
-        self.cached_tokens += other.cached_tokens;
-        self.cache_writes += other.cache_writes;
-        self.output_tokens += other.output_tokens;
     }
 }
 

@@ -9,17 +9,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use async_trait::async_trait;
 use serde_json::Value;
 
-use super::coordinates::{CoordinateSpace, CoordinateUnit};
-use super::decision::{AgentStatus, Decision};
-use super::event::AgentEvent;
-use super::examples::Examples;
-use super::knowledge::Knowledge;
-use super::model::{Model, ModelResponse, Prompt, PromptPart, ToolSupport, Usage};
-use super::observation::Observation;
-use super::options::{PromptForm, ScreenshotMode};
-use super::policy::{Judgement, Planning, Policy, PolicyError, PolicyOutput};
-use super::prompt::{self, AnswerStyle, PromptStyle};
-use super::reply::{self, UnusableReply};
+use crate::event::AgentEvent;
+use crate::model::{Model, ModelResponse, Prompt, PromptPart, ToolSupport, Usage};
+use crate::options::{PromptForm, ScreenshotMode};
+use crate::policy::decision::{AgentStatus, Decision};
+use crate::policy::observation::Observation;
+use crate::policy::{Judgement, Planning, Policy, PolicyError, PolicyOutput};
+use crate::prompt::coordinates::{CoordinateSpace, CoordinateUnit};
+use crate::prompt::examples::Examples;
+use crate::prompt::knowledge::Knowledge;
+use crate::prompt::{self, AnswerStyle, PromptStyle};
+use crate::reply::{self, UnusableReply};
 use thumbwire_base::truncate;
 use thumbwire_core::action::Call;
 use thumbwire_core::event::EventSink;
@@ -240,6 +240,10 @@ impl Policy for ModelPolicy {
             true => self.model.name(),
             false => format!("{} ({})", self.model.name(), roles.join(", ")),
         }
+    }
+
+    fn reads_installed_apps(&self) -> bool {
+        self.form == PromptForm::Ufo
     }
 
     async fn decide(

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use super::decision::AgentStatus;
-use super::model::Usage;
+use crate::model::Usage;
+use crate::policy::decision::AgentStatus;
 
 /// How to run an agent.
 #[derive(Debug, Clone)]

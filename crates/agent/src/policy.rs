@@ -1,11 +1,14 @@
 //! Who decides what to do next: a model with a prompt, a recorded run, or a script.
 
+pub(crate) mod decision;
+pub(crate) mod observation;
+
 use async_trait::async_trait;
 
-use super::decision::Decision;
-use super::model::Prompt;
-use super::model::Usage;
-use super::observation::Observation;
+use crate::model::Prompt;
+use crate::model::Usage;
+use crate::policy::decision::Decision;
+use crate::policy::observation::Observation;
 use thumbwire_core::action::Call;
 use thumbwire_core::event::EventSink;
 
@@ -14,6 +17,16 @@ use thumbwire_core::event::EventSink;
 pub trait Policy: Send + Sync {
     /// Its name for the trace: `openai gpt-5`, `replay`.
     fn name(&self) -> String;
+
+    /// The policy around which this one is: it judges, unless this one does.
+    fn inner(&self) -> Option<&dyn Policy> {
+        None
+    }
+
+    /// Whether it reads the installed apps as UFO's servers list them, instead of those that can be launched.
+    fn reads_installed_apps(&self) -> bool {
+        self.inner().is_some_and(Policy::reads_installed_apps)
+    }
 
     /// Decides one step. Returns early when the call is cancelled.
     ///
@@ -34,12 +47,15 @@ pub trait Policy: Send + Sync {
     /// As [`Policy::decide`].
     async fn judge(
         &self,
-        _sight: &Observation,
-        _claim: &Decision,
-        _call: &Call,
-        _watch: &dyn EventSink,
+        observation: &Observation,
+        claim: &Decision,
+        call: &Call,
+        watch: &dyn EventSink,
     ) -> Result<Option<Judgement>, PolicyError> {
-        Ok(None)
+        match self.inner() {
+            Some(inner) => inner.judge(observation, claim, call, watch).await,
+            None => Ok(None),
+        }
     }
 }
 

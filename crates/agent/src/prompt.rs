@@ -2,10 +2,14 @@
 //!
 //! Start with [`round`], which writes a [`Prompt`]. The text of the system part, of the step's
 //! message, of the judgement and the response schemas are in the modules below; text from outside is quoted by
-//! [`to_json_line`](super::json_line::to_json_line). Not here: a provider's JSON, and files.
+//! [`to_json_line`](crate::prompt::json_line::to_json_line). Not here: a provider's JSON, and files.
 
+pub(crate) mod coordinates;
+pub(crate) mod examples;
 mod history;
+pub(crate) mod json_line;
 mod judge;
+pub(crate) mod knowledge;
 mod list;
 mod plan;
 mod response_schema;
@@ -14,13 +18,13 @@ mod tools;
 mod ufo;
 mod user_message;
 
-use super::coordinates::CoordinateSpace;
-use super::examples::{Example, Examples};
-use super::knowledge::Document;
-use super::model::{ContentPart, Message, ModelResponse, Prompt, Role, ToolCall, ToolResult};
-use super::observation::Observation;
-use super::options::{PromptForm, ScreenshotMode};
-use super::reply::UnusableReply;
+use crate::model::{ContentPart, Message, ModelResponse, Prompt, Role, ToolCall, ToolResult};
+use crate::options::{PromptForm, ScreenshotMode};
+use crate::policy::observation::Observation;
+use crate::prompt::coordinates::CoordinateSpace;
+use crate::prompt::examples::{Example, Examples};
+use crate::prompt::knowledge::Document;
+use crate::reply::UnusableReply;
 use thumbwire_base::truncate;
 
 pub(super) use judge::judgement;

@@ -14,11 +14,11 @@ use thumbwire_base::lock;
 use thumbwire_device::find::FindResult;
 use thumbwire_device::{Point, text_field};
 
-use super::decision::{AgentStatus, Decision, FunctionCall, control_number};
-use super::event::AgentEvent;
-use super::observation::Observation;
-use super::policy::{Judgement, Policy, PolicyError, PolicyOutput};
-use super::screen_state::ScreenState;
+use crate::event::AgentEvent;
+use crate::policy::decision::{AgentStatus, Decision, FunctionCall, control_number};
+use crate::policy::observation::Observation;
+use crate::policy::{Policy, PolicyError, PolicyOutput};
+use crate::safeguards::screen_state::ScreenState;
 use thumbwire_core::action::{Action, Call, ControlNumber, Controls, Outcome, Perform};
 use thumbwire_core::event::EventSink;
 use thumbwire_core::snapshot::find_again;
@@ -136,7 +136,7 @@ impl ReplayPolicy {
         };
         let now = ScreenState { app: observation.app.clone(), screen: String::new(), controls };
         recorded
-            .replay_step(&now, observation)
+            .replay_step(&now)
             .map_err(|why| format!("at step {} of the recorded run, {why}", recorded.round))
     }
 
@@ -152,6 +152,12 @@ impl Policy for ReplayPolicy {
             Some(inner) => format!("replay, then {}", inner.name()),
             None => "replay".into(),
         }
+    }
+
+    /// Only after it has taken over: the replay itself checks that the last screen is as it was.
+    fn inner(&self) -> Option<&dyn Policy> {
+        let handed = lock(&self.at).handed;
+        self.inner.as_deref().filter(|_| handed)
     }
 
     async fn decide(
@@ -196,21 +202,6 @@ impl Policy for ReplayPolicy {
         ));
         inner.decide(&observation, call, watch).await
     }
-
-    async fn judge(
-        &self,
-        observation: &Observation,
-        claim: &Decision,
-        call: &Call,
-        watch: &dyn EventSink,
-    ) -> Result<Option<Judgement>, PolicyError> {
-        let handed = lock(&self.at).handed;
-        match self.inner.as_ref().filter(|_| handed) {
-            Some(inner) => inner.judge(observation, claim, call, watch).await,
-            // The replay has already checked that the last screen is as it was.
-            None => Ok(None),
-        }
-    }
 }
 
 impl RecordedStep {
@@ -244,11 +235,7 @@ impl RecordedStep {
     }
 
     /// The step's decision, for the present screen.
-    fn replay_step(
-        &self,
-        now: &ScreenState,
-        observation: &Observation,
-    ) -> Result<Decision, String> {
+    fn replay_step(&self, now: &ScreenState) -> Result<Decision, String> {
         if let (Some(was), Some(is)) = (&self.screen.app, &now.app)
             && was != is
         {
@@ -274,7 +261,7 @@ impl RecordedStep {
         let actions = self
             .actions
             .iter()
-            .map(|carried| self.action(carried, now, observation))
+            .map(|carried| self.action(carried, now))
             .collect::<Result<_, _>>()?;
         Ok(Decision {
             thought: self.thought.clone(),
@@ -287,12 +274,7 @@ impl RecordedStep {
         })
     }
 
-    fn action(
-        &self,
-        carried: &CallRecord,
-        now: &ScreenState,
-        observation: &Observation,
-    ) -> Result<FunctionCall, String> {
+    fn action(&self, carried: &CallRecord, now: &ScreenState) -> Result<FunctionCall, String> {
         let mut arguments = carried.arguments.clone();
         if is_app_tool(&carried.function) {
             // The arguments belong to the app: none of them is a position on the screen.
@@ -322,15 +304,6 @@ impl RecordedStep {
         {
             arguments.insert("x".into(), at.x.into());
             arguments.insert("y".into(), at.y.into());
-        }
-        if carried.function == "launch_app" && arguments.contains_key("id") {
-            // App numbers refer to the present list and override package names there.
-            let package = arguments.get("package_name").and_then(Value::as_str).unwrap_or_default();
-            let app = observation.installed_apps.iter().find(|app| app.package == package);
-            match app.map(|app| app.id.clone()) {
-                Some(id) => arguments.insert("id".into(), id.into()),
-                None => arguments.remove("id"),
-            };
         }
         Ok(FunctionCall { function: carried.function.clone(), arguments })
     }

@@ -1,4 +1,4 @@
-//! Parses a model's reply into a [`Decision`](crate::decision::Decision).
+//! Parses a model's reply into a [`Decision`](crate::policy::decision::Decision).
 //!
 //! Start with `decision()` for an answer in JSON and `native_step()` for one with native calls: models add much that was
 //! not asked for, and omit much that was. The modules read JSON as models write it and check calls against their

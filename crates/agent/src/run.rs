@@ -8,35 +8,43 @@
 //!      └─ fails ─┴──────────────────────────────────┴─ FAIL     the policy says so, or a fail-fast phase failed
 //! ```
 //!
-//! Start with [`Agent::run`]. What happens in a step is in [`super::phases`].
+//! Start with [`Agent::run`]. What happens in a step is in [`crate::run::phases`].
+
+pub(crate) mod budget;
+mod collect;
+mod decide;
+mod execute;
+mod futile_steps;
+pub(crate) mod memory;
+mod phases;
+mod record;
+mod step;
+mod trace_writer;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::time::Instant;
-
-use super::app_functions::AppFunctions;
-use super::confirm::{AskUserFunctions, ConfirmMode};
-use super::context::Context;
-use super::decision::AgentStatus;
-use super::event::{AgentEvent, StepContext};
-use super::function_provider::FunctionProvider;
-use super::functions::FunctionExecutor;
-use super::futile_steps::FutileSteps;
-use super::log_sink::{LogSink, name};
-use super::loop_detector::LoopDetector;
-use super::memory::Memory;
-use super::model::Usage;
-use super::options::{AgentOptions, Limit, RunResult, StopReason};
-use super::phases::{self, Pipeline, StrategyError};
-use super::policy::Policy;
-use super::secrets::Vault;
-use super::step::{CapturedScreen, CarryOver, StepInProgress};
-use super::trace_writer::TraceWriter;
 use thumbwire_core::action::{Call, Perform};
 use thumbwire_core::event::{EventSink, EventSinks};
 use thumbwire_core::trace::Recorder;
 use thumbwire_core::trace::format::{GoalStart, TraceRecord};
+use tokio::time::Instant;
+
+use crate::confirm::{AskUserFunctions, ConfirmMode};
+use crate::event::AgentEvent;
+use crate::event::log_sink::{LogSink, name};
+use crate::functions::apps::AppFunctions;
+use crate::functions::{FunctionProvider, Functions, Phone};
+use crate::model::Usage;
+use crate::options::{AgentOptions, Limit, RunResult, StopReason};
+use crate::policy::Policy;
+use crate::policy::decision::AgentStatus;
+use crate::safeguards::loop_detector::LoopDetector;
+use crate::secrets::Vault;
+use futile_steps::FutileSteps;
+use memory::Memory;
+use step::{CapturedScreen, CarryOver, PhaseError, StepInProgress};
+use trace_writer::TraceWriter;
 
 /// Works towards goals on a phone.
 pub struct Agent {
@@ -45,24 +53,24 @@ pub struct Agent {
     options: AgentOptions,
     writer: TraceWriter,
     watch: EventSinks,
-    suppliers: Vec<Arc<dyn FunctionProvider>>,
+    providers: Vec<Arc<dyn FunctionProvider>>,
     vault: Option<Arc<Vault>>,
     confirm: ConfirmMode,
     apps: Option<Arc<dyn Perform>>,
 }
 
 /// After how many consecutive rejected claims that the goal is reached the run fails.
-const MOST_REFUTED: u32 = 3;
+const MAX_REFUTED: u32 = 3;
 /// After how many consecutive claims that could not be checked, for lack of a snapshot or a judgement, the run fails.
-const MOST_UNCHECKED: u32 = 3;
+const MAX_UNCHECKED: u32 = 3;
 
 impl Agent {
-    /// An agent whose decisions come from `mind` and are executed by `perform`. It logs to `tracing` ([`LogSink`]).
+    /// An agent whose decisions come from `policy` and are executed by `perform`. It logs to `tracing` ([`LogSink`]).
     pub fn new(policy: Arc<dyn Policy>, perform: Arc<dyn Perform>, options: AgentOptions) -> Self {
         let watch = EventSinks::default().with(LogSink::default());
         let (writer, vault, confirm) = (TraceWriter::default(), None, ConfirmMode::default());
-        let suppliers = Vec::new();
-        Self { policy, perform, options, writer, watch, suppliers, vault, confirm, apps: None }
+        let providers = Vec::new();
+        Self { policy, perform, options, writer, watch, providers, vault, confirm, apps: None }
     }
 
     /// Writes a trace to this recorder, which must be a sink of the
@@ -79,8 +87,8 @@ impl Agent {
     }
 
     /// Adds functions.
-    pub fn with_functions(mut self, supplier: Arc<dyn FunctionProvider>) -> Self {
-        self.suppliers.push(supplier);
+    pub fn with_functions(mut self, provider: Arc<dyn FunctionProvider>) -> Self {
+        self.providers.push(provider);
         self
     }
 
@@ -92,7 +100,7 @@ impl Agent {
     }
 
     /// Lets the agent ask the user, and tells the policy which secrets of this vault it can type. It must be the vault
-    /// of the [`RedactedPerform`](super::RedactedPerform) that the agent performs by. Answers that are secrets are stored in it.
+    /// of the [`RedactedPerform`](crate::RedactedPerform) that the agent performs by. Answers that are secrets are stored in it.
     pub fn with_secrets(self, vault: Arc<Vault>) -> Self {
         let able = self.with_functions(Arc::new(AskUserFunctions::new(Arc::clone(&vault))));
         Self { vault: Some(vault), ..able }
@@ -117,12 +125,11 @@ impl Agent {
         if let Some(left) = memory.used(Duration::ZERO).time_left(&self.options.budgets) {
             call.deadline = call.deadline.min(began + left);
         }
-        let (left, loops) = (CarryOver::default(), LoopDetector::default());
-        let mut suppliers = self.suppliers.clone();
+        let mut providers = self.providers.clone();
         if let Some(apps) = &self.apps {
             let offered = AppFunctions::on(&**apps, &call, request).await;
             if !offered.is_empty() {
-                suppliers.push(Arc::new(offered));
+                providers.push(Arc::new(offered));
             }
         }
         let mut run = Run {
@@ -130,9 +137,9 @@ impl Agent {
             call,
             request,
             memory,
-            suppliers,
-            left,
-            loops,
+            functions: Functions::new(&providers),
+            before: CarryOver::default(),
+            loops: LoopDetector::default(),
             unchecked: 0,
             futile: FutileSteps::default(),
             began,
@@ -149,10 +156,9 @@ struct Run<'a> {
     call: Call,
     request: &'a str,
     memory: Memory,
-    /// The functions besides the built-in ones.
-    suppliers: Vec<Arc<dyn FunctionProvider>>,
+    functions: Functions,
     /// What the previous step left.
-    left: CarryOver,
+    before: CarryOver,
     loops: LoopDetector,
     /// How many consecutive claims could not be checked.
     unchecked: u32,
@@ -175,10 +181,10 @@ impl RunEnd {
 
 impl Run<'_> {
     fn begin(&self) {
-        let Agent { policy: mind, options, writer: story, watch, .. } = self.agent;
-        story.write(&TraceRecord::Goal(GoalStart {
+        let Agent { policy, options, writer, watch, .. } = self.agent;
+        writer.write(&TraceRecord::Goal(GoalStart {
             request: self.request.into(),
-            policy: mind.name(),
+            policy: policy.name(),
             started: in_utc((options.clock)()),
         }));
         let (request, resumed_steps) = (self.request.to_owned(), self.memory.rounds());
@@ -186,15 +192,11 @@ impl Run<'_> {
     }
 
     async fn run(&mut self) -> RunEnd {
-        let pipeline = Pipeline::standard();
-        if let Err(why) = pipeline.check() {
-            return RunEnd::stopped(AgentStatus::Fail, StopReason::Failed, why);
-        }
         loop {
             if let Some(end) = self.stop_reason() {
                 return end;
             }
-            if let Some(end) = self.round(&pipeline).await {
+            if let Some(end) = self.step().await {
                 return end;
             }
         }
@@ -217,117 +219,101 @@ impl Run<'_> {
     }
 
     /// Runs one step. Returns how the run ends, if it ends here.
-    async fn round(&mut self, pipeline: &Pipeline) -> Option<RunEnd> {
-        let Agent { policy: mind, perform, options, writer: story, watch, confirm, .. } =
-            self.agent;
+    async fn step(&mut self) -> Option<RunEnd> {
+        let Agent { policy, perform, options, writer, watch, confirm, .. } = self.agent;
         let secrets = self.agent.secrets();
         let budgets = &options.budgets;
         let used = self.memory.used(Duration::ZERO);
         let number = self.memory.rounds() + 1;
         AgentEvent::StepStarted { step: number, max_steps: options.budgets.rounds }.send(watch);
-        let hands = FunctionExecutor::new(&**perform, &self.call, &self.suppliers);
-        let context = Context {
-            request: Some(self.request.into()),
-            log_path: Some(options.log_path.clone()),
-            session_step: Some(number),
-            ..Context::default()
-        };
-        let mut round = StepInProgress {
-            policy: &**mind,
-            hands: &hands,
+        let feedback = self.memory.observations().iter().cloned().chain(used.warning(budgets));
+        let mut step = StepInProgress {
+            policy: &**policy,
+            functions: &self.functions,
+            phone: Phone { call: &self.call, perform: &**perform },
             options,
-            writer: story,
+            writer,
             watch,
             call: &self.call,
             memory: &self.memory,
+            request: self.request,
             secrets: &secrets,
             confirm: *confirm,
-            before: &self.left,
+            before: &self.before,
             stuck: self.futile.take_reason(),
-            left: used.remaining(budgets),
+            remaining: used.remaining(budgets),
             number,
             began: Instant::now(),
-            steps_before: story.action_count(),
-            context,
+            actions_before: writer.action_count(),
             screen: CapturedScreen::default(),
-            observations: self
-                .memory
-                .observations()
-                .iter()
-                .cloned()
-                .chain(used.warning(budgets))
-                .collect(),
-            thinking: None,
-            carried: Vec::new(),
+            feedback: feedback.collect(),
+            output: None,
+            calls: Vec::new(),
             attempted: Vec::new(),
-            judged: None,
+            judgement: None,
             leaves: CarryOver::default(),
             status: AgentStatus::Continue,
             failures: Vec::new(),
             spent: Usage::default(),
             timings: serde_json::Map::new(),
         };
-        let done = pipeline.execute(&mut round).await;
-        if let Err(StrategyError(why)) = &done {
-            let over = round.is_over();
-            round.failures.push(why.clone());
+        let done = phases::run(&mut step).await;
+        if let Err(PhaseError(reason)) = &done {
+            let over = step.is_over();
+            step.failures.push(reason.clone());
             if !over {
-                round.status = AgentStatus::Fail;
+                step.status = AgentStatus::Fail;
             }
         }
-        let circle = options.safeguards.loops.then(|| {
+        let warning = options.safeguards.loops.then(|| {
             // Nothing was done between the end of the last step and the start of this one.
-            if let Some(earlier) = &self.left.screen {
-                self.loops.on_idle_step(earlier, &round.screen.screen);
+            if let Some(earlier) = &self.before.screen {
+                self.loops.on_idle_step(earlier, &step.screen.state);
             }
             // What was refused did not happen: repeating it is no loop of the phone's screens.
-            self.loops.on_call(&round.screen.screen, &round.attempted, self.began.elapsed())
+            self.loops.on_call(&step.screen.state, &step.attempted, self.began.elapsed())
         });
-        let circle = circle.flatten();
-        if let Some(circle) = &circle {
-            AgentEvent::AnomalyFound(circle.text.clone()).send(watch);
-            round.failures.push(circle.text.clone());
+        let warning = warning.flatten();
+        if let Some(warning) = &warning {
+            AgentEvent::AnomalyFound(warning.text.clone()).send(watch);
+            step.failures.push(warning.text.clone());
         }
-        let unchecked = round.claim_is_unchecked();
+        let unchecked = step.claim_is_unchecked();
         self.unchecked = if unchecked { self.unchecked + 1 } else { 0 };
-        let line = phases::line(&mut round);
-        let status = round.status;
-        let left = std::mem::take(&mut round.leaves);
-        let context = StepContext(Arc::new(std::mem::take(&mut round.context)));
-        drop(round);
-        AgentEvent::StepContext(context).send(watch);
-        self.futile.on_step(&line, &left, circle.as_ref().map(|circle| circle.text.as_str()));
-        self.left = left;
-        let decided = !line.memory.is_null();
-        self.memory.remember_step(&line);
-        story.write(&TraceRecord::AgentStep(Box::new(line.clone())));
+        let record = record::record(&mut step);
+        let (status, leaves) = (step.status, std::mem::take(&mut step.leaves));
+        drop(step);
+        self.futile.on_step(&record, &leaves, warning.as_ref().map(|warning| &*warning.text));
+        self.before = leaves;
+        self.memory.remember_step(&record);
+        writer.write(&TraceRecord::AgentStep(Box::new(record.clone())));
         let usage = self.memory.spent().clone();
         let remaining = self.memory.used(Duration::ZERO).remaining(budgets);
         AgentEvent::StepFinished { status, usage, remaining }.send(watch);
         let output = || {
-            let text = [line.result, line.comment, line.thought];
-            text.into_iter().find(|words| !words.is_empty()).unwrap_or_default()
+            let texts = [record.result, record.comment, record.thought];
+            texts.into_iter().find(|text| !text.is_empty()).unwrap_or_default()
         };
         match (done, status) {
-            (Err(StrategyError(why)), AgentStatus::Fail) => {
+            (Err(PhaseError(why)), AgentStatus::Fail) => {
                 Some(RunEnd::stopped(AgentStatus::Fail, StopReason::Failed, why))
             }
-            (_, AgentStatus::Finish | AgentStatus::Fail) if decided => {
+            (_, AgentStatus::Finish | AgentStatus::Fail) if record.decided => {
                 Some(RunEnd { status, reason: output(), stopped: None })
             }
-            _ if circle.as_ref().is_some_and(|circle| circle.hopeless) => {
-                let reason = circle.map(|circle| circle.text).unwrap_or_default();
+            _ if warning.as_ref().is_some_and(|warning| warning.hopeless) => {
+                let reason = warning.map(|warning| warning.text).unwrap_or_default();
                 Some(RunEnd::stopped(AgentStatus::Fail, StopReason::Loop, reason))
             }
-            _ if self.memory.rejected_claim_count() >= MOST_REFUTED => {
+            _ if self.memory.rejected_claim_count() >= MAX_REFUTED => {
                 let times = self.memory.rejected_claim_count();
                 let reason = format!(
                     "the agent claimed {times} times that the goal was reached, but it was not"
                 );
                 Some(RunEnd::stopped(AgentStatus::Fail, StopReason::Loop, reason))
             }
-            _ if self.unchecked >= MOST_UNCHECKED => {
-                let (times, last) = (self.unchecked, line.failures.last());
+            _ if self.unchecked >= MAX_UNCHECKED => {
+                let (times, last) = (self.unchecked, record.failures.last());
                 let last = last.map_or("unknown reason", String::as_str);
                 let reason = format!(
                     "the agent claimed {times} times that the goal was reached, but this could not be checked: {last}"

@@ -16,8 +16,8 @@ use thumbwire_device::{App, AppId, Foreground, Front, Point, Screenshot, SideEff
 use tokio::time::advance;
 use tokio_util::sync::CancellationToken;
 
-use super::model::Usage;
 use super::*;
+use crate::model::Usage;
 use thumbwire_core::action::{
     Action, AppSelector, Call, Cause, Controls, ElementId, Failure, LaunchResult, Outcome, Perform,
     TapResult, Target,
@@ -171,6 +171,10 @@ fn spent() -> Usage {
 impl Policy for Script {
     fn name(&self) -> String {
         "script".into()
+    }
+
+    fn reads_installed_apps(&self) -> bool {
+        true
     }
 
     async fn decide(

@@ -126,6 +126,10 @@ impl Policy for MeteredPolicy {
         self.inner.name()
     }
 
+    fn inner(&self) -> Option<&dyn Policy> {
+        Some(&*self.inner)
+    }
+
     async fn decide(
         &self,
         observation: &Observation,

@@ -10,8 +10,7 @@ use serde::{Deserialize, Serialize};
 use thumbwire_base::lock;
 
 use thumbwire_agent::{
-    ContentPart, Decision, Judgement, Observation, Policy, PolicyError, PolicyOutput, Prompt,
-    PromptForm, written_prompt,
+    ContentPart, Observation, Policy, PolicyError, PolicyOutput, Prompt, PromptForm, written_prompt,
 };
 use thumbwire_core::action::Call;
 use thumbwire_core::event::EventSink;
@@ -90,6 +89,10 @@ impl Policy for MeasuredPolicy {
         self.inner.name()
     }
 
+    fn inner(&self) -> Option<&dyn Policy> {
+        Some(&*self.inner)
+    }
+
     async fn decide(
         &self,
         observation: &Observation,
@@ -102,15 +105,5 @@ impl Policy for MeasuredPolicy {
             false => self.add(&output.prompt),
         }
         Ok(output)
-    }
-
-    async fn judge(
-        &self,
-        observation: &Observation,
-        claim: &Decision,
-        call: &Call,
-        watch: &dyn EventSink,
-    ) -> Result<Option<Judgement>, PolicyError> {
-        self.inner.judge(observation, claim, call, watch).await
     }
 }

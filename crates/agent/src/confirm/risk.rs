@@ -18,8 +18,8 @@ use thumbwire_core::trace::format::RefusedAct;
 use thumbwire_device::link_address::LinkKind;
 use thumbwire_device::{KeyCode, Point, text_field};
 
-use super::super::decision::FunctionCall;
-use super::super::screen_state::ScreenState;
+use crate::policy::decision::FunctionCall;
+use crate::safeguards::screen_state::ScreenState;
 use touched::Touched;
 use words::{CALL, DELETE, PAY, SEND, agrees, risk_of_label, risk_of_sentence};
 
@@ -297,8 +297,8 @@ fn risk_of_address(url: &str) -> Option<Risk> {
 mod tests {
     use serde_json::json;
 
-    use super::super::super::screen_state::made::{buttons, node, scene};
     use super::*;
+    use crate::safeguards::screen_state::made::{buttons, node, scene};
 
     fn call(function: &str, arguments: Value) -> FunctionCall {
         FunctionCall {

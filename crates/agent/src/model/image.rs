@@ -1,7 +1,7 @@
 //! Scales and converts images for an endpoint: no larger than the model looks at anyway, in a format that it can read.
 //!
 //! If a provider scales an image itself, the bytes are wasted, and the model's coordinates refer to an image that
-//! nobody else has. So we scale it first, and convert the coordinates ([`crate::coordinates`]). The trace keeps the original.
+//! nobody else has. So we scale it first, and convert the coordinates ([`crate::prompt::coordinates`]). The trace keeps the original.
 
 use thumbwire_device::image::{self, PixelLimits, Pixels};
 use thumbwire_device::{Format, FormatPreference, Image, Size};
@@ -84,8 +84,8 @@ fn fit(image: Image, limits: Limits) -> Result<Image, image::Error> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Message, Role};
     use super::*;
+    use crate::model::{Message, Role};
 
     fn picture(width: u32, height: u32, format: Format) -> Image {
         let rgb = (0..width * height * 3).map(|at| (at / 7 % 251) as u8).collect();

@@ -263,8 +263,8 @@ fn prompt_text(prompt: &Prompt) -> String {
 mod tests {
     use std::time::Duration;
 
-    use super::super::{Message, Role};
     use super::*;
+    use crate::model::{Message, Role};
 
     fn prompt(text: &str) -> Prompt {
         let turn = Message { role: Role::User, parts: vec![ContentPart::Text(text.into())] };

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::*;
 use crate::model::{ContentPart, Role};
 use crate::model::{ModelError, OnText, PromptPart, ToolCall};
-use crate::observation::Function;
+use crate::policy::observation::Function;
 use thumbwire_core::event::{Event, NoEvents};
 
 mod roles;
@@ -87,6 +87,7 @@ fn sight() -> Observation {
         name: "press_key".into(),
         description: "Press a key.".into(),
         schema: press.as_object().unwrap().clone(),
+        acts: true,
     };
     Observation {
         request: "Go home".into(),

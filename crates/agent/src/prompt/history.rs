@@ -5,10 +5,9 @@ use std::fmt::Write as _;
 use serde_json::Value;
 use thumbwire_base::truncate;
 
-use super::super::coordinates::CoordinateSpace;
-use crate::follow_up::is_act;
-use crate::json_line::{escaped, to_json_line};
-use crate::observation::PastAction;
+use crate::policy::observation::{Function, PastAction};
+use crate::prompt::coordinates::CoordinateSpace;
+use crate::prompt::json_line::{escaped, to_json_line};
 use thumbwire_core::toolset::app_tools::is_app_tool;
 
 /// How many of the last actions tell what they changed and why.
@@ -23,7 +22,11 @@ const LONGEST_ANSWER: usize = 600;
 const LONGEST_OLD_ANSWER: usize = 200;
 
 /// The lines, oldest first: `3. type_text "Milk" "Title" -> field "Title" = "Milk" (the note needs a title)`.
-pub(super) fn history(past: &[PastAction], space: &CoordinateSpace) -> String {
+pub(super) fn history(
+    past: &[PastAction],
+    functions: &[Function],
+    space: &CoordinateSpace,
+) -> String {
     let mut out = String::new();
     let all = past.len();
     if all > LISTED {
@@ -33,7 +36,7 @@ pub(super) fn history(past: &[PastAction], space: &CoordinateSpace) -> String {
     for (at, one) in past.iter().enumerate().skip(all.saturating_sub(LISTED)) {
         let is_told = at + TOLD >= all;
         let _ = write!(out, "\n{}. {}", one.step, call(one, space));
-        if let Some(result) = result(one, is_told) {
+        if let Some(result) = result(one, functions, is_told) {
             let _ = write!(out, " -> {result}");
         }
         let reason = one.reason.trim();
@@ -65,13 +68,14 @@ fn call(one: &PastAction, space: &CoordinateSpace) -> String {
     out
 }
 
-fn result(one: &PastAction, is_told: bool) -> Option<String> {
+fn result(one: &PastAction, functions: &[Function], is_told: bool) -> Option<String> {
     let PastAction { call, success, message, effect, .. } = one;
     let longest = if is_told { LONGEST_ANSWER } else { LONGEST_OLD_ANSWER };
     if !success {
         return Some(format!("failed: {}", escaped(&line(message, longest))));
     }
-    let reads = !is_act(&call.function) || is_app_tool(&call.function);
+    let acts = functions.iter().any(|function| function.name == call.function && function.acts);
+    let reads = !acts || is_app_tool(&call.function);
     match () {
         () if reads && call.function != "wait" => Some(escaped(&line(message, longest))),
         () if !is_told => None,

@@ -3,11 +3,11 @@
 
 use super::user_message::{controls, sentence};
 use super::{ContentPart, Message, Prompt, Role};
-use crate::coordinates::CoordinateSpace;
-use crate::decision::Decision;
-use crate::json_line::{self, to_json_line};
-use crate::observation::Observation;
 use crate::options::{PromptForm, ScreenshotMode};
+use crate::policy::decision::Decision;
+use crate::policy::observation::Observation;
+use crate::prompt::coordinates::CoordinateSpace;
+use crate::prompt::json_line::{self, to_json_line};
 
 /// Asks whether the goal is reached.
 pub(crate) fn judgement(

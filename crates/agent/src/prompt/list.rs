@@ -6,10 +6,10 @@
 use thumbwire_base::truncate;
 use thumbwire_core::snapshot::{LinePlace, NumberedLine};
 
-use super::super::coordinates::CoordinateSpace;
-use crate::json_line;
-use crate::observation::{ControlRow, Observation};
 use crate::options::PromptForm;
+use crate::policy::observation::{ControlRow, Observation};
+use crate::prompt::coordinates::CoordinateSpace;
+use crate::prompt::json_line;
 
 /// The limit for the list, in bytes. A full screen has about a hundred lines of 30 bytes.
 const MOST_BYTES: usize = 8_000;

@@ -2,8 +2,8 @@
 
 use super::user_message::shown;
 use super::{ContentPart, Message, Prompt, PromptStyle, Role};
-use crate::json_line::to_json_line;
-use crate::observation::Observation;
+use crate::policy::observation::Observation;
+use crate::prompt::json_line::to_json_line;
 
 /// Asks for a plan. `reason` says why one is needed.
 pub(crate) fn plan(observation: &Observation, style: &PromptStyle, reason: &str) -> Prompt {

@@ -6,7 +6,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::observation::Function;
+use crate::policy::observation::Function;
 
 /// The schema of a step's response. It allows one action, so that models do not write lists needlessly.
 pub(crate) fn decision_schema(functions: &[Function]) -> Value {

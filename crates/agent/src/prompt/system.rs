@@ -6,12 +6,12 @@
 use serde_json::{Map, Value, json};
 use thumbwire_base::truncate;
 
-use super::super::examples::Example;
-use super::super::observation::Function;
 use super::PromptStyle;
-use crate::decision::AgentStatus;
-use crate::json_line::{self, to_json_line};
 use crate::options::PromptForm;
+use crate::policy::decision::AgentStatus;
+use crate::policy::observation::Function;
+use crate::prompt::examples::Example;
+use crate::prompt::json_line::{self, to_json_line};
 use crate::reply::{self, FAIL, FINISH, UPDATE_PLAN};
 use thumbwire_core::toolset::app_tools::is_app_tool;
 

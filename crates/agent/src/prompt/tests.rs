@@ -5,12 +5,15 @@ use thumbwire_device::image::Format;
 use thumbwire_device::{Image, Node, Point, Rect, Size};
 
 use super::*;
-use crate::coordinates::CoordinateUnit;
-use crate::decision::{Decision, FunctionCall};
-use crate::examples::Examples;
-use crate::functions;
-use crate::observation::{AppRow, CompletedCall, ControlRow, Function, LaunchableApp, PastAction};
-use crate::screen_state::made::{controls, node};
+use crate::functions::FunctionProvider as _;
+use crate::functions::phone::PhoneFunctions;
+use crate::policy::decision::{Decision, FunctionCall};
+use crate::policy::observation::{
+    AppRow, CompletedCall, ControlRow, Function, LaunchableApp, PastAction,
+};
+use crate::prompt::coordinates::CoordinateUnit;
+use crate::prompt::examples::Examples;
+use crate::safeguards::screen_state::made::{controls, node};
 use thumbwire_core::snapshot::{ControlNumber, LinePlace, NumberedLine, numbered_outline};
 
 fn image(size: usize) -> Image {
@@ -21,7 +24,7 @@ fn image(size: usize) -> Image {
 
 /// The built-in functions.
 fn functions() -> Vec<Function> {
-    functions::built_in_functions().functions()
+    PhoneFunctions.functions()
 }
 
 /// The lines of a screen with these nodes.
@@ -256,7 +259,7 @@ fn system_part_is_the_same_in_every_step() {
     let later = Observation {
         round: 9,
         screen: vec![],
-        installed_apps: vec![],
+        installed_apps: [].into(),
         doubt: Some("x".into()),
         secrets: vec!["PIN".into()],
         ..sight()
@@ -297,11 +300,12 @@ fn hostile_screen_cannot_start_block_or_message() {
         doubt: Some(hostile[1].into()),
         left: hostile[2].into(),
         secrets: texts,
-        installed_apps: vec![AppRow {
+        installed_apps: [AppRow {
             id: "1".into(),
             name: hostile[0].into(),
             package: hostile[5].into(),
-        }],
+        }]
+        .into(),
         apps: [(hostile[0], "a.b"), (hostile[5], "c.d"), (hostile[8], "e.f")]
             .map(launchable)
             .into(),
@@ -579,6 +583,7 @@ fn app_functions_come_with_their_rule() {
             .as_object()
             .unwrap()
             .clone(),
+        acts: true,
     });
     observation.functions = functions.into();
     let system = out(&observation);

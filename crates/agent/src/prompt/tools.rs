@@ -11,7 +11,7 @@ use thumbwire_base::truncate;
 
 use super::system::render_description;
 use crate::model::Tool;
-use crate::observation::Function;
+use crate::policy::observation::Function;
 use crate::reply::{FAIL, FINISH, UPDATE_PLAN};
 
 /// The maximum number of functions in a request (OpenAI).
@@ -65,7 +65,7 @@ fn ours() -> [Tool; 3] {
 
 /// A function; `None` if no provider would accept it.
 fn tool(function: &Function) -> Option<Tool> {
-    let Function { name, description, schema } = function;
+    let Function { name, description, schema, .. } = function;
     let schema = object(schema, DEEPEST)?;
     (valid_name(name) == *name).then(|| Tool {
         name: name.clone(),

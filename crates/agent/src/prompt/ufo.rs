@@ -5,10 +5,10 @@ use thumbwire_base::truncate;
 
 use super::PromptStyle;
 use super::user_message::{fitting, last, news, notes, rows, size, texts};
-use crate::coordinates::CoordinateSpace;
-use crate::json_line::{self, to_json_line};
-use crate::knowledge::Document;
-use crate::observation::{CompletedCall, ControlRow, Observation};
+use crate::policy::observation::{CompletedCall, ControlRow, Observation};
+use crate::prompt::coordinates::CoordinateSpace;
+use crate::prompt::json_line::{self, to_json_line};
+use crate::prompt::knowledge::Document;
 
 /// Byte limits for the lists of controls and apps.
 const MOST_OF_CONTROLS: usize = 24_000;

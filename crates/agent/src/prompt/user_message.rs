@@ -7,14 +7,14 @@
 use thumbwire_base::truncate;
 use thumbwire_device::{Image, Size};
 
-use super::super::coordinates::CoordinateSpace;
 use super::PromptStyle;
 use super::history::history;
 use super::list::{has_places, list};
-use crate::json_line::{self, to_json_line};
-use crate::knowledge::Document;
-use crate::observation::{LaunchableApp, Observation};
 use crate::options::{PromptForm, ScreenshotMode};
+use crate::policy::observation::{LaunchableApp, Observation};
+use crate::prompt::coordinates::CoordinateSpace;
+use crate::prompt::json_line::{self, to_json_line};
+use crate::prompt::knowledge::Document;
 
 /// How many apps are listed.
 const MOST_APPS: usize = 50;
@@ -49,7 +49,8 @@ pub(super) fn blocks(
     }
     notes(observation, documents, &mut blocks);
     if !observation.history.is_empty() {
-        blocks.push(format!("[History]:{}", history(&observation.history, &style.space)));
+        let lines = history(&observation.history, &observation.functions, &style.space);
+        blocks.push(format!("[History]:{lines}"));
     }
     if !observation.previous_plan.is_empty() {
         blocks.push(format!("[Previous Plan]: {}", texts(&observation.previous_plan)));

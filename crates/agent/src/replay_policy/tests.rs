@@ -2,9 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::super::observation::AppRow;
-use super::super::screen_state::made::{controls, node};
 use super::*;
+use crate::safeguards::screen_state::made::{controls, node};
 use thumbwire_core::action::Failure;
 use thumbwire_core::event::NoEvents;
 use thumbwire_core::trace::format::GoalStart;
@@ -73,15 +72,7 @@ fn replay(was: &Arc<Controls>, actions: Vec<CallRecord>, is: Arc<Controls>) -> R
 }
 
 async fn decided(replay: &ReplayPolicy, app: &str) -> Decision {
-    let observation = Observation {
-        app: Some(app.into()),
-        installed_apps: vec![AppRow {
-            id: "7".into(),
-            name: "com.maps".into(),
-            package: "com.maps".into(),
-        }],
-        ..Observation::default()
-    };
+    let observation = Observation { app: Some(app.into()), ..Observation::default() };
     replay
         .decide(&observation, &Call::with_timeout(Duration::from_secs(9)), &NoEvents)
         .await
@@ -167,16 +158,6 @@ async fn tap_at_coordinates_follows_its_control() {
     )
     .await;
     assert_eq!(Value::from(moved.actions[0].arguments.clone()), json!({ "x": 30, "y": 110 }));
-}
-
-#[tokio::test]
-async fn app_launch_uses_the_present_number() {
-    for (package, id) in [("com.maps", json!("7")), ("com.gone", Value::Null)] {
-        let launch = carried("launch_app", json!({ "package_name": package, "id": "3" }));
-        let decision =
-            decided(&replay(&names(&["Home"]), vec![launch], names(&["Home"])), "app").await;
-        assert_eq!(decision.actions[0].arguments.get("id").cloned().unwrap_or_default(), id);
-    }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::observation::Function;
+use crate::policy::observation::Function;
 use thumbwire_core::toolset::validate_arguments;
 
 /// The arguments as the function accepts them, without those it does not know.

@@ -8,9 +8,9 @@ use serde_json::{Map, Value};
 
 use super::read::{self, LONGEST_TEXT, SPOKEN, get, lines, object, resolve, strip_reasoning, text};
 use super::{UnusableReply, lenient_json};
-use crate::decision::{AgentStatus, Decision, FunctionCall};
 use crate::model::{ModelResponse, ToolCall};
-use crate::observation::Function;
+use crate::policy::decision::{AgentStatus, Decision, FunctionCall};
+use crate::policy::observation::Function;
 use thumbwire_base::truncate;
 
 /// Ends the run: the goal is reached.

@@ -8,8 +8,8 @@ use serde_json::{Map, Value};
 
 use super::lenient_json::{self, ParsedValue};
 use super::{UnusableReply, arguments};
-use crate::decision::{AgentStatus, Decision, FunctionCall};
-use crate::observation::Function;
+use crate::policy::decision::{AgentStatus, Decision, FunctionCall};
+use crate::policy::observation::Function;
 use thumbwire_base::truncate;
 
 /// How much of a reply is read, in bytes. A decision has a few hundred; thinking aloud takes thousands.

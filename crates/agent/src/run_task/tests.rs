@@ -5,9 +5,9 @@ use std::sync::Mutex as StdMutex;
 use thumbwire_device::{DeviceInfo, Identity, Orientation, Panel, Platform, Size};
 use tokio::sync::Notify;
 
-use super::super::model::Usage;
-use super::super::{Decision, FunctionCall};
 use super::*;
+use crate::model::Usage;
+use crate::{Decision, FunctionCall};
 use thumbwire_core::toolset::mobile;
 
 /// A phone that only reports its identity.

@@ -8,13 +8,13 @@ use serde_json::{Map, Value};
 use thumbwire_core::action::Controls;
 use thumbwire_core::snapshot::RefVisibility;
 
-use super::super::decision::{AgentStatus, Decision, FunctionCall};
-use super::super::observation::{Function, Observation};
-use super::super::verify::{NOTHING_CHANGED, NOTHING_MOVED};
 use super::format::{NodeDescription, Skill, SkillStep, SwipeDirection, THINK};
 use super::nodes::{self, find, node};
 use super::screen::{FrontScreen, compare, read};
 use super::template::{Values, fill, fill_arguments};
+use crate::policy::decision::{AgentStatus, Decision, FunctionCall};
+use crate::policy::observation::{Function, Observation};
+use crate::safeguards::verify::{NOTHING_CHANGED, NOTHING_MOVED};
 
 /// How many swipes a target that is not in view is worth.
 const MOST_SWIPES: u32 = 15;

@@ -3,10 +3,10 @@
 //! Start with [`Skills`]. The command line reads the files. A skill fits if its goal has the same words, with values in all
 //! places; the others are ranked by the words that they share with the goal.
 
-use super::super::knowledge::Index;
 use super::format::Skill;
 use super::goal::GoalPattern;
 use super::template::{Part, Values, parts};
+use crate::prompt::knowledge::Index;
 
 /// How many similar skills are offered.
 const MOST_OFFERED: usize = 3;

@@ -257,8 +257,8 @@ pub(super) fn name(description: &NodeDescription, values: &Values) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::screen_state::made::{controls, node as made};
     use super::*;
+    use crate::safeguards::screen_state::made::{controls, node as made};
 
     fn values() -> Values {
         [("NAME".to_owned(), "Ada".to_owned())].into()

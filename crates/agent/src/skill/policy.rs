@@ -20,16 +20,16 @@ use thumbwire_base::{lock, truncate};
 use thumbwire_core::action::{Action, Call, Controls, InfoResult, Outcome, Perform};
 use thumbwire_core::event::EventSink;
 
-use super::super::decision::{AgentStatus, Decision, FunctionCall};
-use super::super::event::AgentEvent;
-use super::super::observation::{Function, Observation};
-use super::super::policy::{Judgement, Policy, PolicyError, PolicyOutput};
-use super::super::verify::is_of_system;
 use super::follow::{Following, NextMove};
 use super::format::Skill;
 use super::library::Skills;
 use super::screen::FrontScreen;
 use super::template::{Values, places};
+use crate::event::AgentEvent;
+use crate::policy::decision::{AgentStatus, Decision, FunctionCall};
+use crate::policy::observation::{Function, Observation};
+use crate::policy::{Judgement, Policy, PolicyError, PolicyOutput};
+use crate::safeguards::verify::is_of_system;
 
 /// The function by which a model follows a skill.
 const RUN_SKILL: &str = "run_skill";
@@ -101,13 +101,9 @@ impl SkillPolicy {
             return None;
         };
         let app = observation.app.clone().unwrap_or_default();
-        let screen = match self.perform.perform(call, Action::CurrentApp).await {
-            Ok(Outcome::Foreground(front)) => {
-                front.app().filter(|front| front.app.0 == app).map(|front| front.screen.clone())
-            }
-            _ => None,
-        };
-        Some((FrontScreen { app, screen: screen.unwrap_or_default() }, controls))
+        let front = controls.snapshot.tree.front.app().filter(|front| front.app.0 == app);
+        let screen = front.map(|front| front.screen.clone()).unwrap_or_default();
+        Some((FrontScreen { app, screen }, controls))
     }
 
     /// The skill's decision; or the reason why the other policy decides, with the state for that.
@@ -248,6 +244,10 @@ impl Policy for SkillPolicy {
         }
     }
 
+    fn inner(&self) -> Option<&dyn Policy> {
+        self.inner.as_deref()
+    }
+
     async fn decide(
         &self,
         observation: &Observation,
@@ -376,5 +376,6 @@ fn offer(skills: &[&Skill]) -> Function {
         "required": ["name"]
     });
     let schema = schema.as_object().cloned().unwrap_or_default();
-    Function { name: RUN_SKILL.into(), description, schema }
+    // The calls of a skill are made one by one, each as the policy's own.
+    Function { name: RUN_SKILL.into(), description, schema, acts: false }
 }

@@ -3,16 +3,14 @@
 use std::sync::Arc;
 
 use serde_json::Value;
-use thumbwire_core::action::{Action, Controls};
+use thumbwire_core::action::Controls;
 use thumbwire_core::trace::REDACTED;
-use thumbwire_core::trace::format::{
-    ActionResult, AgentStep, CallRecord, StoredOutcome, StoredSnapshot, TraceRecord,
-};
+use thumbwire_core::trace::format::{AgentStep, CallRecord, StoredSnapshot, TraceRecord};
 
-use super::super::decision::control_number;
-use super::super::verify::{NOTHING_CHANGED, is_of_system};
 use super::nodes::{node, shown_texts};
 use super::screen::FrontScreen;
+use crate::policy::decision::control_number;
+use crate::safeguards::verify::{NOTHING_CHANGED, is_of_system};
 
 /// A run that reached its goal.
 #[derive(Debug)]
@@ -48,26 +46,12 @@ impl RecordedRun {
         lines: &[TraceRecord],
         read: impl Fn(&str) -> Option<Vec<u8>>,
     ) -> Result<Self, String> {
-        let (mut goal, mut ended, mut front, mut steps) = (None, None, None, Vec::new());
+        let (mut goal, mut ended, mut steps) = (None, None, Vec::new());
         for line in lines {
             match line {
                 TraceRecord::Goal(start) => goal = Some(start),
                 TraceRecord::GoalEnd { status, .. } => ended = Some(status.as_str()),
-                TraceRecord::Action {
-                    action: Action::CurrentApp,
-                    end: ActionResult::Outcome(StoredOutcome::Foreground { app, screen, .. }),
-                    ..
-                } => {
-                    // The first one of a step is asked before anything is done.
-                    let screen = screen.clone().unwrap_or_default();
-                    front.get_or_insert(FrontScreen {
-                        app: app.clone().unwrap_or_default(),
-                        screen,
-                    });
-                }
-                TraceRecord::AgentStep(step) => {
-                    steps.extend(RecordedStep::of(step, front.take(), &read))
-                }
+                TraceRecord::AgentStep(step) => steps.extend(RecordedStep::of(step, &read)),
                 _ => {}
             }
         }
@@ -142,11 +126,7 @@ pub(super) fn is_of_place(argument: &str) -> bool {
 }
 
 impl RecordedStep {
-    fn of(
-        step: &AgentStep,
-        front: Option<FrontScreen>,
-        read: &impl Fn(&str) -> Option<Vec<u8>>,
-    ) -> Option<Self> {
+    fn of(step: &AgentStep, read: &impl Fn(&str) -> Option<Vec<u8>>) -> Option<Self> {
         let done = step.actions.iter().filter(|it| it.success && it.function != "wait");
         let actions: Vec<CallRecord> = done.cloned().collect();
         if actions.is_empty() && step.status != "FINISH" {
@@ -156,11 +136,10 @@ impl RecordedStep {
             let stored: StoredSnapshot<'_> = serde_json::from_slice(&stored).ok()?;
             Some(Arc::new(Controls::of(Arc::new(stored.into_snapshot()))))
         });
-        let app = step.app.clone().unwrap_or_default();
-        let screen = front.filter(|front| front.app == app).map(|front| front.screen);
+        let (app, screen) = (step.app.clone().unwrap_or_default(), step.screen.clone());
         Some(Self {
             number: step.step,
-            front: FrontScreen { app, screen: screen.unwrap_or_default() },
+            front: FrontScreen { app, screen },
             controls,
             actions,
             thought: step.thought.clone(),

@@ -346,8 +346,8 @@ fn sources(reading: &Reading, controls: &Controls, values: &Values) -> Vec<usize
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::screen_state::made::{controls, node as made};
     use super::*;
+    use crate::safeguards::screen_state::made::{controls, node as made};
 
     fn front() -> FrontScreen {
         FrontScreen { app: "app".into(), screen: "Main".into() }

@@ -12,13 +12,13 @@ use thumbwire_core::event::{EventSink, NoEvents};
 use thumbwire_core::trace::format::{
     AgentStep, CallRecord, GoalStart, StoredSnapshot, TraceRecord,
 };
-use thumbwire_device::{AppId, Foreground, Front, Node};
+use thumbwire_device::Node;
 
-use super::super::decision::{AgentStatus, Decision, FunctionCall};
-use super::super::observation::{CompletedCall, Function, Observation};
-use super::super::policy::{Judgement, Policy, PolicyError, PolicyOutput};
-use super::super::screen_state::made::{controls, node};
 use super::*;
+use crate::policy::decision::{AgentStatus, Decision, FunctionCall};
+use crate::policy::observation::{CompletedCall, Function, Observation};
+use crate::policy::{Judgement, Policy, PolicyError, PolicyOutput};
+use crate::safeguards::screen_state::made::{controls, node};
 
 /// A step of a made-up run: the app, its screen, and the call.
 struct Step(&'static str, Arc<Controls>, Option<CallRecord>);
@@ -197,19 +197,14 @@ fn answer_that_was_read_is_read_again_or_left_to_the_policy() {
     );
 }
 
-/// A phone that shows these controls, of this app.
-struct Showing(Mutex<(Arc<Controls>, &'static str)>);
+/// A phone that shows these controls.
+struct Showing(Mutex<Arc<Controls>>);
 
 #[async_trait]
 impl Perform for Showing {
     async fn perform(&self, _call: &Call, action: Action) -> Result<Outcome, Failure> {
-        let (controls, app) = lock(&self.0).clone();
         Ok(match action {
-            Action::Controls { .. } => Outcome::Controls(controls),
-            Action::CurrentApp => {
-                let (app, screen) = (AppId(app.into()), String::new());
-                Outcome::Foreground(Front::App(Foreground { app, screen }))
-            }
+            Action::Controls { .. } => Outcome::Controls(lock(&self.0).clone()),
             other => panic!("a skill only looks: {other}"),
         })
     }
@@ -265,7 +260,7 @@ struct Trial {
 
 impl Trial {
     fn of(request: &str) -> Self {
-        let phone = Arc::new(Showing(Mutex::new((home(), "home"))));
+        let phone = Arc::new(Showing(Mutex::new(home())));
         let skills = Arc::new(Skills::of(vec![learned()]).unwrap());
         let perform = Arc::clone(&phone) as Arc<dyn Perform>;
         let policy = SkillPolicy::new(skills, Some(Arc::new(Inner)), perform);
@@ -278,7 +273,7 @@ impl Trial {
             let properties: Map<String, Value> =
                 takes.iter().map(|name| ((*name).to_owned(), json!({}))).collect();
             let schema = arguments(&json!({ "properties": properties }));
-            Function { name: name.into(), description: String::new(), schema }
+            Function { name: name.into(), description: String::new(), schema, acts: true }
         };
         let functions = vec![
             function("launch_app", &["package_name", "id"]),
@@ -298,7 +293,7 @@ impl Trial {
 
     /// What is decided on a screen of this app; the calls succeed.
     async fn decide(&mut self, app: &'static str, screen: Arc<Controls>) -> Decision {
-        *lock(&self.phone.0) = (screen, app);
+        *lock(&self.phone.0) = screen;
         self.round += 1;
         let call = Call::with_timeout(Duration::from_secs(60));
         let output = self.policy.decide(&self.observation(app), &call, &NoEvents).await.unwrap();

@@ -1,7 +1,7 @@
-//! What a run leaves: its trace, the values of each step, and the memory of a resumed run.
+//! What a run leaves: its trace, its memory items, and the memory of a resumed run.
 
 use super::*;
-use thumbwire_core::event::{Event, ObservedPerform};
+use thumbwire_core::event::ObservedPerform;
 use thumbwire_core::trace::Recorder;
 use thumbwire_core::trace::format::TraceRecord;
 
@@ -64,7 +64,7 @@ async fn resumed_run_has_the_same_memory() {
         rounds(&lines)
     });
     let out = |step: &thumbwire_core::trace::format::AgentStep| {
-        (step.step, step.memory.clone(), step.actions.clone(), step.status.clone())
+        (step.step, step.actions.clone(), step.status.clone())
     };
     assert_eq!(one.iter().map(out).collect::<Vec<_>>(), other.iter().map(out).collect::<Vec<_>>());
 }
@@ -93,61 +93,24 @@ async fn the_story_has_the_goal_each_round_with_its_files_and_the_end() {
     files.sort();
     let round = &rounds(&lines)[0];
     let out = serde_json::to_string_pretty(round).unwrap();
-    let prompt = std::fs::read_to_string(folder.path().join("prompt_step1.json")).unwrap();
-    insta::assert_snapshot!(format!("{}\n\n{out}\n\n{prompt}", files.join("\n")));
-}
-
-/// Records the values of each step.
-#[derive(Default)]
-struct Keeps(Mutex<Vec<Value>>);
-
-impl EventSink for Keeps {
-    fn on_event(&self, event: &Event<'_>) {
-        if let Some(AgentEvent::StepContext(context)) = event.payload() {
-            self.0.lock().unwrap().push(context.to_json());
-        }
-    }
-}
-
-/// Every key of the specification, and the shape of its value, after a whole step.
-#[tokio::test(start_paused = true)]
-async fn what_a_round_knows_by_the_documents_names() {
-    let folder = tempfile::tempdir().unwrap();
-    let recorder = Recorder::begin(folder.path(), "2025-11-14T10:30:45Z".into()).unwrap();
-    let mind = Script::of([does([click("1")]), finishes()]);
-    let kept = Arc::new(Keeps::default());
-    let mut options = options();
-    options.safeguards.verification = false;
-    Agent::new(mind, Arc::new(Phone::new()), options)
-        .with_trace(Arc::new(recorder))
-        .with_event_sink(kept.clone())
-        .run(&an_hour(), REQUEST, Memory::default())
-        .await;
-    let context = kept.0.lock().unwrap()[0].clone();
-    for key in super::super::context::Context::KEYS {
-        assert!(context.get(key).is_some_and(|value| !value.is_null()), "{key}");
-    }
-    let out = serde_json::to_string_pretty(&context).unwrap();
-    // The data of images is cut out.
-    let out = out.lines().map(|line| match line.split_once("base64,") {
-        Some((before, data)) => {
-            format!("{before}base64,…\"{}", if data.ends_with(',') { "," } else { "" })
-        }
-        None => line.to_owned(),
-    });
-    insta::assert_snapshot!(out.collect::<Vec<_>>().join("\n"));
+    let read = |file: &str| std::fs::read_to_string(folder.path().join(file)).unwrap();
+    let prompt = read("prompt_step1.json");
+    let items = read("memory.jsonl");
+    assert_eq!(items.lines().count(), 2, "one memory item for each step");
+    let item: Value = serde_json::from_str(items.lines().next().unwrap()).unwrap();
+    let item = serde_json::to_string_pretty(&item).unwrap();
+    insta::assert_snapshot!(format!("{}\n\n{out}\n\n{prompt}\n\n{item}", files.join("\n")));
 }
 
 #[test]
-fn what_a_mind_can_do() {
-    let call = an_hour();
-    let phone = Phone::new();
-    let hands = super::super::functions::FunctionExecutor::new(&phone, &call, &[]);
+fn what_a_policy_can_do() {
+    let functions = functions::Functions::new(&[]);
     let out = |function: &Function| {
         let arguments = function.schema.get("properties").and_then(Value::as_object);
         let arguments: Vec<&str> = arguments.unwrap().keys().map(String::as_str).collect();
-        format!("{}({})", function.name, arguments.join(", "))
+        let effect = if function.acts { "acts" } else { "reads" };
+        format!("{}({}) {effect}", function.name, arguments.join(", "))
     };
-    let functions: Vec<String> = hands.functions().iter().map(out).collect();
+    let functions: Vec<String> = functions.all().iter().map(out).collect();
     insta::assert_snapshot!(functions.join("\n"));
 }

@@ -107,8 +107,13 @@ pub struct AgentStep {
     pub response: Option<String>,
     /// The app in the foreground.
     pub app: Option<String>,
+    /// The app's screen, as the platform names it; empty if unknown.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub screen: String,
     /// Feedback on the previous step, in sentences.
     pub feedback: Vec<String>,
+    /// Whether the policy decided. If not, the rest of this record is empty as far as it comes from a decision.
+    pub decided: bool,
     /// What the policy thought.
     pub thought: String,
     /// What it told the user.
@@ -127,13 +132,11 @@ pub struct AgentStep {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judgement: Option<JudgementRecord>,
     /// Model usage.
-    pub usage: UsageRecord,
+    pub usage: Usage,
     /// The duration of each phase in milliseconds, by name.
     pub timings: Map<String, Value>,
     /// Failures in this step, in sentences.
     pub failures: Vec<String>,
-    /// The memory item of the UFO MobileAgent strategy ("Memory Structure").
-    pub memory: Value,
 }
 
 /// A step with a name of its own. Files are relative to the run's folder.
@@ -271,21 +274,27 @@ pub struct JudgementRecord {
     pub reason: String,
 }
 
-/// Model usage.
+/// The usage of models.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "each is the live value's field of the same name")]
-pub struct UsageRecord {
+pub struct Usage {
+    /// Answered requests.
     pub calls: u32,
+    /// Retried requests.
     pub retries: u32,
+    /// Input tokens, including those read from or written to the provider's cache.
     pub input_tokens: u64,
+    /// Input tokens read from the cache.
     pub cached_tokens: u64,
+    /// Input tokens written to the cache.
     pub cache_writes: u64,
+    /// Output tokens.
     pub output_tokens: u64,
+    /// The cost in US dollars; `None` if no price is known.
     pub dollars: Option<f64>,
 }
 
-impl UsageRecord {
-    /// Adds usage. The sum has a price only if all parts have one.
+impl Usage {
+    /// Adds other usage. The sum has no cost if a part with requests has none.
     pub fn add(&mut self, other: &Self) {
         self.dollars = match (self.dollars, other.dollars) {
             (Some(one), Some(two)) => Some(one + two),

@@ -13,7 +13,7 @@ use thumbwire_device::{Gesture, Point};
 use super::check_version;
 use super::format::{
     ActionResult, AgentStep, CaseEnd, FILE, GoalStart, NamedStep, StoredOutcome, TraceRecord,
-    UsageRecord,
+    Usage,
 };
 use crate::action::Action;
 
@@ -42,7 +42,7 @@ pub struct Trace {
     /// The phone's description of itself.
     pub phone: String,
     /// Model usage.
-    pub usage: UsageRecord,
+    pub usage: Usage,
     /// The duration in milliseconds.
     pub duration_ms: u64,
     /// Problems with the trace, in sentences.

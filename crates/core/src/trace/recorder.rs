@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use serde::Serialize;
+use serde_json::Value;
 use thumbwire_base::lock;
 use thumbwire_device::{Backends, Screenshot, backend_names};
 use tokio::runtime::{Handle, RuntimeFlavor};
@@ -192,6 +193,18 @@ impl Recorder {
             }
         }
         self.write(name, bytes)
+    }
+
+    /// Appends a line of JSON to a file with this name (no directories) in the run's folder.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn append(&self, name: &str, line: &Value) -> io::Result<()> {
+        let mut file = File::options().append(true).create(true).open(self.folder.join(name))?;
+        let Some(redaction) = &self.redaction else { return write_line(&mut file, line) };
+        let mut line = line.clone();
+        redaction.of_json(&mut line);
+        write_line(&mut file, &line)
     }
 
     fn record(

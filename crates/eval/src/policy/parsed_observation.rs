@@ -1,7 +1,7 @@
 //! An observation as the scripted policy interprets it.
 
 use super::super::script::{ScriptTarget, VisibleControl};
-use thumbwire_agent::{FunctionCall, Observation, readable};
+use thumbwire_agent::{AnomalyKind, FunctionCall, Observation, readable};
 
 /// An interpreted observation.
 #[derive(Default)]
@@ -13,13 +13,13 @@ pub(super) struct ParsedObservation {
     /// Whether the rows have no places, so that calls must name them.
     pub(super) by_id: bool,
     pub(super) app: Option<String>,
-    /// Whether feedback says that the last action had no effect.
+    /// Whether the last action failed or had no effect.
     pub(super) failed: bool,
-    /// Whether feedback says that the app crashed and was restarted.
+    /// Whether the app crashed and was restarted.
     pub(super) crashed: bool,
-    /// Whether feedback says that the tap target had moved.
+    /// Whether the tap target had moved.
     pub(super) moved: bool,
-    /// Whether feedback says that the tap opened another page than intended.
+    /// Whether the tap opened another page than intended.
     pub(super) strayed: bool,
     pub(super) size: (i32, i32),
     /// The last call that succeeded.
@@ -46,31 +46,32 @@ impl ParsedObservation {
         let size =
             all.fold((0, 0), |(right, low), row| (right.max(row.rect[2]), low.max(row.rect[3])));
         let last_done = observation.last_success_actions.last().map(|last| last.call.clone());
-        Self { rows, ids, names, app: observation.app.clone(), size, last_done, ..Self::default() }
-            .with_feedback(&observation.feedback)
-    }
-
-    /// Notes what the feedback says about the last action.
-    pub(super) fn with_feedback(self, feedback: &[String]) -> Self {
-        let says = |signs: &[&str]| {
-            feedback.iter().any(|words| {
-                let text = words.to_lowercase();
-                signs.iter().any(|sign| text.contains(sign))
-            })
-        };
-        let failed = says(&[
-            "nothing on the screen changed",
-            "as before",
-            "not there",
-            "failed",
-            "refused",
-            "did not answer",
-            "the tap may have gone",
-        ]);
-        let crashed = says(&["the app crashed."]);
-        let moved = says(&["the tap may have gone"]);
-        let strayed = says(&["the control beside it"]);
-        Self { failed, crashed, moved, strayed, ..self }
+        let has = |kind: AnomalyKind| observation.anomalies.contains(&kind);
+        let in_vain = [
+            AnomalyKind::NoEffect,
+            AnomalyKind::TextMismatch,
+            AnomalyKind::ToggleUnchanged,
+            AnomalyKind::KeyboardCovers,
+            AnomalyKind::TargetMoved,
+            AnomalyKind::NeighbourOpened,
+        ];
+        let was_repaired = |kind: AnomalyKind| observation.repaired.contains(&kind);
+        let strayed = has(AnomalyKind::NeighbourOpened);
+        Self {
+            rows,
+            ids,
+            names,
+            by_id: false,
+            app: observation.app.clone(),
+            failed: observation.history.last().is_some_and(|last| !last.success)
+                || in_vain.into_iter().any(has)
+                || was_repaired(AnomalyKind::NotResponding),
+            crashed: was_repaired(AnomalyKind::Crashed),
+            moved: strayed || has(AnomalyKind::TargetMoved),
+            strayed,
+            size,
+            last_done,
+        }
     }
 
     pub(super) fn find(&self, aim: &ScriptTarget) -> Option<usize> {

@@ -88,7 +88,25 @@ impl PromptText {
                 seen.names.push(line.first_text().into());
             }
         }
-        seen.with_feedback(&self.feedback)
+        let says = |signs: &[&str]| {
+            self.feedback.iter().any(|text| {
+                let text = text.to_lowercase();
+                signs.iter().any(|sign| text.contains(sign))
+            })
+        };
+        seen.failed = says(&[
+            "nothing on the screen changed",
+            "as before",
+            "not there",
+            "failed",
+            "refused",
+            "did not answer",
+            "the tap may have gone",
+        ]);
+        seen.crashed = says(&["the app crashed."]);
+        seen.moved = says(&["the tap may have gone"]);
+        seen.strayed = says(&["the control beside it"]);
+        seen
     }
 }
 

@@ -11,7 +11,7 @@ use super::run_goal::{self, OutputFlags, RunContext, RunFlags, RunRequest};
 use super::run_setup::{self, RunSetup};
 use super::screenshot_size::ScreenshotSize;
 use super::skill_flags::{SkillFlags, SkillSetup};
-use super::{CliError, print, print_error, terminal_prompt, test};
+use super::{CliError, print_error, terminal_prompt, test};
 use crate::config::{self, Config};
 use crate::shell_quote::shell_quote;
 use thumbwire_agent::{self, ScreenshotMode};
@@ -21,7 +21,7 @@ use thumbwire_core::session::Session;
 #[derive(clap::Args)]
 pub(super) struct Arguments {
     /// Goal in plain words
-    #[arg(value_name = "GOAL", required_unless_present_any = ["resume", "explain"])]
+    #[arg(value_name = "GOAL", required_unless_present = "resume")]
     goal: Vec<String>,
     /// Phone to use: an adb serial, HOST:PORT of an adbd, the URL of an iPhone's WebDriverAgent,
     /// `virtual`, or `virtual-ios` [default: the only one connected]
@@ -39,16 +39,9 @@ pub(super) struct Arguments {
     /// Resume the run in this directory
     #[arg(long, value_name = "RUN", conflicts_with = "out")]
     resume: Option<PathBuf>,
-    /// Print the phases of an agent step with their inputs and outputs, then exit
-    #[arg(long)]
-    explain: bool,
 }
 
 pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, CliError> {
-    if arguments.explain {
-        print(&thumbwire_agent::explain())?;
-        return Ok(0);
-    }
     let config = &arguments.common.sources.applied_to(config)?;
     let goal = arguments.goal()?;
     let (common, device) = (&arguments.common, arguments.device.clone());

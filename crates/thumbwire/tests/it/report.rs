@@ -18,7 +18,7 @@ use thumbwire_core::event::ObservedPerform;
 use thumbwire_core::session::Session;
 use thumbwire_core::trace::Recorder;
 use thumbwire_core::trace::format::{
-    AgentStep, CallRecord, GoalStart, JudgementRecord, TraceRecord, UsageRecord,
+    AgentStep, CallRecord, GoalStart, JudgementRecord, TraceRecord, Usage,
 };
 use thumbwire_device::AppId;
 use thumbwire_virtual_phone::Display;
@@ -115,13 +115,13 @@ impl Recording {
             plan: vec!["type \"restaurants\"".into(), "read the results".into()],
             actions: vec![carried],
             status: "CONTINUE".into(),
-            usage: UsageRecord {
+            usage: Usage {
                 calls: 1,
                 input_tokens: 2310,
                 cached_tokens: 1100,
                 output_tokens: 84,
                 dollars: Some(0.0041),
-                ..UsageRecord::default()
+                ..Usage::default()
             },
             timings: timings.as_object().cloned().unwrap(),
             failures: message.into_iter().collect(),

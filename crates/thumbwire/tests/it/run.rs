@@ -1,5 +1,6 @@
 //! `thumbwire run` as used by people and scripts, with a model that replays a file.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
@@ -114,6 +115,34 @@ fn run_prints_only_the_answer_to_stdout() {
     }
 }
 
+/// Each step has one screenshot and one tree: the tree after an action is the next step's.
+#[test]
+fn a_run_asks_the_phone_for_little_and_writes_little() {
+    let place = Place::new();
+    let model = format!("scripted:{MAPS}");
+    let (_, err, code) = place.run(&[GOAL, "--device", "virtual", "--model", &model]);
+    assert_eq!(code, Some(0), "{err}");
+    let [run] = place.runs().try_into().unwrap();
+    let trace = fs::read_to_string(run.join("trace.jsonl")).unwrap();
+    let mut counts = BTreeMap::<String, usize>::new();
+    for line in trace.lines() {
+        let record: Value = serde_json::from_str(line).unwrap();
+        if record["kind"] == "action" {
+            let action = record["action"]["type"].as_str().unwrap().to_owned();
+            *counts.entry(action).or_default() += 1;
+        }
+    }
+    let steps = trace.lines().filter(|line| line.contains(r#""kind":"agent_step""#)).count();
+    assert_eq!(steps, 4);
+    // The last look is the judge's.
+    assert_eq!((counts["screenshot"], counts["controls"]), (steps + 1, steps + 1), "{counts:?}");
+    assert!(!counts.contains_key("current_app"), "{counts:?}");
+    assert!(counts.values().sum::<usize>() <= 14, "{counts:?}");
+    assert!(trace.len() < 9_700, "{} bytes", trace.len());
+    let items = fs::read_to_string(run.join("memory.jsonl")).unwrap();
+    assert_eq!(items.lines().count(), steps);
+}
+
 #[test]
 fn exit_code_tells_how_a_run_ended() {
     let place = Place::new();
@@ -208,11 +237,4 @@ fn interrupted_run_can_be_resumed() {
     assert_eq!(place.runs().len(), 1);
     let (_, err, code) = place.run(&arguments);
     assert!(code == Some(2) && err.contains("already finished"), "{err}");
-}
-
-#[test]
-fn explain_needs_no_phone_or_model() {
-    let (out, _, code) = Place::new().run(&["--explain"]);
-    assert_eq!(code, Some(0));
-    assert!(out.contains("1. DATA_COLLECTION") && out.contains("4. MEMORY_UPDATE"), "{out}");
 }

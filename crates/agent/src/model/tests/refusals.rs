@@ -3,7 +3,7 @@
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
-use super::super::ProxySettings;
+use crate::model::ProxySettings;
 
 use super::endpoint::{CannedResponse, End, Server};
 use super::*;

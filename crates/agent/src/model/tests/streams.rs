@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::super::sse::SseParser;
 use super::endpoint::{CannedResponse, End, Server};
 use super::*;
+use crate::model::sse::SseParser;
 
 /// The events of an answer in OpenAI's API reference, with Azure's first event.
 fn openai() -> Vec<String> {

@@ -6,7 +6,7 @@ use super::*;
 
 fn described(schema: Value) -> Option<Value> {
     let schema = schema.as_object().unwrap().clone();
-    tool(&Function { name: "do_it".into(), description: "Does it.".into(), schema })
+    tool(&Function { name: "do_it".into(), description: "Does it.".into(), schema, acts: true })
         .map(|tool| tool.schema)
 }
 
@@ -60,8 +60,12 @@ fn what_no_provider_accepts_is_left_out() {
     let deep = json!({ "properties": { "deep": deep }, "required": ["deep"] });
     assert_eq!(described(deep), None);
     let name = |name: &str| {
-        let function =
-            Function { name: name.into(), description: String::new(), schema: Map::new() };
+        let function = Function {
+            name: name.into(),
+            description: String::new(),
+            schema: Map::new(),
+            acts: true,
+        };
         tool(&function).is_some()
     };
     assert!(name("app_x-1") && !name("app.x") && !name("") && !name(&"a".repeat(65)));
@@ -70,8 +74,12 @@ fn what_no_provider_accepts_is_left_out() {
 
 #[test]
 fn number_of_functions_is_limited() {
-    let function =
-        |at| Function { name: format!("f{at}"), description: String::new(), schema: Map::new() };
+    let function = |at| Function {
+        name: format!("f{at}"),
+        description: String::new(),
+        schema: Map::new(),
+        acts: true,
+    };
     let all = tools(&(0..500).map(function).collect::<Vec<_>>());
     assert_eq!(all.len(), MOST);
     let names: Vec<&str> = all.iter().rev().take(3).map(|tool| tool.name.as_str()).collect();

@@ -11,6 +11,7 @@ fn function(name: &str, property: &str, kind: &str) -> Function {
         name: name.into(),
         description: String::new(),
         schema: schema.as_object().unwrap().clone(),
+        acts: true,
     }
 }
 

@@ -17,6 +17,7 @@ static FUNCTIONS: LazyLock<Vec<Function>> = LazyLock::new(|| {
             name: name.into(),
             description: tool.description.clone(),
             schema: tool.schema.clone(),
+            acts: true,
         }
     };
     ["tap", "swipe", "type_text", "launch_app", "press_key", "click_control", "wait"].map(of).into()

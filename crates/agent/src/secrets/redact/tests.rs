@@ -9,12 +9,12 @@ use thumbwire_device::{
     Size, Tree, TypingMethod, UntypableText,
 };
 
-use super::super::super::screen_state::made::node;
 use super::*;
 use thumbwire_core::action::{
     AppFilter, AppToolCall, AppToolResult, CrashList, LabelledApps, ScreenshotAndSnapshot, Since,
     Target, TextInput,
 };
+use crate::safeguards::screen_state::made::node;
 use thumbwire_core::crash::{Crash, CrashKind};
 
 const VALUE: &str = "hunter2&co";

@@ -81,8 +81,7 @@ impl RunFormatter {
             }
             AgentEvent::ScreenshotTaken { .. }
             | AgentEvent::AppsListed { .. }
-            | AgentEvent::ControlsListed { .. }
-            | AgentEvent::StepContext(_) => Vec::new(),
+            | AgentEvent::ControlsListed { .. } => Vec::new(),
             AgentEvent::ModelRequested { .. } => {
                 (self.doing, self.heard) = ("thinking".into(), 0);
                 Vec::new()

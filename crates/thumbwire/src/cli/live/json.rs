@@ -40,7 +40,7 @@ fn write(line: &Value) {
 /// The event as an object; `None` for a step's values, which are long, and for the end, which [`finished`] writes with more details.
 pub(super) fn line(event: &AgentEvent) -> Option<Value> {
     match event {
-        AgentEvent::StepContext(_) | AgentEvent::RunFinished { .. } => None,
+        AgentEvent::RunFinished { .. } => None,
         event => Some(event.to_json()),
     }
 }

@@ -1,0 +1,613 @@
+//! What a policy can do on the phone: the functions, in few words, and how each is done.
+//!
+//! Start with [`ROWS`], the table. Descriptions are short because the prompt of every step has them. Names, arguments and
+//! messages are those of the UFO MobileAgent servers where these have such a function.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+use thumbwire_base::truncate;
+use thumbwire_core::action::{
+    Action, AppSelector, Call, Cause, ControlNumber, Controls, Direction, Failure, Observe,
+    Outcome, Perform, Readback, TapResult, Target, TextInput, TypeResult, WaitCondition,
+};
+use thumbwire_core::snapshot::{RefVisibility, lookup};
+use thumbwire_device::{AppId, Gesture, Key, KeyCode, Point, Rect};
+
+use super::{FunctionError, FunctionProvider, FunctionReply, Phone};
+use crate::policy::observation::Function;
+
+/// The functions that use the phone.
+pub(crate) struct PhoneFunctions;
+
+#[derive(Clone, Copy)]
+enum PhoneFunction {
+    ClickControl,
+    TypeText,
+    Scroll,
+    LaunchApp,
+    Back,
+    Home,
+    Recents,
+    GetClipboard,
+    PressKey,
+    LongPress,
+    DoubleTap,
+    Tap,
+    Swipe,
+    Drag,
+    OpenUrl,
+    SetClipboard,
+    WaitFor,
+    Wait,
+}
+
+/// The type of an argument.
+#[derive(Clone, Copy)]
+enum Kind {
+    Text,
+    Whole,
+    Number,
+    Flag,
+    Way,
+}
+
+use Kind::{Flag, Number, Text, Way, Whole};
+
+type Arguments = &'static [(&'static str, Kind)];
+
+/// A function: what runs it, its name, whether it acts ([`Function::acts`]), what it does, the arguments that it needs, and
+/// those that it may have.
+struct Row(PhoneFunction, &'static str, bool, &'static str, Arguments, Arguments);
+
+const ACTS: bool = true;
+const READS: bool = false;
+
+const CONTROL: Arguments = &[("control_id", Text), ("control_name", Text)];
+const PLACE: Arguments = &[("x", Whole), ("y", Whole)];
+const PATH: Arguments =
+    &[("start_x", Whole), ("start_y", Whole), ("end_x", Whole), ("end_y", Whole)];
+const EITHER: Arguments =
+    &[("control_id", Text), ("control_name", Text), ("x", Whole), ("y", Whole)];
+const TEXT: Arguments = &[("text", Text)];
+const NONE: Arguments = &[];
+
+use PhoneFunction as P;
+
+/// The functions, the usual ones first. Those with the same arguments are neighbours: a prompt has them on one line.
+const ROWS: [Row; 18] = [
+    Row(P::ClickControl, "click_control", ACTS, "tap a control", CONTROL, NONE),
+    Row(
+        P::TypeText,
+        "type_text",
+        ACTS,
+        "taps the field first",
+        &[("text", Text), ("control_id", Text), ("control_name", Text)],
+        &[("clear_current_text", Flag)],
+    ),
+    Row(
+        P::Scroll,
+        "scroll",
+        ACTS,
+        "down shows what is below",
+        &[("direction", Way)],
+        &[("control_id", Text)],
+    ),
+    Row(
+        P::LaunchApp,
+        "launch_app",
+        ACTS,
+        "by its name or package",
+        &[("package_name", Text)],
+        NONE,
+    ),
+    Row(P::Back, "back", ACTS, "go back", NONE, NONE),
+    Row(P::Home, "home", ACTS, "show the home screen", NONE, NONE),
+    Row(P::Recents, "recents", ACTS, "show the recent apps", NONE, NONE),
+    Row(P::GetClipboard, "get_clipboard", READS, "read the clipboard's text", NONE, NONE),
+    Row(P::PressKey, "press_key", ACTS, "as KEYCODE_ENTER", &[("key_code", Text)], NONE),
+    Row(P::LongPress, "long_press", ACTS, "a control or a place", NONE, EITHER),
+    Row(P::DoubleTap, "double_tap", ACTS, "a control or a place", NONE, EITHER),
+    Row(P::Tap, "tap", ACTS, "tap a place", PLACE, NONE),
+    Row(P::Swipe, "swipe", ACTS, "move a finger from place to place", PATH, NONE),
+    Row(P::Drag, "drag", ACTS, "hold what is at the start, and drop it at the end", PATH, NONE),
+    Row(P::OpenUrl, "open_url", ACTS, "open an address in the app for it", &[("url", Text)], NONE),
+    Row(P::SetClipboard, "set_clipboard", ACTS, "replace the clipboard's text", TEXT, NONE),
+    Row(
+        P::WaitFor,
+        "wait_for",
+        READS,
+        "wait until a text is on the screen, or gone",
+        TEXT,
+        &[("gone", Flag), ("seconds", Number)],
+    ),
+    Row(
+        P::Wait,
+        "wait",
+        READS,
+        "wait for a time, 1 second by default",
+        NONE,
+        &[("seconds", Number)],
+    ),
+];
+
+impl Row {
+    fn function(&self) -> Function {
+        let Self(_, name, acts, does, required, optional) = *self;
+        let property = |kind: Kind| match kind {
+            Text => json!({ "type": "string" }),
+            Whole => json!({ "type": "integer" }),
+            Number => json!({ "type": "number" }),
+            Flag => json!({ "type": "boolean" }),
+            Way => json!({ "type": "string", "enum": ["up", "down", "left", "right"] }),
+        };
+        let all = required.iter().chain(optional);
+        let properties: Map<String, Value> =
+            all.map(|(name, kind)| ((*name).to_owned(), property(*kind))).collect();
+        let required: Vec<&str> = required.iter().map(|(name, _)| *name).collect();
+        let schema = Map::from_iter([
+            ("type".to_owned(), json!("object")),
+            ("properties".to_owned(), properties.into()),
+            ("required".to_owned(), required.into()),
+        ]);
+        Function { name: name.into(), description: does.into(), schema, acts }
+    }
+}
+
+#[async_trait]
+impl FunctionProvider for PhoneFunctions {
+    fn functions(&self) -> Vec<Function> {
+        ROWS.iter().map(Row::function).collect()
+    }
+
+    async fn call(
+        &self,
+        function: &str,
+        arguments: &Map<String, Value>,
+        call: &Call,
+        perform: &dyn Perform,
+    ) -> Result<FunctionReply, FunctionError> {
+        let row = ROWS.iter().find(|row| row.1 == function);
+        let row = row.ok_or_else(|| format!("There is no function called {function:?}"))?;
+        let phone = Phone { call, perform };
+        let arguments = ArgumentReader(arguments);
+        match row.0 {
+            P::ClickControl => phone.click(arguments.read()?).await,
+            P::TypeText => phone.type_text(arguments.read()?).await,
+            P::Scroll => phone.scroll(arguments.read()?).await,
+            P::LaunchApp => phone.launch(arguments.read()?).await,
+            P::Back => phone.press(Key::Back, "Went back".into()).await,
+            P::Home => phone.press(Key::Home, "Went to the home screen".into()).await,
+            P::Recents => match Key::from_any_name("recents") {
+                Some(key) => phone.press(key, "Opened the recent apps".into()).await,
+                None => Err("this phone has no recent apps".into()),
+            },
+            P::GetClipboard => phone.read_clipboard().await,
+            P::PressKey => phone.press_named(arguments.read()?).await,
+            P::LongPress => {
+                let press = |at| Gesture::LongPress { at, held: LONG_PRESS };
+                phone.touch(arguments.read()?, "Held", press).await
+            }
+            P::DoubleTap => {
+                let tap = |at| Gesture::DoubleTap { at };
+                phone.touch(arguments.read()?, "Double-tapped", tap).await
+            }
+            P::Tap => phone.tap(arguments.read()?).await,
+            P::Swipe => phone.swipe(arguments.read()?).await,
+            P::Drag => phone.drag(arguments.read()?).await,
+            P::OpenUrl => phone.open_url(arguments.read()?).await,
+            P::SetClipboard => phone.set_clipboard(arguments.read()?).await,
+            P::WaitFor => phone.wait_for(arguments.read()?).await,
+            P::Wait => phone.wait(arguments.read()?).await,
+        }
+    }
+}
+
+/// How long an action may take, apart from what it waits for or types.
+const BUDGET: Duration = Duration::from_secs(45);
+/// How long typing may take: a slow phone needs 0.1 s for each character, and up to three times as long while it is busy
+/// (measured on Android 4.4.4).
+const TYPING: Duration = Duration::from_secs(90);
+const TYPING_EACH: Duration = Duration::from_millis(300);
+const MAX_TYPING: Duration = Duration::from_secs(1800);
+/// How long to hold for a long press.
+const LONG_PRESS: Duration = Duration::from_secs(1);
+/// Slow enough that content stops with the finger instead of being flung.
+const SCROLLING: Duration = Duration::from_millis(500);
+/// Slow enough for a list that makes room while something is carried over it.
+const DRAGGING: Duration = Duration::from_secs(1);
+/// How long a swipe takes by default, and at most, in milliseconds (UFO MobileAgent servers).
+const SWIPE_MS: u64 = 300;
+const MAX_SWIPE_MS: u64 = 30_000;
+/// How long `wait_for` and `wait` wait by default, and at most, in seconds.
+const WAIT_FOR: f64 = 10.0;
+const WAIT: f64 = 1.0;
+const MAX_WAIT: f64 = 60.0;
+/// The list that the policy's numbers are of is the last one, however old.
+const LAST: Duration = Duration::from_secs(24 * 60 * 60);
+/// The longest text of an app or a caller in a message, in characters.
+const MAX_TEXT: usize = 200;
+
+#[derive(Deserialize)]
+struct ControlArguments {
+    control_id: String,
+}
+
+#[derive(Deserialize)]
+struct TypeArguments {
+    text: String,
+    control_id: String,
+    #[serde(default)]
+    clear_current_text: bool,
+}
+
+/// A control, or a place.
+#[derive(Deserialize)]
+struct TouchArguments {
+    control_id: Option<String>,
+    x: Option<f64>,
+    y: Option<f64>,
+}
+
+#[derive(Deserialize)]
+struct PlaceArguments {
+    x: f64,
+    y: f64,
+}
+
+#[derive(Deserialize)]
+struct PathArguments {
+    start_x: f64,
+    start_y: f64,
+    end_x: f64,
+    end_y: f64,
+    duration: Option<u64>,
+}
+
+#[derive(Deserialize)]
+struct ScrollArguments {
+    direction: String,
+    control_id: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct LaunchArguments {
+    package_name: String,
+}
+
+#[derive(Deserialize)]
+struct KeyArguments {
+    key_code: String,
+}
+
+#[derive(Deserialize)]
+struct UrlArguments {
+    url: String,
+}
+
+#[derive(Deserialize)]
+struct TextArguments {
+    text: String,
+}
+
+#[derive(Deserialize)]
+struct WaitForArguments {
+    text: String,
+    #[serde(default)]
+    gone: bool,
+    seconds: Option<f64>,
+}
+
+#[derive(Deserialize)]
+struct WaitArguments {
+    seconds: Option<f64>,
+}
+
+type Done = Result<FunctionReply, FunctionError>;
+
+impl Phone<'_> {
+    async fn act(&self, action: Action) -> Result<Outcome, Failure> {
+        self.perform(action, BUDGET).await
+    }
+
+    async fn press(&self, key: Key, message: String) -> Done {
+        self.act(Action::Press(key)).await?;
+        Ok(message.into())
+    }
+
+    async fn press_named(&self, KeyArguments { key_code }: KeyArguments) -> Done {
+        let Some(code) = KeyCode::from_name(&key_code) else {
+            let (name, highest) = (truncate(&key_code, MAX_TEXT), KeyCode::HIGHEST);
+            return Err(format!(
+                "Unknown key code '{name}'. Use a name such as KEYCODE_BACK or a number from 0 to {highest}"
+            )
+            .into());
+        };
+        self.press(Key::Android(code), format!("Done: press_key({key_code})")).await
+    }
+
+    async fn click(&self, ControlArguments { control_id }: ControlArguments) -> Done {
+        match self.act(Action::TapElement(listed(&control_id)?)).await? {
+            Outcome::Tapped(hit) => Ok(FunctionReply {
+                message: clicked(&hit),
+                touch: touch(&hit),
+                ..FunctionReply::default()
+            }),
+            _ => Err("the phone did not say where it tapped".into()),
+        }
+    }
+
+    async fn type_text(&self, arguments: TypeArguments) -> Done {
+        let TypeArguments { text, control_id, clear_current_text: clear } = arguments;
+        let into = Some(listed(&control_id)?);
+        let input = TextInput { text: text.clone(), into, clear, submit: false };
+        let characters = u32::try_from(text.chars().count()).unwrap_or(u32::MAX);
+        let budget = TYPING + TYPING_EACH.saturating_mul(characters).min(MAX_TYPING);
+        let typed = self.perform(Action::Type(input), budget).await?;
+        let Outcome::Typed(TypeResult { field, into: Some(hit), .. }) = typed else {
+            return Err("the phone did not say where it typed".into());
+        };
+        let cleared = if clear { " | Cleared existing text" } else { "" };
+        let doubt = doubt(&field, &text).map(|doubt| format!(" ({doubt})")).unwrap_or_default();
+        let message = format!("{}{cleared} | Typed text: '{text}'{doubt}", clicked(&hit));
+        Ok(FunctionReply { message, touch: touch(&hit), ..FunctionReply::default() })
+    }
+
+    /// Touches a control where it is now, or a place.
+    async fn touch(
+        &self,
+        arguments: TouchArguments,
+        done: &str,
+        gesture: impl Fn(Point) -> Gesture,
+    ) -> Done {
+        let (at, what) = match arguments {
+            TouchArguments { control_id: Some(id), .. } if !id.is_empty() => {
+                let (now, node) = self.control(&id).await?;
+                let at = now.snapshot.tap_point(node, RefVisibility::Unknown);
+                let at = at.map_err(|why| format!("control {id} cannot be touched: {why}"))?;
+                (at, format!("{:?}", truncate(now.snapshot.tree.nodes[node].name(), MAX_TEXT)))
+            }
+            TouchArguments { x: Some(x), y: Some(y), .. } => {
+                let at = point(x, y)?;
+                (at, format!("({}, {})", at.x, at.y))
+            }
+            _ => return Err("give `control_id` and `control_name`, or `x` and `y`".into()),
+        };
+        self.gesture(gesture(at), format!("{done} {what}")).await
+    }
+
+    async fn gesture(&self, gesture: Gesture, message: String) -> Done {
+        let ends = gesture.ends();
+        self.act(Action::Touch(gesture)).await?;
+        let [from, to] = ends.map(|Point { x, y }| [x, y]);
+        let touch = if from == to { vec![from] } else { vec![from, to] };
+        Ok(FunctionReply { message, touch, ..FunctionReply::default() })
+    }
+
+    async fn tap(&self, PlaceArguments { x, y }: PlaceArguments) -> Done {
+        let at = point(x, y)?;
+        self.gesture(Gesture::Tap { at }, format!("Done: tap({}, {})", at.x, at.y)).await
+    }
+
+    async fn swipe(&self, arguments: PathArguments) -> Done {
+        let [from, to] = arguments.ends()?;
+        let ms = arguments.duration.unwrap_or(SWIPE_MS);
+        if ms > MAX_SWIPE_MS {
+            return Err(format!("`duration` must be at most {MAX_SWIPE_MS} milliseconds").into());
+        }
+        let message = format!("Done: swipe({},{})->({},{}) in {ms}ms", from.x, from.y, to.x, to.y);
+        let lasting = Duration::from_millis(ms);
+        self.gesture(Gesture::Swipe { from, to, lasting }, message).await
+    }
+
+    async fn drag(&self, arguments: PathArguments) -> Done {
+        let [from, to] = arguments.ends()?;
+        let message = format!("Dragged from ({}, {}) to ({}, {})", from.x, from.y, to.x, to.y);
+        self.gesture(Gesture::Drag { from, to, lasting: DRAGGING }, message).await
+    }
+
+    /// The control with this number in the last list, on the screen as it is now.
+    async fn control(&self, id: &str) -> Result<(Arc<Controls>, usize), FunctionError> {
+        let number: ControlNumber =
+            id.parse().map_err(|_| format!("{:?} is no control's id", truncate(id, MAX_TEXT)))?;
+        let listed = self.controls(LAST).await?;
+        if listed.node_of(number).is_none() {
+            return Err(format!("control {number} is not on the screen").into());
+        }
+        let now = self.controls(Duration::ZERO).await?;
+        let node = lookup(number, &listed, &now);
+        let node = node.map_err(|error| format!("control {number}: {error}"))?;
+        Ok((now, node))
+    }
+
+    async fn controls(&self, max_age: Duration) -> Result<Arc<Controls>, FunctionError> {
+        match self.act(Action::Controls { max_age }).await? {
+            Outcome::Controls(controls) => Ok(controls),
+            _ => Err("the screen could not be read".into()),
+        }
+    }
+
+    async fn scroll(&self, arguments: ScrollArguments) -> Done {
+        let ScrollArguments { direction, control_id } = arguments;
+        let way = Direction::from_name(&direction)
+            .ok_or("`direction` must be up, down, left or right")?;
+        let message = format!("Scrolled {direction}");
+        let Some(id) = control_id.filter(|id| !id.is_empty()) else {
+            let scrolled = self.act(Action::Scroll { direction: way, distance: 0.5 }).await?;
+            let touch = match scrolled {
+                Outcome::Swiped { from, to, .. } => vec![[from.x, from.y], [to.x, to.y]],
+                _ => Vec::new(),
+            };
+            return Ok(FunctionReply { message, touch, ..FunctionReply::default() });
+        };
+        let (now, node) = self.control(&id).await?;
+        let area = now.snapshot.shown(node);
+        if area.is_empty() {
+            return Err(format!("control {id} is not visible").into());
+        }
+        let [from, to] = swipe_inside(area, way);
+        let gesture = Gesture::Swipe { from, to, lasting: SCROLLING };
+        self.gesture(gesture, format!("{message} in control {id}")).await
+    }
+
+    /// Starts the app with this name or package.
+    async fn launch(&self, LaunchArguments { package_name }: LaunchArguments) -> Done {
+        let name = package_name.trim();
+        let is_package = name.contains('.') && !name.contains(char::is_whitespace);
+        let selector = match is_package {
+            true => AppSelector::Id(AppId(name.into())),
+            false => AppSelector::Named(name.into()),
+        };
+        let Outcome::Launched { app: AppId(app), locked, .. } =
+            self.act(Action::Launch(selector)).await?
+        else {
+            return Err("the phone did not tell which app it started".into());
+        };
+        let shown = truncate(name, MAX_TEXT);
+        let named = if app == name { String::new() } else { format!(" ({shown:?})") };
+        let but = locked.map(|state| format!(", but {state}")).unwrap_or_default();
+        let message = format!("Launched {app}{named}{but}");
+        Ok(FunctionReply { message, launched: Some(app), ..FunctionReply::default() })
+    }
+
+    async fn open_url(&self, UrlArguments { url }: UrlArguments) -> Done {
+        Ok(match self.act(Action::OpenUrl(url.trim().to_owned())).await? {
+            Outcome::Launched { app: AppId(app), .. } if !app.is_empty() => {
+                format!("Opened it in {app}").into()
+            }
+            _ => "Opened it".to_owned().into(),
+        })
+    }
+
+    async fn read_clipboard(&self) -> Done {
+        Ok(match self.act(Action::ReadClipboard).await? {
+            Outcome::Clipboard(Some(text)) => {
+                format!("The clipboard has {:?}", truncate(&text, 2 * MAX_TEXT)).into()
+            }
+            _ => "The clipboard has no text".to_owned().into(),
+        })
+    }
+
+    async fn set_clipboard(&self, TextArguments { text }: TextArguments) -> Done {
+        self.act(Action::SetClipboard(text)).await?;
+        Ok("Replaced the text of the clipboard".to_owned().into())
+    }
+
+    async fn wait_for(&self, arguments: WaitForArguments) -> Done {
+        let WaitForArguments { text, gone, seconds } = arguments;
+        if text.trim().is_empty() {
+            return Err("`text` must not be empty".into());
+        }
+        let (time, seconds) = waiting(seconds, WAIT_FOR)?;
+        let target = Target::text(text.as_str());
+        let (condition, is, is_not) = match gone {
+            true => (WaitCondition::Gone(target), "gone", "still on the screen"),
+            false => (WaitCondition::Shown(target), "on the screen", "not on the screen"),
+        };
+        let action = Action::Observe(Observe::Until(condition, time));
+        let observed = self.perform(action, time + BUDGET).await?;
+        let text = truncate(&text, MAX_TEXT);
+        match observed {
+            Outcome::Observed(seen) if !seen.settled => {
+                Err(format!("{text:?} is {is_not} after {seconds} s").into())
+            }
+            _ => Ok(format!("{text:?} is {is}").into()),
+        }
+    }
+
+    async fn wait(&self, WaitArguments { seconds }: WaitArguments) -> Done {
+        let (time, seconds) = waiting(seconds, WAIT)?;
+        self.perform(Action::Wait(time), time + BUDGET).await?;
+        Ok(format!("Waited for {seconds:?} seconds").into())
+    }
+}
+
+impl PathArguments {
+    fn ends(&self) -> Result<[Point; 2], FunctionError> {
+        Ok([point(self.start_x, self.start_y)?, point(self.end_x, self.end_y)?])
+    }
+}
+
+/// The control with this number in the last list.
+fn listed(id: &str) -> Result<Target, FunctionError> {
+    id.parse::<ControlNumber>().map(Target::listed).map_err(|_| {
+        let list = "controls";
+        let cause = Cause::StaleReference { list, number: id.into(), reason: None, none: false };
+        FunctionError::Phone(cause.into())
+    })
+}
+
+fn clicked(hit: &TapResult) -> String {
+    format!("Clicked control '{}' at ({}, {})", hit.name(), hit.at.x, hit.at.y)
+}
+
+fn touch(hit: &TapResult) -> Vec<[i32; 2]> {
+    vec![[hit.at.x, hit.at.y]]
+}
+
+/// Why the text may not be in the field.
+fn doubt(field: &Readback, text: &str) -> Option<String> {
+    const SHOWN: usize = 500;
+    match field {
+        Readback::Same | Readback::Corrected => None,
+        Readback::Differs { shows } if text.is_empty() => Some(format!(
+            "The field still shows '{}', which may be its hint",
+            truncate(shows, SHOWN)
+        )),
+        Readback::Differs { shows } => {
+            Some(format!("The field shows something else: '{}'", truncate(shows, SHOWN)))
+        }
+        Readback::Hidden => Some("Not verified: the field hides its content".into()),
+        Readback::NoField => Some("Not verified: there is no text field to read back".into()),
+    }
+}
+
+/// How long to wait, as a time and in seconds.
+fn waiting(seconds: Option<f64>, default: f64) -> Result<(Duration, f64), FunctionError> {
+    match seconds.unwrap_or(default) {
+        seconds @ 0.0..=MAX_WAIT => Ok((Duration::from_secs_f64(seconds), seconds)),
+        _ => Err(format!("`seconds` must be 0 to {MAX_WAIT}").into()),
+    }
+}
+
+/// From where to where a finger moves inside an area to scroll it.
+fn swipe_inside(area: Rect, way: Direction) -> [Point; 2] {
+    let Rect { left, top, right, bottom } = area;
+    let centre = area.center();
+    // Away from the edges, where bars lie over the content and the system has its own gestures.
+    let (dx, dy) = ((right - left) / 5, (bottom - top) / 5);
+    let (low, high) = (Point { y: bottom - dy, ..centre }, Point { y: top + dy, ..centre });
+    let (far, near) = (Point { x: right - dx, ..centre }, Point { x: left + dx, ..centre });
+    match way {
+        Direction::Down => [low, high],
+        Direction::Up => [high, low],
+        Direction::Right => [far, near],
+        Direction::Left => [near, far],
+    }
+}
+
+/// A place. The session checks it against the screen; this limit only avoids overflow.
+fn point(x: f64, y: f64) -> Result<Point, FunctionError> {
+    const LIMITS: std::ops::Range<f64> = 0.0..100_000.0;
+    match LIMITS.contains(&x) && LIMITS.contains(&y) {
+        true => Ok(Point { x: x as i32, y: y as i32 }),
+        false => Err("coordinates must be on the screen".into()),
+    }
+}
+
+/// The arguments of a call.
+struct ArgumentReader<'a>(&'a Map<String, Value>);
+
+impl ArgumentReader<'_> {
+    fn read<A: DeserializeOwned>(&self) -> Result<A, FunctionError> {
+        // Null is as good as no value.
+        let given = self.0.iter().filter(|(_, value)| !value.is_null());
+        let given: Map<String, Value> =
+            given.map(|(key, value)| (key.clone(), value.clone())).collect();
+        serde_json::from_value(given.into()).map_err(|error| error.to_string().into())
+    }
+}
