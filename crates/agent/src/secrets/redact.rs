@@ -65,6 +65,11 @@ impl<P: Perform> Perform for RedactedPerform<P> {
                     "a log file may contain one of this run's secrets; read the log instead";
                 return Err(Cause::Refused { reason: reason.into() }.into());
             }
+            Action::StartRecording { .. } => {
+                let reason =
+                    "a recording may show one of this run's secrets; take screenshots instead";
+                return Err(Cause::Refused { reason: reason.into() }.into());
+            }
             // Every app can read the clipboard, and an address leaves the phone.
             Action::SetClipboard(text) | Action::OpenUrl(text) if self.has_placeholder(&text) => {
                 let reason = "a secret can only be typed, not copied or put into an address";

@@ -213,6 +213,10 @@ impl Policy for Unjudging {
         "unjudging".into()
     }
 
+    fn inner(&self) -> Option<&dyn Policy> {
+        Some(&*self.script)
+    }
+
     async fn decide(
         &self,
         observation: &Observation,

@@ -287,7 +287,7 @@ fn page_of_the_neighbouring_row_is_reported() {
     let list = scene("app", vec![row("Museum", 0), row("Weather", 1), row("Harbour", 2)]);
     let page = |name: &str| scene("app", vec![row(name, 0), node("Button", "Save", 1)]);
     let result = findings(&list, &click_on("2"), true, &page("Museum"));
-    assert_eq!(result[0].kind, AnomalyKind::TargetMoved);
+    assert_eq!(result[0].kind, AnomalyKind::NeighbourOpened);
     assert!(result[0].text.starts_with("The screen shows \"Museum\" but not \"Weather\""));
     assert_eq!(found(&list, &click_on("2"), &page("Weather")), []);
     assert_eq!(found(&list, &click_on("1"), &page("Harbour")), [], "it does not lie beside it");
