@@ -140,7 +140,6 @@ async fn every_function_of_the_phone_acts_and_says_what_came_of_it() {
         Ok(does("long_press", json!({ "control_id": id, "control_name": "Shopping" })))
     });
     let mind = Script::of(vec![
-        step("launch_app", json!({ "package_name": "Maps", "id": "1" })),
         step("launch_app", json!({ "package_name": "Maps" })),
         step("double_tap", json!({ "x": 540, "y": 1200 })),
         step("drag", json!({ "start_x": 540, "start_y": 1200, "end_x": 540, "end_y": 900 })),
