@@ -12,8 +12,9 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use thumbwire_base::truncate;
 use thumbwire_core::action::{
-    Action, AppSelector, Call, Cause, ControlNumber, Controls, Direction, Failure, Observe,
-    Outcome, Perform, Readback, TapResult, Target, TextInput, TypeResult, WaitCondition,
+    Action, AppSelector, Call, Cause, ControlNumber, Controls, Direction, Failure, LaunchResult,
+    Observe, Outcome, Perform, Readback, SwipeResult, TapResult, Target, TextInput, TypeResult,
+    WaitCondition,
 };
 use thumbwire_core::snapshot::{RefVisibility, lookup};
 use thumbwire_device::{AppId, Gesture, Key, KeyCode, Point, Rect};
@@ -439,7 +440,9 @@ impl Phone<'_> {
         let Some(id) = control_id.filter(|id| !id.is_empty()) else {
             let scrolled = self.act(Action::Scroll { direction: way, distance: 0.5 }).await?;
             let touch = match scrolled {
-                Outcome::Swiped { from, to, .. } => vec![[from.x, from.y], [to.x, to.y]],
+                Outcome::Swiped(SwipeResult { from, to, .. }) => {
+                    vec![[from.x, from.y], [to.x, to.y]]
+                }
                 _ => Vec::new(),
             };
             return Ok(FunctionReply { message, touch, ..FunctionReply::default() });
@@ -462,7 +465,7 @@ impl Phone<'_> {
             true => AppSelector::Id(AppId(name.into())),
             false => AppSelector::Named(name.into()),
         };
-        let Outcome::Launched { app: AppId(app), locked, .. } =
+        let Outcome::Launched(LaunchResult { app: AppId(app), locked, .. }) =
             self.act(Action::Launch(selector)).await?
         else {
             return Err("the phone did not tell which app it started".into());
@@ -476,7 +479,7 @@ impl Phone<'_> {
 
     async fn open_url(&self, UrlArguments { url }: UrlArguments) -> Done {
         Ok(match self.act(Action::OpenUrl(url.trim().to_owned())).await? {
-            Outcome::Launched { app: AppId(app), .. } if !app.is_empty() => {
+            Outcome::Launched(LaunchResult { app: AppId(app), .. }) if !app.is_empty() => {
                 format!("Opened it in {app}").into()
             }
             _ => "Opened it".to_owned().into(),
@@ -508,7 +511,7 @@ impl Phone<'_> {
             true => (WaitCondition::Gone(target), "gone", "still on the screen"),
             false => (WaitCondition::Shown(target), "on the screen", "not on the screen"),
         };
-        let action = Action::Observe(Observe::Until(condition, time));
+        let action = Action::Observe(Observe::Until { condition, timeout: time });
         let observed = self.perform(action, time + BUDGET).await?;
         let text = truncate(&text, MAX_TEXT);
         match observed {

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use thumbwire_base::visible::visible_lines;
 use thumbwire_core::action::{
-    Action, AppFilter, Cause, Controls, Failure, Label, Outcome, ScreenshotOptions,
+    Action, AppFilter, Cause, Controls, Failure, Label, LabelledApps, Outcome, ScreenshotOptions,
 };
 use thumbwire_core::annotate;
 use thumbwire_core::snapshot::kind;
@@ -107,7 +107,7 @@ async fn ask_for_apps(step: &StepInProgress<'_>, at: Instant) -> Result<ListedAp
     }
     let action = Action::ListLabelledApps { which: AppFilter::All };
     let listed = patiently(step, action, APPS, MISSING).await?;
-    let Outcome::LabelledApps { apps, has_labels, .. } = listed else {
+    let Outcome::LabelledApps(LabelledApps { apps, has_labels, .. }) = listed else {
         return Err(PhaseError(MISSING.into()));
     };
     let launchable = |(app, label): (App, Option<Label>)| {

@@ -12,8 +12,7 @@ use thumbwire_device::{Gesture, Point};
 
 use super::check_version;
 use super::format::{
-    ActionResult, AgentStep, CaseEnd, FILE, GoalStart, NamedStep, StoredOutcome, TraceRecord,
-    Usage,
+    ActionResult, AgentStep, CaseEnd, FILE, GoalStart, NamedStep, StoredOutcome, TraceRecord, Usage,
 };
 use crate::action::Action;
 

@@ -10,11 +10,11 @@ use thumbwire_device::{
 };
 
 use super::*;
+use crate::safeguards::screen_state::made::node;
 use thumbwire_core::action::{
     AppFilter, AppToolCall, AppToolResult, CrashList, LabelledApps, ScreenshotAndSnapshot, Since,
     Target, TextInput,
 };
-use crate::safeguards::screen_state::made::node;
 use thumbwire_core::crash::{Crash, CrashKind};
 
 const VALUE: &str = "hunter2&co";
