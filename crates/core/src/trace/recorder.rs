@@ -200,11 +200,14 @@ impl Recorder {
     /// # Errors
     /// If it cannot be written.
     pub fn append(&self, name: &str, line: &Value) -> io::Result<()> {
-        let mut file = File::options().append(true).create(true).open(self.folder.join(name))?;
-        let Some(redaction) = &self.redaction else { return write_line(&mut file, line) };
-        let mut line = line.clone();
-        redaction.of_json(&mut line);
-        write_line(&mut file, &line)
+        apart(|| {
+            let path = self.folder.join(name);
+            let mut file = File::options().append(true).create(true).open(path)?;
+            let Some(redaction) = &self.redaction else { return write_line(&mut file, line) };
+            let mut line = line.clone();
+            redaction.of_json(&mut line);
+            write_line(&mut file, &line)
+        })
     }
 
     fn record(

@@ -86,7 +86,7 @@ impl Redaction {
     }
 
     /// A record or a snapshot without what was typed and without the content of text fields.
-    fn of_json(&self, value: &mut Value) {
+    pub(super) fn of_json(&self, value: &mut Value) {
         match value {
             Value::String(text) => *text = self.of_text(text),
             Value::Array(all) => all.iter_mut().for_each(|one| self.of_json(one)),
