@@ -204,7 +204,11 @@ mod tests {
         let source = include_str!("../../../core/src/action/failure.rs");
         let (_, body) = source.split_once("fn kind(&self)").unwrap();
         let (body, _) = body.split_once("impl From<Cause>").unwrap();
-        assert_eq!(codes.len(), body.matches("=> (\"").count(), "each kind is here: {codes:?}");
+        assert_eq!(
+            codes.len(),
+            body.matches("\", CauseClass::").count(),
+            "each kind is here: {codes:?}"
+        );
         for cause in all {
             for side_effect in [SideEffect::None, SideEffect::Possible] {
                 let told = text(&Failure { cause: cause.clone(), side_effect });
