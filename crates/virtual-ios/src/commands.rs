@@ -4,6 +4,7 @@
 
 mod alert;
 mod app;
+mod capabilities;
 mod device;
 mod element;
 mod gesture;

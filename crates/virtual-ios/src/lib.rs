@@ -29,6 +29,7 @@ mod real_time;
 mod server;
 mod session;
 mod setup;
+pub mod source;
 mod time;
 mod touches;
 mod tree;

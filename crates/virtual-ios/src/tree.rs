@@ -6,7 +6,8 @@
 mod roles;
 
 use thumbwire_virtual_phone::{Node, Rect, Window, WindowKind, World};
-use thumbwire_webdriver::SourceNode;
+
+use crate::source::SourceNode;
 
 use roles::Role;
 

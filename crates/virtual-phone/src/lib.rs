@@ -37,6 +37,7 @@ pub mod video;
 mod view;
 mod widgets;
 mod world;
+pub mod xpath;
 
 pub use apps::{Contact, SeededArticle, SeededPlace};
 pub use device::{About, Battery, ScreenLock};

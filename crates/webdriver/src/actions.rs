@@ -1,7 +1,8 @@
-//! Touches and keys as lists of items by input source (W3C WebDriver, section 15): the body of `POST /actions`.
+//! Touches and keys as lists of items by input source (W3C WebDriver, section 15): the body of
+//! `POST /actions`.
 //!
-//! The nth items of all sources happen at the same time. WebDriverAgent takes pointers of type `touch` and keys only
-//! (FBW3CActionsSynthesizer.m).
+//! The nth items of all sources happen at the same time. WebDriverAgent takes pointers of type
+//! `touch` and keys only (FBW3CActionsSynthesizer.m).
 
 use serde_json::{Map, Value, json};
 
@@ -89,7 +90,8 @@ pub enum Origin {
 pub enum KeyItem {
     /// Waits, in milliseconds; `None` for as long as the other sources take.
     Pause(Option<u64>),
-    /// Presses a key: one character, or one of W3C WebDriver's private ones such as `\u{E007}` for Enter.
+    /// Presses a key: one character, or one of W3C WebDriver's private ones such as `\u{E007}` for
+    /// Enter.
     Down(String),
     /// Lets it go.
     Up(String),

@@ -1,7 +1,8 @@
-//! Commands: what a client asks, as a value; the HTTP request for it; and the router that reads the request again.
+//! Commands: what a client asks, as a value; the HTTP request for it; and the router that reads the
+//! request again.
 //!
-//! Each file here has the rows of one subject; [`route`] explains a row. To add a command, add its row, its sample in
-//! `tests/it/samples.rs`, and its line in `docs/protocol.md`.
+//! Each file here has the rows of one subject; [`route`] explains a row. To add a command, add its
+//! row, its sample in `tests/it/samples.rs`, and its line in `docs/protocol.md`.
 
 mod app;
 mod device;
@@ -13,10 +14,10 @@ mod session;
 
 use serde_json::{Map, Value};
 
-pub use app::{AppCommand, AppName};
+pub use app::AppCommand;
 pub use device::{Appearance, DeviceCommand};
 pub use element::ElementCommand;
-pub use gesture::{GestureCommand, KeyPress, PickerOrder, Scroll};
+pub use gesture::{GestureCommand, KeyPress, Scroll};
 pub use route::{Method, Route, SessionScope};
 pub use screen::ScreenCommand;
 pub use session::SessionCommand;
@@ -48,7 +49,8 @@ pub enum Command {
 pub struct Request {
     /// The method.
     pub method: Method,
-    /// Path and query, encoded. It begins with `/` and follows the server's base path, such as `/wd/hub` of Appium 1.
+    /// Path and query, encoded. It begins with `/` and follows the server's base path, such as
+    /// `/wd/hub` of Appium 1.
     pub path: String,
     /// The JSON object to send with `POST`; other methods have none.
     pub body: Option<Value>,
@@ -57,8 +59,8 @@ pub struct Request {
 /// A request that was read.
 #[derive(Debug, Clone, PartialEq)]
 pub struct IncomingCommand {
-    /// The session in the path. Whether it exists is for the server to check; `None` only for commands whose
-    /// [`Route::session`] is not `Required`.
+    /// The session in the path. Whether it exists is for the server to check; `None` only for
+    /// commands whose [`Route::session`] is not `Required`.
     pub session: Option<SessionId>,
     /// The command.
     pub command: Command,
@@ -81,36 +83,46 @@ impl Command {
 
     /// This command's route.
     pub fn route(&self) -> &'static Route {
-        self.split().0
+        match self {
+            Self::Session(command) => command.route(),
+            Self::Element(command) => command.route(),
+            Self::Screen(command) => command.route(),
+            Self::Gesture(command) => command.route(),
+            Self::App(command) => command.route(),
+            Self::Device(command) => command.route(),
+        }
     }
 
     /// The request in a session. Commands that never belong to one ignore it.
     pub fn request(&self, session: &SessionId) -> Request {
-        let (route, parts) = self.split();
+        let route = self.route();
         let session = (route.session != SessionScope::None).then_some(session);
-        write(route.method, session, route.paths.first().copied().unwrap_or_default(), parts)
+        let path = route.paths.first().copied().unwrap_or_default();
+        write(route.method, session, path, self.parts())
     }
 
     /// The request without a session, or `None` if the command needs one.
     pub fn request_without_session(&self) -> Option<Request> {
-        let (route, parts) = self.split();
-        let path = route.paths.first()?;
-        (route.session != SessionScope::Required).then(|| write(route.method, None, path, parts))
-    }
-
-    /// The request by each of the command's paths, the one in use first. A client that gets `unknown command` tries the next.
-    pub fn requests(&self, session: &SessionId) -> impl Iterator<Item = Request> {
         let route = self.route();
-        let session = (route.session != SessionScope::None).then_some(session);
-        route.paths.iter().map(move |path| write(route.method, session, path, self.split().1))
+        let path = route.paths.first()?;
+        (route.session != SessionScope::Required)
+            .then(|| write(route.method, None, path, self.parts()))
     }
 
-    /// The router: reads a request. `target` is its path and perhaps a query, after the server's base path. An empty body
-    /// counts as `{}`.
+    /// The request by each of the command's paths, the one in use first. A client that gets
+    /// `unknown command` tries the next.
+    pub fn requests(&self, session: &SessionId) -> impl Iterator<Item = Request> {
+        let (route, parts) = (self.route(), self.parts());
+        let session = (route.session != SessionScope::None).then_some(session);
+        route.paths.iter().map(move |path| write(route.method, session, path, parts.clone()))
+    }
+
+    /// The router: reads a request. `target` is its path and perhaps a query, after the server's
+    /// base path. An empty body counts as `{}`.
     ///
     /// # Errors
-    /// `unknown command` for a path that no command has, `unknown method` for one that others have, and `invalid argument`,
-    /// with the name of the field, for a wrong body.
+    /// `unknown command` for a path that no command has, `unknown method` for one that others have,
+    /// and `invalid argument`, with the name of the field, for a wrong body.
     pub fn parse(
         method: &str,
         target: &str,
@@ -156,17 +168,15 @@ impl Command {
         Ok(IncomingCommand { session: session.flatten(), command })
     }
 
-    fn split(&self) -> (&'static Route, RequestParts) {
-        let (name, parts) = match self {
+    fn parts(&self) -> RequestParts {
+        match self {
             Self::Session(command) => command.parts(),
             Self::Element(command) => command.parts(),
             Self::Screen(command) => command.parts(),
             Self::Gesture(command) => command.parts(),
             Self::App(command) => command.parts(),
             Self::Device(command) => command.parts(),
-        };
-        let route = Self::routes().find(|route| route.name == name);
-        (route.expect("every command has a route"), parts)
+        }
     }
 }
 

@@ -1,6 +1,8 @@
-//! Why a command failed: the error table of W3C WebDriver (section 6.6), with the numbers of the older JSON wire protocol.
+//! Why a command failed: the error table of W3C WebDriver (section 6.6), with the numbers of the
+//! older JSON wire protocol.
 //!
-//! Bodies are written and read by [`ResponseFormat`](crate::ResponseFormat) and [`parse_response`](crate::parse_response).
+//! Bodies are written and read by [`ResponseFormat`](crate::ResponseFormat) and
+//! [`parse_response`](crate::parse_response).
 
 use std::fmt;
 
@@ -27,8 +29,8 @@ pub enum ErrorCode {
     InvalidCoordinates,
     /// A cookie for another domain.
     InvalidCookieDomain,
-    /// The element's state does not allow the command, such as clearing what cannot be edited. WebDriverAgent also
-    /// reports other failed acts so.
+    /// The element's state does not allow the command, such as clearing what cannot be edited.
+    /// WebDriverAgent also reports other failed acts so.
     InvalidElementState,
     /// The locator cannot be parsed.
     InvalidSelector,
@@ -78,8 +80,9 @@ pub enum ErrorCode {
 
 struct Row(ErrorCode, &'static str, u16, &'static [u64]);
 
-/// Code, text, HTTP status, JSON wire numbers; the first number is the one to write. Texts and statuses are W3C's, those it
-/// lacks are of FBCommandStatus.m. Numbers are those of Appium's base driver and of FBCommandStatus.h before 2018.
+/// Code, text, HTTP status, JSON wire numbers; the first number is the one to write. Texts and
+/// statuses are W3C's, those it lacks are of FBCommandStatus.m. Numbers are those of Appium's base
+/// driver and of FBCommandStatus.h before 2018.
 static TABLE: [Row; 31] = [
     Row(ErrorCode::ElementClickIntercepted, "element click intercepted", 400, &[64]),
     Row(ErrorCode::ElementNotInteractable, "element not interactable", 400, &[60]),
@@ -145,7 +148,8 @@ impl ErrorCode {
         (status != 0).then(|| row.map_or(Self::UnknownError, |row| row.0.clone()))
     }
 
-    /// The `status` of the JSON wire protocol; 13, which means unknown, for codes that it does not have.
+    /// The `status` of the JSON wire protocol; 13, which means unknown, for codes that it does not
+    /// have.
     pub fn json_wire(&self) -> u64 {
         self.row().and_then(|row| row.3.first().copied()).unwrap_or(13)
     }
@@ -163,7 +167,8 @@ impl fmt::Display for ErrorCode {
 
 /// A command's failure, as it is reported over the wire.
 ///
-/// The texts are the other end's: pass them through `thumbwire_base::visible` before they reach a terminal.
+/// The texts are the other end's: pass them through `thumbwire_base::visible` before they reach a
+/// terminal.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{code}: {message}")]
 pub struct WebDriverError {

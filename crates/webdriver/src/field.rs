@@ -53,7 +53,8 @@ pub(crate) trait Field: Sized {
     /// The value to write, or `None` to omit the field.
     fn to_json(&self) -> Option<Value>;
 
-    /// Reads a field that is there. `null` counts as absent and never arrives here, except for types of any value.
+    /// Reads a field that is there. `null` counts as absent and never arrives here, except for
+    /// types of any value.
     fn from_json(value: &Value) -> Result<Self, FieldError>;
 
     /// What an absent field means.

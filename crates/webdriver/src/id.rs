@@ -15,8 +15,8 @@ pub const OLD_ELEMENT_KEY: &str = "ELEMENT";
 /// Limit on the bytes of an identifier.
 const MAX_BYTES: usize = 1024;
 
-/// Whether a text can be a segment of a path. An HTTP client drops `.` and `..`, however they are encoded, so that
-/// `/element/../click` would become another command.
+/// Whether a text can be a segment of a path. An HTTP client drops `.` and `..`, however they are
+/// encoded, so that `/element/../click` would become another command.
 fn is_id(text: &str) -> bool {
     !matches!(text, "" | "." | "..") && text.len() <= MAX_BYTES
 }
@@ -75,7 +75,8 @@ impl ElementId {
         Value::Object(keys.map(|key| (key.to_owned(), Value::from(self.as_str()))).collect())
     }
 
-    /// The element of an object with one of the keys; `None` if it has neither or the id is invalid.
+    /// The element of an object with one of the keys; `None` if it has neither or the id is
+    /// invalid.
     pub fn from_reference(value: &Value) -> Option<Self> {
         let object: &Map<String, Value> = value.as_object()?;
         let id = object.get(ELEMENT_KEY).or_else(|| object.get(OLD_ELEMENT_KEY))?;

@@ -1,14 +1,14 @@
-//! The messages of W3C WebDriver, WebDriverAgent and Appium from both ends: a client that drives a phone, and a server that
-//! plays a WebDriverAgent.
+//! The messages of W3C WebDriver, WebDriverAgent and Appium from both ends: a client that drives a
+//! phone, and a server that plays a WebDriverAgent.
 //!
 //! | a client | a server |
 //! |---|---|
 //! | writes [`Command`]s as [`Request`]s | reads them: [`Command::parse`] |
 //! | reads responses: [`parse_response`], [`Response`] | writes them: [`ResponseFormat`] |
-//! | asks for [`Capabilities`]: [`NewSession`] | selects them: [`NewSession::select`] |
-//! | reads sources: [`parse_xml_source`], [`parse_android_source`] | writes them: [`write_xml_source`], [`write_json_source`] |
-//! | | finds elements in sources: [`find_by_xpath`] |
+//! | asks for [`Capabilities`]: [`NewSession`] | reads the request |
 //! | | both: [`ErrorCode`], [`WebDriverError`], [`ElementId`], [`SessionId`] |
+//!
+//! The page sources of iPhones are read by the product's driver and written by the virtual iPhone.
 //!
 //! ```
 //! use thumbwire_webdriver::{Command, ElementCommand, Locator, ResponseFormat, SessionId, Strategy, parse_response};
@@ -30,9 +30,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! No I/O, clocks or async: the caller sends requests, and keeps the limits on their size and time. What a session, an
-//! element or an app is to the product is the driver's business. Names such as FBElementCommands.m are files of
-//! WebDriverAgent's source.
+//! No I/O, clocks or async: the caller sends requests, and limits their size and time. The driver
+//! decides what sessions, elements and apps mean to the product. Names such as
+//! `FBElementCommands.m` are source files of WebDriverAgent.
 
 mod actions;
 mod capabilities;
@@ -44,17 +44,15 @@ mod locator;
 mod mobile;
 mod path;
 mod response;
-mod source;
 mod timeouts;
 mod values;
-mod xpath;
 
 pub use actions::{InputItems, InputSource, KeyItem, Origin, PointerItem, PointerType, finger_tap};
-pub use capabilities::{Capabilities, CapabilityRules, NewSession, RequestedCapabilities};
+pub use capabilities::{Capabilities, NewSession, RequestedCapabilities};
 pub use command::{
-    AppCommand, AppName, Appearance, Command, DeviceCommand, ElementCommand, GestureCommand,
-    IncomingCommand, KeyPress, Method, PickerOrder, Request, Route, ScreenCommand, Scroll,
-    SessionCommand, SessionScope,
+    AppCommand, Appearance, Command, DeviceCommand, ElementCommand, GestureCommand,
+    IncomingCommand, KeyPress, Method, Request, Route, ScreenCommand, Scroll, SessionCommand,
+    SessionScope,
 };
 pub use error::{ErrorCode, WebDriverError};
 pub use id::{ELEMENT_KEY, ElementId, OLD_ELEMENT_KEY, SessionId};
@@ -64,10 +62,5 @@ pub use response::{
     ActiveApp, AppState, BatteryInfo, DeviceInfo, NewSessionResponse, Response, ResponseError,
     ResponseFormat, ScreenInfo, ServerStatus, parse_response,
 };
-pub use source::{
-    AndroidNode, AndroidSource, MAX_DEPTH, MAX_NODES, SourceError, SourceNode, SourceOptions,
-    parse_android_source, parse_xml_source, write_json_source, write_xml_source,
-};
 pub use timeouts::{TimeLimit, Timeouts};
 pub use values::{Base64, Direction, NameList, Orientation, Point, Rect, Size, SourceFormat};
-pub use xpath::{XPathDocument, find_by_xpath};

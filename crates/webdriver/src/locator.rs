@@ -1,4 +1,4 @@
-//! What an element is found by.
+//! Locators: how an element is found.
 
 use serde_json::{Map, Value};
 
@@ -73,7 +73,8 @@ impl Strategy {
         row.map_or_else(|| Self::Other(text.to_owned()), |(strategy, _)| strategy.clone())
     }
 
-    /// The name that WebDriverAgent itself knows; Appium's XCUITest driver translates in the same way.
+    /// The name that WebDriverAgent itself knows; Appium's XCUITest driver translates in the same
+    /// way.
     #[must_use]
     pub fn for_webdriver_agent(self) -> Self {
         match self {
@@ -84,7 +85,8 @@ impl Strategy {
     }
 }
 
-/// A strategy and its value: the body of the commands that find elements (W3C WebDriver, section 12.3).
+/// A strategy and its value: the body of the commands that find elements (W3C WebDriver, section
+/// 12.3).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Locator {
     /// How the value is understood.
@@ -105,8 +107,9 @@ impl Body for Locator {
     }
 }
 
-/// A text to type: `text` of W3C WebDriver and `value`, a list of characters, of WebDriverAgent and the JSON wire protocol.
-/// Both are written; of two the list is read, as WebDriverAgent does (FBElementCommands.m).
+/// A text to type: `text` of W3C WebDriver and `value`, a list of characters, of WebDriverAgent and
+/// the JSON wire protocol. Both are written; of two the list is read, as WebDriverAgent does
+/// (FBElementCommands.m).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TypedText(pub String);
 

@@ -1,4 +1,5 @@
-//! Appium's extension commands: `POST /execute/sync` with a script named `mobile: …` and one object of arguments.
+//! Appium's extension commands: `POST /execute/sync` with a script named `mobile: …` and one object
+//! of arguments.
 //!
 //! Names and arguments are those of `execute-method-map` in Appium's XCUITest and Android drivers.
 
@@ -48,7 +49,7 @@ impl MobileCommand {
         self
     }
 
-    /// A command for one app. What names the app differs by driver: see [`AppiumDriver`].
+    /// A command for one app. Each driver has its own argument for the app: see [`AppiumDriver`].
     pub fn app(operation: AppOperation, driver: AppiumDriver, app: &str) -> Self {
         let key = match (operation, driver) {
             (AppOperation::Install, AppiumDriver::XcuiTest) => "app",
@@ -59,7 +60,8 @@ impl MobileCommand {
         Self::new(operation.as_str()).arg(key, app)
     }
 
-    /// The command of a script; `None` if the script is code, or has other arguments than one object or none.
+    /// The command of a script; `None` if the script is code, or has other arguments than one
+    /// object or none.
     pub fn from_script(script: &Script) -> Option<Self> {
         let name = script.script.strip_prefix("mobile:")?.trim();
         let args = match script.args.as_slice() {
@@ -68,17 +70,6 @@ impl MobileCommand {
             _ => return None,
         };
         (!name.is_empty()).then(|| Self { name: name.to_owned(), args })
-    }
-
-    /// What it does with which app; `None` if it is another command.
-    pub fn app_operation(&self) -> Option<(AppOperation, &str)> {
-        let operation =
-            AppOperation::ALL.into_iter().find(|operation| operation.as_str() == self.name)?;
-        let keys: &[&str] = match operation {
-            AppOperation::Install => &["app", "appPath"],
-            _ => &["bundleId", "appId"],
-        };
-        Some((operation, keys.iter().find_map(|key| self.args.get(*key))?.as_str()?))
     }
 }
 
@@ -120,17 +111,6 @@ pub enum AppOperation {
 }
 
 impl AppOperation {
-    /// All of them.
-    pub const ALL: [Self; 7] = [
-        Self::Activate,
-        Self::Terminate,
-        Self::QueryState,
-        Self::IsInstalled,
-        Self::Install,
-        Self::Remove,
-        Self::Clear,
-    ];
-
     /// The name after `mobile: `.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -153,13 +133,15 @@ mod tests {
 
     #[test]
     fn app_is_named_as_each_driver_needs_it() {
-        for operation in AppOperation::ALL {
-            for driver in [AppiumDriver::XcuiTest, AppiumDriver::UiAutomator2] {
-                let command = MobileCommand::app(operation, driver, "a.b");
-                assert_eq!(command.app_operation(), Some((operation, "a.b")));
-                assert_eq!(MobileCommand::from_script(&command.clone().into()), Some(command));
-            }
-        }
+        let check = |operation: AppOperation, driver: AppiumDriver, name: &str, key: &str| {
+            let command = MobileCommand::app(operation, driver, "a.b");
+            assert_eq!((command.name.as_str(), &command.args[key]), (name, &json!("a.b")));
+            assert_eq!(MobileCommand::from_script(&command.clone().into()), Some(command));
+        };
+        check(AppOperation::Activate, AppiumDriver::XcuiTest, "activateApp", "bundleId");
+        check(AppOperation::Activate, AppiumDriver::UiAutomator2, "activateApp", "appId");
+        check(AppOperation::Install, AppiumDriver::XcuiTest, "installApp", "app");
+        check(AppOperation::Install, AppiumDriver::UiAutomator2, "installApp", "appPath");
         let install =
             MobileCommand::app(AppOperation::Install, AppiumDriver::UiAutomator2, "/a.apk");
         let script = Script::from(install);
@@ -185,6 +167,5 @@ mod tests {
         }
         let shake = MobileCommand::from_script(&script("mobile:shake", json!([])));
         assert_eq!(shake, Some(MobileCommand::new("shake")));
-        assert_eq!(MobileCommand::new("shake").app_operation(), None);
     }
 }

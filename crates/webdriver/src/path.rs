@@ -22,7 +22,8 @@ pub(crate) fn decode(text: &str) -> Option<String> {
     percent_decode_str(text).decode_utf8().ok().map(Into::into)
 }
 
-/// A request's target: the segments of its path, still encoded, and its query. A `/` at the end makes no difference.
+/// A request's target: the segments of its path, still encoded, and its query. A `/` at the end
+/// makes no difference.
 pub(crate) fn split(target: &str) -> (Vec<&str>, &str) {
     let target = target.split('#').next().unwrap_or_default();
     let (path, query) = target.split_once('?').unwrap_or((target, ""));
@@ -32,8 +33,8 @@ pub(crate) fn split(target: &str) -> (Vec<&str>, &str) {
     (segments, query)
 }
 
-/// The template with values for its names. A value that is absent where one is needed leaves an empty segment; the types of
-/// the commands exclude that.
+/// The template with values for its names. A value that is absent where one is needed leaves an
+/// empty segment; the types of the commands exclude that.
 pub(crate) fn expand(template: &str, values: &Map<String, Value>) -> String {
     let mut path = String::new();
     for segment in segments_of(template) {
@@ -54,8 +55,8 @@ pub(crate) fn expand(template: &str, values: &Map<String, Value>) -> String {
     path
 }
 
-/// The values of a template's names in these segments, or `None` if they do not match. A value that is not UTF-8 matches
-/// nothing.
+/// The values of a template's names in these segments, or `None` if they do not match. A value that
+/// is not UTF-8 matches nothing.
 pub(crate) fn matches(template: &str, segments: &[&str]) -> Option<Map<String, Value>> {
     let mut values = Map::new();
     let mut rest = segments;

@@ -13,22 +13,23 @@ use crate::capabilities::Capabilities;
 use crate::error::{ErrorCode, WebDriverError};
 use crate::field::{Field, FieldError, get, object};
 use crate::id::{ElementId, SessionId};
-use crate::timeouts::Timeouts;
-use crate::values::{Base64, Orientation, Point, Rect, Size};
+use crate::values::{Base64, Orientation, Rect, Size};
 
 /// How a server writes its responses. All of them are read by [`parse_response`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ResponseFormat {
     /// W3C WebDriver and Appium: `{"value": …}`.
     W3c,
-    /// WebDriverAgent since 2018: `value` and `sessionId`; an error has `traceback` (FBResponsePayload.m).
+    /// WebDriverAgent since 2018: `value` and `sessionId`; an error has `traceback`
+    /// (FBResponsePayload.m).
     WebDriverAgent,
     /// The JSON wire protocol and older WebDriverAgents: `status`, `value` and `sessionId`.
     JsonWire,
 }
 
 impl ResponseFormat {
-    /// The body of a success, to send with HTTP status 200. Commands that respond with nothing have `null`.
+    /// The body of a success, to send with HTTP status 200. Commands that respond with nothing have
+    /// `null`.
     pub fn success(self, session: Option<&SessionId>, value: Value) -> Value {
         let session = session.map(SessionId::as_str);
         match self {
@@ -62,8 +63,8 @@ impl ResponseFormat {
         }
     }
 
-    /// The HTTP status of a failure. WebDriverAgent and Appium have 408 for time-outs, W3C WebDriver 500, and the JSON wire
-    /// protocol only 500.
+    /// The HTTP status of a failure. WebDriverAgent and Appium have 408 for time-outs, W3C
+    /// WebDriver 500, and the JSON wire protocol only 500.
     pub fn http_status(self, code: &ErrorCode) -> u16 {
         match self {
             Self::W3c => code.http_status(),
@@ -80,7 +81,8 @@ pub enum ResponseError {
     /// The server reports a failure.
     #[error(transparent)]
     Failed(#[from] WebDriverError),
-    /// The response is not WebDriver's: perhaps another server has the port, or the connection ended early.
+    /// The response is not WebDriver's: perhaps another server has the port, or the connection
+    /// ended early.
     #[error("cannot read the response: {0}")]
     Malformed(String),
 }
@@ -131,7 +133,8 @@ pub fn parse_response(http_status: u16, body: &[u8]) -> Result<Response, Respons
 fn read_failure(whole: &Map<String, Value>, is_success: bool) -> Option<WebDriverError> {
     let value = whole.get("value").unwrap_or(&Value::Null);
     let text = |key: &str| value.get(key).and_then(Value::as_str);
-    // Like facebook-wda, do not rely on the HTTP status. A success may have a field `error`, but no `message` beside it.
+    // Like facebook-wda, do not rely on the HTTP status. A success may have a field `error`, but no
+    // `message` beside it.
     let is_failure = !is_success || text("message").is_some();
     let w3c = text("error").filter(|_| is_failure).map(ErrorCode::from_text);
     let number = whole.get("status").and_then(Value::as_u64).and_then(ErrorCode::from_json_wire);
@@ -144,19 +147,12 @@ fn read_failure(whole: &Map<String, Value>, is_success: bool) -> Option<WebDrive
     Some(WebDriverError { code, message, stacktrace, data })
 }
 
-/// Each of these reads the value as what a command responds with, and fails with [`ResponseError::Malformed`] otherwise.
+/// Each of these reads the value as what a command responds with, and fails with
+/// [`ResponseError::Malformed`] otherwise.
 impl Response {
     /// An element.
     pub fn element(&self) -> Result<ElementId, ResponseError> {
         element(&self.value).map_err(Into::into)
-    }
-
-    /// A list of elements.
-    pub fn elements(&self) -> Result<Vec<ElementId>, ResponseError> {
-        let list = self.value.as_array().ok_or_else(|| FieldError::new("must be a list"))?;
-        let elements =
-            list.iter().enumerate().map(|(at, value)| element(value).map_err(|error| error.at(at)));
-        elements.collect::<Result<_, _>>().map_err(Into::into)
     }
 
     /// A text, such as an alert's, or an XML source.
@@ -184,18 +180,8 @@ impl Response {
         self.read()
     }
 
-    /// A position.
-    pub fn point(&self) -> Result<Point, ResponseError> {
-        self.read()
-    }
-
     /// An orientation.
     pub fn orientation(&self) -> Result<Orientation, ResponseError> {
-        self.read()
-    }
-
-    /// Limits of time.
-    pub fn timeouts(&self) -> Result<Timeouts, ResponseError> {
         self.read()
     }
 
@@ -228,7 +214,8 @@ impl NewSessionResponse {
         json!({ "sessionId": self.session.as_str(), "capabilities": self.capabilities.0 })
     }
 
-    /// Reads a response. Old servers have the session at the top level only, and the capabilities as the whole value.
+    /// Reads a response. Old servers have the session at the top level only, and the capabilities
+    /// as the whole value.
     ///
     /// # Errors
     /// [`ResponseError::Malformed`] if no session is named.
@@ -336,10 +323,9 @@ mod tests {
     fn values_are_read_by_type() {
         let of = |value: Value| Response { value, session: None };
         let element = ElementId::new("E").unwrap();
-        assert_eq!(of(element.to_reference()).element(), Ok(element.clone()));
-        assert_eq!(of(json!([element.to_reference()])).elements(), Ok(vec![element]));
-        let wrong = of(json!([{}])).elements().unwrap_err();
-        assert_eq!(wrong.to_string(), "cannot read the response: `value[0]` is not an element");
+        assert_eq!(of(element.to_reference()).element(), Ok(element));
+        let wrong = of(json!({})).element().unwrap_err();
+        assert_eq!(wrong.to_string(), "cannot read the response: `value` is not an element");
         assert_eq!(of(json!("aGk=")).bytes(), Ok(b"hi".to_vec()));
         assert_eq!(of(json!(true)).boolean(), Ok(true));
         assert_eq!(of(json!("LANDSCAPE")).orientation(), Ok(Orientation::Landscape));

@@ -1,4 +1,5 @@
-//! Small values that commands, responses and sources share. Lengths are points of iOS, or pixels on Android.
+//! Small values that commands, responses and sources share. Lengths are points of iOS, or pixels on
+//! Android.
 
 use serde_json::{Map, Value};
 
@@ -122,7 +123,8 @@ named_values! {
 }
 
 named_values! {
-    /// How the screen is turned. WebDriverAgent reports only the first two and takes all four (FBOrientationCommands.m).
+    /// How the screen is turned. WebDriverAgent reports only the first two and takes all four
+    /// (FBOrientationCommands.m).
     Orientation {
         /// Upright.
         Portrait = "PORTRAIT",
@@ -138,7 +140,7 @@ named_values! {
 named_values! {
     /// The form of a source. WebDriverAgent writes XML unless told otherwise (FBDebugCommands.m).
     SourceFormat {
-        /// For [`parse_xml_source`](crate::parse_xml_source).
+        /// Elements named by their types, as XCUITest writes them.
         Xml = "xml",
         /// WebDriverAgent's objects.
         Json = "json",

@@ -7,7 +7,7 @@ use thumbwire_device::{
     Device, Error, Format, Front, Node, Orientation, Rect, Size, Tree, TreeDetail, WindowKind,
     text_field,
 };
-use thumbwire_webdriver::SourceNode;
+use thumbwire_virtual_ios::source::SourceNode;
 
 use crate::common::capture;
 use crate::wda::{Fault, StandIn, element};

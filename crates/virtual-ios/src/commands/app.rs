@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use thumbwire_virtual_phone::{Intent, KeyCode};
 use thumbwire_webdriver::{ActiveApp, AppCommand, AppState, ErrorCode, WebDriverError};
 
-use super::{Reply, refuse, unknown};
+use super::{Reply, refuse};
 use crate::latency::Work;
 use crate::phone::{State, VirtualIphone};
 use crate::tree::{SPRINGBOARD, app_name};
@@ -50,7 +50,6 @@ impl VirtualIphone {
                 Ok(Value::Null)
             }
             AppCommand::OpenUrl { url, .. } => self.open_url(url).await,
-            other => Err(unknown(other)),
         }
     }
 

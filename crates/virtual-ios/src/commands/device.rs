@@ -5,7 +5,7 @@ use serde_json::Value;
 use thumbwire_virtual_phone::KeyCode;
 use thumbwire_webdriver::{Appearance, BatteryInfo, DeviceCommand, DeviceInfo, ErrorCode};
 
-use super::{Reply, refuse, unknown};
+use super::{Reply, refuse};
 use crate::phone::VirtualIphone;
 use crate::tree::Snapshot;
 
@@ -68,7 +68,6 @@ impl VirtualIphone {
                 self.with(|phone| phone.world.set_location(Some((latitude, longitude))));
             }
             DeviceCommand::DismissKeyboard { .. } => return self.dismiss_keyboard().await,
-            other => return Err(unknown(other)),
         }
         Ok(Value::Null)
     }

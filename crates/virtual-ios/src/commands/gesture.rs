@@ -8,7 +8,7 @@ use thumbwire_webdriver::{
     Direction, ElementId, ErrorCode, GestureCommand, Locator, Scroll, Strategy, WebDriverError,
 };
 
-use super::{Reply, refuse, resolve, unknown};
+use super::{Reply, refuse, resolve};
 use crate::latency::Work;
 use crate::locate::find_all;
 use crate::phone::VirtualIphone;
@@ -134,7 +134,6 @@ impl VirtualIphone {
                 self.press_keys(&keys).await?;
             }
             GestureCommand::Keys { text, .. } => self.type_text(&text.0).await?,
-            other => return Err(unknown(other)),
         }
         Ok(Value::Null)
     }

@@ -3,16 +3,14 @@
 use base64::Engine as _;
 use serde_json::{Value, json};
 use thumbwire_virtual_phone::Frame;
-use thumbwire_webdriver::{
-    ErrorCode, Orientation, ScreenCommand, ScreenInfo, Size, SourceFormat, SourceOptions,
-    write_json_source, write_xml_source,
-};
+use thumbwire_webdriver::{ErrorCode, Orientation, ScreenCommand, ScreenInfo, Size, SourceFormat};
 
 use super::alert::Answer;
 use super::{Reply, refuse};
 use crate::latency::Work;
 use crate::phone::{State, VirtualIphone};
 use crate::picture;
+use crate::source::{SourceNode, SourceOptions, write_json_source, write_xml_source};
 
 impl VirtualIphone {
     pub(super) async fn screen_command(&self, command: ScreenCommand) -> Reply {
@@ -145,7 +143,7 @@ pub(super) fn encoded(frame: &Frame) -> Reply {
 }
 
 /// The accessible elements at or below one.
-fn accessible(mut node: thumbwire_webdriver::SourceNode) -> Vec<thumbwire_webdriver::SourceNode> {
+fn accessible(mut node: SourceNode) -> Vec<SourceNode> {
     if node.accessible == Some(true) {
         node.children.clear();
         return vec![node];

@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 use thumbwire_virtual_phone::Platform;
 use thumbwire_webdriver::{
-    Capabilities, CapabilityRules, ErrorCode, NewSession, NewSessionResponse, ServerStatus,
-    SessionCommand,
+    Capabilities, ErrorCode, NewSession, NewSessionResponse, ServerStatus, SessionCommand,
 };
 
+use super::capabilities::merge_capabilities;
 use super::{Reply, refuse, unknown};
 use crate::latency::Work;
 use crate::phone::VirtualIphone;
@@ -65,13 +65,7 @@ impl VirtualIphone {
     }
 
     async fn new_session(&self, request: &NewSession) -> Reply {
-        let wanted = match (&request.capabilities, &request.desired_capabilities) {
-            (None, Some(desired)) => NewSession::new(desired.clone()),
-            _ => request.clone(),
-        };
-        let offered = Capabilities::default();
-        let candidates = wanted.merge(CapabilityRules::WebDriverAgent)?;
-        let wanted = candidates.into_iter().next().unwrap_or(offered);
+        let wanted = merge_capabilities(request)?;
         self.run_work(Work::Session).await;
         let bundle_id = wanted.text("bundleId").map(str::to_owned);
         if let Some(bundle_id) = &bundle_id {

@@ -1,6 +1,7 @@
 //! The virtual iPhone from outside: by HTTP requests, and by the product's driver.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(clippy::print_stdout, reason = "a skipped test reports it")]
 
 mod client;
 mod commands;
@@ -10,3 +11,5 @@ mod faults;
 mod locators;
 mod mjpeg;
 mod source;
+mod sources;
+mod xml_source;

@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use serde_json::Value;
-use thumbwire_webdriver::{SourceNode, parse_xml_source};
+use thumbwire_virtual_ios::source::SourceNode;
 
 use crate::client::Served;
+use crate::xml_source::parse_xml_source;
 
 async fn xml(served: &Served, query: &str) -> SourceNode {
     let text = served.value("GET", &format!("/source{query}"), Value::Null).await;

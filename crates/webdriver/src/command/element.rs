@@ -5,30 +5,31 @@ use crate::id::ElementId;
 use crate::locator::{Locator, TypedText};
 
 commands! {
-    /// Commands about elements. Sources: W3C WebDriver, section 12; FBFindElementCommands.m, FBElementCommands.m.
+    /// Commands about elements. Sources: W3C WebDriver, section 12; FBFindElementCommands.m,
+    /// FBElementCommands.m.
     ElementCommand as Element {
         /// Finds the first element, or fails with `no such element`.
         Find {
-            /// What it is found by.
+            /// How to find it.
             locator: Locator = body,
         } => Post Required "/element";
         /// Finds all elements; an empty list if there are none.
         FindAll {
-            /// What they are found by.
+            /// How to find them.
             locator: Locator = body,
         } => Post Required "/elements";
         /// Finds the first element inside another.
         FindInside {
             /// The other.
             element: ElementId = path,
-            /// What it is found by.
+            /// How to find it.
             locator: Locator = body,
         } => Post Required "/element/:element/element";
         /// Finds all elements inside another.
         FindAllInside {
             /// The other.
             element: ElementId = path,
-            /// What they are found by.
+            /// How to find them.
             locator: Locator = body,
         } => Post Required "/element/:element/elements";
         /// Finds the cells inside an element that are visible. WebDriverAgent only.
@@ -48,7 +49,8 @@ commands! {
             /// The element.
             element: ElementId = path,
         } => Post Required "/element/:element/clear";
-        /// Types into the element, after what it has. A picker wheel takes the option's text, a slider a number from 0 to 1.
+        /// Types into the element, after what it has. A picker wheel takes the option's text, a
+        /// slider a number from 0 to 1.
         SetValue {
             /// The element.
             element: ElementId = path,

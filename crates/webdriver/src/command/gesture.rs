@@ -7,12 +7,14 @@ use crate::actions::InputSource;
 use crate::field::{Body, Field, FieldError, get, put};
 use crate::id::ElementId;
 use crate::locator::TypedText;
-use crate::values::{Direction, Point, named_values};
+use crate::values::{Direction, Point};
 
 commands! {
-    /// Commands that touch or type. Sources: W3C WebDriver, section 15; FBElementCommands.m, FBTouchActionCommands.m.
+    /// Commands that touch or type. Sources: W3C WebDriver, section 15; FBElementCommands.m,
+    /// FBTouchActionCommands.m.
     ///
-    /// Where an element is optional, `None` means the app in front. Points are relative to the element's upper left corner.
+    /// Where an element is optional, `None` means the app in front. Points are relative to the
+    /// element's upper left corner.
     GestureCommand as Gesture {
         /// Performs the items of input sources, all sources at once.
         Perform {
@@ -127,7 +129,7 @@ commands! {
         } => Post Required "/wda/:element?/swipe";
         /// Scrolls.
         Scroll {
-            /// What is scrolled, or with [`Scroll::ToVisible`] what shall become visible.
+            /// The element to scroll, or with [`Scroll::ToVisible`] the one to make visible.
             element: Option<ElementId> = path,
             /// How far.
             to: Scroll = body,
@@ -155,19 +157,6 @@ commands! {
             /// Radians per second; of the same sign.
             velocity: f64 = field("velocity"),
         } => Post Required "/wda/:element?/rotate";
-        /// Turns a picker wheel by one option, or until it has a value.
-        SelectPickerOption {
-            /// The wheel.
-            element: ElementId = path,
-            /// Which way.
-            order: PickerOrder = field("order"),
-            /// How far from the middle it is tapped, as a part of the wheel's height, up to 0.5.
-            offset: Option<f64> = field("offset"),
-            /// The value to reach.
-            value: Option<String> = field("value"),
-            /// How many options to try.
-            max_attempts: Option<u64> = field("maxAttempts"),
-        } => Post Required "/wda/pickerwheel/:element/select";
         /// Types where the keyboard is.
         Keys {
             /// What to type.
@@ -188,7 +177,8 @@ commands! {
 /// A key of a hardware keyboard.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyPress {
-    /// A character, or the name of one of XCTest's `XCUIKeyboardKey`, such as `XCUIKeyboardKeyDelete`.
+    /// A character, or the name of one of XCTest's `XCUIKeyboardKey`, such as
+    /// `XCUIKeyboardKeyDelete`.
     pub key: String,
     /// The bits of XCTest's `XCUIKeyModifierFlags`: 2 is shift, 16 is command.
     pub modifier_flags: Option<u64>,
@@ -213,16 +203,6 @@ impl Field for KeyPress {
             }
             _ => Err(FieldError::new("must be a text or an object")),
         }
-    }
-}
-
-named_values! {
-    /// Which way a picker wheel turns.
-    PickerOrder {
-        /// To the option below.
-        Next = "next",
-        /// To the option above.
-        Previous = "previous",
     }
 }
 

@@ -1,5 +1,5 @@
-//! One row for each command: its HTTP method, its paths, and where its fields are. The enums of commands, their requests and
-//! the router are made from the rows, so that both ends agree.
+//! One row for each command: its HTTP method, its paths, and where its fields are. The enums of
+//! commands, their requests and the router are made from the rows, so that both ends agree.
 
 use serde_json::{Map, Value};
 
@@ -53,14 +53,15 @@ pub struct Route {
     pub method: Method,
     /// Whether it needs a session.
     pub session: SessionScope,
-    /// Its paths after `/session/ID`. The first is the one in use, the others are of older servers or of Appium.
+    /// Its paths after `/session/ID`. The first is the one in use, the others are of older servers
+    /// or of Appium.
     pub paths: &'static [&'static str],
     /// Makes the command of a request's parts.
     pub(crate) read: fn(&RequestParts) -> Result<Command, FieldError>,
 }
 
 /// A command's fields by where they are. Values of `path` and `query` are texts.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct RequestParts {
     pub(crate) path: Map<String, Value>,
     pub(crate) query: Map<String, Value>,
@@ -101,8 +102,9 @@ impl RequestParts {
     }
 }
 
-/// Declares an enum of commands. A row is `Name { field: Type = place } => Method Scope "/path";`, where the place is `path`,
-/// `query("name")`, `field("name")` for one field of the body, or `body` for a type with several.
+/// Declares an enum of commands. A row is `Name { field: Type = place } => Method Scope "/path";`,
+/// where the place is `path`, `query("name")`, `field("name")` for one field of the body, or `body`
+/// for a type with several.
 macro_rules! commands {
     (
         $(#[$meta:meta])*
@@ -123,25 +125,30 @@ macro_rules! commands {
 
         impl $group {
             pub(crate) const ROUTES: &'static [$crate::command::Route] = &[$(
-                $crate::command::Route {
-                    name: concat!(stringify!($group), "::", stringify!($name)),
-                    method: $crate::command::Method::$method,
-                    session: $crate::command::SessionScope::$scope,
-                    paths: &[$($path),+],
-                    read: |_parts| Ok($group::$name $({
-                        $( $field: $crate::command::route::commands!(@get _parts $field $place $(($key))?), )*
-                    })?.into()),
-                },
+                $crate::command::route::commands!(@route
+                    $group $name $({ $($field $place $(($key))?),* })? => $method $scope $($path)|+),
             )+];
 
-            pub(crate) fn parts(&self) -> (&'static str, $crate::command::route::RequestParts) {
+            /// This command's route.
+            pub(crate) fn route(&self) -> &'static $crate::command::Route {
+                match self {$(
+                    Self::$name { .. } => {
+                        const ROUTE: $crate::command::Route = $crate::command::route::commands!(@route
+                            $group $name $({ $($field $place $(($key))?),* })? => $method $scope $($path)|+);
+                        &ROUTE
+                    }
+                )+}
+            }
+
+            /// This command's fields.
+            pub(crate) fn parts(&self) -> $crate::command::route::RequestParts {
                 let mut _parts = $crate::command::route::RequestParts::default();
                 match self {$(
                     Self::$name $({ $($field),* })? => {
                         $( $( $crate::command::route::commands!(@put _parts $field $place $(($key))?); )* )?
-                        (concat!(stringify!($group), "::", stringify!($name)), _parts)
                     }
                 )+}
+                _parts
             }
         }
 
@@ -149,6 +156,18 @@ macro_rules! commands {
             fn from(command: $group) -> Self {
                 Self::$variant(command)
             }
+        }
+    };
+    (@route $group:ident $name:ident $({ $($field:ident $place:ident $(($key:literal))?),* })?
+        => $method:ident $scope:ident $($path:literal)|+) => {
+        $crate::command::Route {
+            name: concat!(stringify!($group), "::", stringify!($name)),
+            method: $crate::command::Method::$method,
+            session: $crate::command::SessionScope::$scope,
+            paths: &[$($path),+],
+            read: |_parts| Ok($group::$name $({
+                $( $field: $crate::command::route::commands!(@get _parts $field $place $(($key))?), )*
+            })?.into()),
         }
     };
     (@get $parts:ident $field:ident path) => { $parts.get_path(stringify!($field))? };

@@ -5,8 +5,8 @@ use crate::locator::TypedText;
 use crate::values::{NameList, Orientation, SourceFormat};
 
 commands! {
-    /// Commands about the screen. Sources: W3C WebDriver, sections 13, 16 and 17; FBDebugCommands.m, FBScreenshotCommands.m,
-    /// FBOrientationCommands.m, FBAlertViewCommands.m.
+    /// Commands about the screen. Sources: W3C WebDriver, sections 13, 16 and 17;
+    /// FBDebugCommands.m, FBScreenshotCommands.m, FBOrientationCommands.m, FBAlertViewCommands.m.
     ScreenCommand as Screen {
         /// Asks for the elements as text. W3C WebDriver and Appium know no query and have XML.
         Source {
@@ -25,7 +25,8 @@ commands! {
         WindowRect => Get Required "/window/rect";
         /// Asks for the window's [`Size`](crate::Size).
         WindowSize => Get Optional "/window/size" | "/window/current/size";
-        /// Asks how large the screen is, and how many pixels a point has: [`ScreenInfo`](crate::ScreenInfo).
+        /// Asks how large the screen is, and how many pixels a point has:
+        /// [`ScreenInfo`](crate::ScreenInfo).
         Screen => Get Optional "/wda/screen";
         /// Asks for the [`Orientation`] of what is shown.
         GetOrientation => Get Optional "/orientation" | "/appium/device/orientation";

@@ -8,12 +8,13 @@ use crate::mobile::Script;
 use crate::timeouts::Timeouts;
 
 commands! {
-    /// Commands about a session or the server. Sources: W3C WebDriver, sections 8 and 9; FBSessionCommands.m;
-    /// `protocol/routes` of Appium's base driver.
+    /// Commands about a session or the server. Sources: W3C WebDriver, sections 8 and 9;
+    /// FBSessionCommands.m; `protocol/routes` of Appium's base driver.
     SessionCommand as Session {
         /// Asks whether the server is ready: [`ServerStatus`](crate::ServerStatus).
         Status => Get None "/status";
-        /// Begins a session: [`NewSessionResponse`](crate::NewSessionResponse). WebDriverAgent ends the one it had.
+        /// Begins a session: [`NewSessionResponse`](crate::NewSessionResponse). WebDriverAgent ends
+        /// the one it had.
         New {
             /// What the session must be able to do.
             request: NewSession = body,
@@ -22,12 +23,6 @@ commands! {
         Get => Get Required "";
         /// Ends a session.
         Delete => Delete Required "";
-        /// Asks which sessions there are. Appium only.
-        List => Get None "/appium/sessions" | "/sessions";
-        /// Asks for a session's capabilities as they were requested. Appium only.
-        Capabilities => Get Required "/appium/capabilities";
-        /// Asks how long the session waits: [`Timeouts`].
-        GetTimeouts => Get Required "/timeouts";
         /// Sets how long the session waits.
         SetTimeouts {
             /// The limits to change.
@@ -45,25 +40,12 @@ commands! {
             /// The script; see [`MobileCommand`](crate::MobileCommand).
             script: Script = body,
         } => Post Required "/execute/sync" | "/execute";
-        /// Asks for the contexts: `NATIVE_APP` and those of web views. Appium only.
-        GetContexts => Get Required "/contexts" | "/appium/contexts";
-        /// Asks for the current context. Appium only.
-        GetContext => Get Required "/context" | "/appium/context";
-        /// Chooses a context. Appium only.
-        SetContext {
-            /// Its name.
-            name: String = field("name"),
-        } => Post Required "/context" | "/appium/context";
         /// Asks for log lines since the last time. Appium only.
         GetLog {
             /// Such as `syslog` or `logcat`.
             log_type: String = field("type"),
         } => Post Required "/se/log" | "/log";
-        /// Asks which logs there are. Appium only.
-        GetLogTypes => Get Required "/se/log/types" | "/log/types";
         /// Lets WebDriverAgent find out whether it still works; it may change what the phone shows.
         HealthCheck => Get None "/wda/healthcheck";
-        /// Ends WebDriverAgent.
-        Shutdown => Get None "/wda/shutdown";
     }
 }

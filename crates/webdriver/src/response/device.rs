@@ -1,4 +1,5 @@
-//! What WebDriverAgent and Appium say about apps, the screen, the battery and the device (FBCustomCommands.m).
+//! What WebDriverAgent and Appium say about apps, the screen, the battery and the device
+//! (FBCustomCommands.m).
 
 use serde_json::{Map, Value, json};
 
@@ -104,7 +105,8 @@ impl ScreenInfo {
     /// Reads a response.
     ///
     /// # Errors
-    /// [`ResponseError::Malformed`] if `scale` or `statusBarSize` is missing or a field has the wrong type.
+    /// [`ResponseError::Malformed`] if `scale` or `statusBarSize` is missing or a field has the
+    /// wrong type.
     pub fn from_response(response: &Response) -> Result<Self, ResponseError> {
         let value = object(&response.value)?;
         Ok(Self {

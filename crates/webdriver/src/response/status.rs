@@ -38,8 +38,8 @@ pub struct ServerStatus {
 }
 
 impl ServerStatus {
-    /// The value to send, as WebDriverAgent has it (FBSessionCommands.m). The session goes beside it, by
-    /// [`ResponseFormat::success`](super::ResponseFormat::success).
+    /// The value to send, as WebDriverAgent has it (FBSessionCommands.m). The session goes beside
+    /// it, by [`ResponseFormat::success`](super::ResponseFormat::success).
     pub fn to_value(&self) -> Value {
         let part = |fields: &[(&str, &Option<String>)]| -> Map<String, Value> {
             let fields = fields.iter().filter_map(|(name, value)| Some((*name, value.as_ref()?)));

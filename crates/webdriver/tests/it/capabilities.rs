@@ -23,6 +23,11 @@ fn mistakes_are_named_without_values() {
         (r#"{"udid":"secret"}"#, "write `appium:udid`"),
         (r#"{"appium:platformName":"secret"}"#, "write `platformName`"),
         (r#"{"platformName":["secret"]}"#, "`platformName` must be a text"),
+        (r#"{"acceptInsecureCerts":1}"#, "`acceptInsecureCerts` must be true or false"),
+        (r#"{"pageLoadStrategy":"fast"}"#, "`pageLoadStrategy` must be `none`"),
+        (r#"{"timeouts":{"implicit":"secret"}}"#, "`timeouts` must be an object of milliseconds"),
+        (r#"{"unhandledPromptBehavior":"panic"}"#, "`unhandledPromptBehavior` is not a known"),
+        (r#"{"proxy":"secret"}"#, "`proxy` must be an object"),
     ] {
         let error = Capabilities::parse(text).unwrap_err();
         assert_eq!(error.code, ErrorCode::InvalidArgument);

@@ -4,8 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use thumbwire_webdriver::{
-    AndroidNode, ErrorCode, NewSessionResponse, ResponseError, ServerStatus, SourceNode,
-    SourceOptions, parse_android_source, parse_response, parse_xml_source, write_xml_source,
+    ErrorCode, NewSessionResponse, ResponseError, ServerStatus, parse_response,
 };
 
 /// The captures of a folder, by name; `None` if there are none beside the repository.
@@ -27,66 +26,6 @@ fn captures(folder: &str) -> Option<Vec<(String, String)>> {
     files.sort();
     assert!(!files.is_empty(), "no captures in {folder}");
     Some(files)
-}
-
-fn nodes(node: &SourceNode) -> Vec<&SourceNode> {
-    std::iter::once(node).chain(node.children.iter().flat_map(nodes)).collect()
-}
-
-fn android_nodes(nodes: &[AndroidNode]) -> usize {
-    nodes.iter().map(|node| 1 + android_nodes(&node.children)).sum()
-}
-
-/// A written source is read as the same tree.
-fn survives(name: &str, tree: &SourceNode) {
-    let options = SourceOptions::default();
-    let xml = parse_xml_source(&write_xml_source(tree, &options)).unwrap();
-    assert_eq!(nodes(&xml).len(), nodes(tree).len(), "{name}");
-    for (read, original) in nodes(&xml).into_iter().zip(nodes(tree)) {
-        assert_eq!(
-            (&read.name, &read.label, &read.value),
-            (&original.name, &original.label, &original.value)
-        );
-        assert_eq!(
-            (read.rect, read.enabled, read.visible),
-            (original.rect, original.enabled, original.visible)
-        );
-    }
-}
-
-#[test]
-fn every_ios_source_is_read_completely() {
-    let Some(files) = captures("ios/source") else { return };
-    for (name, text) in files.into_iter().filter(|(name, _)| name.ends_with(".xml")) {
-        let count = text.matches("<XCUIElementType").count();
-        let tree = parse_xml_source(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
-        let all = nodes(&tree);
-        println!("{name}: {} elements", all.len());
-        assert_eq!(tree.element_type, "Application", "{name}");
-        assert!(tree.name.is_some() && tree.rect.is_some_and(|rect| rect.width >= 375.0), "{name}");
-        assert_eq!(all.len(), count, "{name}");
-        assert!(all.len() > 20 && all.iter().all(|node| !node.element_type.is_empty()), "{name}");
-        assert!(all.iter().all(|node| node.rect.is_some() && node.enabled.is_some()), "{name}");
-        survives(&name, &tree);
-    }
-}
-
-#[test]
-fn known_elements_of_ios_sources_are_found() {
-    let Some(files) = captures("ios/source") else { return };
-    let find = |file: &str, label: &str| {
-        let (_, text) = files.iter().find(|(name, _)| name == file).unwrap();
-        let tree = parse_xml_source(text).unwrap();
-        let found =
-            nodes(&tree).into_iter().find(|node| node.name.as_deref() == Some(label)).cloned();
-        found.unwrap_or_else(|| panic!("{label}"))
-    };
-    let general = find("shirates_KeyboardScreen.xml", "General");
-    let rect = general.rect.unwrap();
-    assert_eq!(
-        (general.element_type.as_str(), rect.x, rect.y, rect.width, rect.height),
-        ("Button", 0.0, 47.0, 89.0, 44.0)
-    );
 }
 
 #[test]
@@ -138,31 +77,5 @@ fn every_error_of_webdriveragent_is_read() {
         assert_eq!(error.code, ErrorCode::InvalidSessionId);
         assert_eq!(error.message, "Session does not exist");
         assert!(error.stacktrace.contains("raiseNoSessionException"));
-    }
-}
-
-#[test]
-fn every_android_source_that_is_xml_is_read() {
-    let Some(files) = captures("pagesource-ua2") else { return };
-    // Saved without their XML: `SOURCES.md` beside the captures says so.
-    let broken = ["IVI_OS_Auto_var00__ui_dump.xml", "mirror__page_source.xml"];
-    for (name, text) in files {
-        let source = parse_android_source(&text);
-        if broken.contains(&name.as_str()) {
-            println!(
-                "{name}: {}",
-                source.map_or_else(|error| error.to_string(), |_| "read".into())
-            );
-            continue;
-        }
-        let source = source.unwrap_or_else(|error| panic!("{name}: {error}"));
-        let count = android_nodes(&source.nodes);
-        println!("{name}: {count} elements");
-        assert_eq!(count, text.matches("bounds=\"[").count(), "{name}");
-        assert!(
-            source.nodes.iter().all(|node| node.bounds.is_some() && node.class.contains('.')),
-            "{name}"
-        );
-        assert_eq!(source.rotation, Some(0), "{name}");
     }
 }

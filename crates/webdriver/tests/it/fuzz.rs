@@ -3,9 +3,7 @@
 use proptest::prelude::*;
 use serde_json::Value;
 use thumbwire_webdriver::{
-    Capabilities, CapabilityRules, Command, ErrorCode, MAX_DEPTH, NewSessionResponse, Rect,
-    ResponseError, SessionCommand, SessionId, SourceNode, SourceOptions, parse_android_source,
-    parse_response, parse_xml_source, write_xml_source,
+    Command, ErrorCode, NewSessionResponse, ResponseError, SessionId, parse_response,
 };
 
 use crate::samples;
@@ -46,20 +44,6 @@ fn any_json() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Text of pieces that readers look for.
-fn any_markup() -> impl Strategy<Value = String> {
-    let piece = prop_oneof![
-        6 => prop::sample::select(vec![
-            "<", ">", "/>", "</", "<XCUIElementTypeOther ", "</XCUIElementTypeOther>", "<hierarchy>", "<node ", "<AppiumAUT>", "x=\"1\" ",
-            "name='a' ", "bounds=\"[0,0][1,1]\"", "&amp;", "&x;", "&#0;", "<!--", "-->", "<![CDATA[", "]]>", "<!DOCTYPE ", "?>", "\"", "'", "=",
-            "{", "}", "[", "]", ":", ",", "\"type\":\"Other\"", "\"children\":[", "\"rect\":{", "\"value\":{", "\\", "null", "1e5", "-", "é",
-        ])
-        .prop_map(str::to_owned),
-        1 => any::<String>(),
-    ];
-    prop::collection::vec(piece, 0..60).prop_map(|pieces| pieces.concat())
-}
-
 fn any_target() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         6 => prop::sample::select(vec![
@@ -70,37 +54,6 @@ fn any_target() -> impl Strategy<Value = String> {
         1 => any::<String>(),
     ];
     prop::collection::vec(piece, 0..10).prop_map(|pieces| pieces.concat())
-}
-
-/// A tree whose texts survive XML.
-fn any_tree() -> impl Strategy<Value = SourceNode> {
-    let text = prop::option::of("[ -~é👍\n\t]{0,8}");
-    let texts = (text.clone(), text.clone(), text);
-    let flags = (any::<Option<bool>>(), any::<Option<bool>>(), any::<Option<bool>>());
-    let rect = prop::option::of((-1e6..1e6, -1e6..1e6, 0.0..1e6, 0.0..1e6));
-    let traits = prop::collection::vec("[A-Z][a-z]{1,8}", 0..3);
-    let fields = ("[A-Z][A-Za-z]{0,9}", texts, flags, rect, traits);
-    let leaf = fields.prop_map(
-        |(element_type, (name, label, value), (enabled, visible, accessible), rect, traits)| {
-            let rect = rect.map(|(x, y, width, height)| Rect { x, y, width, height });
-            SourceNode {
-                element_type,
-                name,
-                label,
-                value,
-                traits,
-                enabled,
-                visible,
-                accessible,
-                rect,
-                ..SourceNode::default()
-            }
-        },
-    );
-    leaf.prop_recursive(6, 40, 4, |inner| {
-        (inner.clone(), prop::collection::vec(inner, 0..4))
-            .prop_map(|(node, children)| SourceNode { children, ..node })
-    })
 }
 
 proptest! {
@@ -156,45 +109,11 @@ proptest! {
                     let _ = NewSessionResponse::from_response(&response);
                     let _ = thumbwire_webdriver::ServerStatus::from_response(&response);
                     let _ = thumbwire_webdriver::ActiveApp::from_response(&response);
-                    let _ = (response.elements(), response.bytes(), response.rect(), response.timeouts());
+                    let _ = (response.bytes(), response.rect(), response.size());
                 }
                 Err(ResponseError::Malformed(message)) => prop_assert!(message.chars().count() < 300, "{message}"),
                 Err(ResponseError::Failed(_)) => {}
             }
         }
-    }
-
-    #[test]
-    fn any_capabilities_are_handled(capabilities in any_json()) {
-        let body = serde_json::json!({ "capabilities": capabilities }).to_string();
-        if let Ok(incoming) = Command::parse("POST", "/session", body.as_bytes())
-            && let Command::Session(SessionCommand::New { request }) = incoming.command
-        {
-            for rules in [CapabilityRules::W3c, CapabilityRules::WebDriverAgent] {
-                match request.merge(rules) {
-                    Ok(candidates) => prop_assert!(!candidates.is_empty()),
-                    Err(error) => prop_assert!(error.message.starts_with("`capabilities"), "{error}"),
-                }
-                let _ = request.select(rules, &Capabilities::default());
-            }
-        }
-    }
-
-    #[test]
-    fn any_source_is_handled(text in any_markup()) {
-        let _ = parse_xml_source(&text);
-        let _ = parse_android_source(&text);
-    }
-
-    #[test]
-    fn any_tree_survives(tree in any_tree()) {
-        let xml = parse_xml_source(&write_xml_source(&tree, &SourceOptions::default()));
-        prop_assert_eq!(xml, Ok(tree));
-    }
-
-    #[test]
-    fn any_depth_is_read_or_refused(depth in 1_usize..2_000) {
-        let xml = "<XCUIElementTypeOther>".repeat(depth) + &"</XCUIElementTypeOther>".repeat(depth);
-        prop_assert_eq!(parse_xml_source(&xml).is_ok(), depth <= MAX_DEPTH);
     }
 }

@@ -3,10 +3,7 @@
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
-use thumbwire_webdriver::{
-    ErrorCode, Rect, ResponseFormat, ServerStatus, SessionId, SourceNode, SourceOptions,
-    WebDriverError, write_json_source, write_xml_source,
-};
+use thumbwire_webdriver::{ErrorCode, ResponseFormat, ServerStatus, SessionId, WebDriverError};
 
 use crate::samples;
 
@@ -49,63 +46,6 @@ fn errors_have_these_bytes() {
         _ = writeln!(text, "{format:?} {}", format.success(Some(&session), Value::Null));
     }
     insta::assert_snapshot!("errors", text);
-}
-
-/// A small screen of an app.
-fn screen() -> SourceNode {
-    let rect = |x, y, width, height| Some(Rect { x, y, width, height });
-    let node = |element_type: &str, rect| SourceNode {
-        element_type: element_type.into(),
-        enabled: Some(true),
-        visible: Some(true),
-        accessible: Some(false),
-        rect,
-        ..SourceNode::default()
-    };
-    let button = SourceNode {
-        name: Some("save".into()),
-        identifier: Some("save".into()),
-        label: Some("Save & \"close\"".into()),
-        traits: vec!["Button".into()],
-        accessible: Some(true),
-        ..node("Button", rect(300.5, 47.0, 75.0, 44.0))
-    };
-    let field = SourceNode {
-        name: Some("Name".into()),
-        value: Some("a\nb".into()),
-        label: Some(String::new()),
-        placeholder: Some("Your name".into()),
-        ..node("TextField", rect(20.0, 100.0, 350.0, 34.0))
-    };
-    let window = SourceNode {
-        children: vec![button, field],
-        ..node("Window", rect(0.0, 0.0, 390.0, 844.0))
-    };
-    SourceNode {
-        name: Some("Notes".into()),
-        label: Some("Notes".into()),
-        bundle_id: Some("com.example.notes".into()),
-        process_id: Some(77),
-        children: vec![window],
-        ..node("Application", rect(0.0, 0.0, 390.0, 844.0))
-    }
-}
-
-#[test]
-fn sources_have_these_bytes() {
-    let all = SourceOptions::default();
-    let appium = SourceOptions {
-        excluded_attributes: vec!["visible".into(), "accessible".into(), "index".into()],
-        scope: Some("AppiumAUT".into()),
-    };
-    let screen = screen();
-    let text = format!(
-        "{}\n{}\n{:#}\n",
-        write_xml_source(&screen, &all),
-        write_xml_source(&screen, &appium),
-        write_json_source(&screen, &all)
-    );
-    insta::assert_snapshot!("sources", text);
 }
 
 #[test]

@@ -10,4 +10,3 @@ mod fuzz;
 mod goldens;
 mod round_trip;
 mod samples;
-mod sources;

@@ -2,11 +2,11 @@
 
 use serde_json::{Map, Value, json};
 use thumbwire_webdriver::{
-    AppCommand, AppName, Appearance, Base64, Command, DeviceCommand, Direction, ElementCommand,
-    ElementId, GestureCommand, InputItems, InputSource, KeyItem, KeyPress, Locator, MobileCommand,
-    NameList, NewSession, Orientation, Origin, PickerOrder, Point, PointerItem, PointerType,
-    RequestedCapabilities, ScreenCommand, Script, Scroll, SessionCommand, SourceFormat, Strategy,
-    TimeLimit, Timeouts, TypedText, finger_tap,
+    AppCommand, Appearance, Base64, Command, DeviceCommand, Direction, ElementCommand, ElementId,
+    GestureCommand, InputItems, InputSource, KeyItem, KeyPress, Locator, MobileCommand, NameList,
+    NewSession, Orientation, Origin, Point, PointerItem, PointerType, RequestedCapabilities,
+    ScreenCommand, Script, Scroll, SessionCommand, SourceFormat, Strategy, TimeLimit, Timeouts,
+    TypedText, finger_tap,
 };
 
 /// An object.
@@ -65,9 +65,6 @@ fn session() -> Vec<SessionCommand> {
         SessionCommand::New { request: NewSession::default() },
         SessionCommand::Get,
         SessionCommand::Delete,
-        SessionCommand::List,
-        SessionCommand::Capabilities,
-        SessionCommand::GetTimeouts,
         SessionCommand::SetTimeouts { timeouts },
         SessionCommand::SetTimeouts { timeouts: limited },
         SessionCommand::GetSettings,
@@ -76,13 +73,8 @@ fn session() -> Vec<SessionCommand> {
         SessionCommand::Execute {
             script: Script { script: "return 1".into(), args: vec![json!(1), json!(null)] },
         },
-        SessionCommand::GetContexts,
-        SessionCommand::GetContext,
-        SessionCommand::SetContext { name: "NATIVE_APP".into() },
         SessionCommand::GetLog { log_type: "syslog".into() },
-        SessionCommand::GetLogTypes,
         SessionCommand::HealthCheck,
-        SessionCommand::Shutdown,
     ]
 }
 
@@ -231,20 +223,6 @@ fn gesture() -> Vec<GestureCommand> {
         scroll(Scroll::ToPredicate("label == 'x'".into())),
         scroll(Scroll::ToVisible),
         GestureCommand::ScrollTo { element: id() },
-        GestureCommand::SelectPickerOption {
-            element: id(),
-            order: PickerOrder::Next,
-            offset: Some(0.15),
-            value: text("May"),
-            max_attempts: Some(12),
-        },
-        GestureCommand::SelectPickerOption {
-            element: id(),
-            order: PickerOrder::Previous,
-            offset: None,
-            value: None,
-            max_attempts: None,
-        },
         GestureCommand::Keys { text: typed("a\u{8}"), frequency: Some(30) },
         GestureCommand::Keys { text: typed("a"), frequency: None },
         GestureCommand::KeyboardInput { element: None, keys: vec![key_press("a", None)] },
@@ -275,8 +253,6 @@ fn gesture() -> Vec<GestureCommand> {
 
 fn app() -> Vec<AppCommand> {
     let bundle_id = || "com.apple.Preferences".to_owned();
-    let app = || AppName("a.b".into());
-    let options = || Some(object(json!({ "timeout": 500 })));
     vec![
         AppCommand::Launch {
             bundle_id: bundle_id(),
@@ -309,14 +285,6 @@ fn app() -> Vec<AppCommand> {
             bundle_id: None,
             idle_timeout_ms: None,
         },
-        AppCommand::GetUrl,
-        AppCommand::AppiumActivate { app: app() },
-        AppCommand::AppiumTerminate { app: app(), options: options() },
-        AppCommand::AppiumState { app: app() },
-        AppCommand::AppiumIsInstalled { app: app() },
-        AppCommand::AppiumInstall { path: "/tmp/a.apk".into(), options: options() },
-        AppCommand::AppiumInstall { path: "/tmp/a.apk".into(), options: None },
-        AppCommand::AppiumRemove { app: app(), options: None },
     ]
 }
 
@@ -339,21 +307,7 @@ fn device() -> Vec<DeviceCommand> {
         DeviceCommand::SetPasteboard { content: content(), content_type: text("plaintext") },
         DeviceCommand::SetPasteboard { content: content(), content_type: None },
         DeviceCommand::SetSimulatedLocation { latitude: 53.8655, longitude: 10.6866 },
-        DeviceCommand::GetClipboard { content_type: None },
-        DeviceCommand::SetClipboard {
-            content: content(),
-            content_type: text("plaintext"),
-            label: text("note"),
-        },
-        DeviceCommand::IsKeyboardShown,
-        DeviceCommand::HideKeyboard { strategy: text("pressKey"), key: text("Done") },
-        DeviceCommand::HideKeyboard { strategy: None, key: None },
         DeviceCommand::DismissKeyboard { key_names: Some(vec!["Done".into()]) },
         DeviceCommand::DismissKeyboard { key_names: None },
-        DeviceCommand::PressKeyCode { keycode: 3, metastate: Some(1), flags: Some(0x20) },
-        DeviceCommand::PressKeyCode { keycode: 4, metastate: None, flags: None },
-        DeviceCommand::LongPressKeyCode { keycode: 26, metastate: None, flags: None },
-        DeviceCommand::OpenNotifications,
-        DeviceCommand::Back,
     ]
 }

@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use serde_json::{Value, json};
+use thumbwire_virtual_ios::source::{SourceNode, SourceOptions, write_xml_source};
 use thumbwire_webdriver::{
     ActiveApp, AppCommand, AppState, Base64, BatteryInfo, Command, DeviceCommand, DeviceInfo,
     ElementCommand, ElementId, ErrorCode, GestureCommand, MobileCommand, NewSessionResponse,
     Orientation, Rect, ResponseFormat, ScreenCommand, ScreenInfo, ServerStatus, SessionCommand,
-    SessionId, Size, SourceNode, SourceOptions, WebDriverError, write_xml_source,
+    SessionId, Size, WebDriverError,
 };
 
 use super::State;

@@ -11,7 +11,8 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use thumbwire_device::webdriver::WebDriverPhone;
-use thumbwire_webdriver::{AppState, Command, InputSource, SourceNode};
+use thumbwire_virtual_ios::source::SourceNode;
+use thumbwire_webdriver::{AppState, Command, InputSource};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;

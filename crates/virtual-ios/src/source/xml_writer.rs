@@ -1,4 +1,5 @@
-//! Writes XCUITest's XML as WebDriverAgent does (FBXPath.m): its order of attributes, indented by libxml2.
+//! Writes XCUITest's XML as WebDriverAgent does (FBXPath.m): its order of attributes, indented by
+//! libxml2.
 
 use std::fmt::Write as _;
 
@@ -96,7 +97,8 @@ fn is_name(text: &str) -> bool {
         && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
-/// As libxml2 writes attributes; characters that XML forbids are left out, as WebDriverAgent does (NSString+FBXMLSafeString.m).
+/// As libxml2 writes attributes; characters that XML forbids are left out, as WebDriverAgent does
+/// (NSString+FBXMLSafeString.m).
 fn escape(value: &str) -> String {
     let mut text = String::with_capacity(value.len());
     for c in value.chars() {
@@ -113,55 +115,4 @@ fn escape(value: &str) -> String {
         }
     }
     text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::source::parse_xml_source;
-
-    #[test]
-    fn special_characters_survive_and_forbidden_ones_are_left_out() {
-        let label = "a<b>&\"'\n\r\té👍\u{0}\u{1}\u{ffff}";
-        let node = SourceNode {
-            element_type: "Button".into(),
-            label: Some(label.into()),
-            ..SourceNode::default()
-        };
-        let read = parse_xml_source(&write_xml_source(&node, &SourceOptions::default())).unwrap();
-        assert_eq!(read.label.as_deref(), Some("a<b>&\"'\n\r\té👍"));
-    }
-
-    #[test]
-    fn names_cannot_break_out() {
-        let node = SourceNode {
-            element_type: "Button x='1'".into(),
-            other: vec![("a b".into(), "1".into()), ("ok".into(), "2".into())],
-            ..SourceNode::default()
-        };
-        let options = SourceOptions { scope: Some("a><b".into()), ..SourceOptions::default() };
-        let text = write_xml_source(&node, &options);
-        assert!(
-            text.ends_with(
-                "?>\n<XCUIElementTypeOther type=\"XCUIElementTypeOther\" index=\"0\" ok=\"2\"/>\n"
-            ),
-            "{text}"
-        );
-    }
-
-    #[test]
-    fn deep_tree_is_cut() {
-        let mut root = SourceNode { element_type: "Other".into(), ..SourceNode::default() };
-        for _ in 0..MAX_DEPTH + 10 {
-            root = SourceNode {
-                element_type: "Other".into(),
-                children: vec![root],
-                ..SourceNode::default()
-            };
-        }
-        for scope in [None, Some("AppiumAUT".to_owned())] {
-            let options = SourceOptions { scope, ..SourceOptions::default() };
-            assert!(parse_xml_source(&write_xml_source(&root, &options)).is_ok());
-        }
-    }
 }

@@ -63,7 +63,7 @@ pub(super) fn parse(text: &str) -> Result<Expr, String> {
     let expression = parser.level(0)?;
     match parser.rest() {
         "" => Ok(expression),
-        rest => Err(format!("cannot read {:?}", thumbwire_base::truncate(rest, 80))),
+        rest => Err(format!("cannot read {:?}", prefix(rest, 80))),
     }
 }
 
@@ -101,7 +101,7 @@ impl<'a> Parser<'a> {
     }
 
     fn expected(&mut self, what: &str) -> String {
-        format!("expected {what} at {:?}", thumbwire_base::truncate(self.rest(), 40))
+        format!("expected {what} at {:?}", prefix(self.rest(), 40))
     }
 
     /// The name at this place, which stays unread.
@@ -280,4 +280,9 @@ impl<'a> Parser<'a> {
 /// The step that `//` stands for.
 fn anywhere() -> PathStep {
     PathStep { axis: "descendant-or-self", test: "node()".to_owned(), predicates: Vec::new() }
+}
+
+/// The first characters of a text, for an error.
+fn prefix(text: &str, max: usize) -> String {
+    text.chars().take(max).collect()
 }

@@ -4,9 +4,9 @@ use serde_json::{Map, Value, json};
 
 use super::{MAX_DEPTH, SourceNode, SourceOptions, has_placeholder};
 
-/// Writes a JSON source: the value to send. Elements below [`MAX_DEPTH`] are left out. Of the options, only the attributes
-/// `frame`, `enabled`, `visible`, `accessible`, `focused`, `placeholderValue`, `traits` and those in
-/// [`SourceNode::other`] can be excluded.
+/// Writes a JSON source: the value to send. Elements below [`MAX_DEPTH`] are left out. Of the
+/// options, only the attributes `frame`, `enabled`, `visible`, `accessible`, `focused`,
+/// `placeholderValue`, `traits` and those in [`SourceNode::other`] can be excluded.
 pub fn write_json_source(root: &SourceNode, options: &SourceOptions) -> Value {
     write(root, 1, options)
 }
@@ -67,7 +67,7 @@ fn number(edge: f64) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::values::Rect;
+    use thumbwire_webdriver::Rect;
 
     fn field() -> SourceNode {
         SourceNode {

@@ -1,14 +1,16 @@
-//! XPath 1.0 over page sources, the locator strategy `xpath`, with the functions of XPath 2.0 that testers use: `ends-with`,
-//! `matches`, `lower-case` and `upper-case`.
+//! XPath 1.0 over page sources, the locator strategy `xpath`, with the functions of XPath 2.0 that
+//! testers use: `ends-with`, `matches`, `lower-case` and `upper-case`.
 //!
-//! Begin at [`find_by_xpath`]; `parse` makes an expression of the text, `evaluate` its value. No variables, no namespaces.
+//! Begin at [`find_by_xpath`]; `parse` makes an expression of the text, `evaluate` its value. No
+//! variables, no namespaces.
 
 mod evaluate;
 mod parse;
 
 use std::borrow::Cow;
 
-/// A page source: elements with attributes, without text between their tags. They are numbered in the order of the document.
+/// A page source: elements with attributes, without text between their tags. They are numbered in
+/// the order of the document.
 pub trait XPathDocument {
     /// The outermost element.
     fn root(&self) -> usize;
@@ -29,11 +31,12 @@ pub trait XPathDocument {
     fn attribute(&self, of: usize, name: &str) -> Option<String>;
 }
 
-/// The elements that an XPath selects, in the order of the document. A relative path begins at the element `from`, or outside
-/// of the root.
+/// The elements that an XPath selects, in the order of the document. A relative path begins at the
+/// element `from`, or outside of the root.
 ///
 /// # Errors
-/// What is wrong with the XPath: its syntax, an unknown function, values instead of elements, or more work than is allowed.
+/// What is wrong with the XPath: its syntax, an unknown function, values instead of elements, or
+/// more work than is allowed.
 pub fn find_by_xpath(
     document: &impl XPathDocument,
     text: &str,

@@ -1,42 +1,19 @@
-//! Element sources: the text in which a server describes the screen, as a tree of typed nodes and back.
+//! Page sources: the text in which WebDriverAgent describes the screen, written from a tree of
+//! nodes.
 //!
-//! | text | reader | writer |
-//! |---|---|---|
-//! | XCUITest's XML | [`parse_xml_source`] | [`write_xml_source`] |
-//! | WebDriverAgent's JSON | | [`write_json_source`] |
-//! | UiAutomator2's XML | [`parse_android_source`] | |
-//!
-//! Readers do not recurse, and stop at [`MAX_DEPTH`] and [`MAX_NODES`], so that no text can overflow the stack of those
-//! who use the tree, or take more memory than a screen can need.
+//! [`write_xml_source`] is XCUITest's XML, [`write_json_source`] WebDriverAgent's JSON.
 
-mod android;
 mod json_writer;
-mod xml;
-mod xml_tree;
 mod xml_writer;
 
-pub use android::{AndroidNode, AndroidSource, parse_android_source};
 pub use json_writer::write_json_source;
-pub use xml::parse_xml_source;
 pub use xml_writer::write_xml_source;
 
-use crate::values::Rect;
+use thumbwire_webdriver::Rect;
 
-/// Limit on the nesting of elements. XCTest's own is below 70.
+/// Limit on the nesting of elements. Elements below it are left out; XCTest's own limit is below
+/// 70.
 pub const MAX_DEPTH: usize = 256;
-
-/// Limit on the number of elements: some 20 MB of nodes.
-pub const MAX_NODES: usize = 50_000;
-
-/// Why a source cannot be read.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("cannot read the source at byte {offset}: {problem}")]
-pub struct SourceError {
-    /// Where the problem is.
-    pub offset: usize,
-    /// What it is.
-    pub problem: String,
-}
 
 /// An element of iOS, as XCUITest describes it. What the source leaves out is `None`.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -93,33 +70,6 @@ impl SourceOptions {
 }
 
 const TYPE_PREFIX: &str = "XCUIElementType";
-
-/// The type without `XCUIElementType`, or without `UIA` of UIAutomation, which WebDriverAgent had before 2017.
-fn short_type(name: &str) -> &str {
-    name.strip_prefix(TYPE_PREFIX).or_else(|| name.strip_prefix("UIA")).unwrap_or(name)
-}
-
-/// Reads `true`, `false`, `1` or `0`.
-fn flag(text: &str) -> Option<bool> {
-    match text {
-        "true" | "1" => Some(true),
-        "false" | "0" => Some(false),
-        _ => None,
-    }
-}
-
-/// Splits what WebDriverAgent joins with `, `.
-fn split_traits(text: &str) -> Vec<String> {
-    text.split(',').map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned).collect()
-}
-
-/// Removes what is only around the tree: elements and objects without a type of their own and with one child.
-fn unwrap_root(mut root: SourceNode, is_wrapper: impl Fn(&SourceNode) -> bool) -> SourceNode {
-    while is_wrapper(&root) && root.children.len() == 1 {
-        root = root.children.swap_remove(0);
-    }
-    root
-}
 
 /// Whether XCTest gives elements of the type a placeholder (FBElementHelpers.m).
 fn has_placeholder(element_type: &str) -> bool {
