@@ -94,7 +94,7 @@ impl Connections {
         Ok(device)
     }
 
-    /// To be locked by whoever opens this phone, so that of several calls at once one opens it. The
+    /// To be locked by the call that opens this phone, so that of several calls at once one opens it. The
     /// others wait, and then find it connected.
     pub(super) fn opening_turn(&self, id: &str) -> Arc<tokio::sync::Mutex<()>> {
         let mut opening = lock(&self.opening);

@@ -91,7 +91,7 @@ const ENTER: i32 = 66;
 const PIECE: usize = 100;
 
 /// About how long a key takes (reports: 5 ms).
-const PER_CHARACTER: Duration = Duration::from_millis(10);
+const PER_CHARACTER: Duration = Duration::from_millis(5);
 
 /// Maximum bytes per command on any phone. Old adb servers reject service names over 1,024 bytes; a
 /// quoted single quote takes four bytes, and on an old phone the text around it takes 175.
@@ -295,7 +295,12 @@ impl TextEditing for Android {
             return Ok(BY_HELPER);
         }
         match &self.legacy {
-            Some(legacy) => legacy.typing_time(self, characters).await,
+            Some(legacy) => {
+                if characters > SHORT {
+                    legacy.measure_pace(self).await?;
+                }
+                Ok(legacy.typing_time(characters))
+            }
             None => Ok(PER_CHARACTER.saturating_mul(u32::try_from(characters).unwrap_or(u32::MAX))),
         }
     }
@@ -326,7 +331,7 @@ impl TextEditing for Android {
 const BY_HELPER: Duration = Duration::from_secs(1);
 
 /// A text this short is typed in time by any phone.
-pub(super) const SHORT: usize = 60;
+const SHORT: usize = 60;
 
 /// `android.view.KeyEvent`: delete before the cursor, delete after the cursor, and keys that move
 /// the cursor.

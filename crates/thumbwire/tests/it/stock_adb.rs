@@ -165,7 +165,7 @@ fn phone_is_unauthorized_until_its_user_accepts_the_key() {
     assert!(listed.contains("  Next: accept the USB debugging prompt"), "{listed}");
     let tap = ["call", "mobile_press_key", r#"{"key":"home"}"#, "--device", &phone.address];
     let (words, code) = stock.thumbwire(&tap);
-    assert_eq!(code, Some(1), "{words}");
+    assert_eq!(code, Some(3), "{words}");
     assert!(words.contains("has not authorized this computer"), "{words}");
 
     phone.process.stdin.as_mut().unwrap().write_all(b"y\n").unwrap();

@@ -6,7 +6,6 @@ use tokio::time::Instant;
 
 use super::Legacy;
 use crate::Error;
-use crate::android::input::SHORT;
 use crate::android::{Android, CommandOutput, ShellCommand};
 
 impl Legacy {
@@ -35,20 +34,21 @@ impl Legacy {
         self.pace.learn_start(took);
     }
 
-    /// About how long so many characters take. Asks the phone, if nothing is known yet.
-    pub(in crate::android) async fn typing_time(
-        &self,
-        device: &Android,
-        characters: usize,
-    ) -> Result<Duration, Error> {
-        if characters > SHORT && self.pace.estimate(characters).is_none() {
+    /// Measures how long `input` takes to start, unless the pace is known.
+    pub(in crate::android) async fn measure_pace(&self, device: &Android) -> Result<(), Error> {
+        if self.pace.estimate(1).is_none() {
             // Without arguments `input` starts as slowly as with a key, and prints its usage. No
             // key is without effect: Android 4.4 types the digit 0 for `keyevent 0`.
             let started = Instant::now();
             device.ask(ShellCommand::new("input")).await?;
             self.pace.learn_start(started.elapsed());
         }
-        Ok(self.pace.estimate(characters).unwrap_or_default())
+        Ok(())
+    }
+
+    /// About how long so many characters take; zero if the pace is not known.
+    pub(in crate::android) fn typing_time(&self, characters: usize) -> Duration {
+        self.pace.estimate(characters).unwrap_or_default()
     }
 }
 
