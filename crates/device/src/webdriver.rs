@@ -47,8 +47,8 @@ use crate::{
 };
 pub use capabilities::AppiumCapabilities;
 use client::{Operation, RequestError, STATUS_LIMIT, USUAL, WebDriverClient};
-use dialect::{Dialect, PhoneCommand, ServerProfile, script};
-use http::{HttpClient, UsbmuxPort};
+use dialect::{Dialect, PhoneCommand, script};
+use http::{HttpClient, ServerProfile, UsbmuxPort};
 use rotation::RotationMemory;
 use typing::Pace;
 

@@ -15,8 +15,7 @@ use thumbwire_webdriver::{
 };
 use tokio::sync::Mutex;
 
-use super::dialect::ServerProfile;
-use super::http::{HttpClient, HttpError};
+use super::http::{HttpClient, HttpError, ServerProfile};
 use super::secrets::Secrets;
 use crate::{Error, Platform};
 

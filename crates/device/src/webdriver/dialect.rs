@@ -12,6 +12,7 @@ use thumbwire_webdriver::{
 };
 
 use super::client::SessionPlan;
+use super::http::ServerProfile;
 use crate::ios::keys::KEYBOARD_PAGE;
 use crate::{AppId, Platform, TypingMethod};
 
@@ -24,29 +25,6 @@ pub(crate) enum Dialect {
     UiAutomator2,
     /// Appium with its driver for iOS, which has a WebDriverAgent of its own.
     XcuiTest,
-}
-
-/// What a server is called, for messages, and what it takes.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct ServerProfile {
-    /// Such as `the Appium server`.
-    pub(crate) name: &'static str,
-    /// After "is not": `an Appium server`.
-    pub(crate) kind: &'static str,
-    /// After "refused": `the address of WebDriverAgent`.
-    pub(crate) address: &'static str,
-    /// Such as `http://127.0.0.1:8100`.
-    pub(crate) example: &'static str,
-    /// What to do if nothing answers, as a sentence without its end.
-    pub(crate) start: &'static str,
-    /// Why a session that has just been renewed is lost again.
-    pub(crate) lost_again: &'static str,
-    /// What a failure contains if the session is there, but its end on the phone is not, and nothing was done.
-    pub(crate) dead_session: Option<&'static str>,
-    /// Whether its URL may have a user name and a password.
-    pub(crate) takes_credentials: bool,
-    /// The platform of its phone.
-    pub(crate) platform: Platform,
 }
 
 /// How deep a snapshot of iOS may be (`snapshotMaxDepth`). XCTest fails for some apps above about 60 with

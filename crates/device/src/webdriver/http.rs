@@ -23,10 +23,32 @@ use thumbwire_webdriver::{Method, Request};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-use super::dialect::ServerProfile;
-use crate::{Error, SideEffect};
+use crate::{Error, Platform, SideEffect};
 use connect::TcpConnector;
 pub(crate) use connect::{Connect, UsbmuxPort};
+
+/// What a server is called, for messages, and what it takes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ServerProfile {
+    /// Such as `the Appium server`.
+    pub(crate) name: &'static str,
+    /// After "is not": `an Appium server`.
+    pub(crate) kind: &'static str,
+    /// After "refused": `the address of WebDriverAgent`.
+    pub(crate) address: &'static str,
+    /// Such as `http://127.0.0.1:8100`.
+    pub(crate) example: &'static str,
+    /// What to do if nothing answers, as a sentence without its end.
+    pub(crate) start: &'static str,
+    /// Why a session that has just been renewed is lost again.
+    pub(crate) lost_again: &'static str,
+    /// What a failure contains if the session is there, but its end on the phone is not, and nothing was done.
+    pub(crate) dead_session: Option<&'static str>,
+    /// Whether its URL may have a user name and a password.
+    pub(crate) takes_credentials: bool,
+    /// The platform of its phone.
+    pub(crate) platform: Platform,
+}
 
 /// Limit on the size of a response: a screenshot of a large iPad has about 20 MB in Base64.
 pub(crate) const MAX_RESPONSE: usize = 64 << 20;
@@ -284,9 +306,18 @@ fn lost(error: &hyper::Error) -> HttpError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::webdriver::dialect::Dialect;
 
-    const SERVER: ServerProfile = Dialect::WebDriverAgent.server();
+    const SERVER: ServerProfile = ServerProfile {
+        name: "the server",
+        kind: "a server",
+        address: "the address of the server",
+        example: "http://127.0.0.1:8100",
+        start: "Start it",
+        lost_again: "it is lost",
+        dead_session: None,
+        takes_credentials: false,
+        platform: Platform::Ios,
+    };
 
     #[test]
     fn only_addresses_of_servers_are_accepted() {
@@ -304,7 +335,7 @@ mod tests {
 
     #[test]
     fn credentials_are_not_in_the_address() {
-        let server = Dialect::XcuiTest.server();
+        let server = ServerProfile { takes_credentials: true, ..SERVER };
         let client = HttpClient::new(server, "https://me:se%20cret@h:1/wd/hub/").unwrap();
         assert_eq!(client.address(), "https://h:1/wd/hub");
         assert_eq!(client.credentials().collect::<Vec<_>>(), ["me", "se cret"]);
