@@ -143,6 +143,10 @@ impl VirtualIphone {
             }
         }
         let performed = match (failed, Command::parse(method, target, body)) {
+            // FBUnknownCommands.m has one answer, whether the path or the method is unknown.
+            (None, Err(error)) if error.code == ErrorCode::UnknownMethod => {
+                Err(WebDriverError { code: ErrorCode::UnknownCommand, ..error })
+            }
             (Some(error), _) | (None, Err(error)) => Err(error),
             (None, Ok(incoming)) => self.perform(incoming).await,
         };
