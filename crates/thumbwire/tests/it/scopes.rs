@@ -201,7 +201,8 @@ async fn health_needs_no_token_and_metrics_need_one() {
     shared.ask(&shared.act, Some(&ann), &press_home()).await;
     shared.ask(&shared.act, Some(&ann), &call("mobile_press_key", json!({ "key": "x" }))).await;
     shared.ask(&shared.act, Some(&ann), &call("hunter2", json!({}))).await;
-    shared.ask(&shared.look, None, &press_home()).await;
+    let watcher = shared.connect(&shared.look).await;
+    shared.ask(&shared.look, Some(&watcher), &press_home()).await;
     let metrics = ask("GET /metrics", &[token]).await;
     assert_eq!(metrics.header("content-type"), Some("text/plain; version=0.0.4; charset=utf-8"));
     let is_stable = |line: &&str| !line.starts_with('#') && !line.contains("duration_seconds_");
@@ -212,7 +213,7 @@ async fn health_needs_no_token_and_metrics_need_one() {
             "thumbwire_calls_total{tool=\"(unknown)\",outcome=\"refused\"} 1",
             "thumbwire_calls_total{tool=\"mobile_press_key\",outcome=\"ok\"} 1",
             "thumbwire_calls_total{tool=\"mobile_press_key\",outcome=\"refused\"} 2",
-            "thumbwire_sessions 1",
+            "thumbwire_sessions 2",
             "thumbwire_connections 1",
             "thumbwire_phones 1",
         ]

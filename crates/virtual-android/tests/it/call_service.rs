@@ -244,15 +244,15 @@ async fn unplugging_during_a_service_call_hangs_nothing() {
     assert_eq!(wired.all("pidof app_process").await.0, 1);
     let held = RunningHelper::started(&wired, NAME).await;
     let mut talk = Talk::known(&wired, NAME).await;
-    wired.phone.add_fault("adb-restart:times=1,on=courier".parse().expect("a rule"));
+    wired.phone.add_fault("adb-restart:times=1,on=call_service".parse().expect("a rule"));
     talk.send(odd("answer", json!({}), 5_000)).await;
     assert_eq!(talk.answer().await, None);
     assert_eq!(held.end().await.1, None);
     let strikes = wired.phone.injections();
-    assert_eq!(strikes[0].what, "courier org.example.odd.OddService");
+    assert_eq!(strikes[0].what, "call_service org.example.odd.OddService");
     let _helper = RunningHelper::started(&wired, NAME).await;
     let mut talk = Talk::known(&wired, NAME).await;
-    wired.phone.add_fault("slow:ms=3000,times=1,on=courier".parse().expect("a rule"));
+    wired.phone.add_fault("slow:ms=3000,times=1,on=call_service".parse().expect("a rule"));
     let began = Instant::now();
     assert_eq!(status_of(&wired, &mut talk).await, "success");
     assert_eq!(began.elapsed().as_secs(), 3);
@@ -273,7 +273,7 @@ async fn crash_or_anr_during_a_service_call_is_reported() {
     };
     for (rule, error) in [("app-crash", "background"), ("anr", "timeout")] {
         wired.phone.world(|world| world.start(ATTENDANCE, None)).expect("Attendance");
-        wired.phone.add_fault(format!("{rule}:times=1,on=courier").parse().expect("a rule"));
+        wired.phone.add_fault(format!("{rule}:times=1,on=call_service").parse().expect("a rule"));
         let answer = talk.ask(call()).await;
         assert_eq!(answer["error"], error, "{rule}: {answer}");
         wired.stdout(&format!("am force-stop {ATTENDANCE}")).await;
