@@ -112,7 +112,7 @@ timeout: 1000
     commands:
       - launchApp
       - tapOn: Shopping
-      - assertVisible: Olive oil
+      - assertVisible: .*Olive oil
 - case:
     name: the first note is milk
     commands:

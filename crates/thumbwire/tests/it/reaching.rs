@@ -29,12 +29,17 @@ use crate::wire::{MAPS, ask, focused, held, nowhere};
 
 /// A virtual phone on TCP and a session that connects to it by address.
 async fn on_tcp() -> (Session, VirtualPhone, String) {
+    on_tcp_by(DeviceProviders::adb(nowhere())).await
+}
+
+/// The same by these providers.
+async fn on_tcp_by(providers: DeviceProviders) -> (Session, VirtualPhone, String) {
     let phone = VirtualPhone::new(Setup::default());
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap().to_string();
     let served = phone.clone();
     tokio::spawn(async move { served.listen(listener).await });
-    let session = Session::new(DeviceProviders::adb(nowhere()), Some(address.clone()));
+    let session = Session::new(providers, Some(address.clone()));
     (session, phone, address)
 }
 
@@ -54,7 +59,9 @@ async fn disconnected_phone_works_again_once_it_is_back() {
 
 #[tokio::test]
 async fn disconnect_during_an_action_may_have_acted() {
-    let (session, phone, _) = on_tcp().await;
+    // Without the helper, whose start would be the first program to pause.
+    let direct = AdbDirectProvider::default().with_helper(HelperMode::Off);
+    let (session, phone, _) = on_tcp_by(DeviceProviders::default().with(direct)).await;
     ask(&session, Action::Screenshot(ScreenshotOptions::default())).await.unwrap();
     // The phone receives the command and is unplugged before it replies.
     phone.pause_programs();
