@@ -23,7 +23,6 @@ use crate::event::AgentEvent;
 use crate::functions::failure_text;
 use crate::options::ScreenshotMode;
 use crate::policy::observation::{AppRow, ControlRow, LaunchableApp};
-use crate::safeguards::follow_up::RECENT;
 use crate::safeguards::screen_state::ScreenState;
 use crate::safeguards::screenshot_need::screenshot_reason;
 use crate::safeguards::verify::new_window_in_front;
@@ -120,22 +119,13 @@ async fn ask_for_apps(step: &StepInProgress<'_>, at: Instant) -> Result<ListedAp
     Ok(ListedApps { launchable, installed: Arc::default(), at })
 }
 
-/// `MobileControlsCollectionStrategy`. If nothing was done since the last action was followed up, the tree that was read then
-/// is the step's.
+/// `MobileControlsCollectionStrategy`. The tree is read beside the screenshot, even if the last action
+/// was followed up a moment ago: the screen may have changed since.
 async fn list_controls(step: &mut StepInProgress<'_>) -> Result<(), PhaseError> {
     let began = Instant::now();
-    let CarryOver { screen, read, .. } = step.before;
-    let is_recent = read.is_some_and(|read| read.elapsed() <= RECENT);
-    let known = screen.clone().filter(|screen| is_recent && screen.controls.is_some());
-    let listed = match known {
-        Some(state) => {
-            step.screen.show(state, *read);
-            Ok(())
-        }
-        None => read_controls(step).await.map(|state| {
-            step.screen.show(state, Some(Instant::now()));
-        }),
-    };
+    let listed = read_controls(step).await.map(|state| {
+        step.screen.show(state, Some(Instant::now()));
+    });
     let listed = match listed {
         Ok(()) => annotate(step).await,
         Err(failed) => {

@@ -22,7 +22,7 @@ use thumbwire_core::event::EventSink;
 const LOOK: Duration = Duration::from_secs(25);
 
 /// How old a screen may be by which an action is judged.
-pub(crate) const RECENT: Duration = Duration::from_secs(2);
+const RECENT: Duration = Duration::from_secs(2);
 
 /// Follows up on an action.
 pub(crate) struct FollowUp<'a> {

@@ -137,20 +137,16 @@ fn recorded_run() -> (BTreeMap<String, usize>, String, String) {
     (counts, trace, fs::read_to_string(run.join("memory.jsonl")).unwrap())
 }
 
-/// Each step has one screenshot and one tree: the tree after an action is the next step's, unless
-/// it is over two seconds old by then. So a busy computer gets three tries.
+/// Each step reads the screen once, and once more after it has acted.
 #[test]
 fn a_run_asks_the_phone_for_little_and_writes_little() {
-    let runs = std::iter::repeat_with(recorded_run).take(3);
-    let mut runs: Vec<_> = runs.collect();
-    runs.sort_by_key(|(counts, ..)| counts.values().sum::<usize>());
-    let (counts, trace, items) = runs.swap_remove(0);
+    let (counts, trace, items) = recorded_run();
     let steps = trace.lines().filter(|line| line.contains(r#""kind":"agent_step""#)).count();
     assert_eq!(steps, 4);
-    // The last look is the judge's.
-    assert_eq!((counts["screenshot"], counts["controls"]), (steps + 1, steps + 1), "{counts:?}");
+    // The last look is the judge's; the last step does not act.
+    assert_eq!((counts["screenshot"], counts["controls"]), (steps + 1, 2 * steps), "{counts:?}");
     assert!(!counts.contains_key("current_app"), "{counts:?}");
-    assert!(counts.values().sum::<usize>() <= 14, "{counts:?}");
+    assert!(counts.values().sum::<usize>() <= 17, "{counts:?}");
     assert!(trace.len() < 9_700, "{} bytes", trace.len());
     assert_eq!(items.lines().count(), steps);
 }
