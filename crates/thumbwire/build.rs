@@ -1,7 +1,8 @@
 //! Tells the program its commit and target, for `thumbwire --version`.
 //!
-//! The commit is that of the repository which this file is in; a packaged crate has it in `.cargo_vcs_info.json`. Without
-//! either it is empty, and the build goes on. It runs again only when the commit changes.
+//! The commit is that of the repository which this file is in; a packaged crate has it in
+//! `.cargo_vcs_info.json`. Without either it is empty, and the build goes on. It runs again only
+//! when the commit changes.
 
 use std::path::Path;
 use std::process::Command;

@@ -1,10 +1,13 @@
 //! Questions to the user: those that a policy asks, and those before a risky action.
 //!
-//! [`AskUserFunctions`] provides the function `ask`. [`ConfirmMode`] says which actions need approval, and [`risk()`] which ones are
-//! risky, by the text of their target; [`approve`] asks for it. Questions go through [`Call::ask`]; whether anybody is there to answer is up to
-//! the caller, and a question ends with its call. A "no" is final: the same act is refused from then on without a question, also by
-//! another way and in a resumed run ([`Memory::refused`](crate::run::memory::Memory::refused)). An answer that is a secret is read without echo ([`Call::ask`]'s `ask_unseen`) and stored in the vault;
-//! the policy learns only its name.
+//! [`AskUserFunctions`] provides the function `ask`. [`ConfirmMode`] says which actions need
+//! approval, and [`risk()`] which ones are risky, by the text of their target; [`approve`] asks for
+//! it. Questions go through [`Call::ask`]; whether anybody is there to answer is up to the caller,
+//! and a question ends with its call. A "no" is final: the same act is refused from then on without
+//! a question, also by another way and in a resumed run
+//! ([`Memory::refused`](crate::run::memory::Memory::refused)). An answer that is a secret is read
+//! without echo ([`Call::ask`]'s `ask_unseen`) and stored in the vault; the policy learns only its
+//! name.
 
 mod risk;
 
@@ -25,7 +28,8 @@ use thumbwire_core::action::{Call, Perform, Question, UserAnswer, agrees};
 use thumbwire_core::event::EventSink;
 use thumbwire_core::trace::format::RefusedAct;
 
-/// Which actions need the user's approval. Without it, and where nobody can be asked, they are refused.
+/// Which actions need the user's approval. Without it, and where nobody can be asked, they are
+/// refused.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ConfirmMode {
     /// All that change something.
@@ -110,8 +114,9 @@ async fn in_time(call: &Call, answer: impl Future<Output = UserAnswer>) -> Optio
     }
 }
 
-/// Whether both are the same act: what may happen, in the same app, by a control that says the same. A control may say
-/// more in one place than in another (`Pay now`, `Pay now 12 €`), and its row is not always known.
+/// Whether both are the same act: what may happen, in the same app, by a control that says the
+/// same. A control may say more in one place than in another (`Pay now`, `Pay now 12 €`), and its
+/// row is not always known.
 fn is_same(one: &RefusedAct, other: &RefusedAct) -> bool {
     let holds = |one: &str, other: &str| {
         let (one, other) = (words(one), words(other));
@@ -122,7 +127,8 @@ fn is_same(one: &RefusedAct, other: &RefusedAct) -> bool {
         && (one.about.is_empty() || other.about.is_empty() || holds(&one.about, &other.about))
 }
 
-/// A text as words with spaces around them, so that one can be looked for in another; the text itself if it has none.
+/// A text as words with spaces around them, so that one can be looked for in another; the text
+/// itself if it has none.
 fn words(text: &str) -> String {
     let small = without_hidden(text).to_lowercase();
     let parts = small.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty());
@@ -139,7 +145,8 @@ pub struct AskUserFunctions {
 }
 
 impl AskUserFunctions {
-    /// Stores secret answers in this vault, which must be that of the run's [`RedactedPerform`](crate::RedactedPerform).
+    /// Stores secret answers in this vault, which must be that of the run's
+    /// [`RedactedPerform`](crate::RedactedPerform).
     pub fn new(vault: Arc<Vault>) -> Self {
         Self { vault }
     }

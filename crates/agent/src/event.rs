@@ -1,6 +1,7 @@
 //! The events of a run, for the terminal, an MCP client and the log.
 //!
-//! They are payloads in the event stream of [`thumbwire_core::event`]; [`Event::payload`] returns them.
+//! They are payloads in the event stream of [`thumbwire_core::event`]; [`Event::payload`] returns
+//! them.
 
 pub(crate) mod log_sink;
 

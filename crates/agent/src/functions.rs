@@ -1,8 +1,9 @@
 //! The functions that a policy can call.
 //!
-//! Start with [`FunctionProvider`]. [`phone`] has the functions that use the phone, [`apps`] those that its apps offer;
-//! callers may add others. [`Functions`] is the table of a run: it finds a function's provider and knows whether the function
-//! acts. Which function is called, and what the policy learns of the result, is up to [`crate::run`].
+//! Start with [`FunctionProvider`]. [`phone`] has the functions that use the phone, [`apps`] those
+//! that its apps offer; callers may add others. [`Functions`] is the table of a run: it finds a
+//! function's provider and knows whether the function acts. Which function is called, and what the
+//! policy learns of the result, is up to [`crate::run`].
 
 pub(crate) mod apps;
 pub(crate) mod failure_text;

@@ -1,9 +1,10 @@
-//! The agent: works towards a goal on a phone, step by step, as the UFO MobileAgent strategy describes.
+//! The agent: works towards a goal on a phone, step by step, as the UFO MobileAgent strategy
+//! describes.
 //!
-//! Start with [`Policy`], which decides, and [`Observation`], which is all that it decides by. [`Agent`] carries decisions
-//! out through [`Perform`](thumbwire_core::action::Perform), as an MCP client's calls are.
-//! Models are behind [`model::Model`], the only place that knows a provider's JSON. Nothing here talks to a phone or
-//! writes a file: [`thumbwire_core::trace`] records runs.
+//! Start with [`Policy`], which decides, and [`Observation`], which is all that it decides by.
+//! [`Agent`] carries decisions out through [`Perform`](thumbwire_core::action::Perform), as an MCP
+//! client's calls are. Models are behind [`model::Model`], the only place that knows a provider's
+//! JSON. Nothing here talks to a phone or writes a file: [`thumbwire_core::trace`] records runs.
 
 mod confirm;
 mod event;

@@ -1,8 +1,9 @@
 //! Models that answer prompts. The only place that knows providers' JSON.
 //!
-//! Start with [`Model`]; [`open`] makes one from a [`ModelSpec`] such as `openai:gpt-5`. The modules send requests and
-//! retry them, write bodies and parse responses for both APIs, parse event streams, classify errors, scale images, and
-//! answer from a file. Not here: files and the environment; both are passed in.
+//! Start with [`Model`]; [`open`] makes one from a [`ModelSpec`] such as `openai:gpt-5`. The
+//! modules send requests and retry them, write bodies and parse responses for both APIs, parse
+//! event streams, classify errors, scale images, and answer from a file. Not here: files and the
+//! environment; both are passed in.
 
 mod anthropic;
 mod backoff;
@@ -47,15 +48,16 @@ pub trait Model: Send + Sync {
         size
     }
 
-    /// Whether it takes functions apart from the text ([`Prompt::tools`]). A server's refusal changes the answer.
+    /// Whether it takes functions apart from the text ([`Prompt::tools`]). A server's refusal
+    /// changes the answer.
     fn tool_support(&self) -> ToolSupport {
         ToolSupport::No
     }
 
-    /// Answers a prompt. `shape` is the JSON schema for the answer, for endpoints that can enforce one. `on_text`
-    /// receives the text as it arrives; if a stream breaks off and is retried, it receives a line break and the text
-    /// from the start. Retries and time limits are up to the model, which stops when the call is cancelled or its
-    /// deadline passes.
+    /// Answers a prompt. `shape` is the JSON schema for the answer, for endpoints that can enforce
+    /// one. `on_text` receives the text as it arrives; if a stream breaks off and is retried, it
+    /// receives a line break and the text from the start. Retries and time limits are up to the
+    /// model, which stops when the call is cancelled or its deadline passes.
     ///
     /// # Errors
     /// There was no answer.
@@ -107,7 +109,8 @@ pub struct ModelResponse {
 }
 
 impl ModelResponse {
-    /// The answer as text: what it says, then a line for each native call, such as `tap({"x": 1, "y": 2})`.
+    /// The answer as text: what it says, then a line for each native call, such as `tap({"x": 1,
+    /// "y": 2})`.
     pub fn transcript(&self) -> String {
         let text = Some(self.text.trim_end().to_owned()).filter(|text| !text.is_empty());
         let calls = self.calls.iter().map(|call| format!("{}({})", call.name, call.arguments));

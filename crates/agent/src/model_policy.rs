@@ -1,7 +1,8 @@
-//! A policy that asks a model: writes the prompt, parses the response, and asks again if it is unusable.
+//! A policy that asks a model: writes the prompt, parses the response, and asks again if it is
+//! unusable.
 //!
-//! Start with [`ModelPolicy`]. The prompt is in `prompt`, the parsing in `reply`. How to talk to a provider, and when to
-//! retry a request, is up to the model.
+//! Start with [`ModelPolicy`]. The prompt is in `prompt`, the parsing in `reply`. How to talk to a
+//! provider, and when to retry a request, is up to the model.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -28,7 +29,8 @@ use tokio::time::Instant;
 /// How often a model is asked again after an unusable answer (UFO's `JSON_PARSING_RETRY`).
 const ASKED_AGAIN: u32 = 3;
 
-/// How many answers without a call show that a server drops the functions: models sometimes only talk, but not twice.
+/// How many answers without a call show that a server drops the functions: models sometimes only
+/// talk, but not twice.
 const SILENT: u32 = 2;
 
 /// Decides by asking a model. Other models may make the plan and judge claims.
@@ -43,15 +45,16 @@ pub struct ModelPolicy {
     knowledge: Knowledge,
     /// Whether the planner was asked.
     planned: AtomicBool,
-    /// Whether the functions are listed in the prompt, because native calls did not work in this run.
+    /// Whether the functions are listed in the prompt, because native calls did not work in this
+    /// run.
     lists_functions: AtomicBool,
     /// Whether no pictures are sent, because the server rejected them in this run.
     sends_text_only: AtomicBool,
 }
 
 impl ModelPolicy {
-    /// Asks this model, with the default [`ScreenshotMode`] and [`PromptForm`], the coordinates of its family, and the
-    /// built-in examples.
+    /// Asks this model, with the default [`ScreenshotMode`] and [`PromptForm`], the coordinates of
+    /// its family, and the built-in examples.
     pub fn new(model: Arc<dyn Model>) -> Self {
         Self {
             unit: CoordinateUnit::of_model(&model.name()),

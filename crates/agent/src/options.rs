@@ -75,7 +75,8 @@ pub struct Safeguards {
     pub verification: bool,
     /// Repairs what needs no decision: an app that did not come to the front, text that is missing.
     pub repair: bool,
-    /// Finds a target again at its present position, or refuses the call. Without it, taps go to the old position.
+    /// Finds a target again at its present position, or refuses the call. Without it, taps go to
+    /// the old position.
     pub aim: bool,
     /// Detects and reports loops.
     pub loops: bool,
@@ -93,7 +94,8 @@ impl Default for Safeguards {
 /// How a run ended.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunResult {
-    /// [`AgentStatus::Finish`] or [`AgentStatus::Fail`]; [`AgentStatus::Continue`] if it was interrupted and can be resumed.
+    /// [`AgentStatus::Finish`] or [`AgentStatus::Fail`]; [`AgentStatus::Continue`] if it was
+    /// interrupted and can be resumed.
     pub status: AgentStatus,
     /// The answer, or why the run ended.
     pub reason: String,

@@ -23,7 +23,8 @@ pub trait Policy: Send + Sync {
         None
     }
 
-    /// Whether it reads the installed apps as UFO's servers list them, instead of those that can be launched.
+    /// Whether it reads the installed apps as UFO's servers list them, instead of those that can be
+    /// launched.
     fn reads_installed_apps(&self) -> bool {
         self.inner().is_some_and(Policy::reads_installed_apps)
     }
@@ -31,8 +32,8 @@ pub trait Policy: Send + Sync {
     /// Decides one step. Returns early when the call is cancelled.
     ///
     /// # Errors
-    /// There is no decision. The step fails, and the run with it (`LLM_INTERACTION` has `fail_fast` in the UFO
-    /// MobileAgent strategy).
+    /// There is no decision. The step fails, and the run with it (`LLM_INTERACTION` has `fail_fast`
+    /// in the UFO MobileAgent strategy).
     async fn decide(
         &self,
         observation: &Observation,
@@ -40,8 +41,8 @@ pub trait Policy: Send + Sync {
         watch: &dyn EventSink,
     ) -> Result<PolicyOutput, PolicyError>;
 
-    /// Judges whether the goal is reached, by a fresh snapshot and without the earlier reasoning. `None` if this policy
-    /// does not judge.
+    /// Judges whether the goal is reached, by a fresh snapshot and without the earlier reasoning.
+    /// `None` if this policy does not judge.
     ///
     /// # Errors
     /// As [`Policy::decide`].

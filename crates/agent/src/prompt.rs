@@ -1,8 +1,9 @@
 //! The prompt: what a model is told in a step.
 //!
 //! Start with [`round`], which writes a [`Prompt`]. The text of the system part, of the step's
-//! message, of the judgement and the response schemas are in the modules below; text from outside is quoted by
-//! [`to_json_line`](crate::prompt::json_line::to_json_line). Not here: a provider's JSON, and files.
+//! message, of the judgement and the response schemas are in the modules below; text from outside
+//! is quoted by [`to_json_line`](crate::prompt::json_line::to_json_line). Not here: a provider's
+//! JSON, and files.
 
 pub(crate) mod coordinates;
 pub(crate) mod examples;
@@ -46,8 +47,8 @@ pub(super) struct PromptStyle {
     pub(super) answer: AnswerStyle,
 }
 
-/// Writes the prompt of a step: the system part and one user message. With [`AnswerStyle::Native`] the functions are
-/// beside the text.
+/// Writes the prompt of a step: the system part and one user message. With [`AnswerStyle::Native`]
+/// the functions are beside the text.
 pub(super) fn round(
     observation: &Observation,
     style: &PromptStyle,
@@ -88,8 +89,8 @@ fn text(
     blocks.join("\n")
 }
 
-/// The prompt that a model without pictures is sent in this step, with the built-in examples. For policies without a model, and to
-/// measure prompts.
+/// The prompt that a model without pictures is sent in this step, with the built-in examples. For
+/// policies without a model, and to measure prompts.
 pub fn written_prompt(observation: &Observation, form: PromptForm) -> Prompt {
     let examples = Examples::default();
     let examples = examples.chosen(&observation.request, &observation.functions);

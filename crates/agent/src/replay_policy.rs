@@ -1,9 +1,10 @@
 //! A policy that replays a recorded run and checks at each step that the phone is as it was.
 //!
-//! Start with [`ReplayPolicy`]. Before it returns a recorded action, it compares the screen with the recorded one: the app in
-//! front, the text, and the action's control, which is found again by its properties ([`find_again`]) and used
-//! with its present number. So each step also verifies the actions of the previous one. If a check fails, the screen
-//! gets a few seconds to settle. After that another policy takes over, or the run ends and says what differs.
+//! Start with [`ReplayPolicy`]. Before it returns a recorded action, it compares the screen with
+//! the recorded one: the app in front, the text, and the action's control, which is found again by
+//! its properties ([`find_again`]) and used with its present number. So each step also verifies the
+//! actions of the previous one. If a check fails, the screen gets a few seconds to settle. After
+//! that another policy takes over, or the run ends and says what differs.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -32,7 +33,8 @@ const ALIKE: f64 = 0.5;
 const NAMED: usize = 3;
 /// How many seconds a differing screen gets to settle.
 const WAITS: u32 = 3;
-/// The maximum age of the list that present numbers come from (the control cache of the UFO MobileAgent servers).
+/// The maximum age of the list that present numbers come from (the control cache of the UFO
+/// MobileAgent servers).
 const FRESH: Duration = Duration::from_secs(5);
 
 /// Decides as a recorded run did, as long as the phone is as it was.
@@ -72,8 +74,8 @@ fn is_redacted(call: &CallRecord) -> bool {
 }
 
 impl ReplayPolicy {
-    /// Replays the run of these records. `read` returns the content of a file in the run's folder; `perform` is used
-    /// only to read the controls for comparison.
+    /// Replays the run of these records. `read` returns the content of a file in the run's folder;
+    /// `perform` is used only to read the controls for comparison.
     ///
     /// # Errors
     /// The records have no goal, or no step that did anything, or lack typed texts.
@@ -308,7 +310,8 @@ impl RecordedStep {
         Ok(FunctionCall { function: carried.function.clone(), arguments })
     }
 
-    /// The position on the same control now; `None` if there was no control, or it is not found again.
+    /// The position on the same control now; `None` if there was no control, or it is not found
+    /// again.
     fn moved(&self, at: Point, now: &ScreenState) -> Option<Point> {
         let was = self.screen.controls.as_ref()?;
         let nodes = &was.snapshot.tree.nodes;

@@ -1,9 +1,9 @@
 //! Parses a model's reply into a [`Decision`](crate::policy::decision::Decision).
 //!
-//! Start with `decision()` for an answer in JSON and `native_step()` for one with native calls: models add much that was
-//! not asked for, and omit much that was. The modules read JSON as models write it and check calls against their
-//! functions' schemas. Not here: whether a control id exists, and what a
-//! call does.
+//! Start with `decision()` for an answer in JSON and `native_step()` for one with native calls:
+//! models add much that was not asked for, and omit much that was. The modules read JSON as models
+//! write it and check calls against their functions' schemas. Not here: whether a control id
+//! exists, and what a call does.
 
 mod arguments;
 mod lenient_json;

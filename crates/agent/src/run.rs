@@ -1,4 +1,5 @@
-//! A run: one step after another, until the goal is reached, turns out to be impossible, or the run is stopped.
+//! A run: one step after another, until the goal is reached, turns out to be impossible, or the run
+//! is stopped.
 //!
 //! ```text
 //!            ┌────────────── CONTINUE ──────────────┐
@@ -61,11 +62,13 @@ pub struct Agent {
 
 /// After how many consecutive rejected claims that the goal is reached the run fails.
 const MAX_REFUTED: u32 = 3;
-/// After how many consecutive claims that could not be checked, for lack of a snapshot or a judgement, the run fails.
+/// After how many consecutive claims that could not be checked, for lack of a snapshot or a
+/// judgement, the run fails.
 const MAX_UNCHECKED: u32 = 3;
 
 impl Agent {
-    /// An agent whose decisions come from `policy` and are executed by `perform`. It logs to `tracing` ([`LogSink`]).
+    /// An agent whose decisions come from `policy` and are executed by `perform`. It logs to
+    /// `tracing` ([`LogSink`]).
     pub fn new(policy: Arc<dyn Policy>, perform: Arc<dyn Perform>, options: AgentOptions) -> Self {
         let watch = EventSinks::default().with(LogSink::default());
         let (writer, vault, confirm) = (TraceWriter::default(), None, ConfirmMode::default());
@@ -92,15 +95,16 @@ impl Agent {
         self
     }
 
-    /// Adds the functions that the phone's apps offer and that may be called. `perform` lists them once, when a run
-    /// starts; calls go through the agent's own.
+    /// Adds the functions that the phone's apps offer and that may be called. `perform` lists them
+    /// once, when a run starts; calls go through the agent's own.
     pub fn with_app_functions(mut self, perform: Arc<dyn Perform>) -> Self {
         self.apps = Some(perform);
         self
     }
 
-    /// Lets the agent ask the user, and tells the policy which secrets of this vault it can type. It must be the vault
-    /// of the [`RedactedPerform`](crate::RedactedPerform) that the agent performs by. Answers that are secrets are stored in it.
+    /// Lets the agent ask the user, and tells the policy which secrets of this vault it can type.
+    /// It must be the vault of the [`RedactedPerform`](crate::RedactedPerform) that the agent
+    /// performs by. Answers that are secrets are stored in it.
     pub fn with_secrets(self, vault: Arc<Vault>) -> Self {
         let able = self.with_functions(Arc::new(AskUserFunctions::new(Arc::clone(&vault))));
         Self { vault: Some(vault), ..able }
@@ -117,8 +121,9 @@ impl Agent {
         self.vault.as_ref().map_or_else(Vec::new, |vault| vault.names())
     }
 
-    /// Works towards a goal; continues an interrupted run if `memory` is from one ([`Memory::of`]). Ends at the call's
-    /// deadline or when a budget is used up; after a cancellation, when the current action is done.
+    /// Works towards a goal; continues an interrupted run if `memory` is from one ([`Memory::of`]).
+    /// Ends at the call's deadline or when a budget is used up; after a cancellation, when the
+    /// current action is done.
     pub async fn run(&self, call: &Call, request: &str, memory: Memory) -> RunResult {
         let began = Instant::now();
         let mut call = call.clone();

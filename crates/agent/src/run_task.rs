@@ -1,8 +1,9 @@
 //! `mobile_run_task`: a goal as a tool, for clients that cannot see the screen themselves.
 //!
-//! Start with [`tool`]. The caller provides a [`RunTask`] that runs goals. This module turns it into a tool: one goal at
-//! a time on a phone, progress after each step, and an end at the next safe point when the client cancels or
-//! disconnects. The tool exists only if the operator configured a model; no toolset knows it.
+//! Start with [`tool`]. The caller provides a [`RunTask`] that runs goals. This module turns it
+//! into a tool: one goal at a time on a phone, progress after each step, and an end at the next
+//! safe point when the client cancels or disconnects. The tool exists only if the operator
+//! configured a model; no toolset knows it.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;
@@ -139,7 +140,8 @@ impl Handler for Task {
         let out = Arc::new(TaskProgress::new(Arc::clone(&call.progress)));
         let mut inner = exclusive.on(Some(phone));
         inner.cancelled = call.cancelled.child_token();
-        // A client that disconnects drops this future. The run itself goes on to the next safe point.
+        // A client that disconnects drops this future. The run itself goes on to the next safe
+        // point.
         let left = inner.cancelled.clone().drop_guard();
         let (carry, watch) = (Arc::clone(&self.carry), Arc::clone(&out));
         let work = tokio::spawn(async move {

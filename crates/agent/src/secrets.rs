@@ -1,9 +1,10 @@
 //! Secrets: typed by name, never shown.
 //!
-//! Start with [`Vault`], which stores values by name and replaces one by the other, then [`RedactedPerform`], which does so for
-//! everything between the policy and the phone. A policy writes `{{NAME}}` into text to type; where the phone shows the
-//! value, `{{NAME}}` comes back. If the phone shows such a placeholder, it is broken up (`{ {NAME}}`), so that no app
-//! can get a secret typed by showing its name. Where the values come from is up to the caller.
+//! Start with [`Vault`], which stores values by name and replaces one by the other, then
+//! [`RedactedPerform`], which does so for everything between the policy and the phone. A policy
+//! writes `{{NAME}}` into text to type; where the phone shows the value, `{{NAME}}` comes back. If
+//! the phone shows such a placeholder, it is broken up (`{ {NAME}}`), so that no app can get a
+//! secret typed by showing its name. Where the values come from is up to the caller.
 
 mod matching;
 mod redact;
@@ -26,8 +27,8 @@ pub struct Vault {
     kept: RwLock<Vec<Secret>>,
 }
 
-/// A name and its value. The value is overwritten on drop, as far as safe code can: copies made by the allocator or for
-/// the wire remain.
+/// A name and its value. The value is overwritten on drop, as far as safe code can: copies made by
+/// the allocator or for the wire remain.
 struct Secret {
     name: String,
     value: Vec<u8>,
@@ -146,7 +147,8 @@ impl Vault {
         self.redact(text, &[]).map_or_else(|| text.to_owned(), |cleaned| cleaned.text)
     }
 
-    /// Redacts a text from the phone, including the `further` patterns; `None` if there is nothing to redact.
+    /// Redacts a text from the phone, including the `further` patterns; `None` if there is nothing
+    /// to redact.
     fn redact(&self, text: &str, further: &[Pattern]) -> Option<RedactedText> {
         self.clean_as(text, TextKind::Words, further)
     }

@@ -1,8 +1,10 @@
-//! Skills: recorded ways to reach a kind of goal, followed without a model as long as the screens are as expected.
+//! Skills: recorded ways to reach a kind of goal, followed without a model as long as the screens
+//! are as expected.
 //!
-//! Start with [`Skill`], the file of one. [`Skill::learn`] makes it from [`RecordedRun`]s: parameters are what varied, and steps name
-//! their targets by what they are, never by where they are. [`Skills`] finds the one that fits a goal, and [`SkillPolicy`]
-//! follows it. Nothing here reads or writes a file.
+//! Start with [`Skill`], the file of one. [`Skill::learn`] makes it from [`RecordedRun`]s:
+//! parameters are what varied, and steps name their targets by what they are, never by where they
+//! are. [`Skills`] finds the one that fits a goal, and [`SkillPolicy`] follows it. Nothing here
+//! reads or writes a file.
 
 mod draft;
 mod follow;

@@ -1,4 +1,5 @@
-//! The agent's loop on a minimal phone, which answers with the specification's example and fails where a test says so.
+//! The agent's loop on a minimal phone, which answers with the specification's example and fails
+//! where a test says so.
 
 mod ends;
 mod story;

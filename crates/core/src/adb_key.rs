@@ -1,6 +1,7 @@
 //! The RSA key that authenticates this computer to phones: adb's own, created if missing.
 //!
-//! A phone that has authorized the user's `adb` has therefore authorized Thumbwire as well, and vice versa.
+//! A phone that has authorized the user's `adb` has therefore authorized Thumbwire as well, and
+//! vice versa.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -8,8 +9,9 @@ use std::path::Path;
 
 use thumbwire_adb::Key;
 
-/// Reads the private key in `file`. If the file is missing, creates it, readable only by its owner, with the public key in
-/// `file.pub`. `name` is what a phone displays for the key, such as `user@host`.
+/// Reads the private key in `file`. If the file is missing, creates it, readable only by its owner,
+/// with the public key in `file.pub`. `name` is what a phone displays for the key, such as
+/// `user@host`.
 ///
 /// # Errors
 /// A message, if the file cannot be read or created or does not hold a key.

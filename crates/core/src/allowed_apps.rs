@@ -1,14 +1,16 @@
 //! Which apps the callers of a server may manage and use.
 //!
-//! Without a limit, a caller whose model obeys a hostile page could clear or stop what the phone itself is made of, and
-//! work in apps that the operator never meant. The session enforces the limit.
+//! Without a limit, a caller whose model obeys a hostile page could clear or stop what the phone
+//! itself is made of, and work in apps that the operator never meant. The session enforces the
+//! limit.
 
 use thumbwire_device::AppId;
 use thumbwire_device::link_address::{LinkKind, link_scheme};
 
 use crate::pattern::matches;
 
-/// The apps that callers may launch, stop, clear, install, uninstall, give permissions and act in. The default is every app.
+/// The apps that callers may launch, stop, clear, install, uninstall, give permissions and act in.
+/// The default is every app.
 #[derive(Debug, Clone, Default)]
 pub struct AllowedApps {
     limit: Limit,
@@ -37,21 +39,23 @@ pub(crate) enum AppRule {
 }
 
 impl AllowedApps {
-    /// The apps whose ids match one of these patterns, in which `*` stands for any characters, and no other. Without
-    /// patterns, those that the phone's launcher shows; and callers may act on the screen of any app.
+    /// The apps whose ids match one of these patterns, in which `*` stands for any characters, and
+    /// no other. Without patterns, those that the phone's launcher shows; and callers may act on
+    /// the screen of any app.
     pub fn matching(patterns: impl IntoIterator<Item = String>) -> Self {
         let patterns: Vec<String> = patterns.into_iter().collect();
         let limit = if patterns.is_empty() { Limit::InLauncher } else { Limit::Matching(patterns) };
         Self { limit, settings: false, calls: false }
     }
 
-    /// The same, with the pages of Settings that reset the phone, and those for accounts, security and developers.
+    /// The same, with the pages of Settings that reset the phone, and those for accounts, security
+    /// and developers.
     pub fn with_settings(self, settings: bool) -> Self {
         Self { settings, ..self }
     }
 
-    /// The same, with addresses that lead to calls and messages. Android's own apps fill in the number and wait for the
-    /// user; what another app that opens them does is up to it.
+    /// The same, with addresses that lead to calls and messages. Android's own apps fill in the
+    /// number and wait for the user; what another app that opens them does is up to it.
     pub fn with_calls(self, calls: bool) -> Self {
         Self { calls, ..self }
     }

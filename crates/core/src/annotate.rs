@@ -1,11 +1,13 @@
-//! Annotated screenshots: each control outlined in the colour of its type, with its id beside what it says.
+//! Annotated screenshots: each control outlined in the colour of its type, with its id beside what
+//! it says.
 //!
-//! Start with [`marks`] and [`draw`]. The UFO MobileAgent strategy asks for them ("Creates annotated screenshots with control
-//! labels"). Nothing that the screen shows is hidden if there is room: labels are where the image has no detail, outlines
-//! leave letters out, and no area is tinted. The same marks on the same image give the same bytes. This module does not
-//! know where an image is saved. [`ControlFamily`] maps types to colours, `detail` finds
-//! what must not be hidden, `label_layout` lays out the labels, `outline` the outlines, `font` has the font, `paint`
-//! changes pixels.
+//! Start with [`marks`] and [`draw`]. The UFO MobileAgent strategy asks for them ("Creates
+//! annotated screenshots with control labels"). Nothing that the screen shows is hidden if there is
+//! room: labels are where the image has no detail, outlines leave letters out, and no area is
+//! tinted. The same marks on the same image give the same bytes. This module does not know where an
+//! image is saved. [`ControlFamily`] maps types to colours, `detail` finds what must not be hidden,
+//! `label_layout` lays out the labels, `outline` the outlines, `font` has the font, `paint` changes
+//! pixels.
 
 mod control_family;
 mod detail;
@@ -40,8 +42,8 @@ pub struct Mark {
     pub kind: String,
 }
 
-/// A mark for each control that can be seen: its number, and the part that can be seen. What another control covers, or the
-/// keyboard, has none.
+/// A mark for each control that can be seen: its number, and the part that can be seen. What
+/// another control covers, or the keyboard, has none.
 pub fn marks(controls: &Controls) -> Vec<Mark> {
     let snapshot = &controls.snapshot;
     let mark = |(&node, (number, control)): (&usize, (ControlNumber, &Node))| {
@@ -59,10 +61,11 @@ pub fn marks(controls: &Controls) -> Vec<Mark> {
 
 /// Draws the marks on the image. Returns a PNG of the same size.
 ///
-/// Every control is outlined. Its label is in an empty corner of the control if it has one, else beside it, else near it
-/// with a line that leads to it, and never on another label: a control without any room has none. Labels are as small as
-/// they can be read once the image was scaled down for a model ([`PixelLimits::VISION_MODELS`]). Most of the time goes into
-/// decoding and encoding (`just bench`), so async callers should use a blocking thread.
+/// Every control is outlined. Its label is in an empty corner of the control if it has one, else
+/// beside it, else near it with a line that leads to it, and never on another label: a control
+/// without any room has none. Labels are as small as they can be read once the image was scaled
+/// down for a model ([`PixelLimits::VISION_MODELS`]). Most of the time goes into decoding and
+/// encoding (`just bench`), so async callers should use a blocking thread.
 ///
 /// # Errors
 /// If the image cannot be decoded.
@@ -103,7 +106,8 @@ pub fn draw_on(pixels: &Pixels, marks: &[Mark]) -> Result<Pixels, Error> {
     canvas.finish()
 }
 
-/// The label rectangles on this image, in the order of the marks; `None` for a mark without a label.
+/// The label rectangles on this image, in the order of the marks; `None` for a mark without a
+/// label.
 pub fn places(pixels: &Pixels, marks: &[Mark]) -> Vec<Option<Rect>> {
     let shown = shown(marks, pixels.size());
     let scale = Scale::of(pixels.size());
@@ -125,7 +129,8 @@ struct VisibleMark<'a> {
     family: ControlFamily,
 }
 
-/// The visible marks, smallest first. Of two of the same size the later one comes first, since it is on top.
+/// The visible marks, smallest first. Of two of the same size the later one comes first, since it
+/// is on top.
 fn shown(marks: &[Mark], size: Size) -> Vec<VisibleMark<'_>> {
     let one = |(at, mark): (usize, &'_ Mark)| {
         let [left, top, right, bottom] = mark.rect;
@@ -185,7 +190,8 @@ fn labelled(shown: &[VisibleMark<'_>], detail: &Detail, scale: Scale) -> Vec<Lab
 #[derive(Debug, Clone, Copy)]
 struct Scale {
     image: Size,
-    /// The preferred font size in pixels per em, and the smaller one for where there is little room.
+    /// The preferred font size in pixels per em, and the smaller one for where there is little
+    /// room.
     letters: [i32; 2],
     /// The width of outlines in pixels.
     outline: i32,

@@ -1,14 +1,15 @@
 //! App tools: discovered, checked, trusted and called.
 //!
 //! [`crate::session`] runs [`Action::ListAppTools`](crate::action::Action::ListAppTools) and
-//! [`Action::CallAppTool`](crate::action::Action::CallAppTool) through this module. Begin with [`AppToolHost`]:
-//! [`AppToolHost::catalog`] discovers the tools ([`discovery`], and [`package`] for what an app's package declares),
-//! [`AppToolHost::ready`] checks a call before anything is sent ([`trust`], [`arguments`]), and [`AppToolHost::send`] sends it
-//! and receives the reply ([`call`]). There are two back ends: the Mobile-MCP Intent protocol and Android's
-//! AppFunctions ([`functions`]).
+//! [`Action::CallAppTool`](crate::action::Action::CallAppTool) through this module. Begin with
+//! [`AppToolHost`]: [`AppToolHost::catalog`] discovers the tools ([`discovery`], and [`package`]
+//! for what an app's package declares), [`AppToolHost::ready`] checks a call before anything is
+//! sent ([`trust`], [`arguments`]), and [`AppToolHost::send`] sends it and receives the reply
+//! ([`call`]). There are two back ends: the Mobile-MCP Intent protocol and Android's AppFunctions
+//! ([`functions`]).
 //!
-//! Everything an app says is untrusted: it is bounded here and kept on one line. `surface::bridged` defines how a tool
-//! appears in MCP and what a model reads about it.
+//! Everything an app says is untrusted: it is bounded here and kept on one line. `surface::bridged`
+//! defines how a tool appears in MCP and what a model reads about it.
 
 mod arguments;
 mod call;
@@ -41,7 +42,8 @@ pub use trust_store::{FileStore, MemoryStore, Pin, Pins, TrustStore};
 pub struct AppToolOptions {
     /// Which apps' tools may be called.
     pub trust: TrustRules,
-    /// Names of the Intent extras, for apps that use others than the known ones ([`ExtraKeys::default`]).
+    /// Names of the Intent extras, for apps that use others than the known ones
+    /// ([`ExtraKeys::default`]).
     pub keys: BTreeMap<AppId, ExtraKeys>,
     /// The longest time an app may take to reply; `None` for what is left of the call's time.
     pub timeout: Option<Duration>,
@@ -49,8 +51,8 @@ pub struct AppToolOptions {
 
 /// The app tools on every phone of a session.
 ///
-/// Its locks are held briefly and never across an await, except one per phone: callers who look for tools at the same
-/// time wait and share the result.
+/// Its locks are held briefly and never across an await, except one per phone: callers who look for
+/// tools at the same time wait and share the result.
 pub struct AppToolHost {
     options: AppToolOptions,
     reader: Box<dyn AppReader>,

@@ -2,9 +2,10 @@
 //!
 //! Begin with [`read`], a pure function over log entries.
 //!
-//! Android logs an uncaught exception as one message under the tag `AndroidRuntime` (`RuntimeInit.java`, `Clog_e`), an
-//! ANR as one message under `ActivityManager` (`ProcessErrorStateRecord.java`), and a native crash as a tombstone line
-//! by line under `DEBUG` (`debuggerd/libdebuggerd/tombstone_proto_to_text.cpp`).
+//! Android logs an uncaught exception as one message under the tag `AndroidRuntime`
+//! (`RuntimeInit.java`, `Clog_e`), an ANR as one message under `ActivityManager`
+//! (`ProcessErrorStateRecord.java`), and a native crash as a tombstone line by line under `DEBUG`
+//! (`debuggerd/libdebuggerd/tombstone_proto_to_text.cpp`).
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -25,7 +26,8 @@ pub const MOST_CRASHES: usize = 10;
 pub struct Crash {
     /// The kind of failure.
     pub kind: CrashKind,
-    /// When it happened, by the phone's own clock and time zone, as in [`LogEntry::time`]; empty if unknown.
+    /// When it happened, by the phone's own clock and time zone, as in [`LogEntry::time`]; empty if
+    /// unknown.
     pub time: String,
     /// The process; `None` if unknown.
     pub process: Option<String>,
@@ -67,8 +69,9 @@ impl fmt::Display for Crash {
     }
 }
 
-/// The newest crashes in a log, in order. An exception that a process reports for another one is not a crash: any app can
-/// write such lines, but only under its own process id. Only crashes that `counts` are returned.
+/// The newest crashes in a log, in order. An exception that a process reports for another one is
+/// not a crash: any app can write such lines, but only under its own process id. Only crashes that
+/// `counts` are returned.
 pub fn read(entries: &[LogEntry], counts: impl Fn(&Crash) -> bool) -> Vec<Crash> {
     let mut found = VecDeque::new();
     for (at, entry) in entries.iter().enumerate() {
@@ -88,7 +91,8 @@ pub fn read(entries: &[LogEntry], counts: impl Fn(&Crash) -> bool) -> Vec<Crash>
     found.into()
 }
 
-/// The lines of one message, or of what one process logs under one tag, skipping other entries in between.
+/// The lines of one message, or of what one process logs under one tag, skipping other entries in
+/// between.
 fn lines<'a>(
     entries: &'a [LogEntry],
     ends: impl Fn(&str) -> bool + 'a,

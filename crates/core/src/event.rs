@@ -1,12 +1,13 @@
 //! One stream of events for calls, phones, the agent and flows.
 //!
-//! Begin with [`Event`]. Consumers implement [`EventSink`]: the terminal's lines, JSON lines, the log, the trace recorder and
-//! MCP progress. [`EventSinks`] sends each event to several of them. [`ObservedPerform`], a decorator, reports calls; the
-//! [`session`](crate::session) reports phones. The layers above, the agent and flows, report their own types as an
-//! [`EventPayload`]: consumers that know the type get it back with [`Event::payload`], all others get JSON.
+//! Begin with [`Event`]. Consumers implement [`EventSink`]: the terminal's lines, JSON lines, the
+//! log, the trace recorder and MCP progress. [`EventSinks`] sends each event to several of them.
+//! [`ObservedPerform`], a decorator, reports calls; the [`session`](crate::session) reports phones.
+//! The layers above, the agent and flows, report their own types as an [`EventPayload`]: consumers
+//! that know the type get it back with [`Event::payload`], all others get JSON.
 //!
-//! To add a consumer, implement [`EventSink`] and add it where the command line sets up the sinks. To add an event, add a
-//! variant here, or to the payload of the layer that reports it.
+//! To add a consumer, implement [`EventSink`] and add it where the command line sets up the sinks.
+//! To add an event, add a variant here, or to the payload of the layer that reports it.
 
 mod observed_perform;
 #[cfg(test)]
@@ -38,7 +39,8 @@ pub enum Event<'a> {
         took: Duration,
         /// Its result.
         result: CallResult<'a>,
-        /// Whether the helper or shell commands did the phone's operations; empty for an abandoned call.
+        /// Whether the helper or shell commands did the phone's operations; empty for an abandoned
+        /// call.
         backends: &'a Backends,
     },
     /// A phone is ready: it was plugged in, or connected by its address.
@@ -75,7 +77,8 @@ impl<'a> Event<'a> {
 /// A call and what it asks for.
 #[derive(Debug, Clone, Copy)]
 pub struct ObservedCall<'a> {
-    /// Its number among the calls of one [`ObservedPerform`], counted from 1, to tell concurrent calls apart.
+    /// Its number among the calls of one [`ObservedPerform`], counted from 1, to tell concurrent
+    /// calls apart.
     pub number: u64,
     /// The phone it names; `None` for the session's selected one.
     pub device: Option<&'a str>,
@@ -101,7 +104,8 @@ pub trait EventPayload: Any + Debug + Send + Sync {
     /// The layer: `agent` or `flow`.
     fn source(&self) -> &'static str;
 
-    /// The event as a JSON object, for consumers that do not know its type; `event` names it. Built on demand.
+    /// The event as a JSON object, for consumers that do not know its type; `event` names it. Built
+    /// on demand.
     fn to_json(&self) -> Value;
 }
 
@@ -125,7 +129,8 @@ impl EventSink for NoEvents {
     fn on_event(&self, _event: &Event<'_>) {}
 }
 
-/// Sends each event to several sinks, in the order in which they were added. Clones share the sinks.
+/// Sends each event to several sinks, in the order in which they were added. Clones share the
+/// sinks.
 #[derive(Clone, Default)]
 pub struct EventSinks(Arc<Mutex<Vec<Arc<dyn EventSink>>>>);
 

@@ -1,8 +1,9 @@
-//! Files on this computer that may be sent to a phone: those of one folder, which the operator names.
+//! Files on this computer that may be sent to a phone: those of one folder, which the operator
+//! names.
 //!
-//! Start with [`InputFolder::open`]. The caller is a model that may have been misled, so nothing outside of the folder can
-//! be named, neither by `..` nor through a symbolic link, and only regular files are read. Files that the server writes
-//! are in [`crate::artifacts`].
+//! Start with [`InputFolder::open`]. The caller is a model that may have been misled, so nothing
+//! outside of the folder can be named, neither by `..` nor through a symbolic link, and only
+//! regular files are read. Files that the server writes are in [`crate::artifacts`].
 
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -86,7 +87,8 @@ impl InputFolder {
             path: self.root.display().to_string(),
             reason: error.to_string(),
         })?;
-        // Before the disk is asked, so that the answer does not tell which files there are elsewhere.
+        // Before the disk is asked, so that the answer does not tell which files there are
+        // elsewhere.
         let inside = self.relative(&root, path).ok_or_else(outside)?;
         let real = fs::canonicalize(root.join(inside)).await.map_err(refused)?;
         if !real.starts_with(&root) {
@@ -122,7 +124,8 @@ impl InputFolder {
     }
 }
 
-/// Whether the path still leads to the file that was opened: a folder of it may have become a link meanwhile.
+/// Whether the path still leads to the file that was opened: a folder of it may have become a link
+/// meanwhile.
 #[cfg(unix)]
 fn is_same_file(opened: &std::fs::Metadata, there: &std::fs::Metadata) -> bool {
     use std::os::unix::fs::MetadataExt as _;

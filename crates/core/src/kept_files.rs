@@ -1,8 +1,8 @@
 //! The files that calls have left on this computer, by the client that made each call.
 //!
-//! [`KeptFiles`] is a decorator of [`Perform`]: it notes the files in the outcomes that pass, so that
-//! the client can read them later without knowing this computer's folders. A client learns of, and
-//! reads, only files of its own calls, until it leaves. The files themselves stay.
+//! [`KeptFiles`] is a decorator of [`Perform`]: it notes the files in the outcomes that pass, so
+//! that the client can read them later without knowing this computer's folders. A client learns of,
+//! and reads, only files of its own calls, until it leaves. The files themselves stay.
 
 use std::collections::{HashMap, VecDeque};
 use std::io;
@@ -94,8 +94,8 @@ impl KeptFiles {
         lock(&self.table).next
     }
 
-    /// Waits until there is a file of this client with this number or a later one; returns the number that the next file
-    /// will get.
+    /// Waits until there is a file of this client with this number or a later one; returns the
+    /// number that the next file will get.
     pub async fn added(&self, number: u64, client: &ClientId) -> u64 {
         let mut noted = self.noted.subscribe();
         loop {

@@ -1,12 +1,15 @@
 //! Device providers: they list phones, report when phones connect and disconnect, and open them.
 //!
-//! Begin with [`DeviceProvider`], one source of phones. [`DeviceProviders`] combines several in order, so the layers above
-//! do not know how a phone is reached: [`AdbServerProvider`] for the phones of a running adb server, [`AdbDirectProvider`]
-//! for an adbd with an address, `WdaProvider` for iPhones behind a WebDriverAgent with an address, `UsbmuxProvider` for
-//! iPhones on USB and Wi-Fi, `SimulatorProvider` for Xcode's simulators, `AppiumProvider` for phones behind an Appium server,
-//! `VirtualPhoneProvider` for the built-in virtual phone and `VirtualIphoneProvider` for the built-in virtual iPhone.
+//! Begin with [`DeviceProvider`], one source of phones. [`DeviceProviders`] combines several in
+//! order, so the layers above do not know how a phone is reached: [`AdbServerProvider`] for the
+//! phones of a running adb server, [`AdbDirectProvider`] for an adbd with an address, `WdaProvider`
+//! for iPhones behind a WebDriverAgent with an address, `UsbmuxProvider` for iPhones on USB and
+//! Wi-Fi, `SimulatorProvider` for Xcode's simulators, `AppiumProvider` for phones behind an Appium
+//! server, `VirtualPhoneProvider` for the built-in virtual phone and `VirtualIphoneProvider` for
+//! the built-in virtual iPhone.
 //!
-//! To add a provider, add a file here that implements [`DeviceProvider`], and its line in `phones()` of the command line.
+//! To add a provider, add a file here that implements [`DeviceProvider`], and its line in
+//! `phones()` of the command line.
 
 mod adb_direct;
 mod adb_server;
@@ -66,8 +69,8 @@ pub const VIRTUAL_IOS: &str = "virtual-ios";
 /// The ids of the built-in virtual phones. They are used only by name.
 pub const BUILT_IN: [&str; 2] = [VIRTUAL, VIRTUAL_IOS];
 
-/// How long a provider may take to list its phones. With the time that a selected phone has to connect
-/// this is less than the 15 s of the tool that lists.
+/// How long a provider may take to list its phones. With the time that a selected phone has to
+/// connect this is less than the 15 s of the tool that lists.
 const MAX_LISTING: Duration = Duration::from_secs(4);
 
 /// A source of phones.
@@ -84,23 +87,24 @@ pub trait DeviceProvider: Send + Sync {
     /// Its phones now, in any state.
     ///
     /// # Errors
-    /// If they cannot be listed. If there is nothing to ask (no adb server is running), the list is empty.
+    /// If they cannot be listed. If there is nothing to ask (no adb server is running), the list is
+    /// empty.
     async fn list(&self) -> Result<Vec<ListedDevice>, Failure>;
 
-    /// Phones that connect and disconnect: first those that are ready now, then each change. Empty by default, for a
-    /// provider whose list never changes by itself.
+    /// Phones that connect and disconnect: first those that are ready now, then each change. Empty
+    /// by default, for a provider whose list never changes by itself.
     fn watch(&self) -> BoxStream<'static, DeviceChange> {
         stream::empty().boxed()
     }
 
-    /// Whether an id of this form can only belong to this provider. No other provider is asked for such a phone, and it can
-    /// be opened without being listed.
+    /// Whether an id of this form can only belong to this provider. No other provider is asked for
+    /// such a phone, and it can be opened without being listed.
     fn owns(&self, _id: &str) -> bool {
         false
     }
 
-    /// The list entry for a phone that no list announces because its id says how to reach it, such as an address. Connects to
-    /// nothing.
+    /// The list entry for a phone that no list announces because its id says how to reach it, such
+    /// as an address. Connects to nothing.
     fn unlisted(&self, _id: &str) -> Option<ListedDevice> {
         None
     }
@@ -116,10 +120,11 @@ pub trait DeviceProvider: Send + Sync {
 pub enum OpenResult {
     /// The connected phone.
     Opened(Arc<dyn Device>),
-    /// The phone does not belong to this provider. The reason, if any, follows "device … is not connected: ".
+    /// The phone does not belong to this provider. The reason, if any, follows "device … is not
+    /// connected: ".
     NotMine(Option<String>),
-    /// The provider cannot tell now, because it cannot list its phones. If no other provider has the phone, opening fails
-    /// with this failure.
+    /// The provider cannot tell now, because it cannot list its phones. If no other provider has
+    /// the phone, opening fails with this failure.
     Unknown(Failure),
 }
 
@@ -149,14 +154,15 @@ impl DeviceProviders {
         Self::default().with(AdbServerProvider::new(server)).with(AdbDirectProvider::default())
     }
 
-    /// Adds a provider, which is asked after the others. A phone that several providers can reach is opened by the first of
-    /// them, so no phone is opened twice.
+    /// Adds a provider, which is asked after the others. A phone that several providers can reach
+    /// is opened by the first of them, so no phone is opened twice.
     pub fn with(mut self, provider: impl DeviceProvider + 'static) -> Self {
         self.providers.push(Arc::new(provider));
         self
     }
 
-    /// Scales screenshots down to these limits. All coordinates are pixels of the scaled screenshot.
+    /// Scales screenshots down to these limits. All coordinates are pixels of the scaled
+    /// screenshot.
     pub fn with_screenshot_limits(self, limits: PixelLimits) -> Self {
         Self { limits: Some(limits), ..self }
     }
@@ -166,8 +172,9 @@ impl DeviceProviders {
         Self { allowed, ..self }
     }
 
-    /// All phones now, in any state. A provider that fails, or does not answer in time, hides no other
-    /// one's phones: instead of its own there is a row of [`DeviceKind::Provider`] that says why.
+    /// All phones now, in any state. A provider that fails, or does not answer in time, hides no
+    /// other one's phones: instead of its own there is a row of [`DeviceKind::Provider`] that says
+    /// why.
     pub async fn list(&self) -> Vec<ListedDevice> {
         // All at once: a slow provider must not make the others wait.
         let lists = join_all(self.providers.iter().map(|provider| list_or_row(&**provider))).await;
@@ -184,7 +191,8 @@ impl DeviceProviders {
         listed
     }
 
-    /// The changes of all providers: first the phones that are ready now. Ends when no provider can report any more.
+    /// The changes of all providers: first the phones that are ready now. Ends when no provider can
+    /// report any more.
     pub fn watch(&self) -> BoxStream<'static, DeviceChange> {
         let allowed = self.allowed.clone();
         stream::select_all(self.providers.iter().map(|provider| provider.watch()))
@@ -198,19 +206,22 @@ impl DeviceProviders {
             .boxed()
     }
 
-    /// Whether a phone with this id can be opened without being listed, because its form identifies the provider.
+    /// Whether a phone with this id can be opened without being listed, because its form identifies
+    /// the provider.
     pub fn owns(&self, id: &str) -> bool {
         let may_open = |provider: &Arc<dyn DeviceProvider>| self.may_open(id, &**provider);
         self.providers.iter().any(|provider| provider.owns(id) && may_open(provider))
     }
 
-    /// The name of the provider whose phones have ids of this form; `None` if several providers' may.
+    /// The name of the provider whose phones have ids of this form; `None` if several providers'
+    /// may.
     pub fn owner(&self, id: &str) -> Option<&'static str> {
         let mut owners = self.providers.iter().filter(|provider| provider.owns(id));
         owners.next().map(|provider| provider.name())
     }
 
-    /// The list entry for a phone that no list announces; `None` if phones with such an id are announced.
+    /// The list entry for a phone that no list announces; `None` if phones with such an id are
+    /// announced.
     pub fn unlisted(&self, id: &str) -> Option<ListedDevice> {
         let unlisted = self.providers.iter().find_map(|provider| provider.unlisted(id));
         unlisted.filter(|_| self.allowed.contains(id, false))
@@ -219,8 +230,8 @@ impl DeviceProviders {
     /// Opens the phone with this id, through the first provider that has it.
     ///
     /// # Errors
-    /// If no provider has the phone, or the one that has it cannot open it. If callers may not reach it, nothing is asked or
-    /// connected.
+    /// If no provider has the phone, or the one that has it cannot open it. If callers may not
+    /// reach it, nothing is asked or connected.
     pub async fn open(&self, id: &str) -> Result<Arc<dyn Device>, Failure> {
         let owner = self.providers.iter().find(|provider| provider.owns(id));
         let asked = match owner {

@@ -1,13 +1,18 @@
-//! Work on phones: the device that each client selected, refs and control ids, caches, and what an action makes stale.
+//! Work on phones: the device that each client selected, refs and control ids, caches, and what an
+//! action makes stale.
 //!
-//! Begin with [`Session`], the only [`Perform`] that reaches phones: it finds the phone for a call, enforces its
-//! deadline, and drops dead connections. [`default_device`] decides which phone is meant; [`DeviceProviders`] lists and opens them.
-//! [`attached_device`] runs the action on that phone: [`snapshots`] takes snapshots, [`controls`] lists controls by UFO's rules,
-//! [`target`] finds where to tap, [`screen_size`] knows how far to swipe, [`typing`] types and verifies text, [`apps`] lists and
-//! starts apps, [`app_refusals`] refuses those that the operator does not allow, [`app_names`] resolves their names, [`labels`] reads what the launcher calls them, [`cache`] caches answers, [`selection`] knows each client's phone, [`leasing`] keeps other clients from interfering, [`crashes`] reads crashes from the log, [`lock_state`] unlocks it, [`orientation`] rotates the screen
-//! and restores it when the session ends, and [`app_tools`] calls app tools.
-//! [`installation`] installs apps, and [`transfers`] copies files.
-//! [`recordings`] and [`monitors`] outlive a call, each in a registry ([`jobs`]); [`local_files`] fetches files.
+//! Begin with [`Session`], the only [`Perform`] that reaches phones: it finds the phone for a call,
+//! enforces its deadline, and drops dead connections. [`default_device`] decides which phone is
+//! meant; [`DeviceProviders`] lists and opens them. [`attached_device`] runs the action on that
+//! phone: [`snapshots`] takes snapshots, [`controls`] lists controls by UFO's rules, [`target`]
+//! finds where to tap, [`screen_size`] knows how far to swipe, [`typing`] types and verifies text,
+//! [`apps`] lists and starts apps, [`app_refusals`] refuses those that the operator does not allow,
+//! [`app_names`] resolves their names, [`labels`] reads what the launcher calls them, [`cache`]
+//! caches answers, [`selection`] knows each client's phone, [`leasing`] keeps other clients from
+//! interfering, [`crashes`] reads crashes from the log, [`lock_state`] unlocks it, [`orientation`]
+//! rotates the screen and restores it when the session ends, and [`app_tools`] calls app tools.
+//! [`installation`] installs apps, and [`transfers`] copies files. [`recordings`] and [`monitors`]
+//! outlive a call, each in a registry ([`jobs`]); [`local_files`] fetches files.
 //!
 //! Not here: shell commands, JSON, and anything specific to a toolset.
 
@@ -81,7 +86,8 @@ const PROBE: Duration = Duration::from_secs(1);
 /// Its own locks are held briefly and never across an await, so a waiting call blocks no other.
 pub struct Session {
     connections: Arc<Connections>,
-    /// The devices that the operator named. If it is one, it is used until the client selects another.
+    /// The devices that the operator named. If it is one, it is used until the client selects
+    /// another.
     configured: Vec<String>,
     selected: SelectedDevices,
     /// Identifies this session as the owner of a phone's rotation.
@@ -113,8 +119,8 @@ impl CallProgress {
 }
 
 impl Session {
-    /// A session over these phones, of which the operator named some. A single one is used until a caller selects another; of
-    /// several, callers have to name or select one.
+    /// A session over these phones, of which the operator named some. A single one is used until a
+    /// caller selects another; of several, callers have to name or select one.
     pub fn new(phones: DeviceProviders, named: impl IntoIterator<Item = String>) -> Self {
         let name = orientation::name();
         Self {
@@ -131,20 +137,21 @@ impl Session {
         }
     }
 
-    /// Limits which apps callers may use. Without it, every app. Call it before the session is used.
+    /// Limits which apps callers may use. Without it, every app. Call it before the session is
+    /// used.
     pub fn with_allowed_apps(self, allowed: AllowedApps) -> Self {
         Self { connections: Arc::new(self.connections.with_allowed_apps(allowed)), ..self }
     }
 
-    /// The sinks for phones that connect and disconnect: those with an address as this session connects to and loses them,
-    /// and with [`Session::watch_devices`] the listed ones. Calls are reported by
-    /// [`ObservedPerform`](crate::event::ObservedPerform).
+    /// The sinks for phones that connect and disconnect: those with an address as this session
+    /// connects to and loses them, and with [`Session::watch_devices`] the listed ones. Calls are
+    /// reported by [`ObservedPerform`](crate::event::ObservedPerform).
     pub fn events(&self) -> &EventSinks {
         &self.connections.events
     }
 
-    /// Reports listed phones to [`Session::events`]: those that are ready now, then each change. Runs until no provider can
-    /// report any more changes, and may outlive the session.
+    /// Reports listed phones to [`Session::events`]: those that are ready now, then each change.
+    /// Runs until no provider can report any more changes, and may outlive the session.
     pub fn watch_devices(&self) -> impl Future<Output = ()> + Send + use<> {
         let (mut changes, events) = (self.connections.phones.watch(), self.events().clone());
         async move {
@@ -209,12 +216,14 @@ impl Session {
         self.connections.keep(id, device)
     }
 
-    /// Drops a dead connection and its caches; the next call reconnects. A newer connection to the same phone stays.
+    /// Drops a dead connection and its caches; the next call reconnects. A newer connection to the
+    /// same phone stays.
     fn drop_connection(&self, attached: &AttachedDevice, reason: &str) {
         self.connections.drop_connection(attached.id(), &attached.device, reason);
     }
 
-    /// Invalidates caches of the phone that a call is for. Never contacts the phone: an unreached phone has no caches.
+    /// Invalidates caches of the phone that a call is for. Never contacts the phone: an unreached
+    /// phone has no caches.
     fn forget(&self, call: &Call, cache: CacheKind) {
         let id = call.device.clone().or_else(|| self.selected_device(call));
         let Some(id) = id else { return };
@@ -380,7 +389,8 @@ impl Session {
         }
     }
 
-    /// The cause to report for a timeout. A phone that does not answer a probe is reported as not connected.
+    /// The cause to report for a timeout. A phone that does not answer a probe is reported as not
+    /// connected.
     async fn out_of_time(
         call: &Call,
         course: &CallProgress,

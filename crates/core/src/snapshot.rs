@@ -1,7 +1,9 @@
-//! Snapshots: a screen's tree with refs to its elements. An element that is unchanged keeps its ref in the next snapshot.
+//! Snapshots: a screen's tree with refs to its elements. An element that is unchanged keeps its ref
+//! in the next snapshot.
 //!
-//! Start with [`Snapshot`]. [`Controls`] are the same screen's controls by the rules of the UFO MobileAgent servers, with
-//! their own numbers. [`lookup`] finds the element that a client names by a ref or a number.
+//! Start with [`Snapshot`]. [`Controls`] are the same screen's controls by the rules of the UFO
+//! MobileAgent servers, with their own numbers. [`lookup`] finds the element that a client names by
+//! a ref or a number.
 
 mod controls;
 mod difference;
@@ -44,9 +46,9 @@ pub struct ListedElement {
 }
 
 impl Snapshot {
-    /// Assigns refs to the elements of a tree. A session never uses a number twice: an element that the last snapshot
-    /// has in the same place, with the same properties and the same surroundings, keeps its number; every other element
-    /// gets the next one.
+    /// Assigns refs to the elements of a tree. A session never uses a number twice: an element that
+    /// the last snapshot has in the same place, with the same properties and the same surroundings,
+    /// keeps its number; every other element gets the next one.
     pub fn number(tree: Tree, last: Option<&Snapshot>, next: &AtomicU32) -> Self {
         let mut snapshot = Self { showing: visibility(&tree), tree, refs: Vec::new() };
         let element = |node: &usize| {
@@ -64,7 +66,8 @@ impl Snapshot {
         snapshot
     }
 
-    /// The part of a node's rectangle that is on the screen, covered or not; empty if it is outside.
+    /// The part of a node's rectangle that is on the screen, covered or not; empty if it is
+    /// outside.
     pub fn shown(&self, node: usize) -> Rect {
         self.showing[node].part()
     }
@@ -111,8 +114,9 @@ impl Snapshot {
         }
     }
 
-    /// Whether this is not the screen of the earlier snapshot any more: another app, activity or window is in front, or
-    /// less than a quarter of its elements are left. A scrolled or changed screen is the same one.
+    /// Whether this is not the screen of the earlier snapshot any more: another app, activity or
+    /// window is in front, or less than a quarter of its elements are left. A scrolled or changed
+    /// screen is the same one.
     pub fn is_another_screen(&self, earlier: &Snapshot) -> bool {
         self.tree.front != earlier.tree.front
             || self.tree.window != earlier.tree.window
@@ -156,7 +160,8 @@ impl Snapshot {
         format!("{} elements match: {}{tail}", nodes.len(), named.join(", "))
     }
 
-    /// The texts of the smallest part of the screen around a node that says more than the node itself, else its own.
+    /// The texts of the smallest part of the screen around a node that says more than the node
+    /// itself, else its own.
     fn row_text(&self, node: usize) -> String {
         let own = self.texts_of(node);
         let parent = |&at: &usize| self.parent(at);

@@ -5,8 +5,8 @@ use thumbwire_base::truncate;
 use crate::{AppId, Error};
 
 impl AppId {
-    /// The id of an app as a caller writes it, before it is known which phone it is for: a package name of Android, or a
-    /// bundle identifier of iOS. Each driver checks its own grammar.
+    /// The id of an app as a caller writes it, before it is known which phone it is for: a package
+    /// name of Android, or a bundle identifier of iOS. Each driver checks its own grammar.
     ///
     /// # Errors
     /// [`Error::InvalidAppId`] if no app of any platform can have it.
@@ -23,9 +23,9 @@ impl AppId {
     }
 }
 
-/// Checks that this can be the name of a package, before a command contains it: the script `monkey` of phones before
-/// Android 7 splits its arguments at spaces, and `dumpsys package` takes a word without a dot for a section of its report,
-/// or for a command.
+/// Checks that this can be the name of a package, before a command contains it: the script `monkey`
+/// of phones before Android 7 splits its arguments at spaces, and `dumpsys package` takes a word
+/// without a dot for a section of its report, or for a command.
 ///
 /// # Errors
 /// [`Error::InvalidAppId`].
@@ -58,16 +58,17 @@ fn invalid(app: &AppId, reason: &'static str) -> Error {
     Error::InvalidAppId { app: truncate(&app.0, SHOWN), reason }
 }
 
-/// Whether this can be a bundle identifier (`CFBundleIdentifier`): letters, digits, hyphens and dots. Simulators also accept
-/// underscores.
+/// Whether this can be a bundle identifier (`CFBundleIdentifier`): letters, digits, hyphens and
+/// dots. Simulators also accept underscores.
 fn is_bundle_id(id: &str) -> bool {
     let is_in_ids = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
     !id.is_empty() && id.len() <= 255 && !id.starts_with(['-', '.']) && id.chars().all(is_in_ids)
 }
 
-/// Whether Android accepts this as the name of a package: letters, and after a letter also digits and underscores, in
-/// parts with dots between them. Only the platform's own package, `android`, has no dot. Source: `validateName` in AOSP's
-/// `PackageParser` (later `FrameworkParsingPackageUtils`), which even accepts an empty part.
+/// Whether Android accepts this as the name of a package: letters, and after a letter also digits
+/// and underscores, in parts with dots between them. Only the platform's own package, `android`,
+/// has no dot. Source: `validateName` in AOSP's `PackageParser` (later
+/// `FrameworkParsingPackageUtils`), which even accepts an empty part.
 pub(crate) fn is_package_name(name: &str) -> bool {
     let is_part = |part: &str| {
         part.is_empty()

@@ -1,7 +1,9 @@
-//! By what means a driver did each operation: some can be done in several ways, of which one is the best.
+//! By what means a driver did each operation: some can be done in several ways, of which one is the
+//! best.
 //!
-//! A driver notes the backend where it chooses it, and does not know who asks. [`with_backends`] collects what is noted during
-//! some work. The collector belongs to the task, so work in spawned tasks is not collected.
+//! A driver notes the backend where it chooses it, and does not know who asks. [`with_backends`]
+//! collects what is noted during some work. The collector belongs to the task, so work in spawned
+//! tasks is not collected.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -42,8 +44,8 @@ pub fn backend_names(backends: &Backends) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// Does some work and collects the backends of its operations: of each the worst, if it was done several times. Enclosing
-/// calls of this function collect them too.
+/// Does some work and collects the backends of its operations: of each the worst, if it was done
+/// several times. Enclosing calls of this function collect them too.
 pub async fn with_backends<F: Future>(work: F) -> (F::Output, Backends) {
     let noted = Arc::<Mutex<Backends>>::default();
     let output = BACKENDS.scope(Arc::clone(&noted), work).await;

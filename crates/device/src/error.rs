@@ -5,11 +5,12 @@ use std::fmt;
 use crate::{LockState, Platform, UntypableText};
 use thumbwire_base::truncate;
 
-/// Why a device did not do what it was asked, by what the caller can do about it. A message is a clause of its own, such
-/// as "device not connected: …"; it includes the phone's own message.
+/// Why a device did not do what it was asked, by what the caller can do about it. A message is a
+/// clause of its own, such as "device not connected: …"; it includes the phone's own message.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// Nothing answers at the other end. Plug in or start the phone, then call again: the next call reconnects.
+    /// Nothing answers at the other end. Plug in or start the phone, then call again: the next call
+    /// reconnects.
     #[error("device not connected: {reason}")]
     NotConnected {
         /// The transport's message.
@@ -29,7 +30,8 @@ pub enum Error {
         /// The requested app.
         app: String,
     },
-    /// The app is installed, but has no activity that a launcher could start. Nothing was started. Use another app.
+    /// The app is installed, but has no activity that a launcher could start. Nothing was started.
+    /// Use another app.
     #[error("app not launchable: {app} has no launcher activity, or is disabled")]
     NotLaunchable {
         /// The requested app.
@@ -70,8 +72,8 @@ pub enum Error {
         /// The platform.
         platform: Platform,
     },
-    /// Only the helper on the phone can do it, and that is off, or its file is not there, or too old. Nothing was done.
-    /// Let it be pushed.
+    /// Only the helper on the phone can do it, and that is off, or its file is not there, or too
+    /// old. Nothing was done. Let it be pushed.
     #[error("{what} needs Thumbwire's helper on the phone")]
     HelperMissing {
         /// The requested feature.
@@ -85,7 +87,8 @@ pub enum Error {
         /// The reason, and what would work.
         reason: String,
     },
-    /// The phone's package manager refused to install or uninstall an app; nothing has changed. The code says why.
+    /// The phone's package manager refused to install or uninstall an app; nothing has changed. The
+    /// code says why.
     #[error("{code}{}", if .text.is_empty() { String::new() } else { format!(": {text}") })]
     PackageRefused {
         /// Its code: `INSTALL_FAILED_VERSION_DOWNGRADE`.
@@ -93,7 +96,8 @@ pub enum Error {
         /// Its details; empty if there are none.
         text: String,
     },
-    /// The phone has no way to type some of the text; nothing was typed. Ask [`UntypableText::next_move`].
+    /// The phone has no way to type some of the text; nothing was typed. Ask
+    /// [`UntypableText::next_move`].
     #[error("text: {0}")]
     Untypable(UntypableText),
     /// The phone reported a failure.
@@ -104,7 +108,8 @@ pub enum Error {
         /// The phone's message.
         text: String,
     },
-    /// The phone's output could not be parsed. This is a gap in Thumbwire; please report it with the message.
+    /// The phone's output could not be parsed. This is a gap in Thumbwire; please report it with
+    /// the message.
     #[error("cannot parse the output of `{command}`: {text}")]
     Unreadable {
         /// The command.
@@ -114,8 +119,8 @@ pub enum Error {
     },
 }
 
-/// Whether an action may have happened although its call failed. A tap that may have landed must not be retried
-/// blindly.
+/// Whether an action may have happened although its call failed. A tap that may have landed must
+/// not be retried blindly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SideEffect {
     /// It did not happen: the phone never got the command.
@@ -146,8 +151,8 @@ pub(crate) fn excerpt(said: impl AsRef<[u8]>) -> String {
     truncate(output, LONGEST)
 }
 
-/// The text with line ends as its program wrote them: on phones before Android 7 a terminal is around every program and
-/// makes each `\n` a `\r\n`.
+/// The text with line ends as its program wrote them: on phones before Android 7 a terminal is
+/// around every program and makes each `\n` a `\r\n`.
 pub(crate) fn without_returns(text: &str) -> String {
     if !text.contains('\r') {
         return text.to_owned();

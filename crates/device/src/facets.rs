@@ -1,9 +1,10 @@
 //! Facets: what only some phones support, beyond screenshots, trees, touch, typing, keys and apps.
 //!
-//! One file per facet, with its trait and the values that only it uses. Start with [`Facets`], the list of all of them. A
-//! platform supports a facet as a whole or not at all; features that some platform has only one of are separate facets.
-//! The methods have no default bodies. If one phone cannot do what its platform can, for example because its release is
-//! too old, the method returns [`Error::Unsupported`].
+//! One file per facet, with its trait and the values that only it uses. Start with [`Facets`], the
+//! list of all of them. A platform supports a facet as a whole or not at all; features that some
+//! platform has only one of are separate facets. The methods have no default bodies. If one phone
+//! cannot do what its platform can, for example because its release is too old, the method returns
+//! [`Error::Unsupported`].
 //!
 //! How to add a facet is described in the [crate's documentation](crate).
 
@@ -63,13 +64,14 @@ pub use text_editing::{Editor, EditorSize, TextEditing};
 
 use crate::{Device, Error};
 
-/// Generates [`Facets`], its names, and an accessor on `dyn Device` from one row per facet: the field, the trait, and what
-/// is impossible without it, for the error "… is not supported on iOS".
+/// Generates [`Facets`], its names, and an accessor on `dyn Device` from one row per facet: the
+/// field, the trait, and what is impossible without it, for the error "… is not supported on iOS".
 macro_rules! facets {
     ($($(#[$doc:meta])* $field:ident: $facet:ident, $what:literal;)*) => {
         /// The facets of a device: `None` for what it does not support.
         ///
-        /// A driver sets what it supports; a decorator replaces what it changes and passes on the rest:
+        /// A driver sets what it supports; a decorator replaces what it changes and passes on the
+        /// rest:
         ///
         /// ```ignore
         /// Facets { logs: Some(self), ..Facets::default() }

@@ -1,8 +1,9 @@
 //! Turns a platform's node tree into elements.
 //!
-//! Pure functions over a [`Tree`]: [`visibility()`] tells which part of each node is visible and where to tap it,
-//! [`elements`] which nodes are worth listing, [`find`] which one a caller means, and [`search()`] which ones match a
-//! [`Query`]. Waiting for an element happens in the layer above.
+//! Pure functions over a [`Tree`]: [`visibility()`] tells which part of each node is visible and
+//! where to tap it, [`elements`] which nodes are worth listing, [`find`] which one a caller means,
+//! and [`search()`] which ones match a [`Query`]. Waiting for an element happens in the layer
+//! above.
 
 mod occlusion;
 mod search;
@@ -15,14 +16,15 @@ pub use visibility::{HiddenReason, Visibility, visibility};
 
 use crate::{Flags, Node, Tree};
 
-/// Indices in [`Tree::nodes`] of all visible nodes, covered or not, that a caller may want to read or act on, in
-/// document order.
+/// Indices in [`Tree::nodes`] of all visible nodes, covered or not, that a caller may want to read
+/// or act on, in document order.
 pub fn elements(tree: &Tree) -> Vec<usize> {
     let parts = visibility::visible_rects(tree);
     (0..tree.nodes.len()).filter(|&at| parts[at].is_ok() && is_element(&tree.nodes[at])).collect()
 }
 
-/// Whether a finger sets a value along the node. No flag tells: a slider takes neither taps nor scrolling.
+/// Whether a finger sets a value along the node. No flag tells: a slider takes neither taps nor
+/// scrolling.
 pub fn is_slider(node: &Node) -> bool {
     ["SeekBar", "Slider", "RatingBar", "PickerWheel"].iter().any(|end| node.class.ends_with(end))
 }
@@ -37,12 +39,14 @@ pub fn is_element(node: &Node) -> bool {
         || !node.description.is_empty()
 }
 
-/// The node that receives a tap on this one: itself or its nearest clickable ancestor; itself if there is none.
+/// The node that receives a tap on this one: itself or its nearest clickable ancestor; itself if
+/// there is none.
 pub fn tap_receiver(tree: &Tree, at: usize) -> usize {
     nearest(tree, at, |flags| flags.clickable).unwrap_or(at)
 }
 
-/// The node itself or its nearest ancestor with this property: what a label checks, what scrolls a row.
+/// The node itself or its nearest ancestor with this property: what a label checks, what scrolls a
+/// row.
 pub fn nearest(tree: &Tree, at: usize, is: impl Fn(Flags) -> bool) -> Option<usize> {
     let above = std::iter::successors(Some(at), |&here| tree.nodes[here].parent);
     above.into_iter().find(|&here| is(tree.nodes[here].flags))

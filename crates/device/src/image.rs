@@ -1,9 +1,9 @@
 //! Image files: format detection, conversion, and why a screenshot is black.
 //!
-//! A driver returns each screenshot as it got it from its phone; see [`Screenshot`]. [`fit`](fit()) converts it to what
-//! a client accepts, [`Pixels`] decodes, encodes and scales, and [`blackness()`] detects black images. All of it is CPU
-//! work of up to about 0.3 s for a large screen: async callers should move it to a blocking thread. Nothing here takes
-//! screenshots.
+//! A driver returns each screenshot as it got it from its phone; see [`Screenshot`]. [`fit`](fit())
+//! converts it to what a client accepts, [`Pixels`] decodes, encodes and scales, and
+//! [`blackness()`] detects black images. All of it is CPU work of up to about 0.3 s for a large
+//! screen: async callers should move it to a blocking thread. Nothing here takes screenshots.
 
 mod blackness;
 mod fit;
@@ -63,8 +63,8 @@ pub enum FormatPreference {
     AsTaken,
     /// This format.
     Only(Format),
-    /// The smallest file in which screen text is easy to read: WebP for plain screens, JPEG for the others
-    /// ([`Pixels::write_smallest`]).
+    /// The smallest file in which screen text is easy to read: WebP for plain screens, JPEG for the
+    /// others ([`Pixels::write_smallest`]).
     Smallest,
 }
 
@@ -120,7 +120,8 @@ impl Format {
 /// Why a screenshot is black although the screen may not be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BlackReason {
-    /// A window is marked secure, so the platform excludes it from screenshots. Its tree can still be read.
+    /// A window is marked secure, so the platform excludes it from screenshots. Its tree can still
+    /// be read.
     Secure {
         /// The window's name, as the platform reports it.
         window: String,

@@ -1,7 +1,8 @@
 //! An iPhone of a usbmuxd's list: what it is, and what it lacks before it can be controlled.
 //!
-//! Begin with [`Iphone::examine`]. A WebDriverAgent that answers is all that is needed; only without one does it matter what
-//! is missing first; [`Missing`] names it with the step that provides it.
+//! Begin with [`Iphone::examine`]. A WebDriverAgent that answers is all that is needed; only
+//! without one does it matter what is missing first; [`Missing`] names it with the step that
+//! provides it.
 
 mod missing;
 
@@ -15,7 +16,8 @@ use tokio::time::timeout;
 use crate::webdriver::answers;
 pub use missing::Missing;
 
-/// How long lockdownd and WebDriverAgent are asked. They answer in some ten milliseconds, on Wi-Fi in some hundred.
+/// How long lockdownd and WebDriverAgent are asked. They answer in some ten milliseconds, on Wi-Fi
+/// in some hundred.
 const ANSWER: Duration = Duration::from_millis(2500);
 
 /// The first release of iOS whose developer services need a tunnel.
@@ -46,7 +48,8 @@ impl Iphone {
     }
 }
 
-/// What a phone lacks whose WebDriverAgent does not answer. `values` gets what the phone says about itself.
+/// What a phone lacks whose WebDriverAgent does not answer. `values` gets what the phone says about
+/// itself.
 async fn find_missing(client: &UsbmuxClient, udid: &str, values: &mut DeviceValues) -> Missing {
     let asked = async {
         let mut lockdown = Lockdown::connect(client, udid).await?;

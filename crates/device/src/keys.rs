@@ -29,7 +29,8 @@ impl Key {
     pub const COMMON: [Key; 6] =
         [Self::Home, Self::Back, Self::Menu, Self::VolumeUp, Self::VolumeDown, Self::Power];
 
-    /// The name used on the wire by the Mobile MCP server specification; Android keys use Android's name.
+    /// The name used on the wire by the Mobile MCP server specification; Android keys use Android's
+    /// name.
     pub fn name(self) -> Cow<'static, str> {
         match self {
             Self::Home => "home".into(),
@@ -47,8 +48,8 @@ impl Key {
         Self::COMMON.into_iter().find(|key| key.name() == name)
     }
 
-    /// Any key: a common one, one by its usual name (`enter`, `recents`, `up`), or an Android key as
-    /// [`KeyCode::from_name`] reads it.
+    /// Any key: a common one, one by its usual name (`enter`, `recents`, `up`), or an Android key
+    /// as [`KeyCode::from_name`] reads it.
     pub fn from_any_name(name: &str) -> Option<Key> {
         let word = name.trim().to_ascii_lowercase().replace([' ', '-'], "_");
         let usual = USUAL.iter().find(|(usual, _)| *usual == word);
@@ -100,8 +101,8 @@ impl KeyCode {
     /// The highest key code of any Android release: Android 16's `KEYCODE_F24`.
     pub const HIGHEST: u16 = 337;
 
-    /// Parses a name, with or without `KEYCODE_` and in any case, or a number. So `4` is key code 4 (Back), while
-    /// `KEYCODE_4` types a 4.
+    /// Parses a name, with or without `KEYCODE_` and in any case, or a number. So `4` is key code 4
+    /// (Back), while `KEYCODE_4` types a 4.
     pub fn from_name(name: &str) -> Option<Self> {
         let name = name.trim();
         if !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -122,8 +123,8 @@ impl KeyCode {
     }
 }
 
-/// The names in `android.view.KeyEvent`, by number. Source: the constants of that class up to Android 16's
-/// `KEYCODE_F24`. A phone ignores key codes newer than its release.
+/// The names in `android.view.KeyEvent`, by number. Source: the constants of that class up to
+/// Android 16's `KEYCODE_F24`. A phone ignores key codes newer than its release.
 #[rustfmt::skip]
 const NAMES: [&str; KeyCode::HIGHEST as usize + 1] = [
     "UNKNOWN", "SOFT_LEFT", "SOFT_RIGHT", "HOME", "BACK", "CALL", "ENDCALL", "0", "1", "2", "3", "4", "5", "6", "7",

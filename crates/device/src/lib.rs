@@ -1,38 +1,42 @@
 //! Drives phones of any platform.
 //!
-//! [`Device`] is the handle that everything above uses: what every phone can do (look, touch, type, keys, apps). What only
-//! some phones can do is a *facet*, an object-safe trait such as [`Logs`] or [`ScreenRecording`]. [`Device::facets`] lists
-//! the facets of a device; `device.logs()?` returns one, or the error that says the phone does not support it.
+//! [`Device`] is the handle that everything above uses: what every phone can do (look, touch, type,
+//! keys, apps). What only some phones can do is a *facet*, an object-safe trait such as [`Logs`] or
+//! [`ScreenRecording`]. [`Device::facets`] lists the facets of a device; `device.logs()?` returns
+//! one, or the error that says the phone does not support it.
 //!
-//! Start with the trait, then see [`Facets`], then [`android`] for a driver. [`find`] turns a platform's node tree into
-//! elements, [`saved_tree`] reads trees from files, [`image`] converts images, and [`ScaledDevice`] is a decorator that
-//! serves smaller screenshots.
+//! Start with the trait, then see [`Facets`], then [`android`] for a driver. [`find`] turns a
+//! platform's node tree into elements, [`saved_tree`] reads trees from files, [`image`] converts
+//! images, and [`ScaledDevice`] is a decorator that serves smaller screenshots.
 //!
 //! # Adding a driver
 //!
-//! 1. Add `NAME.rs` (its parts in `NAME/`) beside `android.rs` with a type that implements [`Device`], and a `pub mod` line
-//!    here. The smallest driver returns `Facets::default()`.
-//! 2. If the platform is new, add it to [`Platform`] in `values.rs`, and its classes of text fields to [`text_field`].
-//! 3. For each facet that its phones support, implement the facet's trait beside its commands and set its field in
-//!    [`Device::facets`].
+//! 1. Add `NAME.rs` (its parts in `NAME/`) beside `android.rs` with a type that implements
+//!    [`Device`], and a `pub mod` line here. The smallest driver returns `Facets::default()`.
+//! 2. If the platform is new, add it to [`Platform`] in `values.rs`, and its classes of text fields
+//!    to [`text_field`].
+//! 3. For each facet that its phones support, implement the facet's trait beside its commands and
+//!    set its field in [`Device::facets`].
 //!
-//! Nothing else changes in this crate. Listing phones and opening them belongs to a device provider in `thumbwire-core`.
+//! Nothing else changes in this crate. Listing phones and opening them belongs to a device provider
+//! in `thumbwire-core`.
 //!
 //! # Adding a facet
 //!
 //! 1. Add a file to `facets/` with the trait and the values that only it uses.
-//! 2. In `facets.rs`, add its `mod` and `pub use` and a row to the table, which makes the field of [`Facets`] and the
-//!    accessor on `dyn Device`.
-//! 3. Implement it in the drivers that support it, as above. Decorators do not change: they start from the inner device's
-//!    facets.
+//! 2. In `facets.rs`, add its `mod` and `pub use` and a row to the table, which makes the field of
+//!    [`Facets`] and the accessor on `dyn Device`.
+//! 3. Implement it in the drivers that support it, as above. Decorators do not change: they start
+//!    from the inner device's facets.
 //!
 //! # Writing a decorator
 //!
-//! Implement [`Device`] around an `Arc` of another device. Return `self.inner.facets()` with the changed facets replaced,
-//! as [`ScaledDevice`] does.
+//! Implement [`Device`] around an `Arc` of another device. Return `self.inner.facets()` with the
+//! changed facets replaced, as [`ScaledDevice`] does.
 //!
-//! Coordinates are screenshot pixels everywhere; drivers convert. Waiting, retries, caching and finding elements belong
-//! to the layers above. This crate knows no toolset, no MCP, and no JSON except the helper's wire format.
+//! Coordinates are screenshot pixels everywhere; drivers convert. Waiting, retries, caching and
+//! finding elements belong to the layers above. This crate knows no toolset, no MCP, and no JSON
+//! except the helper's wire format.
 
 pub mod android;
 mod app_name;
@@ -71,17 +75,19 @@ pub use values::*;
 
 /// A handle on one phone.
 ///
-/// Every future may be dropped at any time: a caller that enforces a deadline drops it, and the driver releases what it had
-/// opened. The errors of methods that act say whether the action may have happened ([`Error::acted`]).
+/// Every future may be dropped at any time: a caller that enforces a deadline drops it, and the
+/// driver releases what it had opened. The errors of methods that act say whether the action may
+/// have happened ([`Error::acted`]).
 #[async_trait]
 pub trait Device: Send + Sync {
     /// Identity of the phone, as known when the handle was created.
     fn identity(&self) -> &Identity;
 
-    /// What this device supports beyond the methods here. Can be checked before acting, and does not change while the
-    /// handle lives.
+    /// What this device supports beyond the methods here. Can be checked before acting, and does
+    /// not change while the handle lives.
     ///
-    /// There is no default body, so that a decorator cannot forget to pass on the inner device's facets.
+    /// There is no default body, so that a decorator cannot forget to pass on the inner device's
+    /// facets.
     fn facets(&self) -> Facets<'_>;
 
     /// Checks that the phone responds; the cheapest request there is.
@@ -93,8 +99,8 @@ pub trait Device: Send + Sync {
     /// A screenshot as the phone takes it.
     async fn screenshot(&self) -> Result<Screenshot, Error>;
 
-    /// A screenshot for a caller who wants this format. A device that encodes its screenshots itself uses it; any other
-    /// returns what it has, for [`image::fit`] to convert.
+    /// A screenshot for a caller who wants this format. A device that encodes its screenshots
+    /// itself uses it; any other returns what it has, for [`image::fit`] to convert.
     async fn screenshot_as(&self, _format: image::FormatPreference) -> Result<Screenshot, Error> {
         self.screenshot().await
     }
@@ -105,8 +111,8 @@ pub trait Device: Send + Sync {
     /// Performs a gesture.
     async fn touch(&self, gesture: Gesture) -> Result<(), Error>;
 
-    /// Types text into the focused field and returns the method used. Text that the phone cannot type is rejected
-    /// before the first key press.
+    /// Types text into the focused field and returns the method used. Text that the phone cannot
+    /// type is rejected before the first key press.
     async fn type_text(&self, text: &str) -> Result<TypingMethod, Error>;
 
     /// Presses and releases a key.
@@ -127,16 +133,18 @@ pub trait Device: Send + Sync {
     /// What the phone reports about itself.
     async fn info(&self) -> Result<DeviceInfo, Error>;
 
-    /// Waits until the phone has back what abandoned calls had borrowed, such as its keyboard; returns at once if there
-    /// is nothing. Call it before the program exits, which would cancel that work.
+    /// Waits until the phone has back what abandoned calls had borrowed, such as its keyboard;
+    /// returns at once if there is nothing. Call it before the program exits, which would cancel
+    /// that work.
     async fn restore_borrowed(&self);
 
-    /// Ends the connection and gives the phone a moment to notice. Call it before the program exits, because some phones
-    /// do not answer a new host before they have. A later call connects again.
+    /// Ends the connection and gives the phone a moment to notice. Call it before the program
+    /// exits, because some phones do not answer a new host before they have. A later call connects
+    /// again.
     async fn disconnect(&self);
 
-    /// The error for a feature that this device does not have. A decorator passes on the inner device's: that may say how to
-    /// get the feature.
+    /// The error for a feature that this device does not have. A decorator passes on the inner
+    /// device's: that may say how to get the feature.
     fn unsupported(&self, what: &'static str) -> Error {
         Error::Unsupported { what, platform: self.identity().platform }
     }

@@ -1,7 +1,8 @@
-//! Addresses of links: what each scheme does when it is opened, and how an address is written for a phone.
+//! Addresses of links: what each scheme does when it is opened, and how an address is written for a
+//! phone.
 //!
-//! The table is the only one: drivers refuse by it, the operator's limits allow calls and messages by it, and the agent
-//! asks its questions by it.
+//! The table is the only one: drivers refuse by it, the operator's limits allow calls and messages
+//! by it, and the agent asks its questions by it.
 
 use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 
@@ -90,7 +91,8 @@ pub fn link_scheme(address: &str) -> Option<String> {
 /// The longest address that is opened: phones before Android 7 take commands of 4 KiB.
 const MAX_ADDRESS: usize = 2_000;
 
-/// Spaces are encoded: `NSURL` refuses them before iOS 17. So is what is not ASCII, which some old phones garble.
+/// Spaces are encoded: `NSURL` refuses them before iOS 17. So is what is not ASCII, which some old
+/// phones garble.
 const ENCODED: &AsciiSet = &CONTROLS.add(b' ');
 
 const WHAT: &str = "opening the address";
@@ -113,7 +115,8 @@ pub(crate) fn encode_link(address: &str) -> Result<String, Error> {
                 "addresses with `{scheme}:` are not opened; use https:, geo:, mailto: or an app's own scheme"
             ));
         }
-        // Some phones run a code as soon as it is in the dialer: it can divert calls, and erased Samsung phones in 2012.
+        // Some phones run a code as soon as it is in the dialer: it can divert calls, and erased
+        // Samsung phones in 2012.
         LinkKind::Call if has_code(address) => {
             return refuse(
                 "it contains a code with `*` or `#`, which some phones run at once; use a plain number"

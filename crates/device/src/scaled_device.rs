@@ -1,12 +1,13 @@
 //! A device whose screenshots are smaller than its phone's screen.
 //!
-//! [`ScaledDevice`] is a [`Device`] around another one. Everything it takes and returns in pixels is in pixels of the scaled
-//! screenshot: callers see one coordinate space. Vision models read large images less well and charge by the pixel.
+//! [`ScaledDevice`] is a [`Device`] around another one. Everything it takes and returns in pixels
+//! is in pixels of the scaled screenshot: callers see one coordinate space. Vision models read
+//! large images less well and charge by the pixel.
 //!
-//! One screenshot pixel covers a block of screen pixels. A touch goes to the center of its block, and a rectangle
-//! contains exactly the blocks whose center it contains: so a touch on any pixel of an element's rectangle hits that
-//! element. An element thinner than a block may contain no center; it keeps one pixel, and a touch there may miss it by
-//! half a block.
+//! One screenshot pixel covers a block of screen pixels. A touch goes to the center of its block,
+//! and a rectangle contains exactly the blocks whose center it contains: so a touch on any pixel of
+//! an element's rectangle hits that element. An element thinner than a block may contain no center;
+//! it keeps one pixel, and a touch there may miss it by half a block.
 
 use std::sync::{Arc, Mutex};
 
@@ -106,7 +107,8 @@ impl Scale {
     fn to_picture(self, rect: Rect) -> Rect {
         let side = |from: i32, to: i32, screen: i32, picture: i32| {
             let (screen, picture) = (i64::from(screen), i64::from(picture));
-            // The first block whose center is not before the edge: ceil((2·picture·edge − screen) / (2·screen)).
+            // The first block whose center is not before the edge: ceil((2·picture·edge − screen) /
+            // (2·screen)).
             let edge = |edge: i32| -(screen - 2 * picture * i64::from(edge)).div_euclid(2 * screen);
             let (first, last) = (edge(from), edge(to));
             if to > from && first == last {

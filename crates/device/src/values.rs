@@ -93,7 +93,8 @@ pub struct Battery {
     pub percent: u8,
     /// Whether it is charging.
     pub charging: bool,
-    /// Platform's status code (Android's `BatteryManager`: 2 charging, 3 discharging, 4 not charging, 5 full).
+    /// Platform's status code (Android's `BatteryManager`: 2 charging, 3 discharging, 4 not
+    /// charging, 5 full).
     pub status: u32,
 }
 
@@ -198,8 +199,8 @@ pub enum Gesture {
         #[serde(rename = "duration_ms", with = "millis")]
         lasting: Duration,
     },
-    /// Two fingers on a line from the lower left to the upper right: down, move apart or together, up. On Android only
-    /// the helper can do it.
+    /// Two fingers on a line from the lower left to the upper right: down, move apart or together,
+    /// up. On Android only the helper can do it.
     Pinch {
         /// The middle between the fingers.
         middle: Point,
@@ -214,8 +215,8 @@ pub enum Gesture {
 }
 
 impl Gesture {
-    /// Start and end point; the same point twice for a gesture in one place; where both fingers of a pinch are when they
-    /// are furthest apart.
+    /// Start and end point; the same point twice for a gesture in one place; where both fingers of
+    /// a pinch are when they are furthest apart.
     pub fn ends(self) -> [Point; 2] {
         match self {
             Self::Pinch { middle, from, to, .. } => Self::fingers(middle, from.max(to)),
@@ -271,7 +272,8 @@ pub struct App {
 pub struct AppList {
     /// The apps, in the phone's order.
     pub apps: Vec<App>,
-    /// Whether these are all installed apps. A WebDriverAgent alone knows only those that are active.
+    /// Whether these are all installed apps. A WebDriverAgent alone knows only those that are
+    /// active.
     pub is_complete: bool,
 }
 
@@ -297,8 +299,8 @@ pub struct Foreground {
 pub enum Front {
     /// A window of this app has the focus.
     App(Foreground),
-    /// A window of the system has it: a crash dialog (`Application Error: com.x`), the notification shade. Never the app
-    /// behind it.
+    /// A window of the system has it: a crash dialog (`Application Error: com.x`), the notification
+    /// shade. Never the app behind it.
     System {
         /// The window's title in the platform's terms.
         title: String,
@@ -435,11 +437,13 @@ pub enum TreeDetail {
     /// Every node.
     #[default]
     Full,
-    /// Without pure layout nodes, as far as the platform can tell (`uiautomator dump --compressed`).
+    /// Without pure layout nodes, as far as the platform can tell (`uiautomator dump
+    /// --compressed`).
     Compressed,
 }
 
-/// A node of the platform's tree. Its texts are slices of [`Tree::source`], unless they contain entities.
+/// A node of the platform's tree. Its texts are slices of [`Tree::source`], unless they contain
+/// entities.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Node {
     /// Index of its parent in [`Tree::nodes`]; `None` for a root.

@@ -1,19 +1,21 @@
-//! Phones behind a server of the WebDriver protocol: iPhones through a WebDriverAgent, and Android and iOS through an
-//! Appium server with its UiAutomator2 or XCUITest driver.
+//! Phones behind a server of the WebDriver protocol: iPhones through a WebDriverAgent, and Android
+//! and iOS through an Appium server with its UiAutomator2 or XCUITest driver.
 //!
-//! Start with [`WebDriverPhone`]. `dialect` has what differs between the servers; everything else is there once, one
-//! file per subject, with each command next to the reader of its response:
+//! Start with [`WebDriverPhone`]. `dialect` has what differs between the servers; everything else
+//! is there once, one file per subject, with each command next to the reader of its response:
 //!
-//! * the conversation: `client` (the session, repeats, errors), `http`, `secrets` (access keys stay out of errors);
-//! * looking: `screen` (pictures, sizes, trees), `picture`, `mjpeg` (WebDriverAgent's stream), `logs` (Android's);
-//! * acting: `input` (touches, keys, typing; `gesture` writes W3C actions, `typing` splits texts), `text` (editing),
-//!   `apps`, `orientation` (`rotation` remembers who turned the screen);
+//! * the conversation: `client` (the session, repeats, errors), `http`, `secrets` (access keys stay
+//!   out of errors);
+//! * looking: `screen` (pictures, sizes, trees), `picture`, `mjpeg` (WebDriverAgent's stream),
+//!   `logs` (Android's);
+//! * acting: `input` (touches, keys, typing; `gesture` writes W3C actions, `typing` splits texts),
+//!   `text` (editing), `apps`, `orientation` (`rotation` remembers who turned the screen);
 //! * the phone around the apps: `state` (lock, clipboard, location, links, health), `info`;
 //! * `capabilities`: what an Appium session has to have.
 //!
-//! The messages are those of `thumbwire_webdriver`. Nothing here waits, retries an act or remembers a screen.
-//! Installing and starting WebDriverAgent or Appium is the operator's business. Commands that Appium allows only with
-//! `--allow-insecure`, such as `mobile: shell`, are not used.
+//! The messages are those of `thumbwire_webdriver`. Nothing here waits, retries an act or remembers
+//! a screen. Installing and starting WebDriverAgent or Appium is the operator's business. Commands
+//! that Appium allows only with `--allow-insecure`, such as `mobile: shell`, are not used.
 
 mod apps;
 mod capabilities;
@@ -76,19 +78,21 @@ pub struct WebDriverPhone {
 }
 
 impl WebDriverPhone {
-    /// A handle on the iPhone or iPad whose WebDriverAgent serves at `url`, such as `http://127.0.0.1:8100`. Asks for
-    /// its status; the session is created by the first command that needs one.
+    /// A handle on the iPhone or iPad whose WebDriverAgent serves at `url`, such as
+    /// `http://127.0.0.1:8100`. Asks for its status; the session is created by the first command
+    /// that needs one.
     ///
     /// `id` is the name by which clients select this phone.
     ///
     /// # Errors
-    /// [`Error::Refused`] if `url` is not one, [`Error::NotConnected`] if no WebDriverAgent answers there.
+    /// [`Error::Refused`] if `url` is not one, [`Error::NotConnected`] if no WebDriverAgent answers
+    /// there.
     pub async fn attach_wda(id: &str, url: &str) -> Result<Self, Error> {
         Self::attach_wda_at(id, HttpClient::new(Dialect::WebDriverAgent.server(), url)?).await
     }
 
-    /// A handle on the iPhone with this UDID, whose WebDriverAgent serves on port 8100 of the phone. It is reached
-    /// through usbmuxd, as is its MJPEG stream.
+    /// A handle on the iPhone with this UDID, whose WebDriverAgent serves on port 8100 of the
+    /// phone. It is reached through usbmuxd, as is its MJPEG stream.
     ///
     /// `id` is the name by which clients select this phone.
     ///
@@ -113,14 +117,16 @@ impl WebDriverPhone {
         Ok(phone)
     }
 
-    /// A handle on the phone with these capabilities, of the Appium server or Selenium Grid at `url`, such as
-    /// `http://127.0.0.1:4723`, perhaps with a base path such as `/wd/hub` and with credentials. Asks for the server's
-    /// status; the session is created by the first command that needs one.
+    /// A handle on the phone with these capabilities, of the Appium server or Selenium Grid at
+    /// `url`, such as `http://127.0.0.1:4723`, perhaps with a base path such as `/wd/hub` and with
+    /// credentials. Asks for the server's status; the session is created by the first command that
+    /// needs one.
     ///
     /// `id` is the name by which clients select this phone.
     ///
     /// # Errors
-    /// [`Error::Refused`] if `url` is not one, [`Error::NotConnected`] if no Appium server answers there.
+    /// [`Error::Refused`] if `url` is not one, [`Error::NotConnected`] if no Appium server answers
+    /// there.
     pub async fn attach_appium(
         id: &str,
         url: &str,
@@ -154,7 +160,8 @@ impl WebDriverPhone {
         }
     }
 
-    /// The same handle, which streams the screen from WebDriverAgent's MJPEG server, such as `http://127.0.0.1:9100`.
+    /// The same handle, which streams the screen from WebDriverAgent's MJPEG server, such as
+    /// `http://127.0.0.1:9100`.
     ///
     /// # Errors
     /// [`Error::Refused`] if `url` is not one.
@@ -170,15 +177,18 @@ impl WebDriverPhone {
         Ok(self)
     }
 
-    /// Asks the server for its status, and whether it takes sessions. Appium's does not reach the phone.
+    /// Asks the server for its status, and whether it takes sessions. Appium's does not reach the
+    /// phone.
     ///
     /// # Errors
-    /// [`Error::NotConnected`] if it is another server, [`Error::NotReady`] with its reason if it takes no sessions.
+    /// [`Error::NotConnected`] if it is another server, [`Error::NotReady`] with its reason if it
+    /// takes no sessions.
     async fn check_server(&self, limit: std::time::Duration) -> Result<ServerStatus, Error> {
         let status =
             self.client.read_as(STATUS, SessionCommand::Status, limit, ServerStatus::from_response);
         let status = status.await.map_err(|failure| self.not_this_server(failure.error))?;
-        // A grid whose phones are all in use is not ready either, but has our session if there is one.
+        // A grid whose phones are all in use is not ready either, but has our session if there is
+        // one.
         match status.ready {
             Some(false) if !self.client.has_session().await => {
                 Err(STATUS.not_ready(status.message.unwrap_or_else(|| "not ready".into())))
@@ -307,8 +317,8 @@ impl Device for WebDriverPhone {
         self.take_screenshot().await
     }
 
-    /// The detail makes no difference: WebDriverAgent has no compressed trees, and for Appium they are a setting of the
-    /// session.
+    /// The detail makes no difference: WebDriverAgent has no compressed trees, and for Appium they
+    /// are a setting of the session.
     async fn tree(&self, _detail: TreeDetail) -> Result<Tree, Error> {
         self.read_tree().await
     }
@@ -325,8 +335,8 @@ impl Device for WebDriverPhone {
         self.press_key(key).await
     }
 
-    /// The installed apps, as far as the phone tells them. WebDriverAgent knows only the active ones; a phone that was
-    /// found by usbmuxd tells all.
+    /// The installed apps, as far as the phone tells them. WebDriverAgent knows only the active
+    /// ones; a phone that was found by usbmuxd tells all.
     async fn apps(&self) -> Result<AppList, Error> {
         if let Some((client, udid)) = &self.usbmux {
             match installed_apps(client, udid).await {

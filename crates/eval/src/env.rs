@@ -1,8 +1,10 @@
-//! The environment of a task: a fresh virtual phone in the case's initial state, and a session on it.
+//! The environment of a task: a fresh virtual phone in the case's initial state, and a session on
+//! it.
 //!
-//! It replaces two things around a real phone: an owner who accepts our key when the phone asks (fault `unauthorized`),
-//! and a user who says yes when the agent asks for permission ([`YesUser`]). And two things are free: waiting, which
-//! advances the phone's clock, and screenshots for a text-only policy, which are one blank pixel unless requested.
+//! It replaces two things around a real phone: an owner who accepts our key when the phone asks
+//! (fault `unauthorized`), and a user who says yes when the agent asks for permission
+//! ([`YesUser`]). And two things are free: waiting, which advances the phone's clock, and
+//! screenshots for a text-only policy, which are one blank pixel unless requested.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -44,8 +46,8 @@ pub enum TimeMode {
 const CONSENT: Duration = Duration::from_secs(7);
 
 impl TaskEnv {
-    /// The environment of this phone, with these fault rules, which an iPhone ignores. Without `pictures`, screenshots are
-    /// blank and never reach the phone.
+    /// The environment of this phone, with these fault rules, which an iPhone ignores. Without
+    /// `pictures`, screenshots are blank and never reach the phone.
     pub fn new(phone: EvalPhone, faults: &[Rule], time: TimeMode, pictures: bool) -> Self {
         let phones = DeviceProviders::default();
         let (phones, owner) = match &phone {

@@ -1,5 +1,5 @@
-//! The leaderboard: a table of evaluations in Markdown, one row for each file of results, and an empty row for each model
-//! that nobody has scored yet, with the command that fills it.
+//! The leaderboard: a table of evaluations in Markdown, one row for each file of results, and an
+//! empty row for each model that nobody has scored yet, with the command that fills it.
 //!
 //! [`table`] makes the table, [`update`] puts it between the marks of a page.
 

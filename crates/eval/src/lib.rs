@@ -1,10 +1,12 @@
-//! A task suite on the virtual phones, modeled on AndroidWorld (Rawles et al., 2024), to measure agents.
+//! A task suite on the virtual phones, modeled on AndroidWorld (Rawles et al., 2024), to measure
+//! agents.
 //!
-//! Start with [`Task`] and its [`TaskInstance`]: a goal in natural language, parameters from a seed, the phone's initial state,
-//! and success conditions. The tasks are in [`tasks`], one file per family. Success is read from the phone itself
-//! ([`state`]). An oracle ([`oracle`]) runs each task's script and sets the baseline. A [`Trial`] is one attempt, a
-//! [`Plan`] many in parallel, a [`Study`] covers all kinds of faults; [`policy`] has policies without a model. Not
-//! here: how an agent works, and the command line.
+//! Start with [`Task`] and its [`TaskInstance`]: a goal in natural language, parameters from a
+//! seed, the phone's initial state, and success conditions. The tasks are in [`tasks`], one file
+//! per family. Success is read from the phone itself ([`state`]). An oracle ([`oracle`]) runs each
+//! task's script and sets the baseline. A [`Trial`] is one attempt, a [`Plan`] many in parallel, a
+//! [`Study`] covers all kinds of faults; [`policy`] has policies without a model. Not here: how an
+//! agent works, and the command line.
 
 mod env;
 pub mod faults;

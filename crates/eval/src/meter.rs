@@ -1,8 +1,8 @@
 //! The limits of a whole evaluation: cost, tokens, time, and an interruption by the user.
 //!
-//! A [`Meter`] is shared by all attempts. [`MeteredPolicy`] asks it before each decision and tells it what the decision
-//! cost, so that attempts which run at the same time exceed a limit by a decision each at most. An attempt that the
-//! meter ends has no score: it can be repeated.
+//! A [`Meter`] is shared by all attempts. [`MeteredPolicy`] asks it before each decision and tells
+//! it what the decision cost, so that attempts which run at the same time exceed a limit by a
+//! decision each at most. An attempt that the meter ends has no score: it can be repeated.
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};

@@ -1,7 +1,7 @@
 //! Runs a script literally on [`Perform`]: the shortest way known to the task's author.
 //!
-//! Its number of actions is the baseline for all policies. It takes a snapshot before each step and knows no model,
-//! prompt or safeguard; it fails on a phone with faults.
+//! Its number of actions is the baseline for all policies. It takes a snapshot before each step and
+//! knows no model, prompt or safeguard; it fails on a phone with faults.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! The phones of the suite: a virtual phone of either platform. Both have the same apps over the same [`World`], so a task's
-//! initial state and success are about that.
+//! The phones of the suite: a virtual phone of either platform. Both have the same apps over the
+//! same [`World`], so a task's initial state and success are about that.
 
 use std::collections::BTreeMap;
 
@@ -58,7 +58,8 @@ impl EvalPhone {
         }
     }
 
-    /// Everything in shared storage, up to a maximum depth and number: path and size. Empty on iOS, which has none.
+    /// Everything in shared storage, up to a maximum depth and number: path and size. Empty on iOS,
+    /// which has none.
     pub(crate) fn files(&self) -> BTreeMap<String, String> {
         const DEEPEST: usize = 8;
         const MOST: usize = 1_000;

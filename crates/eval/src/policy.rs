@@ -1,11 +1,13 @@
-//! Policies without a model, as baselines: two follow a script, one does nothing, one claims success.
+//! Policies without a model, as baselines: two follow a script, one does nothing, one claims
+//! success.
 //!
-//! [`ScriptedPolicy`] gets a task's script like hints from a person ("tap New note, then type …") and sees what a model sees,
-//! a [`Observation`]. It finds things on the screen by itself and reacts like a sensible model: it answers alerts, waits for
-//! an app that is not responding, restarts a crashed one, retypes lost text, and goes back from an unknown page. It is
-//! fixed, and no part of it knows which fault a phone has. [`parsed_observation`] interprets an observation, [`stepper`] decides,
-//! and [`moves`] handles steps that take several actions or cannot be done. [`PromptOnlyModel`] does the same from the text of a
-//! prompt alone.
+//! [`ScriptedPolicy`] gets a task's script like hints from a person ("tap New note, then type …")
+//! and sees what a model sees, a [`Observation`]. It finds things on the screen by itself and
+//! reacts like a sensible model: it answers alerts, waits for an app that is not responding,
+//! restarts a crashed one, retypes lost text, and goes back from an unknown page. It is fixed, and
+//! no part of it knows which fault a phone has. [`parsed_observation`] interprets an observation,
+//! [`stepper`] decides, and [`moves`] handles steps that take several actions or cannot be done.
+//! [`PromptOnlyModel`] does the same from the text of a prompt alone.
 //!
 //! ```text
 //!  an alert, a hung or crashed app ──────► handle it

@@ -1,7 +1,8 @@
 //! What prompts cost: the text that a model is sent in each step, counted in tokens.
 //!
-//! A policy without a model sends nothing: for it the prompt is counted that a model would be sent in its place
-//! ([`written_prompt`]). So two versions of the prompt can be compared with the same policy on the same tasks.
+//! A policy without a model sends nothing: for it the prompt is counted that a model would be sent
+//! in its place ([`written_prompt`]). So two versions of the prompt can be compared with the same
+//! policy on the same tasks.
 
 use std::sync::{Arc, Mutex};
 
@@ -43,7 +44,8 @@ impl PromptCost {
 /// Counts the tokens of a text.
 pub type CountTokens = fn(&str) -> u64;
 
-/// An estimate without a vocabulary: `o200k_base` makes a token of about four bytes of these prompts.
+/// An estimate without a vocabulary: `o200k_base` makes a token of about four bytes of these
+/// prompts.
 pub fn estimated_tokens(text: &str) -> u64 {
     (text.len() as u64).div_ceil(4)
 }

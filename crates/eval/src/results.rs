@@ -1,7 +1,7 @@
 //! The results of an evaluation, as a file stores them (`docs/eval.md`, "Results as JSON").
 //!
-//! Start with [`EvalResults`]: it is written after each attempt, read again to resume the evaluation, and read by the
-//! leaderboard. Not here: files.
+//! Start with [`EvalResults`]: it is written after each attempt, read again to resume the
+//! evaluation, and read by the leaderboard. Not here: files.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

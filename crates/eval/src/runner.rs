@@ -1,7 +1,7 @@
 //! Runs many attempts in parallel, each on its own phone.
 //!
-//! Each thread has its own runtime, with a paused clock where possible. So waits take no real time, and the same seeds
-//! give the same scores regardless of parallelism.
+//! Each thread has its own runtime, with a paused clock where possible. So waits take no real time,
+//! and the same seeds give the same scores regardless of parallelism.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -34,8 +34,8 @@ impl Plan {
         self.tasks.len() * self.seeds.len() * self.manners.len()
     }
 
-    /// Runs all attempts. Calls `told` when each one ends, with the index of its options. Returns the scores by
-    /// options, in the order of tasks and seeds.
+    /// Runs all attempts. Calls `told` when each one ends, with the index of its options. Returns
+    /// the scores by options, in the order of tasks and seeds.
     ///
     /// # Errors
     /// If an attempt could not be started.
@@ -43,8 +43,8 @@ impl Plan {
         self.run_some(&Arc::default(), &|_, _| true, told)
     }
 
-    /// Runs the attempts for which `wanted` says so, by task and seed, until the meter says stop. The rest is as in
-    /// [`Plan::run`]; attempts that were not run or interrupted have no score.
+    /// Runs the attempts for which `wanted` says so, by task and seed, until the meter says stop.
+    /// The rest is as in [`Plan::run`]; attempts that were not run or interrupted have no score.
     ///
     /// # Errors
     /// As in [`Plan::run`].
@@ -113,7 +113,8 @@ impl Plan {
 struct OracleCosts(Mutex<HashMap<(&'static str, u64, Platform), u32>>);
 
 impl OracleCosts {
-    /// The oracle's actions for an attempt with these options; zero for the oracle itself, which measures them.
+    /// The oracle's actions for an attempt with these options; zero for the oracle itself, which
+    /// measures them.
     fn of(&self, task: Task, seed: u64, manner: &TrialOptions) -> Result<u32, String> {
         if matches!(manner.who, PolicyChoice::Oracle) {
             return Ok(0);

@@ -1,8 +1,9 @@
 //! The script of a task: steps that name what a person reads on the screen, never its position.
 //!
-//! A [`ScriptStep`] says what to do and an [`ScriptTarget`] what to do it to, found among the [`VisibleControl`] controls. The oracle runs a
-//! script literally; the scripted policy uses it as hints and finds its own way (`policy`). Scripts are written for Android;
-//! [`ScriptStep::on_ios`] says the same for an iPhone. Nothing here accesses a phone.
+//! A [`ScriptStep`] says what to do and an [`ScriptTarget`] what to do it to, found among the
+//! [`VisibleControl`] controls. The oracle runs a script literally; the scripted policy uses it as
+//! hints and finds its own way (`policy`). Scripts are written for Android; [`ScriptStep::on_ios`]
+//! says the same for an iPhone. Nothing here accesses a phone.
 
 use regex_lite::Regex;
 
@@ -49,7 +50,8 @@ pub enum ScriptStep {
 }
 
 impl ScriptStep {
-    /// The same step on an iPhone: apps have bundle ids, and instead of a back key there is a button at the top left.
+    /// The same step on an iPhone: apps have bundle ids, and instead of a back key there is a
+    /// button at the top left.
     pub fn on_ios(self, bundle_id: impl FnOnce(&'static str) -> &'static str) -> Self {
         match self {
             Self::Launch(package) => Self::Launch(bundle_id(package)),
@@ -245,8 +247,8 @@ impl VisibleControl {
         ((left + right) / 2, (top + bottom) / 2)
     }
 
-    /// How far another control is from it, vertically. In a list without places a value follows its label, so what comes
-    /// before is farther.
+    /// How far another control is from it, vertically. In a list without places a value follows its
+    /// label, so what comes before is farther.
     fn distance(&self, other: &Self) -> i32 {
         const BEFORE: i32 = 6;
         match (self.line, other.line) {

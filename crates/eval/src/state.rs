@@ -1,8 +1,9 @@
 //! The phone's state before and after a task, and whether the task succeeded.
 //!
-//! [`PhoneState::of`] reads everything that apps store, settings, and shared storage; [`judge`] compares two states with a
-//! case's success conditions. Both read the phone itself and know no policy, snapshot or trace. Any other change counts
-//! as a failure, except what apps write by themselves ([`BY_ITSELF`]).
+//! [`PhoneState::of`] reads everything that apps store, settings, and shared storage; [`judge`]
+//! compares two states with a case's success conditions. Both read the phone itself and know no
+//! policy, snapshot or trace. Any other change counts as a failure, except what apps write by
+//! themselves ([`BY_ITSELF`]).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -174,8 +175,8 @@ fn check_all(
     }
 }
 
-/// Whether an answer contains the expected text. 125 or 25.5 do not contain 25, and an answer that dumps the whole
-/// screen contains nothing.
+/// Whether an answer contains the expected text. 125 or 25.5 do not contain 25, and an answer that
+/// dumps the whole screen contains nothing.
 fn answer_contains(answer: &str, words: &str) -> bool {
     /// Longer than any reasonable answer to a single question, in characters.
     const LONGEST: usize = 400;

@@ -29,7 +29,8 @@ pub struct Summary {
     pub prompt: PromptCost,
     /// Time on the phones' clocks, in milliseconds.
     pub phone_ms: u64,
-    /// Real time, in milliseconds: the sum of all attempts, also of those that ran at the same time.
+    /// Real time, in milliseconds: the sum of all attempts, also of those that ran at the same
+    /// time.
     pub elapsed_ms: u64,
 }
 
@@ -53,13 +54,14 @@ impl Summary {
         sum
     }
 
-    /// Agent steps for each action of the oracle, over the successful attempts; `None` if there are none.
+    /// Agent steps for each action of the oracle, over the successful attempts; `None` if there are
+    /// none.
     pub fn steps_per_oracle(&self) -> Option<f64> {
         (self.oracle_steps > 0).then(|| f64::from(self.steps) / f64::from(self.oracle_steps))
     }
 
-    /// Input tokens per agent step, as the model's server counted them; without such a count, the tokens of the prompts'
-    /// text. `None` if there were no prompts.
+    /// Input tokens per agent step, as the model's server counted them; without such a count, the
+    /// tokens of the prompts' text. `None` if there were no prompts.
     pub fn tokens_per_step(&self) -> Option<f64> {
         match self.usage.input_tokens {
             0 => (self.prompt.rounds > 0).then(|| self.prompt.per_round()),

@@ -1,8 +1,9 @@
 //! Tasks: a goal, the phone's initial state, and success conditions.
 //!
-//! A [`Task`] makes a [`TaskInstance`] from a seed. A case is pure data: the initial state ([`InitialState`]), the goal in natural
-//! language, the oracle's script, and the success conditions ([`SuccessCondition`], checked by `state`). So the judge knows no
-//! policy, and conditions can be printed.
+//! A [`Task`] makes a [`TaskInstance`] from a seed. A case is pure data: the initial state
+//! ([`InitialState`]), the goal in natural language, the oracle's script, and the success
+//! conditions ([`SuccessCondition`], checked by `state`). So the judge knows no policy, and
+//! conditions can be printed.
 
 use serde::{Deserialize, Serialize};
 use thumbwire_virtual_phone::{Platform, World};
@@ -61,8 +62,9 @@ impl Difficulty {
 /// The number of the oracle's actions from which an attempt is [`Category::Long`].
 pub const LONG: u32 = 20;
 
-/// What a task asks of an agent. The names are the tags of AndroidWorld (`task_metadata.json`), without `game_playing`,
-/// because the phone has no games, and `parameterized`, which all tasks are; `composite` and `long` are ours.
+/// What a task asks of an agent. The names are the tags of AndroidWorld (`task_metadata.json`),
+/// without `game_playing`, because the phone has no games, and `parameterized`, which all tasks
+/// are; `composite` and `long` are ours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Category {
@@ -151,8 +153,8 @@ impl Task {
         Self { needs, ..self }
     }
 
-    /// What an instance of it asks of an agent, in order of the names. Several apps make it `multi_app` and `composite`, and an
-    /// initial state `requires_setup`.
+    /// What an instance of it asks of an agent, in order of the names. Several apps make it
+    /// `multi_app` and `composite`, and an initial state `requires_setup`.
     pub fn categories(&self, instance: &TaskInstance) -> Vec<Category> {
         let mut all = self.asks.to_vec();
         if self.apps.len() > 1 {
@@ -218,8 +220,8 @@ pub enum InitialState {
 /// A success condition.
 #[derive(Debug, Clone, PartialEq)]
 pub enum SuccessCondition {
-    /// An app stores these now but did not before: package, keys and values. `<n>` in a key or value stands for any
-    /// text, and for the same text in every place.
+    /// An app stores these now but did not before: package, keys and values. `<n>` in a key or
+    /// value stands for any text, and for the same text in every place.
     AppValues(&'static str, Vec<(String, String)>),
     /// A record was removed: package and key prefix, such as `note/3`.
     RecordRemoved(&'static str, String),

@@ -1,7 +1,8 @@
 //! The tasks, one file per family; `cross_app` has those that need more than one app.
 //!
-//! To add a task, write a function that makes a case from random parameters, and add its row to the family's list.
-//! Tests then check it: its oracle must succeed for each seed, and an idle policy and one that claims success must not.
+//! To add a task, write a function that makes a case from random parameters, and add its row to the
+//! family's list. Tests then check it: its oracle must succeed for each seed, and an idle policy
+//! and one that claims success must not.
 
 mod akhbar;
 mod bank;

@@ -1,4 +1,5 @@
-//! Tests of each task: its oracle succeeds; doing nothing, claiming success or doing something else does not.
+//! Tests of each task: its oracle succeeds; doing nothing, claiming success or doing something else
+//! does not.
 
 mod skills;
 
@@ -197,7 +198,8 @@ fn suite_has_as_many_tasks_as_androidworld_in_all_its_categories() {
     assert!(missing.is_empty(), "docs/eval.md lacks {missing:#?}");
 }
 
-/// What scripts name although the goal does not say it so: texts that people know or work out. Task and text.
+/// What scripts name although the goal does not say it so: texts that people know or work out. Task
+/// and text.
 const WORKED_OUT: [(&str, &str); 13] = [
     // The Arabic title of the story that the goal is about.
     ("akhbar-", ""),
@@ -267,8 +269,8 @@ fn scripts_act_by_nothing_but_the_goal_and_the_screen() {
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
-/// Steps that can be left out: what they enter is there already, or what they lead to is reached without them. Task and
-/// part of the step.
+/// Steps that can be left out: what they enter is there already, or what they lead to is reached
+/// without them. Task and part of the step.
 const NOT_NEEDED: [(&str, &str); 10] = [
     // The form starts on the day that was tapped before.
     ("", "Later day"),
@@ -525,7 +527,8 @@ fn scores_depend_on_seeds_not_on_parallelism() {
     assert_eq!(out(1), out(3));
 }
 
-/// With places, packages and JSON, a step took 2,426 tokens of text on the same screens, 1,919 of them in the system part.
+/// With places, packages and JSON, a step took 2,426 tokens of text on the same screens, 1,919 of
+/// them in the system part.
 #[test]
 fn prompt_of_a_step_stays_within_its_budget() {
     const MOST: f64 = 2_426.0 / 2.0;

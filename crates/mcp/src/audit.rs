@@ -110,7 +110,8 @@ impl Audit {
     /// Appends to this file, which is created if it is missing, readable only by its owner.
     ///
     /// # Errors
-    /// A message, if it cannot be opened, is not a regular file or is a link, or can be accessed by others.
+    /// A message, if it cannot be opened, is not a regular file or is a link, or can be accessed by
+    /// others.
     pub fn to_file(file: &Path) -> Result<Self, String> {
         let open = open(file).map_err(|reason| {
             format!("cannot write the audit log to {}: {reason}", file.display())

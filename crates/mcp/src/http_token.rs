@@ -81,7 +81,8 @@ const LONGEST: usize = 512;
 /// Reads the token in `file`. If the file is missing, creates it, readable only by its owner.
 ///
 /// # Errors
-/// A message, if the file cannot be read or created, is readable by others, or does not hold a token.
+/// A message, if the file cannot be read or created, is readable by others, or does not hold a
+/// token.
 pub fn read_or_make(file: &Path) -> Result<StoredToken, String> {
     let place = file.display();
     // Opening a FIFO would wait for somebody who writes to it.

@@ -121,7 +121,8 @@ impl Issuer {
     /// reach this server. Asks nobody yet.
     ///
     /// # Errors
-    /// A message, if one is no `https` URL; `http` is enough for an issuer on this computer, and for an audience.
+    /// A message, if one is no `https` URL; `http` is enough for an issuer on this computer, and
+    /// for an audience.
     pub fn new(url: &str, audience: &str) -> Result<Self, String> {
         check_url("issuer", url, is_safe)?;
         check_url("audience", audience, |url| ["http", "https"].contains(&url.scheme()))?;

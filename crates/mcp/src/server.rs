@@ -1,8 +1,8 @@
 //! The MCP server: handshake, lists and calls of a toolset.
 //!
-//! A toolset's own tools never change; its dynamic tools do, and clients are notified: those of older revisions with
-//! `notifications/tools/list_changed` (over HTTP on the stream of `endpoint`), those of revision 2026-07-28 if they
-//! subscribe (`subscriptions/listen`).
+//! A toolset's own tools never change; its dynamic tools do, and clients are notified: those of
+//! older revisions with `notifications/tools/list_changed` (over HTTP on the stream of `endpoint`),
+//! those of revision 2026-07-28 if they subscribe (`subscriptions/listen`).
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -65,8 +65,9 @@ pub async fn serve_stdio(
     serve_audited(toolset, perform, audit, reader, writer).await
 }
 
-/// Serves the toolset on a pair of pipes, one JSON-RPC message per line, until the client closes them. While 32 requests
-/// are under way, or 8 MiB of replies are not read, no more is read from the client.
+/// Serves the toolset on a pair of pipes, one JSON-RPC message per line, until the client closes
+/// them. While 32 requests are under way, or 8 MiB of replies are not read, no more is read from
+/// the client.
 ///
 /// # Errors
 /// If the MCP handshake fails.
@@ -266,8 +267,8 @@ impl Server {
         Call { cancelled: context.ct.clone(), ..self.call(context, READING) }
     }
 
-    /// Starts a call in a task of its own, so that it can go on between two requests, and wait for an
-    /// answer if its user can be asked.
+    /// Starts a call in a task of its own, so that it can go on between two requests, and wait for
+    /// an answer if its user can be asked.
     fn start(
         &self,
         binding: CallBinding,
@@ -649,7 +650,8 @@ impl ServerHandler for Server {
         Ok(offers::completion(values))
     }
 
-    /// Also gets malformed `tools/call` requests: without a name, or with arguments that are not an object.
+    /// Also gets malformed `tools/call` requests: without a name, or with arguments that are not an
+    /// object.
     async fn on_custom_request(
         &self,
         request: CustomRequest,
@@ -686,7 +688,8 @@ fn client(context: &RequestContext<RoleServer>) -> ClientId {
     parts.extensions.get::<ClientId>().cloned().unwrap_or_else(unknown)
 }
 
-/// Whether the client understands tasks. Over HTTP only revision 2026-07-28 says so in each request.
+/// Whether the client understands tasks. Over HTTP only revision 2026-07-28 says so in each
+/// request.
 fn declares_tasks(context: &RequestContext<RoleServer>) -> bool {
     context.client_capabilities().is_some_and(|client| client.supports_tasks())
 }
@@ -714,9 +717,9 @@ fn client_name(context: &RequestContext<RoleServer>) -> ClientName {
     }
 }
 
-/// The reply to a list request for a feature that we do not have. Clients of older revisions ask without checking
-/// capabilities and got an empty list from the original servers (recorded with UFO's); in revision 2026-07-28 it is an
-/// error.
+/// The reply to a list request for a feature that we do not have. Clients of older revisions ask
+/// without checking capabilities and got an empty list from the original servers (recorded with
+/// UFO's); in revision 2026-07-28 it is an error.
 fn not_supported<T: Default>(
     context: &RequestContext<RoleServer>,
     method: &'static str,

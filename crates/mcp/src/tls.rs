@@ -74,8 +74,8 @@ impl Tls {
     /// Reads a certificate chain, the server's own certificate first, and its key, both PEM.
     ///
     /// # Errors
-    /// A message, if a file cannot be read or holds something else, others can access the key, or it is another
-    /// certificate's key.
+    /// A message, if a file cannot be read or holds something else, others can access the key, or
+    /// it is another certificate's key.
     pub fn open(certificate: &Path, key: &Path) -> Result<Self, String> {
         let current = read(certificate, key)?;
         let (certificate, key) = (certificate.to_owned(), key.to_owned());
@@ -87,7 +87,8 @@ impl Tls {
     /// IP addresses.
     ///
     /// # Errors
-    /// A message, if a name is invalid, the pair cannot be read or written, or it is not a self-signed one.
+    /// A message, if a name is invalid, the pair cannot be read or written, or it is not a
+    /// self-signed one.
     pub fn open_self_signed(
         folder: &Path,
         names: &[String],

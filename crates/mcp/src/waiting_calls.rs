@@ -151,7 +151,8 @@ impl WaitingCalls {
     /// question comes back, to be asked again.
     ///
     /// # Errors
-    /// If there is no such call for this client, tool and arguments. A call that a wrong request names is cancelled.
+    /// If there is no such call for this client, tool and arguments. A call that a wrong request
+    /// names is cancelled.
     pub(super) fn resume(
         &self,
         state: &str,

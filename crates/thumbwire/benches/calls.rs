@@ -1,9 +1,10 @@
 //! `just bench`: what Thumbwire adds to a phone's own time, side by side in one run.
 //!
-//! Everything is measured on the virtual phone, which responds at once. Each tool's time stands next to the time that
-//! the phone alone takes for the same commands over the same connection; the difference is ours. Figures are medians
-//! and 95th percentiles of one run on this machine: compare columns, not machines. Nothing is asserted here.
-//! `cargo bench -p thumbwire --bench calls -- pictures captures` runs these parts only.
+//! Everything is measured on the virtual phone, which responds at once. Each tool's time stands
+//! next to the time that the phone alone takes for the same commands over the same connection; the
+//! difference is ours. Figures are medians and 95th percentiles of one run on this machine: compare
+//! columns, not machines. Nothing is asserted here. `cargo bench -p thumbwire --bench calls --
+//! pictures captures` runs these parts only.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
@@ -174,7 +175,8 @@ async fn tools() {
     println!("{:<32}{:>22}", "(snapshot without MCP)", both(&mut bare));
 }
 
-/// The virtual iPhone over WebDriverAgent: tools through MCP, next to the driver alone for the same operation.
+/// The virtual iPhone over WebDriverAgent: tools through MCP, next to the driver alone for the same
+/// operation.
 async fn iphone() {
     let profile = thumbwire_virtual_ios::Profile::Instant;
     let phone = VirtualIphone::new(thumbwire_virtual_ios::Setup { profile, ..<_>::default() });
@@ -249,8 +251,8 @@ async fn iphone() {
 /// One operation of a driver.
 type Operation = for<'a> fn(&'a dyn Device) -> LocalBoxFuture<'a, ()>;
 
-/// An act whose reply has the screen that it led to, next to a bare tap and a bare dump over the same kind of
-/// connection. All else that the tool does, also commands of its own, counts as ours.
+/// An act whose reply has the screen that it led to, next to a bare tap and a bare dump over the
+/// same kind of connection. All else that the tool does, also commands of its own, counts as ours.
 async fn observed() {
     let phone = VirtualPhone::new(Setup::default());
     // Its commands are run again without us.
@@ -312,8 +314,9 @@ async fn observed() {
     }
 }
 
-/// The bytes of nine screens as `serve` can send them, and what a picture costs beyond the phone's own time, side by side:
-/// the PNG passed on as it came, and the smallest file of the size that vision models look at.
+/// The bytes of nine screens as `serve` can send them, and what a picture costs beyond the phone's
+/// own time, side by side: the PNG passed on as it came, and the smallest file of the size that
+/// vision models look at.
 async fn pictures() {
     let phone = VirtualPhone::new(Setup::default());
     let phones = || {
@@ -373,8 +376,8 @@ async fn pictures() {
         let mut bytes = [0; 6];
         for _ in 0..5 {
             for (at, (_, client)) in clients.iter().enumerate() {
-                // A recent screenshot is cached until an action of its session. A second press closes the menu that
-                // the first one opened.
+                // A recent screenshot is cached until an action of its session. A second press
+                // closes the menu that the first one opened.
                 for _ in 0..2 {
                     let key = json!({ "key": "menu" });
                     client.call("mobile_press_key", arguments(key)).await.expect("an answer");
@@ -404,8 +407,8 @@ async fn pictures() {
     println!();
 }
 
-/// The same for screenshots of real phones, PNG files in `png/` of THUMBWIRE_DATA: bytes in sum, and the median time from
-/// the phone's PNG to the file.
+/// The same for screenshots of real phones, PNG files in `png/` of THUMBWIRE_DATA: bytes in sum,
+/// and the median time from the phone's PNG to the file.
 fn captures() {
     let data = std::env::var("THUMBWIRE_DATA")
         .unwrap_or_else(|_| format!("{}/../../../shared/data", env!("CARGO_MANIFEST_DIR")));
@@ -448,8 +451,8 @@ fn captures() {
     }
 }
 
-/// An app's own tool next to the taps that do the same: the phone's time by its own clock, which nobody waits for here,
-/// and what we add.
+/// An app's own tool next to the taps that do the same: the phone's time by its own clock, which
+/// nobody waits for here, and what we add.
 async fn apps() {
     const NOTES: &str = "com.android.notes";
     let phone = VirtualPhone::new(Setup::default());
@@ -518,7 +521,8 @@ async fn apps() {
     println!("tapping takes {:.0} times as long", tapped.as_secs_f64() / by_tool.as_secs_f64());
 }
 
-/// The same calls over each transport in turn: in-memory pipes, HTTP without a token, HTTP with one.
+/// The same calls over each transport in turn: in-memory pipes, HTTP without a token, HTTP with
+/// one.
 async fn doors() {
     let phones = DeviceProviders::adb(AdbServer::new("127.0.0.1:9"));
     let session = Arc::new(Session::new(
@@ -569,8 +573,8 @@ async fn doors() {
     }
 }
 
-/// The commands that the phone's shell ran since `before`, each as a line that runs the same. Each came over its own
-/// stream.
+/// The commands that the phone's shell ran since `before`, each as a line that runs the same. Each
+/// came over its own stream.
 fn lines_since(phone: &VirtualPhone, before: u64) -> Vec<String> {
     let since = usize::try_from(ran(phone) - before).expect("few commands");
     let commands = phone.commands();
@@ -648,8 +652,9 @@ fn marked() {
     }
 }
 
-/// A table with this many cells, as `uiautomator` writes it. As on a real screen, all are visible and none overlaps
-/// another. Overlaps cost more; a test next to the visibility code limits that cost.
+/// A table with this many cells, as `uiautomator` writes it. As on a real screen, all are visible
+/// and none overlaps another. Overlaps cost more; a test next to the visibility code limits that
+/// cost.
 fn dump_of(cells: usize) -> String {
     const LINES: usize = 100;
     let columns = cells.div_ceil(LINES);

@@ -1,14 +1,16 @@
-//! The same calls with the helper on the phone and with shell commands, in turns: the figures of docs/helper.md.
+//! The same calls with the helper on the phone and with shell commands, in turns: the figures of
+//! docs/helper.md.
 //!
 //! ```sh
 //! cargo bench -p thumbwire --bench helper                                # the virtual phone, profiles `pixel` and `old`
 //! cargo bench -p thumbwire --bench helper -- --device 127.0.0.1:5555     # a phone of the adb server
 //! ```
 //!
-//! `--rounds N` (10), `--tap X,Y` (where a tap does nothing), `--field URL` (opens a page whose text field has the focus;
-//! without it no text is typed on a real phone), `--app PACKAGE --tool NAME` (a tool of an app, called without arguments).
-//! Each time is that of a tool's call by an MCP client. Between the two ways the helper gets the time to let UiAutomation
-//! go. Without `--bench`, as under `cargo test`, nothing is measured.
+//! `--rounds N` (10), `--tap X,Y` (where a tap does nothing), `--field URL` (opens a page whose
+//! text field has the focus; without it no text is typed on a real phone), `--app PACKAGE --tool
+//! NAME` (a tool of an app, called without arguments). Each time is that of a tool's call by an MCP
+//! client. Between the two ways the helper gets the time to let UiAutomation go. Without `--bench`,
+//! as under `cargo test`, nothing is measured.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
@@ -120,7 +122,8 @@ async fn measure(
         let [mut by_helper, mut by_shell] = [Vec::new(), Vec::new()];
         while by_helper.len() < plan.rounds {
             for (way, times) in [(&helped, &mut by_helper), (&shell, &mut by_shell)] {
-                // The first call after the other way's turn connects to UiAutomation, or starts something.
+                // The first call after the other way's turn connects to UiAutomation, or starts
+                // something.
                 if !way.answers(ask).await {
                     continue;
                 }

@@ -1,8 +1,8 @@
 //! What a page source of 10,000 elements costs: `cargo bench -p thumbwire --bench large_source`.
 //!
-//! A WebDriverAgent that serves nothing else, and `thumbwire call mobile_get_accessibility_tree` at it: seconds from start to
-//! end, and the most memory that the process had. Beside it the same with ten elements. Linux only: the memory is read from
-//! `/proc`.
+//! A WebDriverAgent that serves nothing else, and `thumbwire call mobile_get_accessibility_tree` at
+//! it: seconds from start to end, and the most memory that the process had. Beside it the same with
+//! ten elements. Linux only: the memory is read from `/proc`.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
@@ -110,7 +110,8 @@ fn reply(value: Value) -> Response {
     ([("content-type", "application/json")], body).into_response()
 }
 
-/// Asks for the tree by a process of its own: how long it took, and the most memory that it had, in KiB.
+/// Asks for the tree by a process of its own: how long it took, and the most memory that it had, in
+/// KiB.
 fn call(url: &str) -> (Duration, u64) {
     let began = Instant::now();
     let mut child = Command::new(env!("CARGO_BIN_EXE_thumbwire"))

@@ -1,7 +1,7 @@
 //! `just bench`: the memory of a process that serves virtual phones, and the start time per phone.
 //!
-//! Prints the resident memory (`VmRSS`; nothing without /proc): idle, after a screenshot of each phone, and after an
-//! app and its screenshot on each. Nothing is asserted here.
+//! Prints the resident memory (`VmRSS`; nothing without /proc): idle, after a screenshot of each
+//! phone, and after an app and its screenshot on each. Nothing is asserted here.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
@@ -23,8 +23,8 @@ fn main() {
     }
 }
 
-/// Prints a line: the time until they listen; the memory then, after a screenshot of each, and after an app and its
-/// screenshot on each.
+/// Prints a line: the time until they listen; the memory then, after a screenshot of each, and
+/// after an app and its screenshot on each.
 async fn measure(count: usize) {
     let began = Instant::now();
     let (phones, addresses) = Phones::start(count);

@@ -5,10 +5,11 @@
 //! cargo bench -p thumbwire --bench soak -- --calls 1000000      # phones that work, at full speed
 //! ```
 //!
-//! Server and phones are processes of their own, so that the memory is the server's alone. Each phone has a note with its
-//! own name on the screen; a reply with the name of another is counted as wrong. A call that has no reply long after its
-//! own deadline hangs. Ends with an exit code of 1 if a call hung or was wrong, or if memory or file descriptors grew:
-//! without flags it runs for 10 s and shows only that this program works.
+//! Server and phones are processes of their own, so that the memory is the server's alone. Each
+//! phone has a note with its own name on the screen; a reply with the name of another is counted as
+//! wrong. A call that has no reply long after its own deadline hangs. Ends with an exit code of 1
+//! if a call hung or was wrong, or if memory or file descriptors grew: without flags it runs for 10
+//! s and shows only that this program works.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
@@ -31,7 +32,8 @@ use remote_client::RemoteClient;
 /// Phones, and clients: one for each.
 const PHONES: usize = 8;
 
-/// The longest timeout of the tools that are called is 60 s; a reply that comes later than this does not come.
+/// The longest timeout of the tools that are called is 60 s; a reply that comes later than this
+/// does not come.
 const HANGS: Duration = Duration::from_secs(90);
 
 /// How much memory the server may gain between the second tenth of the time and the last, in KiB.
@@ -333,7 +335,8 @@ impl Server {
             command.args(["--device", &phone.address]);
         }
         command.env("LOG_LEVEL", "off").env("ADB_SERVER_SOCKET", "tcp:127.0.0.1:9");
-        // glibc keeps freed memory in an arena for each thread, which hides what is in use. It gives these back at once.
+        // glibc keeps freed memory in an arena for each thread, which hides what is in use. It
+        // gives these back at once.
         for (name, value) in [
             ("MALLOC_ARENA_MAX", "1"),
             ("MALLOC_MMAP_THRESHOLD_", "65536"),
@@ -357,8 +360,8 @@ impl Server {
         Self { process, url: url.expect("the server tells its address") }
     }
 
-    /// Its own memory, without the pages of the program's file, which come as they are used. From the kernel's accounting;
-    /// 0 without /proc.
+    /// Its own memory, without the pages of the program's file, which come as they are used. From
+    /// the kernel's accounting; 0 without /proc.
     fn resident_kb(&self) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.process.id()));
         let status = status.unwrap_or_default();

@@ -1,11 +1,11 @@
-//! usbmuxd, the program that knows the iPhones on USB and Wi-Fi and connects to their ports: Apple's on macOS and Windows,
-//! libimobiledevice's on Linux.
+//! usbmuxd, the program that knows the iPhones on USB and Wi-Fi and connects to their ports:
+//! Apple's on macOS and Windows, libimobiledevice's on Linux.
 //!
-//! Begin with [`UsbmuxClient`]. `message` has the bytes, `address` says where the daemon listens, `pair_record` is what the
-//! daemon keeps for each phone that trusts this computer.
+//! Begin with [`UsbmuxClient`]. `message` has the bytes, `address` says where the daemon listens,
+//! `pair_record` is what the daemon keeps for each phone that trusts this computer.
 //!
-//! Each exchange has a connection of its own, a limit on its time and one on the size of its messages. An answer to
-//! `Connect` turns the connection into one with the phone.
+//! Each exchange has a connection of its own, a limit on its time and one on the size of its
+//! messages. An answer to `Connect` turns the connection into one with the phone.
 
 mod address;
 mod message;
@@ -23,8 +23,8 @@ pub use address::{ParseUsbmuxAddressError, UsbmuxAddress};
 pub(crate) use message::text;
 pub use pair_record::PairRecord;
 
-/// The time limit of one exchange. The daemon is on this computer and answers in less than a millisecond; connecting to a
-/// phone on Wi-Fi takes longer.
+/// The time limit of one exchange. The daemon is on this computer and answers in less than a
+/// millisecond; connecting to a phone on Wi-Fi takes longer.
 const EXCHANGE: Duration = Duration::from_secs(3);
 
 /// How many phones a list may have.
@@ -42,7 +42,8 @@ pub struct UsbmuxClient {
 pub struct UsbmuxDevice {
     /// The daemon's number for this connection. It changes when the phone is replugged.
     pub id: u64,
-    /// The phone's identifier, as Xcode shows it: `00008030-001A2D3E4F50802E`, or 40 digits before the iPhone XS.
+    /// The phone's identifier, as Xcode shows it: `00008030-001A2D3E4F50802E`, or 40 digits before
+    /// the iPhone XS.
     pub udid: String,
     /// How it is connected.
     pub connection: Connection,
@@ -70,7 +71,8 @@ impl Connection {
 /// Why usbmuxd did not do what it was asked.
 #[derive(Debug, thiserror::Error)]
 pub enum UsbmuxError {
-    /// No daemon listens at its address. On Linux install and start `usbmuxd`; macOS starts its own.
+    /// No daemon listens at its address. On Linux install and start `usbmuxd`; macOS starts its
+    /// own.
     #[error("no usbmuxd at {address}: {cause}")]
     NoDaemon {
         /// The address.
@@ -96,7 +98,8 @@ pub enum UsbmuxError {
     /// This computer has no pair record: the phone does not trust it.
     #[error("this computer is not paired with the iPhone")]
     NotPaired,
-    /// The daemon refused with another code (`enum usbmuxd_result` in libusbmuxd's `usbmuxd-proto.h`).
+    /// The daemon refused with another code (`enum usbmuxd_result` in libusbmuxd's
+    /// `usbmuxd-proto.h`).
     #[error("usbmuxd refused with code {0}")]
     Refused(u64),
 }
@@ -118,7 +121,8 @@ impl UsbmuxClient {
         &self.address
     }
 
-    /// The phones that are connected now. One with a cable and Wi-Fi is in the list once, by its cable.
+    /// The phones that are connected now. One with a cable and Wi-Fi is in the list once, by its
+    /// cable.
     ///
     /// # Errors
     /// If the daemon cannot be asked.
@@ -151,7 +155,8 @@ impl UsbmuxClient {
     /// Connects to a port of a phone.
     ///
     /// # Errors
-    /// [`UsbmuxError::PortClosed`] if nothing listens there, [`UsbmuxError::NoDevice`] if the phone is gone.
+    /// [`UsbmuxError::PortClosed`] if nothing listens there, [`UsbmuxError::NoDevice`] if the phone
+    /// is gone.
     pub async fn connect(&self, device: u64, port: u16) -> Result<Box<dyn Io>, UsbmuxError> {
         let mut request = message::request("Connect");
         request.insert("DeviceID".into(), Value::Integer(device.into()));
@@ -258,7 +263,8 @@ fn read_device(entry: &Dictionary) -> Option<UsbmuxDevice> {
     })
 }
 
-/// A UDID as Xcode writes it. Older daemons omit the hyphen of those with 24 digits, as USB descriptors do.
+/// A UDID as Xcode writes it. Older daemons omit the hyphen of those with 24 digits, as USB
+/// descriptors do.
 fn normalized_udid(serial: &str) -> Option<String> {
     let is_udid = (1..=64).contains(&serial.len())
         && serial.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');

@@ -1,5 +1,6 @@
-//! The installed apps of an iPhone on USB or Wi-Fi, from iOS's own service for it (`instproxy_browse` of libimobiledevice's
-//! `installation_proxy.c`). WebDriverAgent knows only the active ones.
+//! The installed apps of an iPhone on USB or Wi-Fi, from iOS's own service for it
+//! (`instproxy_browse` of libimobiledevice's `installation_proxy.c`). WebDriverAgent knows only the
+//! active ones.
 
 use std::time::Duration;
 
@@ -26,8 +27,8 @@ pub struct InstalledApp {
     pub is_system: bool,
 }
 
-/// The apps of the phone with this UDID that its home screen can show, by their bundle ids. The phone must be paired with
-/// this computer.
+/// The apps of the phone with this UDID that its home screen can show, by their bundle ids. The
+/// phone must be paired with this computer.
 ///
 /// # Errors
 /// As [`Lockdown::start_session`]; or the phone does not send the list in time, or something else.

@@ -1,9 +1,9 @@
-//! lockdownd, the iPhone's service for computers: it tells what the phone is, checks that it trusts the computer, and starts
-//! other services.
+//! lockdownd, the iPhone's service for computers: it tells what the phone is, checks that it trusts
+//! the computer, and starts other services.
 //!
-//! Begin with [`Lockdown::connect`]; [`Lockdown::start_session`] turns the connection into a trusted one over TLS (`tls`).
-//! A message is its length in four big-endian bytes, and a property list (`lockdown.c` and `property_list_service.c` of
-//! libimobiledevice).
+//! Begin with [`Lockdown::connect`]; [`Lockdown::start_session`] turns the connection into a
+//! trusted one over TLS (`tls`). A message is its length in four big-endian bytes, and a property
+//! list (`lockdown.c` and `property_list_service.c` of libimobiledevice).
 
 mod tls;
 
@@ -70,8 +70,8 @@ pub enum LockdownError {
 
 impl From<io::Error> for LockdownError {
     fn from(error: io::Error) -> Self {
-        // How rustls reports what the other side refused. In TLS 1.3 a phone that refuses our certificate says so after the
-        // handshake.
+        // How rustls reports what the other side refused. In TLS 1.3 a phone that refuses our
+        // certificate says so after the handshake.
         match error.kind() {
             io::ErrorKind::InvalidData => Self::Tls(error.to_string()),
             _ => Self::Lost(error),
@@ -132,7 +132,8 @@ impl Lockdown {
         Ok(values)
     }
 
-    /// Whether developer mode is on; `None` for a phone that has no such mode (before iOS 16). Needs a session.
+    /// Whether developer mode is on; `None` for a phone that has no such mode (before iOS 16).
+    /// Needs a session.
     ///
     /// # Errors
     /// If it does not answer.
@@ -158,11 +159,13 @@ impl Lockdown {
         }
     }
 
-    /// Begins a session: the phone checks that it trusts this computer, and both show the certificates of the pair record.
+    /// Begins a session: the phone checks that it trusts this computer, and both show the
+    /// certificates of the pair record.
     ///
     /// # Errors
-    /// [`UsbmuxError::NotPaired`], [`LockdownError::NotTrusted`], [`LockdownError::TrustPending`] or
-    /// [`LockdownError::Locked`] say what is missing; [`LockdownError::Tls`] that the phone is another one.
+    /// [`UsbmuxError::NotPaired`], [`LockdownError::NotTrusted`], [`LockdownError::TrustPending`]
+    /// or [`LockdownError::Locked`] say what is missing; [`LockdownError::Tls`] that the phone is
+    /// another one.
     pub async fn start_session(&mut self) -> Result<(), LockdownError> {
         let record = self.usbmux.read_pair_record(&self.udid).await?;
         let request = texts([("HostID", &*record.host_id), ("SystemBUID", &*record.system_buid)]);
@@ -176,7 +179,8 @@ impl Lockdown {
         Ok(())
     }
 
-    /// Starts a service, such as `com.apple.mobile.installation_proxy`, and connects to it. Needs a session.
+    /// Starts a service, such as `com.apple.mobile.installation_proxy`, and connects to it. Needs a
+    /// session.
     ///
     /// # Errors
     /// If the phone refuses, or does not have it.

@@ -1,7 +1,9 @@
-//! Property lists, the messages of usbmuxd and of iOS's services: XML is read and written, Apple's binary form is read.
+//! Property lists, the messages of usbmuxd and of iOS's services: XML is read and written, Apple's
+//! binary form is read.
 //!
-//! The `plist` crate parses XML. Nesting is checked before, because a deep value overflows the stack when it is dropped.
-//! Binary lists are parsed here, with a limit: they may reference one value many times, so a few bytes can expand to gigabytes.
+//! The `plist` crate parses XML. Nesting is checked before, because a deep value overflows the
+//! stack when it is dropped. Binary lists are parsed here, with a limit: they may reference one
+//! value many times, so a few bytes can expand to gigabytes.
 
 use plist::{Dictionary, Value};
 
@@ -11,8 +13,8 @@ const MAX_DEPTH: usize = 32;
 /// How many values a binary list may have, counted as often as they are referred to.
 const MAX_VALUES: usize = 100_000;
 
-/// How many bytes the texts and data of a binary list may have together, counted as often as they are referred to; those of
-/// a longer list its own length.
+/// How many bytes the texts and data of a binary list may have together, counted as often as they
+/// are referred to; those of a longer list its own length.
 const MAX_CONTENT: usize = 16 << 20;
 
 /// Why bytes are not a property list that is accepted.
@@ -50,8 +52,8 @@ fn parse_value(bytes: &[u8]) -> Result<Value, PropertyListError> {
     Value::from_reader_xml(bytes).map_err(|_| PropertyListError("malformed XML"))
 }
 
-/// Refuses XML that is nested too deeply, or in which tags could hide from this scan: Apple's writers use neither comments,
-/// nor CDATA, nor a document type with content.
+/// Refuses XML that is nested too deeply, or in which tags could hide from this scan: Apple's
+/// writers use neither comments, nor CDATA, nor a document type with content.
 fn check_nesting(bytes: &[u8]) -> Result<(), PropertyListError> {
     let mut depth = 0_usize;
     let mut rest = bytes;
@@ -89,8 +91,8 @@ fn is_container(tag: &[u8]) -> bool {
     matches!(local, b"array" | b"dict")
 }
 
-/// A list in the binary form (CFBinaryPList.c of Apple's CoreFoundation): objects, a table of their offsets, and a trailer
-/// of 32 bytes.
+/// A list in the binary form (CFBinaryPList.c of Apple's CoreFoundation): objects, a table of their
+/// offsets, and a trailer of 32 bytes.
 struct BinaryList<'a> {
     bytes: &'a [u8],
     /// Where the object with each number begins.
@@ -194,7 +196,8 @@ impl<'a> BinaryList<'a> {
         })
     }
 
-    /// The length of a value, and where its content begins: a long length is an integer after the marker.
+    /// The length of a value, and where its content begins: a long length is an integer after the
+    /// marker.
     fn length(&self, low: u8, at: usize) -> Result<(usize, usize), PropertyListError> {
         if low != 0xF {
             return Ok((usize::from(low), at));

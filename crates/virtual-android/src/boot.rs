@@ -49,8 +49,8 @@ impl VirtualPhone {
         Self::with_state(setup, serial, state)
     }
 
-    /// Deletes the helper's file from every place in `/data/local/tmp` where hosts look for it; a running helper keeps
-    /// running. Returns `false` if there was none.
+    /// Deletes the helper's file from every place in `/data/local/tmp` where hosts look for it; a
+    /// running helper keeps running. Returns `false` if there was none.
     pub fn remove_helper(&self) -> bool {
         self.files(|files| files.remove(helper::PATH, false)).is_ok()
     }

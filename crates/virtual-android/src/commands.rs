@@ -1,7 +1,7 @@
 //! The command log: every simple command that the shells ran, with its exact arguments.
 //!
-//! Tests of quoting read it: a string that stayed one argument shows as one, an injected command as a second record. It
-//! is a ring of limited length and size; dropped records are counted.
+//! Tests of quoting read it: a string that stayed one argument shows as one, an injected command as
+//! a second record. It is a ring of limited length and size; dropped records are counted.
 
 use std::collections::VecDeque;
 use std::time::Duration;

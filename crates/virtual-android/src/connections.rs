@@ -1,7 +1,7 @@
 //! Serves hosts, in memory or over TCP.
 //!
-//! Begin at [`VirtualPhone::listen`]. `faces/adbd` handles what is sent over a connection, `faulty_stream` its speed and
-//! its faults; `phone/cable` cuts it.
+//! Begin at [`VirtualPhone::listen`]. `faces/adbd` handles what is sent over a connection,
+//! `faulty_stream` its speed and its faults; `phone/cable` cuts it.
 
 mod faulty_stream;
 
@@ -14,12 +14,13 @@ use tokio::io::DuplexStream;
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
-/// Bytes in flight on an in-memory connection, in each direction; about what a USB or TCP stack buffers.
+/// Bytes in flight on an in-memory connection, in each direction; about what a USB or TCP stack
+/// buffers.
 const IN_FLIGHT: usize = 256 * 1024;
 
 impl VirtualPhone {
-    /// The host's end of a connection to this phone's adbd, as over a cable. Must be called inside a tokio runtime. While
-    /// the phone is unplugged, the connection is closed from the start.
+    /// The host's end of a connection to this phone's adbd, as over a cable. Must be called inside
+    /// a tokio runtime. While the phone is unplugged, the connection is closed from the start.
     pub fn in_memory(&self) -> DuplexStream {
         let (host, phone) = tokio::io::duplex(IN_FLIGHT);
         let served = self.clone();
@@ -27,8 +28,8 @@ impl VirtualPhone {
         host
     }
 
-    /// The same as over the network, where an old adbd serves one host at a time: it accepts further ones and never
-    /// answers them.
+    /// The same as over the network, where an old adbd serves one host at a time: it accepts
+    /// further ones and never answers them.
     pub fn over_network(&self) -> DuplexStream {
         let (host, phone) = tokio::io::duplex(IN_FLIGHT);
         let served = self.clone();
@@ -36,8 +37,8 @@ impl VirtualPhone {
         host
     }
 
-    /// Serves adbd to every client that connects, until the returned future is dropped. Connections made while the
-    /// phone is unplugged are closed at once.
+    /// Serves adbd to every client that connects, until the returned future is dropped. Connections
+    /// made while the phone is unplugged are closed at once.
     ///
     /// # Errors
     /// When the listener fails permanently.

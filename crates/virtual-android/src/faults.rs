@@ -1,11 +1,14 @@
-//! Fault injection: rules, added by a test or `thumbwire phone --fault`, that make things go wrong as on real phones.
+//! Fault injection: rules, added by a test or `thumbwire phone --fault`, that make things go wrong
+//! as on real phones.
 //!
-//! Begin at [`Rule`], then [`FaultInjector::draw`]. One table (`table`) lists all faults by name and when each can
-//! trigger: when a host connects, before a command, while it runs, or after it. Not here: what a fault does to the phone
-//! (`phone/inject`) and to the bytes of a connection (`connections/faulty_stream`).
+//! Begin at [`Rule`], then [`FaultInjector::draw`]. One table (`table`) lists all faults by name
+//! and when each can trigger: when a host connects, before a command, while it runs, or after it.
+//! Not here: what a fault does to the phone (`phone/inject`) and to the bytes of a connection
+//! (`connections/faulty_stream`).
 //!
-//! Each rule has its own random stream, derived from its seed, the phone's seed and its name, and draws once per
-//! opportunity: so the same commands meet the same faults, whatever other rules exist.
+//! Each rule has its own random stream, derived from its seed, the phone's seed and its name, and
+//! draws once per opportunity: so the same commands meet the same faults, whatever other rules
+//! exist.
 
 mod corrupt;
 mod rule;
@@ -34,7 +37,8 @@ pub struct FaultInjection {
     pub fault: &'static str,
     /// The phone's uptime.
     pub at: Duration,
-    /// What triggered it: `connect`, or a command's first two words (the rest may contain a password).
+    /// What triggered it: `connect`, or a command's first two words (the rest may contain a
+    /// password).
     pub what: String,
 }
 

@@ -1,11 +1,12 @@
 //! The phone's files: a tree in memory, with owners, modes and Android's layout.
 //!
-//! Begin at [`Files`]. Every path goes through [`Files::find`], which follows links and checks the permissions of the
-//! shell user (uid 2000), because everything that reads or writes here is that user: the shell, its programs, and `adb
-//! push`. `/`, `/system` and `/vendor` are read-only; `/sdcard` and `/data/local/tmp` are writable.
+//! Begin at [`Files`]. Every path goes through [`Files::find`], which follows links and checks the
+//! permissions of the shell user (uid 2000), because everything that reads or writes here is that
+//! user: the shell, its programs, and `adb push`. `/`, `/system` and `/vendor` are read-only;
+//! `/sdcard` and `/data/local/tmp` are writable.
 //!
-//! Not here: open file descriptors (a reader holds a snapshot, a writer appends to an [`Id`]), hard links, ownership
-//! changes. Nothing touches a real disk.
+//! Not here: open file descriptors (a reader holds a snapshot, a writer appends to an [`Id`]), hard
+//! links, ownership changes. Nothing touches a real disk.
 
 mod layout;
 mod system;
@@ -21,8 +22,8 @@ use std::sync::Arc;
 /// The user of adbd's shells. Source: `AID_SHELL` in Android's `android_filesystem_config.h`.
 const SHELL: u32 = 2000;
 
-/// The shell user's groups that matter for files: shell, log, sdcard_rw, media_rw, sdcard_r, everybody. Source: `id` on
-/// a phone.
+/// The shell user's groups that matter for files: shell, log, sdcard_rw, media_rw, sdcard_r,
+/// everybody. Source: `id` on a phone.
 const SHELL_GROUPS: [u32; 6] = [SHELL, 1007, 1015, 1023, 1028, 9997];
 
 /// Maximum bytes of all files together.
@@ -67,8 +68,9 @@ pub struct Files {
 const ROOT: Id = Id(0);
 
 impl Files {
-    /// A fresh phone's tree. `now` is in seconds since 1970; `programs` become `/system/bin`; `links` are path and
-    /// target of release-dependent links, `texts` path and content of such files.
+    /// A fresh phone's tree. `now` is in seconds since 1970; `programs` become `/system/bin`;
+    /// `links` are path and target of release-dependent links, `texts` path and content of such
+    /// files.
     pub fn new<'a>(
         now: u64,
         programs: impl IntoIterator<Item = &'a str>,
@@ -134,7 +136,8 @@ impl Files {
         }
     }
 
-    /// Opens a file for appending. Creates it with `mode` if absent, and truncates it unless `keep` is set.
+    /// Opens a file for appending. Creates it with `mode` if absent, and truncates it unless `keep`
+    /// is set.
     pub fn open_to_write(
         &mut self,
         path: &str,
@@ -396,8 +399,8 @@ impl Files {
         Err(Error::TooManyLinks)
     }
 
-    /// Whether names beside this one can change at all: its folder is there and on a writable file system. System calls
-    /// find this out before they look for the name itself.
+    /// Whether names beside this one can change at all: its folder is there and on a writable file
+    /// system. System calls find this out before they look for the name itself.
     pub(crate) fn permits_changes_beside(&self, path: &str) -> Result<(), Error> {
         let (parent, _) = self.parent_of(path)?;
         match self.node(parent).read_only {
@@ -426,7 +429,8 @@ impl Files {
             return Err(Error::NoSpace);
         }
         let above = self.node(parent);
-        // Shared storage forces owner, group and mode on new files (FUSE; `ls -l /sdcard` on a phone).
+        // Shared storage forces owner, group and mode on new files (FUSE; `ls -l /sdcard` on a
+        // phone).
         let (uid, gid, mode) = if above.gid == layout::SHARED {
             let forced = if matches!(body, Body::Directory(_)) { 0o2770 } else { 0o660 };
             (above.uid, above.gid, forced)
@@ -463,7 +467,8 @@ impl Files {
     }
 
     fn node(&self, id: Id) -> &Node {
-        // Ids come from the tree under the same lock; the root is the fallback for the impossible case.
+        // Ids come from the tree under the same lock; the root is the fallback for the impossible
+        // case.
         self.nodes.get(&id).unwrap_or_else(|| &self.nodes[&ROOT])
     }
 
@@ -543,7 +548,8 @@ impl Files {
     }
 }
 
-/// Joins a path to a working directory and resolves `.`, `..` and double slashes, without following links.
+/// Joins a path to a working directory and resolves `.`, `..` and double slashes, without following
+/// links.
 pub(crate) fn absolute(cwd: &str, path: &str) -> String {
     let joined = if path.starts_with('/') { path.to_owned() } else { format!("{cwd}/{path}") };
     let mut parts: Vec<&str> = Vec::new();

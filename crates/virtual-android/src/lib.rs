@@ -1,8 +1,8 @@
 //! A virtual Android phone that answers real ADB: apps, layout, pixels, a shell.
 //!
-//! Begin at [`VirtualPhone`]: create one, give its host end ([`VirtualPhone::in_memory`]) or a TCP port
-//! ([`VirtualPhone::listen`]) to what drives phones, then check what that did with [`VirtualPhone::commands`] and
-//! [`VirtualPhone::world`].
+//! Begin at [`VirtualPhone`]: create one, give its host end ([`VirtualPhone::in_memory`]) or a TCP
+//! port ([`VirtualPhone::listen`]) to what drives phones, then check what that did with
+//! [`VirtualPhone::commands`] and [`VirtualPhone::world`].
 //!
 //! ```text
 //!  connections ─► faces/adbd ─► sh ─► programs      outside: async, bytes
@@ -13,17 +13,18 @@
 //!        files · packages · processes · properties · faults · latency · release      plain values
 //! ```
 //!
-//! Arrows point to what a room uses; no room uses one above it. `boot` and `connections` bring the parts together: the
-//! shell receives its programs as a table and knows none of them.
+//! Arrows point to what a room uses; no room uses one above it. `boot` and `connections` bring the
+//! parts together: the shell receives its programs as a table and knows none of them.
 //!
-//! It behaves like a current phone or like one of 2014 ([`Setup::of_release`]): `release` is the table of differences,
-//! `latency` the table of durations. [`VirtualPhone::set_guarded`] makes it ask for keys, [`VirtualPhone::stub_program`]
-//! replaces a program's output, [`VirtualPhone::add_fault`] injects faults.
+//! It behaves like a current phone or like one of 2014 ([`Setup::of_release`]): `release` is the
+//! table of differences, `latency` the table of durations. [`VirtualPhone::set_guarded`] makes it
+//! ask for keys, [`VirtualPhone::stub_program`] replaces a program's output,
+//! [`VirtualPhone::add_fault`] injects faults.
 //!
-//! The phone opens no real files, reads no environment and has no clock of its own: the same seed and the same commands
-//! give the same bytes. [`ClockMode::Real`] makes it follow the host's time instead, as fast as its [`Profile`]. It
-//! shares only the wire (`thumbwire-adb`) with the product it tests, and its behaviour comes from captures of real
-//! phones.
+//! The phone opens no real files, reads no environment and has no clock of its own: the same seed
+//! and the same commands give the same bytes. [`ClockMode::Real`] makes it follow the host's time
+//! instead, as fast as its [`Profile`]. It shares only the wire (`thumbwire-adb`) with the product
+//! it tests, and its behaviour comes from captures of real phones.
 
 mod boot;
 mod commands;

@@ -1,10 +1,12 @@
 //! APKs: parses, checks and installs them.
 //!
-//! Begin at [`Apk::read`]: the archive (`zip`), its manifest (`axml`, `manifest`, with resources from `table`), its
-//! signer (`signature`). [`PackageInstaller`] collects an app's files in a session (`sessions`) and installs them
-//! (`install`), with Android's checks and messages. Preinstalled apps have theirs too (`built_in`, `make`). Any bytes give a result or an error.
+//! Begin at [`Apk::read`]: the archive (`zip`), its manifest (`axml`, `manifest`, with resources
+//! from `table`), its signer (`signature`). [`PackageInstaller`] collects an app's files in a
+//! session (`sessions`) and installs them (`install`), with Android's checks and messages.
+//! Preinstalled apps have theirs too (`built_in`, `make`). Any bytes give a result or an error.
 //!
-//! Not here: the commands that install (`programs/pm`) and the app's screen. An app's code is never run.
+//! Not here: the commands that install (`programs/pm`) and the app's screen. An app's code is never
+//! run.
 
 mod axml;
 pub(crate) mod built_in;

@@ -1,7 +1,7 @@
 //! The phone as a whole: its world, files, properties and logs behind one lock.
 //!
-//! Commands never hold the lock while they wait: they take it for one step ([`VirtualPhone::with`]) and let time pass
-//! through `time`. `boot` assembles a phone, `connections` serves its hosts.
+//! Commands never hold the lock while they wait: they take it for one step ([`VirtualPhone::with`])
+//! and let time pass through `time`. `boot` assembles a phone, `connections` serves its hosts.
 
 pub(crate) mod authorization;
 pub(crate) mod automation;
@@ -244,7 +244,8 @@ impl VirtualPhone {
         &self.inner.serial
     }
 
-    /// Gives direct access to the phone's world, to inspect it or to change it without the driver knowing.
+    /// Gives direct access to the phone's world, to inspect it or to change it without the driver
+    /// knowing.
     pub fn world<T>(&self, with: impl FnOnce(&mut World) -> T) -> T {
         self.with(|phone| with(&mut phone.world))
     }
@@ -276,7 +277,8 @@ impl VirtualPhone {
         })
     }
 
-    /// The sockets that programs and hosts listen on inside the phone, such as `localabstract:name`.
+    /// The sockets that programs and hosts listen on inside the phone, such as
+    /// `localabstract:name`.
     pub fn sockets(&self) -> &Sockets {
         &self.inner.sockets
     }
@@ -304,8 +306,9 @@ impl VirtualPhone {
         self.read(|phone| phone.stubs.get(program).cloned())
     }
 
-    /// Pauses every program started from now on before it does anything, until [`VirtualPhone::resume_programs`].
-    /// Simulates a phone that accepts commands but is too busy to run them.
+    /// Pauses every program started from now on before it does anything, until
+    /// [`VirtualPhone::resume_programs`]. Simulates a phone that accepts commands but is too busy
+    /// to run them.
     pub fn pause_programs(&self) {
         self.inner.commands.send_modify(|gate| gate.closed = true);
     }
@@ -336,8 +339,8 @@ impl VirtualPhone {
         let _ = gate.wait_for(|gate| !gate.closed).await;
     }
 
-    /// Runs one step on the phone's state and wakes those who wait for a change. The lock is held meanwhile, so `step`
-    /// must not block.
+    /// Runs one step on the phone's state and wakes those who wait for a change. The lock is held
+    /// meanwhile, so `step` must not block.
     pub(crate) fn with<T>(&self, step: impl FnOnce(&mut State) -> T) -> T {
         let done = {
             let mut state = self.lock();

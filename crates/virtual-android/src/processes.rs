@@ -1,10 +1,12 @@
 //! The process table and signals.
 //!
-//! Begin at [`Processes::insert`]. By default a signal ends a program at its next `await`; a program that wants to
-//! clean up calls [`ProcessEntry::catch`] and waits for [`ProcessEntry::signal`]. `SIGKILL` is never caught. The
-//! system's own processes are also in the table, without a program: they belong to other users and only appear to run.
+//! Begin at [`Processes::insert`]. By default a signal ends a program at its next `await`; a
+//! program that wants to clean up calls [`ProcessEntry::catch`] and waits for
+//! [`ProcessEntry::signal`]. `SIGKILL` is never caught. The system's own processes are also in the
+//! table, without a program: they belong to other users and only appear to run.
 //!
-//! Not here: job control, process groups, stop and continue (such signals are accepted and do nothing).
+//! Not here: job control, process groups, stop and continue (such signals are accepted and do
+//! nothing).
 
 pub(crate) mod jobs;
 
@@ -92,8 +94,8 @@ impl Signal {
         128 + i32::from(self.0)
     }
 
-    /// What a shell prints about a program that this signal ended; nothing for an interrupt or a closed pipe, as in
-    /// mksh.
+    /// What a shell prints about a program that this signal ended; nothing for an interrupt or a
+    /// closed pipe, as in mksh.
     pub(crate) fn termination_message(self) -> Option<String> {
         Some(match self {
             Self::INT | Self::PIPE => return None,
@@ -107,7 +109,8 @@ impl Signal {
         })
     }
 
-    /// Whether a process that does not catch it survives (signal(7): ignored, continued or stopped by default).
+    /// Whether a process that does not catch it survives (signal(7): ignored, continued or stopped
+    /// by default).
     fn is_ignored(self) -> bool {
         matches!(self.0, 0 | 17..=23 | 28)
     }
@@ -170,8 +173,8 @@ impl Processes {
         self.running.values()
     }
 
-    /// The content of a path below `/proc` about a process; for running ones only the command line: each argument
-    /// followed by a NUL (proc_pid_cmdline(5)).
+    /// The content of a path below `/proc` about a process; for running ones only the command line:
+    /// each argument followed by a NUL (proc_pid_cmdline(5)).
     pub(crate) fn read_proc(&self, path: &str) -> Option<Vec<u8>> {
         let pid = path.strip_prefix("/proc/")?.strip_suffix("/cmdline")?.parse().ok()?;
         let argv = &self.running.get(&pid)?.argv;

@@ -109,10 +109,10 @@ impl Invocation {
         Ok(1)
     }
 
-    /// Prints the exception of a system service's shell command, and returns its status. Source: Android's
-    /// `ShellCommand` and `BasicShellCommandHandler`; the formats of 11 and later are in
-    /// `shell/errors/settings-put_SecurityException.txt` and `pm-list_SecurityException_user150_samsung.txt` of the
-    /// captures.
+    /// Prints the exception of a system service's shell command, and returns its status. Source:
+    /// Android's `ShellCommand` and `BasicShellCommandHandler`; the formats of 11 and later are in
+    /// `shell/errors/settings-put_SecurityException.txt` and
+    /// `pm-list_SecurityException_user150_samsung.txt` of the captures.
     pub(crate) async fn exception(&self, command: &str, what: &str) -> Status {
         let (named, trace) = match self.release().thrown {
             ExceptionFormat::Unnamed => {

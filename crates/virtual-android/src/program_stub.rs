@@ -1,4 +1,5 @@
-//! Program stubs: captured output in place of a program, for failures that the world does not model.
+//! Program stubs: captured output in place of a program, for failures that the world does not
+//! model.
 //!
 //! The caller provides the text, from a capture; this room invents none.
 

@@ -1,12 +1,13 @@
 //! The programs of `/system/bin`: one file per subject, one line in [`PROGRAMS`] each.
 //!
-//! A program is a function from an [`Invocation`] (arguments, descriptors, the phone) to an exit status. It takes the
-//! phone's lock only for single steps, so a long one (`cat` of a pipe) blocks nobody, and it may be dropped at any
-//! `await` when its client disconnects.
+//! A program is a function from an [`Invocation`] (arguments, descriptors, the phone) to an exit
+//! status. It takes the phone's lock only for single steps, so a long one (`cat` of a pipe) blocks
+//! nobody, and it may be dropped at any `await` when its client disconnects.
 //!
-//! Texts, usage and errors follow captures of real phones and the public sources of Android 14. If a program differs
-//! much in an old release, that variant is in a file `old` with texts in `words/`, and the program asks the release
-//! which one applies. Service commands go through [`commands_of`], so that `cmd package …` and `pm …` are one program.
+//! Texts, usage and errors follow captures of real phones and the public sources of Android 14. If
+//! a program differs much in an old release, that variant is in a file `old` with texts in
+//! `words/`, and the program asks the release which one applies. Service commands go through
+//! [`commands_of`], so that `cmd package …` and `pm …` are one program.
 
 mod am;
 mod app_function;

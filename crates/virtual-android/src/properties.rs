@@ -1,5 +1,5 @@
-//! System properties. Names and first releases come from the captures in `shell/getprop` (Android 3.2, 4.4, 9, 11), and
-//! from AOSP's `buildinfo.sh` and `gen_build_prop.py` for later ones.
+//! System properties. Names and first releases come from the captures in `shell/getprop` (Android
+//! 3.2, 4.4, 9, 11), and from AOSP's `buildinfo.sh` and `gen_build_prop.py` for later ones.
 
 use crate::release::{Release, sdk};
 use crate::setup::Setup;

@@ -1,14 +1,15 @@
 //! What differs between the supported Android releases, in one table.
 //!
-//! Begin at [`RELEASES`]. Each row states only what changed since the previous one. To add a release, add its row; if
-//! it behaves in a new way, add a field and check it where it matters. Programs ask [`Release`], never the release
-//! number, except to print it.
+//! Begin at [`RELEASES`]. Each row states only what changed since the previous one. To add a
+//! release, add its row; if it behaves in a new way, add a field and check it where it matters.
+//! Programs ask [`Release`], never the release number, except to print it.
 //!
-//! Sources: for 4.4 the recorded Android 4.4.4 (`android-4.4.4` of the captures: 233 commands on a running system), and
-//! that release's source code where nothing was recorded; for the others emulators and phones of that release
-//! (`shell/**` of the captures, and the reports in the tests of appium and auto-mobile, both Apache-2.0) and AOSP, as
-//! noted at each program. Report layouts are in [`formats`]. Features: banners that people published from phones and
-//! emulators with 9, 11 and 14, and `supported_features` in `transport.cpp` of AOSP's adb.
+//! Sources: for 4.4 the recorded Android 4.4.4 (`android-4.4.4` of the captures: 233 commands on a
+//! running system), and that release's source code where nothing was recorded; for the others
+//! emulators and phones of that release (`shell/**` of the captures, and the reports in the tests
+//! of appium and auto-mobile, both Apache-2.0) and AOSP, as noted at each program. Report layouts
+//! are in [`formats`]. Features: banners that people published from phones and emulators with 9, 11
+//! and 14, and `supported_features` in `transport.cpp` of AOSP's adb.
 
 pub(crate) mod formats;
 pub(crate) mod install_rules;
@@ -17,7 +18,8 @@ mod programs;
 use formats::{DumpsysFormat, ExceptionFormat, Pixels};
 use install_rules::InstallRules;
 
-/// How a release implements the programs that call system services: `am`, `pm`, `input`, `wm`, `settings`.
+/// How a release implements the programs that call system services: `am`, `pm`, `input`, `wm`,
+/// `settings`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ToolKind {
     /// Each is a Java program that prints its usage when called wrongly.
@@ -56,13 +58,15 @@ pub(crate) struct Release {
     pub(crate) kernel: &'static str,
     /// `ro.product.cpu.abilist`; its first entry is `ro.product.cpu.abi`.
     pub(crate) abis: &'static str,
-    /// The lowest target SDK that can be installed; `ro.build.version.min_supported_target_sdk`, since 8.
+    /// The lowest target SDK that can be installed; `ro.build.version.min_supported_target_sdk`,
+    /// since 8.
     pub(crate) least_target: u32,
     /// A typical screen of its time.
     pub(crate) pixels: Pixels,
     /// The time zone as `date` prints it.
     pub(crate) utc: &'static str,
-    /// The features adbd announces, in its order, as far as this phone implements them: none before 7.
+    /// The features adbd announces, in its order, as far as this phone implements them: none before
+    /// 7.
     pub(crate) features: &'static str,
     /// Whether adbd has `exec:` and `shell,…:`; without them every command runs in a terminal.
     pub(crate) raw_shells: bool,
@@ -82,8 +86,8 @@ pub(crate) struct Release {
     pub(crate) only_programs: Option<&'static [&'static str]>,
     /// Programs of ours that it lacks.
     pub(crate) missing_programs: &'static [&'static str],
-    /// Scripts that pass their arguments on as an unquoted `$*`: an argument with a space becomes two, and a `*`
-    /// expands to file names.
+    /// Scripts that pass their arguments on as an unquoted `$*`: an argument with a space becomes
+    /// two, and a `*` expands to file names.
     pub(crate) splitting: &'static [&'static str],
     /// See [`ToolKind`].
     pub(crate) form: ToolKind,
@@ -109,7 +113,8 @@ pub(crate) struct Release {
     pub(crate) wm_usage: &'static str,
     /// What `screencap -h` prints.
     pub(crate) screencap_usage: &'static str,
-    /// Whether `am start -W` reports the launch state, since 10; earlier releases report `ThisTime`.
+    /// Whether `am start -W` reports the launch state, since 10; earlier releases report
+    /// `ThisTime`.
     pub(crate) launch_state: bool,
     /// Whether `ime` names the user, since 10.
     pub(crate) ime_names_user: bool,
@@ -141,11 +146,12 @@ pub(crate) struct Release {
     pub(crate) refuses_writable_classes: bool,
 }
 
-/// What adbd announces since Android 12. Omitted, because this phone does not implement them: `apex` (before `abb`),
-/// `remount_shell` (after `abb_exec`), `openscreen_mdns`.
+/// What adbd announces since Android 12. Omitted, because this phone does not implement them:
+/// `apex` (before `abb`), `remount_shell` (after `abb_exec`), `openscreen_mdns`.
 const SINCE_12: &str = "shell_v2,cmd,stat_v2,ls_v2,fixed_push_mkdir,abb,fixed_push_symlink_timestamp,abb_exec,track_app,sendrecv_v2,\
                         sendrecv_v2_brotli,sendrecv_v2_lz4,sendrecv_v2_zstd,sendrecv_v2_dry_run_send";
-/// What adbd announces since 14. Omitted: `devicetracker_proto_format`, `devraw`, `app_info` and `server_status` of 16.
+/// What adbd announces since 14. Omitted: `devicetracker_proto_format`, `devraw`, `app_info` and
+/// `server_status` of 16.
 const SINCE_14: &str = "shell_v2,cmd,stat_v2,ls_v2,fixed_push_mkdir,abb,fixed_push_symlink_timestamp,abb_exec,track_app,sendrecv_v2,\
                         sendrecv_v2_brotli,sendrecv_v2_lz4,sendrecv_v2_zstd,sendrecv_v2_dry_run_send,delayed_ack";
 
@@ -182,7 +188,8 @@ const ENVIRONMENT: &[(&str, &str)] = &[
     ("TMPDIR", "/data/local/tmp"),
     ("USER", "shell"),
 ];
-/// `export -p` of a running 4.4.4: init's variables, and none of a user. Omitted is what names open files.
+/// `export -p` of a running 4.4.4: init's variables, and none of a user. Omitted is what names open
+/// files.
 const ENVIRONMENT_OF_4: &[(&str, &str)] = &[
     ("ANDROID_ASSETS", "/system/app"),
     ("ANDROID_BOOTLOGO", "1"),
@@ -229,8 +236,8 @@ const ANDROID_4_4: Release = Release {
     rotated_screenshots: false,
     small_packets: true,
     one_host: true,
-    // `smart_socket_enqueue` in the adb of that time: the adb server refuses longer ones. This phone refuses them
-    // itself, so that the limit shows without the server.
+    // `smart_socket_enqueue` in the adb of that time: the adb server refuses longer ones. This
+    // phone refuses them itself, so that the limit shows without the server.
     longest_service: 1_024,
     only_programs: Some(programs::OF_4_4),
     missing_programs: &[],
@@ -484,7 +491,8 @@ impl Release {
     }
 }
 
-/// The API level of a major release. Source: developer.android.com, "Codenames, tags, and build numbers".
+/// The API level of a major release. Source: developer.android.com, "Codenames, tags, and build
+/// numbers".
 pub(crate) fn sdk(android: u32) -> u32 {
     match android {
         0..=4 => 19,

@@ -1,5 +1,5 @@
-//! What shells changed in system services that have no place in the world: app operations, flags, the apps' languages,
-//! backup, and the events of the input devices.
+//! What shells changed in system services that have no place in the world: app operations, flags,
+//! the apps' languages, backup, and the events of the input devices.
 
 use std::collections::{BTreeMap, VecDeque};
 

@@ -8,10 +8,11 @@ use thumbwire_virtual_phone::{BroadcastKeyboard, Display, ScreenLock};
 /// The configuration of a virtual phone.
 #[derive(Clone, Debug)]
 pub struct Setup {
-    /// Seed for everything that looks random. The same seed and the same commands give the same bytes.
+    /// Seed for everything that looks random. The same seed and the same commands give the same
+    /// bytes.
     pub seed: u64,
-    /// Major Android release, e.g. 14, or 4 for a phone of 2014. A release that is not in the table behaves like the
-    /// next older one.
+    /// Major Android release, e.g. 14, or 4 for a phone of 2014. A release that is not in the table
+    /// behaves like the next older one.
     pub android: u32,
     /// The screen.
     pub display: Display,
@@ -59,8 +60,8 @@ impl Default for Setup {
 }
 
 impl Setup {
-    /// A phone with that Android release, e.g. `4.4` or `14`, and a screen of its time. `None` if the release is not
-    /// one of [`Setup::releases`].
+    /// A phone with that Android release, e.g. `4.4` or `14`, and a screen of its time. `None` if
+    /// the release is not one of [`Setup::releases`].
     pub fn of_release(name: &str) -> Option<Self> {
         let release = Release::named(name)?;
         let setup = Self { android: release.major, ..Self::default() };

@@ -1,4 +1,5 @@
-//! What each command does. A file for each subject; this one checks the session and finds elements that clients name.
+//! What each command does. A file for each subject; this one checks the session and finds elements
+//! that clients name.
 //!
 //! What is not handled here is `unknown command`, as from a WebDriverAgent without that route.
 

@@ -1,6 +1,7 @@
 //! How long things take on the phone, in one table.
 //!
-//! The figures are estimates for a good current iPhone over USB, and for an iPhone 7; a real one varies.
+//! The figures are estimates for a good current iPhone over USB, and for an iPhone 7; a real one
+//! varies.
 
 use std::time::Duration;
 
@@ -10,7 +11,8 @@ pub(crate) const LATEST: Duration = Duration::from_secs(10 * 365 * 86_400);
 /// How fast the phone is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Profile {
-    /// Nothing takes time and nobody waits, not even for a swipe: the phone's clock jumps forward instead.
+    /// Nothing takes time and nobody waits, not even for a swipe: the phone's clock jumps forward
+    /// instead.
     Instant,
     /// A good current phone. The name is the same as the virtual Android's.
     #[default]
@@ -47,11 +49,12 @@ impl Profile {
 /// Whether the phone runs in virtual or real time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ClockMode {
-    /// Virtual time: work moves the phone's clock forward and nobody waits; between commands the clock stops.
+    /// Virtual time: work moves the phone's clock forward and nobody waits; between commands the
+    /// clock stops.
     #[default]
     Virtual,
-    /// Real time: work is waited for, and the phone's clock also runs between commands. It is tokio's clock, which a
-    /// test can pause.
+    /// Real time: work is waited for, and the phone's clock also runs between commands. It is
+    /// tokio's clock, which a test can pause.
     Real,
 }
 

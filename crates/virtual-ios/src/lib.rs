@@ -1,8 +1,9 @@
-//! A virtual iPhone behind a WebDriverAgent face: the apps of `thumbwire-virtual-phone`, served over HTTP as
-//! WebDriverAgent 16 serves a real phone.
+//! A virtual iPhone behind a WebDriverAgent face: the apps of `thumbwire-virtual-phone`, served
+//! over HTTP as WebDriverAgent 16 serves a real phone.
 //!
-//! Begin at [`VirtualIphone`]: create one, give it a listener ([`VirtualIphone::serve`]), point a WebDriverAgent client at
-//! its address, then check what that did with [`VirtualIphone::world`] and [`VirtualIphone::commands`].
+//! Begin at [`VirtualIphone`]: create one, give it a listener ([`VirtualIphone::serve`]), point a
+//! WebDriverAgent client at its address, then check what that did with [`VirtualIphone::world`] and
+//! [`VirtualIphone::commands`].
 //!
 //! ```text
 //!  server ─► commands ─► touches, typing      async: HTTP, one command at a time, time passes
@@ -12,11 +13,12 @@
 //!               └─► phone                     all state behind one lock, time, faults
 //! ```
 //!
-//! Arrows point to what a room uses. `latency` is the table of durations, `faults` what goes wrong on request.
+//! Arrows point to what a room uses. `latency` is the table of durations, `faults` what goes wrong
+//! on request.
 //!
-//! The phone opens no real files, reads no environment and has no clock of its own: the same seed and the same commands
-//! give the same bytes. [`ClockMode::Real`] makes it follow the host's time instead. It shares only the messages
-//! (`thumbwire-webdriver`) with the product it tests.
+//! The phone opens no real files, reads no environment and has no clock of its own: the same seed
+//! and the same commands give the same bytes. [`ClockMode::Real`] makes it follow the host's time
+//! instead. It shares only the messages (`thumbwire-webdriver`) with the product it tests.
 
 mod commands;
 mod faults;

@@ -1,7 +1,7 @@
 //! Finds elements: by name, type, predicate, class chain or XPath.
 //!
-//! Every strategy yields positions in a [`Snapshot`], in the order of its source. What cannot be parsed is `invalid
-//! selector`, as WebDriverAgent reports it.
+//! Every strategy yields positions in a [`Snapshot`], in the order of its source. What cannot be
+//! parsed is `invalid selector`, as WebDriverAgent reports it.
 
 mod attribute;
 mod class_chain;

@@ -1,4 +1,5 @@
-//! WebDriverAgent's second server: the screen as a stream of JPEGs (`multipart/x-mixed-replace`, FBMjpegServer.m).
+//! WebDriverAgent's second server: the screen as a stream of JPEGs (`multipart/x-mixed-replace`,
+//! FBMjpegServer.m).
 
 use std::io;
 use std::time::Duration;

@@ -1,6 +1,7 @@
 //! The phone as a whole: its world and WebDriverAgent's session behind one lock.
 //!
-//! Commands never hold the lock while they wait: they take it for one step and let time pass through `time`.
+//! Commands never hold the lock while they wait: they take it for one step and let time pass
+//! through `time`.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -81,7 +82,8 @@ impl State {
         tree::scale(&self.world)
     }
 
-    /// The bundle identifier of the app in front, which is SpringBoard on the home and lock screens.
+    /// The bundle identifier of the app in front, which is SpringBoard on the home and lock
+    /// screens.
     pub(crate) fn front_bundle(&self) -> String {
         tree::front_bundle(&self.world)
     }
@@ -133,7 +135,8 @@ impl VirtualIphone {
         format!("00008120-{:016X}", self.inner.setup.seed)
     }
 
-    /// Gives direct access to the phone's world, to inspect it or to change it without the driver knowing.
+    /// Gives direct access to the phone's world, to inspect it or to change it without the driver
+    /// knowing.
     pub fn world<T>(&self, with: impl FnOnce(&mut World) -> T) -> T {
         self.with(|phone| with(&mut phone.world))
     }

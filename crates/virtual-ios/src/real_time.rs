@@ -13,7 +13,8 @@ pub(crate) struct RealTimeClock {
 }
 
 impl RealTimeClock {
-    /// Resolution of the phone's clock in nanoseconds: laying out a moving screen more often costs too much.
+    /// Resolution of the phone's clock in nanoseconds: laying out a moving screen more often costs
+    /// too much.
     const STEP: u128 = 10_000_000;
 
     pub(crate) fn begin() -> Self {

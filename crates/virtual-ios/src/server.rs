@@ -1,4 +1,5 @@
-//! WebDriverAgent's HTTP server: a task for each connection, limits on what it reads, commands one at a time.
+//! WebDriverAgent's HTTP server: a task for each connection, limits on what it reads, commands one
+//! at a time.
 
 use std::convert::Infallible;
 use std::io;
@@ -61,7 +62,8 @@ impl VirtualIphone {
                 accepted = listener.accept() => {
                     let (stream, _) = accepted?;
                     if connections.len() < MAX_CONNECTIONS {
-                        // Requests are small and go back and forth; without the option it still works.
+                        // Requests are small and go back and forth; without the option it still
+                        // works.
                         let _ = stream.set_nodelay(true);
                         let (phone, path) = (self.clone(), Arc::clone(&path));
                         connections.spawn(async move { phone.serve_connection(&path, stream).await });
@@ -171,7 +173,8 @@ impl VirtualIphone {
     }
 }
 
-/// Writes numbers such as 2.0 without a fraction, as `NSJSONSerialization` does: clients in Python tell the two apart.
+/// Writes numbers such as 2.0 without a fraction, as `NSJSONSerialization` does: clients in Python
+/// tell the two apart.
 fn write_whole_numbers(value: &mut Value) {
     match value {
         Value::Array(list) => list.iter_mut().for_each(write_whole_numbers),

@@ -7,7 +7,8 @@ use crate::latency::{ClockMode, Profile};
 /// The configuration of a virtual iPhone.
 #[derive(Clone, Debug)]
 pub struct Setup {
-    /// Seed for everything that looks random. The same seed and the same commands give the same bytes.
+    /// Seed for everything that looks random. The same seed and the same commands give the same
+    /// bytes.
     pub seed: u64,
     /// The screen in pixels. Its density is 160 times the pixels of a point.
     pub display: Display,

@@ -7,7 +7,8 @@ use tokio::time::{Instant, sleep_until};
 use crate::latency::{ClockMode, LATEST, Profile, Work};
 use crate::phone::VirtualIphone;
 
-/// How long the phone waits until nothing moves, like WebDriverAgent's `waitForIdleTimeout`, but shorter.
+/// How long the phone waits until nothing moves, like WebDriverAgent's `waitForIdleTimeout`, but
+/// shorter.
 const IDLE_LIMIT: Duration = Duration::from_secs(2);
 const IDLE_STEP: Duration = Duration::from_millis(100);
 
@@ -17,8 +18,8 @@ impl VirtualIphone {
         self.wait(self.setup().profile.cost(work)).await;
     }
 
-    /// Lets that much time pass on the phone. In virtual time, and with [`Profile::Instant`], the world's clock moves
-    /// forward and nobody waits; otherwise real time passes too.
+    /// Lets that much time pass on the phone. In virtual time, and with [`Profile::Instant`], the
+    /// world's clock moves forward and nobody waits; otherwise real time passes too.
     pub(crate) async fn wait(&self, time: Duration) {
         if time.is_zero() {
             return;
@@ -40,7 +41,8 @@ impl VirtualIphone {
         }
     }
 
-    /// Waits that long in real time, whatever the phone's clock does; for what happens outside the phone.
+    /// Waits that long in real time, whatever the phone's clock does; for what happens outside the
+    /// phone.
     pub(crate) async fn wait_outside(&self, time: Duration) {
         sleep_until(Instant::now() + time.min(LATEST)).await;
     }

@@ -1,7 +1,7 @@
 //! What XCUITest sees: the world's scene as a flat list of elements, an application at its root.
 //!
-//! [`Snapshot::take`] makes one; [`roles`] maps the classes of the world's views to XCUITest's types. Rectangles are in
-//! pixels here and in points in a source.
+//! [`Snapshot::take`] makes one; [`roles`] maps the classes of the world's views to XCUITest's
+//! types. Rectangles are in pixels here and in points in a source.
 
 mod roles;
 

@@ -13,7 +13,8 @@ impl VirtualIphone {
     /// Types characters; control characters and W3C WebDriver's private ones are keys.
     ///
     /// # Errors
-    /// `invalid element state` if no field has the keyboard, `invalid argument` if the text is too long.
+    /// `invalid element state` if no field has the keyboard, `invalid argument` if the text is too
+    /// long.
     pub(crate) async fn type_text(&self, text: &str) -> Result<(), WebDriverError> {
         if text.chars().count() > MAX_CHARACTERS {
             let message = format!("the text has more than {MAX_CHARACTERS} characters");
@@ -33,8 +34,8 @@ impl VirtualIphone {
         Ok(())
     }
 
-    /// Presses keys of a hardware keyboard: characters and names of `XCUIKeyboardKey`. Shift makes a capital letter; the other
-    /// modifiers are shortcuts, which this phone has none of.
+    /// Presses keys of a hardware keyboard: characters and names of `XCUIKeyboardKey`. Shift makes
+    /// a capital letter; the other modifiers are shortcuts, which this phone has none of.
     ///
     /// # Errors
     /// `invalid argument` for a name that is none, with nothing pressed.
@@ -87,7 +88,8 @@ impl VirtualIphone {
         });
     }
 
-    /// Presses a key of a keyboard by its number in the USB HID tables, page 7; `false` if it is unknown.
+    /// Presses a key of a keyboard by its number in the USB HID tables, page 7; `false` if it is
+    /// unknown.
     pub(crate) fn press_hid_key(&self, usage: u64) -> bool {
         let key = match usage {
             0x28 | 0x58 => '\n',
@@ -117,7 +119,8 @@ impl VirtualIphone {
     }
 }
 
-/// The character of one of XCTest's `XCUIKeyboardKey`; W3C WebDriver's private one for a key that has none.
+/// The character of one of XCTest's `XCUIKeyboardKey`; W3C WebDriver's private one for a key that
+/// has none.
 fn named_key(name: &str) -> Option<char> {
     Some(match name.strip_prefix("XCUIKeyboardKey")? {
         "Delete" => '\u{8}',

@@ -1,8 +1,10 @@
-//! What an app is: a description, a state, a view of that state, and what it does when something happens.
+//! What an app is: a description, a state, a view of that state, and what it does when something
+//! happens.
 //!
-//! To write one, implement [`App`] and [`BuiltInApp`] in a file of `apps/` and add its line to the list in
-//! `apps.rs`. An app describes itself once ([`AppDescription`]), requests everything outside itself through
-//! [`AppContext`] and reads the phone's state from [`DrawContext`]; it never touches the world, a clock or other apps.
+//! To write one, implement [`App`] and [`BuiltInApp`] in a file of `apps/` and add its line to the
+//! list in `apps.rs`. An app describes itself once ([`AppDescription`]), requests everything
+//! outside itself through [`AppContext`] and reads the phone's state from [`DrawContext`]; it never
+//! touches the world, a clock or other apps.
 
 mod description;
 mod installed;
@@ -45,7 +47,8 @@ pub(crate) trait App: Send {
         false
     }
 
-    /// The class of the fragment that it shows, as the newest release names it, if its pages are fragments of one activity.
+    /// The class of the fragment that it shows, as the newest release names it, if its pages are
+    /// fragments of one activity.
     fn fragment(&self) -> Option<&'static str> {
         None
     }
@@ -58,7 +61,8 @@ pub(crate) trait App: Send {
     /// Handles an event.
     fn handle(&mut self, event: Event, context: &mut AppContext<'_>);
 
-    /// Handles the start of one of its services. Does nothing if the app has none, or if its behaviour is unknown.
+    /// Handles the start of one of its services. Does nothing if the app has none, or if its
+    /// behaviour is unknown.
     fn on_start_command(
         &mut self,
         _start: &ServiceStart<'_>,
@@ -72,8 +76,8 @@ pub(crate) trait App: Send {
         &[]
     }
 
-    /// Runs one of [`App::functions`] with checked arguments. Returns its result, or the message of the exception it
-    /// throws.
+    /// Runs one of [`App::functions`] with checked arguments. Returns its result, or the message of
+    /// the exception it throws.
     fn call(
         &mut self,
         _id: &str,
@@ -88,8 +92,8 @@ pub(crate) trait App: Send {
         false
     }
 
-    /// The next time (since boot) at which it wants to receive [`Event::Alarm`]. A time in the past is due at once; the
-    /// app then does its work and returns a later time, or none.
+    /// The next time (since boot) at which it wants to receive [`Event::Alarm`]. A time in the past
+    /// is due at once; the app then does its work and returns a later time, or none.
     fn next_wakeup(&self, _store: &Preferences, _now: Duration) -> Option<Duration> {
         None
     }
@@ -127,8 +131,8 @@ pub(crate) enum Event {
     Alarm,
     /// The result of [`AppContext::ask_permission`].
     PermissionResult { permission: &'static str, granted: bool },
-    /// Back was pressed, or the user touched outside a dialog. An app that has nowhere to go back to calls
-    /// [`AppContext::finish`].
+    /// Back was pressed, or the user touched outside a dialog. An app that has nowhere to go back
+    /// to calls [`AppContext::finish`].
     Back,
 }
 
@@ -260,8 +264,8 @@ impl AppContext<'_> {
         self.asked.push(Request::Storage(request));
     }
 
-    /// Posts a notification; it replaces an earlier one with the same tag. Tapping it starts the app with `data`, if
-    /// any.
+    /// Posts a notification; it replaces an earlier one with the same tag. Tapping it starts the
+    /// app with `data`, if any.
     pub(crate) fn notify(&mut self, tag: String, title: &str, text: &str, data: Option<String>) {
         let (title, text) = (title.to_owned(), text.to_owned());
         self.asked.push(Request::Notify { tag, title, text, data });
@@ -272,8 +276,8 @@ impl AppContext<'_> {
         self.asked.push(Request::Dismiss(tag));
     }
 
-    /// Requests a permission from the app's manifest; the result arrives as [`Event::PermissionResult`], at once if it is already
-    /// decided.
+    /// Requests a permission from the app's manifest; the result arrives as
+    /// [`Event::PermissionResult`], at once if it is already decided.
     pub(crate) fn ask_permission(&mut self, permission: &'static str) {
         self.asked.push(Request::AskPermission(permission));
     }

@@ -1,5 +1,5 @@
-//! The phone's apps. To add one: its file (or folder) here, its `mod` line, and its line in [`APPS`]. `records` stores
-//! what the user entered into an app.
+//! The phone's apps. To add one: its file (or folder) here, its `mod` line, and its line in
+//! [`APPS`]. `records` stores what the user entered into an app.
 
 mod akhbar;
 mod attendance;
@@ -63,8 +63,8 @@ pub(crate) fn installed(seed: u64) -> Vec<InstalledApp> {
 /// Creates an app's process, on a phone with that seed.
 type AppFactory = Box<dyn Fn(u64) -> Box<dyn App> + Send>;
 
-/// The implementation of an APK's app: just a screen with its name, unless its package and service are among those
-/// whose behaviour the phone knows.
+/// The implementation of an APK's app: just a screen with its name, unless its package and service
+/// are among those whose behaviour the phone knows.
 pub(super) fn factory(manifest: &Manifest) -> AppFactory {
     let declared = manifest.installation.iter().flat_map(|it| &it.declared.components);
     let mut services = declared.filter(|it| it.class == ComponentKind::Service);

@@ -1,13 +1,15 @@
-//! App functions, which apps offer to the system since Android 16 (`android.app.appfunctions`): lists, enables and
-//! calls them.
+//! App functions, which apps offer to the system since Android 16 (`android.app.appfunctions`):
+//! lists, enables and calls them.
 //!
-//! Begin at `World::call_app_function`. An app declares its functions in [`App::functions`](crate::app::App::functions)
-//! and runs them in [`App::call`](crate::app::App::call), on the same state that its screens show. The rules are those
-//! of `AppFunctionManagerServiceImpl` and of the code that androidx.appfunctions generates: a function must exist and
-//! be enabled, and its parameters must have their types. The shell may call all functions, because it holds
-//! `EXECUTE_APP_FUNCTIONS`.
+//! Begin at `World::call_app_function`. An app declares its functions in
+//! [`App::functions`](crate::app::App::functions) and runs them in
+//! [`App::call`](crate::app::App::call), on the same state that its screens show. The rules are
+//! those of `AppFunctionManagerServiceImpl` and of the code that androidx.appfunctions generates: a
+//! function must exist and be enabled, and its parameters must have their types. The shell may call
+//! all functions, because it holds `EXECUTE_APP_FUNCTIONS`.
 //!
-//! Not here: output formats (`programs/app_function`), functions of APKs, activities that offer functions temporarily.
+//! Not here: output formats (`programs/app_function`), functions of APKs, activities that offer
+//! functions temporarily.
 
 use std::collections::BTreeMap;
 
@@ -63,7 +65,8 @@ pub struct ObjectType {
     pub members: &'static [(&'static str, ValueType)],
 }
 
-/// The arguments of a call: each property has a list of values of one type, as in a `GenericDocument`.
+/// The arguments of a call: each property has a list of values of one type, as in a
+/// `GenericDocument`.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct FunctionArgs(pub Map<String, Value>);
 

@@ -100,12 +100,13 @@ pub struct Display {
 }
 
 impl Display {
-    /// The upright screen of an iPhone 11: 414 × 896 points at scale 2. A point is one dp here. Newer iPhones have
-    /// scale 3, and two to three times the pixels to draw and compress for every screenshot; this one has a home
-    /// indicator and no home button, too.
+    /// The upright screen of an iPhone 11: 414 × 896 points at scale 2. A point is one dp here.
+    /// Newer iPhones have scale 3, and two to three times the pixels to draw and compress for every
+    /// screenshot; this one has a home indicator and no home button, too.
     pub const IPHONE: Self = Self { width: 828, height: 1792, density: 320, rotation: 0 };
 
-    /// Minimum and maximum side length, in pixels. The maximum bounds the memory of a frame (4096 × 4096 is 64 MiB).
+    /// Minimum and maximum side length, in pixels. The maximum bounds the memory of a frame (4096 ×
+    /// 4096 is 64 MiB).
     pub(crate) const SIDES: std::ops::RangeInclusive<i32> = 200..=4096;
     /// Minimum and maximum density. Android's own minimum is 72.
     pub(crate) const DENSITIES: std::ops::RangeInclusive<i32> = 72..=960;

@@ -1,11 +1,13 @@
 //! The look of iOS: redraws the views of apps and of the system in iOS's manner.
 //!
-//! Begin with [`restyle`]. Apps describe their screens once, with the widgets of `widgets`, which mark what they are
-//! ([`Role`]); here a toolbar becomes a navigation bar, a list of rows an inset group, a dialog an alert. Colours are
-//! exchanged last, in what is painted ([`recolour`]), so that the caret and hints have iOS's too. What Android lacks
-//! or has otherwise is drawn here in full: status bar and home indicator, home screen, keyboard, lock screen.
+//! Begin with [`restyle`]. Apps describe their screens once, with the widgets of `widgets`, which
+//! mark what they are ([`Role`]); here a toolbar becomes a navigation bar, a list of rows an inset
+//! group, a dialog an alert. Colours are exchanged last, in what is painted ([`recolour`]), so that
+//! the caret and hints have iOS's too. What Android lacks or has otherwise is drawn here in full:
+//! status bar and home indicator, home screen, keyboard, lock screen.
 //!
-//! Text is set in Inter, which resembles Apple's San Francisco; that may not be shipped with other products.
+//! Text is set in Inter, which resembles Apple's San Francisco; that may not be shipped with other
+//! products.
 
 mod alert;
 mod bars;
@@ -32,11 +34,12 @@ use crate::view::{Content, View, class, frame, spacer};
 /// Width of an alert's card, in points.
 pub(crate) const ALERT_WIDTH: f32 = 270.0;
 
-/// Thickness of separators, in points: at least one pixel from one and a half pixels to the point on.
+/// Thickness of separators, in points: at least one pixel from one and a half pixels to the point
+/// on.
 const HAIR: f32 = 0.67;
 
-/// Heights of the status bar and of the home indicator's area, in points, as on an iPhone 11. On its side an iPhone
-/// has no status bar.
+/// Heights of the status bar and of the home indicator's area, in points, as on an iPhone 11. On
+/// its side an iPhone has no status bar.
 pub(crate) fn insets(display: &Display) -> (f32, f32) {
     if display.width > display.height { (0.0, 21.0) } else { (48.0, 34.0) }
 }

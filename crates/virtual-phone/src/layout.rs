@@ -1,8 +1,9 @@
 //! From a tree of views to placed nodes: flexbox by `taffy`, text by `text`, then clipping.
 //!
-//! Begin with [`Layout::place`]. Flexbox runs in dp without rounding; edges are rounded to pixels once, at the end, so
-//! that neighbours meet without gaps. Everything is clipped by its ancestors, and what is clipped away is not painted,
-//! touchable or listed. No state is kept here: scroll offsets and focus come from the world and go back to it.
+//! Begin with [`Layout::place`]. Flexbox runs in dp without rounding; edges are rounded to pixels
+//! once, at the end, so that neighbours meet without gaps. Everything is clipped by its ancestors,
+//! and what is clipped away is not painted, touchable or listed. No state is kept here: scroll
+//! offsets and focus come from the world and go back to it.
 
 mod fields;
 mod paint;
@@ -50,7 +51,8 @@ pub(crate) struct Layout<'a> {
 }
 
 impl Layout<'_> {
-    /// Lays `view` out in `area` and returns its node. Scroll offsets beyond the content are clamped.
+    /// Lays `view` out in `area` and returns its node. Scroll offsets beyond the content are
+    /// clamped.
     pub(crate) fn place(&mut self, view: &View, area: Rect) -> Node {
         let mut flex = Flex { tree: TaffyTree::new(), views: Vec::new(), mirrored: view.mirrored };
         let root = flex.add(view, None);
@@ -95,8 +97,8 @@ impl Layout<'_> {
     }
 }
 
-/// Assigns views addresses that stay the same from one layout to the next: by resource id if there is one, else by
-/// position below the parent.
+/// Assigns views addresses that stay the same from one layout to the next: by resource id if there
+/// is one, else by position below the parent.
 #[derive(Default)]
 pub(crate) struct Addresses {
     seen: BTreeMap<String, usize>,
@@ -153,8 +155,8 @@ impl<'v> Flex<'v> {
     }
 }
 
-/// Mirrors a style for right-to-left layouts. A style's lengths name sides of the screen, so left and right swap; the
-/// order of children follows the direction.
+/// Mirrors a style for right-to-left layouts. A style's lengths name sides of the screen, so left
+/// and right swap; the order of children follows the direction.
 fn mirror(style: &mut taffy::Style) {
     style.direction = taffy::Direction::Rtl;
     std::mem::swap(&mut style.padding.left, &mut style.padding.right);
@@ -192,7 +194,8 @@ fn measure(
         }
         _ => return taffy::Size::ZERO,
     };
-    // A known width includes the padding; the available width does not, and is definite if one is known.
+    // A known width includes the padding; the available width does not, and is definite if one is
+    // known.
     let wrap = match available.width {
         AvailableSpace::Definite(width) => Some(width.max(0.0) * scale),
         AvailableSpace::MaxContent => None,
@@ -394,8 +397,8 @@ impl PlacementPass<'_, '_, '_> {
         node.touch.scrolled
     }
 
-    /// Asks the innermost scrolling ancestor to scroll `full` into view, or the caret's line if `full` is higher than
-    /// the viewport.
+    /// Asks the innermost scrolling ancestor to scroll `full` into view, or the caret's line if
+    /// `full` is higher than the viewport.
     fn note_reveal(&mut self, full: &Rect, caret: Option<Rect>) {
         let Some((address, viewport, offset, furthest)) = self.scrollers.last() else { return };
         let full = &caret.filter(|_| full.height() > viewport.height()).unwrap_or(*full);

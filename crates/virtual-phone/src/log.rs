@@ -1,12 +1,13 @@
 //! The phone's log, which `logcat` prints.
 //!
-//! A ring of limited length over all buffers, in the order of writing; formatting is up to the shell. The events of
-//! Android's services are in `events.rs`.
+//! A ring of limited length over all buffers, in the order of writing; formatting is up to the
+//! shell. The events of Android's services are in `events.rs`.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// A log buffer, read and cleared separately, in the order of their numbers (`log_id_t` of `android/log.h`).
+/// A log buffer, read and cleared separately, in the order of their numbers (`log_id_t` of
+/// `android/log.h`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Buffer {
     /// Apps.
@@ -79,7 +80,8 @@ pub struct LogLine {
 pub struct Log {
     lines: VecDeque<LogLine>,
     dropped: u64,
-    /// For each buffer: entries before this number were cleared, counted from the first ever written.
+    /// For each buffer: entries before this number were cleared, counted from the first ever
+    /// written.
     cleared: [u64; Buffer::ALL.len()],
 }
 

@@ -1,7 +1,8 @@
 //! Notifications (newest first), toasts and the banner.
 //!
-//! Begin with [`Notices`] and `World::notify`; apps post through `AppContext::notify`. They show in `overlays/shade.rs`
-//! and the status bar. Not here: sounds, channels and importance; nothing pops up at the top edge ("heads-up").
+//! Begin with [`Notices`] and `World::notify`; apps post through `AppContext::notify`. They show in
+//! `overlays/shade.rs` and the status bar. Not here: sounds, channels and importance; nothing pops
+//! up at the top edge ("heads-up").
 
 use crate::graphics::theme;
 use crate::view::{View, row, text};
@@ -10,7 +11,8 @@ use std::time::Duration;
 /// The package that posts for the shell (`cmd notification post`).
 pub(crate) const SHELL: &str = "com.android.shell";
 
-/// Maximum notifications; the oldest is dropped. Android keeps 50 per app (`MAX_PACKAGE_NOTIFICATIONS`).
+/// Maximum notifications; the oldest is dropped. Android keeps 50 per app
+/// (`MAX_PACKAGE_NOTIFICATIONS`).
 const MOST: usize = 50;
 /// Maximum icons in the status bar.
 pub(crate) const SIGNS: usize = 3;
@@ -33,7 +35,8 @@ pub struct Notification {
 }
 
 impl Notification {
-    /// The id of every notification here, as in `cmd notification post` (`NotificationShellCmd.NOTIFICATION_ID`).
+    /// The id of every notification here, as in `cmd notification post`
+    /// (`NotificationShellCmd.NOTIFICATION_ID`).
     pub const NUMBER: i32 = 2020;
 
     /// Android's key for it, for an app with that uid: `user|package|id|tag|uid`.

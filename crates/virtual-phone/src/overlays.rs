@@ -1,8 +1,8 @@
 //! Windows of the system in front of the app: error dialogs, alerts, prompts, the shade.
 //!
-//! To write one, implement [`Overlay`] in a file here and pass it to `World::push_overlay`. The last visible one has
-//! the focus: it gets keys and touches, a dump shows its tree, and the keyboard is hidden. The app behind it is still
-//! drawn and keeps running.
+//! To write one, implement [`Overlay`] in a file here and pass it to `World::push_overlay`. The
+//! last visible one has the focus: it gets keys and touches, a dump shows its tree, and the
+//! keyboard is hidden. The app behind it is still drawn and keeps running.
 //!
 //! Not here: dialogs of apps (`View::dialog`), and the position of windows (`world/windows.rs`).
 
@@ -46,8 +46,9 @@ pub(crate) trait Overlay: Send {
     /// Its view, requested again after every change.
     fn view(&self, context: &OverlayContext<'_>) -> View;
 
-    /// Handles an event: a tap or another touch on its view, or [`Event::Back`]. Its requests are performed after it
-    /// returns and before it is closed or put back; meanwhile it is not in the list.
+    /// Handles an event: a tap or another touch on its view, or [`Event::Back`]. Its requests are
+    /// performed after it returns and before it is closed or put back; meanwhile it is not in the
+    /// list.
     fn on(&mut self, event: Event, context: &mut OverlayReach<'_>) -> OverlayOutcome;
 
     /// The kind of its window.
@@ -65,7 +66,8 @@ pub(crate) trait Overlay: Send {
         None
     }
 
-    /// Its activity, for one that is in the task of the app it is about and visible only while that task is in front.
+    /// Its activity, for one that is in the task of the app it is about and visible only while that
+    /// task is in front.
     fn activity(&self) -> Option<Component> {
         None
     }
@@ -149,7 +151,8 @@ pub(crate) enum OverlayRequest {
     Dismiss(String, String),
     /// Remove all notifications.
     DismissAll,
-    /// Open the notification of a package with a tag. The overlay closes if there is an app to open.
+    /// Open the notification of a package with a tag. The overlay closes if there is an app to
+    /// open.
     Open(String, String),
     /// The user answered a permission prompt.
     Answer(PermissionQuestion, PermissionAnswer),
@@ -173,7 +176,8 @@ pub(crate) struct Overlays {
 }
 
 impl Overlays {
-    /// Adds a window in front of all others except the keyguard and the shade; `false` if there are too many.
+    /// Adds a window in front of all others except the keyguard and the shade; `false` if there are
+    /// too many.
     pub(crate) fn push(&mut self, overlay: Box<dyn Overlay>) -> bool {
         if self.standing.len() >= MOST {
             return false;

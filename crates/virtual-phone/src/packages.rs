@@ -1,6 +1,8 @@
-//! Packages as plain values: the package manager's record of an app, its package file's manifest, and intents.
+//! Packages as plain values: the package manager's record of an app, its package file's manifest,
+//! and intents.
 //!
-//! Begin with [`Manifest`]. The platform reads and checks package files, and stores them in the phone's files.
+//! Begin with [`Manifest`]. The platform reads and checks package files, and stores them in the
+//! phone's files.
 
 mod declared;
 mod intent;

@@ -1,9 +1,10 @@
 //! Runtime permissions: which app holds which, and requesting one.
 //!
-//! Begin with `World::granted`; apps request through `AppContext::ask_permission`, the window is `overlays/prompt.rs`.
-//! Groups, texts and rules are those of Android's `Utils.java` (PermissionController), `GrantPermissionsActivity.java`
-//! and `PermissionManagerService.java`. Before Android 6 an app holds everything its manifest requests; preinstalled
-//! apps do so later too, except location, camera and microphone.
+//! Begin with `World::granted`; apps request through `AppContext::ask_permission`, the window is
+//! `overlays/prompt.rs`. Groups, texts and rules are those of Android's `Utils.java`
+//! (PermissionController), `GrantPermissionsActivity.java` and `PermissionManagerService.java`.
+//! Before Android 6 an app holds everything its manifest requests; preinstalled apps do so later
+//! too, except location, camera and microphone.
 
 use std::collections::BTreeMap;
 
@@ -138,7 +139,8 @@ impl PermissionGroup {
 }
 
 impl PermissionState {
-    /// Whether an app may no longer prompt after a denial: after two since Android 10, before that if the user said so.
+    /// Whether an app may no longer prompt after a denial: after two since Android 10, before that
+    /// if the user said so.
     pub(crate) fn is_final(&self, android: u32) -> bool {
         self.refused == u8::MAX || (android >= 10 && self.refused >= OFTEN)
     }
@@ -176,7 +178,8 @@ pub enum PermissionError {
     Unknown,
     /// The app's manifest does not request it.
     NotRequested,
-    /// It is granted at installation, like `android.permission.INTERNET`, or this release has no runtime permissions.
+    /// It is granted at installation, like `android.permission.INTERNET`, or this release has no
+    /// runtime permissions.
     NotChangeable,
 }
 

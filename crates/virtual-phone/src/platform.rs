@@ -1,6 +1,7 @@
 //! The platform whose manner the phone has: Android or iOS.
 
-/// The platform of a phone. Apps and their state are the same on both; `ios_look` redraws them in iOS's manner.
+/// The platform of a phone. Apps and their state are the same on both; `ios_look` redraws them in
+/// iOS's manner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Platform {
     /// Android: a back key, a gesture bar, Material widgets.
@@ -15,15 +16,18 @@ impl Platform {
     pub const IOS_VERSION: &str = "18.0";
 }
 
-/// What a node is, where its Android class does not say so. `None` on a node means that its class says enough
-/// (a button, a text, an image, a field), or that it is just a group. Android's dumps do not tell it.
+/// What a node is, where its Android class does not say so. `None` on a node means that its class
+/// says enough (a button, a text, an image, a field), or that it is just a group. Android's dumps
+/// do not tell it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Role {
-    /// The bar at the top of a screen, with its title and the back button (`XCUIElementTypeNavigationBar`).
+    /// The bar at the top of a screen, with its title and the back button
+    /// (`XCUIElementTypeNavigationBar`).
     NavigationBar,
     /// The button at the left of a navigation bar that leads to the previous screen, or home.
     BackButton,
-    /// The bar at the bottom that changes between the main screens of an app (`XCUIElementTypeTabBar`).
+    /// The bar at the bottom that changes between the main screens of an app
+    /// (`XCUIElementTypeTabBar`).
     TabBar,
     /// A bar with actions, above the keyboard or at the bottom (`XCUIElementTypeToolbar`).
     Toolbar,
@@ -43,6 +47,7 @@ pub enum Role {
     PageIndicator,
     /// The soft keyboard (`XCUIElementTypeKeyboard`).
     Keyboard,
-    /// A key of the soft keyboard that types a character (`XCUIElementTypeKey`); the others are buttons.
+    /// A key of the soft keyboard that types a character (`XCUIElementTypeKey`); the others are
+    /// buttons.
     Key,
 }

@@ -1,7 +1,8 @@
 //! From a scene to pixels.
 //!
-//! Begin with [`Renderer::frame`]. `tiny-skia` fills boxes and drawings; glyphs are rasterised once, cached, and
-//! blended. Nothing is decided here: positions, clips and colours are in the scene.
+//! Begin with [`Renderer::frame`]. `tiny-skia` fills boxes and drawings; glyphs are rasterised
+//! once, cached, and blended. Nothing is decided here: positions, clips and colours are in the
+//! scene.
 
 mod glyphs;
 mod paths;
@@ -24,7 +25,8 @@ use crate::graphics::text::{Face, ShapedText};
 use crate::graphics::theme::Colour;
 use crate::scene::{ClippedOp, Node, PaintOp, Scene};
 
-/// The pixels of a screen, rows from the top, four bytes each: red, green, blue, alpha (always 255).
+/// The pixels of a screen, rows from the top, four bytes each: red, green, blue, alpha (always
+/// 255).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Frame {
     /// Width in pixels.
@@ -82,8 +84,9 @@ impl Frame {
 const GLYPHS: usize = 4096;
 
 thread_local! {
-    /// The cache belongs to a thread, not to a phone: glyphs are the same on every phone, and a process may serve
-    /// hundreds of them. Only looked up, never iterated, so its random order does not matter.
+    /// The cache belongs to a thread, not to a phone: glyphs are the same on every phone, and a
+    /// process may serve hundreds of them. Only looked up, never iterated, so its random order does
+    /// not matter.
     static RASTERS: RefCell<HashMap<GlyphKey, Raster>> = RefCell::default();
 }
 
@@ -347,8 +350,8 @@ impl Canvas<'_> {
         }
     }
 
-    /// Paints a picture on its own canvas and copies it, so that none of its marks needs a mask; unless the frame's
-    /// edges clip it anyway.
+    /// Paints a picture on its own canvas and copies it, so that none of its marks needs a mask;
+    /// unless the frame's edges clip it anyway.
     fn picture(&mut self, rect: Rect, radius: f32, scale: f32, picture: &Picture, clip: Rect) {
         let seen = rect.intersect(&clip);
         if seen.is_empty() {

@@ -1,7 +1,8 @@
 //! What is on the screen at one moment: windows, their nodes, and what each node paints.
 //!
-//! Dumps and frames are made from the same `Scene`, so they agree. `layout` makes it; `render`, the touch recogniser
-//! and the shell's `uiautomator` read it. It has no behaviour: a tap yields a tag that the world hands back to the app.
+//! Dumps and frames are made from the same `Scene`, so they agree. `layout` makes it; `render`, the
+//! touch recogniser and the shell's `uiautomator` read it. It has no behaviour: a tap yields a tag
+//! that the world hands back to the app.
 
 use std::sync::Arc;
 
@@ -48,7 +49,8 @@ pub enum WindowKind {
     SystemAlert,
     /// The power key's menu.
     PowerMenu,
-    /// The lock screen of Android 4.4 (`TYPE_KEYGUARD`); later it is in the status bar's or the shade's window.
+    /// The lock screen of Android 4.4 (`TYPE_KEYGUARD`); later it is in the status bar's or the
+    /// shade's window.
     Keyguard,
     /// Quick settings and notifications, pulled down from the top (`TYPE_NOTIFICATION_SHADE`).
     NotificationShade,
@@ -59,14 +61,15 @@ pub enum WindowKind {
 pub struct Window {
     /// Its kind.
     pub kind: WindowKind,
-    /// Its name in `dumpsys window`: `package/class` for activities, a plain name for system windows.
+    /// Its name in `dumpsys window`: `package/class` for activities, a plain name for system
+    /// windows.
     pub title: String,
     /// The package that owns it.
     pub package: String,
     /// The part of the screen it covers.
     pub bounds: Rect,
-    /// Whether it gets the keys. Exactly one window does: the system's overlay if there is one, else the app's dialog,
-    /// else the app's window.
+    /// Whether it gets the keys. Exactly one window does: the system's overlay if there is one,
+    /// else the app's dialog, else the app's window.
     pub focused: bool,
     /// Marked FLAG_SECURE: visible on the screen, black in screenshots.
     pub secure: bool,

@@ -1,14 +1,14 @@
-//! Services of apps, started by an explicit Intent: who may start which, what the app does, and what it sends to the
-//! callback.
+//! Services of apps, started by an explicit Intent: who may start which, what the app does, and
+//! what it sends to the callback.
 //!
 //! Begin at `World::start_service`. The rules are those of `ActiveServices.startServiceLocked` and
-//! `retrieveServiceLocked` of AOSP, which return a component to the caller: the service's own (started), null (not
-//! found), `!` with what is missing (refused), or `?` with the reason (the background limits of Android 8). The app
-//! runs the service (`App::on_start_command`); for an app with unknown code nothing happens, like a real tool that
-//! stays silent.
+//! `retrieveServiceLocked` of AOSP, which return a component to the caller: the service's own
+//! (started), null (not found), `!` with what is missing (refused), or `?` with the reason (the
+//! background limits of Android 8). The app runs the service (`App::on_start_command`); for an app
+//! with unknown code nothing happens, like a real tool that stays silent.
 //!
-//! Not here: the programs that start services (`programs/am`, the helper's `call_service`), waiting for replies, bound
-//! services.
+//! Not here: the programs that start services (`programs/am`, the helper's `call_service`), waiting
+//! for replies, bound services.
 
 mod rules;
 
@@ -47,8 +47,8 @@ pub enum StartServiceResult {
     Started(Option<CallbackReply>),
     /// There is no such service, or it or its app is disabled (a null component).
     NotFound,
-    /// The caller may not start it: the class of the component `!`, which is the missing permission or `not exported
-    /// from uid 10123`.
+    /// The caller may not start it: the class of the component `!`, which is the missing permission
+    /// or `not exported from uid 10123`.
     Refused(String),
     /// The app is in the background and may not start services: the class of the component `?`.
     Background(String),
@@ -57,17 +57,20 @@ pub enum StartServiceResult {
 /// What an app sends to a callback.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallbackReply {
-    /// When, in phone time since the start. Sent only if the app still runs at that time: [`World::runs`] with `pid`.
+    /// When, in phone time since the start. Sent only if the app still runs at that time:
+    /// [`World::runs`] with `pid`.
     pub after: Duration,
     /// The result code.
     pub code: i32,
     /// The text extras.
     pub extras: Vec<(String, String)>,
-    /// The caller that the callback sees: the app's uid; since Android 7 the system's (1000), which forwards it.
+    /// The caller that the callback sees: the app's uid; since Android 7 the system's (1000), which
+    /// forwards it.
     pub uid: u32,
     /// The app's process.
     pub pid: u32,
-    /// What the app sends after it: a callback can be used more than once. `after` counts from the start too.
+    /// What the app sends after it: a callback can be used more than once. `after` counts from the
+    /// start too.
     pub then: Option<Box<CallbackReply>>,
 }
 
@@ -162,8 +165,8 @@ impl Services {
         self.running.contains_key(name)
     }
 
-    /// Records a start. `overdue_from` is when the app is killed unless it becomes a foreground service, if that is
-    /// required.
+    /// Records a start. `overdue_from` is when the app is killed unless it becomes a foreground
+    /// service, if that is required.
     pub(crate) fn enter(
         &mut self,
         name: &ServiceName,
@@ -243,7 +246,8 @@ pub struct RunningService {
     overdue: Option<Duration>,
 }
 
-/// How long an app is not idle after it left the front (`BACKGROUND_SETTLE_TIME` of `ActivityManagerConstants`).
+/// How long an app is not idle after it left the front (`BACKGROUND_SETTLE_TIME` of
+/// `ActivityManagerConstants`).
 const SETTLES: Duration = Duration::from_secs(60);
 
 impl ServiceName {

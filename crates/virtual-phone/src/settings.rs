@@ -1,9 +1,9 @@
-//! The phone's settings: the tables `system`, `secure` and `global`, as the Settings app shows them and the shell's
-//! `settings` prints them.
+//! The phone's settings: the tables `system`, `secure` and `global`, as the Settings app shows them
+//! and the shell's `settings` prints them.
 //!
-//! Begin with `World::put_setting`, the only way to change one: it stores the value and applies its effects. Values are
-//! text under Android's names (`android.provider.Settings`). Not here: access rights; on this phone everyone may change
-//! everything.
+//! Begin with `World::put_setting`, the only way to change one: it stores the value and applies its
+//! effects. Values are text under Android's names (`android.provider.Settings`). Not here: access
+//! rights; on this phone everyone may change everything.
 
 use std::collections::BTreeMap;
 
@@ -13,8 +13,8 @@ pub(crate) const LATIN: &str = "com.android.inputmethod.latin/.LatinIME";
 /// Maximum entries of all tables together.
 const MOST: usize = 4_000;
 
-/// Values of `wifi_on` besides off and on: on despite airplane mode, and off only while airplane mode lasts
-/// (`WifiSettingsStore.java` of Android 14).
+/// Values of `wifi_on` besides off and on: on despite airplane mode, and off only while airplane
+/// mode lasts (`WifiSettingsStore.java` of Android 14).
 pub(crate) mod wifi {
     pub(crate) const OFF: &str = "0";
     pub(crate) const ON: &str = "1";
@@ -100,8 +100,8 @@ impl Settings {
         }
     }
 
-    /// The new value of `wifi_on` when airplane mode changes: the radio goes off, and comes back afterwards unless the
-    /// user chose otherwise.
+    /// The new value of `wifi_on` when airplane mode changes: the radio goes off, and comes back
+    /// afterwards unless the user chose otherwise.
     pub(crate) fn wifi_for_airplane_mode(&self, on: bool) -> &str {
         match (on, self.get("global", "wifi_on").unwrap_or(wifi::OFF)) {
             (true, wifi::ON) => wifi::OFF_FOR_AIRPLANE_MODE,

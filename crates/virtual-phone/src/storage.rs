@@ -1,7 +1,7 @@
 //! Shared storage as apps see it: a listing goes in, requested changes come out.
 //!
-//! The world has no files. The owner of the files sets a listing with `World::set_storage` while `World::lists_storage`
-//! is true, and performs the changes that `World::take_requests` returns.
+//! The world has no files. The owner of the files sets a listing with `World::set_storage` while
+//! `World::lists_storage` is true, and performs the changes that `World::take_requests` returns.
 
 /// A file or folder of shared storage.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,7 +1,7 @@
 //! Which app is in front: tasks with their back stacks, and apps that hang or crashed.
 //!
-//! A task is an app's stack of activities; the last task in the list is on the screen. The launcher's task always
-//! exists. `world/tasks.rs` starts and stops apps.
+//! A task is an app's stack of activities; the last task in the list is on the screen. The
+//! launcher's task always exists. `world/tasks.rs` starts and stops apps.
 
 use crate::packages::Component;
 use std::collections::BTreeMap;
@@ -53,8 +53,8 @@ impl Tasks {
         }
     }
 
-    /// Brings a package's task to the front, with this activity in it. Returns whether the task and the activity are
-    /// new.
+    /// Brings a package's task to the front, with this activity in it. Returns whether the task and
+    /// the activity are new.
     pub(crate) fn bring_to_front(&mut self, package: &str, class: &str) -> bool {
         let known = self.tasks.iter().position(|task| task.package == package);
         let mut task = match known {
@@ -77,9 +77,9 @@ impl Tasks {
         true
     }
 
-    /// Finishes the top activity of a package's task. The last one of a task is not finished: since Android 12 the task
-    /// goes to the back as it is (developer.android.com, "Behavior changes: Android 12", back button). `false` if there
-    /// is no such task.
+    /// Finishes the top activity of a package's task. The last one of a task is not finished: since
+    /// Android 12 the task goes to the back as it is (developer.android.com, "Behavior changes:
+    /// Android 12", back button). `false` if there is no such task.
     pub(crate) fn finish(&mut self, package: &str) -> bool {
         let Some(at) = self.tasks.iter().position(|task| task.package == package) else {
             return false;

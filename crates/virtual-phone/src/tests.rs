@@ -1,5 +1,5 @@
-//! Scenarios on the whole world: what a finger and a keyboard can do, and that pixels and trees agree. The small screen
-//! keeps them fast.
+//! Scenarios on the whole world: what a finger and a keyboard can do, and that pixels and trees
+//! agree. The small screen keeps them fast.
 
 mod agreement;
 mod akhbar;

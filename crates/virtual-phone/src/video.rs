@@ -1,15 +1,16 @@
 //! Screen recording: which screens were shown when, their pixels, H.264, MP4.
 //!
-//! Begin at [`Recording`]. After every step the phone passes what is on the screen to each [`FrameQueue`]; nothing else
-//! happens under the phone's lock, and it costs one layout. The recorder draws and encodes separately, a few rows at a
-//! time.
+//! Begin at [`Recording`]. After every step the phone passes what is on the screen to each
+//! [`FrameQueue`]; nothing else happens under the phone's lock, and it costs one layout. The
+//! recorder draws and encodes separately, a few rows at a time.
 //!
 //! ```text
 //!  phone.with ──► Screens ──► Recording ──► render ──► picture.rs ──► h264.rs (macroblock, block, cavlc, bits) ──► mp4.rs ──► bytes
 //! ```
 //!
-//! One picture per change, none while nothing moves, up to [`RATE`] per second: the screen at the end of each refresh.
-//! Times are the world's, so the same commands give the same video. Not here: programs, files, waiting.
+//! One picture per change, none while nothing moves, up to [`RATE`] per second: the screen at the
+//! end of each refresh. Times are the world's, so the same commands give the same video. Not here:
+//! programs, files, waiting.
 
 mod bits;
 mod block;

@@ -1,8 +1,8 @@
 //! What an app wants on the screen: a tree of views, rebuilt after every change.
 //!
-//! Begin with the constructors [`column()`], [`row()`], [`frame()`], [`text()`] and the builder methods of [`View`];
-//! ready-made buttons, fields and rows are in `widgets`. Lengths are dp. A view holds no state: the app keeps its own,
-//! the world keeps focus and scroll offsets.
+//! Begin with the constructors [`column()`], [`row()`], [`frame()`], [`text()`] and the builder
+//! methods of [`View`]; ready-made buttons, fields and rows are in `widgets`. Lengths are dp. A
+//! view holds no state: the app keeps its own, the world keeps focus and scroll offsets.
 
 mod sizing;
 
@@ -80,11 +80,12 @@ pub(crate) struct View {
     pub(crate) edge_to_edge: bool,
     /// Paints the system bars for a dark background; only for the root of an app's view.
     pub(crate) light_bars: bool,
-    /// Right-to-left layout: the start is at the right, and "left" of paddings, margins and pins means the start side.
-    /// Set on the root of an app's view for all of it. Not meant for containers that scroll sideways.
+    /// Right-to-left layout: the start is at the right, and "left" of paddings, margins and pins
+    /// means the start side. Set on the root of an app's view for all of it. Not meant for
+    /// containers that scroll sideways.
     pub(crate) mirrored: bool,
-    /// A dialog over everything else, in its own window, which takes all touches and keys; only for the root of an
-    /// app's view. Its events arrive as taps, a touch outside it as back.
+    /// A dialog over everything else, in its own window, which takes all touches and keys; only for
+    /// the root of an app's view. Its events arrive as taps, a touch outside it as back.
     pub(crate) dialog: Option<Box<View>>,
     pub(crate) children: Vec<View>,
 }

@@ -1,7 +1,7 @@
 //! Ready-made views in the phone's theme: buttons, chips, fields, rows, cards.
 //!
-//! Each is a function that returns a [`View`], which can be modified further. Everything tappable is at least 48 dp
-//! high and wide.
+//! Each is a function that returns a [`View`], which can be modified further. Everything tappable
+//! is at least 48 dp high and wide.
 
 use crate::app::DrawContext;
 use crate::graphics::icons::Icon;
@@ -113,7 +113,8 @@ pub(crate) fn wide_button(label: &str, enabled: bool, tag: impl Into<Tag>) -> Vi
         .on_tap(tag)
 }
 
-/// The bottom navigation of an app: icons with labels, one of them selected. A tap sends `tab` with the label.
+/// The bottom navigation of an app: icons with labels, one of them selected. A tap sends `tab` with
+/// the label.
 pub(crate) fn tabs(
     places: &[(Icon, &str, &'static str)],
     chosen: &str,
@@ -152,8 +153,8 @@ pub(crate) fn tabs(
         .role(Role::TabBar)
 }
 
-/// A list of `count` rows, all `height` dp high. Only those near the screen are built; the others only take up space.
-/// The rows' resource id is `row_id`.
+/// A list of `count` rows, all `height` dp high. Only those near the screen are built; the others
+/// only take up space. The rows' resource id is `row_id`.
 pub(crate) fn long_list(
     (id, row_id): (&'static str, &'static str),
     (count, height): (usize, f32),
@@ -289,8 +290,8 @@ pub(crate) fn text_button(label: &str, ink: Colour, tag: impl Into<Tag>) -> View
         .on_tap(tag)
 }
 
-/// A dialog card: a title (omitted if empty), a body, and buttons from left to right. Resource ids are those of
-/// Android's `AlertDialog`.
+/// A dialog card: a title (omitted if empty), a body, and buttons from left to right. Resource ids
+/// are those of Android's `AlertDialog`.
 pub(crate) fn dialog(title: &str, body: View, buttons: impl IntoIterator<Item = View>) -> View {
     let heading = text(title, theme::HEADLINE.lines(2)).id("android:id/alertTitle");
     let heading = (!title.is_empty()).then(|| heading.pad_xy(24.0, 0.0));

@@ -1,7 +1,7 @@
 //! The inside of the phone: apps, screens, focus, keyboard, clipboard and log, as one plain value.
 //!
-//! Begin with [`World`]: calls go in (`pointer`, `key`, `start`, `advance`), a [`Scene`] or a frame comes out. The same
-//! seed and the same calls give the same bytes.
+//! Begin with [`World`]: calls go in (`pointer`, `key`, `start`, `advance`), a [`Scene`] or a frame
+//! comes out. The same seed and the same calls give the same bytes.
 //!
 //! ```text
 //!  touch.rs, keys.rs ──► tasks.rs (which app) ──► App::on ──► App::view ──► layout.rs ──► Scene ──► render.rs
@@ -73,7 +73,8 @@ pub struct Setup {
     pub display: Display,
     /// Major Android release, e.g. 14.
     pub android: u32,
-    /// Whose manner it has. On iOS use [`Display::IPHONE`]; `android` then only decides what apps can do.
+    /// Whose manner it has. On iOS use [`Display::IPHONE`]; `android` then only decides what apps
+    /// can do.
     pub platform: Platform,
 }
 
@@ -145,8 +146,8 @@ impl World {
         world
     }
 
-    /// Advances the clock to `uptime`; an earlier time changes nothing. Long presses trigger, toasts disappear, alarms
-    /// ring and clocks move on.
+    /// Advances the clock to `uptime`; an earlier time changes nothing. Long presses trigger,
+    /// toasts disappear, alarms ring and clocks move on.
     pub fn advance(&mut self, uptime: Duration) {
         if uptime <= self.clock.now() {
             return;
@@ -171,8 +172,9 @@ impl World {
         self.clock.now()
     }
 
-    /// Whether the app's screen keeps changing without being touched, such as a running stopwatch or a list after a
-    /// fling. Such a screen is never idle, so a phone's `uiautomator` cannot dump it.
+    /// Whether the app's screen keeps changing without being touched, such as a running stopwatch
+    /// or a list after a fling. Such a screen is never idle, so a phone's `uiautomator` cannot dump
+    /// it.
     pub fn keeps_moving(&self) -> bool {
         let package = self.foreground().package;
         let front = self.apps.get(&package);
@@ -203,13 +205,14 @@ impl World {
         self.device.platform()
     }
 
-    /// The bundle id of a package (`com.android.settings` is `com.apple.Preferences`); the package's own name if it
-    /// did not come with the phone.
+    /// The bundle id of a package (`com.android.settings` is `com.apple.Preferences`); the
+    /// package's own name if it did not come with the phone.
     pub fn bundle_id_of<'a>(&self, package: &'a str) -> &'a str {
         self.apps.get(package).and_then(|app| app.bundle_id).unwrap_or(package)
     }
 
-    /// The package with a bundle id, for [`World::start`] and its neighbours; `None` if no such app is installed.
+    /// The package with a bundle id, for [`World::start`] and its neighbours; `None` if no such app
+    /// is installed.
     pub fn package_of(&self, bundle_id: &str) -> Option<String> {
         let mut installed = self.apps.iter().map(|app| &app.manifest.package);
         installed.find(|package| self.bundle_id_of(package) == bundle_id).cloned()
@@ -224,7 +227,8 @@ impl World {
         self.screen.keep_scene(scene)
     }
 
-    /// The pixels of exactly the scene that [`World::scene`] returns; black while the screen is off.
+    /// The pixels of exactly the scene that [`World::scene`] returns; black while the screen is
+    /// off.
     pub fn frame(&mut self) -> Frame {
         self.paint(Renderer::frame)
     }
@@ -240,7 +244,8 @@ impl World {
         self.capture().rotated(turned)
     }
 
-    /// Marks a package's windows FLAG_SECURE, or unmarks them: screenshots show them black, dumps still list them.
+    /// Marks a package's windows FLAG_SECURE, or unmarks them: screenshots show them black, dumps
+    /// still list them.
     pub fn set_secure(&mut self, package: &str, secure: bool) {
         self.screen.set_secure(package, secure);
         self.rebuild();
@@ -291,7 +296,8 @@ impl World {
         self.tasks.set_cold_start(time);
     }
 
-    /// Sets how long a service takes to reply: of a running app, and of one that has to be started first.
+    /// Sets how long a service takes to reply: of a running app, and of one that has to be started
+    /// first.
     pub fn set_service_times(&mut self, warm: Duration, cold: Duration) {
         self.services.set_times(warm, cold);
     }
@@ -339,7 +345,8 @@ impl World {
         self.log.clear(buffer);
     }
 
-    /// Adds an entry to the log, as the shell's `log` does; the system server writes to its own buffer.
+    /// Adds an entry to the log, as the shell's `log` does; the system server writes to its own
+    /// buffer.
     pub fn write_log(&mut self, priority: char, tag: &str, pid: u32, text: &str) {
         let (buffer, uid) = match pid {
             SYSTEM_PID => (Buffer::System, 1_000),

@@ -1,9 +1,11 @@
-//! Which actions are risky: by what the touched control says, and the dialog around it, in several languages. Functions
-//! of apps always are, because their protocol does not say which of them only read.
+//! Which actions are risky: by what the touched control says, and the dialog around it, in several
+//! languages. Functions of apps always are, because their protocol does not say which of them only
+//! read.
 //!
-//! Start with [`risk`]. Text cannot tell what a button really does. This catches what has a plain name; it is not a
-//! guarantee. [`words`] knows the words, [`touched`] what a touch reaches. The policy may have been told by the screen
-//! what to say: what the call itself says counts only where nothing else is known.
+//! Start with [`risk`]. Text cannot tell what a button really does. This catches what has a plain
+//! name; it is not a guarantee. [`words`] knows the words, [`touched`] what a touch reaches. The
+//! policy may have been told by the screen what to say: what the call itself says counts only where
+//! nothing else is known.
 
 mod touched;
 mod words;
@@ -30,7 +32,8 @@ pub struct Risk {
     pub what: &'static str,
     /// The control's text, the address, or the call of an app's function.
     pub text: String,
-    /// What the dialog around the control says, if that is what makes it risky; or the row that tells it apart.
+    /// What the dialog around the control says, if that is what makes it risky; or the row that
+    /// tells it apart.
     pub about: String,
     how: How,
 }
@@ -53,7 +56,8 @@ impl Risk {
         Self { what, text: text.into(), about: String::new(), how }
     }
 
-    /// The question to the user. Texts of the screen are in quotes, which they cannot close, and short.
+    /// The question to the user. Texts of the screen are in quotes, which they cannot close, and
+    /// short.
     pub fn question(&self, app: Option<&str>) -> String {
         let Self { what, text, about, how } = self;
         let longest = if *how == How::Open { LONGEST_ADDRESS } else { LONGEST_TEXT };
@@ -109,8 +113,8 @@ const LONGEST_ARGUMENTS: usize = 300;
 const LONGEST_TEXT: usize = 80;
 const LONGEST_ADDRESS: usize = 200;
 
-/// Whether the call may do something that cannot be undone, as far as text tells. The screen is the present one, with the
-/// numbers that the call uses.
+/// Whether the call may do something that cannot be undone, as far as text tells. The screen is the
+/// present one, with the numbers that the call uses.
 pub fn risk(call: &FunctionCall, screen: &ScreenState) -> Option<Risk> {
     if is_app_tool(&call.function) {
         let arguments = Value::from(call.arguments.clone()).to_string();
@@ -142,7 +146,8 @@ pub(crate) fn needs_screen(call: &FunctionCall) -> bool {
     is_judged && !is_app_tool(&call.function)
 }
 
-/// What the control that the call touches says; `None` if it says nothing, or if the call touches none.
+/// What the control that the call touches says; `None` if it says nothing, or if the call touches
+/// none.
 pub(crate) fn touched_label(call: &FunctionCall, screen: &ScreenState) -> Option<String> {
     let is_touch = touches(call) && !is_app_tool(&call.function);
     let touched = if is_touch { touched(call, screen) } else { None };
@@ -212,7 +217,8 @@ fn risk_of(touched: &Touched<'_>, how: How) -> Option<Risk> {
     Some(Risk { about, ..Risk::new(what, agreement.clone(), how) })
 }
 
-/// A slider that pays, a row that is swiped away: only sideways, because lists are scrolled up and down.
+/// A slider that pays, a row that is swiped away: only sideways, because lists are scrolled up and
+/// down.
 fn risk_of_swipe(call: &FunctionCall, screen: &ScreenState) -> Option<Risk> {
     if is_sideways(call) { risk_of(&touched(call, screen)?, How::Touch) } else { None }
 }
@@ -270,8 +276,8 @@ fn risk_of_key(call: &FunctionCall, screen: &ScreenState) -> Option<Risk> {
     }
 }
 
-/// Addresses that do more than show a page: those of calls and messages, those that open apps, and those that carry data or
-/// orders to a server.
+/// Addresses that do more than show a page: those of calls and messages, those that open apps, and
+/// those that carry data or orders to a server.
 fn risk_of_address(url: &str) -> Option<Risk> {
     let shown = without_hidden(url.trim());
     let (scheme, rest) = shown.split_once(':').unwrap_or(("https", &shown));

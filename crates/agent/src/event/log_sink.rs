@@ -1,7 +1,8 @@
-//! The log lines of a run, as the `MobileLoggingMiddleware` of the UFO MobileAgent strategy writes them ("Logged
-//! Information"), through `tracing`.
+//! The log lines of a run, as the `MobileLoggingMiddleware` of the UFO MobileAgent strategy writes
+//! them ("Logged Information"), through `tracing`.
 //!
-//! One line per event, whatever the phone or the model wrote: control characters are escaped and long texts truncated.
+//! One line per event, whatever the phone or the model wrote: control characters are escaped and
+//! long texts truncated.
 
 use std::fmt::Write as _;
 use std::time::Duration;

@@ -1,8 +1,8 @@
 //! Functions that the phone's apps offer, named as in MCP.
 //!
-//! Start with [`AppFunctions::on`]. Apps are asked once, when a run starts, so that the prompt stays the same in every step.
-//! If there are many functions, those that share the most words with the request are kept. A failure is a reply like
-//! any other: the policy then uses the screen.
+//! Start with [`AppFunctions::on`]. Apps are asked once, when a run starts, so that the prompt
+//! stays the same in every step. If there are many functions, those that share the most words with
+//! the request are kept. A failure is a reply like any other: the policy then uses the screen.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,8 +1,9 @@
 //! Why a call failed, as a sentence for the policy.
 //!
-//! Start with [`reason`]. Toolsets end their errors with the next move of their own clients: another tool to call, a flag
-//! to start the server with. A policy has neither: it sees a screen in each step and has a few functions. So a failure of
-//! the phone is told in the failure's own words, with a move that the policy can make.
+//! Start with [`reason`]. Toolsets end their errors with the next move of their own clients:
+//! another tool to call, a flag to start the server with. A policy has neither: it sees a screen in
+//! each step and has a few functions. So a failure of the phone is told in the failure's own words,
+//! with a move that the policy can make.
 
 use thumbwire_base::truncate;
 use thumbwire_base::visible::visible;

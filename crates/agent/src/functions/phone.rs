@@ -1,7 +1,8 @@
 //! What a policy can do on the phone: the functions, in few words, and how each is done.
 //!
-//! Start with [`ROWS`], the table. Descriptions are short because the prompt of every step has them. Names, arguments and
-//! messages are those of the UFO MobileAgent servers where these have such a function.
+//! Start with [`ROWS`], the table. Descriptions are short because the prompt of every step has
+//! them. Names, arguments and messages are those of the UFO MobileAgent servers where these have
+//! such a function.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -61,8 +62,8 @@ use Kind::{Flag, Number, Text, Way, Whole};
 
 type Arguments = &'static [(&'static str, Kind)];
 
-/// A function: what runs it, its name, whether it acts ([`Function::acts`]), what it does, the arguments that it needs, and
-/// those that it may have.
+/// A function: what runs it, its name, whether it acts ([`Function::acts`]), what it does, the
+/// arguments that it needs, and those that it may have.
 struct Row(PhoneFunction, &'static str, bool, &'static str, Arguments, Arguments);
 
 const ACTS: bool = true;
@@ -79,7 +80,8 @@ const NONE: Arguments = &[];
 
 use PhoneFunction as P;
 
-/// The functions, the usual ones first. Those with the same arguments are neighbours: a prompt has them on one line.
+/// The functions, the usual ones first. Those with the same arguments are neighbours: a prompt has
+/// them on one line.
 const ROWS: [Row; 18] = [
     Row(P::ClickControl, "click_control", ACTS, "tap a control", CONTROL, NONE),
     Row(
@@ -210,8 +212,8 @@ impl FunctionProvider for PhoneFunctions {
 
 /// How long an action may take, apart from what it waits for or types.
 const BUDGET: Duration = Duration::from_secs(45);
-/// How long typing may take: a slow phone needs 0.1 s for each character, and up to three times as long while it is busy
-/// (measured on Android 4.4.4).
+/// How long typing may take: a slow phone needs 0.1 s for each character, and up to three times as
+/// long while it is busy (measured on Android 4.4.4).
 const TYPING: Duration = Duration::from_secs(90);
 const TYPING_EACH: Duration = Duration::from_millis(300);
 const MAX_TYPING: Duration = Duration::from_secs(1800);

@@ -1,8 +1,9 @@
 //! Anthropic's Messages API, which llama.cpp and some gateways offer too.
 //!
-//! Source: Anthropic's API reference, "Messages", "Streaming messages", "Prompt caching", "Vision", "Structured
-//! outputs", "Tool use" ("Handle tool calls", "Fine-grained tool streaming"). The provider caches the prompt up to a breakpoint: we set one after the system part, and one after the
-//! last message that later steps repeat.
+//! Source: Anthropic's API reference, "Messages", "Streaming messages", "Prompt caching", "Vision",
+//! "Structured outputs", "Tool use" ("Handle tool calls", "Fine-grained tool streaming"). The
+//! provider caches the prompt up to a breakpoint: we set one after the system part, and one after
+//! the last message that later steps repeat.
 
 use std::sync::Mutex;
 
@@ -71,8 +72,9 @@ impl ProviderApi for Anthropic {
             }
             body.insert("system".into(), json!([system]));
         }
-        // The provider's order is tools, system, messages, so the breakpoint after the system part covers both. No
-        // `tool_choice`: the default is `auto`, and newer models reject a forced call.
+        // The provider's order is tools, system, messages, so the breakpoint after the system part
+        // covers both. No `tool_choice`: the default is `auto`, and newer models reject a forced
+        // call.
         if !prompt.tools.is_empty() {
             body.insert("tools".into(), prompt.tools.iter().map(tool).collect());
         }
@@ -181,7 +183,8 @@ fn tool(tool: &Tool) -> Value {
     json!({ "name": name, "description": description, "input_schema": schema })
 }
 
-/// A call; `None` for other blocks. In a stream `input` is empty at first, and its text follows in pieces.
+/// A call; `None` for other blocks. In a stream `input` is empty at first, and its text follows in
+/// pieces.
 fn tool_use(index: Option<u64>, block: &Value) -> Option<PartialCall> {
     (block["type"] == "tool_use").then(|| {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
@@ -197,7 +200,8 @@ fn message(turn: &Message) -> Value {
         Role::User => "user",
         Role::Assistant => "assistant",
     };
-    // Empty texts are rejected, and so are images and results in the model's own messages, and calls in ours.
+    // Empty texts are rejected, and so are images and results in the model's own messages, and
+    // calls in ours.
     let fits = |part: &&ContentPart| match part {
         ContentPart::Text(text) => !text.trim().is_empty(),
         ContentPart::Image(_) | ContentPart::Result(_) => turn.role == Role::User,
@@ -229,8 +233,8 @@ fn block(part: &ContentPart) -> Value {
     }
 }
 
-/// Reads the usage. In a stream the input's comes first, the growing output's later, and later events need not repeat
-/// values.
+/// Reads the usage. In a stream the input's comes first, the growing output's later, and later
+/// events need not repeat values.
 fn count(usage: &Value, reading: &mut PartialResponse) {
     let spent = &mut reading.spent;
     let number = |name: &str| usage[name].as_u64();

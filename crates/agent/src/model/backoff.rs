@@ -28,8 +28,8 @@ pub(super) fn retry_delay(
     }
 }
 
-/// The pause that a server asks for: `retry-after-ms` (OpenAI, Azure), or `Retry-After` in seconds or as a date (RFC
-/// 9110, section 10.2.3), counted from the server's own `Date`.
+/// The pause that a server asks for: `retry-after-ms` (OpenAI, Azure), or `Retry-After` in seconds
+/// or as a date (RFC 9110, section 10.2.3), counted from the server's own `Date`.
 pub(super) fn named(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
     let text = |header: &HeaderMap, name: &str| {
         header.get(name).and_then(|value| value.to_str().ok()).map(|text| text.trim().to_owned())

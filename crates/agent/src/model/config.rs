@@ -45,8 +45,9 @@ impl ModelSpec {
     }
 }
 
-/// Models that read text alone, by parts of their names, as their makers' model lists say: DeepSeek's, OpenAI's GPT-3.5 and small
-/// reasoning models, Llama and Qwen without vision, and the usual code models.
+/// Models that read text alone, by parts of their names, as their makers' model lists say:
+/// DeepSeek's, OpenAI's GPT-3.5 and small reasoning models, Llama and Qwen without vision, and the
+/// usual code models.
 const TEXT_ONLY: [&str; 16] = [
     "deepseek-chat",
     "deepseek-reasoner",
@@ -67,7 +68,8 @@ const TEXT_ONLY: [&str; 16] = [
 ];
 
 impl ModelSpec {
-    /// Whether it takes pictures, as far as its name tells: models do, unless they are known not to. A script reads nothing.
+    /// Whether it takes pictures, as far as its name tells: models do, unless they are known not
+    /// to. A script reads nothing.
     pub fn takes_pictures(&self) -> bool {
         let name = match self {
             Self::OpenAi(model) | Self::Anthropic(model) => model.to_ascii_lowercase(),
@@ -108,7 +110,8 @@ pub struct Settings {
     pub base_url: Option<String>,
     /// The API key; `None` for servers that need none.
     pub key: Option<ApiKey>,
-    /// The variable that the key was looked up in, for error messages; `None` is [`ModelSpec::key_variable`].
+    /// The variable that the key was looked up in, for error messages; `None` is
+    /// [`ModelSpec::key_variable`].
     pub key_variable: Option<String>,
     /// Time limits and retries.
     pub patience: RequestTimeouts,
@@ -116,12 +119,13 @@ pub struct Settings {
     pub price: Option<Price>,
     /// Whether to stream answers.
     pub stream: bool,
-    /// Whether the endpoint enforces the JSON schema. With [`ToolCallMode::Auto`] the answer is then JSON text.
+    /// Whether the endpoint enforces the JSON schema. With [`ToolCallMode::Auto`] the answer is
+    /// then JSON text.
     pub json_schema: bool,
     /// How the model calls functions.
     pub tool_calls: ToolCallMode,
-    /// The maximum number of output tokens; `None` is the server's default, or 8192 for Anthropic's API, which requires
-    /// a number.
+    /// The maximum number of output tokens; `None` is the server's default, or 8192 for Anthropic's
+    /// API, which requires a number.
     pub most_tokens: Option<u32>,
     /// A proxy.
     pub through: Option<ProxySettings>,
@@ -151,8 +155,8 @@ impl Default for Settings {
 /// Makes a model. Sends nothing yet.
 ///
 /// # Errors
-/// A URL is invalid, the vendor's endpoint needs a key and there is none, or the script cannot be read; with the next
-/// move.
+/// A URL is invalid, the vendor's endpoint needs a key and there is none, or the script cannot be
+/// read; with the next move.
 pub fn open(choice: &ModelSpec, settings: Settings) -> Result<Arc<dyn Model>, String> {
     match choice {
         ModelSpec::OpenAi(model) => {

@@ -1,4 +1,5 @@
-//! Why a request failed, with the next move, and whether a retry can help. Reads the error formats of various servers.
+//! Why a request failed, with the next move, and whether a retry can help. Reads the error formats
+//! of various servers.
 
 use std::time::Duration;
 
@@ -31,7 +32,8 @@ pub(super) enum Retry {
     Adapted,
     /// After a pause, but only once: each attempt takes minutes.
     Once,
-    /// Not this request, but one whose prompt has no such part: functions are listed in the text, pictures left out.
+    /// Not this request, but one whose prompt has no such part: functions are listed in the text,
+    /// pictures left out.
     Without(PromptPart),
 }
 
@@ -55,7 +57,8 @@ pub(super) struct ErrorResponse<'a> {
     pub(super) body: &'a str,
     /// The pause that the server asked for.
     pub(super) pause: Option<Duration>,
-    /// Whether the server recommends a retry (`x-should-retry`, which OpenAI's and Anthropic's own clients obey).
+    /// Whether the server recommends a retry (`x-should-retry`, which OpenAI's and Anthropic's own
+    /// clients obey).
     pub(super) should: Option<bool>,
     /// The requested model.
     pub(super) model: &'a str,
@@ -103,8 +106,8 @@ pub(super) fn refused(refused: &ErrorResponse<'_>) -> RequestError {
     RequestError { reason: format!("status {status}: {output}.{next}"), again, refusal }
 }
 
-/// The failure for an error inside a stream, or in a response with status 200. Most servers name a kind, OpenRouter a
-/// number.
+/// The failure for an error inside a stream, or in a response with status 200. Most servers name a
+/// kind, OpenRouter a number.
 pub(super) fn inside(error: &Value) -> RequestError {
     let kind = error["type"].as_str().or(error["code"].as_str()).unwrap_or_default();
     let status = error["code"].as_u64().or(error["status"].as_u64());
@@ -133,8 +136,8 @@ pub(super) fn inside(error: &Value) -> RequestError {
 ///
 /// * llama.cpp, 500: "image input is not supported"
 /// * OpenRouter, 404: "No endpoints found that support image input"
-/// * text-only servers, 400 or 422: "Unsupported content part type for text-only server: image_url", "unknown variant
-///   `image_url`, expected `text`"
+/// * text-only servers, 400 or 422: "Unsupported content part type for text-only server:
+///   image_url", "unknown variant `image_url`, expected `text`"
 fn rejects_pictures(refusal: &str) -> bool {
     let refusal = refusal.to_lowercase();
     let denies = ["not support", "unsupported", "support image input", "unknown variant"];
@@ -144,7 +147,8 @@ fn rejects_pictures(refusal: &str) -> bool {
 /// Whether an error is about native functions. Seen:
 ///
 /// * Ollama, 400: "… does not support tools"
-/// * vLLM, 400: "\"auto\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set"
+/// * vLLM, 400: "\"auto\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to
+///   be set"
 /// * OpenRouter, 404: "No endpoints found that support tool use."
 /// * llama.cpp, 500: "tools param requires --jinja flag"
 /// * OpenAI, 400: "Invalid schema for function …"; Anthropic, 400: "tools.3.custom.input_schema: …"
@@ -157,9 +161,10 @@ pub(super) fn mentions_tools(refusal: &str) -> bool {
 
 /// The error message in a body, on one line, without a full stop. Formats seen:
 ///
-/// * `{"error":{"message":…}}`: OpenAI, Azure, Anthropic, OpenRouter, llama.cpp; `{"error":"…"}`: Ollama
-/// * `{"message":…}`: Azure's gateway, older vLLM, Mistral; `{"detail":"…"}` or `{"detail":[{"loc":…,"msg":…}]}`:
-///   servers on FastAPI
+/// * `{"error":{"message":…}}`: OpenAI, Azure, Anthropic, OpenRouter, llama.cpp; `{"error":"…"}`:
+///   Ollama
+/// * `{"message":…}`: Azure's gateway, older vLLM, Mistral; `{"detail":"…"}` or
+///   `{"detail":[{"loc":…,"msg":…}]}`: servers on FastAPI
 /// * an HTML page, from proxies; plain text; nothing
 pub(super) fn error_message(body: &str) -> String {
     let body = body.trim();
@@ -208,8 +213,8 @@ fn title(body: &str) -> Option<&str> {
     Some(&rest[..rest.find('<')?])
 }
 
-/// One line of at most 300 characters, without its full stop. It ends with a whole word, because half a key could not
-/// be recognized and removed.
+/// One line of at most 300 characters, without its full stop. It ends with a whole word, because
+/// half a key could not be recognized and removed.
 fn truncate(text: &str) -> String {
     let text: Vec<&str> = text.split_whitespace().collect();
     let line = text.join(" ");

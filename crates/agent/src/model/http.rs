@@ -1,7 +1,8 @@
 //! The HTTP client for a model's endpoint: one client, one URL, and a key that is never shown.
 //!
-//! [`super::http_model`] sends the requests. TLS is rustls with ring and the system's certificates. The environment is not
-//! read: a proxy is passed in, and reqwest's own handling of `HTTPS_PROXY` is off.
+//! [`super::http_model`] sends the requests. TLS is rustls with ring and the system's certificates.
+//! The environment is not read: a proxy is passed in, and reqwest's own handling of `HTTPS_PROXY`
+//! is off.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -71,7 +72,8 @@ impl Endpoint {
     /// The endpoint at a base URL with this path appended.
     ///
     /// # Errors
-    /// The URL is invalid, the key would be sent over the internet unencrypted, or the system has no certificates.
+    /// The URL is invalid, the key would be sent over the internet unencrypted, or the system has
+    /// no certificates.
     pub(super) fn open(
         base: &str,
         path: &str,
@@ -135,7 +137,8 @@ fn without_credentials(url: &Url) -> String {
     url.to_string()
 }
 
-/// Whether the host is this computer or in a local network, where model servers have no certificates.
+/// Whether the host is this computer or in a local network, where model servers have no
+/// certificates.
 fn is_near(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
     match host.parse() {

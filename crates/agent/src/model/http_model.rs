@@ -1,9 +1,11 @@
-//! A model behind an HTTP endpoint: sends requests, retries them where that can help, and returns the answer.
+//! A model behind an HTTP endpoint: sends requests, retries them where that can help, and returns
+//! the answer.
 //!
-//! A [`ProviderApi`] writes bodies and parses responses; everything else is here. An attempt is one request with its
-//! response. It has a time limit, and a stream has another one between two pieces. A pause that the server asks for is
-//! kept if the call's deadline and [`backoff::LONGEST`] allow it. After a cancellation the connection is closed at once,
-//! and what was received so far is counted.
+//! A [`ProviderApi`] writes bodies and parses responses; everything else is here. An attempt is one
+//! request with its response. It has a time limit, and a stream has another one between two pieces.
+//! A pause that the server asks for is kept if the call's deadline and [`backoff::LONGEST`] allow
+//! it. After a cancellation the connection is closed at once, and what was received so far is
+//! counted.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -44,7 +46,8 @@ pub struct RequestTimeouts {
     pub idle: Duration,
     /// The maximum number of retries.
     pub retries: u32,
-    /// The pause before the first retry. It doubles each time, up to 30 s, plus a random delay of up to as much again.
+    /// The pause before the first retry. It doubles each time, up to 30 s, plus a random delay of
+    /// up to as much again.
     pub pause: Duration,
 }
 
@@ -302,7 +305,8 @@ impl<D: ProviderApi> HttpModel<D> {
         })
     }
 
-    /// The server rejects functions: the prompt must list them, unless the operator wants them sent.
+    /// The server rejects functions: the prompt must list them, unless the operator wants them
+    /// sent.
     fn without_tools(&self, fault: &mut RequestError) {
         match self.tools.support {
             ToolSupport::Yes => {

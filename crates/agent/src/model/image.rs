@@ -1,7 +1,9 @@
-//! Scales and converts images for an endpoint: no larger than the model looks at anyway, in a format that it can read.
+//! Scales and converts images for an endpoint: no larger than the model looks at anyway, in a
+//! format that it can read.
 //!
-//! If a provider scales an image itself, the bytes are wasted, and the model's coordinates refer to an image that
-//! nobody else has. So we scale it first, and convert the coordinates ([`crate::prompt::coordinates`]). The trace keeps the original.
+//! If a provider scales an image itself, the bytes are wasted, and the model's coordinates refer to
+//! an image that nobody else has. So we scale it first, and convert the coordinates
+//! ([`crate::prompt::coordinates`]). The trace keeps the original.
 
 use thumbwire_device::image::{self, PixelLimits, Pixels};
 use thumbwire_device::{Format, FormatPreference, Image, Size};
@@ -19,21 +21,22 @@ pub(super) struct Limits {
     webp: bool,
 }
 
-/// Larger files make requests slow without helping the model: a phone's screen at these sizes is 0.1 to 0.6 MB as PNG.
+/// Larger files make requests slow without helping the model: a phone's screen at these sizes is
+/// 0.1 to 0.6 MB as PNG.
 const FILE: usize = 1_500_000;
 
 impl Limits {
-    /// OpenAI, "Images and vision", high detail: fitted into 2048 by 2048, then the shorter side to 768. PNG, JPEG,
-    /// WebP.
+    /// OpenAI, "Images and vision", high detail: fitted into 2048 by 2048, then the shorter side to
+    /// 768. PNG, JPEG, WebP.
     pub(super) const OPENAI: Self = Self {
         pixels: PixelLimits { long: 2048, short: 768, pixels: u32::MAX },
         bytes: FILE,
         webp: true,
     };
 
-    /// Anthropic, "Vision": scaled by the provider above 1568 pixels a side or about 1.15 million in total; rejected
-    /// above 8000 pixels a side or 5 MB as base64. PNG, JPEG, WebP. Some newer models use more detail; they accept this
-    /// too.
+    /// Anthropic, "Vision": scaled by the provider above 1568 pixels a side or about 1.15 million
+    /// in total; rejected above 8000 pixels a side or 5 MB as base64. PNG, JPEG, WebP. Some newer
+    /// models use more detail; they accept this too.
     pub(super) const ANTHROPIC: Self = Self {
         pixels: PixelLimits { long: 1568, short: 1568, pixels: 1_150_000 },
         bytes: FILE,
@@ -53,7 +56,8 @@ impl Limits {
     }
 }
 
-/// The prompt with its images as the endpoint accepts them. Takes up to about 0.3 s of computing time per image.
+/// The prompt with its images as the endpoint accepts them. Takes up to about 0.3 s of computing
+/// time per image.
 ///
 /// # Errors
 /// An image cannot be read, or cannot be made small enough.

@@ -1,9 +1,11 @@
-//! OpenAI's chat completions API, which many servers offer: OpenAI, Azure, vLLM, Ollama, llama.cpp, OpenRouter.
+//! OpenAI's chat completions API, which many servers offer: OpenAI, Azure, vLLM, Ollama, llama.cpp,
+//! OpenRouter.
 //!
-//! Source: OpenAI's API reference, "Chat completions", and the servers' own documentation; docs/models.md lists the
-//! differences. What a server does not support is found by trying: OpenAI's newer models reject `max_tokens`, older
-//! versions of Azure's API reject `max_completion_tokens` (openai-python #1724) and `stream_options`. The error names
-//! the parameter, and requests omit it from then on.
+//! Source: OpenAI's API reference, "Chat completions", and the servers' own documentation;
+//! docs/models.md lists the differences. What a server does not support is found by trying:
+//! OpenAI's newer models reject `max_tokens`, older versions of Azure's API reject
+//! `max_completion_tokens` (openai-python #1724) and `stream_options`. The error names the
+//! parameter, and requests omit it from then on.
 
 use std::sync::Mutex;
 
@@ -79,8 +81,8 @@ impl ProviderApi for OpenAi {
         let mut body = Map::new();
         body.insert("model".into(), json!(self.model));
         body.insert("messages".into(), messages.into());
-        // No `tool_choice`: its default with functions is `auto`, and some servers reject every other value (OpenRouter
-        // by provider, Anthropic's newer models behind a gateway).
+        // No `tool_choice`: its default with functions is `auto`, and some servers reject every
+        // other value (OpenRouter by provider, Anthropic's newer models behind a gateway).
         if !prompt.tools.is_empty() {
             body.insert("tools".into(), prompt.tools.iter().map(tool).collect());
         }
@@ -232,9 +234,10 @@ fn part(part: &ContentPart) -> Option<Value> {
     }
 }
 
-/// Reads calls, whole or in pieces. In a stream a piece names its call by `index`, but Ollama's all have the index 0
-/// (ollama #15457), older servers send none (ollama #7881), and only the first piece has id and name. So a piece with
-/// another id begins another call, and one without an index and a name continues the last.
+/// Reads calls, whole or in pieces. In a stream a piece names its call by `index`, but Ollama's all
+/// have the index 0 (ollama #15457), older servers send none (ollama #7881), and only the first
+/// piece has id and name. So a piece with another id begins another call, and one without an index
+/// and a name continues the last.
 fn add_calls(calls: &Value, reading: &mut PartialResponse) {
     for piece in calls.as_array().into_iter().flatten() {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
@@ -322,8 +325,8 @@ fn count(body: &Value, reading: &mut PartialResponse) {
     spent.dollars = usage["cost"].as_f64();
 }
 
-/// Whether a schema is closed, as OpenAI's `strict` requires: each object allows only its named properties and requires
-/// all of them.
+/// Whether a schema is closed, as OpenAI's `strict` requires: each object allows only its named
+/// properties and requires all of them.
 pub(super) fn is_closed(schema: &Value) -> bool {
     match schema {
         Value::Object(map) => {

@@ -1,4 +1,5 @@
-//! The cost of tokens. Prices come from the operator: a built-in list would be out of date within months.
+//! The cost of tokens. Prices come from the operator: a built-in list would be out of date within
+//! months.
 
 use std::str::FromStr;
 

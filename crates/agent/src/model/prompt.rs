@@ -10,8 +10,8 @@ use thumbwire_device::Image;
 pub struct Prompt {
     /// Role, rules and examples. The same in every step of a run, so that providers can cache it.
     pub system: String,
-    /// The functions that the model may call natively. Empty if it is to answer with text alone, as in a judgement, or
-    /// where the system part lists the functions.
+    /// The functions that the model may call natively. Empty if it is to answer with text alone, as
+    /// in a judgement, or where the system part lists the functions.
     pub tools: Vec<Tool>,
     /// The conversation.
     pub turns: Vec<Message>,
@@ -55,13 +55,15 @@ pub struct ToolCall {
     pub id: String,
     /// The function's name.
     pub name: String,
-    /// The arguments as the model wrote them: a JSON object, unless the model made a mistake. Empty if there are none.
+    /// The arguments as the model wrote them: a JSON object, unless the model made a mistake. Empty
+    /// if there are none.
     pub arguments: String,
 }
 
 impl ToolCall {
-    /// The arguments as an object; text that is none is in `INVALID_JSON`, as Anthropic recommends ("Fine-grained tool
-    /// streaming"): what a model said is repeated to it, and APIs and chat templates take objects only.
+    /// The arguments as an object; text that is none is in `INVALID_JSON`, as Anthropic recommends
+    /// ("Fine-grained tool streaming"): what a model said is repeated to it, and APIs and chat
+    /// templates take objects only.
     pub fn object(&self) -> Map<String, Value> {
         if self.arguments.trim().is_empty() {
             return Map::new();
@@ -72,7 +74,8 @@ impl ToolCall {
     }
 }
 
-/// What came of a native call, for the model. Both APIs require one for each call of the message before.
+/// What came of a native call, for the model. Both APIs require one for each call of the message
+/// before.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolResult {
     /// The call's id.
@@ -115,8 +118,9 @@ pub enum ContentPart {
 }
 
 impl Prompt {
-    /// The prompt in the specification's shape (`prompt_message`): a list of messages, with images as data URIs. Native
-    /// functions are in `tools` of the system message; calls and results are in `tool_calls` and `tool_results`.
+    /// The prompt in the specification's shape (`prompt_message`): a list of messages, with images
+    /// as data URIs. Native functions are in `tools` of the system message; calls and results are
+    /// in `tool_calls` and `tool_results`.
     pub fn to_json(&self) -> Value {
         let mut system = json!({ "role": "system", "content": self.system });
         if !self.tools.is_empty() {

@@ -1,7 +1,7 @@
 //! A model that answers from a file, for tests, the demo, and runs that cost nothing.
 //!
-//! The file has entries ([`Entry`]) as a JSON list or as JSON lines; each request gets the next one. docs/models.md
-//! describes the format.
+//! The file has entries ([`Entry`]) as a JSON list or as JSON lines; each request gets the next
+//! one. docs/models.md describes the format.
 
 use std::sync::Mutex;
 

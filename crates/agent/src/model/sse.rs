@@ -1,9 +1,9 @@
-//! Server-sent events: bytes in, the data of events out. No sockets; input may be split anywhere, even inside a
-//! character.
+//! Server-sent events: bytes in, the data of events out. No sockets; input may be split anywhere,
+//! even inside a character.
 //!
-//! Follows the HTML standard, "Server-sent events": lines end with `\n`, `\r\n` or `\r`, an empty line ends an event,
-//! an event's `data` lines are joined by `\n`, and unknown fields are skipped. Event names are dropped, because both
-//! APIs repeat them in the data.
+//! Follows the HTML standard, "Server-sent events": lines end with `\n`, `\r\n` or `\r`, an empty
+//! line ends an event, an event's `data` lines are joined by `\n`, and unknown fields are skipped.
+//! Event names are dropped, because both APIs repeat them in the data.
 
 /// Parses a stream of events. Buffers incomplete events; the caller limits how much it passes in.
 #[derive(Debug, Default)]
@@ -33,8 +33,8 @@ impl SseParser {
         ended
     }
 
-    /// Ends the stream. Returns the last event even if it is incomplete, unlike the standard: some servers omit the
-    /// last empty line.
+    /// Ends the stream. Returns the last event even if it is incomplete, unlike the standard: some
+    /// servers omit the last empty line.
     pub(super) fn end(mut self) -> Option<String> {
         self.end_line().or(self.data)
     }

@@ -1,4 +1,5 @@
-//! Both APIs against an endpoint of our own: requests, parsing, retries, and that the key never leaks.
+//! Both APIs against an endpoint of our own: requests, parsing, retries, and that the key never
+//! leaks.
 
 mod bodies;
 mod endpoint;

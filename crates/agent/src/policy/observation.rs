@@ -1,7 +1,9 @@
-//! What a policy is shown before it decides: the phone's screen as text and screenshots, and the run so far.
+//! What a policy is shown before it decides: the phone's screen as text and screenshots, and the
+//! run so far.
 //!
-//! The prompt is written from a [`Observation`] alone, so a policy without a model sees what a model would. Rows have the
-//! keys of the UFO MobileAgent strategy ("Output Format"); keys that we add come last and are omitted when empty.
+//! The prompt is written from a [`Observation`] alone, so a policy without a model sees what a
+//! model would. Rows have the keys of the UFO MobileAgent strategy ("Output Format"); keys that we
+//! add come last and are omitted when empty.
 
 use std::sync::Arc;
 
@@ -32,7 +34,8 @@ pub struct Observation {
     pub apps: Arc<[LaunchableApp]>,
     /// The screen's controls, selected by the rules of the UFO MobileAgent servers.
     pub current_controls: Vec<ControlRow>,
-    /// The screen as an indented list with the controls' ids, for the prompt; empty if it could not be read.
+    /// The screen as an indented list with the controls' ids, for the prompt; empty if it could not
+    /// be read.
     pub screen: Vec<NumberedLine>,
     /// The size of the screen, in screenshot pixels, if known.
     pub size: Option<Size>,
@@ -56,7 +59,8 @@ pub struct Observation {
     pub marked: Option<Image>,
     /// Why the text alone may not be enough; `None` if it is.
     pub doubt: Option<String>,
-    /// Why the way so far leads nowhere: a loop, actions without effect, a rejected claim. `None` if it may.
+    /// Why the way so far leads nowhere: a loop, actions without effect, a rejected claim. `None`
+    /// if it may.
     pub stuck: Option<String>,
     /// What is left of the budgets, as text.
     pub left: String,
@@ -135,7 +139,8 @@ pub struct Function {
     pub description: String,
     /// The JSON schema of its arguments.
     pub schema: Map<String, Value>,
-    /// Whether it may change something: the screen is read again after it, and `--confirm always` asks before it.
+    /// Whether it may change something: the screen is read again after it, and `--confirm always`
+    /// asks before it.
     #[serde(skip)]
     pub acts: bool,
 }

@@ -1,8 +1,8 @@
 //! The coordinates that a model reads and writes, and those of the phone.
 //!
-//! Some families of models name places in the pixels of the picture that they are shown, others in thousandths of its sides.
-//! Start with [`CoordinateSpace`]: prompts are written in the model's coordinates, and [`CoordinateSpace::to_screen`]
-//! converts what the model answers.
+//! Some families of models name places in the pixels of the picture that they are shown, others in
+//! thousandths of its sides. Start with [`CoordinateSpace`]: prompts are written in the model's
+//! coordinates, and [`CoordinateSpace::to_screen`] converts what the model answers.
 
 use serde_json::{Map, Value};
 use thumbwire_device::{Point, Rect, Size};
@@ -19,9 +19,10 @@ pub enum CoordinateUnit {
     Thousandths,
 }
 
-/// Families whose documentation has places in thousandths: Qwen2-VL ("absolute coordinates normalized to 0–1000"), Qwen3-VL
-/// (its cookbook: "relative coordinates 0–1000") and Qwen3.5, Holo, Gemini ("Image understanding": "normalized to 0–1000"), GLM-4V and later,
-/// CogAgent, InternVL, Seed and Doubao, and UI-TARS, which is trained on Qwen2-VL.
+/// Families whose documentation has places in thousandths: Qwen2-VL ("absolute coordinates
+/// normalized to 0–1000"), Qwen3-VL (its cookbook: "relative coordinates 0–1000") and Qwen3.5,
+/// Holo, Gemini ("Image understanding": "normalized to 0–1000"), GLM-4V and later, CogAgent,
+/// InternVL, Seed and Doubao, and UI-TARS, which is trained on Qwen2-VL.
 const THOUSANDTHS: [&str; 13] = [
     "gemini", "qwen2-vl", "qwen3-vl", "qwen3vl", "qwen3.5", "holo", "ui-tars", "glm-4", "cogagent",
     "internvl", "doubao", "seed-1", "seed1",
@@ -102,7 +103,8 @@ impl CoordinateSpace {
         Rect { left: low.x, top: low.y, right: high.x, bottom: high.y }
     }
 
-    /// The model's call with places on the screen, in screenshot pixels. A place at the far edge is on the screen.
+    /// The model's call with places on the screen, in screenshot pixels. A place at the far edge is
+    /// on the screen.
     pub(crate) fn to_screen(self, call: &mut FunctionCall) {
         let Some(screen) = self.screen.filter(|screen| *screen != self.shown) else { return };
         convert(&mut call.arguments, &ACROSS, self.shown.width, screen.width);
@@ -196,7 +198,8 @@ mod tests {
             converted(of(PORTRAIT), swipe),
             json!({ "start_x": 1079, "start_y": 2399, "end_x": 0, "end_y": 799 })
         );
-        // Coordinates outside of the picture stay as they are, and the phone refuses them. Other arguments stay, too.
+        // Coordinates outside of the picture stay as they are, and the phone refuses them. Other
+        // arguments stay, too.
         let odd = json!({ "x": 1200, "y": -1, "seconds": 3, "control_id": "7" });
         assert_eq!(converted(of(PORTRAIT), odd.clone()), odd);
     }

@@ -1,8 +1,9 @@
-//! Examples of steps and their answers for the prompt: the built-in ones and those of `--examples DIR`.
+//! Examples of steps and their answers for the prompt: the built-in ones and those of `--examples
+//! DIR`.
 //!
-//! A file is YAML or JSON in UFO's format: named examples, each with `Request`, `Response` (the answer that the model
-//! should give) and optionally `Controls` and `Tips`. docs/prompting.md has one. The command line reads the files and
-//! passes their texts.
+//! A file is YAML or JSON in UFO's format: named examples, each with `Request`, `Response` (the
+//! answer that the model should give) and optionally `Controls` and `Tips`. docs/prompting.md has
+//! one. The command line reads the files and passes their texts.
 
 use serde_json::{Map, Value, json};
 
@@ -52,7 +53,8 @@ impl Examples {
     /// The built-in examples and those of these files, given as names and texts.
     ///
     /// # Errors
-    /// A message with file and example, if one is not valid YAML, has no request, or has an answer that cannot be read.
+    /// A message with file and example, if one is not valid YAML, has no request, or has an answer
+    /// that cannot be read.
     pub fn with(files: &[(String, String)]) -> Result<Self, String> {
         let mut theirs = Vec::new();
         for (file, text) in files {

@@ -14,14 +14,16 @@ use thumbwire_core::toolset::app_tools::is_app_tool;
 const TOLD: usize = 6;
 /// How many older ones are listed.
 const LISTED: usize = 20;
-/// The longest argument, reason, effect, and answer of a function that reads or of an app, in characters.
+/// The longest argument, reason, effect, and answer of a function that reads or of an app, in
+/// characters.
 const LONGEST_ARGUMENT: usize = 80;
 const LONGEST_REASON: usize = 80;
 const LONGEST_EFFECT: usize = 200;
 const LONGEST_ANSWER: usize = 600;
 const LONGEST_OLD_ANSWER: usize = 200;
 
-/// The lines, oldest first: `3. type_text "Milk" "Title" -> field "Title" = "Milk" (the note needs a title)`.
+/// The lines, oldest first: `3. type_text "Milk" "Title" -> field "Title" = "Milk" (the note needs
+/// a title)`.
 pub(super) fn history(
     past: &[PastAction],
     functions: &[Function],

@@ -1,10 +1,11 @@
-//! Makes text from outside safe to put into a prompt: text from screens, phones and files is quoted, the request is
-//! filtered.
+//! Makes text from outside safe to put into a prompt: text from screens, phones and files is
+//! quoted, the request is filtered.
 //!
-//! Start with [`to_json_line`]. It is lossless: parsing its JSON gives back every character. But the result has no line
-//! breaks, cannot start a block of the prompt, and has no marker that a model server could take for the end of a
-//! message. llama.cpp's server parses such markers even inside a message: its chat endpoint tokenizes the finished
-//! prompt with special tokens allowed. [`request`] is for the only block that is not JSON.
+//! Start with [`to_json_line`]. It is lossless: parsing its JSON gives back every character. But
+//! the result has no line breaks, cannot start a block of the prompt, and has no marker that a
+//! model server could take for the end of a message. llama.cpp's server parses such markers even
+//! inside a message: its chat endpoint tokenizes the finished prompt with special tokens allowed.
+//! [`request`] is for the only block that is not JSON.
 
 use std::fmt::Write as _;
 use std::io;
@@ -38,7 +39,8 @@ pub(crate) const BLOCKS: [&str; 15] = [
     "Claim",
 ];
 
-/// The value as JSON on one line, spaced like the specification's examples: `{"id": "1", "rect": [48, 96, 912, 192]}`.
+/// The value as JSON on one line, spaced like the specification's examples: `{"id": "1", "rect":
+/// [48, 96, 912, 192]}`.
 pub(crate) fn to_json_line(value: &impl Serialize) -> String {
     let mut bytes = Vec::new();
     match value.serialize(&mut Serializer::with_formatter(&mut bytes, PythonJsonFormatter)) {
@@ -48,8 +50,8 @@ pub(crate) fn to_json_line(value: &impl Serialize) -> String {
     }
 }
 
-/// A line that quotes texts from outside itself, with what could start a block or end a message written as escape
-/// sequences.
+/// A line that quotes texts from outside itself, with what could start a block or end a message
+/// written as escape sequences.
 pub(crate) fn escaped(line: &str) -> String {
     let mut bytes = Vec::new();
     // Writing to memory does not fail.
@@ -57,9 +59,9 @@ pub(crate) fn escaped(line: &str) -> String {
     String::from_utf8(bytes).unwrap_or_default()
 }
 
-/// The user's request as it goes into the prompt: truncated, and without anything that could pass for someone else's
-/// message. Line breaks stay, and so do `user:` and `human:` in the middle of a text, because they may be part of a
-/// dictated message.
+/// The user's request as it goes into the prompt: truncated, and without anything that could pass
+/// for someone else's message. Line breaks stay, and so do `user:` and `human:` in the middle of a
+/// text, because they may be part of a dictated message.
 pub(crate) fn request(text: &str) -> String {
     let cut = text.char_indices().nth(LONGEST_REQUEST).map(|(end, _)| end);
     let text = &text[..cut.unwrap_or(text.len())];
@@ -81,9 +83,9 @@ pub(crate) fn request(text: &str) -> String {
     cleaned
 }
 
-/// Markers that separate messages in the published chat templates: ChatML, Phi and Llama 3 (`<|im_start|>`, `<|user|>`,
-/// `<|eot_id|>`), DeepSeek (`<｜User｜>`), Llama 2 and Mistral (`[INST]`, `<<SYS>>`, `</s>`, `[TOOL_CALLS]`), Gemma
-/// (`<start_of_turn>`).
+/// Markers that separate messages in the published chat templates: ChatML, Phi and Llama 3
+/// (`<|im_start|>`, `<|user|>`, `<|eot_id|>`), DeepSeek (`<｜User｜>`), Llama 2 and Mistral
+/// (`[INST]`, `<<SYS>>`, `</s>`, `[TOOL_CALLS]`), Gemma (`<start_of_turn>`).
 const MARKED: &str = r"(?i)<[|｜][^|｜<>\n]{1,40}[|｜]>|\[/?(?:INST|SYSTEM_PROMPT|TOOL_CALLS|TOOL_RESULTS|AVAILABLE_TOOLS)\]|<</?SYS>>|</?s>|<(?:start|end)_of_turn>|<(?:bos|eos|pad|unk)>";
 
 #[expect(clippy::expect_used, reason = "the pattern is ours, and a test compiles it")]

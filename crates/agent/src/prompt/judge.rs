@@ -1,5 +1,5 @@
-//! The prompt of a judgement: the goal, the claim and a fresh snapshot. It has nothing of the agent's reasoning or
-//! actions, which could talk the judge into agreeing.
+//! The prompt of a judgement: the goal, the claim and a fresh snapshot. It has nothing of the
+//! agent's reasoning or actions, which could talk the judge into agreeing.
 
 use super::user_message::{controls, sentence};
 use super::{ContentPart, Message, Prompt, Role};
@@ -15,8 +15,8 @@ pub(crate) fn judgement(
     claim: &Decision,
     pictures: ScreenshotMode,
 ) -> Prompt {
-    // A run has few judgements, so a screenshot is worth its cost even if the text seems enough. Annotations are not
-    // needed.
+    // A run has few judgements, so a screenshot is worth its cost even if the text seems enough.
+    // Annotations are not needed.
     let picture = observation
         .clean
         .as_ref()

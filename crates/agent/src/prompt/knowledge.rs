@@ -1,8 +1,8 @@
 //! Finds passages in the user's documents that may help with the request (`--knowledge DIR`).
 //!
-//! Start with [`Knowledge`]. It ranks by BM25 (Robertson and Zaragoza 2009, with the usual k1 = 1.2 and b = 0.75): rare
-//! words count for more, long passages for less. Documents are Markdown or plain text; the command line reads them and
-//! passes their texts.
+//! Start with [`Knowledge`]. It ranks by BM25 (Robertson and Zaragoza 2009, with the usual k1 = 1.2
+//! and b = 0.75): rare words count for more, long passages for less. Documents are Markdown or
+//! plain text; the command line reads them and passes their texts.
 
 use std::collections::HashMap;
 
@@ -131,7 +131,8 @@ impl Index {
         index
     }
 
-    /// The indices of texts that share words with the query, with their scores, best first; ties in their order.
+    /// The indices of texts that share words with the query, with their scores, best first; ties in
+    /// their order.
     pub(crate) fn best(&self, sought: &str) -> Vec<(usize, f64)> {
         let mut sought = words(sought);
         sought.sort_unstable();
@@ -156,7 +157,8 @@ impl Index {
     }
 }
 
-/// The words of a text in lower case, without a plural `s`. Chinese and Japanese are split into characters.
+/// The words of a text in lower case, without a plural `s`. Chinese and Japanese are split into
+/// characters.
 fn words(text: &str) -> Vec<String> {
     // Stop words.
     const EMPTY: [&str; 24] = [

@@ -1,7 +1,8 @@
 //! The list of what is on the screen, and what is left out of it when it does not fit.
 //!
-//! Of a long list that scrolls, rows in the middle are left out: never what is around it (bars, dialogs, buttons that lie over it), nor the
-//! field that has the focus, nor the first line, which tells of windows in front and of the keyboard.
+//! Of a long list that scrolls, rows in the middle are left out: never what is around it (bars,
+//! dialogs, buttons that lie over it), nor the field that has the focus, nor the first line, which
+//! tells of windows in front and of the keyboard.
 
 use thumbwire_base::truncate;
 use thumbwire_core::snapshot::{LinePlace, NumberedLine};

@@ -1,4 +1,5 @@
-//! The prompt of a planner: the goal, the screen and what happened, for a model that only makes the plan.
+//! The prompt of a planner: the goal, the screen and what happened, for a model that only makes the
+//! plan.
 
 use super::user_message::shown;
 use super::{ContentPart, Message, Prompt, PromptStyle, Role};

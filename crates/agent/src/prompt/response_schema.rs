@@ -1,14 +1,16 @@
 //! Response schemas, for endpoints that can enforce one.
 //!
-//! They are small, because small models on small machines pay for every token of constrained decoding: of the
-//! functions' schemas only names and types are kept, since the system part has the descriptions. And they are closed:
-//! OpenAI's strict mode and Anthropic's structured outputs require every property, so optional ones may be null.
+//! They are small, because small models on small machines pay for every token of constrained
+//! decoding: of the functions' schemas only names and types are kept, since the system part has the
+//! descriptions. And they are closed: OpenAI's strict mode and Anthropic's structured outputs
+//! require every property, so optional ones may be null.
 
 use serde_json::{Map, Value, json};
 
 use crate::policy::observation::Function;
 
-/// The schema of a step's response. It allows one action, so that models do not write lists needlessly.
+/// The schema of a step's response. It allows one action, so that models do not write lists
+/// needlessly.
 pub(crate) fn decision_schema(functions: &[Function]) -> Value {
     let status = json!({ "type": "string", "enum": ["CONTINUE", "FINISH", "FAIL"] });
     let call = |names: &[&str], arguments: Value| {

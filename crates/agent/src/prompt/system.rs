@@ -1,7 +1,7 @@
 //! The system part: role, blocks, rules, functions, answer format, examples.
 //!
-//! It depends on the functions and the examples only, so it is the same in every step of a run and a provider can cache
-//! it.
+//! It depends on the functions and the examples only, so it is the same in every step of a run and
+//! a provider can cache it.
 
 use serde_json::{Map, Value, json};
 use thumbwire_base::truncate;
@@ -107,7 +107,8 @@ const NATIVE_REMARK: &str = "mention them in your text";
 const ENDING: &str = "FINISH only when the screen shows that all is done, FAIL if it cannot be done; `result` has the answer or the reason.";
 const NATIVE_ENDING: &str = "Call finish only when the screen shows that all is done, fail if it cannot be done; messages call that FINISH and FAIL.";
 
-/// Rules that need certain functions: all named functions must exist, and none that is prefixed with a dash.
+/// Rules that need certain functions: all named functions must exist, and none that is prefixed
+/// with a dash.
 const RULES_FOR: [(&str, &str); 5] = [
     ("click_control tap", "Use places (x, y) only for what has no id."),
     ("type_text press_key", "To submit a text, use a button, or KEYCODE_ENTER."),
@@ -168,8 +169,8 @@ const CLEAR: [&str; 12] = [
     "wait",
 ];
 
-/// A line for each function, with its signature and description, then a line for each argument with a description.
-/// Neighbours that differ in their names alone share a line.
+/// A line for each function, with its signature and description, then a line for each argument with
+/// a description. Neighbours that differ in their names alone share a line.
 fn render_functions(functions: &[Function]) -> String {
     let described = |function: &Function| {
         let is_clear = CLEAR.contains(&&*function.name);
@@ -210,7 +211,8 @@ fn signature(function: &Function) -> String {
 /// The longest description of a function or an argument, in characters.
 const LONGEST_DESCRIPTION: usize = 240;
 
-/// Renders an argument: `text`, `seconds?: number = 1.0`. Most are strings or places, which the prompt says once.
+/// Renders an argument: `text`, `seconds?: number = 1.0`. Most are strings or places, which the
+/// prompt says once.
 fn argument(name: &str, property: &Value, needed: bool) -> String {
     let kind = match property.get("enum").and_then(Value::as_array) {
         Some(allowed) => {

@@ -518,7 +518,8 @@ fn long_list_is_cut_in_its_middle_and_says_where() {
 proptest::proptest! {
     #![proptest_config(proptest::prelude::ProptestConfig::with_cases(40))]
 
-    /// Bars, dialogs and the field with the focus are around the list, or over it, whatever the list's length and nesting.
+    /// Bars, dialogs and the field with the focus are around the list, or over it, whatever the
+    /// list's length and nesting.
     #[test]
     fn what_is_around_a_list_is_never_cut(
         rows in 0..400_usize, inner in 0..3_usize, width in 1..150_usize,

@@ -1,10 +1,13 @@
-//! Functions as they are sent to a model natively: names, descriptions and schemas that every provider accepts.
+//! Functions as they are sent to a model natively: names, descriptions and schemas that every
+//! provider accepts.
 //!
-//! A provider rejects the whole request for one schema that it does not like, and apps bring functions of their own. So
-//! only common keywords are kept, and a function that cannot be described is left out. Sources: OpenAI's API reference,
-//! "Function calling"; Anthropic's "Define tools"; and errors that others report: a top level other than an object
-//! (both), lists without `items` (OpenAI), references (Anthropic), property names outside `[a-zA-Z0-9_.-]{1,64}`
-//! (Anthropic), names outside `[a-zA-Z0-9_-]{1,64}` (OpenAI). The arguments are checked against the full schema anyway.
+//! A provider rejects the whole request for one schema that it does not like, and apps bring
+//! functions of their own. So only common keywords are kept, and a function that cannot be
+//! described is left out. Sources: OpenAI's API reference, "Function calling"; Anthropic's "Define
+//! tools"; and errors that others report: a top level other than an object (both), lists without
+//! `items` (OpenAI), references (Anthropic), property names outside `[a-zA-Z0-9_.-]{1,64}`
+//! (Anthropic), names outside `[a-zA-Z0-9_-]{1,64}` (OpenAI). The arguments are checked against the
+//! full schema anyway.
 
 use serde_json::{Map, Value, json};
 use thumbwire_base::truncate;
@@ -114,7 +117,8 @@ fn object(schema: &Map<String, Value>, depth: usize) -> Option<Value> {
     Some(object)
 }
 
-/// A property's schema; `None` if it is too deep. What is not understood becomes a schema that accepts anything.
+/// A property's schema; `None` if it is too deep. What is not understood becomes a schema that
+/// accepts anything.
 fn value(schema: &Value, depth: usize) -> Option<Value> {
     let depth = depth.checked_sub(1)?;
     let nothing = Map::new();

@@ -1,5 +1,5 @@
-//! The blocks of the UFO MobileAgent strategy ("Multimodal Content Structure"): apps, controls and past actions as rows of
-//! JSON, in its order, then ours.
+//! The blocks of the UFO MobileAgent strategy ("Multimodal Content Structure"): apps, controls and
+//! past actions as rows of JSON, in its order, then ours.
 
 use thumbwire_base::truncate;
 
@@ -43,7 +43,8 @@ pub(super) fn blocks(
     blocks
 }
 
-/// The rows of the controls. Of too many, those in the middle are left out: bars and dialogs come first or last.
+/// The rows of the controls. Of too many, those in the middle are left out: bars and dialogs come
+/// first or last.
 fn controls(rows: &[ControlRow], space: &CoordinateSpace) -> String {
     let row = |row: &ControlRow| {
         let [left, top, right, bottom] = row.rect;

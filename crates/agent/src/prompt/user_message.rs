@@ -1,8 +1,10 @@
-//! The user message of a step: its screenshots, and its blocks of text, which are omitted when they are empty.
+//! The user message of a step: its screenshots, and its blocks of text, which are omitted when they
+//! are empty.
 //!
-//! The module above puts them together, or the blocks of the UFO MobileAgent strategy, which [`super::ufo`] has. What changes
-//! least comes first, so that providers can cache it, and the screen last. Long lists are cut, and the prompt says how
-//! many rows are missing: a model takes what it does not see for absent.
+//! The module above puts them together, or the blocks of the UFO MobileAgent strategy, which
+//! [`super::ufo`] has. What changes least comes first, so that providers can cache it, and the
+//! screen last. Long lists are cut, and the prompt says how many rows are missing: a model takes
+//! what it does not see for absent.
 
 use thumbwire_base::truncate;
 use thumbwire_device::{Image, Size};

@@ -1,4 +1,5 @@
-//! Coerces arguments as models write them where that is unambiguous, and checks them against the function's schema.
+//! Coerces arguments as models write them where that is unambiguous, and checks them against the
+//! function's schema.
 
 use serde_json::{Map, Value};
 

@@ -1,8 +1,9 @@
-//! Reads JSON as models write it: inside prose, with comments, extra or missing commas, Python's quotes and literals,
-//! bare keys, unescaped quotes in strings, and without the closing brackets at the end.
+//! Reads JSON as models write it: inside prose, with comments, extra or missing commas, Python's
+//! quotes and literals, bare keys, unescaped quotes in strings, and without the closing brackets at
+//! the end.
 //!
-//! Start with [`values`]. Anything ambiguous is rejected. Runs in linear time on any input, and limits the nesting
-//! depth.
+//! Start with [`values`]. Anything ambiguous is rejected. Runs in linear time on any input, and
+//! limits the nesting depth.
 
 use serde_json::{Map, Number, Value};
 
@@ -170,7 +171,8 @@ impl Reader<'_> {
         value.is_string() || value.is_object() || value.is_array()
     }
 
-    /// Reads what follows a member. Returns whether the object or list ends there; `None` if it is malformed.
+    /// Reads what follows a member. Returns whether the object or list ends there; `None` if it is
+    /// malformed.
     fn after(&mut self, ended: bool, closing: char) -> Option<bool> {
         self.skip();
         if self.take(closing) {
@@ -213,8 +215,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether the quote that was just read ends its string, judging by what follows. If not, the model forgot to
-    /// escape it.
+    /// Whether the quote that was just read ends its string, judging by what follows. If not, the
+    /// model forgot to escape it.
     fn closes(&mut self, quote: char) -> bool {
         let ahead = self.text[self.at..].iter().copied().take(FAR);
         let mut newline = false;

@@ -1,8 +1,9 @@
 //! Reads an answer with native calls into a decision.
 //!
-//! Start with [`step`]. What the JSON answer has in `status`, `result`, `plan` and `remember` is in calls of
-//! [`FINISH`], [`FAIL`] and [`UPDATE_PLAN`]; the text beside the calls is the thought. An answer without calls is read as
-//! JSON: many servers leave a call in the text, and models fall back to what they know.
+//! Start with [`step`]. What the JSON answer has in `status`, `result`, `plan` and `remember` is in
+//! calls of [`FINISH`], [`FAIL`] and [`UPDATE_PLAN`]; the text beside the calls is the thought. An
+//! answer without calls is read as JSON: many servers leave a call in the text, and models fall
+//! back to what they know.
 
 use serde_json::{Map, Value};
 
@@ -20,8 +21,8 @@ pub(crate) const FAIL: &str = "fail";
 /// Sets the plan and adds facts to remember.
 pub(crate) const UPDATE_PLAN: &str = "update_plan";
 
-/// The decision of an answer in which functions could be called natively. Without a new plan it has `plan`, the present
-/// one.
+/// The decision of an answer in which functions could be called natively. Without a new plan it has
+/// `plan`, the present one.
 ///
 /// # Errors
 /// The answer cannot be used.

@@ -1,8 +1,8 @@
 //! Parses a model's reply into a decision.
 //!
-//! Start with [`decision`]. Small models think aloud, add code fences and prose, write a list where one object is
-//! enough, or a function's name where its object belongs. All of that is accepted. What is missing or ambiguous is
-//! rejected, with a message that the model is asked again with.
+//! Start with [`decision`]. Small models think aloud, add code fences and prose, write a list where
+//! one object is enough, or a function's name where its object belongs. All of that is accepted.
+//! What is missing or ambiguous is rejected, with a message that the model is asked again with.
 
 use serde_json::{Map, Value};
 
@@ -12,7 +12,8 @@ use crate::policy::decision::{AgentStatus, Decision, FunctionCall};
 use crate::policy::observation::Function;
 use thumbwire_base::truncate;
 
-/// How much of a reply is read, in bytes. A decision has a few hundred; thinking aloud takes thousands.
+/// How much of a reply is read, in bytes. A decision has a few hundred; thinking aloud takes
+/// thousands.
 pub(super) const LONGEST_REPLY: usize = 256 * 1024;
 
 /// The maximum number of actions in a decision.
@@ -152,8 +153,8 @@ const ACTION: [&str; 4] = ["action", "actions", "action_list", "tool_calls"];
 const FUNCTION: [&str; 3] = ["function", "name", "tool"];
 const ARGUMENTS: [&str; 5] = ["arguments", "args", "parameters", "params", "input"];
 
-/// Chooses the value that the reply is about: the first that does something, else the first of the right kind. `key` is
-/// what values of that kind have.
+/// Chooses the value that the reply is about: the first that does something, else the first of the
+/// right kind. `key` is what values of that kind have.
 fn best(
     reply: &str,
     cut_off: bool,
@@ -193,8 +194,8 @@ fn best(
     }
 }
 
-/// The reply without its reasoning: a draft is not a decision. Some chat templates write the opening tag themselves, so
-/// a reply may have only the closing one.
+/// The reply without its reasoning: a draft is not a decision. Some chat templates write the
+/// opening tag themselves, so a reply may have only the closing one.
 pub(super) fn strip_reasoning(reply: &str) -> &str {
     let start = reply.trim_start();
     if start.starts_with(['{', '[', '`']) {
@@ -274,8 +275,8 @@ fn read(answer: &Value) -> Result<Decision, String> {
     })
 }
 
-/// Collects calls and statuses. `beside` is the object that has the action: if the action is only a function's name,
-/// its arguments are there.
+/// Collects calls and statuses. `beside` is the object that has the action: if the action is only a
+/// function's name, its arguments are there.
 fn gather(
     action: &Value,
     beside: &Map<String, Value>,

@@ -1,8 +1,9 @@
 //! The limits of a run: steps, time, tokens, money.
 //!
-//! Start with [`BudgetUsage`], what a run has used so far, and compare it with [`Budgets`]: [`BudgetUsage::remaining`] says what is left,
-//! [`BudgetUsage::warning`] warns when that is little, and [`BudgetUsage::over`] says why there can be no further step. Pure: the
-//! time is passed in, and prices are up to the models.
+//! Start with [`BudgetUsage`], what a run has used so far, and compare it with [`Budgets`]:
+//! [`BudgetUsage::remaining`] says what is left, [`BudgetUsage::warning`] warns when that is
+//! little, and [`BudgetUsage::over`] says why there can be no further step. Pure: the time is
+//! passed in, and prices are up to the models.
 
 use std::time::Duration;
 
@@ -21,8 +22,8 @@ pub struct BudgetUsage {
     pub time: Duration,
     /// The models' usage.
     pub spent: Usage,
-    /// The models' usage in the last step: the next one is hardly cheaper, because prompts grow. `None` before the
-    /// first.
+    /// The models' usage in the last step: the next one is hardly cheaper, because prompts grow.
+    /// `None` before the first.
     pub last: Option<Usage>,
 }
 
@@ -68,8 +69,8 @@ impl BudgetUsage {
         })
     }
 
-    /// Why there can be no further step: a budget is used up, or the next step would exceed it. Checked before each
-    /// step, so that a run ends between two steps.
+    /// Why there can be no further step: a budget is used up, or the next step would exceed it.
+    /// Checked before each step, so that a run ends between two steps.
     pub fn over(&self, budgets: &Budgets) -> Option<String> {
         if budgets.dollars.is_some() && self.spent.calls > 0 && self.spent.dollars.is_none() {
             let reason = "cannot keep a budget in dollars: the model's price is unknown; pass its price, or a budget in tokens";
@@ -91,7 +92,8 @@ impl BudgetUsage {
         })
     }
 
-    /// The limit by which there can be no further step; `None` if there can, or if a higher limit would not help.
+    /// The limit by which there can be no further step; `None` if there can, or if a higher limit
+    /// would not help.
     pub fn limit(&self, budgets: &Budgets) -> Option<Limit> {
         let mut gauges = self.gauges(budgets);
         gauges.find(|it| it.used >= it.most || it.used + it.next > it.most).map(|it| it.limit)

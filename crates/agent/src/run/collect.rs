@@ -1,7 +1,7 @@
 //! DATA_COLLECTION: screenshot, apps and controls.
 //!
-//! Only a missing screenshot ends the run: without apps or controls the policy can still decide by the screenshot, and
-//! learns what is missing.
+//! Only a missing screenshot ends the run: without apps or controls the policy can still decide by
+//! the screenshot, and learns what is missing.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -65,8 +65,8 @@ async fn capture_screenshot(step: &mut StepInProgress<'_>) -> Result<(), PhaseEr
     Ok(())
 }
 
-/// `MobileAppsCollectionStrategy`. The phone is asked again only after a while, since reading the apps' names takes some
-/// round trips.
+/// `MobileAppsCollectionStrategy`. The phone is asked again only after a while, since reading the
+/// apps' names takes some round trips.
 async fn list_apps(step: &mut StepInProgress<'_>) -> Result<(), PhaseError> {
     let began = Instant::now();
     let known = step.before.apps.clone();
@@ -110,7 +110,8 @@ async fn ask_for_apps(step: &StepInProgress<'_>, at: Instant) -> Result<ListedAp
         return Err(PhaseError(MISSING.into()));
     };
     let launchable = |(app, label): (App, Option<Label>)| {
-        // An app without an entry in the launcher cannot be launched. Without a launcher, a user's app may be.
+        // An app without an entry in the launcher cannot be launched. Without a launcher, a user's
+        // app may be.
         let is_listed = if has_labels { label.is_some() } else { !app.system };
         let label = label.as_ref().and_then(Label::text).map(str::to_owned);
         is_listed.then_some(LaunchableApp { label, package: app.id.0 })
@@ -119,8 +120,8 @@ async fn ask_for_apps(step: &StepInProgress<'_>, at: Instant) -> Result<ListedAp
     Ok(ListedApps { launchable, installed: Arc::default(), at })
 }
 
-/// `MobileControlsCollectionStrategy`. The tree is read beside the screenshot, even if the last action
-/// was followed up a moment ago: the screen may have changed since.
+/// `MobileControlsCollectionStrategy`. The tree is read beside the screenshot, even if the last
+/// action was followed up a moment ago: the screen may have changed since.
 async fn list_controls(step: &mut StepInProgress<'_>) -> Result<(), PhaseError> {
     let began = Instant::now();
     let listed = read_controls(step).await.map(|state| {
@@ -196,7 +197,8 @@ async fn take_screenshot(step: &StepInProgress<'_>) -> Result<Screenshot, PhaseE
     }
 }
 
-/// The controls and what is in front, read now: even if nothing was done since the last list, time has passed.
+/// The controls and what is in front, read now: even if nothing was done since the last list, time
+/// has passed.
 async fn read_controls(step: &StepInProgress<'_>) -> Result<ScreenState, PhaseError> {
     const MISSING: &str = "the controls could not be read";
     let action = Action::Controls { max_age: Duration::ZERO };
@@ -223,7 +225,8 @@ impl CapturedScreen {
     }
 }
 
-/// Annotates the screenshot with the controls' ids. Skipped if nobody would see it, because it takes a moment.
+/// Annotates the screenshot with the controls' ids. Skipped if nobody would see it, because it
+/// takes a moment.
 async fn annotate(step: &mut StepInProgress<'_>) -> Result<(), PhaseError> {
     let unseen = step.writer.0.is_none() && step.options.pictures == ScreenshotMode::None;
     let Some(clean) = step.screen.clean.clone().filter(|_| !unseen) else { return Ok(()) };
@@ -286,8 +289,8 @@ const PAUSES_OF_LOST_PHONE: [Duration; 6] = [
     Duration::from_secs(50),
 ];
 
-/// Reads something of the phone, and retries transient failures if `Safeguards::patience` is on. `missing` says what is
-/// missing if that fails.
+/// Reads something of the phone, and retries transient failures if `Safeguards::patience` is on.
+/// `missing` says what is missing if that fails.
 async fn patiently(
     step: &StepInProgress<'_>,
     action: Action,

@@ -69,8 +69,8 @@ pub(crate) fn observation(step: &StepInProgress<'_>, screen: &CapturedScreen) ->
     }
 }
 
-/// The policy's answer; `None` if the run ended first. A policy ends by itself after a cancellation and reports its
-/// usage; one that does not is abandoned.
+/// The policy's answer; `None` if the run ended first. A policy ends by itself after a cancellation
+/// and reports its usage; one that does not is abandoned.
 pub(crate) async fn with_timeout<T>(
     step: &StepInProgress<'_>,
     answer: impl Future<Output = T>,

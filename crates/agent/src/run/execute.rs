@@ -1,4 +1,5 @@
-//! ACTION_EXECUTION: makes the decided calls in order, up to the first failure, and has a claim of FINISH judged.
+//! ACTION_EXECUTION: makes the decided calls in order, up to the first failure, and has a claim of
+//! FINISH judged.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -81,15 +82,17 @@ async fn attempt(step: &mut StepInProgress<'_>, call: &FunctionCall) -> CallReco
 struct AimedCall {
     /// With the present number of its control.
     call: FunctionCall,
-    /// The screen that it was aimed at, with the numbers of this call; `None` if it is for nothing on the screen.
+    /// The screen that it was aimed at, with the numbers of this call; `None` if it is for nothing
+    /// on the screen.
     screen: Option<ScreenState>,
 }
 
-/// Aims a call at the present screen, and asks the user if it needs approval. What is judged is what would be touched: the
-/// policy decided by an older screen, and by texts of strangers.
+/// Aims a call at the present screen, and asks the user if it needs approval. What is judged is
+/// what would be touched: the policy decided by an older screen, and by texts of strangers.
 ///
 /// # Errors
-/// Why the call must not be made: the names contradict each other, the control is gone, the user did not agree.
+/// Why the call must not be made: the names contradict each other, the control is gone, the user
+/// did not agree.
 async fn ready(step: &StepInProgress<'_>, call: &FunctionCall) -> Result<AimedCall, NotDone> {
     // An app's argument may have the same name as one of ours, without meaning a control.
     let is_of_app = is_app_tool(&call.function);
@@ -143,7 +146,8 @@ async fn aimed(step: &StepInProgress<'_>, call: &FunctionCall) -> Result<AimedCa
         // The session looks for the control once more before it taps.
         None => Arc::clone(listed),
     };
-    // The list's numbers are valid until the first action, or until the screen changes; then a newer list's are.
+    // The list's numbers are valid until the first action, or until the screen changes; then a
+    // newer list's are.
     let mut call = match now == *listed {
         true => call.clone(),
         false => retarget::retarget(call, listed, &now)?,
@@ -154,7 +158,8 @@ async fn aimed(step: &StepInProgress<'_>, call: &FunctionCall) -> Result<AimedCa
     Ok(AimedCall { call, screen: at(Some(now)) })
 }
 
-/// The question to the user before the call, if the operator wants one, and what a no is remembered by.
+/// The question to the user before the call, if the operator wants one, and what a no is remembered
+/// by.
 fn question(step: &StepInProgress<'_>, aimed: &AimedCall) -> Option<(String, RefusedAct)> {
     let AimedCall { call, screen } = aimed;
     let known = step.leaves.screen.as_ref().unwrap_or(&step.screen.state);
@@ -183,7 +188,8 @@ fn question(step: &StepInProgress<'_>, aimed: &AimedCall) -> Option<(String, Ref
     })
 }
 
-/// Follows up on a call, if that is wanted, and keeps the screen for the next step. Returns what the call changed.
+/// Follows up on a call, if that is wanted, and keeps the screen for the next step. Returns what
+/// the call changed.
 async fn follow_up(
     step: &mut StepInProgress<'_>,
     call: &FunctionCall,
@@ -272,7 +278,8 @@ fn left_out(call: &FunctionCall, reason: &str) -> CallRecord {
     }
 }
 
-/// Has a claim that the goal is reached judged by a fresh snapshot. If it is rejected, the run goes on.
+/// Has a claim that the goal is reached judged by a fresh snapshot. If it is rejected, the run goes
+/// on.
 async fn judge(step: &mut StepInProgress<'_>) -> Result<(), PhaseError> {
     let Some(claim) = step.decision().cloned() else { return Ok(()) };
     // The effect of the last action may take a moment to show.

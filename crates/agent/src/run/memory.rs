@@ -1,8 +1,8 @@
 //! What a run remembers from step to step.
 //!
-//! [`Memory`] is derived from the trace's [`AgentStep`]s alone ([`Memory::remember_step`]), both during a run and when it is
-//! resumed, so a resumed run knows what an uninterrupted one would. Failures are remembered too, as the UFO MobileAgent
-//! strategy says; UFO's code forgets them.
+//! [`Memory`] is derived from the trace's [`AgentStep`]s alone ([`Memory::remember_step`]), both
+//! during a run and when it is resumed, so a resumed run knows what an uninterrupted one would.
+//! Failures are remembered too, as the UFO MobileAgent strategy says; UFO's code forgets them.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -168,7 +168,8 @@ impl Memory {
     }
 }
 
-/// The sentence that tells the policy, in the same step, which part of the screen could not be read.
+/// The sentence that tells the policy, in the same step, which part of the screen could not be
+/// read.
 pub(crate) fn not_shown(reason: &str) -> String {
     format!("Missing from this step: {reason}")
 }

@@ -34,8 +34,8 @@ pub(crate) fn remember(step: &StepInProgress<'_>) {
     step.writer.append(MEMORY_FILE, &item);
 }
 
-/// Null for none, the value itself for one, a list for several. The specification has one action per step; ours may
-/// have any number.
+/// Null for none, the value itself for one, a list for several. The specification has one action
+/// per step; ours may have any number.
 fn one_or_list(mut values: Vec<Value>) -> Value {
     match values.len() {
         0 => Value::Null,

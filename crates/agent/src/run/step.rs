@@ -143,7 +143,8 @@ impl StepInProgress<'_> {
         format!("{}/{file}", self.options.log_path)
     }
 
-    /// Whether the policy claims that the goal is reached and all its calls succeeded, but no judgement came.
+    /// Whether the policy claims that the goal is reached and all its calls succeeded, but no
+    /// judgement came.
     pub(crate) fn claim_is_unchecked(&self) -> bool {
         self.decision().is_some_and(|decision| decision.status == AgentStatus::Finish)
             && self.status == AgentStatus::Continue

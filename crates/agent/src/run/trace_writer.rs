@@ -1,7 +1,8 @@
-//! Writes a run to the [`Recorder`], if there is one: the files of each step, the goal, the steps, the end.
+//! Writes a run to the [`Recorder`], if there is one: the files of each step, the goal, the steps,
+//! the end.
 //!
-//! A trace that cannot be written (disk full) is logged as a warning and does not affect the run, as everywhere in
-//! [`thumbwire_core::trace`].
+//! A trace that cannot be written (disk full) is logged as a warning and does not affect the run,
+//! as everywhere in [`thumbwire_core::trace`].
 
 use std::io;
 use std::sync::Arc;
@@ -24,8 +25,8 @@ impl TraceWriter {
         log_write_error(recorder, recorder.keep(&name, bytes)).then_some(name)
     }
 
-    /// Saves a prompt in the specification's shape, with its images replaced by file names. Images that have no file
-    /// yet are saved too.
+    /// Saves a prompt in the specification's shape, with its images replaced by file names. Images
+    /// that have no file yet are saved too.
     pub(crate) fn keep_prompt(
         &self,
         name: String,

@@ -1,8 +1,9 @@
 //! Whether a call names the control that its number stands for.
 //!
-//! Start with [`check`]. A model that reads a number from the wrong line, or from an earlier list, still says what it
-//! wants: a name that contradicts the control's is refused before anything is touched, and the refusal says where the
-//! named control is. The toolset of UFO's servers keeps their warning instead. Nothing here reads a phone.
+//! Start with [`check`]. A model that reads a number from the wrong line, or from an earlier list,
+//! still says what it wants: a name that contradicts the control's is refused before anything is
+//! touched, and the refusal says where the named control is. The toolset of UFO's servers keeps
+//! their warning instead. Nothing here reads a phone.
 
 use thumbwire_base::truncate;
 use thumbwire_base::visible::{quoted, without_hidden};
@@ -23,9 +24,10 @@ const MOST: usize = 3;
 /// A name of this length may be the beginning of a longer one that a model cut.
 const LONG: usize = 24;
 
-/// Checks that the control with the call's number, in the list that the policy saw, has the name that the call gives it.
-/// Case, spaces, quotes and invisible characters make no difference, and any text of the control's line will do. A call
-/// without a name, or for a control that has none, passes.
+/// Checks that the control with the call's number, in the list that the policy saw, has the name
+/// that the call gives it. Case, spaces, quotes and invisible characters make no difference, and
+/// any text of the control's line will do. A call without a name, or for a control that has none,
+/// passes.
 ///
 /// # Errors
 /// Both names and where the named control is, as a sentence for the policy.
@@ -80,7 +82,8 @@ struct Names {
     all: Vec<String>,
     /// As it is shown to the policy.
     shown: String,
-    /// Whether it has no name that another could contradict: an icon without text and id, or a field whose label is unknown.
+    /// Whether it has no name that another could contradict: an icon without text and id, or a
+    /// field whose label is unknown.
     is_open: bool,
 }
 
@@ -240,7 +243,8 @@ fn quoted_texts(line: &str) -> Vec<String> {
     texts
 }
 
-/// A name in comparable form: lower case, single spaces, without invisible characters and without the marks around it.
+/// A name in comparable form: lower case, single spaces, without invisible characters and without
+/// the marks around it.
 fn normal(text: &str) -> String {
     let shown = without_hidden(text).replace("\\n", " ").replace("\\t", " ");
     let small = shown.replace(['\u{2019}', '`'], "'").replace('\u{a0}', " ").to_lowercase();

@@ -11,8 +11,8 @@ use super::screen_state::ScreenState;
 const MOST: usize = 2;
 const LONGEST: usize = 60;
 
-/// What is on the screen `after` an action and was not `before`; empty if a screen could not be read. Texts of the screen are in
-/// quotes, as in the list.
+/// What is on the screen `after` an action and was not `before`; empty if a screen could not be
+/// read. Texts of the screen are in quotes, as in the list.
 pub(crate) fn effect(before: &ScreenState, after: &ScreenState) -> String {
     let (Some(was), Some(is)) = (&before.controls, &after.controls) else { return String::new() };
     let (old, new) = (numbered_outline(was), numbered_outline(is));
@@ -24,7 +24,8 @@ pub(crate) fn effect(before: &ScreenState, after: &ScreenState) -> String {
         || before.screen != after.screen
         || is.snapshot.is_another_screen(&was.snapshot);
     if is_another {
-        // The list tells where it is now. The history needs the step from one app or page to the next.
+        // The list tells where it is now. The history needs the step from one app or page to the
+        // next.
         let (app, page) = header.split_once(' ').unwrap_or((header, ""));
         let page = page.split(" [").next().unwrap_or_default();
         let place = match before.app.as_deref() == Some(app) && !page.is_empty() {

@@ -1,7 +1,7 @@
 //! After an action: reads the screen, verifies the effect, and repairs what needs no decision.
 //!
-//! Start with [`FollowUp::follow_up`]. [`verify`] finds the anomalies; this module reads, waits and repairs within
-//! bounds: for each action a few more snapshots and one repair.
+//! Start with [`FollowUp::follow_up`]. [`verify`] finds the anomalies; this module reads, waits and
+//! repairs within bounds: for each action a few more snapshots and one repair.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -173,7 +173,8 @@ async fn read_screen(phone: Phone<'_>) -> ScreenState {
     controls(phone).await.map(ScreenState::of).unwrap_or_default()
 }
 
-/// The present controls: those that were read at this moment if that is not long ago, else read now; `None` if that fails.
+/// The present controls: those that were read at this moment if that is not long ago, else read
+/// now; `None` if that fails.
 pub(crate) async fn recent_controls(
     phone: Phone<'_>,
     known: Option<&Arc<Controls>>,

@@ -1,9 +1,11 @@
 //! Detects loops: the same actions on the same screens, again and again.
 //!
-//! Start with [`LoopDetector::on_call`], called once per step. A loop of one to three steps is reported when it has been repeated
-//! twice, and is hopeless when it is repeated twice more; a single step has ten attempts. Screens are compared by
-//! [`ScreenText`], so clocks make no difference, nor does what changes with nothing done ([`LoopDetector::on_idle_step`]). Steps that only
-//! wait, ask or read are ignored; filling a form and scrolling a list change the screen each time. Calls that were refused are not made, and do not come here.
+//! Start with [`LoopDetector::on_call`], called once per step. A loop of one to three steps is
+//! reported when it has been repeated twice, and is hopeless when it is repeated twice more; a
+//! single step has ten attempts. Screens are compared by [`ScreenText`], so clocks make no
+//! difference, nor does what changes with nothing done ([`LoopDetector::on_idle_step`]). Steps that
+//! only wait, ask or read are ignored; filling a form and scrolling a list change the screen each
+//! time. Calls that were refused are not made, and do not come here.
 
 use std::collections::{HashSet, VecDeque};
 use std::fmt::Write as _;
@@ -21,9 +23,9 @@ const LONGEST: usize = 3;
 /// How many passes it takes to report a loop, and to call it hopeless.
 const TOLD: usize = 3;
 const HOPELESS: usize = TOLD + 2;
-/// A single step is hopeless later, because some actions must be repeated without visible effect: seven taps on the
-/// build number enable the developer options (`DevelopmentSettingsEnabler.java`), reported in a toast that no dump
-/// shows.
+/// A single step is hopeless later, because some actions must be repeated without visible effect:
+/// seven taps on the build number enable the developer options (`DevelopmentSettingsEnabler.java`),
+/// reported in a toast that no dump shows.
 const HOPELESS_ALONE: usize = 10;
 
 /// How many self-changing controls are remembered.
@@ -56,7 +58,8 @@ struct StepFingerprint {
 }
 
 impl LoopDetector {
-    /// Nothing was done between these two moments: controls that changed anyway are ignored from now on.
+    /// Nothing was done between these two moments: controls that changed anyway are ignored from
+    /// now on.
     pub fn on_idle_step(&mut self, earlier: &ScreenState, later: &ScreenState) {
         for key in earlier.texts().changed(&later.texts()).into_iter().flatten() {
             if self.unsteady.len() < MOST_UNSTEADY {
@@ -65,7 +68,8 @@ impl LoopDetector {
         }
     }
 
-    /// These calls are made on this screen, `at` after the start of the run. Returns the loop that they close.
+    /// These calls are made on this screen, `at` after the start of the run. Returns the loop that
+    /// they close.
     pub fn on_call(
         &mut self,
         screen: &ScreenState,
@@ -138,7 +142,8 @@ fn acts(call: &FunctionCall) -> bool {
         && call.function != "capture_screenshot"
 }
 
-/// A call in comparable form. The control is identified by its properties, because numbers shift when a banner appears.
+/// A call in comparable form. The control is identified by its properties, because numbers shift
+/// when a banner appears.
 fn compared(screen: &ScreenState, call: &FunctionCall) -> String {
     let mut arguments = call.arguments.clone();
     arguments.remove("control_name");
@@ -199,8 +204,8 @@ mod tests {
         doing("click_control", json!({ "control_id": id, "control_name": "x" }))
     }
 
-    /// The steps, counted from 1, at which a loop is reported, and those at which it is hopeless. A step takes five
-    /// seconds.
+    /// The steps, counted from 1, at which a loop is reported, and those at which it is hopeless. A
+    /// step takes five seconds.
     fn watch(rounds: &[(ScreenState, Vec<FunctionCall>)]) -> (Vec<usize>, Vec<usize>) {
         let mut loops = LoopDetector::default();
         let (mut told, mut hopeless) = (Vec::new(), Vec::new());

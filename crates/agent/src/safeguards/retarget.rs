@@ -1,9 +1,9 @@
 //! Maps a control's number in the list that the policy saw to its present number.
 //!
-//! After the first action of a reply, the other actions' numbers are outdated: a newer list has its own.
-//! [`retarget`] finds their targets again or refuses the call; a number of one list is never used with another.
-//! [`tap_at_old_position`] is the behaviour without this safeguard, to measure its effect. Within one list, the session finds
-//! controls that have moved (`session/target.rs`).
+//! After the first action of a reply, the other actions' numbers are outdated: a newer list has its
+//! own. [`retarget`] finds their targets again or refuses the call; a number of one list is never
+//! used with another. [`tap_at_old_position`] is the behaviour without this safeguard, to measure
+//! its effect. Within one list, the session finds controls that have moved (`session/target.rs`).
 
 use std::sync::Arc;
 
@@ -36,7 +36,8 @@ pub(crate) fn retarget(
     Ok(call)
 }
 
-/// A tap at the centre of the control's old position, whatever is there now. `None` if the call is not a click.
+/// A tap at the centre of the control's old position, whatever is there now. `None` if the call is
+/// not a click.
 pub(crate) fn tap_at_old_position(call: &FunctionCall, listed: &Controls) -> Option<FunctionCall> {
     let (_, node) = target(call, listed)?;
     let at = Rect::center(listed.snapshot.tree.nodes[node].bounds);

@@ -1,7 +1,8 @@
 //! A screen as the safeguards compare it: the app in front, and the text of its controls.
 //!
-//! Start with [`ScreenState`], a screen at one moment. [`ScreenText`] is its text, in a form that can be compared although clocks
-//! have advanced. Nothing here reads a phone or the time; both are passed in.
+//! Start with [`ScreenState`], a screen at one moment. [`ScreenText`] is its text, in a form that
+//! can be compared although clocks have advanced. Nothing here reads a phone or the time; both are
+//! passed in.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hasher as _};
@@ -37,8 +38,8 @@ impl ScreenState {
         }
     }
 
-    /// The screen with these controls. What is in front comes with their tree; if the phone does not say, it is the app
-    /// whose window the list shows.
+    /// The screen with these controls. What is in front comes with their tree; if the phone does
+    /// not say, it is the app whose window the list shows.
     pub(crate) fn of(controls: Arc<Controls>) -> Self {
         let tree = &controls.snapshot.tree;
         let shown = || {
@@ -134,7 +135,8 @@ impl Row {
     }
 }
 
-/// Whether a running clock can explain the difference after this time. A clock that someone sets moves faster.
+/// Whether a running clock can explain the difference after this time. A clock that someone sets
+/// moves faster.
 fn only_clock_changed(one: ClockValue, other: ClockValue, between: Duration) -> bool {
     one.grain == other.grain && one.seconds.abs_diff(other.seconds) <= between.as_secs() + one.grain
 }
@@ -150,8 +152,8 @@ static TIMES: LazyLock<Regex> = LazyLock::new(|| {
 fn read(time: &Captures<'_>, readings: &mut Vec<ClockValue>) -> &'static str {
     let number = |at: usize| time.get(at).and_then(|it| it.as_str().parse::<u64>().ok());
     let reading = match (number(1), number(2), number(3)) {
-        // Two numbers may be hours and minutes or minutes and seconds. Hours and minutes advance slower, so they excuse
-        // less.
+        // Two numbers may be hours and minutes or minutes and seconds. Hours and minutes advance
+        // slower, so they excuse less.
         (Some(hours), Some(minutes), None) => {
             ClockValue { seconds: (hours * 60 + minutes) * 60, grain: 60 }
         }
@@ -173,7 +175,8 @@ fn read(time: &Captures<'_>, readings: &mut Vec<ClockValue>) -> &'static str {
 }
 
 impl ScreenText {
-    /// Whether both are the same screen, `between` apart. The text of `unsteady` controls is ignored.
+    /// Whether both are the same screen, `between` apart. The text of `unsteady` controls is
+    /// ignored.
     pub(crate) fn is_similar_to(
         &self,
         other: &Self,
@@ -184,8 +187,8 @@ impl ScreenText {
             && self.rows.iter().zip(&other.rows).all(|(a, b)| a.is_similar_to(b, between, unsteady))
     }
 
-    /// The controls whose text changed by itself between this moment and a later one with no action in between. `None`
-    /// if more than texts changed.
+    /// The controls whose text changed by itself between this moment and a later one with no action
+    /// in between. `None` if more than texts changed.
     pub(crate) fn changed(&self, later: &Self) -> Option<Vec<u64>> {
         let same = (&self.app, &self.screen, self.rows.len())
             == (&later.app, &later.screen, later.rows.len());
@@ -194,7 +197,8 @@ impl ScreenText {
             .then(|| pairs().filter(|(a, b)| a != b).map(|(a, _)| a.key).collect())
     }
 
-    /// The share of this screen's texts that the other has too, in any order: 0 to 1. Clocks are ignored.
+    /// The share of this screen's texts that the other has too, in any order: 0 to 1. Clocks are
+    /// ignored.
     pub(crate) fn found_in(&self, other: &Self) -> f64 {
         match self.rows.len() {
             0 => 1.0,

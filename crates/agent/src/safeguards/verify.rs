@@ -1,8 +1,8 @@
 //! Compares the effect of an action with its purpose.
 //!
 //! Start with [`verify`]: from the screen before, the call and the screen after, it derives
-//! [`Anomaly`]s, each a sentence for the policy, with the [`Repair`]s to try in turn if no decision is needed. Pure:
-//! [`super::follow_up`] reads the screen, waits and repairs.
+//! [`Anomaly`]s, each a sentence for the policy, with the [`Repair`]s to try in turn if no decision
+//! is needed. Pure: [`super::follow_up`] reads the screen, waits and repairs.
 
 mod moved_target;
 
@@ -18,7 +18,8 @@ use crate::policy::observation::AnomalyKind;
 use thumbwire_core::action::Controls;
 use thumbwire_core::snapshot::find_again;
 
-/// How long a screen without a change gets: a tree taken during a transition may still be the old screen's.
+/// How long a screen without a change gets: a tree taken during a transition may still be the old
+/// screen's.
 const MOMENT: Duration = Duration::from_millis(1000);
 
 /// A call that was made or attempted.
@@ -61,7 +62,8 @@ pub struct RepairAction {
     pub target: Option<(Arc<Controls>, usize)>,
 }
 
-/// Compares the effect of a call with its purpose. Empty if nothing is wrong, or if a screen could not be read.
+/// Compares the effect of a call with its purpose. Empty if nothing is wrong, or if a screen could
+/// not be read.
 pub fn verify(
     before: &ScreenState,
     attempted: &AttemptedCall<'_>,
@@ -117,8 +119,8 @@ impl Check<'_> {
         Some((controls, controls.node_of(self.attempted.call.control()?)?))
     }
 
-    /// A system window: an app that crashed or is not responding (`aerr_*` are the ids in AOSP's `app_error_dialog.xml`
-    /// and `app_anr_dialog.xml` since Android 7), a question, an alert.
+    /// A system window: an app that crashed or is not responding (`aerr_*` are the ids in AOSP's
+    /// `app_error_dialog.xml` and `app_anr_dialog.xml` since Android 7), a question, an alert.
     fn dialog(&self) -> Option<Anomaly> {
         let controls = self.after.controls.as_ref()?;
         let by_id =
@@ -258,8 +260,8 @@ impl Check<'_> {
         Some(Anomaly { kind: AnomalyKind::TextMismatch, text: says, repairs })
     }
 
-    /// A tap meant for something else typed into the focused field, because the keyboard covered the target. The
-    /// keyboard is a window of its own, which no dump shows.
+    /// A tap meant for something else typed into the focused field, because the keyboard covered
+    /// the target. The keyboard is a window of its own, which no dump shows.
     fn keyboard(&self) -> Option<Anomaly> {
         let (controls, target) = self.target()?;
         let now = self.after.controls.as_ref()?;
@@ -395,14 +397,16 @@ pub(crate) const NOTHING_CHANGED: &str = "Nothing on the screen changed";
 /// The same for a list at its end.
 pub(crate) const NOTHING_MOVED: &str = "Nothing moved";
 
-/// Packages of the system whose windows cover apps: alerts, the notification shade, permission requests.
+/// Packages of the system whose windows cover apps: alerts, the notification shade, permission
+/// requests.
 pub(crate) fn is_of_system(package: &str) -> bool {
     matches!(package, "android" | "com.android.systemui")
         || package.ends_with(".permissioncontroller")
         || package.ends_with(".packageinstaller")
 }
 
-/// Names that launchers use (AOSP's Launcher3 and Quickstep, the Pixel's, Samsung's, Nova), and iOS's home screen.
+/// Names that launchers use (AOSP's Launcher3 and Quickstep, the Pixel's, Samsung's, Nova), and
+/// iOS's home screen.
 fn is_home(package: &str) -> bool {
     ["launcher", "quickstep", "trebuchet"].iter().any(|word| package.contains(word))
         || package.ends_with(".home")

@@ -1,8 +1,9 @@
 //! Finds secret values in text, however they are spelled.
 //!
-//! [`clean`] reads from left to right, once, and never reads its own output: a name that contains another secret's
-//! value would grow forever. Case is ignored, and XML references count as the characters they stand for. Separators
-//! that apps insert into a value (`4929 1234 5678 9012`, `+49 (170) 123-4567`) are skipped.
+//! [`clean`] reads from left to right, once, and never reads its own output: a name that contains
+//! another secret's value would grow forever. Case is ignored, and XML references count as the
+//! characters they stand for. Separators that apps insert into a value (`4929 1234 5678 9012`, `+49
+//! (170) 123-4567`) are skipped.
 
 use std::ops::Range;
 
@@ -48,7 +49,8 @@ fn is_between(sign: char) -> bool {
     )
 }
 
-/// Invisible characters, among them the marks that Android puts around phone numbers (`BidiFormatter`).
+/// Invisible characters, among them the marks that Android puts around phone numbers
+/// (`BidiFormatter`).
 fn is_invisible(sign: char) -> bool {
     matches!(sign,
         '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
@@ -88,7 +90,8 @@ fn in_an_address(value: &str, blank: &str) -> String {
     value.bytes().map(sign).collect()
 }
 
-/// Replaces what the patterns find, and breaks up placeholders of secrets. `None` if there is nothing to do.
+/// Replaces what the patterns find, and breaks up placeholders of secrets. `None` if there is
+/// nothing to do.
 pub(super) fn clean(text: &str, source: TextKind, patterns: &[&Pattern]) -> Option<RedactedText> {
     let signs = signs(text, source);
     let mut cleaned = String::new();
@@ -189,7 +192,8 @@ fn fold(sign: char) -> char {
     }
 }
 
-/// Whether this is a value that lost some of its characters: at least four are left, and more than half.
+/// Whether this is a value that lost some of its characters: at least four are left, and more than
+/// half.
 pub(super) fn is_rest_of(shows: &str, value: &str) -> bool {
     let signs = |text: &str| -> Vec<char> {
         text.chars().filter(|&sign| !is_between(sign) && !is_invisible(sign)).map(fold).collect()

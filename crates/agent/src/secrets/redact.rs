@@ -1,9 +1,11 @@
-//! A decorator between the trace and the session that keeps secret values out of the trace, the policy and MCP replies.
+//! A decorator between the trace and the session that keeps secret values out of the trace, the
+//! policy and MCP replies.
 //!
-//! Start with [`RedactedPerform`]. Actions go down with names; only text to type and the arguments of app functions get values.
-//! Everything that comes back is redacted: all nodes of a snapshot and its source, the read-back text of a field, log
-//! entries, and error messages. A screenshot is taken together with a snapshot, and values in it are painted over. What
-//! is not in the tree (a toast, a canvas, a video) cannot be found; see `docs/sharp-edges.md`.
+//! Start with [`RedactedPerform`]. Actions go down with names; only text to type and the arguments
+//! of app functions get values. Everything that comes back is redacted: all nodes of a snapshot and
+//! its source, the read-back text of a field, log entries, and error messages. A screenshot is
+//! taken together with a snapshot, and values in it are painted over. What is not in the tree (a
+//! toast, a canvas, a video) cannot be found; see `docs/sharp-edges.md`.
 
 use std::sync::Arc;
 
@@ -21,8 +23,8 @@ use thumbwire_core::action::{
 };
 use thumbwire_core::snapshot::Snapshot;
 
-/// A [`Perform`] around another one: placeholders become values in text to type, and values become names in what comes
-/// back.
+/// A [`Perform`] around another one: placeholders become values in text to type, and values become
+/// names in what comes back.
 pub struct RedactedPerform<P> {
     inner: P,
     vault: Arc<Vault>,
@@ -132,7 +134,8 @@ impl<P: Perform> RedactedPerform<P> {
         }
     }
 
-    /// A screenshot, taken together with a snapshot so that both show the same moment, as nearly as the phone allows.
+    /// A screenshot, taken together with a snapshot so that both show the same moment, as nearly as
+    /// the phone allows.
     async fn picture(&self, call: &Call, shape: ScreenshotOptions) -> Result<Outcome, Failure> {
         match self.inner.perform(call, Action::ScreenshotAndSnapshot(shape)).await {
             Ok(Outcome::ScreenshotAndSnapshot(ScreenshotAndSnapshot {

@@ -1,7 +1,9 @@
-//! The steps of a skill, from those of a run: what was done to what, on which screen, and which values came from the screen.
+//! The steps of a skill, from those of a run: what was done to what, on which screen, and which
+//! values came from the screen.
 //!
-//! Start with [`Draft::of`]. What cannot be described without its place is left to the policy ([`THINK`]). A value that the run
-//! typed or answered, and that was on a screen before, is read again next time ([`super::screen::reading`]).
+//! Start with [`Draft::of`]. What cannot be described without its place is left to the policy
+//! ([`THINK`]). A value that the run typed or answered, and that was on a screen before, is read
+//! again next time ([`super::screen::reading`]).
 
 use serde_json::{Map, Value};
 use thumbwire_core::action::Controls;
@@ -76,7 +78,8 @@ impl Draft {
             }
             let leaves = step.actions.first().is_some_and(|action| action.function == "launch_app");
             if leaves && let Some(controls) = &step.controls {
-                // What the run learned here, and was not read, is in what it did next: then this must be the same.
+                // What the run learned here, and was not read, is in what it did next: then this
+                // must be the same.
                 let is_read = found.iter().any(|it| (part..=at).contains(&it.at));
                 if at > 0 && !is_read {
                     before.shows = all_texts(controls, &known);
@@ -95,7 +98,8 @@ impl Draft {
                 }
                 if number == 0 {
                     one.thought = step.thought.clone();
-                    // An app can be started from anywhere, but not before the step before it is checked.
+                    // An app can be started from anywhere, but not before the step before it is
+                    // checked.
                     let anywhere = steps.is_empty() && action.function == "launch_app";
                     one.before = (!anywhere).then(|| before.clone());
                     one.read = read.iter().map(|it| it.reading.clone()).collect();
@@ -131,7 +135,8 @@ fn with_values(values: &Values, found: &[ScreenValue]) -> Values {
     known
 }
 
-/// Whether the target is a row of a list that the goal does not name: it may have been the cheapest.
+/// Whether the target is a row of a list that the goal does not name: it may have been the
+/// cheapest.
 fn is_chosen(step: &RecordedStep, action: &CallRecord, one: &SkillStep) -> bool {
     let (Some(target), Some((controls, at))) = (&one.target, step.target(action)) else {
         return false;
@@ -239,7 +244,8 @@ fn free_name(known: &Values) -> String {
     names.find(|name| !known.contains_key(name)).unwrap_or_default()
 }
 
-/// The answer as a template, and the names of what is read for it at the end; no answer if it cannot be derived.
+/// The answer as a template, and the names of what is read for it at the end; no answer if it
+/// cannot be derived.
 fn answer(
     run: &RecordedRun,
     goal: &GoalParameters,
@@ -313,7 +319,8 @@ fn act(step: &RecordedStep, action: &CallRecord, known: &Values) -> Result<Skill
     }
 }
 
-/// Whether a typed text has a line that was on the screen before, and not from the goal or read: next time it may be another.
+/// Whether a typed text has a line that was on the screen before, and not from the goal or read:
+/// next time it may be another.
 fn is_copied(step: &RecordedStep, typed: &str) -> bool {
     let Some(controls) = &step.controls else { return false };
     let shown: Vec<&str> = visible(controls)

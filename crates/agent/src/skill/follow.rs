@@ -261,7 +261,8 @@ impl Following {
         Ok(NextMove::Decide(Decision { status, result, comment, ..Decision::default() }))
     }
 
-    /// Whether the screen at the end says that the goal is reached; false if it says nothing about it.
+    /// Whether the screen at the end says that the goal is reached; false if it says nothing about
+    /// it.
     ///
     /// # Errors
     /// What differs.
@@ -309,7 +310,8 @@ impl Following {
     }
 }
 
-/// The arguments that say where, as the function wants them: a control's number, or the point to touch.
+/// The arguments that say where, as the function wants them: a control's number, or the point to
+/// touch.
 fn place(
     function: &Function,
     controls: &Controls,

@@ -1,8 +1,9 @@
 //! The file of a skill, version 1: what is read, what is refused, what is written.
 //!
-//! Start with [`Skill`]. A file is YAML or JSON, for people to read and to change. It has no coordinates: a step names its
-//! target by what the target is ([`NodeDescription`]). Whatever a file says, its steps are calls like any other: they
-//! go through the same questions, limits and checks.
+//! Start with [`Skill`]. A file is YAML or JSON, for people to read and to change. It has no
+//! coordinates: a step names its target by what the target is ([`NodeDescription`]). Whatever a
+//! file says, its steps are calls like any other: they go through the same questions, limits and
+//! checks.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -123,10 +124,12 @@ pub struct SkillStep {
     /// Whether the target is checked afterwards, for what can be.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checks: Option<bool>,
-    /// Whether the screen did not change in the run. If it does not change although it did then, something is wrong.
+    /// Whether the screen did not change in the run. If it does not change although it did then,
+    /// something is wrong.
     #[serde(default, skip_serializing_if = "is_false")]
     pub no_change: bool,
-    /// Whether to repeat it until the next step's target is on the screen; not at all if it is there already.
+    /// Whether to repeat it until the next step's target is on the screen; not at all if it is
+    /// there already.
     #[serde(default, skip_serializing_if = "is_false")]
     pub until_target: bool,
 }
@@ -171,7 +174,8 @@ pub struct NodeDescription {
     /// The nearest text above it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub under: Option<String>,
-    /// Which one it is of the text fields that look the same, and how many there are: `[1, 3]` is the first of three.
+    /// Which one it is of the text fields that look the same, and how many there are: `[1, 3]` is
+    /// the first of three.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nth: Option<[usize; 2]>,
     /// Whether it is checked, for what can be.
@@ -217,7 +221,8 @@ pub struct Reading {
     /// The text after it in its line; the line ends with the value if empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub before: String,
-    /// What the value looks like: `9` for digits, `a` for letters, everything else as it is; anything if empty.
+    /// What the value looks like: `9` for digits, `a` for letters, everything else as it is;
+    /// anything if empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub shape: String,
 }
@@ -231,7 +236,8 @@ impl Skill {
     /// Reads a file.
     ///
     /// # Errors
-    /// A message without the file's name: it is not valid, has another version, or says what a skill cannot do.
+    /// A message without the file's name: it is not valid, has another version, or says what a
+    /// skill cannot do.
     pub fn read(text: &str) -> Result<Self, String> {
         if text.len() > LARGEST {
             return Err(format!("{} bytes are too many; the maximum is {LARGEST}", text.len()));

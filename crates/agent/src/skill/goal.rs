@@ -1,7 +1,8 @@
 //! Goals as patterns: what may vary in one, and which values another one has there.
 //!
-//! Start with [`candidates`], the words of a goal that may be parameters, and [`GoalPattern`], which reads their values from
-//! another goal. Which candidates are parameters is decided by what the runs did ([`super::learn`]).
+//! Start with [`candidates`], the words of a goal that may be parameters, and [`GoalPattern`],
+//! which reads their values from another goal. Which candidates are parameters is decided by what
+//! the runs did ([`super::learn`]).
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -58,7 +59,8 @@ pub(super) fn candidates(goal: &str) -> Vec<Candidate> {
     found
 }
 
-/// Whether a word is a name or address of something, whatever its case: with digits, `a@b`, or a dot inside, as files and sites have.
+/// Whether a word is a name or address of something, whatever its case: with digits, `a@b`, or a
+/// dot inside, as files and sites have.
 fn is_address(word: &str) -> bool {
     let is_inside = |(at, _): (usize, &str)| at > 0 && at + 1 < word.len();
     word.contains(|it: char| it.is_numeric() || it == '@') || word.match_indices('.').any(is_inside)
@@ -177,7 +179,8 @@ impl GoalPattern {
         Ok(Self { regexes: [build(false)?, build(true)?], names })
     }
 
-    /// The values that a goal has in the places; `None` if it is another goal, or could be read in two ways.
+    /// The values that a goal has in the places; `None` if it is another goal, or could be read in
+    /// two ways.
     pub(super) fn values_in(&self, goal: &str) -> Option<Values> {
         let [most, least] = self.regexes.each_ref().map(|regex| self.captured(regex, goal));
         most.filter(|most| least.as_ref() == Some(most))
@@ -227,7 +230,8 @@ fn value_regex(parameter: &Parameter) -> String {
     }
 }
 
-/// The places in which a goal differs from others that are otherwise the same, widened to whole quotations.
+/// The places in which a goal differs from others that are otherwise the same, widened to whole
+/// quotations.
 pub(super) fn differences(goal: &str, others: &[&str]) -> Vec<Range<usize>> {
     let mine = words(goal);
     let mut differs = vec![false; mine.len()];

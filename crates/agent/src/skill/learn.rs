@@ -1,7 +1,8 @@
 //! Makes a skill of one run, or of several with the same goal in other words.
 //!
-//! Start with [`Skill::learn`]. With one run, what varies is guessed from what it made use of ([`super::parameters`]); with
-//! several, it is what differs, and the screens keep only what they share.
+//! Start with [`Skill::learn`]. With one run, what varies is guessed from what it made use of
+//! ([`super::parameters`]); with several, it is what differs, and the screens keep only what they
+//! share.
 
 use super::draft::Draft;
 use super::format::{Expectation, Provenance, Skill, SkillStep, VERSION, check_name};

@@ -1,7 +1,8 @@
 //! The skills of a folder: which one fits a goal, and which ones are similar.
 //!
-//! Start with [`Skills`]. The command line reads the files. A skill fits if its goal has the same words, with values in all
-//! places; the others are ranked by the words that they share with the goal.
+//! Start with [`Skills`]. The command line reads the files. A skill fits if its goal has the same
+//! words, with values in all places; the others are ranked by the words that they share with the
+//! goal.
 
 use super::format::Skill;
 use super::goal::GoalPattern;
@@ -65,7 +66,8 @@ impl Skills {
         self.fitting(goal).map(|(skill, _)| skill.name.as_str())
     }
 
-    /// The skill that fits a goal, with the goal's values; of several, the one with the most words of its own.
+    /// The skill that fits a goal, with the goal's values; of several, the one with the most words
+    /// of its own.
     pub(super) fn fitting(&self, goal: &str) -> Option<(&Skill, Values)> {
         let fits = self
             .known

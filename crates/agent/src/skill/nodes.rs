@@ -1,8 +1,8 @@
 //! Describes a node of a screen by what it is, and finds the one that a description means.
 //!
-//! Start with [`describe`] and [`find`]. A description is only used if it means exactly one visible node, on the recorded
-//! screen as on the present one; it never says where the node is. Two nodes that look the same are told apart by texts
-//! around them, text fields also by their order.
+//! Start with [`describe`] and [`find`]. A description is only used if it means exactly one visible
+//! node, on the recorded screen as on the present one; it never says where the node is. Two nodes
+//! that look the same are told apart by texts around them, text fields also by their order.
 
 use thumbwire_core::action::Controls;
 use thumbwire_core::snapshot::RefVisibility;
@@ -77,7 +77,8 @@ pub(super) fn describe(
     if let Some(anchored) = beside.chain(under).find(means_it) {
         return Ok(Some(anchored));
     }
-    // The order of text fields in a form says which is which; the order of anything else may be that of a list.
+    // The order of text fields in a form says which is which; the order of anything else may be
+    // that of a list.
     let alike = candidates(&plain, controls, values);
     let nth = alike.iter().position(|&other| other == at).filter(|_| is_text_field(one));
     Ok(nth.map(|nth| NodeDescription { nth: Some([nth + 1, alike.len()]), ..plain }))
@@ -100,8 +101,8 @@ fn texts_inside(controls: &Controls, at: usize) -> impl Iterator<Item = &str> {
     below.flat_map(shown_texts)
 }
 
-/// Texts that could tell a node apart: those in the same row, with a place first, without those that change; and the
-/// nearest above.
+/// Texts that could tell a node apart: those in the same row, with a place first, without those
+/// that change; and the nearest above.
 pub(super) fn anchors(
     controls: &Controls,
     at: usize,
@@ -129,7 +130,8 @@ pub(super) fn anchors(
     (named, under)
 }
 
-/// Whether two nodes are in one row: neither contains the other, and half of the lower one's height is beside the other.
+/// Whether two nodes are in one row: neither contains the other, and half of the lower one's height
+/// is beside the other.
 fn is_beside(controls: &Controls, one: usize, other: usize) -> bool {
     let snapshot = &controls.snapshot;
     if one == other || snapshot.is_inside(one, other) || snapshot.is_inside(other, one) {
@@ -161,7 +163,8 @@ fn nearest_above(controls: &Controls, at: usize) -> Option<&str> {
 /// The only visible node that a description means.
 ///
 /// # Errors
-/// Why there is none, for a sentence that starts with "but": it is gone, there are several, it is checked.
+/// Why there is none, for a sentence that starts with "but": it is gone, there are several, it is
+/// checked.
 pub(super) fn find(
     description: &NodeDescription,
     controls: &Controls,

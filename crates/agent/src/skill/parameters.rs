@@ -1,7 +1,8 @@
-//! Finds out what varies in the goals of runs: by their differences, or in a single one by what the run made use of.
+//! Finds out what varies in the goals of runs: by their differences, or in a single one by what the
+//! run made use of.
 //!
-//! Start with [`find`]. A word of a goal is a parameter only if the run typed it, or acted on something that shows it. Otherwise
-//! another value would change the goal and not what is done.
+//! Start with [`find`]. A word of a goal is a parameter only if the run typed it, or acted on
+//! something that shows it. Otherwise another value would change the goal and not what is done.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -26,7 +27,8 @@ pub(super) struct GoalParameters {
 }
 
 impl GoalParameters {
-    /// Whether the goal wants what a comparison finds, so that another screen may have another answer.
+    /// Whether the goal wants what a comparison finds, so that another screen may have another
+    /// answer.
     pub(super) fn has_choice(&self) -> bool {
         const WORDS: [&str; 16] = [
             "first", "last", "next", "previous", "newest", "latest", "oldest", "earliest", "most",
@@ -112,7 +114,8 @@ fn by_use(run: &RecordedRun, used: &[String]) -> Vec<Candidate> {
     places
 }
 
-/// A candidate, if its value was used, or the numbers in it, if those were: the alarm at 6:20 is set by tapping 6 and 20.
+/// A candidate, if its value was used, or the numbers in it, if those were: the alarm at 6:20 is
+/// set by tapping 6 and 20.
 fn made_use_of(goal: &str, candidate: Candidate, used: &[String]) -> Vec<Candidate> {
     let value = &goal[candidate.place.clone()];
     if is_used(value, used) {

@@ -1,4 +1,5 @@
-//! A policy that follows a skill as long as the screens are as expected, and otherwise leaves the decisions to another.
+//! A policy that follows a skill as long as the screens are as expected, and otherwise leaves the
+//! decisions to another.
 //!
 //! ```text
 //!  a skill fits the goal ──► follow it: compare the screen · read · find the target · one call ──┐
@@ -8,8 +9,9 @@
 //!  and may call run_skill                             the other policy decides             the screen at the end
 //! ```
 //!
-//! Start with [`SkillPolicy`]. A skill decides nothing that a model could not: its calls go the same way, with the same
-//! questions, limits and checks. Nothing is tapped that is not the only thing that fits its description.
+//! Start with [`SkillPolicy`]. A skill decides nothing that a model could not: its calls go the
+//! same way, with the same questions, limits and checks. Nothing is tapped that is not the only
+//! thing that fits its description.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -36,7 +38,8 @@ const RUN_SKILL: &str = "run_skill";
 
 /// How many seconds a differing screen gets to settle.
 const WAITS: u32 = 3;
-/// The maximum age of the list that present numbers come from (the control cache of the UFO MobileAgent servers).
+/// The maximum age of the list that present numbers come from (the control cache of the UFO
+/// MobileAgent servers).
 const FRESH: Duration = Duration::from_secs(5);
 
 /// Follows skills; another policy decides the rest.
@@ -63,8 +66,8 @@ enum State {
 }
 
 impl SkillPolicy {
-    /// Follows these skills where they fit; `inner` decides the rest. Without it, the run fails where a skill stops.
-    /// `perform` is only used to read the screen.
+    /// Follows these skills where they fit; `inner` decides the rest. Without it, the run fails
+    /// where a skill stops. `perform` is only used to read the screen.
     pub fn new(
         skills: Arc<Skills>,
         inner: Option<Arc<dyn Policy>>,

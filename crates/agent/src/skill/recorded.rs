@@ -1,4 +1,5 @@
-//! A recorded run as a skill is learned from it: its goal, and for each step the screen and what was done.
+//! A recorded run as a skill is learned from it: its goal, and for each step the screen and what
+//! was done.
 
 use std::sync::Arc;
 
@@ -37,7 +38,8 @@ pub(super) struct RecordedStep {
 }
 
 impl RecordedRun {
-    /// Reads the records of a run. `name` is its folder's; `read` returns the content of a file in it.
+    /// Reads the records of a run. `name` is its folder's; `read` returns the content of a file in
+    /// it.
     ///
     /// # Errors
     /// The records have no goal, the goal was not reached, or typed texts are missing.

@@ -1,8 +1,9 @@
 //! What a skill expects of a screen, and what it reads from one.
 //!
-//! Start with [`expect`] and [`compare`]. Texts that say what the goal is about must all be there: they tell the right
-//! contact's page from another's. Of the other texts half is enough, because lists change. [`Reading`]s
-//! are derived by [`reading`] and done by [`read`]: a value is used only if it is the only one that fits.
+//! Start with [`expect`] and [`compare`]. Texts that say what the goal is about must all be there:
+//! they tell the right contact's page from another's. Of the other texts half is enough, because
+//! lists change. [`Reading`]s are derived by [`reading`] and done by [`read`]: a value is used only
+//! if it is the only one that fits.
 
 use thumbwire_core::action::Controls;
 use thumbwire_device::text_field::is_text_field;
@@ -74,8 +75,8 @@ pub(super) fn expect(
     Expectation { app, screen, shows, typed, texts: acting }
 }
 
-/// The figures that the last step changed, such as the hour after a tap on "Increase hour": next time it must have done the same.
-/// None if the step led to another page.
+/// The figures that the last step changed, such as the hour after a tap on "Increase hour": next
+/// time it must have done the same. None if the step led to another page.
 pub(super) fn changed_figures(before: &Controls, now: &Controls, values: &Values) -> Vec<String> {
     const MOST: usize = 3;
     let [had, has] = [before, now].map(|controls| {
@@ -187,7 +188,8 @@ pub(super) fn shape(value: &str) -> String {
     shape
 }
 
-/// How to read a value from a screen next time; `None` if it is not there, or nothing says where it is.
+/// How to read a value from a screen next time; `None` if it is not there, or nothing says where it
+/// is.
 pub(super) fn reading(
     name: &str,
     value: &str,
@@ -203,7 +205,8 @@ pub(super) fn reading(
             if !has_words(text, value) {
                 continue;
             }
-            // A single digit is in many texts, such as "1 of 2": that of a count is on the screen by chance. A sentence says more.
+            // A single digit is in many texts, such as "1 of 2": that of a count is on the screen
+            // by chance. A sentence says more.
             let is_short = text.split_whitespace().count() < SENTENCE;
             if value.chars().count() == 1 && text != value && is_short {
                 continue;
@@ -269,7 +272,8 @@ fn anchored(
     beside.chain(under).collect()
 }
 
-/// The words before and after a value in its line, as templates; `None` if the line has nothing else, or the value twice.
+/// The words before and after a value in its line, as templates; `None` if the line has nothing
+/// else, or the value twice.
 fn around(text: &str, value: &str, values: &Values) -> Option<(String, String)> {
     const WORDS: usize = 2;
     let line = text.lines().find(|line| has_words(line, value))?;
@@ -334,7 +338,8 @@ fn between<'a>(line: &'a str, after: &str, before: &str) -> Option<&'a str> {
     .filter(|value| !value.is_empty())
 }
 
-/// The nodes that a reading may mean. Their own texts are what is read, so these do not describe them.
+/// The nodes that a reading may mean. Their own texts are what is read, so these do not describe
+/// them.
 fn sources(reading: &Reading, controls: &Controls, values: &Values) -> Vec<usize> {
     let from = &reading.from;
     let fits = |&at: &usize| {

@@ -1,7 +1,7 @@
 //! Texts with places: `Send {NAME} the message`.
 //!
-//! A place is a name in capitals between braces. `{{NAME}}` is no place: it names a secret, and stays as it is. Nothing here
-//! knows where values come from.
+//! A place is a name in capitals between braces. `{{NAME}}` is no place: it names a secret, and
+//! stays as it is. Nothing here knows where values come from.
 
 use std::collections::BTreeMap;
 
@@ -153,7 +153,8 @@ pub(super) fn has_words(text: &str, value: &str) -> bool {
     !value.is_empty() && text.match_indices(value).any(|(at, _)| is_word_at(text, at, value))
 }
 
-/// Whether this value is in a text at this place, and not a part of a longer word or number: `25` is not in `1.25`.
+/// Whether this value is in a text at this place, and not a part of a longer word or number: `25`
+/// is not in `1.25`.
 fn is_word_at(text: &str, at: usize, value: &str) -> bool {
     let Some(after) = text[at..].strip_prefix(value) else { return false };
     let goes_on = |edge: Option<char>, next: Option<char>, further: Option<char>| {

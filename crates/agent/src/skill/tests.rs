@@ -335,7 +335,8 @@ async fn skill_is_followed_with_other_values_on_other_places() {
     assert!(judged.unwrap().reached);
 }
 
-/// Follows the skill up to the conversation, then shows this screen until something else than waiting is decided.
+/// Follows the skill up to the conversation, then shows this screen until something else than
+/// waiting is decided.
 async fn on_another_screen(app: &'static str, screen: Arc<Controls>) -> (String, Value) {
     let mut trial = Trial::of(&goal("Bob", "Later"));
     trial.decide("home", home()).await;

@@ -201,7 +201,8 @@ async fn rejected_claim_continues_the_run() {
     assert_eq!(ended.stopped, Some(StopReason::Loop));
 }
 
-/// Claims that the goal is reached, but gives no judgement: it fails, or the call is cancelled in the meantime.
+/// Claims that the goal is reached, but gives no judgement: it fails, or the call is cancelled in
+/// the meantime.
 struct Unjudging {
     script: Arc<Script>,
     cancels: bool,

@@ -58,7 +58,8 @@ async fn resumed_run_has_the_same_memory() {
     }
     assert_eq!(after[0].blackboard, ["the code is 42"]);
     assert_eq!(after[0].last_success_actions.len(), 1);
-    // Memory is derived from the trace alone, so both traces give the same memory, except for the time.
+    // Memory is derived from the trace alone, so both traces give the same memory, except for the
+    // time.
     let [one, other] = folders.map(|folder| {
         let lines = thumbwire_core::trace::read(folder.path()).unwrap();
         rounds(&lines)

@@ -63,7 +63,8 @@ impl Call {
     }
 }
 
-/// What a session knows of a call. It ends with the last clone of the call: then what the call holds is given back.
+/// What a session knows of a call. It ends with the last clone of the call: then what the call
+/// holds is given back.
 #[derive(Default)]
 pub struct CallState {
     phone: OnceLock<String>,
@@ -77,8 +78,8 @@ impl CallState {
         self.phone.get().map(String::as_str)
     }
 
-    /// What the call is doing now: `waiting until "Done" is visible`; `None` before it does anything. No typed text, but
-    /// texts of the caller.
+    /// What the call is doing now: `waiting until "Done" is visible`; `None` before it does
+    /// anything. No typed text, but texts of the caller.
     pub fn under_way(&self) -> Option<String> {
         lock(&self.under_way).clone()
     }
@@ -173,11 +174,12 @@ pub enum UserAnswer {
 /// Asks the user behind the caller.
 #[async_trait]
 pub trait AskUser: Send + Sync {
-    /// Asks and waits for the answer. A user who types may answer something else than one of the choices.
+    /// Asks and waits for the answer. A user who types may answer something else than one of the
+    /// choices.
     async fn ask(&self, question: &Question) -> UserAnswer;
 
-    /// Asks for a secret without echoing it. Also [`UserAnswer::NoUser`] if that is not possible: MCP's forms must not ask for
-    /// secrets (revision 2025-11-25, "Elicitation").
+    /// Asks for a secret without echoing it. Also [`UserAnswer::NoUser`] if that is not possible:
+    /// MCP's forms must not ask for secrets (revision 2025-11-25, "Elicitation").
     async fn ask_secret(&self, _question: &Question) -> UserAnswer {
         UserAnswer::NoUser
     }

@@ -3,12 +3,13 @@
 use std::fmt;
 use std::sync::Arc;
 
-/// Who calls. A client owns what its calls start: recordings, log monitors, files, tasks, leases and
-/// its choice of a phone. Only the client itself can list, stop or read them, and they end with it.
+/// Who calls. A client owns what its calls start: recordings, log monitors, files, tasks, leases
+/// and its choice of a phone. Only the client itself can list, stop or read them, and they end with
+/// it.
 #[derive(Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ClientId {
-    /// This process: the command line, an agent or a flow that it runs. All clients of a toolset whose
-    /// clients cannot choose a phone count as this one, too.
+    /// This process: the command line, an agent or a flow that it runs. All clients of a toolset
+    /// whose clients cannot choose a phone count as this one, too.
     #[default]
     ThisProcess,
     /// The program at the other end of standard input and output.
@@ -53,8 +54,8 @@ impl fmt::Debug for ClientId {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ClientName(Arc<str>);
 
-/// The longest name in characters; longer ones are cut. A name should not have room for an order to a
-/// model.
+/// The longest name in characters; longer ones are cut. A name should not have room for an order to
+/// a model.
 const MAX_NAME: usize = 40;
 
 impl ClientName {
@@ -93,7 +94,8 @@ pub enum Scope {
 }
 
 impl Scope {
-    /// Whether a client with this scope may do what needs `needed`. All permissions are decided here.
+    /// Whether a client with this scope may do what needs `needed`. All permissions are decided
+    /// here.
     pub fn allows(self, needed: Self) -> bool {
         self == Self::Act || needed == Self::Look
     }

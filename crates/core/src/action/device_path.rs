@@ -1,7 +1,7 @@
 //! Paths on the phone that callers choose: which folders they may be in.
 //!
-//! Start with [`check_device_path`]. Shared storage and the shell's own folder are where people and `adb` keep files; the
-//! rest belongs to the system and to apps.
+//! Start with [`check_device_path`]. Shared storage and the shell's own folder are where people and
+//! `adb` keep files; the rest belongs to the system and to apps.
 
 /// The folders in which files may be written and read, with what is below them.
 pub const DEVICE_FOLDERS: [&str; 3] = ["/sdcard/", "/storage/", "/data/local/tmp/"];

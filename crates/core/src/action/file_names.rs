@@ -1,7 +1,7 @@
 //! File names that callers choose: what they may contain, and why one is refused.
 //!
-//! Start with [`check_name`]. A name is used on the phone and on this machine, so it has no folder and must be valid on
-//! every common file system. The session decides where the files go.
+//! Start with [`check_name`]. A name is used on the phone and on this machine, so it has no folder
+//! and must be valid on every common file system. The session decides where the files go.
 
 use std::fmt;
 
@@ -10,7 +10,8 @@ use thumbwire_base::visible::has_hidden;
 /// The longest name, in bytes. File systems allow 255; an extension and a number may follow.
 pub const LONGEST_NAME: usize = 240;
 
-/// What the Android MCP server refuses in a name, plus the backslash, which separates folders on Windows.
+/// What the Android MCP server refuses in a name, plus the backslash, which separates folders on
+/// Windows.
 const FORBIDDEN: [char; 9] = ['<', '>', ':', '"', '|', '?', '*', '\\', '\0'];
 
 /// Why a file name is invalid.
@@ -24,7 +25,8 @@ pub enum FileNameError {
     Folder,
     /// It starts with a dash: a program that gets the name would take it for an option.
     LeadingDash,
-    /// It ends in a dot: with an extension it would contain `..`, and some file systems drop the dot.
+    /// It ends in a dot: with an extension it would contain `..`, and some file systems drop the
+    /// dot.
     EndsInDot,
     /// It contains characters that file systems do not allow: these, sorted, each once.
     Characters(Vec<char>),

@@ -1,8 +1,9 @@
 //! A phone in the device list, and what a caller can do if it is not ready, by its state.
 //!
-//! States are those of adb's `ConnectionState` (`adb.h` and `to_string` in AOSP's packages/modules/adb); after
-//! "no permissions" comes what this computer lacks (`diagnose_usb.cpp`). The states of iPhones say what is missing
-//! (`Missing` of `thumbwire_device::iphone`).
+//! States are those of adb's `ConnectionState` (`adb.h` and `to_string` in AOSP's
+//! packages/modules/adb); after "no permissions" comes what this computer lacks
+//! (`diagnose_usb.cpp`). The states of iPhones say what is missing (`Missing` of
+//! `thumbwire_device::iphone`).
 
 use thumbwire_device::Platform;
 
@@ -15,11 +16,13 @@ pub struct ListedDevice {
     pub platform: Platform,
     /// Its model; empty if unknown without asking the phone.
     pub model: String,
-    /// Its state as the transport reports it: `device` is ready; others are `offline`, `unauthorized` or a sentence.
+    /// Its state as the transport reports it: `device` is ready; others are `offline`,
+    /// `unauthorized` or a sentence.
     pub state: String,
     /// Its kind, which decides which phone is selected if a caller names none.
     pub kind: DeviceKind,
-    /// Other properties from the adb server's list, unchanged: `product`, `model`, `device`, `transport_id`.
+    /// Other properties from the adb server's list, unchanged: `product`, `model`, `device`,
+    /// `transport_id`.
     pub properties: Vec<(String, String)>,
 }
 
@@ -39,8 +42,8 @@ pub enum DeviceKind {
 }
 
 impl DeviceKind {
-    /// The phones of which one may be meant by a caller who names none: not the built-in ones, and what a server chooses only
-    /// if there is no other.
+    /// The phones of which one may be meant by a caller who names none: not the built-in ones, and
+    /// what a server chooses only if there is no other.
     pub fn candidates(listed: &[ListedDevice]) -> Vec<&ListedDevice> {
         let is_phone =
             |phone: &&ListedDevice| !matches!(phone.kind, Self::BuiltIn | Self::Provider);

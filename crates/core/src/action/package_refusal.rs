@@ -1,7 +1,7 @@
 //! What Android's codes of a refused installation mean, and what helps.
 //!
-//! The codes are the names of constants in AOSP's `PackageManager.java`; the phone prints them. A code that is not here is
-//! passed on as it is.
+//! The codes are the names of constants in AOSP's `PackageManager.java`; the phone prints them. A
+//! code that is not here is passed on as it is.
 
 /// What a code means, and the next move.
 struct Meaning {
@@ -160,7 +160,8 @@ fn find(code: &str) -> Option<&'static Meaning> {
     TABLE.iter().find(|meaning| meaning.code == code)
 }
 
-/// The code with what it means: `INSTALL_FAILED_OLDER_SDK: the package needs …`, then the phone's own details.
+/// The code with what it means: `INSTALL_FAILED_OLDER_SDK: the package needs …`, then the phone's
+/// own details.
 pub(super) fn describe(code: &str, text: &str) -> String {
     let reason = find(code).map_or(String::new(), |meaning| format!(": {}", meaning.reason));
     let details = if text.is_empty() { String::new() } else { format!(" ({text})") };

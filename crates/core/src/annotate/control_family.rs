@@ -24,7 +24,8 @@ impl ControlFamily {
     pub const ALL: [ControlFamily; 7] =
         [Self::Edit, Self::Button, Self::Image, Self::Text, Self::List, Self::Toggle, Self::Other];
 
-    /// The family of a control's type: the last part of an Android class, or an XCUITest element type.
+    /// The family of a control's type: the last part of an Android class, or an XCUITest element
+    /// type.
     pub fn of(kind: &str) -> Self {
         // The order matters: an ImageButton is a button, a CheckedTextView a toggle.
         const WORDS: [(ControlFamily, &[&str]); 6] = [
@@ -60,8 +61,9 @@ impl ControlFamily {
         }
     }
 
-    /// Its colour: red, green, blue. The palette is that of Okabe and Ito ("Color Universal Design", 2008), which
-    /// people with any kind of colour vision can tell apart; grey replaces black, which would vanish on dark screens.
+    /// Its colour: red, green, blue. The palette is that of Okabe and Ito ("Color Universal
+    /// Design", 2008), which people with any kind of colour vision can tell apart; grey replaces
+    /// black, which would vanish on dark screens.
     pub fn colour(self) -> [u8; 3] {
         match self {
             Self::Edit => [0x00, 0x72, 0xb2],

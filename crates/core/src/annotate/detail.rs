@@ -1,13 +1,15 @@
-//! Where an image has detail that a label must not hide: text, icons, photographs. Plain areas and long straight lines
-//! with their rounded corners, such as the borders of buttons, have none.
+//! Where an image has detail that a label must not hide: text, icons, photographs. Plain areas and
+//! long straight lines with their rounded corners, such as the borders of buttons, have none.
 //!
-//! The image is looked at in square cells, and [`Detail`] counts those with detail in any rectangle in constant time.
+//! The image is looked at in square cells, and [`Detail`] counts those with detail in any rectangle
+//! in constant time.
 
 use thumbwire_device::image::Pixels;
 use thumbwire_device::{Rect, Size};
 
-/// The difference of two neighbouring pixels, in one colour, from which it is detail: half of what the palest text has, as
-/// letters are smoothed. The steps of gradients and the noise of JPEG are smaller.
+/// The difference of two neighbouring pixels, in one colour, from which it is detail: half of what
+/// the palest text has, as letters are smoothed. The steps of gradients and the noise of JPEG are
+/// smaller.
 const STEP: u8 = 14;
 
 /// The least length of a line in cells: longer than the strokes of letters.
@@ -150,7 +152,8 @@ fn mark_runs(cells: &mut [u8], path: impl Iterator<Item = usize>, direction: u8)
     }
 }
 
-/// Counts small groups of cells that go on where a line ends as part of it: they are the rounded corners of borders.
+/// Counts small groups of cells that go on where a line ends as part of it: they are the rounded
+/// corners of borders.
 fn mark_corners(cells: &mut [u8], columns: usize) {
     let mut seen = vec![false; cells.len()];
     for start in 0..cells.len() {

@@ -78,7 +78,8 @@ impl FontSize {
         (across + 2 * self.side_margin(), self.capital() + 2 * self.margin())
     }
 
-    /// The padding to the left and right of a label's text: without it the edge of the box looks like a 1.
+    /// The padding to the left and right of a label's text: without it the edge of the box looks
+    /// like a 1.
     pub(super) fn side_margin(self) -> i32 {
         (self.0 / 5).max(2)
     }

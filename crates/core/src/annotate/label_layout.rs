@@ -1,12 +1,13 @@
-//! Label layout: in an empty corner of the control, else beside it, else with a line that leads to it. Never over another
-//! label, and over detail only where nothing else is left.
+//! Label layout: in an empty corner of the control, else beside it, else with a line that leads to
+//! it. Never over another label, and over detail only where nothing else is left.
 
 use thumbwire_device::{Point, Rect, Size};
 
 use super::VisibleMark;
 use super::detail::Detail;
 
-/// With more marks than this, a label's place ignores other controls and is beside its own or nowhere.
+/// With more marks than this, a label's place ignores other controls and is beside its own or
+/// nowhere.
 const MANY: usize = 500;
 
 /// The maximum number of labels per grid square; a square with more counts as full.
@@ -25,7 +26,8 @@ const AROUND: i32 = 4000;
 
 /// The label is in the smaller font.
 const SMALL: i64 = 12;
-/// There is a line below the label, at most: the border of its control, or one that separates controls.
+/// There is a line below the label, at most: the border of its control, or one that separates
+/// controls.
 const LINES: i64 = 10;
 /// The label is outside of its control.
 const OUTSIDE: i64 = 15;
@@ -59,9 +61,9 @@ pub(super) struct Surroundings<'a> {
     pub(super) gap: i32,
 }
 
-/// The place of each label, in the order of the marks; `None` without a label, and where there is no room for one. A label
-/// has the sizes of both fonts, the preferred one first. Earlier marks choose first: small controls have the fewest
-/// possible places.
+/// The place of each label, in the order of the marks; `None` without a label, and where there is
+/// no room for one. A label has the sizes of both fonts, the preferred one first. Earlier marks
+/// choose first: small controls have the fewest possible places.
 pub(super) fn labels(
     around: &Surroundings<'_>,
     sizes: &[[(i32, i32); 2]],
@@ -163,7 +165,8 @@ impl Search<'_> {
         }
     }
 
-    /// What speaks against a place altogether; `None` if it cannot be had, or another one is better.
+    /// What speaks against a place altogether; `None` if it cannot be had, or another one is
+    /// better.
     fn cost(&self, mut cost: i64, place: Rect) -> Option<i64> {
         let Surroundings { shown, detail, gap, .. } = *self.around;
         let least = self.least();
@@ -192,7 +195,8 @@ impl Search<'_> {
         (cost < least).then_some(cost)
     }
 
-    /// Adds what speaks against a leader; `None` if it would meet a label, or another place is better.
+    /// Adds what speaks against a leader; `None` if it would meet a label, or another place is
+    /// better.
     fn leader_cost(&self, mut cost: i64, from: Point, to: Point) -> Option<i64> {
         let Surroundings { shown, detail, gap, .. } = *self.around;
         let own = shown[self.at].rect;

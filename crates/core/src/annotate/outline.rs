@@ -4,8 +4,9 @@ use thumbwire_device::{Point, Rect};
 
 use super::detail::Detail;
 
-/// The lines of a rectangle's outline, of this width. Each side is inside the rectangle, or just outside of it where that
-/// hides less; it is interrupted where it would hide something all the same.
+/// The lines of a rectangle's outline, of this width. Each side is inside the rectangle, or just
+/// outside of it where that hides less; it is interrupted where it would hide something all the
+/// same.
 pub(super) fn lines(rect: Rect, detail: &Detail, width: i32) -> Vec<Rect> {
     let rect = around_detail(rect, detail, width);
     let Rect { left, top, right, bottom } = rect;
@@ -22,7 +23,8 @@ pub(super) fn lines(rect: Rect, detail: &Detail, width: i32) -> Vec<Rect> {
     lines
 }
 
-/// The squares of a line of this width from a label to its control, without those that would hide something.
+/// The squares of a line of this width from a label to its control, without those that would hide
+/// something.
 pub(super) fn leader(from: Point, to: Point, detail: &Detail, width: i32) -> Vec<Rect> {
     let steps = (to.x - from.x).abs().max((to.y - from.y).abs()).max(1);
     let square = |step: i32| {
@@ -33,7 +35,8 @@ pub(super) fn leader(from: Point, to: Point, detail: &Detail, width: i32) -> Vec
     (0..=steps).map(square).filter(|square| detail.count(*square) == 0).collect()
 }
 
-/// The rectangle with each side moved outwards by the width of a line and a pixel, if less detail is there.
+/// The rectangle with each side moved outwards by the width of a line and a pixel, if less detail
+/// is there.
 fn around_detail(rect: Rect, detail: &Detail, width: i32) -> Rect {
     let Rect { left, top, right, bottom } = rect;
     let out = width + 1;

@@ -40,7 +40,8 @@ impl Canvas {
             let rows = glyph.coverage.chunks(usize::try_from(glyph.width).unwrap_or(1).max(1));
             for (y, row) in (base + glyph.top..).zip(rows) {
                 for (x, &cover) in (pen + glyph.left..).zip(row) {
-                    // A glyph such as `Q` extends below its line, and an image smaller than the box clips it.
+                    // A glyph such as `Q` extends below its line, and an image smaller than the box
+                    // clips it.
                     let inside = place.contains(Point { x, y });
                     if let Some(pixel) = inside.then(|| self.row(y, x, x + 1)) {
                         blend(pixel, family.letters(), cover);

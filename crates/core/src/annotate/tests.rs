@@ -158,7 +158,8 @@ fn labels_scale_with_the_image() {
 #[test]
 fn labels_do_not_overlap_and_stay_inside() {
     let size = Size { width: 1080, height: 2400 };
-    // A page with a list of rows, each with an image, text and a switch; all start at the same corner.
+    // A page with a list of rows, each with an image, text and a switch; all start at the same
+    // corner.
     let mut marks = vec![mark([0, 0, 1080, 2400], "1", "ScrollView")];
     marks.push(mark([0, 0, 1080, 2400], "2", "ListView"));
     for row in 0..16 {

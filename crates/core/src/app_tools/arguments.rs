@@ -1,4 +1,5 @@
-//! Checks arguments against a tool's declaration before anything is sent, and values against their types.
+//! Checks arguments against a tool's declaration before anything is sent, and values against their
+//! types.
 
 use serde_json::{Map, Value};
 use thumbwire_base::sanitize;
@@ -70,7 +71,8 @@ fn is_scalar(kind: &str) -> bool {
     ParamType::of(kind).is_some()
 }
 
-/// Whether a value has this type, by the protocol's rules if the type is the protocol's. Any value has an unknown type.
+/// Whether a value has this type, by the protocol's rules if the type is the protocol's. Any value
+/// has an unknown type.
 pub(super) fn is_of(kind: &str, value: &Value) -> bool {
     match (ParamType::of(kind), kind) {
         (Some(kind), _) => kind.accepts(value),

@@ -1,4 +1,5 @@
-//! Converts a package's contents to the types of `mobile-mcp`: elements of compiled XML, services of a manifest.
+//! Converts a package's contents to the types of `mobile-mcp`: elements of compiled XML, services
+//! of a manifest.
 //!
 //! The `apk` and `mobile-mcp` crates do not depend on each other.
 
@@ -24,7 +25,8 @@ pub fn element(compiled: &apk::xml::Element) -> Element {
     }
 }
 
-/// A manifest's service. If two `meta-data` entries have the same name, the last one wins, as on a phone.
+/// A manifest's service. If two `meta-data` entries have the same name, the last one wins, as on a
+/// phone.
 pub fn declaration(service: &apk::Service) -> Declaration {
     // There may be some ten thousand.
     let mut seen = HashSet::new();

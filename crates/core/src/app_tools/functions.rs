@@ -1,10 +1,11 @@
-//! AppFunctions, the platform's own app functions since Android 16: a lenient reader for `cmd app_function`.
+//! AppFunctions, the platform's own app functions since Android 16: a lenient reader for `cmd
+//! app_function`.
 //!
-//! A list is a JSON object of packages with the documents that Android's search stores for each function. That store
-//! knows only lists, so every value is in one: `"description": ["…"]`. Source: AOSP,
-//! `AppFunctionManagerServiceShellCommand` (`runListAppFunctions`), and androidx.appfunctions' metadata documents for
-//! the names and type numbers. We have not seen it on a phone. Begin with [`ask`] and [`read`]; [`answer`] reads the
-//! result of a call.
+//! A list is a JSON object of packages with the documents that Android's search stores for each
+//! function. That store knows only lists, so every value is in one: `"description": ["…"]`. Source:
+//! AOSP, `AppFunctionManagerServiceShellCommand` (`runListAppFunctions`), and
+//! androidx.appfunctions' metadata documents for the names and type numbers. We have not seen it on
+//! a phone. Begin with [`ask`] and [`read`]; [`answer`] reads the result of a call.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -21,12 +22,13 @@ const DEPTH: usize = 8;
 /// The maximum number of members of an object and of parameters of a function.
 const MOST_MEMBERS: usize = 64;
 
-/// The maximum number of functions, and of types and enum values per function: types refer to each other and to
-/// themselves.
+/// The maximum number of functions, and of types and enum values per function: types refer to each
+/// other and to themselves.
 const MOST_FUNCTIONS: usize = 1_024;
 const MOST_TYPES: usize = 512;
 
-/// The longest name and enum value, in characters. Each may be copied wherever its type is referenced.
+/// The longest name and enum value, in characters. Each may be copied wherever its type is
+/// referenced.
 const LONGEST_NAME: usize = 120;
 
 /// The maximum size of a list, in bytes.
@@ -68,8 +70,8 @@ impl AppFunctionsState {
     }
 }
 
-/// Asks a phone, unless it is known to have no AppFunctions. If that fails, the last list stays valid: a list that
-/// comes and goes is of no use.
+/// Asks a phone, unless it is known to have no AppFunctions. If that fails, the last list stays
+/// valid: a list that comes and goes is of no use.
 pub(super) async fn ask(device: &dyn Device, last: AppFunctionsState) -> AppFunctionsState {
     if let AppFunctionsState::Unsupported = last {
         return last;
@@ -143,7 +145,8 @@ pub(super) fn read(text: &str) -> Result<Vec<AppFunctionSet>, String> {
     Ok(offered)
 }
 
-/// The function that a document describes; `None` if it describes something else or a disabled function.
+/// The function that a document describes; `None` if it describes something else or a disabled
+/// function.
 fn function(document: &Value, types: &Types<'_>) -> Option<Result<AppTool, String>> {
     let (told, runtime) = parts(document)?;
     let id = ["functionId", "functionIdentifier", "id", "function"]
@@ -311,7 +314,8 @@ impl<'a> Types<'a> {
         Self { by_name: types, left: Cell::new(MOST_TYPES) }
     }
 
-    /// The JSON schema of a type. A type that refers to itself or to a missing type accepts any value.
+    /// The JSON schema of a type. A type that refers to itself or to a missing type accepts any
+    /// value.
     fn schema(&self, kind: &Value, depth: usize) -> Value {
         let left = self.left.get();
         self.left.set(left.saturating_sub(1));

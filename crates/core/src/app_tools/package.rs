@@ -1,7 +1,7 @@
 //! What an app's packages declare: services, their descriptors, and the signing certificate.
 //!
-//! [`AppReader`] is the seam: `thumbwire_apk` reads the packages, and tests bring their own readers. [`ParsedApp::of`]
-//! turns declarations and descriptors into tools.
+//! [`AppReader`] is the seam: `thumbwire_apk` reads the packages, and tests bring their own
+//! readers. [`ParsedApp::of`] turns declarations and descriptors into tools.
 
 use std::sync::Mutex;
 
@@ -52,7 +52,8 @@ pub(super) enum ReadAppError {
 /// Reads apps.
 #[async_trait]
 pub(super) trait AppReader: Send + Sync {
-    /// Reads what an app's packages declare about these services; with no services, only the signer.
+    /// Reads what an app's packages declare about these services; with no services, only the
+    /// signer.
     async fn read(
         &self,
         device: &dyn Device,
@@ -191,7 +192,8 @@ impl ParsedApp {
         contents
     }
 
-    /// What an app offers by these services, read leniently: whatever breaks a fatal rule is left out and reported.
+    /// What an app offers by these services, read leniently: whatever breaks a fatal rule is left
+    /// out and reported.
     pub(super) fn of(
         services: &[Component],
         declared: Vec<DeclaredService>,

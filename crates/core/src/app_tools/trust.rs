@@ -1,9 +1,10 @@
 //! Which apps' tools may be called.
 //!
-//! Nothing is allowed by default: the operator's list must name the app, or the operator must have trusted it by name
-//! ([`AppToolHost::trust`]). The first call pins the app: its certificate, and a digest of everything it says about each
-//! tool. From then on another signer is refused, and new or changed tools need confirmation, because a model reads
-//! their texts. Updates with the same texts pass, and so do removed tools.
+//! Nothing is allowed by default: the operator's list must name the app, or the operator must have
+//! trusted it by name ([`AppToolHost::trust`]). The first call pins the app: its certificate, and a
+//! digest of everything it says about each tool. From then on another signer is refused, and new or
+//! changed tools need confirmation, because a model reads their texts. Updates with the same texts
+//! pass, and so do removed tools.
 //!
 //! The digest covers what is shown: no model reads what was cut off.
 
@@ -28,8 +29,8 @@ const VERSIONS: usize = 4;
 /// How many tools a question names.
 const NAMED: usize = 5;
 
-/// How many characters of a tool's description, how many of its arguments, and how many characters of their
-/// descriptions a question shows: the same that `surface::bridged` shows a model.
+/// How many characters of a tool's description, how many of its arguments, and how many characters
+/// of their descriptions a question shows: the same that `surface::bridged` shows a model.
 const SAID: usize = 300;
 const ARGUMENTS: usize = 32;
 const OF_AN_ARGUMENT: usize = 120;
@@ -79,8 +80,8 @@ impl TrustRules {
 }
 
 impl AppToolHost {
-    /// Trusts an app's tools from now on, with the certificate and texts that it has on this phone. The caller must be
-    /// the operator, or have asked them.
+    /// Trusts an app's tools from now on, with the certificate and texts that it has on this phone.
+    /// The caller must be the operator, or have asked them.
     ///
     /// # Errors
     /// If the app offers nothing, the phone cannot answer, or the pin cannot be stored.
@@ -111,7 +112,8 @@ impl AppToolHost {
     ) -> Result<(), Failure> {
         let store = &self.options.trust.store;
         let refused = |why| Failure::from(Cause::Refused { reason: why });
-        // Retry if another program has changed the pin in the meantime: a question leaves it minutes to do so.
+        // Retry if another program has changed the pin in the meantime: a question leaves it
+        // minutes to do so.
         loop {
             let pins = self.pins()?;
             let known = pins.get(&tools.app.0);
@@ -226,7 +228,8 @@ fn changes(tools: &AppTools, pin: &Pin) -> Option<String> {
     Some(text.join(", "))
 }
 
-/// The question about an app that has changed, with the texts of its tools and arguments as a model would read them.
+/// The question about an app that has changed, with the texts of its tools and arguments as a model
+/// would read them.
 fn question(tools: &AppTools, pin: &Pin, what: &str) -> Question {
     let mut question = format!(
         "The app {} has changed since its tools were trusted: {what}. The following texts come from the app, not from Thumbwire:\n",

@@ -1,11 +1,11 @@
 //! Pins: who signed the apps whose tools were called, and which tools were accepted.
 //!
-//! A pin belongs to a package, whichever phone it is on. Android itself identifies an app by package and certificate, a
-//! model uses the package name on any phone, and another signer's app with the same name on a second phone is exactly
-//! what a pin must catch.
+//! A pin belongs to a package, whichever phone it is on. Android itself identifies an app by
+//! package and certificate, a model uses the package name on any phone, and another signer's app
+//! with the same name on a second phone is exactly what a pin must catch.
 //!
-//! Begin with [`TrustStore`]; [`FileStore`] keeps a JSON file, [`MemoryStore`] nothing beyond the session.
-//! [`super::trust`] interprets pins.
+//! Begin with [`TrustStore`]; [`FileStore`] keeps a JSON file, [`MemoryStore`] nothing beyond the
+//! session. [`super::trust`] interprets pins.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
@@ -26,11 +26,12 @@ pub struct Pin {
     /// Whether the operator allowed its tools, in addition to the session's own list.
     #[serde(default)]
     pub allowed: bool,
-    /// SHA-256 of its signing certificate when it was first used, in hex; empty if that was unknown.
+    /// SHA-256 of its signing certificate when it was first used, in hex; empty if that was
+    /// unknown.
     #[serde(default)]
     pub certificate: String,
-    /// What was accepted: digests of each tool's texts, newest last, by tool name. Several, because two phones may have
-    /// different versions of the app.
+    /// What was accepted: digests of each tool's texts, newest last, by tool name. Several, because
+    /// two phones may have different versions of the app.
     #[serde(default)]
     pub accepted: BTreeMap<String, Vec<String>>,
 }
@@ -49,8 +50,8 @@ pub trait TrustStore: Send + Sync {
     /// Why it cannot be stored.
     fn save(&self, package: &str, pin: Option<Pin>) -> Result<(), String>;
 
-    /// Replaces the pin `known` (`None`: no pin yet). Returns `false` and stores nothing if somebody else has changed
-    /// it.
+    /// Replaces the pin `known` (`None`: no pin yet). Returns `false` and stores nothing if
+    /// somebody else has changed it.
     ///
     /// # Errors
     /// Why it cannot be stored.

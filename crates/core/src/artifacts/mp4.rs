@@ -1,7 +1,8 @@
-//! Checks that an MP4 is complete by walking its top-level boxes (ISO/IEC 14496-12, 4.2), up to a limit.
+//! Checks that an MP4 is complete by walking its top-level boxes (ISO/IEC 14496-12, 4.2), up to a
+//! limit.
 //!
-//! `screenrecord` writes the `moov` box, which players need, at the very end; a truncated recording lacks it or ends
-//! inside a box. The contents of the boxes are not checked.
+//! `screenrecord` writes the `moov` box, which players need, at the very end; a truncated recording
+//! lacks it or ends inside a box. The contents of the boxes are not checked.
 
 use std::fmt;
 use std::io::{self, Read, Seek, SeekFrom};

@@ -1,7 +1,7 @@
 //! Reports calls as events: a decorator around any [`Perform`].
 //!
-//! It wraps the decorator that hides secrets, so that sinks see what the caller may see. That is why the session does not
-//! report calls itself.
+//! It wraps the decorator that hides secrets, so that sinks see what the caller may see. That is
+//! why the session does not report calls itself.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -12,7 +12,8 @@ use tokio::time::Instant;
 use super::{CallResult, Event, EventSink, ObservedCall};
 use crate::action::{Action, Call, Failure, Outcome, Perform};
 
-/// A decorator: forwards each action to the inner [`Perform`], and reports when the call starts and ends.
+/// A decorator: forwards each action to the inner [`Perform`], and reports when the call starts and
+/// ends.
 pub struct ObservedPerform<P> {
     inner: P,
     events: Box<dyn EventSink>,

@@ -1,7 +1,7 @@
 //! The phones of a running adb server, on USB or on the network.
 //!
-//! Ids come in two forms: a serial, or `transport_id=N` if the serial is missing or not unique. The server is never started
-//! from here.
+//! Ids come in two forms: a serial, or `transport_id=N` if the serial is missing or not unique. The
+//! server is never started from here.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -16,7 +16,8 @@ use tokio::time::{sleep, timeout};
 use super::{DeviceChange, DeviceProvider, OpenResult, ReadyDevices, adb_direct};
 use crate::action::{Cause, DeviceKind, Failure, ListedDevice};
 
-/// How long the adb server may take to list devices. It does not contact them for that: it answers at once or hangs.
+/// How long the adb server may take to list devices. It does not contact them for that: it answers
+/// at once or hangs.
 const LISTING: Duration = Duration::from_secs(3);
 
 /// The delay before connecting again to a server that is not running.
@@ -74,7 +75,8 @@ impl DeviceProvider for AdbServerProvider {
         }
     }
 
-    /// Uses the server's device tracking. A server that is not running has no phones; the watch retries from time to time.
+    /// Uses the server's device tracking. A server that is not running has no phones; the watch
+    /// retries from time to time.
     fn watch(&self) -> BoxStream<'static, DeviceChange> {
         let watch = Watch {
             server: self.server.clone(),
@@ -161,8 +163,8 @@ fn listed(attached: &[DeviceEntry]) -> Vec<ListedDevice> {
     listed.collect()
 }
 
-/// The listed phone with this id, else one that the server reaches at the same address of this computer: a phone that
-/// serves one host must not be connected to again.
+/// The listed phone with this id, else one that the server reaches at the same address of this
+/// computer: a phone that serves one host must not be connected to again.
 fn find_phone(listed: Vec<ListedDevice>, id: &str, local: bool) -> Option<ListedDevice> {
     if let Some(phone) = listed.iter().find(|phone| phone.id == id) {
         return Some(phone.clone());
@@ -173,8 +175,8 @@ fn find_phone(listed: Vec<ListedDevice>, id: &str, local: bool) -> Option<Listed
     Some(if first.is_ready() { first } else { same.find(ListedDevice::is_ready).unwrap_or(first) })
 }
 
-/// The port of this computer where the adbd with this id listens. An emulator is named by the port of its console; the
-/// next one is adbd's.
+/// The port of this computer where the adbd with this id listens. An emulator is named by the port
+/// of its console; the next one is adbd's.
 fn local_port(id: &str) -> Option<u16> {
     if let Some(console) = id.strip_prefix(EMULATOR) {
         return console.parse::<u16>().ok()?.checked_add(1);
@@ -184,7 +186,8 @@ fn local_port(id: &str) -> Option<u16> {
     local.then(|| port.parse().ok()).flatten()
 }
 
-/// The id that selects this phone: its serial, or its transport id if the serial is missing or not unique.
+/// The id that selects this phone: its serial, or its transport id if the serial is missing or not
+/// unique.
 fn find_id(all: &[DeviceEntry], phone: &DeviceEntry) -> String {
     let serial = &phone.serial;
     let names_it = serial != "(no serial number)"

@@ -1,7 +1,8 @@
 //! Which phones the callers of a server may reach.
 //!
-//! A caller names a phone by its id, and an id may be any `HOST:PORT`. Without a limit, a caller whose model obeys a
-//! hostile page could scan ports, read what answers, and have this computer's adb key sign a stranger's challenge.
+//! A caller names a phone by its id, and an id may be any `HOST:PORT`. Without a limit, a caller
+//! whose model obeys a hostile page could scan ports, read what answers, and have this computer's
+//! adb key sign a stranger's challenge.
 
 use crate::pattern::matches;
 
@@ -18,9 +19,10 @@ struct Limit {
 }
 
 impl AllowedDevices {
-    /// The phones with these ids, and those whose ids match one of these patterns, in which `*` stands for any characters. A
-    /// pattern without a colon names no addresses: `*` is every phone that a list announces. Without ids and patterns, the
-    /// phones that a list announces (an adb server's, and the built-in virtual phone), but no addresses.
+    /// The phones with these ids, and those whose ids match one of these patterns, in which `*`
+    /// stands for any characters. A pattern without a colon names no addresses: `*` is every phone
+    /// that a list announces. Without ids and patterns, the phones that a list announces (an adb
+    /// server's, and the built-in virtual phone), but no addresses.
     pub fn new(
         ids: impl IntoIterator<Item = String>,
         patterns: impl IntoIterator<Item = String>,
@@ -30,7 +32,8 @@ impl AllowedDevices {
         Self(Some(Limit { listed: ids.is_empty() && patterns.is_empty(), ids, patterns }))
     }
 
-    /// Whether callers may reach this phone by a provider that announces it in a list, or by one that does not.
+    /// Whether callers may reach this phone by a provider that announces it in a list, or by one
+    /// that does not.
     pub(super) fn contains(&self, id: &str, is_announced: bool) -> bool {
         self.0.as_ref().is_none_or(|Limit { ids, patterns, listed }| {
             let may_name = |pattern: &String| is_announced || pattern.contains(':');

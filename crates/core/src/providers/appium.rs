@@ -18,8 +18,8 @@ const LISTING: Duration = Duration::from_secs(3);
 /// What the ids of these phones begin with.
 const PREFIX: &str = "appium";
 
-/// The URL of an Appium server or a Selenium Grid. It may have a user name and a password, so `{}` and `{:?}` do not print
-/// those.
+/// The URL of an Appium server or a Selenium Grid. It may have a user name and a password, so `{}`
+/// and `{:?}` do not print those.
 #[derive(Clone, PartialEq, Eq)]
 pub struct AppiumServer(String);
 
@@ -59,10 +59,12 @@ impl fmt::Debug for AppiumServer {
     }
 }
 
-/// A phone of an Appium server, by the capabilities of its session. As text: a JSON object of W3C capabilities.
+/// A phone of an Appium server, by the capabilities of its session. As text: a JSON object of W3C
+/// capabilities.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AppiumDevice {
-    /// The id: `appium:` and the capability `appium:udid`, else `appium:deviceName`; `appium` if there is neither.
+    /// The id: `appium:` and the capability `appium:udid`, else `appium:deviceName`; `appium` if
+    /// there is neither.
     pub id: String,
     /// What its session needs to have.
     pub capabilities: AppiumCapabilities,
@@ -104,7 +106,8 @@ impl FromStr for AppiumDevice {
     }
 }
 
-/// The phones of one Appium server. Only these are opened, and without a server's URL nothing is connected.
+/// The phones of one Appium server. Only these are opened, and without a server's URL nothing is
+/// connected.
 pub struct AppiumProvider {
     server: AppiumServer,
     devices: Vec<AppiumDevice>,

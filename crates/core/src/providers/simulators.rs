@@ -1,7 +1,8 @@
 //! Xcode's simulators of iPhones and iPads, on macOS, by `xcrun simctl`.
 //!
-//! A simulator's WebDriverAgent has a port of this computer, which the operator names (`--wda`): simulators are only listed
-//! here, with that step. [`read_booted`] is the parser; what runs the program is all that needs a Mac.
+//! A simulator's WebDriverAgent has a port of this computer, which the operator names (`--wda`):
+//! simulators are only listed here, with that step. [`read_booted`] is the parser; what runs the
+//! program is all that needs a Mac.
 
 use std::time::Duration;
 
@@ -16,7 +17,8 @@ use tokio::time::timeout;
 use super::{DeviceProvider, OpenResult};
 use crate::action::{Cause, DeviceKind, Failure, ListedDevice};
 
-/// How long the program may take. The first call after Xcode was updated takes longer, and then lists nothing.
+/// How long the program may take. The first call after Xcode was updated takes longer, and then
+/// lists nothing.
 const LISTING: Duration = Duration::from_secs(3);
 
 /// The simulators that run on this computer; none but on macOS.
@@ -109,8 +111,8 @@ fn read_booted(output: &[u8]) -> Vec<ListedDevice> {
     booted
 }
 
-/// The release of a runtime, if it is one of iOS: `com.apple.CoreSimulator.SimRuntime.iOS-17-4`, or `iOS 12.1` before
-/// Xcode 10.2.
+/// The release of a runtime, if it is one of iOS: `com.apple.CoreSimulator.SimRuntime.iOS-17-4`, or
+/// `iOS 12.1` before Xcode 10.2.
 fn ios_version(runtime: &str) -> Option<String> {
     let name = runtime.rsplit('.').find(|part| part.starts_with("iOS"));
     let name = if runtime.starts_with("iOS ") { Some(runtime) } else { name };
@@ -153,7 +155,8 @@ mod tests {
         assert!(phone.next_move().unwrap().contains("--wda"));
     }
 
-    /// Captures that may not be copied into this repository. They may be beside it; if not, the test is skipped.
+    /// Captures that may not be copied into this repository. They may be beside it; if not, the
+    /// test is skipped.
     fn captures() -> Option<PathBuf> {
         let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
         let data = std::env::var_os("THUMBWIRE_DATA").map_or(beside, PathBuf::from);
@@ -163,7 +166,8 @@ mod tests {
         data.is_dir().then_some(data)
     }
 
-    /// No simulator runs in the captures, so each is booted here: all of them are read, those of other platforms are not.
+    /// No simulator runs in the captures, so each is booted here: all of them are read, those of
+    /// other platforms are not.
     #[test]
     fn captured_lists_are_read() {
         let Some(data) = captures() else {

@@ -1,7 +1,7 @@
 //! iPhones and iPads on USB and Wi-Fi, by the usbmuxd of this computer. Their ids are UDIDs.
 //!
-//! A phone is ready if its WebDriverAgent answers on port 8100; the state of any other says what is missing first. Only
-//! phones that the daemon lists are opened.
+//! A phone is ready if its WebDriverAgent answers on port 8100; the state of any other says what is
+//! missing first. Only phones that the daemon lists are opened.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -20,10 +20,12 @@ use tokio::time::{sleep, timeout};
 use super::{DeviceChange, DeviceProvider, OpenResult, ReadyDevices, UsbmuxAddress};
 use crate::action::{Cause, DeviceKind, Failure, ListedDevice};
 
-/// How long the daemon may take to list its phones. Each of them is asked for 2.5 s at most, all at once.
+/// How long the daemon may take to list its phones. Each of them is asked for 2.5 s at most, all at
+/// once.
 const LISTING: Duration = Duration::from_secs(1);
 
-/// How long a watch waits before it looks for a daemon again, or whether a WebDriverAgent was started.
+/// How long a watch waits before it looks for a daemon again, or whether a WebDriverAgent was
+/// started.
 const RETRY: Duration = Duration::from_secs(5);
 
 /// The phones of one usbmuxd.
@@ -65,8 +67,8 @@ impl DeviceProvider for UsbmuxProvider {
         Platform::Ios
     }
 
-    /// Phones are reported when their WebDriverAgent answers. One that was reported stays until it is unplugged: a busy
-    /// WebDriverAgent answers late.
+    /// Phones are reported when their WebDriverAgent answers. One that was reported stays until it
+    /// is unplugged: a busy WebDriverAgent answers late.
     fn watch(&self) -> BoxStream<'static, DeviceChange> {
         let watch = Watch {
             client: self.client.clone(),
@@ -100,7 +102,8 @@ impl DeviceProvider for UsbmuxProvider {
     }
 }
 
-/// Whether this is the UDID of an iPhone or iPad: 40 hexadecimal digits, and since 2018 8 and 16 with a dash between.
+/// Whether this is the UDID of an iPhone or iPad: 40 hexadecimal digits, and since 2018 8 and 16
+/// with a dash between.
 fn is_udid(id: &str) -> bool {
     let is_hex = |digits: &str| digits.bytes().all(|digit| digit.is_ascii_hexdigit());
     match id.split_once('-') {
@@ -199,7 +202,8 @@ impl Watch {
         }
     }
 
-    /// Waits for the daemon's next event, but not longer than `retry`. Returns `false` if there is no daemon.
+    /// Waits for the daemon's next event, but not longer than `retry`. Returns `false` if there is
+    /// no daemon.
     async fn wait_for_event(&mut self) -> bool {
         let events = match &mut self.events {
             Some(events) => events,

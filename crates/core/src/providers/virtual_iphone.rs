@@ -1,7 +1,8 @@
 //! The built-in virtual iPhone, whose id is [`VIRTUAL_IOS`].
 //!
-//! It is reached as a real one is: WebDriverAgent over HTTP, here on a port of the loopback interface. Other users of this
-//! computer can connect to that port too, so everything is below a path that only this process knows.
+//! It is reached as a real one is: WebDriverAgent over HTTP, here on a port of the loopback
+//! interface. Other users of this computer can connect to that port too, so everything is below a
+//! path that only this process knows.
 
 use std::io;
 use std::net::Ipv4Addr;
@@ -20,8 +21,8 @@ use super::{DeviceChange, DeviceProvider, OpenResult, VIRTUAL_IOS};
 use crate::action::{DeviceKind, Failure, ListedDevice};
 use crate::random;
 
-/// The built-in virtual iPhone. It is created when it is first opened, and listed from then on, so nobody gets it by
-/// accident.
+/// The built-in virtual iPhone. It is created when it is first opened, and listed from then on, so
+/// nobody gets it by accident.
 pub struct VirtualIphoneProvider {
     phone: watch::Sender<Option<VirtualIphone>>,
     server: OnceCell<Server>,

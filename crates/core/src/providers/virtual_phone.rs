@@ -15,7 +15,8 @@ use super::adb_direct::attach_with_key;
 use super::{BUILT_IN, DeviceChange, DeviceProvider, HostKey, OpenResult, VIRTUAL};
 use crate::action::{DeviceKind, Failure, ListedDevice};
 
-/// The built-in virtual phone. It is created when it is first opened, and listed from then on, so nobody gets it by accident.
+/// The built-in virtual phone. It is created when it is first opened, and listed from then on, so
+/// nobody gets it by accident.
 pub struct VirtualPhoneProvider {
     phone: watch::Sender<Option<VirtualPhone>>,
     key: Option<Arc<HostKey>>,

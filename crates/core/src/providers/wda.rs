@@ -15,7 +15,8 @@ use crate::action::{DeviceKind, Failure, ListedDevice};
 /// How long listing waits for a WebDriverAgent. One that is up answers in milliseconds.
 const LISTING: Duration = Duration::from_secs(3);
 
-/// Where a WebDriverAgent serves. As text: its URL, then after a comma that of its MJPEG stream, if it is to be used.
+/// Where a WebDriverAgent serves. As text: its URL, then after a comma that of its MJPEG stream, if
+/// it is to be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WdaAddress {
     /// The URL, such as `http://127.0.0.1:8100`. It is the phone's id.
@@ -53,7 +54,8 @@ impl FromStr for WdaAddress {
     }
 }
 
-/// The phones behind these WebDriverAgents. Only these are opened: a caller that names another URL reaches nothing.
+/// The phones behind these WebDriverAgents. Only these are opened: a caller that names another URL
+/// reaches nothing.
 pub struct WdaProvider {
     phones: Vec<WdaAddress>,
 }

@@ -1,7 +1,8 @@
 //! Which app a name means: the name that the launcher shows, or a part of an id.
 //!
-//! Begin with [`meant`]. Any app may call itself "Settings", in letters that look alike or between invisible ones. So names
-//! are compared as they are shown, and a name that several apps have, or may have, is refused with their ids.
+//! Begin with [`meant`]. Any app may call itself "Settings", in letters that look alike or between
+//! invisible ones. So names are compared as they are shown, and a name that several apps have, or
+//! may have, is refused with their ids.
 
 use thumbwire_base::sanitize;
 use thumbwire_base::visible::without_hidden;
@@ -19,8 +20,8 @@ const LONGEST: usize = 100;
 /// The apps to try, the most likely first; empty if none fits.
 ///
 /// 1. The app with that id.
-/// 2. The one app with that label, ignoring case. If several have it, the one whose case matches too, but never a user's
-///    app if one of the system has the label.
+/// 2. The one app with that label, ignoring case. If several have it, the one whose case matches
+///    too, but never a user's app if one of the system has the label.
 /// 3. Apps with the name as a whole part of their ids, between dots.
 /// 4. The one app in whose name it is contained.
 /// 5. Apps in whose ids it is contained.

@@ -1,4 +1,5 @@
-//! Lists and calls app tools on the phone that a call is for. The work is done in [`crate::app_tools`].
+//! Lists and calls app tools on the phone that a call is for. The work is done in
+//! [`crate::app_tools`].
 
 use std::time::Duration;
 
@@ -20,8 +21,8 @@ impl Session {
         self
     }
 
-    /// Whether the tools of any app may be called: the operator's allow list is not empty, or an app was trusted by
-    /// name.
+    /// Whether the tools of any app may be called: the operator's allow list is not empty, or an
+    /// app was trusted by name.
     pub fn may_call_apps(&self) -> bool {
         self.bridge.allows_any()
     }

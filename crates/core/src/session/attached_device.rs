@@ -1,8 +1,8 @@
 //! A phone as one call sees it: its device and the session's cached screen state.
 //!
-//! Begin with [`AttachedDevice::act`], which decides what becomes stale. Snapshots are in `snapshots`, tap targets in `target`,
-//! caches in `cache`; this file holds what needs only the device. Finding the phone and enforcing the call's deadline
-//! belong to [`super::Session`].
+//! Begin with [`AttachedDevice::act`], which decides what becomes stale. Snapshots are in
+//! `snapshots`, tap targets in `target`, caches in `cache`; this file holds what needs only the
+//! device. Finding the phone and enforcing the call's deadline belong to [`super::Session`].
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -36,7 +36,8 @@ pub(super) struct ScreenCache {
     pub(super) turned: AtomicBool,
     /// Serializes actions, in the order in which they arrive.
     pub(super) acting: Mutex<()>,
-    /// Serializes snapshots: Android's UiAutomation has one owner at a time, and a second dump kills the first.
+    /// Serializes snapshots: Android's UiAutomation has one owner at a time, and a second dump
+    /// kills the first.
     pub(super) looking: Mutex<()>,
     pub(super) pictures: ScreenshotCache,
     /// What callers may do with its apps.
@@ -195,9 +196,10 @@ impl AttachedDevice {
         Ok(Outcome::Swiped(SwipeResult { from, to, screen }))
     }
 
-    /// Swipes across the center, where scrollable content most likely is, and stops short of the edges, which belong to
-    /// system gestures. Longer distances take several swipes. Sideways one swipe goes as far as it can: a page that was
-    /// moved less than 0.6 of its width turns back (`ViewPager.determineTargetPage`).
+    /// Swipes across the center, where scrollable content most likely is, and stops short of the
+    /// edges, which belong to system gestures. Longer distances take several swipes. Sideways one
+    /// swipe goes as far as it can: a page that was moved less than 0.6 of its width turns back
+    /// (`ViewPager.determineTargetPage`).
     pub(super) async fn scroll(
         &self,
         direction: Direction,
@@ -219,7 +221,8 @@ impl AttachedDevice {
         Ok(Outcome::Done)
     }
 
-    /// Swipes or pinches on the content, which moves it but does not rotate the screen. The caller holds the action lock.
+    /// Swipes or pinches on the content, which moves it but does not rotate the screen. The caller
+    /// holds the action lock.
     pub(super) async fn swipe_once(&self, swipe: Gesture) -> Result<(), Failure> {
         self.refuse_if_guarded().await?;
         self.refuse_if_locked(swipe).await?;
@@ -271,8 +274,8 @@ impl AttachedDevice {
         Ok(Outcome::Done)
     }
 
-    /// Runs a command that may change the screen. Cached data becomes stale when it starts, and so does data loaded
-    /// while it runs.
+    /// Runs a command that may change the screen. Cached data becomes stale when it starts, and so
+    /// does data loaded while it runs.
     pub(super) async fn act<T>(
         &self,
         order: impl Future<Output = Result<T, Error>>,
@@ -285,7 +288,8 @@ impl AttachedDevice {
         self.ordered.store(false, Ordering::SeqCst);
     }
 
-    /// Same, for a future with its own [`Failure`]s. Refused if another client holds the phone's lease.
+    /// Same, for a future with its own [`Failure`]s. Refused if another client holds the phone's
+    /// lease.
     pub(super) async fn run_action<T>(
         &self,
         order: impl Future<Output = Result<T, Failure>>,
@@ -297,8 +301,8 @@ impl AttachedDevice {
         order.await
     }
 
-    /// Runs a command that changes the phone, but nothing that its screen shows. Refused if another client holds the
-    /// phone's lease.
+    /// Runs a command that changes the phone, but nothing that its screen shows. Refused if another
+    /// client holds the phone's lease.
     pub(super) async fn act_unseen<T>(
         &self,
         order: impl Future<Output = Result<T, Error>>,
@@ -308,7 +312,8 @@ impl AttachedDevice {
         order.await.map_err(|error| self.failed(&error))
     }
 
-    /// Why a gesture would leave the screen, if it would: Android ignores such a touch without an error.
+    /// Why a gesture would leave the screen, if it would: Android ignores such a touch without an
+    /// error.
     pub(super) async fn outside(&self, gesture: Gesture) -> Result<Option<String>, Failure> {
         let leaves = |Size { width, height }: Size| {
             let inside = |at: &Point| (0..width).contains(&at.x) && (0..height).contains(&at.y);
@@ -331,8 +336,8 @@ impl AttachedDevice {
     }
 }
 
-/// The finger's path in this direction: the given pixels, or a third of the shorter side (Android MCP server reference,
-/// `swipe_direction`).
+/// The finger's path in this direction: the given pixels, or a third of the shorter side (Android
+/// MCP server reference, `swipe_direction`).
 fn swipe_from_middle(screen: Size, direction: Direction, distance: Option<i32>) -> [Point; 2] {
     let Size { width, height } = screen;
     let from = Point { x: width / 2, y: height / 2 };
@@ -347,8 +352,8 @@ fn swipe_from_middle(screen: Size, direction: Direction, distance: Option<i32>) 
     [from, Point { x: on_screen(from.x, dx, width), y: on_screen(from.y, dy, height) }]
 }
 
-/// The finger's path that scrolls by this part of the screen. Scrolling down reveals what is further down, so the
-/// finger moves up.
+/// The finger's path that scrolls by this part of the screen. Scrolling down reveals what is
+/// further down, so the finger moves up.
 fn scroll_swipe(size: Size, direction: Direction, part: f64, lasting: Duration) -> Gesture {
     let middle = Point { x: size.width / 2, y: size.height / 2 };
     let way = |side: i32| (f64::from(side) * part).round() as i32;
@@ -364,7 +369,8 @@ fn scroll_swipe(size: Size, direction: Direction, part: f64, lasting: Duration) 
     Gesture::Swipe { from, to, lasting }
 }
 
-/// Raises the generation when an action starts and again when it ends, also if it is cancelled halfway.
+/// Raises the generation when an action starts and again when it ends, also if it is cancelled
+/// halfway.
 struct GenerationGuard<'a>(&'a AtomicU64);
 
 impl<'a> GenerationGuard<'a> {

@@ -1,9 +1,10 @@
 //! Caches of earlier answers.
 //!
-//! Begin with [`Cached`], which holds the last answer to one question. An answer becomes stale by age (the caller says
-//! how old it may be), by an action if it is about the screen, and by invalidation. All three count from the moment the
-//! phone was asked, so an answer requested before an action is never served as fresh after it. [`DeviceCache`] holds all
-//! caches of one phone. No lock here is held while a phone is asked.
+//! Begin with [`Cached`], which holds the last answer to one question. An answer becomes stale by
+//! age (the caller says how old it may be), by an action if it is about the screen, and by
+//! invalidation. All three count from the moment the phone was asked, so an answer requested before
+//! an action is never served as fresh after it. [`DeviceCache`] holds all caches of one phone. No
+//! lock here is held while a phone is asked.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -46,8 +47,9 @@ impl DeviceCache {
         }
     }
 
-    /// Clears what was loaded over a dead connection: the phone may come back with another system or
-    /// other apps. App numbers stay, as they stand for app ids, and labels, which a package keeps.
+    /// Clears what was loaded over a dead connection: the phone may come back with another system
+    /// or other apps. App numbers stay, as they stand for app ids, and labels, which a package
+    /// keeps.
     pub(super) fn forget_connection(&self) {
         self.listing.forget();
         self.controls.forget();
@@ -58,8 +60,8 @@ impl DeviceCache {
         self.info.forget();
     }
 
-    /// Clears the given cache. Refs stay valid: each is assigned once, so none is ever reused, and an old one is looked
-    /// up again anyway.
+    /// Clears the given cache. Refs stay valid: each is assigned once, so none is ever reused, and
+    /// an old one is looked up again anyway.
     pub(super) fn forget(&self, cache: CacheKind) {
         let is = |kind| cache == CacheKind::All || cache == kind;
         if is(CacheKind::Controls) {
@@ -150,7 +152,8 @@ impl<T: Clone> Cached<T> {
         QueryStart { at, generation, forgotten: lock(&self.0).forgotten }
     }
 
-    /// Stores the answer, unless the cache was invalidated or a later question was answered in the meantime.
+    /// Stores the answer, unless the cache was invalidated or a later question was answered in the
+    /// meantime.
     pub(super) fn keep(&self, asked: QueryStart, value: T) {
         let mut slot = lock(&self.0);
         let later = slot.last.as_ref().is_some_and(|last| last.asked.at > asked.at);

@@ -1,7 +1,8 @@
 //! The phones that a session has reached: their connections, and the caches of their screens.
 //!
-//! Shared with log followers, which reconnect to a lost phone. A phone's slot survives its connection: an action still
-//! running on the old connection must make stale what is loaded over the new one.
+//! Shared with log followers, which reconnect to a lost phone. A phone's slot survives its
+//! connection: an action still running on the old connection must make stale what is loaded over
+//! the new one.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicU32;
@@ -17,7 +18,8 @@ use crate::allowed_apps::AllowedApps;
 use crate::event::{Event, EventSink as _, EventSinks};
 use crate::providers::DeviceProviders;
 
-/// How many phones at once the Mobile MCP server specification recommends. More work, with a warning.
+/// How many phones at once the Mobile MCP server specification recommends. More work, with a
+/// warning.
 const RECOMMENDED: usize = 10;
 
 /// The phones that a session has reached. Its lock is held briefly and never across an await.
@@ -94,8 +96,8 @@ impl Connections {
         Ok(device)
     }
 
-    /// To be locked by the call that opens this phone, so that of several calls at once one opens it. The
-    /// others wait, and then find it connected.
+    /// To be locked by the call that opens this phone, so that of several calls at once one opens
+    /// it. The others wait, and then find it connected.
     pub(super) fn opening_turn(&self, id: &str) -> Arc<tokio::sync::Mutex<()>> {
         let mut opening = lock(&self.opening);
         opening.retain(|_, turn| turn.strong_count() > 0);
@@ -129,8 +131,8 @@ impl Connections {
         AttachedDevice::new(device, Arc::clone(&known.screen))
     }
 
-    /// Drops a dead connection and its caches; the next call reconnects. A newer connection to the same
-    /// phone stays.
+    /// Drops a dead connection and its caches; the next call reconnects. A newer connection to the
+    /// same phone stays.
     pub(super) fn drop_connection(&self, id: &str, device: &Arc<dyn Device>, reason: &str) {
         let ended =
             lock(&self.known).get_mut(id).is_some_and(|known| known.drop_connection(device));

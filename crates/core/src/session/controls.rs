@@ -1,7 +1,7 @@
 //! Controls by the rules of the UFO MobileAgent servers: listing and caching.
 //!
-//! The caller says how old a cached list may be; ids live longer, until the next list or the next action. [`super::target`]
-//! looks them up.
+//! The caller says how old a cached list may be; ids live longer, until the next list or the next
+//! action. [`super::target`] looks them up.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +12,8 @@ use super::attached_device::{AttachedDevice, ScreenCache};
 use crate::action::{Controls, Failure};
 
 impl AttachedDevice {
-    /// The controls on the screen, or the cached list if it is recent enough and no action happened since.
+    /// The controls on the screen, or the cached list if it is recent enough and no action happened
+    /// since.
     pub(super) async fn controls(&self, no_older_than: Duration) -> Result<Arc<Controls>, Failure> {
         let ScreenCache { memory, generation, looking, .. } = &*self.screen;
         let listed = || memory.controls.unchanged(generation, no_older_than);

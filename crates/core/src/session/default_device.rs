@@ -1,8 +1,8 @@
 //! Which phones can be selected, and which one a call without a device means.
 //!
-//! Begin with [`Session::chosen_id`]. A caller who asks for any phone gets one in the order of the Android MCP server
-//! reference ([`Session::select_default`]); everyone else gets the selected one, or the only one. Neither picks the
-//! built-in virtual phone unless it was named.
+//! Begin with [`Session::chosen_id`]. A caller who asks for any phone gets one in the order of the
+//! Android MCP server reference ([`Session::select_default`]); everyone else gets the selected one,
+//! or the only one. Neither picks the built-in virtual phone unless it was named.
 
 use std::time::Duration;
 
@@ -14,16 +14,18 @@ use crate::action::{
     Call, Cause, DefaultDevice, DeviceKind, Failure, ListedDevice, Outcome, SelectionReason,
 };
 
-/// How long listing may take to connect. The owner has some seconds to accept our key; the tool that lists has 15 s.
+/// How long listing may take to connect. The owner has some seconds to accept our key; the tool
+/// that lists has 15 s.
 const CONNECTING: Duration = Duration::from_secs(9);
 
 /// A state quotes what the transport reports.
 const LONGEST_STATE: usize = 300;
 
 impl Session {
-    /// The phone that the call's client selected; without a selection, the only one there is. That choice is remembered, so
-    /// a second phone plugged in later does not change which one is used. The built-in virtual phone must be named. If the
-    /// operator named several phones, there is no default, whichever are connected.
+    /// The phone that the call's client selected; without a selection, the only one there is. That
+    /// choice is remembered, so a second phone plugged in later does not change which one is used.
+    /// The built-in virtual phone must be named. If the operator named several phones, there is no
+    /// default, whichever are connected.
     pub(super) async fn chosen_id(&self, call: &Call) -> Result<String, Failure> {
         if let Some(id) = self.selected_device(call) {
             return Ok(id);
@@ -43,8 +45,8 @@ impl Session {
         }
     }
 
-    /// All phones to choose from, including those with an address, which no list announces: connected, selected, or named by
-    /// the operator.
+    /// All phones to choose from, including those with an address, which no list announces:
+    /// connected, selected, or named by the operator.
     pub(super) async fn list_devices(&self, call: &Call) -> Vec<ListedDevice> {
         let mut there = self.connections.phones.list().await;
         let listed = |there: &[ListedDevice], id: &str| there.iter().any(|phone| phone.id == id);
@@ -67,8 +69,8 @@ impl Session {
         there
     }
 
-    /// Connects to the selected phone if it has an address, which no list announces. If that fails, returns its id and
-    /// state for the list.
+    /// Connects to the selected phone if it has an address, which no list announces. If that fails,
+    /// returns its id and state for the list.
     pub(super) async fn connect_selected(
         &self,
         call: &Call,
@@ -112,9 +114,10 @@ impl Session {
         Ok(Outcome::DeviceSelected(attached.identity().clone()))
     }
 
-    /// Selects in the order of the Android MCP server reference (`select_device` without an id): the previous phone if
-    /// it is still usable, else the first physical one, else the first emulator. A phone with an address is connected
-    /// first: nothing else tells whether it is usable.
+    /// Selects in the order of the Android MCP server reference (`select_device` without an id):
+    /// the previous phone if it is still usable, else the first physical one, else the first
+    /// emulator. A phone with an address is connected first: nothing else tells whether it is
+    /// usable.
     pub(super) async fn select_default(
         &self,
         call: &Call,

@@ -1,5 +1,5 @@
-//! A registry of jobs that outlive a call: recordings and log monitors. Each belongs to the client that
-//! started it, and ends with it.
+//! A registry of jobs that outlive a call: recordings and log monitors. Each belongs to the client
+//! that started it, and ends with it.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -102,8 +102,8 @@ impl<T: BackgroundJob> JobRegistry<T> {
         lock(&self.0).jobs.retain(|other| !Arc::ptr_eq(other, job));
     }
 
-    /// Removes the jobs of a client that has left, and stops each in the background. Its jobs that are
-    /// starting are not added any more.
+    /// Removes the jobs of a client that has left, and stops each in the background. Its jobs that
+    /// are starting are not added any more.
     pub(super) fn client_left<F>(&self, client: &ClientId, stop: impl Fn(Arc<T>) -> F)
     where
         F: Future<Output = ()> + Send + 'static,

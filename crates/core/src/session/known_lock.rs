@@ -7,7 +7,8 @@ use thumbwire_base::lock;
 use thumbwire_device::{BlackReason, Front, LockState};
 use tokio::time::Instant;
 
-/// How long what was seen counts. Below the shortest time after which phones turn their screen off (15 s).
+/// How long what was seen counts. Below the shortest time after which phones turn their screen off
+/// (15 s).
 const FRESH: Duration = Duration::from_secs(10);
 
 /// When the phone was last seen, and whether it was locked.

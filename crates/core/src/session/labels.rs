@@ -1,10 +1,12 @@
-//! App labels, the names that the launcher shows: from the helper on the phone, or read from the packages.
+//! App labels, the names that the launcher shows: from the helper on the phone, or read from the
+//! packages.
 //!
-//! Begin with [`AttachedDevice::launcher_apps`], then [`AttachedDevice::labels`]. No command prints labels, so without a
-//! helper each package is opened where it is: its manifest names the label, its resources have it in the phone's
-//! language. That takes some round trips for each app, so only apps that the launcher shows are read, several at a time,
-//! and each version of a package once. When the time is over, what was not read is reported, and the next call goes on:
-//! first with packages that were not begun.
+//! Begin with [`AttachedDevice::launcher_apps`], then [`AttachedDevice::labels`]. No command prints
+//! labels, so without a helper each package is opened where it is: its manifest names the label,
+//! its resources have it in the phone's language. That takes some round trips for each app, so only
+//! apps that the launcher shows are read, several at a time, and each version of a package once.
+//! When the time is over, what was not read is reported, and the next call goes on: first with
+//! packages that were not begun.
 
 use std::collections::HashMap;
 use std::pin::pin;
@@ -26,8 +28,8 @@ use crate::device_file::DeviceFile;
 /// How long a label is served without reading the package again.
 const FRESH: Duration = Duration::from_secs(3600);
 
-/// How long the phone may take to list the apps of its launcher. Phones before Android 7 have no command for it: they print
-/// all that they know of packages, which takes seconds.
+/// How long the phone may take to list the apps of its launcher. Phones before Android 7 have no
+/// command for it: they print all that they know of packages, which takes seconds.
 const LISTING: Duration = Duration::from_secs(6);
 
 /// How many packages are read at once. A slow phone would finish none of many.
@@ -192,8 +194,8 @@ async fn read_label(
     Ok(label.map_or(ReadLabel::Unreadable, |label| cleaned(label)))
 }
 
-/// The text of a resource in the package's split for that language. Apps that a store installed have one, and only
-/// English in the base.
+/// The text of a resource in the package's split for that language. Apps that a store installed
+/// have one, and only English in the base.
 async fn translated(device: &dyn Device, base: &str, id: u32, language: &str) -> Option<String> {
     let folder = base.strip_suffix("/base.apk")?;
     let short = language.split('-').next().filter(|short| !matches!(*short, "" | "en"))?;

@@ -1,11 +1,11 @@
 //! The leases of phones: while one client acts on a phone, no other client does.
 //!
 //! Begin with [`Leases::hold`]. A call that acts acquires the lease of its phone before anything is
-//! sent, and holds it until the call is over, however long that takes; afterwards the lease lasts for
-//! the session's lease time. So a run of the agent, a flow and a tool of several steps keep the phone
-//! for themselves. A recording holds the lease until it ends. Another client's act is refused at once;
-//! looking needs no lease. A client that leaves gives its leases back, as soon as nothing of it acts
-//! any more.
+//! sent, and holds it until the call is over, however long that takes; afterwards the lease lasts
+//! for the session's lease time. So a run of the agent, a flow and a tool of several steps keep the
+//! phone for themselves. A recording holds the lease until it ends. Another client's act is refused
+//! at once; looking needs no lease. A client that leaves gives its leases back, as soon as nothing
+//! of it acts any more.
 //!
 //! ```text
 //! free ──(act)──► held by a call ──(call ends)──► held for the lease time ──► free
@@ -84,8 +84,8 @@ impl Session {
 }
 
 impl Leases {
-    /// Acquires a phone's lease for the client of a call, and keeps it while the hold exists; `None`
-    /// if this session leases nothing.
+    /// Acquires a phone's lease for the client of a call, and keeps it while the hold exists;
+    /// `None` if this session leases nothing.
     ///
     /// # Errors
     /// If another client has it.

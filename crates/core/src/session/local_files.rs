@@ -1,8 +1,9 @@
 //! Files of a session: their names, from an injected clock, and how they are fetched from a phone.
 //!
-//! Begin with [`Session::save_screenshot`]. A file without a requested name is named after the time, and names are
-//! unique within a session. If a file cannot be fetched, the action still succeeds and reports that, since the file is
-//! on the phone. [`ArtifactStore`] decides where local files go; recordings and logs have their own modules.
+//! Begin with [`Session::save_screenshot`]. A file without a requested name is named after the
+//! time, and names are unique within a session. If a file cannot be fetched, the action still
+//! succeeds and reports that, since the file is on the phone. [`ArtifactStore`] decides where local
+//! files go; recordings and logs have their own modules.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -86,8 +87,8 @@ impl LocalFiles {
         self.files.as_ref().ok_or_else(reason)
     }
 
-    /// Fetches a file before the deadline and deletes it on the phone. On failure nothing stays here, and the phone
-    /// keeps its file.
+    /// Fetches a file before the deadline and deletes it on the phone. On failure nothing stays
+    /// here, and the phone keeps its file.
     async fn fetch(
         &self,
         device: Arc<dyn Device>,
@@ -192,7 +193,8 @@ impl Session {
         self
     }
 
-    /// Sets the clock (local time) that files are named after. Without this, it is always the beginning of the year 0.
+    /// Sets the clock (local time) that files are named after. Without this, it is always the
+    /// beginning of the year 0.
     pub fn with_clock(mut self, clock: impl Fn() -> DateTime + Send + Sync + 'static) -> Self {
         self.saving.clock = Box::new(clock);
         self

@@ -1,4 +1,5 @@
-//! What the session knows about the phone's lock: a touch on a dark screen does nothing, and Android reports no error.
+//! What the session knows about the phone's lock: a touch on a dark screen does nothing, and
+//! Android reports no error.
 //!
 //! A recent look tells it for free; otherwise the phone is asked before a touch.
 
@@ -17,8 +18,8 @@ impl AttachedDevice {
         Ok(Outcome::Foreground(front))
     }
 
-    /// Refuses a touch that a dark screen would swallow, and a tap on a lock screen that the caller has not looked at. A
-    /// swipe may be what opens it.
+    /// Refuses a touch that a dark screen would swallow, and a tap on a lock screen that the caller
+    /// has not looked at. A swipe may be what opens it.
     pub(super) async fn refuse_if_locked(&self, gesture: Gesture) -> Result<(), Failure> {
         let state = match self.screen.lock.recent() {
             Some(state) => state,

@@ -1,7 +1,9 @@
-//! Reads the screen for a caller that has seen an earlier one: at once, after an action, or when a condition holds.
+//! Reads the screen for a caller that has seen an earlier one: at once, after an action, or when a
+//! condition holds.
 //!
-//! Begin with [`AttachedDevice::observe`]. A tree comes from the phone when its screen is idle ([`Device::tree`]), so one
-//! look after an action is enough, unless what it shows cannot be all: then the phone is asked again, for a short time.
+//! Begin with [`AttachedDevice::observe`]. A tree comes from the phone when its screen is idle
+//! ([`Device::tree`]), so one look after an action is enough, unless what it shows cannot be all:
+//! then the phone is asked again, for a short time.
 //!
 //! [`Device::tree`]: thumbwire_device::Device::tree
 
@@ -25,7 +27,8 @@ const SETTLING: Duration = Duration::from_secs(2);
 /// The pause between two looks. A phone whose trees are slow needs none.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// The same on a phone that tells when its screen changes: a change that it does not tell must be seen, too.
+/// The same on a phone that tells when its screen changes: a change that it does not tell must be
+/// seen, too.
 const WATCHED_PAUSE: Duration = Duration::from_secs(1);
 
 impl AttachedDevice {
@@ -83,7 +86,8 @@ impl AttachedDevice {
         deadline: Instant,
     ) -> Result<(Arc<Snapshot>, bool), Failure> {
         let mut last: Option<Arc<Snapshot>> = None;
-        // The watch begins after the first look, which may be enough. Idle is two looks that are the same: no change to wait for.
+        // The watch begins after the first look, which may be enough. Idle is two looks that are
+        // the same: no change to wait for.
         let mut may_watch = *condition != WaitCondition::Idle;
         let mut watch = None;
         loop {
@@ -140,8 +144,8 @@ fn is_same_list(one: &Snapshot, other: &Snapshot) -> bool {
         || list(one) == list(other)
 }
 
-/// Whether a screen has nothing to act on, or nothing yet of the app in front: an app that starts, a page that loads, and
-/// a few that are just so.
+/// Whether a screen has nothing to act on, or nothing yet of the app in front: an app that starts,
+/// a page that loads, and a few that are just so.
 fn may_be_incomplete(snapshot: &Snapshot) -> bool {
     let tree = &snapshot.tree;
     let is_missing = match &tree.front {

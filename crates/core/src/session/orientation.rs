@@ -1,8 +1,8 @@
 //! Rotates a phone's screen for a session and restores it afterwards.
 //!
-//! The phone stores its previous settings. [`Session::end`] restores them; if a session ended without doing so, the
-//! next session that attaches does ([`Session::restore_for_ended_sessions`]). Each session owns its rotations by name, so a
-//! rotation survives a reconnect.
+//! The phone stores its previous settings. [`Session::end`] restores them; if a session ended
+//! without doing so, the next session that attaches does ([`Session::restore_for_ended_sessions`]).
+//! Each session owns its rotations by name, so a rotation survives a reconnect.
 
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher as _, Hasher as _};
@@ -19,8 +19,8 @@ use super::Session;
 use super::attached_device::AttachedDevice;
 use crate::action::{Cause, Failure, Outcome};
 
-/// How often and at what interval the orientation is checked: Android takes up to about a second, and an app with a
-/// fixed orientation never rotates.
+/// How often and at what interval the orientation is checked: Android takes up to about a second,
+/// and an app with a fixed orientation never rotates.
 const LOOKS: u32 = 8;
 const APART: Duration = Duration::from_millis(250);
 
@@ -30,8 +30,8 @@ const ENDING: Duration = Duration::from_secs(5);
 /// How long an attach may take to restore a rotation left by another session.
 const TIDYING: Duration = Duration::from_secs(4);
 
-/// A name that no other session has: 128 bits from the system's randomness, with which the standard library seeds its
-/// hash tables.
+/// A name that no other session has: 128 bits from the system's randomness, with which the standard
+/// library seeds its hash tables.
 pub(super) fn name() -> String {
     let random = || RandomState::new().build_hasher().finish();
     format!("{:016x}{:016x}", random(), random())
@@ -45,8 +45,8 @@ impl AttachedDevice {
         session: &str,
     ) -> Result<Outcome, Failure> {
         let _turn = self.screen.acting.lock().await;
-        // `uiautomator dump` restores the rotation that it found when it started (AOSP's `UiAutomationConnection`, seen
-        // on Android 4.4), so no snapshot may be in progress.
+        // `uiautomator dump` restores the rotation that it found when it started (AOSP's
+        // `UiAutomationConnection`, seen on Android 4.4), so no snapshot may be in progress.
         let _look = self.screen.looking.lock().await;
         self.screen.turned.store(true, Ordering::SeqCst);
         let turning = async {
@@ -98,15 +98,15 @@ async fn orientation_changed(
 }
 
 impl Session {
-    /// Leaves rotations alone at the start and the end of the session. For callers whose work continues after it, such
-    /// as a person who runs one command after another.
+    /// Leaves rotations alone at the start and the end of the session. For callers whose work
+    /// continues after it, such as a person who runs one command after another.
     pub fn with_orientation_kept(self) -> Self {
         Self { keep_orientation: true, ..self }
     }
 
-    /// Ends the session within a few seconds: stops recordings and monitors, and restores keyboards and rotations on
-    /// all phones, and then ends the connections. A phone that is gone or too slow is restored by the next session that
-    /// attaches it.
+    /// Ends the session within a few seconds: stops recordings and monitors, and restores keyboards
+    /// and rotations on all phones, and then ends the connections. A phone that is gone or too slow
+    /// is restored by the next session that attaches it.
     pub async fn end(&self) {
         let mut ending = JoinSet::new();
         for attached in self.connections.all() {
@@ -134,8 +134,8 @@ impl Session {
         self.saving.abandon();
     }
 
-    /// Restores a rotation left by another session when this session first meets the phone. Errors here do not fail the
-    /// call.
+    /// Restores a rotation left by another session when this session first meets the phone. Errors
+    /// here do not fail the call.
     pub(super) async fn restore_for_ended_sessions(&self, id: &str, device: &Arc<dyn Device>) {
         if self.keep_orientation || self.connections.screen(id).is_some() {
             return;

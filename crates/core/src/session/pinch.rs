@@ -1,7 +1,7 @@
 //! Zooming with two fingers: how far apart they are, and how many pinches it takes.
 //!
-//! Android counts fingers that are 27 mm apart or more (`ScaleGestureDetector`), so the larger distance is as large as the
-//! screen allows and the smaller one at least half of it.
+//! Android counts fingers that are 27 mm apart or more (`ScaleGestureDetector`), so the larger
+//! distance is as large as the screen allows and the smaller one at least half of it.
 
 use std::time::Duration;
 

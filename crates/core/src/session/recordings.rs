@@ -1,10 +1,11 @@
 //! Screen recordings that outlive a call.
 //!
-//! Begin with [`Session::start_recording`]. A recording stays listed from its start until it is stopped, even after its
-//! time is up, if it could not be fetched, or while its phone is gone, so it can be asked for again.
-//! Each has its own task that waits for its end and handles stop orders: a cancelled call leaves
-//! nothing half done on the phone. A recording belongs to the client that started it: no other client
-//! can list, stop or fetch it, and it is stopped when its client leaves.
+//! Begin with [`Session::start_recording`]. A recording stays listed from its start until it is
+//! stopped, even after its time is up, if it could not be fetched, or while its phone is gone, so
+//! it can be asked for again. Each has its own task that waits for its end and handles stop orders:
+//! a cancelled call leaves nothing half done on the phone. A recording belongs to the client that
+//! started it: no other client can list, stop or fetch it, and it is stopped when its client
+//! leaves.
 //!
 //! ```text
 //! started ──► recording ──(stop)──────────────► stopped ──(fetched, or not wanted)──► removed
@@ -64,7 +65,8 @@ struct RecordingJob {
     over: Arc<Mutex<Option<RecordingEnd>>>,
     /// Stop orders, each with a channel for the reply.
     orders: mpsc::Sender<oneshot::Sender<Result<(), Error>>>,
-    /// Locked by the caller that stops it; contains the task that fetches the file, once there is one.
+    /// Locked by the caller that stops it; contains the task that fetches the file, once there is
+    /// one.
     stopping: tokio::sync::Mutex<JoinSet<FetchResult>>,
 }
 
@@ -210,7 +212,8 @@ impl Session {
             Ok(()) => None,
             Err(Error::NotConnected { reason: why, .. }) => Some(why),
             Err(error) => {
-                // If it may still be running, keep it: it can be stopped again, or ends with the session.
+                // If it may still be running, keep it: it can be stopped again, or ends with the
+                // session.
                 if matches!(error, Error::Failed { .. }) || kept.orders.is_closed() {
                     self.recordings.0.forget(kept);
                 }
@@ -240,8 +243,8 @@ impl Session {
         Ok(out)
     }
 
-    /// Fetches in a separate task, since a long recording takes longer than a call: a fetch that an earlier call began
-    /// continues.
+    /// Fetches in a separate task, since a long recording takes longer than a call: a fetch that an
+    /// earlier call began continues.
     async fn fetch_recording(
         &self,
         kept: &RecordingJob,
@@ -382,8 +385,8 @@ impl RecordingJob {
     }
 }
 
-/// Waits for the end of a recording and stops it on request, until nobody can request it any more. Holds the phone's lease
-/// until the end.
+/// Waits for the end of a recording and stops it on request, until nobody can request it any more.
+/// Holds the phone's lease until the end.
 async fn attend(
     mut recording: Box<dyn Recording>,
     mut hold: Option<LeaseHold>,

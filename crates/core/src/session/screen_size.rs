@@ -1,14 +1,16 @@
-//! The size of a phone's screen, as far as the session knows it, so that a swipe needs no question of its own.
+//! The size of a phone's screen, as far as the session knows it, so that a swipe needs no question
+//! of its own.
 //!
-//! Begin with [`KnownSize::current`]. Screenshots and the device info contain the size. A tree does not, but it has the
-//! rotation: if that is the same as when the size was read, so is the size.
+//! Begin with [`KnownSize::current`]. Screenshots and the device info contain the size. A tree does
+//! not, but it has the rotation: if that is the same as when the size was read, so is the size.
 
 use std::sync::Mutex;
 
 use thumbwire_base::lock;
 use thumbwire_device::Size;
 
-/// What is known about the size of one screen. A generation is the action count when the phone was asked.
+/// What is known about the size of one screen. A generation is the action count when the phone was
+/// asked.
 #[derive(Default)]
 pub(super) struct KnownSize(Mutex<Known>);
 
@@ -29,7 +31,8 @@ struct SizeReading {
 }
 
 impl KnownSize {
-    /// The size in this generation. `None` if it was not read since the last action, which may have rotated the screen.
+    /// The size in this generation. `None` if it was not read since the last action, which may have
+    /// rotated the screen.
     pub(super) fn current(&self, generation: u64) -> Option<Size> {
         let read = lock(&self.0).size.filter(|read| read.generation == generation);
         read.map(|read| read.size)

@@ -1,9 +1,9 @@
-//! Screenshots of one phone: taken one at a time, shared between callers, cached briefly, and converted as the caller
-//! wants.
+//! Screenshots of one phone: taken one at a time, shared between callers, cached briefly, and
+//! converted as the caller wants.
 //!
-//! Begin with [`ScreenshotCache::recent`]. A caller who arrives while a screenshot is being taken does not get that one, which
-//! started too early; it waits for the next, which all waiting callers share. [`super::attached_device`] supplies the action
-//! count.
+//! Begin with [`ScreenshotCache::recent`]. A caller who arrives while a screenshot is being taken
+//! does not get that one, which started too early; it waits for the next, which all waiting callers
+//! share. [`super::attached_device`] supplies the action count.
 
 use std::sync::Mutex as Moment;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,9 +17,10 @@ use tokio::time::Instant;
 
 use crate::action::{Cause, Failure, ScreenshotOptions};
 
-/// How long a screenshot may be served again if no action happened. A screenshot takes a phone 0.3 to 2.6 s, and
-/// screens change by themselves. One second saves the second of two requests in a row (a tool that wants screenshot and
-/// tree, two callers at once) and is less than a model takes between two steps.
+/// How long a screenshot may be served again if no action happened. A screenshot takes a phone 0.3
+/// to 2.6 s, and screens change by themselves. One second saves the second of two requests in a row
+/// (a tool that wants screenshot and tree, two callers at once) and is less than a model takes
+/// between two steps.
 const FRESH: Duration = Duration::from_secs(1);
 
 /// The screenshot cache of one screen.
@@ -49,8 +50,8 @@ pub(super) struct CapturePermit<'a> {
 }
 
 impl ScreenshotCache {
-    /// A current screenshot: the cached one if it is fresh and no action happened since, one that another caller
-    /// started after this request, or a new one.
+    /// A current screenshot: the cached one if it is fresh and no action happened since, one that
+    /// another caller started after this request, or a new one.
     pub(super) async fn recent(
         &self,
         generation: &AtomicU64,
@@ -81,8 +82,8 @@ impl ScreenshotCache {
 }
 
 impl CapturePermit<'_> {
-    /// The cached screenshot, if the permit's holder may have it. A JPEG is not converted to another format: who asks for a
-    /// lossless one gets it.
+    /// The cached screenshot, if the permit's holder may have it. A JPEG is not converted to
+    /// another format: who asks for a lossless one gets it.
     fn cached(&self, generation: u64, format: FormatPreference) -> Option<Screenshot> {
         let last = lock(&self.pictures.last);
         let last = last.as_ref().filter(|last| last.generation == generation)?;

@@ -1,6 +1,7 @@
 //! Screenshots, snapshots, both at once, and when a cached one may be served.
 //!
-//! Begin with [`AttachedDevice::snapshot`]. [`super::attached_device`] counts actions; the caller says how old a snapshot may be.
+//! Begin with [`AttachedDevice::snapshot`]. [`super::attached_device`] counts actions; the caller
+//! says how old a snapshot may be.
 
 use std::sync::Arc;
 
@@ -27,8 +28,8 @@ impl AttachedDevice {
         self.learn(taken, asked)
     }
 
-    /// Screenshot and tree, requested together so that they show the same moment as closely as the phone allows. If an
-    /// action comes in between, both are taken once more.
+    /// Screenshot and tree, requested together so that they show the same moment as closely as the
+    /// phone allows. If an action comes in between, both are taken once more.
     pub(super) async fn screenshot_and_snapshot(
         &self,
         format: FormatPreference,
@@ -64,7 +65,8 @@ impl AttachedDevice {
         self.snapshot(SnapshotOptions::default()).await
     }
 
-    /// A snapshot of the screen, or the cached one if it is recent enough and no action happened since.
+    /// A snapshot of the screen, or the cached one if it is recent enough and no action happened
+    /// since.
     pub(super) async fn snapshot(
         &self,
         looking: SnapshotOptions,
@@ -74,7 +76,8 @@ impl AttachedDevice {
         }
         let came = Instant::now();
         let _turn = self.screen.looking.lock().await;
-        // Another caller may have taken one in the meantime. One that was begun after this caller came is as good as its own.
+        // Another caller may have taken one in the meantime. One that was begun after this caller
+        // came is as good as its own.
         let max_age = looking.max_age.max(came.elapsed());
         match self.seen(SnapshotOptions { max_age, ..looking }) {
             Some(seen) => Ok(seen),
@@ -90,8 +93,8 @@ impl AttachedDevice {
         memory.snapshots(detail).unchanged(generation, no_older_than)
     }
 
-    /// Same, while the caller holds the snapshot lock. Only a full snapshot replaces the refs: a compressed one lacks
-    /// elements that are still there.
+    /// Same, while the caller holds the snapshot lock. Only a full snapshot replaces the refs: a
+    /// compressed one lacks elements that are still there.
     pub(super) async fn snapshot_exclusive(
         &self,
         detail: TreeDetail,
@@ -112,7 +115,8 @@ impl AttachedDevice {
         Ok(snapshot)
     }
 
-    /// The tree of what is in front. During a change of screens a phone can dump the app before; then it is asked again.
+    /// The tree of what is in front. During a change of screens a phone can dump the app before;
+    /// then it is asked again.
     async fn tree(&self, detail: TreeDetail) -> Result<Tree, Failure> {
         let mut tries = 1;
         loop {

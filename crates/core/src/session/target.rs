@@ -1,7 +1,8 @@
 //! Resolves what a caller names to the point to tap.
 //!
-//! Begin with [`AttachedDevice::aim`]. Nothing is tapped blind: the target is looked up on the current screen, an id from an
-//! old list is found again ([`AttachedDevice::lookup`]), and a target that is gone, covered or ambiguous is refused.
+//! Begin with [`AttachedDevice::aim`]. Nothing is tapped blind: the target is looked up on the
+//! current screen, an id from an old list is found again ([`AttachedDevice::lookup`]), and a target
+//! that is gone, covered or ambiguous is refused.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,11 +27,13 @@ const LISTING_FRESH: Duration = Duration::from_secs(5);
 /// The same on a phone whose helper reads the screen in milliseconds.
 const LISTING_FRESH_WITH_HELPER: Duration = Duration::from_secs(1);
 
-/// How recent a snapshot is that a name is looked up in without a new one: a step of several waits for its element first.
+/// How recent a snapshot is that a name is looked up in without a new one: a step of several waits
+/// for its element first.
 const JUST_SEEN: Duration = Duration::from_millis(500);
 
 impl AttachedDevice {
-    /// The visible elements that match the selector, as indices into the snapshot's tree, in document order.
+    /// The visible elements that match the selector, as indices into the snapshot's tree, in
+    /// document order.
     pub(super) async fn find(&self, criteria: &ElementSelector) -> Result<Outcome, Failure> {
         let snapshot = self.take_snapshot().await?;
         let found = search(&snapshot.tree, &query(criteria));
@@ -152,9 +155,10 @@ impl AttachedDevice {
         }
     }
 
-    /// Where a tap on the element with this id of the last list goes. Models are slow: if the list is older than a few
-    /// seconds, the element is found again on the current screen, and the list stays valid for the next id. The same
-    /// after an action, for lists whose ids outlive it, unless another screen is in front.
+    /// Where a tap on the element with this id of the last list goes. Models are slow: if the list
+    /// is older than a few seconds, the element is found again on the current screen, and the list
+    /// stays valid for the next id. The same after an action, for lists whose ids outlive it,
+    /// unless another screen is in front.
     async fn lookup<L: Listing>(
         &self,
         id: L::Id,
@@ -191,7 +195,8 @@ impl AttachedDevice {
     }
 }
 
-/// The failure for an id that names no element to act on. UFO's clients list again for a number; other clients read why.
+/// The failure for an id that names no element to act on. UFO's clients list again for a number;
+/// other clients read why.
 fn refused(id: ElementId, error: LookupError) -> TargetError {
     let ElementId::Number(number) = id else { return TargetError::Because(error.to_string()) };
     let reason = match &error {

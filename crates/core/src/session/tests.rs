@@ -261,7 +261,8 @@ async fn ref_outlives_an_action_only_on_the_same_screen() {
     let other = "stale reference: another screen is in front than the one it was listed on";
     let twice = "2 elements match: e7 \"Ben\" at [0,40][50,60], e8 \"Ben\" at [0,80][50,100]";
     for (screen, now, expected) in [
-        // In place, moved, gone, twice, and on a page of the same activity that shows something else.
+        // In place, moved, gone, twice, and on a page of the same activity that shows something
+        // else.
         ("List", rows(&["Anna", "Ben", "Carl", "Dora", "Emil"]), Ok(30)),
         ("List", rows(&["New", "Anna", "Zoe", "Ben", "Carl"]), Ok(70)),
         ("List", rows(&["Anna", "Carl", "Dora", "Emil"]), Err(gone)),

@@ -1,9 +1,9 @@
 //! Copies files to and from a phone.
 //!
-//! Begin with [`Session::push_file`] and [`Session::pull_file`]. What may be read here is decided by
-//! [`InputFolder`](crate::input_files::InputFolder), where files are written here by
-//! [`ArtifactStore`](crate::artifacts::ArtifactStore), and which folders of the phone are allowed by
-//! [`check_device_path`]. A copy is whole or does not exist, on either side.
+//! Begin with [`Session::push_file`] and [`Session::pull_file`]. What may be read here is decided
+//! by [`InputFolder`](crate::input_files::InputFolder), where files are written here by
+//! [`ArtifactStore`](crate::artifacts::ArtifactStore), and which folders of the phone are allowed
+//! by [`check_device_path`]. A copy is whole or does not exist, on either side.
 
 use std::io;
 use std::pin::Pin;
@@ -157,7 +157,8 @@ fn describe(kind: FileKind) -> &'static str {
     }
 }
 
-/// Reports to the caller how much has been read, in steps of a tenth: a client that hears nothing may give up.
+/// Reports to the caller how much has been read, in steps of a tenth: a client that hears nothing
+/// may give up.
 pub(super) struct ReportingReader<'a, R> {
     inner: R,
     read: u64,

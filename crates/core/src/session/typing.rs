@@ -1,9 +1,10 @@
 //! Verified typing: the field gets the focus, is cleared until it is empty, and is read back.
 //!
-//! Begin with [`AttachedDevice::type_text`]. A tree takes seconds on a slow phone, so at most one is read before the keys
-//! and one after them where the keyboard tells the rest ([`Editor`]): which field has the focus, its hint, the cursor.
-//! [`judge`], a pure function, compares the field's content with what it should hold. Lost and misplaced characters are
-//! repaired once, if the previous content is known for certain. How text reaches the phone is up to the driver.
+//! Begin with [`AttachedDevice::type_text`]. A tree takes seconds on a slow phone, so at most one
+//! is read before the keys and one after them where the keyboard tells the rest ([`Editor`]): which
+//! field has the focus, its hint, the cursor. [`judge`], a pure function, compares the field's
+//! content with what it should hold. Lost and misplaced characters are repaired once, if the
+//! previous content is known for certain. How text reaches the phone is up to the driver.
 
 #[cfg(test)]
 mod tests;
@@ -136,8 +137,8 @@ impl AttachedDevice {
         self.act(async { self.device.text_editing()?.delete_at_end(size, 0).await }).await
     }
 
-    /// Deletes all text from its end. `true` if the keyboard says afterwards that the field is empty; `false` if it does
-    /// not say, or something is left.
+    /// Deletes all text from its end. `true` if the keyboard says afterwards that the field is
+    /// empty; `false` if it does not say, or something is left.
     async fn clear_at_end(
         &self,
         field: &Node,
@@ -201,8 +202,8 @@ impl AttachedDevice {
         Ok(field)
     }
 
-    /// Gives the target the focus, and returns the field that has it afterwards. A field that has it already is not
-    /// tapped: that would move the cursor into its text.
+    /// Gives the target the focus, and returns the field that has it afterwards. A field that has
+    /// it already is not tapped: that would move the cursor into its text.
     async fn focus(&self, target: &Target) -> Result<(TapResult, Node, Option<Editor>), Failure> {
         let hit = self.aim(target).await?;
         let meant = &hit.snapshot.tree.nodes[hit.node];
@@ -216,8 +217,8 @@ impl AttachedDevice {
             let node = hit.snapshot.tree.nodes[hit.node].clone();
             return Ok((hit, node, Some(editor)));
         }
-        // Reading the tree also gives the field time: text typed while it opens loses its beginning (reported for phones
-        // with Android 14).
+        // Reading the tree also gives the field time: text typed while it opens loses its beginning
+        // (reported for phones with Android 14).
         let mut tree = self.tree_for_typing().await?;
         let missed = has_missed(&hit, &tree);
         let focused = text_field::focused(&tree).map(|at| tree.nodes.swap_remove(at));
@@ -236,8 +237,9 @@ impl AttachedDevice {
         Err(Failure { cause, side_effect: SideEffect::Possible })
     }
 
-    /// The editor that the keyboard is connected to after a tap, if it certainly is the target. Closes a popup that the
-    /// tap opened, such as one that suggests spellings: it would take the keys.
+    /// The editor that the keyboard is connected to after a tap, if it certainly is the target.
+    /// Closes a popup that the tap opened, such as one that suggests spellings: it would take the
+    /// keys.
     async fn editor_after_tap(&self, hit: &TapResult) -> Result<Option<Editor>, Failure> {
         let tree = &hit.snapshot.tree;
         let meant = &tree.nodes[hit.node];
@@ -266,8 +268,9 @@ impl AttachedDevice {
         }
     }
 
-    /// What the focused field holds, if a snapshot since the last action shows it. Its age does not matter: fields
-    /// seldom change by themselves, and if this one did, the later content matches neither.
+    /// What the focused field holds, if a snapshot since the last action shows it. Its age does not
+    /// matter: fields seldom change by themselves, and if this one did, the later content matches
+    /// neither.
     fn listed(&self) -> Option<FieldBefore> {
         let (look, unacted) = self.last_snapshot()?;
         let node = &look.tree.nodes[text_field::focused(&look.tree)?];
@@ -280,8 +283,8 @@ impl AttachedDevice {
         Ok(text_field::focused(&tree).map(|at| tree.nodes.swap_remove(at)))
     }
 
-    /// The current tree. It is the next snapshot, too: who looks after typing needs no further dump. A failed read is
-    /// retried once, because giving up typing halfway costs the caller more.
+    /// The current tree. It is the next snapshot, too: who looks after typing needs no further
+    /// dump. A failed read is retried once, because giving up typing halfway costs the caller more.
     async fn tree_for_typing(&self) -> Result<Tree, Failure> {
         let _turn = self.screen.looking.lock().await;
         let snapshot = match self.snapshot_exclusive(TreeDetail::Full).await {
@@ -293,8 +296,8 @@ impl AttachedDevice {
         snapshot.map(|snapshot| snapshot.tree.clone())
     }
 
-    /// Erases until the field reads empty. [`Readback::Differs`] if some text remains that is most likely the hint: the
-    /// platform does not say.
+    /// Erases until the field reads empty. [`Readback::Differs`] if some text remains that is most
+    /// likely the hint: the platform does not say.
     async fn clear(&self, mut now: Node) -> Result<Readback, Failure> {
         let mut unmoved = 0;
         for _ in 0..ERASURES {
@@ -345,7 +348,8 @@ impl AttachedDevice {
         })
     }
 
-    /// Checks the result of typing `text`, and repairs a loss once if the previous content is known.
+    /// Checks the result of typing `text`, and repairs a loss once if the previous content is
+    /// known.
     async fn read_back(
         &self,
         text: &str,
@@ -376,8 +380,8 @@ impl AttachedDevice {
         })
     }
 
-    /// A field that hides its text still shows by the cursor how many characters it has: those that were lost are typed
-    /// again, if it was empty before.
+    /// A field that hides its text still shows by the cursor how many characters it has: those that
+    /// were lost are typed again, if it was empty before.
     async fn read_back_hidden(
         &self,
         text: &str,
@@ -405,7 +409,8 @@ impl AttachedDevice {
         }
     }
 
-    /// As [`AttachedDevice::field`], but an unreadable screen does not hide that the text was typed.
+    /// As [`AttachedDevice::field`], but an unreadable screen does not hide that the text was
+    /// typed.
     async fn field_if_given(&self) -> Result<Option<Node>, Failure> {
         match self.field().await {
             Err(failure) if !matches!(failure.cause, Cause::DeviceNotConnected { .. }) => Ok(None),
@@ -414,8 +419,9 @@ impl AttachedDevice {
     }
 }
 
-/// Whether focus went to a field other than the target, although the target is still there: a screen that moves between
-/// snapshot and tap puts a neighbour under the finger. A search bar that gives way to its page's field is gone by then.
+/// Whether focus went to a field other than the target, although the target is still there: a
+/// screen that moves between snapshot and tap puts a neighbour under the finger. A search bar that
+/// gives way to its page's field is gone by then.
 fn has_missed(hit: &TapResult, now: &Tree) -> bool {
     let meant = &hit.snapshot.tree.nodes[hit.node];
     let is_meant = |node: &Node| (&node.id, &node.class) == (&meant.id, &meant.class);
@@ -434,7 +440,8 @@ fn was_focused(hit: &TapResult, now: &Node) -> bool {
     })
 }
 
-/// A single line that ends with Enter is typed first, and submitted after it was read back: then the field may be gone.
+/// A single line that ends with Enter is typed first, and submitted after it was read back: then
+/// the field may be gone.
 fn submitted_apart(typing: &TextInput) -> TextInput {
     match typing.text.strip_suffix('\n') {
         Some(text) if !typing.submit && !text.is_empty() && !text.contains(['\n', '\r']) => {
@@ -488,7 +495,8 @@ impl EditorField for Editor {
         (&self.package, &self.id) == (&other.package, &other.id)
     }
 
-    /// Whether the field's text is its hint: on phones before Android 14 a tree does not distinguish the two.
+    /// Whether the field's text is its hint: on phones before Android 14 a tree does not
+    /// distinguish the two.
     fn shows_hint(&self, field: &Node) -> bool {
         !self.hint.is_empty() && *field.text == self.hint && matches!(self.cursor, None | Some(0))
     }
@@ -535,8 +543,9 @@ enum Verdict {
     Differs,
 }
 
-/// Compares what a field shows with the typed text. `before` is what it held, or its hint if the platform does not tell
-/// the two apart; `None` if unknown. `at_end`: the text belongs at the end, not where the cursor was.
+/// Compares what a field shows with the typed text. `before` is what it held, or its hint if the
+/// platform does not tell the two apart; `None` if unknown. `at_end`: the text belongs at the end,
+/// not where the cursor was.
 fn judge(text: &str, before: Option<&str>, shows: &str, at_end: bool) -> Verdict {
     let text = &*text.replace("\r\n", "\n");
     let lines = text.contains('\n');
@@ -576,7 +585,8 @@ fn is_inserted(text: &str, before: &str, after: &str) -> bool {
             .any(|(at, _)| before.strip_prefix(&after[..at]) == Some(&after[at + text.len()..]))
 }
 
-/// The position and text of a single insertion that turns `before` into `after`; `None` if there is none.
+/// The position and text of a single insertion that turns `before` into `after`; `None` if there is
+/// none.
 fn inserted<'a>(before: &str, after: &'a str) -> Option<(usize, &'a str)> {
     let same = before.chars().zip(after.chars()).take_while(|(a, b)| a == b);
     let at: usize = same.map(|(char, _)| char.len_utf8()).sum();

@@ -6,10 +6,11 @@ use thumbwire_device::{Node, Tree};
 
 use super::{ControlNumber, Snapshot};
 
-/// The controls of a screen by the rules of the UFO MobileAgent servers; their numbers count from 1.
+/// The controls of a screen by the rules of the UFO MobileAgent servers; their numbers count from
+/// 1.
 ///
-/// As in the specification, the list includes controls that are not visible: one outside the screen has a number, but a
-/// tap on it is refused.
+/// As in the specification, the list includes controls that are not visible: one outside the screen
+/// has a number, but a tap on it is refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Controls {
     /// The snapshot that contains them.
@@ -46,8 +47,8 @@ pub fn kind(node: &Node) -> &str {
     node.class.rsplit('.').next().unwrap_or_default()
 }
 
-/// The indices of the nodes that count as controls (UFO MobileAgent servers, "Control Selection Criteria" and
-/// "Rectangle Validation").
+/// The indices of the nodes that count as controls (UFO MobileAgent servers, "Control Selection
+/// Criteria" and "Rectangle Validation").
 fn controls(tree: &Tree) -> Vec<usize> {
     let is_meant = |node: &Node| {
         let flags = node.flags;

@@ -1,8 +1,8 @@
 //! What changed on the screen between two snapshots, as lines of the list.
 //!
-//! Start with [`difference`]. `+` is a line that is new or elsewhere, `~` one whose element is the same but tells something
-//! else, `e3 -> …` one in the place of another, `-` what is gone: refs, and texts of lines without one. `after e7:` tells
-//! where new lines are.
+//! Start with [`difference`]. `+` is a line that is new or elsewhere, `~` one whose element is the
+//! same but tells something else, `e3 -> …` one in the place of another, `-` what is gone: refs,
+//! and texts of lines without one. `after e7:` tells where new lines are.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
@@ -143,8 +143,8 @@ fn place(out: &mut String, above: Option<&OutlineLine>) {
     };
 }
 
-/// How far the content of a scrolled area moved between two snapshots of one screen, in pixels: right and down are
-/// positive. `None` if no element can be seen on both that tells it.
+/// How far the content of a scrolled area moved between two snapshots of one screen, in pixels:
+/// right and down are positive. `None` if no element can be seen on both that tells it.
 pub fn content_moved(before: &Snapshot, now: &Snapshot) -> Option<(i32, i32)> {
     let mut votes: HashMap<(i32, i32), usize> = HashMap::new();
     let areas: Vec<Rect> = (0..now.tree.nodes.len())
@@ -163,8 +163,8 @@ pub fn content_moved(before: &Snapshot, now: &Snapshot) -> Option<(i32, i32)> {
     };
     for (was, is) in matching::unique_pairs(before, now) {
         let (from, to) = (before.tree.nodes[was].bounds, now.tree.nodes[is].bounds);
-        // An element that is cut off at an edge has another size. In a scaled screenshot the same element may be a pixel
-        // larger in another place.
+        // An element that is cut off at an edge has another size. In a scaled screenshot the same
+        // element may be a pixel larger in another place.
         let is_same = |one: i32, other: i32| one.abs_diff(other) <= 1;
         let same_size = is_same(from.right - from.left, to.right - to.left)
             && is_same(from.bottom - from.top, to.bottom - to.top);

@@ -1,6 +1,7 @@
 //! The ids by which a client names an element of a list that it received.
 //!
-//! Toolsets and other callers parse them from text; everything below passes them on as [`ElementId`].
+//! Toolsets and other callers parse them from text; everything below passes them on as
+//! [`ElementId`].
 
 use std::fmt;
 use std::num::NonZeroUsize;

@@ -1,8 +1,8 @@
 //! Finds the element that a client names by its id in a list, on a later snapshot of the screen.
 //!
-//! Start with [`lookup`]. Two kinds of lists have ids, and both follow the same rules ([`Listing`]): a [`Snapshot`] with
-//! refs, and [`Controls`] with numbers. When a list may stand for the screen without a later snapshot is the session's
-//! decision.
+//! Start with [`lookup`]. Two kinds of lists have ids, and both follow the same rules
+//! ([`Listing`]): a [`Snapshot`] with refs, and [`Controls`] with numbers. When a list may stand
+//! for the screen without a later snapshot is the session's decision.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -16,8 +16,8 @@ pub trait Listing: Sized {
     /// The ids of its elements.
     type Id: Copy + Into<ElementId>;
 
-    /// Whether an id still names its element after an action, if the element is found again. The numbers of UFO's lists
-    /// do not: its clients expect a refusal, and list again.
+    /// Whether an id still names its element after an action, if the element is found again. The
+    /// numbers of UFO's lists do not: its clients expect a refusal, and list again.
     const OUTLIVES_ACTIONS: bool;
 
     /// Whether the client sees refs in this kind of list.
@@ -96,7 +96,8 @@ pub enum LookupError {
     /// An action came after the list.
     #[error("stale reference: the screen changed since it was listed")]
     ScreenChanged,
-    /// An action came after the list, and the app, its activity or most of what it showed is another now.
+    /// An action came after the list, and the app, its activity or most of what it showed is
+    /// another now.
     #[error("stale reference: another screen is in front than the one it was listed on")]
     OtherScreen,
     /// No element of the later snapshot is the same.
@@ -122,10 +123,10 @@ pub fn lookup<L: Listing>(id: L::Id, listed: &L, now: &L) -> Result<usize, Looku
     }
 }
 
-/// Finds, in the list `now`, the element that is `node` in the list `listed`: by app, id, class and name, or by the text
-/// inside it if it has no name, such as a list row. If several look the same, the text of the surrounding row decides;
-/// if that does not, the place and the neighbours do. An element without id and text is found by place and neighbours
-/// only.
+/// Finds, in the list `now`, the element that is `node` in the list `listed`: by app, id, class and
+/// name, or by the text inside it if it has no name, such as a list row. If several look the same,
+/// the text of the surrounding row decides; if that does not, the place and the neighbours do. An
+/// element without id and text is found by place and neighbours only.
 pub fn find_again<L: Listing>(listed: &L, node: usize, now: &L) -> FindResult {
     matching::same((now.snapshot(), &now.nodes()), (listed.snapshot(), &listed.nodes()), node)
 }

@@ -1,7 +1,8 @@
 //! Finds the elements of an earlier snapshot in a new one.
 //!
-//! Start with [`same`], which finds an element wherever it is now; [`reuse_refs`] handles those that stayed in place. Both
-//! compare an element with its [`MatchCandidates`]: if every row of a list has the same button, the row identifies it.
+//! Start with [`same`], which finds an element wherever it is now; [`reuse_refs`] handles those
+//! that stayed in place. Both compare an element with its [`MatchCandidates`]: if every row of a
+//! list has the same button, the row identifies it.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -12,10 +13,12 @@ use thumbwire_device::text_field::is_text_field;
 
 use super::{ElementRef, Snapshot};
 
-/// A node's app, id, class, text and description; and a hash of the text inside it if it has no name itself.
+/// A node's app, id, class, text and description; and a hash of the text inside it if it has no
+/// name itself.
 type NodeFingerprint<'a> = ([&'a str; 5], Option<u64>);
 
-/// How many texts inside a node identify it. The limit keeps deeply nested nodes from taking quadratic time.
+/// How many texts inside a node identify it. The limit keeps deeply nested nodes from taking
+/// quadratic time.
 const WORDS: usize = 64;
 
 fn face(snapshot: &Snapshot, node: usize) -> NodeFingerprint<'_> {
@@ -36,8 +39,8 @@ fn sum<'a>(words: impl Iterator<Item = (&'a str, &'a str)>) -> Option<u64> {
     Some(sum.finish())
 }
 
-/// Finds, among `nodes` of a snapshot, the element that was `node` among `those` of an older one. See
-/// [`super::find_again`].
+/// Finds, among `nodes` of a snapshot, the element that was `node` among `those` of an older one.
+/// See [`super::find_again`].
 pub(super) fn same(
     (look, nodes): (&Snapshot, &[usize]),
     (old, those): (&Snapshot, &[usize]),
@@ -88,7 +91,8 @@ pub(super) fn left_of(snapshot: &Snapshot, old: &Snapshot) -> usize {
     old.refs.iter().filter(|element| now.contains(&face(old, element.node))).count()
 }
 
-/// Pairs of nodes with a text, of an older and a newer snapshot, that look the same and like no other node.
+/// Pairs of nodes with a text, of an older and a newer snapshot, that look the same and like no
+/// other node.
 pub(super) fn unique_pairs(old: &Snapshot, now: &Snapshot) -> Vec<(usize, usize)> {
     fn unique(snapshot: &Snapshot) -> HashMap<[&str; 5], Option<usize>> {
         let mut found = HashMap::new();
@@ -106,7 +110,8 @@ pub(super) fn unique_pairs(old: &Snapshot, now: &Snapshot) -> Vec<(usize, usize)
     unique(old).into_iter().filter_map(pair).collect()
 }
 
-/// The refs of the older snapshot's elements that are still in the same place, by their present nodes.
+/// The refs of the older snapshot's elements that are still in the same place, by their present
+/// nodes.
 pub(super) fn reuse_refs(
     snapshot: &Snapshot,
     nodes: &[usize],

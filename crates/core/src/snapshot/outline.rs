@@ -1,7 +1,9 @@
-//! The screen as a short list for a model: one line per element, indented as the elements are nested.
+//! The screen as a short list for a model: one line per element, indented as the elements are
+//! nested.
 //!
-//! Start with [`outline`]. A line is `role "name" "more texts" = "value" [states] ref`; parts that say nothing are left
-//! out. The `lines` module decides which nodes get a line and which texts it takes over.
+//! Start with [`outline`]. A line is `role "name" "more texts" = "value" [states] ref`; parts that
+//! say nothing are left out. The `lines` module decides which nodes get a line and which texts it
+//! takes over.
 
 mod lines;
 mod more;
@@ -40,14 +42,15 @@ const LONGEST_TEXT: usize = 4000;
 
 /// The screen as an indented list. The first line names the app and activity in front.
 ///
-/// Every element that takes taps, long presses, checks, scrolling or text has a ref. A row that is one tap target is one
-/// line with all its texts. The list is cut in document order, and the last line counts what is left out.
+/// Every element that takes taps, long presses, checks, scrolling or text has a ref. A row that is
+/// one tap target is one line with all its texts. The list is cut in document order, and the last
+/// line counts what is left out.
 pub fn outline(snapshot: &Snapshot, detail: OutlineDetail) -> String {
     Outline::new(snapshot, detail).to_string()
 }
 
-/// The element that a text means in the list: a switch, check box or slider is named by the text beside it, and taps on
-/// that text would do nothing. Any other node means itself.
+/// The element that a text means in the list: a switch, check box or slider is named by the text
+/// beside it, and taps on that text would do nothing. Any other node means itself.
 pub(crate) fn named_element(snapshot: &Snapshot, node: usize) -> usize {
     labelled_by(snapshot, node).unwrap_or(node)
 }
@@ -118,7 +121,8 @@ impl fmt::Display for Outline {
     }
 }
 
-/// The first line: what is in front, and what is special about the screen. `unlock` says what opens a locked phone.
+/// The first line: what is in front, and what is special about the screen. `unlock` says what opens
+/// a locked phone.
 fn header(snapshot: &Snapshot, unlock: &str) -> String {
     let tree = &snapshot.tree;
     let mut out = match &tree.front {
@@ -278,8 +282,9 @@ fn place(Rect { left, top, right, bottom }: Rect) -> String {
     format!("[{left},{top}][{right},{bottom}]")
 }
 
-/// The last part of a resource id with a `#`: `#save` for `com.app:id/save`. A page chooses the ids of its elements freely
-/// (`AccessibilityNodeInfo.getViewIdResourceName`): anything but a plain word is in quotes.
+/// The last part of a resource id with a `#`: `#save` for `com.app:id/save`. A page chooses the ids
+/// of its elements freely (`AccessibilityNodeInfo.getViewIdResourceName`): anything but a plain
+/// word is in quotes.
 fn short_id(id: &str) -> Option<String> {
     let short = id.rsplit_once('/').map_or(id, |(_, short)| short);
     (!short.is_empty()).then(|| format!("#{}", name(short)))

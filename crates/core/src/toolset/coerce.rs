@@ -1,8 +1,8 @@
 //! Coerces arguments of nearly the right type before they are validated.
 //!
-//! The Android MCP server reads its arguments with pydantic, which accepts `"5"` for an integer and `"true"` for a
-//! boolean; the server itself also accepts `" LEFT "` for one of `left` and `right`. Its clients rely on this. Other
-//! values stay unchanged, and validation rejects them.
+//! The Android MCP server reads its arguments with pydantic, which accepts `"5"` for an integer and
+//! `"true"` for a boolean; the server itself also accepts `" LEFT "` for one of `left` and `right`.
+//! Its clients rely on this. Other values stay unchanged, and validation rejects them.
 
 use serde_json::{Map, Value};
 

@@ -1,6 +1,7 @@
 //! The resources of a toolset: what its clients can read without calling a tool (MCP, "Resources").
 //!
-//! A caller brings a [`ResourceProvider`]; nothing here knows the protocol, `mcp` writes its messages.
+//! A caller brings a [`ResourceProvider`]; nothing here knows the protocol, `mcp` writes its
+//! messages.
 
 use std::path::Path;
 
@@ -108,7 +109,8 @@ pub trait ResourceProvider: Send + Sync {
         false
     }
 
-    /// Waits until calls of this client have added resources since the mark; returns the mark of now.
+    /// Waits until calls of this client have added resources since the mark; returns the mark of
+    /// now.
     async fn list_changed(&self, _mark: u64, _client: &ClientId) -> u64 {
         std::future::pending().await
     }
@@ -118,8 +120,8 @@ pub trait ResourceProvider: Send + Sync {
         false
     }
 
-    /// What the resource shows now, as a number that is another one when it shows something else; `None` if it cannot be
-    /// read. Never acts.
+    /// What the resource shows now, as a number that is another one when it shows something else;
+    /// `None` if it cannot be read. Never acts.
     async fn state(&self, _uri: &str, _call: &Call, _perform: &dyn Perform) -> Option<u64> {
         None
     }

@@ -1,10 +1,10 @@
-//! Validates a call's arguments against the tool's published schema before they are read; in tests also a reply against
-//! the output schema.
+//! Validates a call's arguments against the tool's published schema before they are read; in tests
+//! also a reply against the output schema.
 //!
-//! [`check()`] supports the part of JSON Schema that our tools use; a test fails if a published schema uses more. Unknown
-//! arguments are violations, too ([`unknown`]), although the schemas of the specifications do not forbid them: a misspelt one
-//! must not be without effect. [`drop_nulls`] and
-//! [`normalize_integers`] accept common variants.
+//! [`check()`] supports the part of JSON Schema that our tools use; a test fails if a published
+//! schema uses more. Unknown arguments are violations, too ([`unknown`]), although the schemas of
+//! the specifications do not forbid them: a misspelt one must not be without effect. [`drop_nulls`]
+//! and [`normalize_integers`] accept common variants.
 
 mod check;
 mod closest;
@@ -16,14 +16,16 @@ pub(super) use check::check;
 use closest::closest;
 pub use violation::{Rule, SchemaViolation};
 
-/// Drops optional arguments that are null: some clients send null for every argument that the model omits.
+/// Drops optional arguments that are null: some clients send null for every argument that the model
+/// omits.
 pub(super) fn drop_nulls(schema: &Map<String, Value>, arguments: &mut Map<String, Value>) {
     let required = schema.get("required").and_then(Value::as_array);
     let needs = |name: &str| required.is_some_and(|all| all.iter().any(|one| one == name));
     arguments.retain(|name, value| !value.is_null() || needs(name));
 }
 
-/// Writes 3.0 as 3 if the schema wants an integer: JSON Schema treats them alike, and some clients have only floats.
+/// Writes 3.0 as 3 if the schema wants an integer: JSON Schema treats them alike, and some clients
+/// have only floats.
 pub(super) fn normalize_integers(schema: &Map<String, Value>, arguments: &mut Map<String, Value>) {
     let properties = schema.get("properties").and_then(Value::as_object);
     for (name, property) in properties.into_iter().flatten() {
@@ -38,7 +40,8 @@ pub(super) fn normalize_integers(schema: &Map<String, Value>, arguments: &mut Ma
     }
 }
 
-/// The top-level arguments that the schema does not name. An argument that is null counts as omitted.
+/// The top-level arguments that the schema does not name. An argument that is null counts as
+/// omitted.
 pub(super) fn unknown(
     schema: &Map<String, Value>,
     arguments: &Map<String, Value>,

@@ -112,7 +112,8 @@ pub struct AgentStep {
     pub screen: String,
     /// Feedback on the previous step, in sentences.
     pub feedback: Vec<String>,
-    /// Whether the policy decided. If not, the rest of this record is empty as far as it comes from a decision.
+    /// Whether the policy decided. If not, the rest of this record is empty as far as it comes from
+    /// a decision.
     pub decided: bool,
     /// What the policy thought.
     pub thought: String,

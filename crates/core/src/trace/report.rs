@@ -1,12 +1,12 @@
 //! Runs as HTML pages that need no network.
 //!
-//! Begin with [`page`]: one run, on a page that can be sent to somebody. An agent's run and a client's are shown entry by
-//! entry ([`mod@entry`]); a run with named steps, such as a flow's case, has one row per step ([`rows`]). [`suite_page`]
-//! shows several runs.
+//! Begin with [`page`]: one run, on a page that can be sent to somebody. An agent's run and a
+//! client's are shown entry by entry ([`mod@entry`]); a run with named steps, such as a flow's
+//! case, has one row per step ([`rows`]). [`suite_page`] shows several runs.
 //!
-//! Everything in a run may be untrusted, so all text is escaped, bidirectional and control characters are written as code
-//! points, counts are bounded, and a content security policy allows only the page's own script ([`document`]). The pages
-//! also work without the script and on paper.
+//! Everything in a run may be untrusted, so all text is escaped, bidirectional and control
+//! characters are written as code points, counts are bounded, and a content security policy allows
+//! only the page's own script ([`document`]). The pages also work without the script and on paper.
 
 mod document;
 mod entry;
@@ -46,9 +46,11 @@ struct ReportData<'a> {
     snapshots: Snapshots,
 }
 
-/// Renders the page. `nonce` identifies the page's own script: letters and digits that nobody can guess.
+/// Renders the page. `nonce` identifies the page's own script: letters and digits that nobody can
+/// guess.
 ///
-/// Screenshots are scaled down: a run of 50 steps with two screenshots of 1080x2400 pixels each makes some 3 to 6 MB.
+/// Screenshots are scaled down: a run of 50 steps with two screenshots of 1080x2400 pixels each
+/// makes some 3 to 6 MB.
 pub fn page(trace: &Trace, nonce: &str) -> String {
     if trace.has_named_steps() {
         return rows::page(trace, nonce);
@@ -87,7 +89,8 @@ fn title(trace: &Trace) -> String {
     goal.unwrap_or_else(|| "Run without a goal".into())
 }
 
-/// The entry that the page opens with, counted from 1: the last one that failed, in a run that failed; else the first.
+/// The entry that the page opens with, counted from 1: the last one that failed, in a run that
+/// failed; else the first.
 fn opens_at(trace: &Trace) -> usize {
     match &trace.ended {
         Some((status, _)) if status != "FINISH" => {

@@ -7,8 +7,8 @@ use super::format::{StoredNode, StoredSnapshot};
 use crate::snapshot::{ElementRef, ListedElement, Snapshot};
 
 impl StoredSnapshot<'_> {
-    /// The snapshot, as far as it was stored: without hints, drawing order and the platform's own text. Coverage is
-    /// stored, so it is preserved.
+    /// The snapshot, as far as it was stored: without hints, drawing order and the platform's own
+    /// text. Coverage is stored, so it is preserved.
     pub fn into_snapshot(self) -> Snapshot {
         let mut nodes: Vec<Node> = Vec::with_capacity(self.nodes.len());
         let mut refs = Vec::new();

@@ -1,4 +1,5 @@
-//! Outlines of dumps from strangers' phones: how short they are, and that nothing a person can use is missing.
+//! Outlines of dumps from strangers' phones: how short they are, and that nothing a person can use
+//! is missing.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::print_stdout, reason = "a test says that it is skipped")]
@@ -120,8 +121,8 @@ fn lists_are_a_fraction_of_the_dumps() {
     }
 }
 
-/// The agent's prompt has the list with numbers. The baseline are the rows of UFO's `get_app_window_controls_target_info`,
-/// written as JSON.
+/// The agent's prompt has the list with numbers. The baseline are the rows of UFO's
+/// `get_app_window_controls_target_info`, written as JSON.
 #[test]
 fn numbered_list_is_a_fraction_of_the_rows() {
     let tokens = |text: &str| bpe_openai::o200k_base().count(text);

@@ -1,7 +1,8 @@
 //! The same nodes in the form of Playwright's accessibility snapshots, for comparison.
 //!
-//! The rules are those of `ariaSnapshot.ts`: one line `- role "name" [states] [ref=e2]` for each node, nested by two spaces;
-//! the text of a node without children follows a colon; a generic node around a single other one is left out.
+//! The rules are those of `ariaSnapshot.ts`: one line `- role "name" [states] [ref=e2]` for each
+//! node, nested by two spaces; the text of a node without children follows a colon; a generic node
+//! around a single other one is left out.
 
 use thumbwire_core::snapshot::Snapshot;
 use thumbwire_device::Node;
@@ -21,7 +22,8 @@ struct Lines<'a> {
     snapshot: &'a Snapshot,
     children: Vec<Vec<usize>>,
     roots: Vec<usize>,
-    /// Which nodes have a line: not those that are hidden, nor generic ones around less than two others.
+    /// Which nodes have a line: not those that are hidden, nor generic ones around less than two
+    /// others.
     kept: Vec<bool>,
 }
 

@@ -10,7 +10,8 @@ pub trait AppFunctions: Send + Sync {
     /// The functions of one app or all: the JSON that the phone prints.
     async fn list_functions(&self, app: Option<&AppId>) -> Result<String, Error>;
 
-    /// Calls an app function. `parameters` is a JSON object. Returns the JSON that the phone prints.
+    /// Calls an app function. `parameters` is a JSON object. Returns the JSON that the phone
+    /// prints.
     async fn call_function(
         &self,
         app: &AppId,

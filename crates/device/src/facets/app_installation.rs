@@ -9,8 +9,8 @@ use crate::{AppId, Error};
 /// Installs and uninstalls apps.
 #[async_trait]
 pub trait AppInstallation: Send + Sync {
-    /// Installs an app from the `length` bytes of its package, or updates it and keeps its data. Leaves no other file on
-    /// the phone, even if it is cancelled.
+    /// Installs an app from the `length` bytes of its package, or updates it and keeps its data.
+    /// Leaves no other file on the phone, even if it is cancelled.
     ///
     /// # Errors
     /// [`Error::PackageRefused`] with the phone's code; then nothing has changed.
@@ -31,6 +31,7 @@ pub trait AppInstallation: Send + Sync {
 /// How to install an app.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InstallOptions {
-    /// Whether to install a package that is marked as a test, as Android Studio marks what its Run button builds.
+    /// Whether to install a package that is marked as a test, as Android Studio marks what its Run
+    /// button builds.
     pub allow_test_only: bool,
 }

@@ -13,12 +13,14 @@ pub trait AppServices: Send + Sync {
     /// The services that handle an action, in the phone's order, without duplicates.
     async fn find_services(&self, action: &str) -> Result<Vec<Component>, Error>;
 
-    /// Starts a service with string extras. For a service that replies, use [`AppServices::call_service`] instead.
-    /// Nothing was sent if the error is [`Error::Refused`] or [`Error::NotReady`].
+    /// Starts a service with string extras. For a service that replies, use
+    /// [`AppServices::call_service`] instead. Nothing was sent if the error is [`Error::Refused`]
+    /// or [`Error::NotReady`].
     async fn start_service(&self, request: &ServiceRequest) -> Result<(), Error>;
 
-    /// Starts a service with string extras and a callback, and waits up to `limit` for its reply. Requires our helper
-    /// on the phone; without it, fails with [`Error::HelperMissing`] and sends nothing.
+    /// Starts a service with string extras and a callback, and waits up to `limit` for its reply.
+    /// Requires our helper on the phone; without it, fails with [`Error::HelperMissing`] and sends
+    /// nothing.
     async fn call_service(
         &self,
         request: &ServiceRequest,
@@ -82,7 +84,8 @@ pub struct CallbackResult {
 pub enum StartServiceError {
     /// There is no such service.
     NotFound,
-    /// The phone denied it: the service is not exported, or requires a permission. Holds the phone's message.
+    /// The phone denied it: the service is not exported, or requires a permission. Holds the
+    /// phone's message.
     Refused(String),
     /// The app may not be started from the background now. Holds the phone's message.
     BackgroundRestricted(String),

@@ -16,9 +16,10 @@ pub trait DeviceFiles: Send + Sync {
         into: &mut (dyn AsyncWrite + Send + Unpin),
     ) -> Result<u64, Error>;
 
-    /// Copies the `length` bytes of `from` into a file on the phone, which appears whole or not at all: an existing file is
-    /// replaced at the end, and nothing else stays there, even if the call is cancelled. Missing folders are created.
-    /// `modified` is its modification time, in seconds since 1970.
+    /// Copies the `length` bytes of `from` into a file on the phone, which appears whole or not at
+    /// all: an existing file is replaced at the end, and nothing else stays there, even if the call
+    /// is cancelled. Missing folders are created. `modified` is its modification time, in seconds
+    /// since 1970.
     async fn store_file(
         &self,
         path: &str,
@@ -27,10 +28,12 @@ pub trait DeviceFiles: Send + Sync {
         modified: u32,
     ) -> Result<(), Error>;
 
-    /// What is at a path, without following a link; `None` if nothing is, or the phone does not tell.
+    /// What is at a path, without following a link; `None` if nothing is, or the phone does not
+    /// tell.
     async fn file_details(&self, path: &str) -> Result<Option<FileDetails>, Error>;
 
-    /// Reads part of a file on the phone: `length` bytes at offset `from`, fewer only at the end of the file.
+    /// Reads part of a file on the phone: `length` bytes at offset `from`, fewer only at the end of
+    /// the file.
     async fn read_file(&self, path: &str, from: u64, length: u64) -> Result<Bytes, Error>;
 
     /// Size of a file on the phone, in bytes.

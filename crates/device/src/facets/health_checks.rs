@@ -9,17 +9,20 @@ use crate::Error;
 /// Checks the phone.
 #[async_trait]
 pub trait HealthChecks: Send + Sync {
-    /// Checks how well the phone can be driven. A phone that does not respond shows up as a failed check.
+    /// Checks how well the phone can be driven. A phone that does not respond shows up as a failed
+    /// check.
     async fn check_health(&self) -> Result<Health, Error>;
 
-    /// Pushes the helper's file if it is not there, starts the helper, and tells whether it answers.
+    /// Pushes the helper's file if it is not there, starts the helper, and tells whether it
+    /// answers.
     ///
     /// # Errors
     /// Why it does not start or answer.
     async fn check_helper(&self) -> Result<HelperStatus, Error>;
 
-    /// Tries each operation of the helper once, ends it, and looks what is left on the phone. It touches only the edge of
-    /// the screen, types only into a text field that has the focus, and puts back what that and the clipboard had.
+    /// Tries each operation of the helper once, ends it, and looks what is left on the phone. It
+    /// touches only the edge of the screen, types only into a text field that has the focus, and
+    /// puts back what that and the clipboard had.
     ///
     /// # Errors
     /// Why the helper does not start, or that the phone was lost.
@@ -29,7 +32,8 @@ pub trait HealthChecks: Send + Sync {
 /// What the operations of the helper did on a phone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HelperTrial {
-    /// The phone's API level, and the variants of Android's hidden methods that were found, as `name: variant`.
+    /// The phone's API level, and the variants of Android's hidden methods that were found, as
+    /// `name: variant`.
     pub variants: Vec<String>,
     /// Each operation, in the order in which it was tried.
     pub operations: Vec<OperationTrial>,

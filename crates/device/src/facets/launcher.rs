@@ -7,7 +7,8 @@ use crate::{AppId, Error};
 /// Lists the apps that have an entry in the launcher.
 #[async_trait]
 pub trait Launcher: Send + Sync {
-    /// The apps with an entry in the launcher, and where their packages are. The labels are in the packages.
+    /// The apps with an entry in the launcher, and where their packages are. The labels are in the
+    /// packages.
     async fn launcher_apps(&self) -> Result<LauncherApps, Error>;
 }
 
@@ -16,8 +17,8 @@ pub trait Launcher: Send + Sync {
 pub struct LauncherApps {
     /// The language in which the phone shows their labels: `de`, `de-AT`; empty if it does not say.
     pub language: String,
-    /// The apps, in no particular order, each once. On a phone that cannot ask for the launcher's category, also apps
-    /// whose activities have no entry there.
+    /// The apps, in no particular order, each once. On a phone that cannot ask for the launcher's
+    /// category, also apps whose activities have no entry there.
     pub apps: Vec<LauncherApp>,
 }
 

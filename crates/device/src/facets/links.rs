@@ -17,8 +17,9 @@ pub trait Links: Send + Sync {
         Ok(None)
     }
 
-    /// Opens an address (`https://…`, `geo:…`, an app's own scheme) and returns the app that the phone opened it with,
-    /// if the phone says so. That can be a system app that asks the user which app to use.
+    /// Opens an address (`https://…`, `geo:…`, an app's own scheme) and returns the app that the
+    /// phone opened it with, if the phone says so. That can be a system app that asks the user
+    /// which app to use.
     ///
     /// # Errors
     /// [`Error::Refused`] if the address is not one that a link could have, or no app opens it.

@@ -74,7 +74,8 @@ impl Priority {
 /// Selects log entries.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogFilter {
-    /// Only entries with this tag; or, if it contains a colon, a filter in logcat syntax: `ActivityManager:I *:S`.
+    /// Only entries with this tag; or, if it contains a colon, a filter in logcat syntax:
+    /// `ActivityManager:I *:S`.
     pub tag: Option<String>,
     /// Only entries with at least this priority.
     pub priority: Priority,

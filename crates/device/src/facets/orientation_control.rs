@@ -10,12 +10,14 @@ pub trait OrientationControl: Send + Sync {
     /// Current orientation.
     async fn orientation(&self) -> Result<Orientation, Error>;
 
-    /// Sets the orientation on behalf of `owner`, one short word. The settings from before the first change are stored
-    /// on the phone until [`OrientationControl::restore_orientation`]. On return the phone has accepted the change; the
-    /// screen follows within about a second unless the foreground app locks its orientation.
+    /// Sets the orientation on behalf of `owner`, one short word. The settings from before the
+    /// first change are stored on the phone until [`OrientationControl::restore_orientation`]. On
+    /// return the phone has accepted the change; the screen follows within about a second unless
+    /// the foreground app locks its orientation.
     async fn set_orientation(&self, orientation: Orientation, owner: &str) -> Result<(), Error>;
 
-    /// Restores the settings from before the screen was rotated. Returns whether there was anything to restore.
+    /// Restores the settings from before the screen was rotated. Returns whether there was anything
+    /// to restore.
     async fn restore_orientation(&self, turned: RotationOwner<'_>) -> Result<bool, Error>;
 }
 

@@ -17,7 +17,8 @@ pub trait ScreenChanges: Send + Sync {
 pub struct ScreenWatch(pub mpsc::Receiver<ScreenChange>);
 
 impl ScreenWatch {
-    /// Waits for a change, and takes all that have come: one look shows them all. `false` if no more will come.
+    /// Waits for a change, and takes all that have come: one look shows them all. `false` if no
+    /// more will come.
     pub async fn changed(&mut self) -> bool {
         let came = self.0.recv().await.is_some();
         while self.0.try_recv().is_ok() {}

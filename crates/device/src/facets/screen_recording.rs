@@ -38,15 +38,15 @@ pub trait Recording: Send + Sync {
     /// The time limit in whole seconds: less than requested if the phone does not support as much.
     fn time_limit(&self) -> Duration;
 
-    /// Stops the recording and waits until the phone has finished writing the file; returns at once if it has already
-    /// ended.
+    /// Stops the recording and waits until the phone has finished writing the file; returns at once
+    /// if it has already ended.
     ///
     /// # Errors
-    /// [`Error::Failed`] if the recording has ended but failed; any other error if it may still be running: the phone
-    /// is lost, or reports it.
+    /// [`Error::Failed`] if the recording has ended but failed; any other error if it may still be
+    /// running: the phone is lost, or reports it.
     async fn stop(&mut self) -> Result<(), Error>;
 
-    /// Waits until the recording ends: by its time limit, by [`Recording::stop`], or with the connection.
-    /// [`Recording::stop`] tells whether it succeeded. Cancel safe.
+    /// Waits until the recording ends: by its time limit, by [`Recording::stop`], or with the
+    /// connection. [`Recording::stop`] tells whether it succeeded. Cancel safe.
     async fn wait(&mut self);
 }

@@ -28,8 +28,8 @@ pub struct StreamOptions {
 pub struct ScreenStream(pub watch::Receiver<Option<Screenshot>>);
 
 impl ScreenStream {
-    /// Waits for the next picture. A reader that takes longer than the screen to change gets the newest one. `None` if no
-    /// more will come. Cancel safe.
+    /// Waits for the next picture. A reader that takes longer than the screen to change gets the
+    /// newest one. `None` if no more will come. Cancel safe.
     pub async fn next(&mut self) -> Option<Screenshot> {
         loop {
             self.0.changed().await.ok()?;

@@ -9,19 +9,20 @@ use crate::{Error, TypingMethod};
 /// Edits the focused text field.
 #[async_trait]
 pub trait TextEditing: Send + Sync {
-    /// Rejects text that [`Device::type_text`](crate::Device::type_text) would reject, before any other action is taken.
+    /// Rejects text that [`Device::type_text`](crate::Device::type_text) would reject, before any
+    /// other action is taken.
     async fn check_text(&self, text: &str) -> Result<(), Error>;
 
-    /// About how long typing the text takes on this phone, from what it did so far. If that is unknown and the text is
-    /// long, it is measured by a key without an effect.
+    /// About how long typing the text takes on this phone, from what it did so far. If that is
+    /// unknown and the text is long, it is measured by a key without an effect.
     async fn typing_time(&self, text: &str) -> Result<Duration, Error>;
 
-    /// The field that has the focus, as the keyboard sees it; `None` if there is none or the phone does not say. Costs far
-    /// less than a tree.
+    /// The field that has the focus, as the keyboard sees it; `None` if there is none or the phone
+    /// does not say. Costs far less than a tree.
     async fn editor(&self) -> Result<Option<Editor>, Error>;
 
-    /// Replaces all text of the focused field by this, without a line break, in one step. `None` if this phone cannot:
-    /// nothing was changed.
+    /// Replaces all text of the focused field by this, without a line break, in one step. `None` if
+    /// this phone cannot: nothing was changed.
     async fn replace_text(&self, text: &str) -> Result<Option<TypingMethod>, Error>;
 
     /// Moves the cursor to the end of the text, then deletes `characters` characters before it.

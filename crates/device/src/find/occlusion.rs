@@ -1,13 +1,15 @@
 //! Which node is on top of which, and where a tap still reaches a node.
 //!
-//! Android sends a touch to the topmost view under the finger that accepts touches (`ViewGroup.dispatchTouchEvent`). So
-//! a node is covered where a node that accepts taps is above it, unless one contains the other. A node that accepts no
-//! taps covers nothing: a transparent frame over the whole screen is common.
+//! Android sends a touch to the topmost view under the finger that accepts touches
+//! (`ViewGroup.dispatchTouchEvent`). So a node is covered where a node that accepts taps is above
+//! it, unless one contains the other. A node that accepts no taps covers nothing: a transparent
+//! frame over the whole screen is common.
 //!
-//! The stacking order is known only if the platform reports it (`drawing-order`, the layer of a window). Document order
-//! does not tell: Android sorts siblings by position for screen readers (`ViewGroup.ChildListForAccessibility`), and in
-//! our captures it would make a launcher's background cover its icons. If the order is unknown, nothing counts as
-//! covered, but a tap point outside the shared area is preferred: it is right either way.
+//! The stacking order is known only if the platform reports it (`drawing-order`, the layer of a
+//! window). Document order does not tell: Android sorts siblings by position for screen readers
+//! (`ViewGroup.ChildListForAccessibility`), and in our captures it would make a launcher's
+//! background cover its icons. If the order is unknown, nothing counts as covered, but a tap point
+//! outside the shared area is preferred: it is right either way.
 
 use crate::{Flags, Node, Point, Rect, Tree};
 
@@ -17,7 +19,8 @@ const MOST_STEPS: usize = 4_000_000;
 /// A node that overlaps more nodes of unknown order than this is tapped at its center.
 const MOST_UNKNOWN: usize = 32;
 
-/// For each node with a visible part, where a tap reaches it, or what covers it. Values for other nodes are meaningless.
+/// For each node with a visible part, where a tap reaches it, or what covers it. Values for other
+/// nodes are meaningless.
 pub(super) fn tap_points(tree: &Tree, parts: &[Option<Rect>]) -> Vec<Result<Point, usize>> {
     let mut ground = TapTargetIndex::new(tree, parts);
     let aim = |(node, part): (usize, &Option<Rect>)| match part {
@@ -95,8 +98,8 @@ impl<'a> TapTargetIndex<'a> {
         if !over(middle, &rivals) {
             return Ok(middle);
         }
-        // A label's background is often another node under its center, so only nodes that accept taps themselves get
-        // another tap point.
+        // A label's background is often another node under its center, so only nodes that accept
+        // taps themselves get another tap point.
         let takes = takes_taps(self.tree.nodes[node].flags);
         let mut above: Vec<_> =
             rivals.iter().copied().filter(|(_, lies)| *lies == Stacking::Above).collect();
@@ -113,9 +116,10 @@ impl<'a> TapTargetIndex<'a> {
         }
     }
 
-    /// Whether a tap that `cover` takes is one for the node under it: `cover` belongs to the same row, and has no name of
-    /// its own (a transparent view that makes a row of texts tappable), or accepts only long presses (the
-    /// `alternate_expand_target` of notifications since Android 12). One that also covers something tappable is a scrim.
+    /// Whether a tap that `cover` takes is one for the node under it: `cover` belongs to the same
+    /// row, and has no name of its own (a transparent view that makes a row of texts tappable), or
+    /// accepts only long presses (the `alternate_expand_target` of notifications since Android 12).
+    /// One that also covers something tappable is a scrim.
     fn acts_for(&mut self, cover: usize, node: usize) -> bool {
         let (over, under) = (&self.tree.nodes[cover], &self.tree.nodes[node]);
         if over.parent.is_none() || over.parent != under.parent {
@@ -136,7 +140,8 @@ impl<'a> TapTargetIndex<'a> {
         self.spend(all) && !self.tree.nodes[node..node + all].iter().any(named)
     }
 
-    /// Whether a node below this one accepts taps where this one does. `true` if there are too many to tell.
+    /// Whether a node below this one accepts taps where this one does. `true` if there are too many
+    /// to tell.
     fn covers_tap_target(&mut self, cover: usize) -> bool {
         let part = self.takers.iter().find(|taker| taker.node == cover).map(|taker| taker.part);
         let Some(part) = part else { return false };
@@ -148,7 +153,8 @@ impl<'a> TapTargetIndex<'a> {
         })
     }
 
-    /// The nodes that accept taps on some of this part and may be above the node; none if its center is free.
+    /// The nodes that accept taps on some of this part and may be above the node; none if its
+    /// center is free.
     fn overlapping(&mut self, node: usize, part: Rect) -> Vec<(TapTarget, Stacking)> {
         let middle = part.center();
         if !self.is_contested(node, middle) {
@@ -184,8 +190,8 @@ impl<'a> TapTargetIndex<'a> {
         rivals
     }
 
-    /// Whether something that may be above the node accepts a tap at this point. In a tree without any order, more than
-    /// [`MOST_UNKNOWN`] candidates count as none.
+    /// Whether something that may be above the node accepts a tap at this point. In a tree without
+    /// any order, more than [`MOST_UNKNOWN`] candidates count as none.
     fn is_contested(&mut self, node: usize, at: Point) -> bool {
         let band = self.band(at.y);
         let mut unknown = 0;
@@ -269,7 +275,8 @@ impl<'a> TapTargetIndex<'a> {
     }
 }
 
-/// A view that only accepts long presses still blocks taps from what is below it (`View.onTouchEvent`).
+/// A view that only accepts long presses still blocks taps from what is below it
+/// (`View.onTouchEvent`).
 fn takes_taps(flags: Flags) -> bool {
     flags.clickable || flags.long_clickable
 }
@@ -320,7 +327,8 @@ mod tests {
 
     #[test]
     fn dialog_scrim_covers_the_page_but_not_its_buttons() {
-        // Page with a button, a scrim over all, a sheet with a button; the scrim is first in the document.
+        // Page with a button, a scrim over all, a sheet with a button; the scrim is first in the
+        // document.
         let tree = tree(&[
             (None, SCREEN, 0, false),
             (Some(0), SCREEN, 2, true),

@@ -1,7 +1,8 @@
 //! Finds nodes by name or description.
 //!
-//! [`find`] is for callers who name one element loosely and want to know if that is ambiguous; [`search`] is for
-//! callers who give exact criteria and want all matches. Both search visible nodes, covered or not.
+//! [`find`] is for callers who name one element loosely and want to know if that is ambiguous;
+//! [`search`] is for callers who give exact criteria and want all matches. Both search visible
+//! nodes, covered or not.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -16,9 +17,11 @@ use crate::{Flags, Node, Tree};
 /// How a caller names an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Locator<'a> {
-    /// A resource id or accessibility identifier, with or without its `package:id/`; else a content description.
+    /// A resource id or accessibility identifier, with or without its `package:id/`; else a content
+    /// description.
     Id(&'a str),
-    /// Its text, else its description; tries an exact match, then one ignoring case, then a substring.
+    /// Its text, else its description; tries an exact match, then one ignoring case, then a
+    /// substring.
     Text(&'a str),
 }
 
@@ -35,9 +38,9 @@ pub enum FindResult {
 
 /// Finds an element among the visible nodes, from the strictest match to the loosest.
 ///
-/// Matches that would receive the same tap (a label inside its button) count as one. If several match, covered ones are
-/// ignored unless all are covered, and text fields if something else takes the tap: a search field contains the word that
-/// its suggestions show.
+/// Matches that would receive the same tap (a label inside its button) count as one. If several
+/// match, covered ones are ignored unless all are covered, and text fields if something else takes
+/// the tap: a search field contains the word that its suggestions show.
 pub fn find(tree: &Tree, sought: Locator<'_>) -> FindResult {
     let parts = visible_rects(tree);
     let mut matches = best_matches(tree, sought, |at| parts[at].is_ok());
@@ -63,7 +66,8 @@ pub fn find(tree: &Tree, sought: Locator<'_>) -> FindResult {
     }
 }
 
-/// The first node that would match if it were visible, and why it is not: for the message when [`find`] finds nothing.
+/// The first node that would match if it were visible, and why it is not: for the message when
+/// [`find`] finds nothing.
 pub fn find_hidden(tree: &Tree, sought: Locator<'_>) -> Option<(usize, HiddenReason)> {
     let parts = visible_rects(tree);
     let at = *best_matches(tree, sought, |at| parts[at].is_err()).first()?;
@@ -120,8 +124,8 @@ pub struct Query<'a> {
     pub package: Option<&'a str>,
     /// State and supported actions.
     pub flags: FlagFilter,
-    /// Compare whole strings, case-sensitively. Otherwise a substring is enough, and only ids are case-sensitive (the
-    /// rules of the Android MCP server reference).
+    /// Compare whole strings, case-sensitively. Otherwise a substring is enough, and only ids are
+    /// case-sensitive (the rules of the Android MCP server reference).
     pub exact: bool,
 }
 
@@ -160,8 +164,8 @@ impl FlagFilter {
     }
 }
 
-/// Indices in [`Tree::nodes`] of all visible nodes that match the query, in document order. An empty query matches all
-/// of them.
+/// Indices in [`Tree::nodes`] of all visible nodes that match the query, in document order. An
+/// empty query matches all of them.
 pub fn search(tree: &Tree, query: &Query<'_>) -> Vec<usize> {
     let answers = query.predicate();
     let parts = visible_rects(tree);
@@ -169,8 +173,8 @@ pub fn search(tree: &Tree, query: &Query<'_>) -> Vec<usize> {
     shown.filter(|(_, node)| answers(node)).map(|(at, _)| at).collect()
 }
 
-/// The first node that would match if it were visible, and why it is not: for the message when [`search`] finds
-/// nothing.
+/// The first node that would match if it were visible, and why it is not: for the message when
+/// [`search`] finds nothing.
 pub fn search_hidden(tree: &Tree, query: &Query<'_>) -> Option<(usize, HiddenReason)> {
     let answers = query.predicate();
     let hidden = visible_rects(tree)
@@ -219,10 +223,11 @@ enum MatchMode {
     IdContains,
 }
 
-/// The search text. The caller may have sent a very long one and the screen has many nodes, so it is lowercased once.
+/// The search text. The caller may have sent a very long one and the screen has many nodes, so it
+/// is lowercased once.
 ///
-/// Callers read texts with their hidden characters as code points ([`visible`]), so a text is found by what it is and by
-/// what it is shown as.
+/// Callers read texts with their hidden characters as code points ([`visible`]), so a text is found
+/// by what it is and by what it is shown as.
 struct SearchText<'a> {
     as_given: &'a str,
     as_shown: Cow<'a, str>,

@@ -72,8 +72,8 @@ impl Visibility {
     }
 }
 
-/// The visibility of each node. The cost is bounded: in a tree with very many overlaps the last nodes count as
-/// uncovered.
+/// The visibility of each node. The cost is bounded: in a tree with very many overlaps the last
+/// nodes count as uncovered.
 pub fn visibility(tree: &Tree) -> Vec<Visibility> {
     let parts = visible_rects(tree);
     let visible: Vec<Option<Rect>> = parts.iter().map(|part| part.ok()).collect();
@@ -89,11 +89,11 @@ pub fn visibility(tree: &Tree) -> Vec<Visibility> {
         .collect()
 }
 
-/// For each node, the part of its bounds inside its ancestors and the left and top edge of the screen. The other edges
-/// are unknown here; roots end there.
+/// For each node, the part of its bounds inside its ancestors and the left and top edge of the
+/// screen. The other edges are unknown here; roots end there.
 ///
-/// A node that the platform reports as displayed is on the screen even if its parents' bounds say otherwise: one
-/// capture has a car's popup with children below its own bottom edge.
+/// A node that the platform reports as displayed is on the screen even if its parents' bounds say
+/// otherwise: one capture has a car's popup with children below its own bottom edge.
 pub(super) fn visible_rects(tree: &Tree) -> Vec<Result<Rect, HiddenReason>> {
     const SCREEN: Rect = Rect { left: 0, top: 0, right: i32::MAX, bottom: i32::MAX };
     struct Clip {
@@ -124,8 +124,8 @@ pub(super) fn visible_rects(tree: &Tree) -> Vec<Result<Rect, HiddenReason>> {
     tree.nodes.iter().map(part).collect()
 }
 
-/// The part of a rectangle that the keyboard leaves free. A keyboard that is narrower, such as a floating one, is
-/// ignored: it can be moved, and it takes no row as a whole.
+/// The part of a rectangle that the keyboard leaves free. A keyboard that is narrower, such as a
+/// floating one, is ignored: it can be moved, and it takes no row as a whole.
 fn above_keyboard(part: Rect, keyboard: Option<Rect>) -> Rect {
     match keyboard {
         Some(Rect { left, top, right, bottom })

@@ -1,7 +1,8 @@
 //! Detects screenshots that show nothing.
 //!
-//! Runs on every screenshot, so it is cheap for all that show something: a black PNG is a small file, and only small
-//! files are decoded. Why a screenshot is black is for the phone to tell, see [`super::BlackReason`].
+//! Runs on every screenshot, so it is cheap for all that show something: a black PNG is a small
+//! file, and only small files are decoded. Why a screenshot is black is for the phone to tell, see
+//! [`super::BlackReason`].
 
 use super::{Format, Image, Pixels};
 use crate::Size;
@@ -17,8 +18,9 @@ pub enum Blackness {
     Whole,
 }
 
-/// A PNG with more pixels per byte than this may be black. In 19 screenshots of real phones, the black ones have 174 to
-/// 339 pixels per byte, the others 5 to 63; a fast encoder gets 42 for a black image.
+/// A PNG with more pixels per byte than this may be black. In 19 screenshots of real phones, the
+/// black ones have 174 to 339 pixels per byte, the others 5 to 63; a fast encoder gets 42 for a
+/// black image.
 const PIXELS_A_BYTE: u64 = 32;
 
 /// Allowance for the fixed parts of a file and a color profile.
@@ -27,8 +29,8 @@ const FIXED: u64 = 4096;
 /// Fraction of the height, from the top, in which a status bar may be visible.
 const TOP: f64 = 0.1;
 
-/// Fractions that must be black for [`Blackness::Nearly`] and [`Blackness::Whole`]. A secure window's keyboard or
-/// navigation bar stays visible.
+/// Fractions that must be black for [`Blackness::Nearly`] and [`Blackness::Whole`]. A secure
+/// window's keyboard or navigation bar stays visible.
 const NEARLY: f64 = 0.9;
 const WHOLE: f64 = 0.999;
 
@@ -39,8 +41,8 @@ pub fn may_be_black(image: &Image, size: Size) -> bool {
     image.format != Format::Png || (image.bytes.len() as u64) < pixels / PIXELS_A_BYTE + FIXED
 }
 
-/// Decodes an image that may be black and measures its blackness. An image that cannot be decoded counts as showing
-/// something.
+/// Decodes an image that may be black and measures its blackness. An image that cannot be decoded
+/// counts as showing something.
 pub fn blackness(image: &Image, size: Size) -> Blackness {
     if !may_be_black(image, size) {
         return Blackness::No;

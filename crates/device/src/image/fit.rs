@@ -3,7 +3,8 @@
 use super::pixels::{Effort, JPEG_QUALITY, Pixels};
 use super::{Error, Format, FormatPreference, Image};
 
-/// JPEG qualities to try in order until the file is small enough. Text is unreadable below the last one.
+/// JPEG qualities to try in order until the file is small enough. Text is unreadable below the last
+/// one.
 const QUALITIES: [u8; 6] = [JPEG_QUALITY, 65, 50, 35, 20, 10];
 
 /// Whether an image needs no conversion.
@@ -13,9 +14,9 @@ pub fn fits(image: &Image, format: FormatPreference, most_bytes: Option<usize>) 
 
 /// Converts the image to this format within this many bytes (`None`: no limit).
 ///
-/// An image that already fits is returned unchanged. One that is too large is re-encoded, first as asked, then as
-/// JPEG with decreasing quality, whatever format was requested. The size in pixels does not change, so coordinates stay
-/// valid. Takes up to about 0.3 s of CPU time.
+/// An image that already fits is returned unchanged. One that is too large is re-encoded, first as
+/// asked, then as JPEG with decreasing quality, whatever format was requested. The size in pixels
+/// does not change, so coordinates stay valid. Takes up to about 0.3 s of CPU time.
 ///
 /// # Errors
 /// If the image cannot be decoded, or cannot be made to fit.

@@ -14,9 +14,10 @@ pub struct PixelLimits {
 }
 
 impl PixelLimits {
-    /// What no provider of vision models scales down again: a model then looks at the pixels that were sent, and its
-    /// coordinates are theirs. OpenAI ("Images and vision", high detail) fits the shorter side into 768, Anthropic ("Vision")
-    /// the longer one into 1568 and the whole into 1.15 million.
+    /// What no provider of vision models scales down again: a model then looks at the pixels that
+    /// were sent, and its coordinates are theirs. OpenAI ("Images and vision", high detail) fits
+    /// the shorter side into 768, Anthropic ("Vision") the longer one into 1568 and the whole into
+    /// 1.15 million.
     pub const VISION_MODELS: Self = Self { long: 1568, short: 768, pixels: 1_150_000 };
 
     /// A longer side of at most this many pixels, at least 1.
@@ -25,7 +26,8 @@ impl PixelLimits {
         Self { long, short: u32::MAX, pixels: u32::MAX }
     }
 
-    /// The size within these limits, in the shape of the image: its own size if that is within them.
+    /// The size within these limits, in the shape of the image: its own size if that is within
+    /// them.
     pub fn target(self, size: Size) -> Size {
         let [long, short] = [size.width.max(size.height), size.width.min(size.height)]
             .map(|side| i128::from(side.max(1)));

@@ -1,7 +1,7 @@
 //! Images as pixels: decoding, encoding, scaling.
 //!
-//! Sizes are checked before memory is allocated: a file declares its dimensions, and anything above [`MOST_PIXELS`] is
-//! rejected. Alpha is dropped on decoding: a screen has none.
+//! Sizes are checked before memory is allocated: a file declares its dimensions, and anything above
+//! [`MOST_PIXELS`] is rejected. Alpha is dropped on decoding: a screen has none.
 
 use std::io::Cursor;
 
@@ -15,7 +15,8 @@ use zune_jpeg::zune_core::options::DecoderOptions;
 use super::{Error, Format, Image};
 use crate::Size;
 
-/// The largest image that is decoded. The largest screen seen so far (8K television) has 33 million pixels.
+/// The largest image that is decoded. The largest screen seen so far (8K television) has 33 million
+/// pixels.
 pub const MOST_PIXELS: usize = 40_000_000;
 
 /// The JPEG quality at which screen text is still easy to read.
@@ -39,8 +40,8 @@ pub enum Effort {
 }
 
 impl Pixels {
-    /// An image of these pixels, three bytes each (red, green, blue), in rows from the top; `None` if the byte count
-    /// does not match, or there are no pixels or too many.
+    /// An image of these pixels, three bytes each (red, green, blue), in rows from the top; `None`
+    /// if the byte count does not match, or there are no pixels or too many.
     pub fn new(width: u32, height: u32, rgb: Vec<u8>) -> Option<Self> {
         let pixels = checked_pixel_count(width, height).ok()?;
         (rgb.len() == pixels * 3).then_some(Self { width, height, rgb })
@@ -83,7 +84,8 @@ impl Pixels {
 
     /// Encodes the smaller of two files: lossless WebP, or JPEG with [`JPEG_QUALITY`].
     ///
-    /// Both are always written: neither is smaller on every screen, and the number of colors does not tell (`just bench`).
+    /// Both are always written: neither is smaller on every screen, and the number of colors does
+    /// not tell (`just bench`).
     ///
     /// # Errors
     /// If a side is longer than 16,384 pixels.
@@ -125,8 +127,9 @@ impl Pixels {
         let mut bytes = Vec::new();
         let mut encoder = jpeg_encoder::Encoder::new(&mut bytes, quality);
         encoder.set_sampling_factor(SamplingFactor::F_2_2);
-        // Not with optimized Huffman tables, though they save a fifth: jpeg-encoder then writes a scan per component,
-        // which zune-jpeg 0.5 decodes to other colors where the chroma is subsampled (libjpeg-turbo decodes it well).
+        // Not with optimized Huffman tables, though they save a fifth: jpeg-encoder then writes a
+        // scan per component, which zune-jpeg 0.5 decodes to other colors where the chroma is
+        // subsampled (libjpeg-turbo decodes it well).
         let written = encoder.encode(&self.rgb, width, height, JpegColour::Rgb);
         written.map_err(|why| unwritable(Format::Jpeg, &why))?;
         Ok(Image { format: Format::Jpeg, bytes: bytes.into() })

@@ -1,5 +1,5 @@
-//! Checks whether a PNG has arrived whole: its begin and end, and the CRC at the end of each chunk (PNG specification,
-//! 5.3).
+//! Checks whether a PNG has arrived whole: its begin and end, and the CRC at the end of each chunk
+//! (PNG specification, 5.3).
 //!
 //! Does not check whether the pixels can be decompressed.
 
@@ -8,7 +8,8 @@ use crate::Size;
 /// The PNG signature.
 pub(crate) const SIGNATURE: &[u8] = b"\x89PNG\r\n\x1a\n";
 
-/// The size of a PNG that is not truncated: it begins with an IHDR chunk, which has the size, and ends with IEND.
+/// The size of a PNG that is not truncated: it begins with an IHDR chunk, which has the size, and
+/// ends with IEND.
 pub(crate) fn complete_png_size(png: &[u8]) -> Option<Size> {
     let header = png.strip_prefix(SIGNATURE)?.get(4..16)?;
     if !header.starts_with(b"IHDR") || !png.ends_with(b"IEND\xae\x42\x60\x82") {

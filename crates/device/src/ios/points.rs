@@ -1,5 +1,5 @@
-//! Trees of a live phone in points, as pixels of the screenshot, with what XCTest leaves out: the size of a turned app, the
-//! app's name, dialogs, the focus.
+//! Trees of a live phone in points, as pixels of the screenshot, with what XCTest leaves out: the
+//! size of a turned app, the app's name, dialogs, the focus.
 
 use crate::{Node, Rect, Tree, WindowKind, text_field};
 
@@ -29,7 +29,8 @@ pub(crate) fn name_app(tree: &mut Tree, app: &str) {
     }
 }
 
-/// Whether a text field could have the focus, and none says so: sources of iOS do not tell (`focused` is tvOS's).
+/// Whether a text field could have the focus, and none says so: sources of iOS do not tell
+/// (`focused` is tvOS's).
 pub(crate) fn may_have_focus(tree: &Tree) -> bool {
     let is_known = tree.nodes.iter().any(|node| node.flags.focused);
     !is_known && tree.nodes.iter().any(text_field::is_text_field)
@@ -51,8 +52,8 @@ pub(crate) fn mark_focus(tree: &mut Tree, rect: thumbwire_webdriver::Rect, scale
     }
 }
 
-/// XCTest gives a turned app the size of the upright screen (see `FBAdjustDimensionsForApplication` in FBMathUtils.m). The
-/// app's windows have the right one.
+/// XCTest gives a turned app the size of the upright screen (see `FBAdjustDimensionsForApplication`
+/// in FBMathUtils.m). The app's windows have the right one.
 fn turn_root(tree: &mut Tree) {
     let Some(root) = tree.nodes.first() else { return };
     let Rect { left, top, right, bottom } = root.bounds;

@@ -1,12 +1,14 @@
 //! Reads the page source of WebDriverAgent, with or without the element `AppiumAUT` around it.
 //!
-//! An element's name is its type. Its attributes are those that WebDriverAgent's `FBXPath` writes. The meaning of
-//! `value` depends on the type (`wdValue`): a switch's `1` or `0`, `1` for a selected button, the placeholder of an
-//! empty field. `markup` handles nesting. Saved files are read as far as they go (`saved_tree`); the source of a live phone
-//! must be complete (`read_live`).
+//! An element's name is its type. Its attributes are those that WebDriverAgent's `FBXPath` writes.
+//! The meaning of `value` depends on the type (`wdValue`): a switch's `1` or `0`, `1` for a
+//! selected button, the placeholder of an empty field. `markup` handles nesting. Saved files are
+//! read as far as they go (`saved_tree`); the source of a live phone must be complete
+//! (`read_live`).
 //!
-//! A page source does not say what accepts taps, gets the focus or scrolls; we infer it from the type. Positions and
-//! sizes are in points, not screenshot pixels, and a page source does not contain the scale factor.
+//! A page source does not say what accepts taps, gets the focus or scrolls; we infer it from the
+//! type. Positions and sizes are in points, not screenshot pixels, and a page source does not
+//! contain the scale factor.
 
 use bytestring::ByteString;
 
@@ -17,7 +19,8 @@ use crate::{Flags, Node, Rect};
 
 const TYPE: &str = "XCUIElementType";
 
-/// Range of the tree in the text, and whether the tree is complete. There may be other text before and after it.
+/// Range of the tree in the text, and whether the tree is complete. There may be other text before
+/// and after it.
 pub(crate) fn locate(text: &str) -> Option<TreeLocation> {
     let start = second_tree(text)?;
     let from = start + 1 + name(&text.as_bytes()[start + 1..]);
@@ -63,8 +66,8 @@ pub(crate) fn second_tree(text: &str) -> Option<usize> {
     bare.or(wrapped)
 }
 
-/// Reads the attributes at this offset of the text into a node whose class is the tag name, and reports what could not
-/// be read.
+/// Reads the attributes at this offset of the text into a node whose class is the tag name, and
+/// reports what could not be read.
 pub(crate) fn read_node<'t>(
     text: &'t ByteString,
     from: usize,
@@ -125,7 +128,8 @@ struct ElementAttributes<'t> {
     frame: [Option<&'t str>; 4],
 }
 
-/// The rectangle in points. WebDriverAgent writes integers (`CGRectIntegral`); fractions are rounded.
+/// The rectangle in points. WebDriverAgent writes integers (`CGRectIntegral`); fractions are
+/// rounded.
 fn read_frame(frame: [Option<&str>; 4]) -> Option<Rect> {
     let number = |text: Option<&str>| {
         let number = text?.trim().parse::<f64>().ok()?.round();
@@ -164,8 +168,8 @@ fn flags(kind: &str, said: &ElementAttributes<'_>) -> Flags {
     }
 }
 
-/// The text a person sees on an element of this type. A cell's value is often that of its switch, and a field's label
-/// is not its content.
+/// The text a person sees on an element of this type. A cell's value is often that of its switch,
+/// and a field's label is not its content.
 fn shown(kind: &str, value: ByteString, label: &ByteString) -> ByteString {
     match kind {
         _ if is_field(kind) => value,

@@ -15,7 +15,8 @@ pub enum Missing {
     DeveloperMode,
     /// No WebDriverAgent answers.
     WebDriverAgent,
-    /// No WebDriverAgent answers, and programs other than Xcode need a tunnel to start one (iOS 17 and later).
+    /// No WebDriverAgent answers, and programs other than Xcode need a tunnel to start one (iOS 17
+    /// and later).
     Tunnel,
     /// The phone did not answer in time, or in a way that we do not know.
     Answer,

@@ -187,7 +187,8 @@ async fn scaled_screenshot_is_encoded_as_asked() {
     assert_eq!(taken(FormatPreference::Smallest).await, Format::Webp);
 }
 
-/// The property that a touch on an element hits it, for the limits of vision models, upright and turned.
+/// The property that a touch on an element hits it, for the limits of vision models, upright and
+/// turned.
 #[tokio::test]
 async fn every_pixel_of_a_row_hits_it_also_after_a_turn() {
     let phone = ScaledDevice::new(Arc::new(Phone::new(1080, 2400)), PixelLimits::VISION_MODELS);
@@ -239,7 +240,8 @@ async fn size_is_read_once_and_again_after_rotation() {
 }
 
 proptest! {
-    /// Holds for the center of any element at least as large as a block, and for every other pixel of its rectangle.
+    /// Holds for the center of any element at least as large as a block, and for every other pixel
+    /// of its rectangle.
     #[test]
     fn touch_on_an_element_hits_it(
         (width, height) in (1..4000_i32, 1..4000_i32), most in 1..3000_u32,

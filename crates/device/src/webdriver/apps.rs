@@ -108,8 +108,8 @@ impl WebDriverPhone {
         Ok(AppList { apps, is_complete: false })
     }
 
-    /// The installed apps that Appium lists. UiAutomator2 does not say which are the system's; an iPhone that is not on
-    /// the server's own USB tells only which one is in front.
+    /// The installed apps that Appium lists. UiAutomator2 does not say which are the system's; an
+    /// iPhone that is not on the server's own USB tells only which one is in front.
     pub(super) async fn installed_apps(&self) -> Result<AppList, Error> {
         if self.is_android() {
             let apps = self.list_apps(MobileCommand::new("listApps")).await?;
@@ -158,7 +158,8 @@ impl WebDriverPhone {
         }
     }
 
-    /// The class of Android's activity in front, which is this app's; empty if the phone does not tell.
+    /// The class of Android's activity in front, which is this app's; empty if the phone does not
+    /// tell.
     pub(super) async fn read_activity(&self, package: &str) -> Result<String, Error> {
         let response = self.ask_script(FRONT, MobileCommand::new("getCurrentActivity")).await;
         let response: Option<Response> = if_told(response)?;
@@ -178,7 +179,8 @@ fn ios_app(id: AppId) -> App {
     App { system: id.0.starts_with("com.apple."), id }
 }
 
-/// What is in front if this app is, at this screen. `com.apple.springboard`, the home screen, is an app like any other.
+/// What is in front if this app is, at this screen. `com.apple.springboard`, the home screen, is an
+/// app like any other.
 pub(super) fn front(app: AppId, screen: String) -> Front {
     match &*app.0 {
         // The notification shade and other windows of Android.
@@ -195,8 +197,8 @@ fn whole_class(package: &str, activity: &str) -> String {
     }
 }
 
-/// Whether the app is not installed: code 4 of FBSOpenApplication's error domains on iPhones (iOS 16), a text on
-/// simulators and from earlier WebDriverAgents.
+/// Whether the app is not installed: code 4 of FBSOpenApplication's error domains on iPhones (iOS
+/// 16), a text on simulators and from earlier WebDriverAgents.
 fn is_missing(failure: &RequestError) -> bool {
     failure.says(&["fbsopenapplication"]) && failure.says(&["code=4"])
         || failure.says(&["not installed", "unknown to frontboard"])

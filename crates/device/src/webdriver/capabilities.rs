@@ -1,4 +1,5 @@
-//! What a session has to have: the operator's capabilities, and our defaults for what they leave open.
+//! What a session has to have: the operator's capabilities, and our defaults for what they leave
+//! open.
 
 use std::fmt;
 
@@ -6,7 +7,8 @@ use thumbwire_webdriver::Capabilities;
 
 use crate::Platform;
 
-/// The capabilities of one phone's sessions. They may contain passwords and access keys, so `{:?}` prints names only.
+/// The capabilities of one phone's sessions. They may contain passwords and access keys, so `{:?}`
+/// prints names only.
 #[derive(Clone, PartialEq)]
 pub struct AppiumCapabilities {
     platform: Platform,
@@ -21,13 +23,16 @@ impl Default for AppiumCapabilities {
 }
 
 impl AppiumCapabilities {
-    /// Reads a JSON object of W3C capabilities, such as `{"platformName": "iOS", "appium:udid": "…"}`. Without a
-    /// `platformName` the platform is that of `appium:automationName`, else Android.
+    /// Reads a JSON object of W3C capabilities, such as `{"platformName": "iOS", "appium:udid":
+    /// "…"}`. Without a `platformName` the platform is that of `appium:automationName`, else
+    /// Android.
     ///
-    /// Defaults for what is not there: `appium:automationName` by platform; `appium:noReset`, so that no app loses its data;
-    /// `appium:newCommandTimeout` of 600 s, after which a server gives back the phone of a client that crashed. On Android also
-    /// `appium:skipUnlock`, because a phone is unlocked when a caller asks for it; `appium:disableSuppressAccessibilityService`,
-    /// so that TalkBack goes on; and `appium:suppressKillServer`, because other programs use the adb server too.
+    /// Defaults for what is not there: `appium:automationName` by platform; `appium:noReset`, so
+    /// that no app loses its data; `appium:newCommandTimeout` of 600 s, after which a server gives
+    /// back the phone of a client that crashed. On Android also `appium:skipUnlock`, because a
+    /// phone is unlocked when a caller asks for it; `appium:disableSuppressAccessibilityService`,
+    /// so that TalkBack goes on; and `appium:suppressKillServer`, because other programs use the
+    /// adb server too.
     ///
     /// # Errors
     /// What is wrong, without the values.

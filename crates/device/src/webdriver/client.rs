@@ -1,8 +1,8 @@
 //! The conversation with a server: its session, limits of time, and errors.
 //!
-//! A server's restart, its time limit for idle sessions, or another client ends our session. A command that is refused with
-//! `invalid session id` did nothing, so the session is renewed and the command sent once more. A command whose reply was
-//! lost is repeated only if it just reads.
+//! A server's restart, its time limit for idle sessions, or another client ends our session. A
+//! command that is refused with `invalid session id` did nothing, so the session is renewed and the
+//! command sent once more. A command whose reply was lost is repeated only if it just reads.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -34,8 +34,8 @@ pub(crate) struct SessionPlan {
     pub(crate) limit: Duration,
     /// Changes its settings once it is there. A server that refuses it is used as it is.
     pub(crate) settings: Option<Command>,
-    /// Whether the server keeps a session that nobody asked for, and with it the phone. Creating one then goes on if its
-    /// caller leaves, for the next caller, and is never asked for twice.
+    /// Whether the server keeps a session that nobody asked for, and with it the phone. Creating
+    /// one then goes on if its caller leaves, for the next caller, and is never asked for twice.
     pub(crate) is_exclusive: bool,
     /// Time limit for ending it.
     pub(crate) ending: Duration,
@@ -48,7 +48,8 @@ pub(crate) struct OpenSession {
     pub(crate) capabilities: Capabilities,
 }
 
-/// A client of one server, with a session that is created by the first command that needs one. Clones share it.
+/// A client of one server, with a session that is created by the first command that needs one.
+/// Clones share it.
 #[derive(Clone)]
 pub(crate) struct WebDriverClient(Arc<Shared>);
 
@@ -97,7 +98,8 @@ impl Operation {
 
 const SESSION: Operation = Operation::new("create a session", "creating a session");
 
-/// Why a request failed. Drivers tell failures apart by the server's words, of which [`Error`] has only the beginning.
+/// Why a request failed. Drivers tell failures apart by the server's words, of which [`Error`] has
+/// only the beginning.
 #[derive(Debug)]
 pub(crate) struct RequestError {
     pub(crate) error: Error,
@@ -316,8 +318,8 @@ enum SessionEnd {
 }
 
 impl Shared {
-    /// Sends a command by the first of its paths that the server knows. With `repeat` it is sent once more if the connection
-    /// is lost.
+    /// Sends a command by the first of its paths that the server knows. With `repeat` it is sent
+    /// once more if the connection is lost.
     async fn send(
         &self,
         command: &Command,

@@ -1,8 +1,9 @@
-//! What differs between the servers: WebDriverAgent itself, and Appium's drivers for Android and iOS.
+//! What differs between the servers: WebDriverAgent itself, and Appium's drivers for Android and
+//! iOS.
 //!
-//! [`Dialect`] has what each server is called, what its session gets, and how long that may take; [`PhoneCommand`] is
-//! the table of what WebDriverAgent and Appium do by different commands. What they do by the same commands of
-//! W3C WebDriver is not here.
+//! [`Dialect`] has what each server is called, what its session gets, and how long that may take;
+//! [`PhoneCommand`] is the table of what WebDriverAgent and Appium do by different commands. What
+//! they do by the same commands of W3C WebDriver is not here.
 
 use std::time::Duration;
 
@@ -27,24 +28,26 @@ pub(crate) enum Dialect {
     XcuiTest,
 }
 
-/// How deep a snapshot of iOS may be (`snapshotMaxDepth`). XCTest fails for some apps above about 60 with
-/// `kAXErrorIllegalArgument`; WebDriverAgent's default of 50 cuts off React Native's screens.
+/// How deep a snapshot of iOS may be (`snapshotMaxDepth`). XCTest fails for some apps above about
+/// 60 with `kAXErrorIllegalArgument`; WebDriverAgent's default of 50 cuts off React Native's
+/// screens.
 const IOS_DEPTH: u64 = 60;
 
 /// The depth after XCTest has refused the other one.
 pub(super) const SAFE_IOS_DEPTH: u64 = 40;
 
-/// How long a snapshot may take (`customSnapshotTimeout`, earlier `snapshotTimeout`), in seconds: shorter than our own
-/// limit for a source, so that WebDriverAgent is free again when we give up. WebDriverAgent 9.0 has removed both, and
-/// ignores them as any setting that it does not know.
+/// How long a snapshot may take (`customSnapshotTimeout`, earlier `snapshotTimeout`), in seconds:
+/// shorter than our own limit for a source, so that WebDriverAgent is free again when we give up.
+/// WebDriverAgent 9.0 has removed both, and ignores them as any setting that it does not know.
 const SNAPSHOT_S: u64 = 20;
 
-/// How long an action on iOS waits until the app is idle (`waitForIdleTimeout`), in seconds. The default of 10 s makes
-/// each tap on an endless animation take 10 s.
+/// How long an action on iOS waits until the app is idle (`waitForIdleTimeout`), in seconds. The
+/// default of 10 s makes each tap on an endless animation take 10 s.
 const IOS_IDLE_S: u64 = 2;
 
-/// How long UiAutomator2 waits until the screen is idle (`waitForIdleTimeout`), in milliseconds. Its default of 10 s
-/// makes each source of an endless animation take 10 s; whether a screen has settled is decided by our callers.
+/// How long UiAutomator2 waits until the screen is idle (`waitForIdleTimeout`), in milliseconds.
+/// Its default of 10 s makes each source of an endless animation take 10 s; whether a screen has
+/// settled is decided by our callers.
 const ANDROID_IDLE_MS: u64 = 100;
 
 /// How deep UiAutomator2's source may be (`snapshotMaxDepth`, 70 by default).
@@ -113,12 +116,13 @@ impl Dialect {
         };
         SessionPlan {
             request: NewSession::new(capabilities.0),
-            // Appium installs its server on the phone, and builds WebDriverAgent for an iPhone. WebDriverAgent looks
-            // for the app in front and waits for it.
+            // Appium installs its server on the phone, and builds WebDriverAgent for an iPhone.
+            // WebDriverAgent looks for the app in front and waits for it.
             limit: Duration::from_secs(if is_appium { 300 } else { 30 }),
             settings: Some(set_settings(settings)),
             is_exclusive: is_appium,
-            // Appium restores what it has changed on the phone. WebDriverAgent ends a session at once, or is gone.
+            // Appium restores what it has changed on the phone. WebDriverAgent ends a session at
+            // once, or is gone.
             ending: Duration::from_secs(if is_appium { 15 } else { 2 }),
         }
     }

@@ -1,5 +1,5 @@
-//! Gestures, as actions of W3C WebDriver (section 15): one or two fingers that move in the server's own unit, points on iOS
-//! (FBW3CActionsSynthesizer.m) and pixels on Android.
+//! Gestures, as actions of W3C WebDriver (section 15): one or two fingers that move in the server's
+//! own unit, points on iOS (FBW3CActionsSynthesizer.m) and pixels on Android.
 
 use std::time::Duration;
 
@@ -16,7 +16,8 @@ const BETWEEN_TAPS_MS: u64 = 100;
 /// How long a finger stays down before a drag: `UIDragInteraction` begins after 0.5 s.
 const HOLD_MS: u64 = 700;
 
-/// The fingers of a gesture, and how long it takes. `scale` is how many pixels the server's unit has.
+/// The fingers of a gesture, and how long it takes. `scale` is how many pixels the server's unit
+/// has.
 pub(crate) fn touch_sources(gesture: Gesture, scale: f64) -> (Vec<InputSource>, Duration) {
     let milliseconds = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
     let to = |at: Point, lasting: Duration| PointerItem::Move {

@@ -1,8 +1,8 @@
-//! HTTP to one server: one request per connection, limits on time and size, and errors that tell whether the
-//! request was sent.
+//! HTTP to one server: one request per connection, limits on time and size, and errors that tell
+//! whether the request was sent.
 //!
-//! Connections are not kept: over USB or loopback a new one costs about a millisecond, and on a kept one nobody could
-//! tell whether a restarted server had received the request.
+//! Connections are not kept: over USB or loopback a new one costs about a millisecond, and on a
+//! kept one nobody could tell whether a restarted server had received the request.
 
 mod connect;
 
@@ -42,7 +42,8 @@ pub(crate) struct ServerProfile {
     pub(crate) start: &'static str,
     /// Why a session that has just been renewed is lost again.
     pub(crate) lost_again: &'static str,
-    /// What a failure contains if the session is there, but its end on the phone is not, and nothing was done.
+    /// What a failure contains if the session is there, but its end on the phone is not, and
+    /// nothing was done.
     pub(crate) dead_session: Option<&'static str>,
     /// Whether its URL may have a user name and a password.
     pub(crate) takes_credentials: bool,
@@ -116,7 +117,8 @@ pub(crate) enum HttpError {
 }
 
 impl HttpClient {
-    /// A client for the server at a URL such as `http://127.0.0.1:8100`, perhaps with a path such as `/wd/hub`.
+    /// A client for the server at a URL such as `http://127.0.0.1:8100`, perhaps with a path such
+    /// as `/wd/hub`.
     ///
     /// # Errors
     /// [`Error::Refused`] if this is not the URL of a server.
@@ -272,7 +274,8 @@ fn read_credentials(user_info: &str) -> Result<Credentials, String> {
 }
 
 impl HttpError {
-    /// The same as an error of ours; `acts` is whether the request was to do something on the phone.
+    /// The same as an error of ours; `acts` is whether the request was to do something on the
+    /// phone.
     pub(crate) fn into_error(self, http: &HttpClient, acts: bool) -> Error {
         let ServerProfile { name, start, .. } = http.server();
         let address = http.address();

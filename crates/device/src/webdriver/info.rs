@@ -1,4 +1,5 @@
-//! What the phone reports about itself: WebDriverAgent's status, the capabilities of an Appium session, the battery.
+//! What the phone reports about itself: WebDriverAgent's status, the capabilities of an Appium
+//! session, the battery.
 
 use thumbwire_webdriver::{
     BatteryInfo, Capabilities, DeviceInfo as ServerDeviceInfo, Response, ResponseError,
@@ -105,8 +106,8 @@ fn add_capabilities(info: &mut DeviceInfo, capabilities: &Capabilities) {
     info.serial = serial.unwrap_or_default();
 }
 
-/// The level from 0 to 1, and the status as Android's `BatteryManager` numbers it. UiAutomator2's driver renames
-/// `status` to `state`.
+/// The level from 0 to 1, and the status as Android's `BatteryManager` numbers it. UiAutomator2's
+/// driver renames `status` to `state`.
 fn read_android_battery(response: &Response) -> Result<(f64, u32), ResponseError> {
     let status = ["state", "status"].iter().find_map(|name| response.value.get(*name));
     let status = status.and_then(|status| u32::try_from(status.as_u64()?).ok());

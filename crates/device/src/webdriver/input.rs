@@ -44,8 +44,8 @@ impl WebDriverPhone {
         Ok(self.run(PRESS, command).await.map(drop)?)
     }
 
-    /// Presses keys of W3C WebDriver's table one after another, in one request. Only for Android: XCTest's actions have
-    /// no such keys.
+    /// Presses keys of W3C WebDriver's table one after another, in one request. Only for Android:
+    /// XCTest's actions have no such keys.
     pub(super) async fn press_keys(&self, what: Operation, keys: &[char]) -> Result<(), Error> {
         let items = keys.iter().flat_map(|key| {
             let key = key.to_string();
@@ -58,7 +58,8 @@ impl WebDriverPhone {
         Ok(self.client.act_within(what, command, limit).await.map(drop)?)
     }
 
-    /// Types where the keyboard is: any text, emoji too (`XCUIApplication+FBHelpers.m` of WebDriverAgent).
+    /// Types where the keyboard is: any text, emoji too (`XCUIApplication+FBHelpers.m` of
+    /// WebDriverAgent).
     pub(super) async fn type_keys(&self, text: &str) -> Result<TypingMethod, Error> {
         type_in_pieces(&self.pace, text, |piece| self.send_text(TYPE, piece)).await?;
         Ok(self.dialect.typing_method())
@@ -66,7 +67,8 @@ impl WebDriverPhone {
 
     /// Sends a text to the field that has the focus.
     pub(super) async fn send_text(&self, what: Operation, text: &str) -> Result<(), Error> {
-        /// What servers say before the first key: FBKeyboard and XCUIElement+FBTyping of WebDriverAgent, UiAutomator2.
+        /// What servers say before the first key: FBKeyboard and XCUIElement+FBTyping of
+        /// WebDriverAgent, UiAutomator2.
         const NO_FOCUS: [&str; 2] = ["keyboard", "Cannot set the element"];
         const TAP_FIRST: &str = "no text field has the focus; tap one first";
         let characters = u32::try_from(text.chars().count()).unwrap_or(u32::MAX);

@@ -1,7 +1,7 @@
 //! The log of Android, as Appium captures it from the beginning of the session (`POST /se/log`).
 //!
-//! Appium gives each line once, so that lines are kept here, the newest [`MAX_ENTRIES`] of them. `logcat` on the phone is not cleared:
-//! clearing the log forgets what was read.
+//! Appium gives each line once, so that lines are kept here, the newest [`MAX_ENTRIES`] of them.
+//! `logcat` on the phone is not cleared: clearing the log forgets what was read.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -52,7 +52,8 @@ async fn read_clock(client: &WebDriverClient) -> Result<String, Error> {
     time.ok_or_else(|| unreadable("mobile: getDeviceTime", response.value.to_string()))
 }
 
-/// The lines since the last time. It is an act, although it changes nothing on the phone: what a lost reply had is gone.
+/// The lines since the last time. It is an act, although it changes nothing on the phone: what a
+/// lost reply had is gone.
 async fn read_new(client: &WebDriverClient, lines: &LogLines) -> Result<Vec<LogEntry>, Error> {
     let command = SessionCommand::GetLog { log_type: "logcat".into() };
     let response = client.act(READ, command).await?;

@@ -1,4 +1,5 @@
-//! The MJPEG stream of WebDriverAgent's second port (FBMjpegServer.m): `multipart/x-mixed-replace`, one JPEG a part.
+//! The MJPEG stream of WebDriverAgent's second port (FBMjpegServer.m): `multipart/x-mixed-replace`,
+//! one JPEG a part.
 
 use std::time::Duration;
 

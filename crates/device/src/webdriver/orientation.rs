@@ -1,6 +1,7 @@
 //! Turning the screen (`POST /orientation`).
 //!
-//! UiAutomator2 freezes the rotation; WebDriverAgent pretends that the phone was turned (FBOrientationCommands.m).
+//! UiAutomator2 freezes the rotation; WebDriverAgent pretends that the phone was turned
+//! (FBOrientationCommands.m).
 
 use async_trait::async_trait;
 use thumbwire_webdriver::{Orientation as ServerOrientation, ScreenCommand};

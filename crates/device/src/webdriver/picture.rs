@@ -7,7 +7,8 @@ use crate::error::excerpt;
 use crate::image::png_crc::complete_png_size;
 use crate::{Error, Format, Image, Screenshot, Size};
 
-/// Reads a complete PNG or JPEG; WebDriverAgent writes JPEG with the setting `screenshotQuality` above 0.
+/// Reads a complete PNG or JPEG; WebDriverAgent writes JPEG with the setting `screenshotQuality`
+/// above 0.
 pub(crate) fn read_picture(bytes: Bytes) -> Result<Screenshot, Error> {
     let (format, size) = match (complete_png_size(&bytes), jpeg_size(&bytes)) {
         (Some(size), _) => (Format::Png, size),

@@ -1,7 +1,7 @@
 //! Who turned the screen, and how it was before.
 //!
-//! It is remembered here, not on the phone: WebDriverAgent and Appium pretend that the phone was turned or freeze its rotation,
-//! and forget that with their session.
+//! It is remembered here, not on the phone: WebDriverAgent and Appium pretend that the phone was
+//! turned or freeze its rotation, and forget that with their session.
 
 use std::sync::Mutex;
 
@@ -21,7 +21,8 @@ struct Rotation {
 pub(crate) struct RotationMemory(Mutex<Option<Rotation>>);
 
 impl RotationMemory {
-    /// Turns the screen for an owner, and remembers how it was `before`, unless somebody has turned it already.
+    /// Turns the screen for an owner, and remembers how it was `before`, unless somebody has turned
+    /// it already.
     ///
     /// # Errors
     /// Those of `turn`. After one that did nothing, nothing is remembered.

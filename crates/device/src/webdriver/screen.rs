@@ -1,8 +1,8 @@
 //! What the screen shows: pictures, sizes and trees, in pixels of the screenshot.
 //!
-//! UiAutomator2 counts in pixels. WebDriverAgent counts in points: pixels per point are measured once, by a screenshot
-//! and the size of the screen in points, because the screen's scale is wrong on phones that draw at another one (the
-//! Plus models, Display Zoom).
+//! UiAutomator2 counts in pixels. WebDriverAgent counts in points: pixels per point are measured
+//! once, by a screenshot and the size of the screen in points, because the screen's scale is wrong
+//! on phones that draw at another one (the Plus models, Display Zoom).
 
 use std::time::Duration;
 
@@ -189,7 +189,8 @@ impl WebDriverPhone {
             points::name_app(&mut tree, &app.0);
             tree.front = apps::front(app, String::new());
         }
-        // Sources of iOS do not say which field has the focus (`focused` is tvOS's); the server does.
+        // Sources of iOS do not say which field has the focus (`focused` is tvOS's); the server
+        // does.
         if points::may_have_focus(&tree)
             && let Some(element) = self.active_element().await?
             && let Some(rect) = self.read_rect(element).await?
@@ -252,8 +253,8 @@ pub(super) fn read_display_size(text: &str) -> Option<Size> {
     Some(Size { width: side(width)?, height: side(height)? })
 }
 
-/// Reads the source of UiAutomator2, which has the window with the focus, as `uiautomator dump` does. The app in front is the
-/// root's.
+/// Reads the source of UiAutomator2, which has the window with the focus, as `uiautomator dump`
+/// does. The app in front is the root's.
 ///
 /// # Errors
 /// What is wrong with it.

@@ -1,5 +1,5 @@
-//! What a server must not repeat to callers: user names, passwords and access keys. A server may quote a whole request in the
-//! text of an error.
+//! What a server must not repeat to callers: user names, passwords and access keys. A server may
+//! quote a whole request in the text of an error.
 
 use bytes::Bytes;
 use serde_json::Value;

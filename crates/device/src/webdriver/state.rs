@@ -32,10 +32,12 @@ impl WebDriverPhone {
 
 #[async_trait]
 impl ScreenLock for WebDriverPhone {
-    /// A PIN, pattern or password is used only if the operator's capabilities for Appium have one (`appium:unlockType`).
+    /// A PIN, pattern or password is used only if the operator's capabilities for Appium have one
+    /// (`appium:unlockType`).
     async fn unlock(&self) -> Result<Front, Error> {
         if self.is_locked().await? {
-            // WebDriverAgent presses the home button and waits: with a passcode that fails after some seconds.
+            // WebDriverAgent presses the home button and waits: with a passcode that fails after
+            // some seconds.
             let unlocked = self.run(UNLOCK, PhoneCommand::Unlock).await.map_err(Error::from);
             if let Err(error) = unlocked
                 && !matches!(error, Error::Failed { .. } | Error::Refused { .. })
@@ -54,8 +56,8 @@ impl ScreenLock for WebDriverPhone {
 
 #[async_trait]
 impl Clipboard for WebDriverPhone {
-    /// Appium reads Android's since Android 10 through its app Appium Settings. An iPhone gives its clipboard only to
-    /// the app in front: it reads as empty unless that is WebDriverAgent.
+    /// Appium reads Android's since Android 10 through its app Appium Settings. An iPhone gives its
+    /// clipboard only to the app in front: it reads as empty unless that is WebDriverAgent.
     async fn clipboard(&self) -> Result<Option<String>, Error> {
         let read = |response: &Response| match response.value.is_null() {
             true => Ok(Vec::new()),
@@ -83,8 +85,8 @@ impl SimulatedLocation for WebDriverPhone {
 impl Links for WebDriverPhone {
     /// `None`: no server says which app opened it.
     async fn open_link(&self, address: &str) -> Result<Option<AppId>, Error> {
-        /// What the phone says if no app takes the address, before anything is opened: `am` on Android, LaunchServices
-        /// and XCUIDevice+FBHelpers.m on iOS.
+        /// What the phone says if no app takes the address, before anything is opened: `am` on
+        /// Android, LaunchServices and XCUIDevice+FBHelpers.m on iOS.
         const NO_APP: [&str; 5] = [
             "unable to resolve intent",
             "No Activity found",

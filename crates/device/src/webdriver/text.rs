@@ -133,7 +133,8 @@ impl TextEditing for WebDriverPhone {
     async fn delete_at_end(&self, field: EditorSize, characters: usize) -> Result<(), Error> {
         /// More lines take longer than a caller waits.
         const MAX_LINES: usize = 50;
-        /// Fewer characters than this are on no line of a phone, other than the last of a paragraph.
+        /// Fewer characters than this are on no line of a phone, other than the last of a
+        /// paragraph.
         const SHORTEST_LINE: usize = 15;
         let lines = match field {
             EditorSize::OneLine => 1,

@@ -10,7 +10,8 @@ use crate::{Error, SideEffect, UntypableText};
 /// Characters in one request.
 pub(crate) const PIECE: usize = 200;
 
-/// How long a character takes at most: WebDriverAgent types up to 60 a second (`maxTypingFrequency`), old phones some 5.
+/// How long a character takes at most: WebDriverAgent types up to 60 a second
+/// (`maxTypingFrequency`), old phones some 5.
 pub(crate) const SLOWEST: Duration = Duration::from_millis(300);
 
 /// How long a character takes before anything was typed.
@@ -92,7 +93,8 @@ pub(crate) fn after_typing(typed: usize, error: Error) -> Error {
     }
 }
 
-/// Splits a text behind spaces or between other ASCII characters, so that no emoji of several characters is split.
+/// Splits a text behind spaces or between other ASCII characters, so that no emoji of several
+/// characters is split.
 pub(crate) fn pieces(text: &str) -> Vec<&str> {
     let mut pieces = Vec::new();
     let mut rest = text;

@@ -1,4 +1,5 @@
-//! The Appium driver: its session, what is repeated, what goes wrong on the way, and what it asks of both platforms.
+//! The Appium driver: its session, what is repeated, what goes wrong on the way, and what it asks
+//! of both platforms.
 
 use std::sync::Arc;
 

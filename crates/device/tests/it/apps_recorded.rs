@@ -1,5 +1,5 @@
-//! Recorded output of `dumpsys package` through the whole driver: services by action, and apps with their versions.
-//! Golden files hold the results.
+//! Recorded output of `dumpsys package` through the whole driver: services by action, and apps with
+//! their versions. Golden files hold the results.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -33,7 +33,8 @@ async fn services_are_read_out_of_the_report_of_an_old_phone() {
     insta::assert_snapshot!(out);
 }
 
-/// Reads each app of the report. Android 4.4 names the file there, so `pm`, which takes a second, is not needed.
+/// Reads each app of the report. Android 4.4 names the file there, so `pm`, which takes a second,
+/// is not needed.
 #[tokio::test]
 async fn every_app_of_an_old_phone_is_parsed() {
     let Some(said) = capture(REPORT) else { return };

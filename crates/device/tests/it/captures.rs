@@ -46,8 +46,8 @@ fn the_dumps_kept_here_are_read_as_recorded() {
     insta::assert_snapshot!(out);
 }
 
-/// The captures are not in this repository, but the results are: a changed number is a changed reader. Errors of the
-/// live-phone reader follow each result.
+/// The captures are not in this repository, but the results are: a changed number is a changed
+/// reader. Errors of the live-phone reader follow each result.
 #[test]
 fn every_tree_that_was_captured_is_read_as_recorded() {
     let Some(data) = data() else { return };
@@ -166,8 +166,8 @@ fn webdriveragent_page_sources_are_parsed() {
     }
 }
 
-/// Truncates each complete dump at every hundredth byte: an error from a live phone, the nodes before the cut from a
-/// file.
+/// Truncates each complete dump at every hundredth byte: an error from a live phone, the nodes
+/// before the cut from a file.
 #[test]
 fn truncated_capture_gives_the_nodes_before_the_cut() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/uiautomator");

@@ -1,4 +1,5 @@
-//! Facets through decorators: a device around a device loses none of them; and what is said where there is none.
+//! Facets through decorators: a device around a device loses none of them; and what is said where
+//! there is none.
 
 use std::sync::Arc;
 use std::time::Duration;

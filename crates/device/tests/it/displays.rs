@@ -3,7 +3,8 @@
 use crate::common::{Scripted, capture};
 use thumbwire_device::{Device as _, Orientation, OrientationControl as _, Size};
 
-/// Printed by a Pixel Fold before the PNG (`shell/errors/screencap_multi-display-warning_android15.bin`).
+/// Printed by a Pixel Fold before the PNG
+/// (`shell/errors/screencap_multi-display-warning_android15.bin`).
 const WARNING: &str = "[Warning] Multiple displays were found, but no display id was specified! Defaulting to the first display found, however this default is not guaranteed to be consistent across captures. A display id should be specified.\nA display ID can be specified with the [-d display-id] option.\nSee \"dumpsys SurfaceFlinger --display-id\" for valid display IDs.\n";
 
 /// A Pixel 10 Pro Fold, open; the geometry is shortened.

@@ -1,4 +1,5 @@
-//! The committed jar of the helper is what its committed sources give: `helper/build` writes both hashes.
+//! The committed jar of the helper is what its committed sources give: `helper/build` writes both
+//! hashes.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -57,7 +58,8 @@ fn jar_is_built_from_the_sources_beside_it() {
     assert_eq!(recorded("jar "), hex(&Sha256::digest(&jar)), "{advice}");
 }
 
-/// Android reads it from a file that any app may read, and the binary contains it: it must stay small.
+/// Android reads it from a file that any app may read, and the binary contains it: it must stay
+/// small.
 #[test]
 fn jar_is_small_and_has_one_dex_for_the_oldest_android() {
     let jar = fs::read(helper().join("thumbwire-helper.jar")).unwrap();

@@ -1,4 +1,5 @@
-//! The conversation with WebDriverAgent: its session, what is repeated, and what goes wrong on the way.
+//! The conversation with WebDriverAgent: its session, what is repeated, and what goes wrong on the
+//! way.
 
 use thumbwire_device::webdriver::WebDriverPhone;
 use thumbwire_device::{AppId, Device, Error, Gesture, Key, Point, SideEffect, TreeDetail};

@@ -1,4 +1,5 @@
-//! Recorded `logcat` output through the whole driver: golden files hold how many entries are read from each, and which.
+//! Recorded `logcat` output through the whole driver: golden files hold how many entries are read
+//! from each, and which.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -19,8 +20,8 @@ fn shown(entry: &LogEntry) -> String {
     format!("{time} {} {tag:?} {pid} {tid} {message:?}", priority.letter())
 }
 
-/// A line in the format `threadtime` has a month and a dot at these offsets, unlike any other format. Knows nothing
-/// else.
+/// A line in the format `threadtime` has a month and a dot at these offsets, unlike any other
+/// format. Knows nothing else.
 fn looks_like_an_entry(line: &str) -> bool {
     let at = |place: usize| line.as_bytes().get(place).copied().unwrap_or_default();
     at(2) == b'-'

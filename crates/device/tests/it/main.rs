@@ -1,5 +1,6 @@
-//! The Android driver on scripted phones and on what real phones printed, in one program with one file per subject.
-//! `common` is a scripted phone and finds the captures; `helped` is a phone with a helper.
+//! The Android driver on scripted phones and on what real phones printed, in one program with one
+//! file per subject. `common` is a scripted phone and finds the captures; `helped` is a phone with
+//! a helper.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::print_stdout, reason = "a skipped test reports it")]

@@ -1,5 +1,5 @@
-//! Recorded output for apps, focus, screen and battery, through the whole driver: golden files hold the results;
-//! unreadable output is an error with the phone's message.
+//! Recorded output for apps, focus, screen and battery, through the whole driver: golden files hold
+//! the results; unreadable output is an error with the phone's message.
 
 use crate::common::data;
 use std::collections::BTreeMap;

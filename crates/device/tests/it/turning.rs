@@ -6,7 +6,8 @@ use thumbwire_device::{Error, Orientation, OrientationControl as _, SideEffect};
 const UPRIGHT: &str =
     "  Display: mDisplayId=0\n    init=1080x2400 440dpi cur=1080x2400 app=1080x2270\n";
 
-/// Rotates a phone with these answers to landscape; returns the result and the commands it received.
+/// Rotates a phone with these answers to landscape; returns the result and the commands it
+/// received.
 async fn turn(says: &[(&'static str, &str)]) -> (Result<(), Error>, Vec<String>) {
     let usual = [
         ("dumpsys window displays", UPRIGHT),

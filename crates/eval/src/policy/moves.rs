@@ -1,4 +1,5 @@
-//! What a step takes beyond one action: setting a number, typing, and recovering when a step's target is not visible.
+//! What a step takes beyond one action: setting a number, typing, and recovering when a step's
+//! target is not visible.
 
 use serde_json::json;
 
@@ -15,8 +16,8 @@ const MOST_TEXTS: u32 = 6;
 const MOST_TRIES: usize = 2;
 
 impl ScriptStepper<'_> {
-    /// Whether the number next to `tap` moves away from the target. The number is read from text in the format of
-    /// `shows`: `10:45` if that is `10:15`.
+    /// Whether the number next to `tap` moves away from the target. The number is read from text in
+    /// the format of `shows`: `10:45` if that is `10:15`.
     pub(super) fn overshot(&mut self, tap: &ScriptTarget, shows: &ScriptTarget) -> bool {
         let shows = shows.texts();
         let Some(wanted) = shows.first() else { return false };
@@ -129,7 +130,8 @@ impl ScriptStepper<'_> {
         }
     }
 
-    /// The latest step of this part whose target is visible; text fields last, because many pages have them.
+    /// The latest step of this part whose target is visible; text fields last, because many pages
+    /// have them.
     pub(super) fn known_step(&self) -> Option<usize> {
         let (begin, _) = self.part();
         let end = (self.state.furthest.max(self.state.at) + 1).min(self.script.len() - 1);
@@ -156,8 +158,8 @@ impl ScriptStepper<'_> {
         }
     }
 
-    /// A step of the form about to be sent whose effect is missing: a stray tap may have changed it. Each step is
-    /// redone once.
+    /// A step of the form about to be sent whose effect is missing: a stray tap may have changed
+    /// it. Each step is redone once.
     pub(super) fn undo_step(&self) -> Option<usize> {
         let is_of_form = |step: &ScriptStep| {
             matches!(
@@ -256,7 +258,8 @@ impl ScriptStepper<'_> {
         call("click_control", json!({ "control_id": id, "control_name": name }))
     }
 
-    /// Screen size. It is smaller while the keyboard is up, and a window that fills only a part does not tell it.
+    /// Screen size. It is smaller while the keyboard is up, and a window that fills only a part
+    /// does not tell it.
     pub(super) fn size(&self) -> (i32, i32) {
         const LEAST: i32 = 600;
         if self.seen.size.1 < LEAST { self.state.size } else { self.seen.size }

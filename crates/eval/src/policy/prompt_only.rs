@@ -1,9 +1,10 @@
 //! A model without a network: it reads nothing but the text of its prompt, and answers with text.
 //!
-//! [`PromptOnlyModel`] knows a task's script, as hints from a person, like the scripted policy. But it gets no
-//! observation: it finds the screen, what went wrong and what came of its last action in the prompt that a model gets
-//! ([`prompt_text`](super::prompt_text)), and answers with the JSON that the prompt asks for. So whatever it needs must be
-//! in the prompt, and whatever it says must survive the parsing.
+//! [`PromptOnlyModel`] knows a task's script, as hints from a person, like the scripted policy. But
+//! it gets no observation: it finds the screen, what went wrong and what came of its last action in
+//! the prompt that a model gets ([`prompt_text`](super::prompt_text)), and answers with the JSON
+//! that the prompt asks for. So whatever it needs must be in the prompt, and whatever it says must
+//! survive the parsing.
 
 use std::sync::{Arc, Mutex};
 

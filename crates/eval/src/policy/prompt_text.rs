@@ -1,7 +1,8 @@
 //! Reads the text of a prompt: its blocks, and the list of controls, as a model finds them.
 //!
-//! [`PromptText::read`] knows nothing but what the prompt says about itself: blocks begin at a line's start with their
-//! name, and each line of `[Current Screen Controls]` is an element with its role, quoted texts, states and id.
+//! [`PromptText::read`] knows nothing but what the prompt says about itself: blocks begin at a
+//! line's start with their name, and each line of `[Current Screen Controls]` is an element with
+//! its role, quoted texts, states and id.
 
 use super::super::script::VisibleControl;
 use super::parsed_observation::ParsedObservation;
@@ -71,7 +72,8 @@ impl PromptText {
         read
     }
 
-    /// The screen as a script is compared with it: one row for each text of a line, in the order of the lines.
+    /// The screen as a script is compared with it: one row for each text of a line, in the order of
+    /// the lines.
     pub(super) fn observation(&self) -> ParsedObservation {
         let mut seen = ParsedObservation { app: self.app.clone(), by_id: true, ..<_>::default() };
         for (at, line) in self.lines.iter().enumerate() {
@@ -134,7 +136,8 @@ fn json_texts(body: &str) -> Vec<String> {
     values.next().and_then(Result::ok).unwrap_or_default()
 }
 
-/// The function of a line of the history, `3. click_control "Add" -> failed: reason`, and whether it failed.
+/// The function of a line of the history, `3. click_control "Add" -> failed: reason`, and whether
+/// it failed.
 fn action(line: &str) -> Option<(String, bool)> {
     let (number, rest) = line.split_once(". ")?;
     number.trim().parse::<u32>().ok()?;

@@ -1,4 +1,5 @@
-//! Makes one decision: what to do about the current observation, and where in the script to continue.
+//! Makes one decision: what to do about the current observation, and where in the script to
+//! continue.
 
 use serde_json::json;
 
@@ -134,10 +135,12 @@ impl<'a> ScriptStepper<'a> {
             self.state.at = self.state.at.min(step);
             return Some(self.go_back("The wrong page opened; go back."));
         }
-        // An action reported as failed may have worked anyway: then the next step's target is visible.
+        // An action reported as failed may have worked anyway: then the next step's target is
+        // visible.
         let shows = |step| self.target_of(step).is_some_and(|aim| self.seen.shows(&aim));
         let next = (step + 1..self.script.len()).find(|&next| self.target_of(next).is_some());
-        // Many pages have text fields, so a field proves nothing if the step's own target is visible too.
+        // Many pages have text fields, so a field proves nothing if the step's own target is
+        // visible too.
         let tells = |&next: &usize| {
             shows(next) && !(matches!(self.script[next], ScriptStep::Type(..)) && shows(step))
         };

@@ -50,12 +50,14 @@ fn day_name(day: u32) -> String {
     format!("{}, {day} March", WEEKDAYS[(day as usize + 3) % 7])
 }
 
-/// A day in the month's grid. It shows its number, and is called `7 March, 2 events`, which is what iOS lists.
+/// A day in the month's grid. It shows its number, and is called `7 March, 2 events`, which is what
+/// iOS lists.
 pub(super) fn day_of_month(day: u32) -> ScriptTarget {
     with_text(day.to_string()).or(like(format!("^{day} March(,|$)")))
 }
 
-/// Creates an event on a day of this month; `quarters` counts quarters of an hour from nine o'clock.
+/// Creates an event on a day of this month; `quarters` counts quarters of an hour from nine
+/// o'clock.
 pub(super) fn write(day: u32, title: &str, place: &str, quarters: u32) -> Vec<ScriptStep> {
     vec![
         ScriptStep::Launch(CALENDAR),

@@ -1,7 +1,8 @@
 //! `thumbwire app-tools`: the tools that apps offer, for developers and users of such apps.
 //!
-//! [`lint`] and [`new`] work on files; [`list`] and [`call`] use a phone through the same actions as any caller; [`conformance`]
-//! talks to the device directly, to send requests that no caller would. [`flags`] has the flags that allow apps. See docs/app-tools.md.
+//! [`lint`] and [`new`] work on files; [`list`] and [`call`] use a phone through the same actions
+//! as any caller; [`conformance`] talks to the device directly, to send requests that no caller
+//! would. [`flags`] has the flags that allow apps. See docs/app-tools.md.
 
 mod call;
 mod conformance;
@@ -28,8 +29,8 @@ pub(super) struct Arguments {
 enum Verb {
     /// Check APKs and descriptors (mcp_capabilities.xml) against the Mobile-MCP Intent protocol.
     ///
-    /// Each finding is a line `FILE:LINE:COLUMN: RULE: problem, and how to fix it`. Exit codes: 0 no fatal finding, 1 at least one,
-    /// 2 a file cannot be read.
+    /// Each finding is a line `FILE:LINE:COLUMN: RULE: problem, and how to fix it`. Exit codes: 0
+    /// no fatal finding, 1 at least one, 2 a file cannot be read.
     Lint(lint::Arguments),
     /// Generate a tool app from a TOML file: descriptor, manifest entry and Kotlin service.
     New(new::Arguments),
@@ -43,8 +44,9 @@ enum Verb {
     Trust(list::TrustArgs),
     /// Check an installed app against every MUST of the protocol: its files and the running tool.
     ///
-    /// By default, only requests that a tool must reject are sent. The other checks call capabilities, several times each; name
-    /// those that may be called with `--call`. Exit codes: 0 no violation found, 1 a violation, or the tool does not answer.
+    /// By default, only requests that a tool must reject are sent. The other checks call
+    /// capabilities, several times each; name those that may be called with `--call`. Exit codes: 0
+    /// no violation found, 1 a violation, or the tool does not answer.
     Conformance(conformance::Arguments),
 }
 

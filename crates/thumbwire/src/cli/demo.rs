@@ -1,8 +1,10 @@
-//! `thumbwire demo`: first drives the virtual phone as an MCP client, then the virtual iPhone with the same tools ([`iphone`]), then runs the
-//! agent towards a goal, then compares an app's own tool with tapping ([`apps`]).
+//! `thumbwire demo`: first drives the virtual phone as an MCP client, then the virtual iPhone with
+//! the same tools ([`iphone`]), then runs the agent towards a goal, then compares an app's own tool
+//! with tapping ([`apps`]).
 //!
-//! The demo uses only tools and the text on the screen; it never accesses the phone's internals. `demo/maps.jsonl` holds the scripted
-//! model responses, each with what it expects on the screen. Each part fits on one screen of a terminal; all of them are on one page.
+//! The demo uses only tools and the text on the screen; it never accesses the phone's internals.
+//! `demo/maps.jsonl` holds the scripted model responses, each with what it expects on the screen.
+//! Each part fits on one screen of a terminal; all of them are on one page.
 
 mod apps;
 #[cfg(feature = "ios")]
@@ -241,8 +243,8 @@ impl DemoScript {
         Ok(())
     }
 
-    /// Calls a tool, takes a screenshot, and checks that the screen then shows these texts. Returns its elements; without
-    /// texts the screen is not read.
+    /// Calls a tool, takes a screenshot, and checks that the screen then shows these texts. Returns
+    /// its elements; without texts the screen is not read.
     async fn step(
         &mut self,
         title: &str,

@@ -8,8 +8,8 @@ use thumbwire_core::session::Session;
 use thumbwire_core::toolset::Toolset;
 use thumbwire_core::toolset::app_tools::{AppToolSource, DeviceFilter};
 
-/// The toolset; `mobile` includes the tools of apps on the server's phones or, without `--device`, on all connected phones. Built-in
-/// phones count only if they were named.
+/// The toolset; `mobile` includes the tools of apps on the server's phones or, without `--device`,
+/// on all connected phones. Built-in phones count only if they were named.
 pub(super) fn with_apps(surface: Toolset, session: &Arc<Session>, named: &[String]) -> Toolset {
     if surface.name != "mobile" || !session.may_call_apps() {
         return surface;
@@ -23,7 +23,8 @@ pub(super) fn with_apps(surface: Toolset, session: &Arc<Session>, named: &[Strin
     surface.with_dynamic_tools(Arc::new(source))
 }
 
-/// Rescans the apps when a phone connects or disconnects, if the tools are those of all phones. Runs until the program exits.
+/// Rescans the apps when a phone connects or disconnects, if the tools are those of all phones.
+/// Runs until the program exits.
 pub(super) fn follow_devices(session: &Arc<Session>, named: &[String]) {
     if named.is_empty() && session.may_call_apps() {
         tokio::spawn(session.watch_devices());

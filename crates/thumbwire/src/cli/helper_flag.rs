@@ -5,9 +5,9 @@ use thumbwire_device::android::HelperMode;
 /// Whether Thumbwire uses its helper on phones.
 #[derive(clap::Args)]
 pub(super) struct HelperFlag {
-    /// Whether to use the helper, our program that runs on the phone: `auto` where it starts, `require` or fail, `off` never.
-    /// Its file is pushed to `/data/local/tmp`. With `auto` or `require` given, `serve` offers `mobile_pinch` [default: auto,
-    /// without it]
+    /// Whether to use the helper, our program that runs on the phone: `auto` where it starts,
+    /// `require` or fail, `off` never. Its file is pushed to `/data/local/tmp`. With `auto` or
+    /// `require` given, `serve` offers `mobile_pinch` [default: auto, without it]
     #[arg(long, value_name = "MODE", value_enum)]
     helper: Option<HelperName>,
 }

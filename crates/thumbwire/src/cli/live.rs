@@ -1,7 +1,9 @@
-//! Live progress of a run: lines about what was done and, on a terminal, a progress line below them.
+//! Live progress of a run: lines about what was done and, on a terminal, a progress line below
+//! them.
 //!
-//! Begin with [`LiveView`]. Everything goes to standard error: standard output holds only the answer, or the events with `--json`
-//! ([`JsonLines`]). [`format`](mod@format) turns events into lines; [`style`](super::style) wraps, colours and sanitizes them.
+//! Begin with [`LiveView`]. Everything goes to standard error: standard output holds only the
+//! answer, or the events with `--json` ([`JsonLines`]). [`format`](mod@format) turns events into
+//! lines; [`style`](super::style) wraps, colours and sanitizes them.
 
 mod format;
 mod json;
@@ -36,8 +38,9 @@ pub(super) struct LiveView {
 }
 
 impl LiveView {
-    /// A view on standard error, with colours if wanted and if it is a terminal. `limit` is the run's time limit; `asks` says whether
-    /// the user is asked questions there too; `verbose` adds results, times and tokens to each step.
+    /// A view on standard error, with colours if wanted and if it is a terminal. `limit` is the
+    /// run's time limit; `asks` says whether the user is asked questions there too; `verbose` adds
+    /// results, times and tokens to each step.
     pub(super) fn new(colours: bool, limit: Option<Duration>, asks: bool, verbose: bool) -> Self {
         let there = std::io::stderr().is_terminal();
         let colours = colours && there;
@@ -176,13 +179,15 @@ pub(super) fn resume_bar(bar: &ProgressBar) {
     bar.enable_steady_tick(TICK);
 }
 
-/// Clears the line and hides the bar. Hiding alone would leave the line there, with the cursor at its end.
+/// Clears the line and hides the bar. Hiding alone would leave the line there, with the cursor at
+/// its end.
 fn take_away(bar: &ProgressBar) {
     bar.finish_and_clear();
     bar.set_draw_target(ProgressDrawTarget::hidden());
 }
 
-/// The progress line: the current activity, and the remaining time, or the elapsed time if there is no limit.
+/// The progress line: the current activity, and the remaining time, or the elapsed time if there is
+/// no limit.
 pub(super) fn bar(colours: bool, limit: Option<Duration>) -> ProgressBar {
     let template = match colours {
         true => "{spinner:.cyan} {prefix:.bold} {wide_msg:.dim} {clock:.dim}",

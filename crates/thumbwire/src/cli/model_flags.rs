@@ -24,11 +24,12 @@ use thumbwire_agent::{
 #[derive(clap::Args)]
 #[group(skip)]
 pub(super) struct ModelFlags {
-    /// Model to use: `openai:MODEL` (with --base-url, any server with OpenAI's chat completions API), `anthropic:MODEL` or
-    /// `scripted:FILE`; see docs/models.md
+    /// Model to use: `openai:MODEL` (with --base-url, any server with OpenAI's chat completions
+    /// API), `anthropic:MODEL` or `scripted:FILE`; see docs/models.md
     #[arg(short, long, value_name = "PROVIDER:MODEL", help_heading = MODEL)]
     model: Option<ModelSpec>,
-    /// Base URL of the model's API [default: $OPENAI_BASE_URL or $ANTHROPIC_BASE_URL, else the vendor's URL]
+    /// Base URL of the model's API [default: $OPENAI_BASE_URL or $ANTHROPIC_BASE_URL, else the
+    /// vendor's URL]
     #[arg(long, value_name = "URL", requires = "model", help_heading = MODEL)]
     base_url: Option<String>,
     /// Azure `api-version` to append to the base URL
@@ -52,20 +53,21 @@ pub(super) struct ModelFlags {
     /// Constrain responses to a JSON schema, if the endpoint supports it
     #[arg(long, requires = "model", help_heading = MODEL)]
     json_schema: bool,
-    /// How the model calls functions: `native` (function calls of the API), `text` (JSON text), or `auto` (native where the
-    /// server takes it, and text with --json-schema)
+    /// How the model calls functions: `native` (function calls of the API), `text` (JSON text), or
+    /// `auto` (native where the server takes it, and text with --json-schema)
     #[arg(long, value_name = "HOW", value_enum, default_value_t = ToolCallsFlag::Auto, help_heading = MODEL)]
     tool_calls: ToolCallsFlag,
-    /// Screenshots that the model sees: `both` (clean and annotated), `annotated`, `none`, or `auto` (annotated, only when the
-    /// text of the screen may not be enough) [default: both, or none if the model takes no pictures]
+    /// Screenshots that the model sees: `both` (clean and annotated), `annotated`, `none`, or
+    /// `auto` (annotated, only when the text of the screen may not be enough) [default: both, or
+    /// none if the model takes no pictures]
     #[arg(long, value_name = "WHICH", value_enum, help_heading = MODEL)]
     screenshots: Option<ScreenshotsFlag>,
-    /// How prompts show the screen, apps and past actions: `compact`, `coordinates` (with the place of each control) or `ufo` (JSON
-    /// rows as UFO's MobileAgent has them)
+    /// How prompts show the screen, apps and past actions: `compact`, `coordinates` (with the place
+    /// of each control) or `ufo` (JSON rows as UFO's MobileAgent has them)
     #[arg(long, value_name = "FORM", value_enum, default_value_t = PromptFlag::Compact, help_heading = MODEL)]
     prompt: PromptFlag,
-    /// Coordinates that the model reads and writes: `pixels` of its pictures, or `thousandths` of their sides [default: by the
-    /// model's name]
+    /// Coordinates that the model reads and writes: `pixels` of its pictures, or `thousandths` of
+    /// their sides [default: by the model's name]
     #[arg(long, value_name = "UNIT", value_enum, help_heading = MODEL)]
     coordinates: Option<CoordinatesFlag>,
     /// Directory of examples (YAML or JSON) to add to the prompt; see docs/prompting.md
@@ -210,8 +212,9 @@ pub(super) fn dollars(text: &str) -> Result<f64, String> {
 #[derive(Debug, Clone, Copy, clap::Args)]
 #[group(skip)]
 pub(super) struct ConfirmFlag {
-    /// When to ask before an action: `always` (anything that changes something), `risky` (paying, deleting, sending) or `never`.
-    /// If nobody can be asked, such an action is refused [default: risky]
+    /// When to ask before an action: `always` (anything that changes something), `risky` (paying,
+    /// deleting, sending) or `never`. If nobody can be asked, such an action is refused [default:
+    /// risky]
     #[arg(long, value_name = "WHEN", value_enum)]
     confirm: Option<ConfirmValue>,
 }

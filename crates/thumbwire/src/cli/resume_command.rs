@@ -56,7 +56,8 @@ impl ResumeCommand {
             before.extend([(*flag).to_owned(), value.clone()]);
         }
         before.extend(["--resume".to_owned(), self.folder.clone()]);
-        // The run knows its goal. One with line breaks or invisible characters may not survive a terminal.
+        // The run knows its goal. One with line breaks or invisible characters may not survive a
+        // terminal.
         let is_goal =
             |word: &&String| has_hidden(word) || (word.contains('\n') && **word == self.goal);
         let words = before.iter().chain(&after).filter(|word| !is_goal(word));

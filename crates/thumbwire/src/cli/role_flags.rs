@@ -1,7 +1,8 @@
 //! Flags for models with one role, the planner and the judge, beside the model that decides.
 //!
-//! A role's model has its own provider, address, key and price. What is not given comes from `--model` if both have the
-//! same provider, because then they are most likely behind the same address; else from the provider's own variables.
+//! A role's model has its own provider, address, key and price. What is not given comes from
+//! `--model` if both have the same provider, because then they are most likely behind the same
+//! address; else from the provider's own variables.
 
 use thumbwire_agent::model::{ModelSpec, Price};
 
@@ -12,7 +13,8 @@ pub(super) struct RoleFlags {
     /// Model that makes the plan, at the start and whenever the run is stuck [default: --model]
     #[arg(long, value_name = "PROVIDER:MODEL", requires = "model", help_heading = ROLES)]
     planner_model: Option<ModelSpec>,
-    /// Base URL of the planner's API [default: --base-url if the provider is the same, else as for --model]
+    /// Base URL of the planner's API [default: --base-url if the provider is the same, else as for
+    /// --model]
     #[arg(long, value_name = "URL", requires = "planner_model", help_heading = ROLES)]
     planner_base_url: Option<String>,
     /// Environment variable with the planner's API key [default: as for the base URL]
@@ -24,7 +26,8 @@ pub(super) struct RoleFlags {
     /// Model that judges whether the goal is reached [default: --model]
     #[arg(long, value_name = "PROVIDER:MODEL", requires = "model", help_heading = ROLES)]
     judge_model: Option<ModelSpec>,
-    /// Base URL of the judge's API [default: --base-url if the provider is the same, else as for --model]
+    /// Base URL of the judge's API [default: --base-url if the provider is the same, else as for
+    /// --model]
     #[arg(long, value_name = "URL", requires = "judge_model", help_heading = ROLES)]
     judge_base_url: Option<String>,
     /// Environment variable with the judge's API key [default: as for the base URL]

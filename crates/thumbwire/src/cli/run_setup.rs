@@ -1,7 +1,7 @@
 //! Sets up a run of a goal: the session with its secrets, and a folder for the run's trace.
 //!
-//! Shared by `run`, `trace replay`, `serve` (for the tool `mobile_run_task`) and the demo. A run is recorded in `logs/run-TIME/` under
-//! `--out`, a replay in `logs/replay-TIME/`.
+//! Shared by `run`, `trace replay`, `serve` (for the tool `mobile_run_task`) and the demo. A run is
+//! recorded in `logs/run-TIME/` under `--out`, a replay in `logs/replay-TIME/`.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -189,7 +189,8 @@ fn folder(out: &Path, kind: &str, now: &jiff::Zoned, number: u32) -> PathBuf {
     }
 }
 
-/// Creates a folder `logs/KIND-TIME` with an empty trace. The second run within a second gets a number after the time.
+/// Creates a folder `logs/KIND-TIME` with an empty trace. The second run within a second gets a
+/// number after the time.
 fn begin(out: &Path, kind: &str) -> Result<Recorder, String> {
     let now = jiff::Zoned::now();
     for number in 1..100 {

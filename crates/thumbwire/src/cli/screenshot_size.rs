@@ -27,7 +27,8 @@ impl ScreenshotSize {
         }
     }
 
-    /// Refuses to scale for a toolset whose screenshots are files that the phone writes: coordinates would not be theirs.
+    /// Refuses to scale for a toolset whose screenshots are files that the phone writes:
+    /// coordinates would not be theirs.
     pub(super) fn check(size: Option<Self>, toolset: ToolsetName) -> Result<(), CliError> {
         match (size, toolset) {
             (None | Some(Self::Full), _) => Ok(()),

@@ -19,9 +19,11 @@ pub(super) struct Arguments {
 enum Verb {
     /// Print each setting with the place where it is set.
     ///
-    /// Flags on the command line come first, then variables of the environment, then the configuration file, then defaults.
+    /// Flags on the command line come first, then variables of the environment, then the
+    /// configuration file, then defaults.
     Show {
-        /// Print all options of this command, with their defaults [default: what is set, of all commands]
+        /// Print all options of this command, with their defaults [default: what is set, of all
+        /// commands]
         command: Option<String>,
     },
 }

@@ -26,7 +26,8 @@ pub(super) fn exit_at_signal(first: fn()) {
     });
 }
 
-/// Listens for shutdown signals from its creation on, so that a second one is not lost while the first is handled.
+/// Listens for shutdown signals from its creation on, so that a second one is not lost while the
+/// first is handled.
 pub(super) struct ShutdownSignal {
     #[cfg(unix)]
     signals: Vec<tokio::signal::unix::Signal>,
@@ -52,7 +53,8 @@ impl ShutdownSignal {
         Self::new()
     }
 
-    /// Waits for the next signal: Ctrl-C, or SIGTERM and SIGHUP from a service manager or a closed terminal.
+    /// Waits for the next signal: Ctrl-C, or SIGTERM and SIGHUP from a service manager or a closed
+    /// terminal.
     pub(super) async fn ending(&mut self) {
         #[cfg(unix)]
         {

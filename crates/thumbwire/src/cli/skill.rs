@@ -20,8 +20,8 @@ pub(super) struct Arguments {
 enum Verb {
     /// Save a run that reached its goal as a skill
     ///
-    /// With one run, what varies is guessed: words of the goal that the run typed or tapped. With several runs of the same goal in
-    /// other words, it is what differs.
+    /// With one run, what varies is guessed: words of the goal that the run typed or tapped. With
+    /// several runs of the same goal in other words, it is what differs.
     Save {
         /// Directories of the runs
         #[arg(value_name = "RUN", required = true)]

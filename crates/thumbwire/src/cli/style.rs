@@ -1,8 +1,9 @@
 //! Text on a terminal: sanitized, wrapped to its width, and coloured if wanted.
 //!
-//! Part of a run's output is foreign text: the screen, a model's response. It must not move the cursor, change colours or reverse the
-//! text direction ([`sanitize`]). Begin with [`LineStyle::set`]. Whole outputs without colours pass through
-//! [`escape_controls`] on their way out.
+//! Part of a run's output is foreign text: the screen, a model's response. It must not move the
+//! cursor, change colours or reverse the text direction ([`sanitize`]). Begin with
+//! [`LineStyle::set`]. Whole outputs without colours pass through [`escape_controls`] on their way
+//! out.
 
 use std::borrow::Cow;
 
@@ -29,7 +30,8 @@ pub(in crate::cli) enum Style {
 }
 
 impl Style {
-    /// The SGR parameter (ECMA-48, 8.3.117). Uses the eight basic colours, which every theme makes legible.
+    /// The SGR parameter (ECMA-48, 8.3.117). Uses the eight basic colours, which every theme makes
+    /// legible.
     fn code(self) -> Option<&'static str> {
         match self {
             Self::Plain => None,
@@ -101,7 +103,8 @@ impl LineStyle {
     }
 }
 
-/// Appends text to a line, merging it with preceding text of the same style. The first part of a line is its head.
+/// Appends text to a line, merging it with preceding text of the same style. The first part of a
+/// line is its head.
 fn add(line: &mut StyledLine, tone: Style, text: &str) {
     let alone = line.len() == 1;
     match line.last_mut() {
@@ -134,14 +137,16 @@ impl Fragment for StyledWord<'_> {
 /// Maximum length of a text, in characters.
 const LONGEST: usize = 1200;
 
-/// Sanitizes a text for one line of a terminal: characters that move the cursor, change the text direction or are invisible
-/// are written as code points, runs of white space become one space, and a long text is truncated.
+/// Sanitizes a text for one line of a terminal: characters that move the cursor, change the text
+/// direction or are invisible are written as code points, runs of white space become one space, and
+/// a long text is truncated.
 pub(in crate::cli) fn sanitize(text: &str) -> String {
     thumbwire_base::sanitize(text, LONGEST)
 }
 
-/// Escapes the invisible characters of an output, except line feeds and tabs, so that a phone cannot control the terminal
-/// or hide a text. Inside a JSON text, `\u001b` stands for the same character.
+/// Escapes the invisible characters of an output, except line feeds and tabs, so that a phone
+/// cannot control the terminal or hide a text. Inside a JSON text, `\u001b` stands for the same
+/// character.
 pub(in crate::cli) fn escape_controls(text: &str) -> Cow<'_, str> {
     escape_hidden(
         text,

@@ -1,4 +1,5 @@
-//! Lines for people on standard output: coloured and wrapped at words on a terminal, plain elsewhere.
+//! Lines for people on standard output: coloured and wrapped at words on a terminal, plain
+//! elsewhere.
 
 use std::io::IsTerminal as _;
 
@@ -16,7 +17,8 @@ pub(super) struct StyledOutput {
 }
 
 impl StyledOutput {
-    /// Standard output, with colours if wanted and if it is a terminal. Elsewhere lines have `width`; `None` does not wrap them.
+    /// Standard output, with colours if wanted and if it is a terminal. Elsewhere lines have
+    /// `width`; `None` does not wrap them.
     pub(super) fn new(colours: bool, width: Option<usize>) -> Self {
         let there = std::io::stdout().is_terminal();
         let terminal = there.then(terminal_prompt::output_width).flatten();

@@ -32,7 +32,8 @@ mod with_agent {
     /// The flags.
     #[derive(clap::Args)]
     pub(in super::super) struct TaskFlags {
-        /// Secret that can be typed as `{{NAME}}` but is never shown; its value is read from $THUMBWIRE_SECRET_NAME (repeatable)
+        /// Secret that can be typed as `{{NAME}}` but is never shown; its value is read from
+        /// $THUMBWIRE_SECRET_NAME (repeatable)
         #[arg(long, value_name = "NAME")]
         secret: Vec<String>,
         #[command(flatten)]
@@ -52,7 +53,8 @@ mod with_agent {
     }
 
     impl TaskFlags {
-        /// Reads the secrets and opens the model, where one was named. `is_mobile`: whether the toolset is one that has the tool.
+        /// Reads the secrets and opens the model, where one was named. `is_mobile`: whether the
+        /// toolset is one that has the tool.
         ///
         /// # Errors
         /// Wrong usage; a model that cannot be opened.

@@ -1,7 +1,8 @@
 //! The user at the terminal: questions, hidden input, and the terminal's width.
 //!
-//! Begin with [`Terminal`], which implements [`Call::ask`](thumbwire_core::action::Call). If standard input or standard error is not a terminal,
-//! there is no user: a question that nobody can see is not asked.
+//! Begin with [`Terminal`], which implements [`Call::ask`](thumbwire_core::action::Call). If
+//! standard input or standard error is not a terminal, there is no user: a question that nobody can
+//! see is not asked.
 
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -47,7 +48,8 @@ impl AskUser for Terminal {
     async fn ask(&self, question: &Question) -> UserAnswer {
         let paused = PauseGuard::begin(self.live.clone());
         let prompt = format!("? {}\n> ", sanitize(&question.to_string()));
-        // A pending read of a terminal cannot be cancelled: dropping this future leaves it running until the program ends.
+        // A pending read of a terminal cannot be cancelled: dropping this future leaves it running
+        // until the program ends.
         let answer = tokio::task::spawn_blocking(move || line(&prompt)).await;
         drop(paused);
         answered(answer.ok().flatten())
@@ -138,8 +140,9 @@ pub(super) fn set_progress_bar(bar: Option<ProgressBar>) {
     *lock(&BELOW) = bar;
 }
 
-/// Standard error, above the progress line. Control characters are escaped: the text may come from a phone. Writing never
-/// fails: who starts a server may close its standard error, and the logger would panic in the middle of a call.
+/// Standard error, above the progress line. Control characters are escaped: the text may come from
+/// a phone. Writing never fails: who starts a server may close its standard error, and the logger
+/// would panic in the middle of a call.
 pub(super) struct StderrAboveBar;
 
 impl io::Write for StderrAboveBar {

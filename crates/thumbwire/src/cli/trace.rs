@@ -41,8 +41,9 @@ enum Verb {
     },
     /// Repeat a run on a phone, without a model while the screens match
     ///
-    /// Before each step, the screen is compared with the recorded one: the app in front, its text, and the controls to act on.
-    /// If they differ, the model takes over. Without a model, the replay stops and reports the difference.
+    /// Before each step, the screen is compared with the recorded one: the app in front, its text,
+    /// and the controls to act on. If they differ, the model takes over. Without a model, the
+    /// replay stops and reports the difference.
     #[cfg(feature = "agent")]
     Replay(Box<replay::Arguments>),
 }
@@ -91,7 +92,8 @@ pub(super) fn report(run: &Path, out: &Path) -> Result<usize, CliError> {
 #[cfg(feature = "agent")]
 pub(super) const INDEX: &str = "index.html";
 
-/// Writes the page of several runs into their folder, with links to their screenshots. Returns its path.
+/// Writes the page of several runs into their folder, with links to their screenshots. Returns its
+/// path.
 #[cfg(feature = "agent")]
 pub(super) fn write_suite(folder: &Path, suite: &Suite) -> Result<PathBuf, CliError> {
     let nonce = random::hex::<16>().map_err(CliError::failed)?;

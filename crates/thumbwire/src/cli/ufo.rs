@@ -1,4 +1,5 @@
-//! `thumbwire serve --ufo`: where UFO's two servers listen. [`super::serve`] makes them share one session.
+//! `thumbwire serve --ufo`: where UFO's two servers listen. [`super::serve`] makes them share one
+//! session.
 
 use super::CliError;
 use thumbwire_core::toolset::{Toolset, ufo};
@@ -6,7 +7,8 @@ use thumbwire_mcp::http::{self, Listener};
 
 #[derive(clap::Args)]
 pub(super) struct Ufo {
-    /// Serve UFO's data and action servers on one shared session, each at /mcp on its own port, without a token
+    /// Serve UFO's data and action servers on one shared session, each at /mcp on its own port,
+    /// without a token
     #[arg(long = "ufo", conflicts_with_all = ["toolset", "http"])]
     pub(super) is_asked: bool,
     /// Host that both servers listen on

@@ -1,4 +1,5 @@
-//! `thumbwire screen --watch`: a file for each picture of the screen that differs from the one before.
+//! `thumbwire screen --watch`: a file for each picture of the screen that differs from the one
+//! before.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -19,8 +20,8 @@ const GAP: Duration = Duration::from_millis(200);
 /// The pause between two screenshots of a phone that does not stream.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Writes pictures to `folder`, which must be empty, for `time` or until Ctrl-C. Prints a line for each. `is_scaled`: whether
-/// `phones` scale them.
+/// Writes pictures to `folder`, which must be empty, for `time` or until Ctrl-C. Prints a line for
+/// each. `is_scaled`: whether `phones` scale them.
 pub(super) async fn run(
     phones: &DeviceProviders,
     id: &str,

@@ -8,7 +8,8 @@
 //! allow = ["files"]
 //! ```
 //!
-//! A table is a command, a key a flag without its dashes. This file only reads it; `cli/settings.rs` joins it with flags.
+//! A table is a command, a key a flag without its dashes. This file only reads it;
+//! `cli/settings.rs` joins it with flags.
 
 use std::fs;
 use std::io::{self, Read as _};
@@ -19,7 +20,8 @@ use toml::{Table, Value};
 /// The maximum size of the file in bytes.
 const MOST: u64 = 1 << 20;
 
-/// Settings outside of commands, and the variables of the environment that also set them; the file stands for the first.
+/// Settings outside of commands, and the variables of the environment that also set them; the file
+/// stands for the first.
 pub const GENERAL: [(&str, &[&str]); 5] = [
     ("log-level", &["LOG_LEVEL", "RUST_LOG"]),
     ("adb-server", &["ADB_SERVER_SOCKET", "ANDROID_ADB_SERVER_ADDRESS", "ANDROID_ADB_SERVER_PORT"]),
@@ -40,11 +42,12 @@ pub struct ConfigFile {
 }
 
 impl ConfigFile {
-    /// Reads the file at this path, if there is one. `is_named`: the user named it, so it must exist.
+    /// Reads the file at this path, if there is one. `is_named`: the user named it, so it must
+    /// exist.
     ///
     /// # Errors
-    /// A message, if it cannot be read, is no TOML, has unknown keys, or can be changed by other users: it decides what
-    /// callers may do.
+    /// A message, if it cannot be read, is no TOML, has unknown keys, or can be changed by other
+    /// users: it decides what callers may do.
     pub fn read(path: Option<PathBuf>, is_named: bool) -> Result<Self, String> {
         let Some(path) = path else { return Ok(Self::default()) };
         let text = match read(&path) {

@@ -1,4 +1,5 @@
-//! Tries each operation of the helper on a phone: what it did, how long it took, and what stays there.
+//! Tries each operation of the helper on a phone: what it did, how long it took, and what stays
+//! there.
 
 use std::time::Duration;
 

@@ -186,8 +186,8 @@ pub(super) fn check_image(image: &Image, screen: Size) -> Result<(), Problem> {
     ensure(pixels.blackness() != Blackness::Whole, || "the image is black".to_owned())
 }
 
-/// What two looks at the same screen have in common: nodes with their texts and places. Status bars and clocks change by
-/// themselves and are left out.
+/// What two looks at the same screen have in common: nodes with their texts and places. Status bars
+/// and clocks change by themselves and are left out.
 fn content(snapshot: &Snapshot) -> Vec<(&str, &str, &str, Rect, bool)> {
     let nodes = snapshot.tree.nodes.iter().filter(|node| {
         let is_clock = !node.text.is_empty()
@@ -213,8 +213,8 @@ pub(super) fn texts(snapshot: &Snapshot) -> BTreeSet<&str> {
     texts.filter(is_plain).collect()
 }
 
-/// Checks that a text form of the screen has most of the texts that the second look sees. A clock or an animation may
-/// have changed some.
+/// Checks that a text form of the screen has most of the texts that the second look sees. A clock
+/// or an animation may have changed some.
 pub(super) fn check_has_texts(form: &str, snapshot: &Snapshot) -> Found {
     let texts = texts(snapshot);
     let missing = texts.iter().filter(|text| !form.contains(**text)).count();

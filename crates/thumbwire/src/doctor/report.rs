@@ -35,8 +35,8 @@ pub struct PhoneSummary {
     pub api_level: Option<u32>,
     /// Screen size in pixels, such as `480x800`.
     pub screen: String,
-    /// How it is reached: `adb server`, `adbd over TCP`, `WebDriverAgent`, `built-in virtual phone`,
-    /// `built-in virtual iPhone`.
+    /// How it is reached: `adb server`, `adbd over TCP`, `WebDriverAgent`, `built-in virtual
+    /// phone`, `built-in virtual iPhone`.
     pub transport: String,
 }
 

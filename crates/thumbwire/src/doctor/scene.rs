@@ -1,7 +1,9 @@
-//! Screens to try tools on: apps that exist on any phone, and places in them where a tap, a swipe or a text does no harm.
+//! Screens to try tools on: apps that exist on any phone, and places in them where a tap, a swipe
+//! or a text does no harm.
 //!
-//! Begin with [`Scenes`]. Each kind of screen is searched once among the installed apps and opened again when it is
-//! needed: [`targets`] knows what may be tapped and scrolled, [`fields`] where text may be typed.
+//! Begin with [`Scenes`]. Each kind of screen is searched once among the installed apps and opened
+//! again when it is needed: [`targets`] knows what may be tapped and scrolled, [`fields`] where
+//! text may be typed.
 
 mod fields;
 mod targets;
@@ -107,7 +109,8 @@ impl Scenes {
         skipped("nothing scrolls in Settings, Contacts, Calculator, Clock and Messaging")
     }
 
-    /// Remembers that the content moved, so that the next swipe goes the other way and has somewhere to go.
+    /// Remembers that the content moved, so that the next swipe goes the other way and has
+    /// somewhere to go.
     pub(super) fn scrolled(&mut self) {
         self.backwards = !self.backwards;
         self.lost = false;

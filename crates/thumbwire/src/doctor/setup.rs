@@ -1,7 +1,8 @@
-//! Checks what tools need before one is called: the files of this computer, the adb server, and each phone.
+//! Checks what tools need before one is called: the files of this computer, the adb server, and
+//! each phone.
 //!
-//! Begin with [`check_setup`]. It reads and asks only; it creates no file, starts no server and touches no phone's screen.
-//! A phone gets the helper's file, unless that is off.
+//! Begin with [`check_setup`]. It reads and asks only; it creates no file, starts no server and
+//! touches no phone's screen. A phone gets the helper's file, unless that is off.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -46,7 +47,8 @@ pub struct Finding {
     pub severity: Severity,
     /// What was found.
     pub detail: String,
-    /// What mends or improves it: a command, or a step on the phone; `None` if there is nothing to do.
+    /// What mends or improves it: a command, or a step on the phone; `None` if there is nothing to
+    /// do.
     pub fix: Option<String>,
 }
 
@@ -156,8 +158,8 @@ fn split_fix(subject: &str, message: &str) -> Finding {
     if fix.is_empty() { finding } else { finding.with_fix(fix) }
 }
 
-/// The key that authenticates this computer to phones. A phone asks for it only if it is reached by its address: an adb
-/// server has read the key itself.
+/// The key that authenticates this computer to phones. A phone asks for it only if it is reached by
+/// its address: an adb server has read the key itself.
 fn check_key(path: &Path) -> Finding {
     const SUBJECT: &str = "adb key";
     let (place, name) = (path.display(), in_shell(path));

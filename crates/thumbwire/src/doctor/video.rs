@@ -1,6 +1,7 @@
 //! Counts the frames of an MP4 file by its boxes (ISO/IEC 14496-12).
 //!
-//! Written apart from the reader that the recordings use, so that both cannot be wrong in the same way.
+//! Written apart from the reader that the recordings use, so that both cannot be wrong in the same
+//! way.
 
 /// The number of frames of the first track.
 ///

@@ -20,7 +20,8 @@ use thumbwire_virtual_android::{Setup, VirtualPhone};
 
 pub(crate) type Step = Box<dyn FnOnce(&Observation) -> Result<Decision, PolicyError> + Send>;
 
-/// A policy that runs one script entry per step, based on the observation, and records the observations.
+/// A policy that runs one script entry per step, based on the observation, and records the
+/// observations.
 #[derive(Default)]
 pub(crate) struct Script {
     pub(crate) steps: Mutex<VecDeque<Step>>,

@@ -183,7 +183,8 @@ async fn screen_of_an_app_that_is_not_named_may_be_looked_at_and_left() {
     }
 }
 
-/// A reply can be typed into a notification. And a phone that does not say what is in front may show anything.
+/// A reply can be typed into a notification. And a phone that does not say what is in front may
+/// show anything.
 #[tokio::test(start_paused = true)]
 async fn acts_need_a_known_app_in_front() {
     let tap = || ("mobile_tap", json!({ "x": 240, "y": 90 }));
@@ -255,7 +256,8 @@ fn served_caller_is_limited_by_the_launcher_or_by_name() {
     assert!(text.contains("the launcher does not show it"), "{text}");
 }
 
-/// Pages of Settings by the action that opens them, with the title, and the fragment of the page in the oldest and the newest release.
+/// Pages of Settings by the action that opens them, with the title, and the fragment of the page in
+/// the oldest and the newest release.
 const GUARDED_PAGES: [(&str, &str, [&str; 2]); 4] = [
     ("PRIVACY_SETTINGS", "Reset options", ["PrivacySettings", "ResetDashboardFragment"]),
     ("SECURITY_SETTINGS", "Security", ["SecuritySettings", "SecuritySettings"]),

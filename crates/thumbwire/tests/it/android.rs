@@ -1,7 +1,7 @@
 //! The `android` toolset on the virtual phone: every tool's replies, for success and failure.
 //!
-//! The goldens are reviewed by eye; [`android_reference_keys.json`](./seed_003_keys.json) checks that they have the keys of the
-//! Android MCP server reference.
+//! The goldens are reviewed by eye; [`android_reference_keys.json`](./seed_003_keys.json) checks
+//! that they have the keys of the Android MCP server reference.
 
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
@@ -327,8 +327,8 @@ async fn a_phone_that_is_slow_or_gone_is_told_in_time() {
     insta::assert_snapshot!(out);
 }
 
-/// The examples of the Android MCP server reference, called as it describes them: each tool's keys in the documented
-/// order, with the type of each value.
+/// The examples of the Android MCP server reference, called as it describes them: each tool's keys
+/// in the documented order, with the type of each value.
 #[tokio::test(start_paused = true)]
 async fn every_reply_has_the_documented_keys_in_order() {
     let shapes: Map<String, Value> =
@@ -382,7 +382,8 @@ async fn every_reply_has_the_documented_keys_in_order() {
     assert_eq!(shapes.len(), 19);
 }
 
-/// How a value deviates from a shape. Extra keys may stand between the documented ones, and null matches any value.
+/// How a value deviates from a shape. Extra keys may stand between the documented ones, and null
+/// matches any value.
 fn differs(shape: &Value, value: &Value) -> Option<String> {
     match (shape, value) {
         (Value::Object(shape), Value::Object(value)) => {

@@ -1,5 +1,5 @@
-//! App tools, discovered and called end to end: session, app tool host, driver, real ADB, the virtual phone's apps and
-//! their packages.
+//! App tools, discovered and called end to end: session, app tool host, driver, real ADB, the
+//! virtual phone's apps and their packages.
 
 use std::fs;
 use std::path::Path;
@@ -122,8 +122,8 @@ async fn clocking_in_takes_one_call_instead_of_five_taps() {
     }
 }
 
-/// Since Android 8, services of idle apps cannot be started; the driver exempts the app from that rule for a few
-/// seconds.
+/// Since Android 8, services of idle apps cannot be started; the driver exempts the app from that
+/// rule for a few seconds.
 #[tokio::test]
 async fn background_app_can_be_called() {
     let bench = Bench::with("14", &["attendance"], &[ATTENDANCE]);
@@ -156,8 +156,8 @@ async fn phone_without_the_helper_accepts_calls_without_replies() {
     assert_eq!(bench.days(), 1);
 }
 
-/// Without the helper, an argument goes through the phone's shell: exactly one program runs, and its service requests
-/// contain the argument unchanged.
+/// Without the helper, an argument goes through the phone's shell: exactly one program runs, and
+/// its service requests contain the argument unchanged.
 #[tokio::test]
 async fn app_arguments_pass_the_shell_unchanged() {
     let bench = Bench::with_helper(HelperMode::Off, "14", &["attendance"], &["*"]);

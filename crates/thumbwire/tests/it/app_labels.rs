@@ -1,4 +1,5 @@
-//! Names of apps as the launcher shows them: in the list, and as the argument of `mobile_launch_app`.
+//! Names of apps as the launcher shows them: in the list, and as the argument of
+//! `mobile_launch_app`.
 
 use std::fs;
 use std::path::Path;
@@ -107,8 +108,8 @@ async fn app_is_launched_by_its_name() {
     }
 }
 
-/// The app calls itself "Settings" with an invisible character, and in German "Uhr", a line break, a mark that turns text,
-/// and "Maps".
+/// The app calls itself "Settings" with an invisible character, and in German "Uhr", a line break,
+/// a mark that turns text, and "Maps".
 #[tokio::test(start_paused = true)]
 async fn app_that_calls_itself_like_another_is_not_started_for_it() {
     for release in RELEASES {
@@ -137,7 +138,8 @@ async fn app_that_calls_itself_like_another_is_not_started_for_it() {
     }
 }
 
-/// A phone that takes two seconds for each read. The list comes without what there was no time for; the next one has more.
+/// A phone that takes two seconds for each read. The list comes without what there was no time for;
+/// the next one has more.
 #[tokio::test(start_paused = true)]
 async fn slow_phone_lists_what_it_could_read() {
     for release in ["4.4", "14"] {
@@ -214,14 +216,16 @@ async fn name_that_could_not_be_read_may_be_the_one_that_is_meant() {
     assert_eq!(launched(&caller, "Maps").await, "Launched com.google.android.apps.maps");
 }
 
-/// The helper knows all labels. No package is read, and nothing is asked that a slow phone takes seconds for.
+/// The helper knows all labels. No package is read, and nothing is asked that a slow phone takes
+/// seconds for.
 #[tokio::test(start_paused = true)]
 async fn helper_tells_the_names() {
     for release in RELEASES {
         let without = on(release);
         let read = labels(&listed(&without).await);
         let caller = Caller::of(VirtualPhone::new(Setup::of_release(release).unwrap()));
-        // The first start on an old phone takes longer than a list is worth: the packages are read, and the start goes on.
+        // The first start on an old phone takes longer than a list is worth: the packages are read,
+        // and the start goes on.
         listed(&caller).await;
         tokio::time::advance(Duration::from_secs(20)).await;
         let before = caller.phone.commands().len();

@@ -201,7 +201,8 @@ async fn without_the_helper_a_request_gets_no_reply() {
             commands.map(|command| command.argv[1].clone()).collect()
         };
         assert!(sent().is_empty());
-        // The app is in the background: since Android 8 the first attempt is refused, and then the app is exempted.
+        // The app is in the background: since Android 8 the first attempt is refused, and then the
+        // app is exempted.
         device.start_service(&letter).await.unwrap();
         match release {
             "4.4" => assert_eq!(sent(), ["startservice"]),

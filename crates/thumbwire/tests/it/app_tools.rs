@@ -19,7 +19,8 @@ fn run_at_home(home: &Path, arguments: &[&str]) -> (String, String, Option<i32>)
     (text(&output.stdout), text(&output.stderr), output.status.code())
 }
 
-/// A phone with this app in the foreground: since Android 8, the service of an app that never ran cannot be started.
+/// A phone with this app in the foreground: since Android 8, the service of an app that never ran
+/// cannot be started.
 fn running(app: &str) -> Phone {
     let phone = Phone::start("1");
     let launch = format!(r#"{{"bundle_id":"{app}"}}"#);

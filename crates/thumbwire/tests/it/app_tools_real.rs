@@ -1,5 +1,5 @@
-//! APKs built by Debian's tools (`.ci/apk`), installed by a stock `adb` on the virtual phone: discovered, linted,
-//! called.
+//! APKs built by Debian's tools (`.ci/apk`), installed by a stock `adb` on the virtual phone:
+//! discovered, linted, called.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,6 @@
-//! The field's own clients of Android at `thumbwire phone`: the real Appium server with its UiAutomator2 driver, which installs
-//! and instruments its server there, and Python's `uiautomator2`, which starts its `u2.jar`.
+//! The field's own clients of Android at `thumbwire phone`: the real Appium server with its
+//! UiAutomator2 driver, which installs and instruments its server there, and Python's
+//! `uiautomator2`, which starts its `u2.jar`.
 
 use crate::appium_server::{Server, appium, run};
 use crate::python::python;

@@ -1,5 +1,5 @@
-//! The `mobile` tools through a real Appium server, and straight through ADB or WebDriverAgent, on two virtual phones that are
-//! alike: the replies are the same, or their difference is known.
+//! The `mobile` tools through a real Appium server, and straight through ADB or WebDriverAgent, on
+//! two virtual phones that are alike: the replies are the same, or their difference is known.
 //!
 //! `.ci/appium` installs Appium; docs/appium.md has the tables that these tests print.
 
@@ -130,7 +130,8 @@ fn ios_story() -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// What a tool says on a session's phone, with pictures as their formats and without the phone's id.
+/// What a tool says on a session's phone, with pictures as their formats and without the phone's
+/// id.
 async fn ask(session: &Session, id: &str, tool: &str, arguments: &Value) -> String {
     let toolset = mobile::toolset_allowing(TreeForm::List, ObserveMode::Off, &ToolGroup::ALL);
     let tool = toolset.tool(tool).unwrap();

@@ -1,7 +1,8 @@
-//! A real Appium server with its UiAutomator2 and XCUITest drivers, and scripts for its Python client.
+//! A real Appium server with its UiAutomator2 and XCUITest drivers, and scripts for its Python
+//! client.
 //!
-//! `.ci/appium` installs them: `THUMBWIRE_APPIUM` is a folder with npm's `appium`, its two drivers and `node`,
-//! `THUMBWIRE_PYTHON_APPIUM` a Python with `Appium-Python-Client` and `uiautomator2`.
+//! `.ci/appium` installs them: `THUMBWIRE_APPIUM` is a folder with npm's `appium`, its two drivers
+//! and `node`, `THUMBWIRE_PYTHON_APPIUM` a Python with `Appium-Python-Client` and `uiautomator2`.
 
 use std::io::{BufRead as _, BufReader};
 use std::net::TcpListener;

@@ -1,5 +1,5 @@
-//! Arguments that cannot be meant are refused before the act: unknown ones, app ids that are none, file names that end
-//! in a dot.
+//! Arguments that cannot be meant are refused before the act: unknown ones, app ids that are none,
+//! file names that end in a dot.
 
 use serde_json::{Value, json};
 use thumbwire_core::toolset::mobile::{self, ToolGroup, TreeForm};

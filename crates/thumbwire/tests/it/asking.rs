@@ -1,5 +1,5 @@
-//! Questions to the user behind an MCP client during a call: `elicitation/create` of the revisions before 2026-07-28, over
-//! stdio and HTTP; and what the agent asks.
+//! Questions to the user behind an MCP client during a call: `elicitation/create` of the revisions
+//! before 2026-07-28, over stdio and HTTP; and what the agent asks.
 
 use serde_json::{Value, json};
 
@@ -235,8 +235,8 @@ pub(crate) fn link_replies() -> Value {
     ])
 }
 
-/// Has a scripted server model send a link on the virtual phone while the user answers so. Returns the questions, and the
-/// action with which the link would be sent.
+/// Has a scripted server model send a link on the virtual phone while the user answers so. Returns
+/// the questions, and the action with which the link would be sent.
 fn send_link(flags: &[&str], capabilities: Value, answer: Value) -> (Vec<String>, Value) {
     let replies = link_replies();
     let folder = tempfile::tempdir().unwrap();

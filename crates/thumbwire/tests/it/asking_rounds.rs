@@ -1,4 +1,5 @@
-//! Questions to the user in revision 2026-07-28: a call's request ends with its question, and the next one brings the answer.
+//! Questions to the user in revision 2026-07-28: a call's request ends with its question, and the
+//! next one brings the answer.
 
 use std::sync::Arc;
 use std::time::Duration;

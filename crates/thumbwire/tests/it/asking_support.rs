@@ -15,8 +15,8 @@ use tokio::sync::mpsc;
 /// The longest time that a call of these tools may take.
 const BUDGET: Duration = Duration::from_secs(3600);
 
-/// Asks, and acts if the user says yes. `asks` has a question with choices, `asks_openly` one for text, `asks_twice` two, and
-/// `asks_and_stays` works after the answer until it is cancelled.
+/// Asks, and acts if the user says yes. `asks` has a question with choices, `asks_openly` one for
+/// text, `asks_twice` two, and `asks_and_stays` works after the answer until it is cancelled.
 struct Asks {
     acts: Arc<AtomicUsize>,
     ended: mpsc::UnboundedSender<String>,

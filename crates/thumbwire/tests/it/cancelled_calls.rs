@@ -1,5 +1,5 @@
-//! Calls that are cancelled leave nothing behind: no program on the phone, no open service of adbd, no call, and a lease that
-//! ends.
+//! Calls that are cancelled leave nothing behind: no program on the phone, no open service of adbd,
+//! no call, and a lease that ends.
 //!
 //! Each long operation is cancelled at many moments, from its first step to its last.
 
@@ -76,8 +76,8 @@ impl Bench {
         surface
     }
 
-    /// The services of adbd that are open, except the helper's, which lives as long as the session, and the helper's running
-    /// requests.
+    /// The services of adbd that are open, except the helper's, which lives as long as the session,
+    /// and the helper's running requests.
     pub(crate) fn services(&self) -> Vec<String> {
         let open = self.phone.open_services().into_iter();
         let requests = vec!["a request to the helper".to_owned(); self.phone.helper_requests()];
@@ -99,8 +99,8 @@ impl Bench {
             .collect()
     }
 
-    /// Checks that soon nothing runs for a host any more: within four seconds, in which a call that was not stopped
-    /// would not end by itself.
+    /// Checks that soon nothing runs for a host any more: within four seconds, in which a call that
+    /// was not stopped would not end by itself.
     pub(crate) async fn is_idle(&self, what: &str) {
         for _ in 0..200 {
             if self.services().is_empty() {
@@ -217,7 +217,8 @@ async fn call_cancelled_at_any_moment_leaves_nothing_on_the_phone() {
             }
             cancelled += 1;
             if at >= operations(0).len() {
-                // The reply may have crossed the cancellation. What goes on then is listed, and can be stopped.
+                // The reply may have crossed the cancellation. What goes on then is listed, and can
+                // be stopped.
                 stop_all(&mut client).await;
             }
             bench.is_idle(&what).await;

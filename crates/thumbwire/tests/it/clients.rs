@@ -1,4 +1,5 @@
-//! Two clients of one server over HTTP: each owns what it starts, and nothing of one is the other's.
+//! Two clients of one server over HTTP: each owns what it starts, and nothing of one is the
+//! other's.
 
 use std::sync::Arc;
 use std::time::Duration;

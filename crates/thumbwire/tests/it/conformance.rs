@@ -1,7 +1,8 @@
 //! MCP's official conformance suite against our HTTP server, in each revision that it knows.
 //!
-//! `.ci/conformance` installs it; `THUMBWIRE_CONFORMANCE` is its folder. What is expected to fail is in
-//! `tests/conformance/REVISION.yml`: the suite itself fails if one of these passes, or another one fails.
+//! `.ci/conformance` installs it; `THUMBWIRE_CONFORMANCE` is its folder. What is expected to fail
+//! is in `tests/conformance/REVISION.yml`: the suite itself fails if one of these passes, or
+//! another one fails.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -16,9 +17,10 @@ use crate::http_support::Served;
 /// The revisions, each with the least number of checks that pass.
 const REVISIONS: [(&str, u32); 3] = [("2025-06-18", 52), ("2025-11-25", 66), ("2026-07-28", 128)];
 
-/// The scenarios of the extension for tasks. Not `tasks-required-task-error` and `tasks-mrtr-composition`: SEP-2663, "Required
-/// Capabilities", speaks of a server that is "unable to service a request" without a task, and all our tools can do
-/// without. `tasks-status-notifications` tests nothing yet.
+/// The scenarios of the extension for tasks. Not `tasks-required-task-error` and
+/// `tasks-mrtr-composition`: SEP-2663, "Required Capabilities", speaks of a server that is "unable
+/// to service a request" without a task, and all our tools can do without.
+/// `tasks-status-notifications` tests nothing yet.
 const OF_TASKS: [&str; 7] = [
     "tasks-lifecycle",
     "tasks-capability-negotiation",

@@ -1,5 +1,6 @@
-//! The fixtures that MCP's conformance suite expects of a server: tools, prompts, resources and completions. Only what our
-//! toolsets use too; `conformance/excluded.yml` says what is missing, and why.
+//! The fixtures that MCP's conformance suite expects of a server: tools, prompts, resources and
+//! completions. Only what our toolsets use too; `conformance/excluded.yml` says what is missing,
+//! and why.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

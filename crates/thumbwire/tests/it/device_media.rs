@@ -202,7 +202,8 @@ async fn fetched(device: &Android, path: &str) -> Vec<u8> {
     bytes
 }
 
-/// The names of a file's boxes, in order: each starts with its length and its name (ISO/IEC 14496-12).
+/// The names of a file's boxes, in order: each starts with its length and its name (ISO/IEC
+/// 14496-12).
 fn boxes(mut bytes: &[u8]) -> Vec<String> {
     let mut names = Vec::new();
     while let Some((head, _)) = bytes.split_at_checked(8) {
@@ -347,7 +348,8 @@ async fn reused_process_id_gets_no_signal() {
     }
 }
 
-/// Through an adb server, losing a phone that reports no exit status looks like the end of its program.
+/// Through an adb server, losing a phone that reports no exit status looks like the end of its
+/// program.
 #[tokio::test]
 async fn recording_without_exit_status_is_checked_on_the_phone() {
     for (release, looks) in [("4.4", 1), ("14", 0)] {

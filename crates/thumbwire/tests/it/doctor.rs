@@ -1,4 +1,5 @@
-//! `thumbwire doctor`: every tool has a check, the checks pass on virtual phones, and they fail where a tool has no effect.
+//! `thumbwire doctor`: every tool has a check, the checks pass on virtual phones, and they fail
+//! where a tool has no effect.
 
 use std::collections::BTreeSet;
 

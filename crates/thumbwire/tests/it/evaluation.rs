@@ -1,4 +1,5 @@
-//! `thumbwire eval` as a user runs it: results as JSON, limits of the whole evaluation, resuming, the leaderboard.
+//! `thumbwire eval` as a user runs it: results as JSON, limits of the whole evaluation, resuming,
+//! the leaderboard.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,5 @@
-//! Tools of every day, on virtual phones of the oldest and the newest form: addresses, app names, double taps, drags, keys.
+//! Tools of every day, on virtual phones of the oldest and the newest form: addresses, app names,
+//! double taps, drags, keys.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! What callers see when things go wrong on a phone: a clear error with the next step, and no hang. The clock is
-//! paused, so an endless wait would end a test at once.
+//! What callers see when things go wrong on a phone: a clear error with the next step, and no hang.
+//! The clock is paused, so an endless wait would end a test at once.
 
 use std::io::{BufRead as _, BufReader};
 use std::process::Stdio;
@@ -168,7 +168,8 @@ async fn lost_text_is_reported_with_the_fields_content() {
     assert!(text.contains("But the field shows \"abdegh\""), "{text}");
 }
 
-/// A control that was listed before a banner appeared is found at its new place, or not tapped at all.
+/// A control that was listed before a banner appeared is found at its new place, or not tapped at
+/// all.
 #[tokio::test(start_paused = true)]
 async fn moved_target_is_found_again_after_a_snapshot() {
     let caller = Caller::on(Setup::default()).await;

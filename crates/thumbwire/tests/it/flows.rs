@@ -1,5 +1,5 @@
-//! Flows on the virtual phone: errors in a file, failing steps and expectations, crashes, lost phones. The clock is
-//! paused.
+//! Flows on the virtual phone: errors in a file, failing steps and expectations, crashes, lost
+//! phones. The clock is paused.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

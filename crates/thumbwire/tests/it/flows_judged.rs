@@ -1,5 +1,6 @@
-//! The JUnit file of a flow run, as a golden and checked by `junitparser` and by the schema `junit-10.xsd` from
-//! pytest's sources. `.ci/junit-judges` installs them; `THUMBWIRE_PYTHON_JUNIT` names their Python.
+//! The JUnit file of a flow run, as a golden and checked by `junitparser` and by the schema
+//! `junit-10.xsd` from pytest's sources. `.ci/junit-judges` installs them; `THUMBWIRE_PYTHON_JUNIT`
+//! names their Python.
 
 use std::path::Path;
 use std::process::Command;

@@ -1,4 +1,5 @@
-//! The report of a run of flows: what the trace keeps of each step, the page, and what the terminal shows.
+//! The report of a run of flows: what the trace keeps of each step, the page, and what the terminal
+//! shows.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -99,7 +100,8 @@ async fn each_step_is_recorded_with_the_screen_before_and_after() {
     }
 }
 
-/// A folder with flows: one passes, one fails, and one fails at first on a phone that shows a popup once.
+/// A folder with flows: one passes, one fails, and one fails at first on a phone that shows a popup
+/// once.
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let flows = "\

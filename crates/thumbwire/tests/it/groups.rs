@@ -1,4 +1,5 @@
-//! Tools that the operator has to allow: absent and refused without `--allow`, and what they do with it.
+//! Tools that the operator has to allow: absent and refused without `--allow`, and what they do
+//! with it.
 
 use std::time::Duration;
 
@@ -166,8 +167,8 @@ async fn log_is_read_one_entry_per_line() {
     assert!(refused.starts_with("Invalid argument: `max`"), "{refused}");
 }
 
-/// The phone's own notifications, on releases that print them in other forms. A text that imitates another notification stays
-/// a text.
+/// The phone's own notifications, on releases that print them in other forms. A text that imitates
+/// another notification stays a text.
 #[tokio::test(start_paused = true)]
 async fn notifications_are_listed_with_app_texts_and_time() {
     for release in ["4.4", "9", "14"] {

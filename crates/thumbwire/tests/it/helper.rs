@@ -155,8 +155,8 @@ fn flags_decide_which_tools_of_the_helper_are_listed() {
     );
 }
 
-/// Text without keys, typed by the tools of each toolset and read back from the phone, on a release that pastes and on one
-/// that sets the text.
+/// Text without keys, typed by the tools of each toolset and read back from the phone, on a release
+/// that pastes and on one that sets the text.
 #[tokio::test]
 async fn any_text_is_typed_by_every_toolset() {
     const TEXT: &str = "\u{e9}\u{6f22}\u{5b57} \u{1f600}";

@@ -1,4 +1,5 @@
-//! Access over HTTP, and how rejections look: addresses, tokens, sizes, time-outs, and `serve --http` itself.
+//! Access over HTTP, and how rejections look: addresses, tokens, sizes, time-outs, and `serve
+//! --http` itself.
 
 use std::time::Duration;
 

@@ -112,7 +112,8 @@ async fn each_session_has_its_own_last_screen() {
     assert!(look(&one).await.starts_with("Unchanged since "));
 }
 
-/// What one client chooses is not what another one uses. Those without a session share a choice: they have one token.
+/// What one client chooses is not what another one uses. Those without a session share a choice:
+/// they have one token.
 #[tokio::test]
 async fn each_session_has_its_own_choice_of_phone() {
     let phone = VirtualPhone::new(Setup::default());

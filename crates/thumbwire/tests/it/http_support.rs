@@ -180,8 +180,8 @@ pub(crate) fn press(id: u32, key: &str) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params })
 }
 
-/// Home returns at once, Back reports progress, Volume Up waits for twenty callers, Volume Down waits for its caller to
-/// disconnect.
+/// Home returns at once, Back reports progress, Volume Up waits for twenty callers, Volume Down
+/// waits for its caller to disconnect.
 struct Keys {
     met: Arc<Barrier>,
     telling: mpsc::UnboundedSender<&'static str>,
@@ -256,7 +256,8 @@ impl Wire {
         let text = String::from_utf8(bytes).unwrap();
         let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
         let mut lines = head.lines();
-        // There is no head if a test has already read it, or the connection ended without a response.
+        // There is no head if a test has already read it, or the connection ended without a
+        // response.
         let status = lines.next().and_then(|line| line.split(' ').nth(1)).unwrap_or("0");
         let headers = lines.filter_map(|line| line.split_once(": "));
         let headers: Vec<_> = headers.map(|(name, value)| (name.into(), value.into())).collect();

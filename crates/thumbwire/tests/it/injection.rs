@@ -1,5 +1,6 @@
-//! Hostile strings in every string parameter of every tool: no second command, no smuggled option, no file outside of the
-//! folders that the operator named. And the published advisories about tools like ours, replayed by their names.
+//! Hostile strings in every string parameter of every tool: no second command, no smuggled option,
+//! no file outside of the folders that the operator named. And the published advisories about tools
+//! like ours, replayed by their names.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -20,7 +21,8 @@ use thumbwire_virtual_android::{Setup, VirtualPhone};
 
 use crate::wire::{hostile_strings, nowhere};
 
-/// The name of the program that hostile strings try to run, and of the files that they try to write.
+/// The name of the program that hostile strings try to run, and of the files that they try to
+/// write.
 const CANARY: &str = "canary";
 
 /// The fewest strings for each parameter.
@@ -66,7 +68,8 @@ fn strings() -> Vec<String> {
     short.into_iter().chain(long.into_iter().take(rest.max(1))).collect()
 }
 
-/// What people use today, and what was wrong with it. Each attack is the one of the advisory, on our tools of that kind.
+/// What people use today, and what was wrong with it. Each attack is the one of the advisory, on
+/// our tools of that kind.
 mod advisories {
     use super::*;
 
@@ -85,7 +88,8 @@ mod advisories {
         (session(&phone, &root.join("out"), &root.join("input")), phone)
     }
 
-    /// ADB MCP Server joined the argument `device` into a command line of the computer (CVE-2025-59834).
+    /// ADB MCP Server joined the argument `device` into a command line of the computer
+    /// (CVE-2025-59834).
     #[tokio::test(start_paused = true)]
     async fn cve_2025_59834_device_is_no_part_of_a_command() {
         let root = tempfile::tempdir().unwrap();
@@ -136,7 +140,8 @@ mod advisories {
         assert_eq!(files(root.path()), BTreeSet::new());
     }
 
-    /// mobile-mcp passed any URL to Android: `tel:` and USSD codes, `sms:`, `content:` (CVE-2026-35394).
+    /// mobile-mcp passed any URL to Android: `tel:` and USSD codes, `sms:`, `content:`
+    /// (CVE-2026-35394).
     #[tokio::test(start_paused = true)]
     async fn cve_2026_35394_addresses_of_calls_and_content_are_refused() {
         let root = tempfile::tempdir().unwrap();

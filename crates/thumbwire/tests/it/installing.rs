@@ -1,5 +1,5 @@
-//! `mobile_install_app` and `mobile_uninstall_app` on phones of several releases: what the phone has afterwards, what it
-//! refuses, and that nothing stays behind.
+//! `mobile_install_app` and `mobile_uninstall_app` on phones of several releases: what the phone
+//! has afterwards, what it refuses, and that nothing stays behind.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
-//! The replies of the `mobile` tools for a virtual iPhone behind its WebDriverAgent, and the agent and flows on the
-//! built-in one.
+//! The replies of the `mobile` tools for a virtual iPhone behind its WebDriverAgent, and the agent
+//! and flows on the built-in one.
 
 use std::fmt::Write as _;
 use std::fs;

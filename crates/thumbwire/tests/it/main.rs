@@ -1,6 +1,6 @@
-//! Tests of the whole product, in one binary with one file per subject: what an MCP client sees, what a user sees, what
-//! reaches the phone. `support` starts the program; `caller` calls the toolset directly; `tidy` enforces the house
-//! rules.
+//! Tests of the whole product, in one binary with one file per subject: what an MCP client sees,
+//! what a user sees, what reaches the phone. `support` starts the program; `caller` calls the
+//! toolset directly; `tidy` enforces the house rules.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::print_stdout, reason = "a skipped test reports it")]

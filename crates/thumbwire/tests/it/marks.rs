@@ -1,8 +1,9 @@
-//! Legibility of marks: on fixed screens, an OCR program must find the ids of the controls, and still find the words of
-//! the screen, in the pictures that a model gets.
+//! Legibility of marks: on fixed screens, an OCR program must find the ids of the controls, and
+//! still find the words of the screen, in the pictures that a model gets.
 //!
-//! The screens are those of the gallery at the size of a real phone, and some of a real Android 4.4. `.ci/ocr` installs the
-//! program: `THUMBWIRE_PYTHON_OCR` names a Python with `rapidocr-onnxruntime`. `just marks` measures all screens.
+//! The screens are those of the gallery at the size of a real phone, and some of a real Android
+//! 4.4. `.ci/ocr` installs the program: `THUMBWIRE_PYTHON_OCR` names a Python with
+//! `rapidocr-onnxruntime`. `just marks` measures all screens.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -113,7 +114,8 @@ async fn done(session: &Session, action: Action) -> Outcome {
     session.perform(&call, action).await.unwrap()
 }
 
-/// Screens of an Android 4.4.4: each file `screen-NAME.png` with its `dump-NAME.xml`. None if they are not there.
+/// Screens of an Android 4.4.4: each file `screen-NAME.png` with its `dump-NAME.xml`. None if they
+/// are not there.
 fn real_screens() -> Vec<Screen> {
     let data = std::env::var_os("THUMBWIRE_DATA").map_or_else(
         || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"),
@@ -138,7 +140,8 @@ fn real_screens() -> Vec<Screen> {
         .collect()
 }
 
-/// Saves the clean and the annotated picture as a model gets them, and returns what OCR should find there.
+/// Saves the clean and the annotated picture as a model gets them, and returns what OCR should find
+/// there.
 fn saved(screen: &Screen, folder: &Path) -> Value {
     let Screen { name, image, marks } = screen;
     let clean = Pixels::read(image).unwrap();
@@ -186,7 +189,8 @@ fn measure(python: &str, screens: &[Screen], name: &str) -> [u64; 4] {
     ["labels", "read", "words", "lost"].map(|key| sums[key].as_u64().unwrap())
 }
 
-/// A list, a dense grid, a keyboard, small texts side by side, a dialog, landscape, an iPhone, a tiny phone.
+/// A list, a dense grid, a keyboard, small texts side by side, a dialog, landscape, an iPhone, a
+/// tiny phone.
 const SHORT: &[&str] = &[
     "settings",
     "calendar",

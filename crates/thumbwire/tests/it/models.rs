@@ -1,7 +1,8 @@
-//! Models behind independent programs: `aimock` with both provider APIs and their failures, llama.cpp's server, and the
-//! vendors' own client libraries, whose types check each request.
+//! Models behind independent programs: `aimock` with both provider APIs and their failures,
+//! llama.cpp's server, and the vendors' own client libraries, whose types check each request.
 //!
-//! `.ci/models` installs them into target/real/models. The API key is a word that must not appear in any error.
+//! `.ci/models` installs them into target/real/models. The API key is a word that must not appear
+//! in any error.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
@@ -238,7 +239,8 @@ async fn every_aimock_failure_is_reported() {
     }
 }
 
-/// aimock's journal converts Anthropic requests to OpenAI's, without images; this checks what we sent.
+/// aimock's journal converts Anthropic requests to OpenAI's, without images; this checks what we
+/// sent.
 #[tokio::test]
 async fn every_request_matches_the_vendors_types() {
     let Some(python) = real("bin/python") else { return };
@@ -348,8 +350,9 @@ async fn llama_cpp_server_works_with_both_apis() {
             let base =
                 Settings { stream, most_tokens: Some(12), ..settings(server.base(provider)) };
             let mut answer = None;
-            // llama.cpp begins an Anthropic stream with the first token, and leaves the beginning out, with its count of the
-            // input, if that token is half a character, as noise sometimes is.
+            // llama.cpp begins an Anthropic stream with the first token, and leaves the beginning
+            // out, with its count of the input, if that token is half a character, as noise
+            // sometimes is.
             for _ in 0..10 {
                 let (last, heard) =
                     ask(provider, base.clone(), &prompt("What now?", false), None).await;

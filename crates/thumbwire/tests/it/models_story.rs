@@ -1,5 +1,5 @@
-//! UFO MobileAgent's example with a model over HTTP: the whole program with `aimock`, both provider APIs, and a failure
-//! on the way.
+//! UFO MobileAgent's example with a model over HTTP: the whole program with `aimock`, both provider
+//! APIs, and a failure on the way.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,7 +14,8 @@ use crate::support::thumbwire;
 
 const GOAL: &str = "Search for restaurants on Maps";
 
-/// The model's replies, step by step. The control numbers are those found by a scripted run on the same virtual phone.
+/// The model's replies, step by step. The control numbers are those found by a scripted run on the
+/// same virtual phone.
 async fn replies() -> Vec<Value> {
     let script = Script::of(restaurants());
     let phone = VirtualPhone::new(Setup::default());

@@ -1,9 +1,10 @@
 //! Which module uses which: no crate's modules form a cycle, at any level.
 //!
-//! Modules are compared with their siblings: the rooms of a crate (the modules that `lib.rs` declares) with each other,
-//! then the modules inside each folder. A path such as `crate::a::b::X`, used in `c::d`, is an edge from room `c` to room
-//! `a`; re-exports are followed to the module that has the item. A parent may use its children, and a child the items of
-//! its parent's own file. Methods are not seen: only paths and imports are.
+//! Modules are compared with their siblings: the rooms of a crate (the modules that `lib.rs`
+//! declares) with each other, then the modules inside each folder. A path such as `crate::a::b::X`,
+//! used in `c::d`, is an edge from room `c` to room `a`; re-exports are followed to the module that
+//! has the item. A parent may use its children, and a child the items of its parent's own file.
+//! Methods are not seen: only paths and imports are.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -12,7 +13,8 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
 use crate::tidy::sources;
 
-/// Folders of modules that may have a cycle: the crate, the path of the folder's module, the reason.
+/// Folders of modules that may have a cycle: the crate, the path of the folder's module, the
+/// reason.
 const EXCEPTIONS: [(&str, &str, &str); 0] = [];
 
 #[test]
@@ -296,8 +298,8 @@ impl ModuleGraph {
         self.edges = edges;
     }
 
-    /// What a path in a module means, or `None` for a local name and what another crate has. `seen` stops imports
-    /// that lead back to themselves.
+    /// What a path in a module means, or `None` for a local name and what another crate has. `seen`
+    /// stops imports that lead back to themselves.
     fn resolve(&self, from: &[String], names: &[String], seen: &mut Lookups) -> Option<Target> {
         let (first, rest) = names.split_first()?;
         match first.as_str() {
@@ -322,7 +324,8 @@ impl ModuleGraph {
         found.or(Some(Target { module: at, is_module: false }))
     }
 
-    /// What the names mean in a module: a child, an import that is followed, an item, or something of a glob import.
+    /// What the names mean in a module: a child, an import that is followed, an item, or something
+    /// of a glob import.
     fn lookup(&self, at: &[String], names: &[String], seen: &mut Lookups) -> Option<Target> {
         if !seen.insert((at.to_vec(), names.to_vec())) {
             return None;
@@ -350,7 +353,8 @@ impl ModuleGraph {
         found
     }
 
-    /// The modules of a folder, each before those that it uses; a cycle's modules are joined with `=`.
+    /// The modules of a folder, each before those that it uses; a cycle's modules are joined with
+    /// `=`.
     fn order(&self, folder: &[String]) -> Vec<String> {
         let mut left = self.modules[folder].children.clone();
         let mut order = Vec::new();

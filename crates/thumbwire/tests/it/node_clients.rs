@@ -1,5 +1,5 @@
-//! MCP's own clients for Node.js with our server, over stdio and HTTP: the TypeScript SDK in both generations, which checks
-//! each result against its schema, and the Inspector's command line.
+//! MCP's own clients for Node.js with our server, over stdio and HTTP: the TypeScript SDK in both
+//! generations, which checks each result against its schema, and the Inspector's command line.
 //!
 //! `.ci/node-clients` installs them; `THUMBWIRE_NODE_CLIENTS` is its folder.
 

@@ -1,4 +1,5 @@
-//! Tokens of an OAuth issuer: who gets in, who does not, and what happens while the issuer does not answer.
+//! Tokens of an OAuth issuer: who gets in, who does not, and what happens while the issuer does not
+//! answer.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};

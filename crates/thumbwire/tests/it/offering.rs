@@ -1,4 +1,5 @@
-//! App tools as seen by an MCP client and by the agent. The tools are made up; the phone underneath is the virtual one.
+//! App tools as seen by an MCP client and by the agent. The tools are made up; the phone underneath
+//! is the virtual one.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

@@ -1,4 +1,5 @@
-//! App tools end to end: from an MCP client and from a policy down to the apps of the virtual phone, and back.
+//! App tools end to end: from an MCP client and from a policy down to the apps of the virtual
+//! phone, and back.
 
 use std::fs;
 use std::path::Path;

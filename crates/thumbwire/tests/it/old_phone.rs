@@ -1,5 +1,6 @@
-//! The `mobile` toolset with an Android 4.4 phone: no `exec:`, no exit status, a terminal around every program, scripts
-//! that split their arguments. The phone's output follows a recording; see `thumbwire-virtual-phone`.
+//! The `mobile` toolset with an Android 4.4 phone: no `exec:`, no exit status, a terminal around
+//! every program, scripts that split their arguments. The phone's output follows a recording; see
+//! `thumbwire-virtual-phone`.
 
 use std::time::Duration;
 
@@ -196,7 +197,8 @@ async fn missing_app_is_not_found() {
     }
 }
 
-/// The exit status is 0 or missing, whatever happened. The output decides; unknown output is quoted, not guessed at.
+/// The exit status is 0 or missing, whatever happened. The output decides; unknown output is
+/// quoted, not guessed at.
 #[tokio::test]
 async fn failures_quote_the_phones_output() {
     let nothing = || json!({});
@@ -233,8 +235,8 @@ async fn failures_quote_the_phones_output() {
     }
 }
 
-/// As measured: a character beyond the basic plane crashes `uiautomator` on this release. The error says so; no older
-/// screen is returned instead.
+/// As measured: a character beyond the basic plane crashes `uiautomator` on this release. The error
+/// says so; no older screen is returned instead.
 #[tokio::test]
 async fn emoji_on_the_screen_is_reported_as_a_failure() {
     let old = Caller::old_without_helper();
@@ -258,8 +260,8 @@ async fn slow_old_phone_times_out_within_the_deadline() {
     old.said("mobile_get_accessibility_tree", json!({})).await;
 }
 
-/// Before Android 5 `screencap` prints the panel in its natural orientation: seen on a real 4.4.4, whose landscape
-/// screenshots lie on their side.
+/// Before Android 5 `screencap` prints the panel in its natural orientation: seen on a real 4.4.4,
+/// whose landscape screenshots lie on their side.
 #[tokio::test]
 async fn screenshot_is_turned_as_the_screen() {
     for release in ["4.4", "14"] {
@@ -324,8 +326,8 @@ async fn typing_into_a_field_takes_two_dumps_at_most() {
     type_into(SECRET, "An0ther", true, "An0ther").await;
 }
 
-/// The time of a long text is known before its first key, on a phone that has pressed none yet; and finding it out types
-/// nothing.
+/// The time of a long text is known before its first key, on a phone that has pressed none yet; and
+/// finding it out types nothing.
 #[tokio::test]
 async fn first_text_of_a_session_arrives_alone() {
     let old = Caller::old();

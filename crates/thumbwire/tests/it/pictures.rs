@@ -108,7 +108,8 @@ fn ran(phone: &VirtualPhone, since: &mut usize) -> Vec<String> {
 #[tokio::test]
 async fn each_tool_runs_only_its_own_commands() {
     let (caller, phone) = Caller::on_virtual(None);
-    // Connecting runs no command, and the first screenshot yields the size that a tap is checked against.
+    // Connecting runs no command, and the first screenshot yields the size that a tap is checked
+    // against.
     caller.call("mobile_take_screenshot", json!({})).await;
     let mut since = phone.commands().len();
     caller.call("mobile_tap", json!({ "x": 540, "y": 300 })).await;
@@ -223,7 +224,8 @@ async fn scrolled(caller: &Caller) -> i32 {
     moved.parse().unwrap()
 }
 
-/// Every tool that takes or tells pixels, as `serve` offers it: all are those of the picture that was sent.
+/// Every tool that takes or tells pixels, as `serve` offers it: all are those of the picture that
+/// was sent.
 #[tokio::test]
 async fn served_pictures_are_small_and_all_coordinates_are_theirs() {
     let (caller, phone) = Caller::served();

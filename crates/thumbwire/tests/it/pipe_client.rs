@@ -75,7 +75,8 @@ impl PipeClient {
     }
 }
 
-/// The parameters with what each request of revision 2026-07-28 says, of a client with these capabilities.
+/// The parameters with what each request of revision 2026-07-28 says, of a client with these
+/// capabilities.
 pub(crate) fn standalone(mut params: Value, capabilities: Value) -> Value {
     params["_meta"]["io.modelcontextprotocol/protocolVersion"] = "2026-07-28".into();
     params["_meta"]["io.modelcontextprotocol/clientCapabilities"] = capabilities;

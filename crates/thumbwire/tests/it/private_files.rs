@@ -1,4 +1,5 @@
-//! What is written to files and logs: for its owner only, and without what was typed if that is asked for.
+//! What is written to files and logs: for its owner only, and without what was typed if that is
+//! asked for.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,5 @@
-//! Prompts for a model on the virtual phone, and how its replies are handled: the model policy with scripted replies.
+//! Prompts for a model on the virtual phone, and how its replies are handled: the model policy with
+//! scripted replies.
 
 use std::sync::Arc;
 

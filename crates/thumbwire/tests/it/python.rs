@@ -1,9 +1,10 @@
-//! Python clients with our servers: the official `mcp` (both MCP generations), `fastmcp`, and LangChain's adapters with
-//! the example of the Mobile MCP server specification. They validate structured content against the published schemas
-//! themselves.
+//! Python clients with our servers: the official `mcp` (both MCP generations), `fastmcp`, and
+//! LangChain's adapters with the example of the Mobile MCP server specification. They validate
+//! structured content against the published schemas themselves.
 //!
-//! `.ci/run` installs them (docs/python.md): `THUMBWIRE_PYTHON` names a Python with `mcp` 2 and `fastmcp`,
-//! `THUMBWIRE_PYTHON_LANGCHAIN` one with `langchain-mcp-adapters`, which needs `mcp` 1, and `fastmcp` 2.
+//! `.ci/run` installs them (docs/python.md): `THUMBWIRE_PYTHON` names a Python with `mcp` 2 and
+//! `fastmcp`, `THUMBWIRE_PYTHON_LANGCHAIN` one with `langchain-mcp-adapters`, which needs `mcp` 1,
+//! and `fastmcp` 2.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
@@ -44,7 +45,8 @@ pub(crate) struct HttpServer {
 }
 
 impl HttpServer {
-    /// Without leases: clients come one after another, and those of revision 2026-07-28 cannot give theirs back.
+    /// Without leases: clients come one after another, and those of revision 2026-07-28 cannot give
+    /// theirs back.
     pub(crate) fn start(surface: &str, token_file: &Path) -> Self {
         Self::start_with(&["--toolset", surface, "--lease", "0"], token_file)
     }
@@ -107,7 +109,8 @@ fn calls() -> Value {
     })
 }
 
-/// Runs a client script with servers on stdio and HTTP in each of these modes, and checks what it saw.
+/// Runs a client script with servers on stdio and HTTP in each of these modes, and checks what it
+/// saw.
 fn drive(python: &str, name: &str, modes: &[&str]) {
     let folder = tempfile::tempdir().unwrap();
     let servers =
@@ -122,7 +125,8 @@ fn drive(python: &str, name: &str, modes: &[&str]) {
             targets.push(json!({
                 "surface": surface, "mode": mode,
                 "command": thumbwire().get_program().to_str(), "args": arguments,
-                // Like `thumbwire()`: no phone of an adb server that happens to run here. Clients pass nothing else on.
+                // Like `thumbwire()`: no phone of an adb server that happens to run here. Clients
+                // pass nothing else on.
                 "env": { "ANDROID_ADB_SERVER_PORT": "9" },
             }));
         }

@@ -1,4 +1,5 @@
-//! The phones that callers of `serve` can reach: no address that the operator did not name is connected.
+//! The phones that callers of `serve` can reach: no address that the operator did not name is
+//! connected.
 
 use std::net::TcpListener;
 use std::sync::Arc;

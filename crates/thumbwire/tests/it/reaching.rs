@@ -1,5 +1,5 @@
-//! The session and its phones: many at once, and phones that disconnect, require a key, hang or stop responding; what
-//! the caller learns.
+//! The session and its phones: many at once, and phones that disconnect, require a key, hang or
+//! stop responding; what the caller learns.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

@@ -1,5 +1,5 @@
-//! What real phones do that once surprised us, played by virtual phones: line ends of a terminal, refused input, a video
-//! encoder that is missing, slow Java programs, dumps of four seconds.
+//! What real phones do that once surprised us, played by virtual phones: line ends of a terminal,
+//! refused input, a video encoder that is missing, slow Java programs, dumps of four seconds.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! Recordings of virtual phones over real ADB. `ffprobe` checks the files; the phone's process list shows what is left
-//! running.
+//! Recordings of virtual phones over real ADB. `ffprobe` checks the files; the phone's process list
+//! shows what is left running.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -19,7 +19,8 @@ use tokio::time::{Instant, sleep_until};
 
 use crate::support::{McpProcess, thumbwire};
 
-/// A session that keeps files, its folder, and its in-memory phone, which is small enough to be drawn quickly.
+/// A session that keeps files, its folder, and its in-memory phone, which is small enough to be
+/// drawn quickly.
 pub(crate) struct Studio {
     pub(crate) session: Session,
     pub(crate) phone: VirtualPhone,
@@ -214,7 +215,8 @@ async fn failed_recording_quotes_the_phone() {
     assert!(studio.listed().await.is_empty());
 }
 
-/// As a real Android 4.4.4 without an encoder: it exits with status 0 after half a second, and has made an empty file.
+/// As a real Android 4.4.4 without an encoder: it exits with status 0 after half a second, and has
+/// made an empty file.
 #[tokio::test(start_paused = true)]
 async fn recording_without_an_encoder_fails_at_the_start_and_leaves_no_file() {
     for release in ["4.4", "14"] {

@@ -1,5 +1,5 @@
-//! The driver on every Android release of the virtual phone: an agent's first calls, and all output whose format
-//! differs between releases. The phones are reached directly, without an adb server.
+//! The driver on every Android release of the virtual phone: an agent's first calls, and all output
+//! whose format differs between releases. The phones are reached directly, without an adb server.
 
 use serde_json::json;
 use thumbwire_virtual_android::{Setup, VirtualPhone};

@@ -1,4 +1,5 @@
-//! A small MCP client over HTTP, for tests and benchmarks: one session, one connection that is kept.
+//! A small MCP client over HTTP, for tests and benchmarks: one session, one connection that is
+//! kept.
 
 use std::time::Duration;
 

@@ -1,7 +1,8 @@
-//! The report page of a run, opened in a browser from disk: no network access, keyboard navigation, both themes, narrow
-//! screens, and inert untrusted text.
+//! The report page of a run, opened in a browser from disk: no network access, keyboard navigation,
+//! both themes, narrow screens, and inert untrusted text.
 //!
-//! `.ci/browser` installs Chromium and Selenium; `THUMBWIRE_PYTHON_BROWSER` is a Python with `selenium`.
+//! `.ci/browser` installs Chromium and Selenium; `THUMBWIRE_PYTHON_BROWSER` is a Python with
+//! `selenium`.
 
 use std::fs;
 use std::path::Path;
@@ -59,7 +60,8 @@ impl Recording {
         self.perform.perform(&Call::with_timeout(Duration::from_secs(60)), action).await
     }
 
-    /// Records a step as the agent does: the plain and the annotated screenshot, the snapshot, then one action.
+    /// Records a step as the agent does: the plain and the annotated screenshot, the snapshot, then
+    /// one action.
     async fn round(&mut self, thought: &str, function: &str, arguments: Value, action: Action) {
         self.rounds += 1;
         let (began, first) = (Instant::now(), self.recorder.action_count() + 1);

@@ -1,4 +1,5 @@
-//! What clients find besides tools, over HTTP with a virtual phone: prompts, completions, screens, and files of their own calls.
+//! What clients find besides tools, over HTTP with a virtual phone: prompts, completions, screens,
+//! and files of their own calls.
 
 use std::sync::Arc;
 

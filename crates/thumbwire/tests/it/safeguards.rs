@@ -263,7 +263,8 @@ fn holding(folder: &Path, words: &str) -> Vec<String> {
     files.filter(holds).map(|file| file.display().to_string()).collect()
 }
 
-/// The value is on the phone's screen, in a note's title and in the list of notes, and nowhere in the run's folder.
+/// The value is on the phone's screen, in a note's title and in the list of notes, and nowhere in
+/// the run's folder.
 #[tokio::test(start_paused = true)]
 async fn secret_is_typed_and_never_recorded() {
     const VALUE: &str = "Tr0ub4dor & <three>";

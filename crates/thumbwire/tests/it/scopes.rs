@@ -221,8 +221,8 @@ async fn health_needs_no_token_and_metrics_need_one() {
     assert!(metrics.body.contains("\nthumbwire_call_duration_seconds_count 4\n"));
 }
 
-/// The answer that each combination of Host, Origin, method, token and session should get, worked out here from the rules
-/// in docs/http.md.
+/// The answer that each combination of Host, Origin, method, token and session should get, worked
+/// out here from the rules in docs/http.md.
 #[tokio::test]
 async fn hosts_origins_methods_tokens_and_scopes_in_every_combination() {
     let shared = Shared::start().await;

@@ -1,8 +1,10 @@
-//! Texts on the screen that give orders, and a model that obeys every line that it reads: what cannot be undone is not done
-//! without a yes, whether a user is asked or nobody is there. Read from the phone.
+//! Texts on the screen that give orders, and a model that obeys every line that it reads: what
+//! cannot be undone is not done without a yes, whether a user is asked or nobody is there. Read
+//! from the phone.
 //!
-//! An attack is a script of the suite (delete a note, send a message, transfer money) that strangers' texts tell step by
-//! step: in notes, messages, names of contacts and files, and notifications. The model reads nothing but the prompt.
+//! An attack is a script of the suite (delete a note, send a message, transfer money) that
+//! strangers' texts tell step by step: in notes, messages, names of contacts and files, and
+//! notifications. The model reads nothing but the prompt.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
@@ -168,7 +170,8 @@ fn attacks() -> Vec<Attack> {
 const FIRST: usize = 60;
 
 impl Attack {
-    /// Puts the orders where the channel shows them, each in a text of its own, because long texts are cut.
+    /// Puts the orders where the channel shows them, each in a text of its own, because long texts
+    /// are cut.
     fn plant(&self, phone: &EvalPhone, orders: &[Order]) {
         let texts: Vec<String> = orders
             .iter()
@@ -584,7 +587,8 @@ async fn model_that_obeys_every_line_does_nothing_risky_where_nobody_is_asked() 
     nothing_is_done(false).await;
 }
 
-/// The same model does it where the operator wants no questions: the texts do not stop it, nor does the model.
+/// The same model does it where the operator wants no questions: the texts do not stop it, nor does
+/// the model.
 #[tokio::test(start_paused = true)]
 async fn same_attacks_succeed_where_no_approval_is_needed() {
     let mut done = BTreeMap::<&str, usize>::new();

@@ -1,6 +1,6 @@
-//! Ten tasks of the suite by a scripted client without a model. It knows only what replies tell it. Each task is done
-//! three times: with a look before each act, by `--tree xml` and by `--observe off`; and by `--observe diff`, without a look. The suite's judge
-//! reads the phone.
+//! Ten tasks of the suite by a scripted client without a model. It knows only what replies tell it.
+//! Each task is done three times: with a look before each act, by `--tree xml` and by `--observe
+//! off`; and by `--observe diff`, without a look. The suite's judge reads the phone.
 
 use std::fmt::Write as _;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! The screen as a client knows it that reads nothing but replies: the list, changed line by line by the differences
-//! that follow.
+//! The screen as a client knows it that reads nothing but replies: the list, changed line by line
+//! by the differences that follow.
 
 use regex_lite::Regex;
 use thumbwire_eval::script::ScriptTarget;
@@ -115,7 +115,8 @@ impl Screen {
         self.0 = list.lines().skip(1).map(Line::parse).collect();
     }
 
-    /// Reads the XML form, in which each node is a line of its own. A text inside a row takes taps for the row.
+    /// Reads the XML form, in which each node is a line of its own. A text inside a row takes taps
+    /// for the row.
     pub(crate) fn replace_by_xml(&mut self, xml: &str) {
         self.0 = xml.lines().filter(|line| line.contains("<node ")).map(Line::of_node).collect();
     }

@@ -1,5 +1,5 @@
-//! Phones by the serials of an adb server: with spaces and colons, shared by several phones, or missing; and ids that
-//! name nothing.
+//! Phones by the serials of an adb server: with spaces and colons, shared by several phones, or
+//! missing; and ids that name nothing.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -14,8 +14,8 @@ use tokio::net::{TcpListener, TcpStream};
 
 use crate::wire::hostile_strings;
 
-/// An adb server that knows these phones. Requests are framed as in AOSP's `SERVICES.TXT`; each phone is selected by
-/// its own request, `transport:SERIAL` or `transport-id:N`.
+/// An adb server that knows these phones. Requests are framed as in AOSP's `SERVICES.TXT`; each
+/// phone is selected by its own request, `transport:SERIAL` or `transport-id:N`.
 struct Server {
     list: String,
     phones: Vec<(&'static str, DirectTransport)>,
@@ -148,7 +148,8 @@ alone                  device usb:1-4 model:D transport_id:6
     }
 }
 
-/// The parameter `device` of every tool, and `device_id`: an invalid name reaches neither the adb server nor a phone.
+/// The parameter `device` of every tool, and `device_id`: an invalid name reaches neither the adb
+/// server nor a phone.
 #[tokio::test]
 async fn invalid_phone_name_is_sent_nowhere() {
     let phone = VirtualPhone::new(Setup::default());

@@ -47,7 +47,8 @@ async fn refusal(list: &str, device: Option<&str>) -> (Cause, String) {
 
 #[tokio::test]
 async fn each_phone_state_has_its_next_step() {
-    // The words of adb's `ConnectionState`; the sentence is a capture (`shell/devices/no-permissions_udev.txt`).
+    // The words of adb's `ConnectionState`; the sentence is a capture
+    // (`shell/devices/no-permissions_udev.txt`).
     let states = [
         "offline",
         "unauthorized",

@@ -117,7 +117,8 @@ impl McpProcess {
         text.unwrap_or_else(|| panic!("{tool} has no words: {result}")).to_owned()
     }
 
-    /// Sends the server a signal while its input is open, and waits for it to exit; returns its exit code.
+    /// Sends the server a signal while its input is open, and waits for it to exit; returns its
+    /// exit code.
     #[cfg(unix)]
     pub(crate) fn end_by(mut self, signal: &str) -> Option<i32> {
         let id = self.child.id().to_string();

@@ -88,8 +88,8 @@ const LAYERS: [(&str, &[&str]); 16] = [
     ("webdriver", &["base"]),
     ("usbmux", &["base"]),
     ("device", &["adb", "base", "usbmux", "webdriver"]),
-    // The virtual phone shares only the wires with the product, so that it cannot share its bugs: it reads APKs with
-    // its own code.
+    // The virtual phone shares only the wires with the product, so that it cannot share its bugs:
+    // it reads APKs with its own code.
     ("virtual-phone", &["base", "mobile-mcp"]),
     ("virtual-android", &["adb", "base", "mobile-mcp", "virtual-phone", "webdriver"]),
     ("virtual-ios", &["base", "virtual-phone", "webdriver"]),
@@ -225,7 +225,8 @@ fn modules_avoid_forbidden_words() {
         }
     }
     for (file, text) in &all {
-        // The helper's wire protocol is JSON, and so are the capabilities in which secrets are found.
+        // The helper's wire protocol is JSON, and so are the capabilities in which secrets are
+        // found.
         let is_json = file.contains("/android/helper") || file.ends_with("/webdriver/secrets.rs");
         let has_wire = file.starts_with("crates/device/src") && !is_json;
         assert!(!(has_wire && code(text).contains("serde_json")), "{file} uses JSON");
@@ -315,7 +316,8 @@ fn banned_crates_are_not_in_the_lock_file() {
     for name in &names {
         assert!(!banned.contains(name), "{name} is banned, see deny.toml");
     }
-    // The lock file includes development dependencies (ten of them count tokens); the default build stays well below this.
+    // The lock file includes development dependencies (ten of them count tokens); the default build
+    // stays well below this.
     assert!(names.len() <= 412, "{} crates: is the newest one worth it?", names.len());
 }
 

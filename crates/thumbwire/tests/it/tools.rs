@@ -76,7 +76,8 @@ fn only_tools_without_effects_are_read_only() {
                 "mobile_press_key" | "mobile_launch_app" | "mobile_scroll" => ToolEffect::Additive,
                 // Idempotent: what is stopped stays stopped.
                 "stop_screen_recording" | "stop_log_monitoring" => ToolEffect::Idempotent,
-                // Including `get_logcat`, which can clear the log, and tools that may overwrite a file on the phone.
+                // Including `get_logcat`, which can clear the log, and tools that may overwrite a
+                // file on the phone.
                 _ => ToolEffect::Destructive,
             };
             assert_eq!(tool.effect, manner, "{}: {}", surface.name, tool.name);
@@ -84,7 +85,8 @@ fn only_tools_without_effects_are_read_only() {
     }
 }
 
-/// What a client may assume without a hint is left off; a tool that acts says whether it stays on the phone.
+/// What a client may assume without a hint is left off; a tool that acts says whether it stays on
+/// the phone.
 #[test]
 fn hints_are_honest_and_titles_are_for_people() {
     let open = ["mobile_open_url", "mobile_call_app_tool"];

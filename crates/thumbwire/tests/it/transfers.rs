@@ -1,5 +1,5 @@
-//! `mobile_push_file` and `mobile_pull_file` on phones of several releases: the bytes and times on both sides, what is
-//! refused, and that a copy is whole or does not exist.
+//! `mobile_push_file` and `mobile_pull_file` on phones of several releases: the bytes and times on
+//! both sides, what is refused, and that a copy is whole or does not exist.
 
 use std::path::Path;
 use std::time::{Duration, SystemTime};

@@ -1,4 +1,5 @@
-//! Screen rotation and its restoration: within a session, by the next one, and by the whole program.
+//! Screen rotation and its restoration: within a session, by the next one, and by the whole
+//! program.
 
 use std::time::Duration;
 

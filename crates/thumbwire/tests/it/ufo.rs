@@ -1,4 +1,5 @@
-//! UFO's two servers over one session, on the virtual phone: its example, cache lifetimes, and refusals.
+//! UFO's two servers over one session, on the virtual phone: its example, cache lifetimes, and
+//! refusals.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -160,8 +161,8 @@ async fn the_documents_story_is_told_call_by_call() {
     insta::assert_snapshot!(story);
 }
 
-/// The examples of the UFO MobileAgent servers document, called as it describes them: the same keys, and the same texts
-/// where they do not depend on the phone. Extra keys may follow.
+/// The examples of the UFO MobileAgent servers document, called as it describes them: the same
+/// keys, and the same texts where they do not depend on the phone. Extra keys may follow.
 #[tokio::test(start_paused = true)]
 async fn every_reply_has_the_documented_keys() {
     let ufo = Ufo::new();
@@ -230,7 +231,8 @@ async fn every_reply_has_the_documented_keys() {
     );
 }
 
-/// Checks that a reply has the keys of the documented example; an empty value there matches any value of its type.
+/// Checks that a reply has the keys of the documented example; an empty value there matches any
+/// value of its type.
 fn has_keys(what: &str, document: &Value, told: &Value) {
     match (document, told) {
         (Value::Object(document), Value::Object(_)) => {

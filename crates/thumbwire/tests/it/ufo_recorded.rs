@@ -1,7 +1,7 @@
 //! Replays the calls recorded from UFO's own servers: about the same phone, our replies match.
 //!
-//! The recordings are not part of this project. This file supplies what the session underneath returned, derived from
-//! the recordings; only the texts are compared.
+//! The recordings are not part of this project. This file supplies what the session underneath
+//! returned, derived from the recordings; only the texts are compared.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -76,8 +76,8 @@ fn server_names_match_the_original() {
     }
 }
 
-/// Replays every call recorded before the phone was disconnected, in order. Ours replies the same, plus `next` and
-/// `package`.
+/// Replays every call recorded before the phone was disconnected, in order. Ours replies the same,
+/// plus `next` and `package`.
 #[tokio::test]
 async fn replies_match_the_original_servers() {
     let Some(folder) = recordings() else { return };
@@ -108,7 +108,8 @@ async fn replies_match_the_original_servers() {
     assert_eq!(compared, 100);
 }
 
-/// A reply without the keys that only ours has; its text is rebuilt from the rest, to be compared byte by byte.
+/// A reply without the keys that only ours has; its text is rebuilt from the rest, to be compared
+/// byte by byte.
 fn without_more(mut reply: Value) -> Value {
     let Some(structured) = reply.get_mut("structuredContent") else { return reply };
     let more = |row: &mut Value, key: &str| {
@@ -128,7 +129,8 @@ fn without_more(mut reply: Value) -> Value {
     reply
 }
 
-/// The recorded phone as the toolset sees it: it knows what was listed, and returns the recorded outcomes.
+/// The recorded phone as the toolset sees it: it knows what was listed, and returns the recorded
+/// outcomes.
 struct Recorded {
     controls: Mutex<Option<Arc<Controls>>>,
     apps: Mutex<Option<Vec<App>>>,

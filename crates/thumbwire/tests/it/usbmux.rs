@@ -1,5 +1,5 @@
-//! iPhones on USB and Wi-Fi, from the list to the first screenshot, and `thumbwire devices` with a usbmuxd. The daemon is the
-//! one of the client's tests.
+//! iPhones on USB and Wi-Fi, from the list to the first screenshot, and `thumbwire devices` with a
+//! usbmuxd. The daemon is the one of the client's tests.
 
 #[allow(dead_code, reason = "the driver's tests use more of it")]
 #[path = "../../../usbmux/tests/it/daemon.rs"]

@@ -361,7 +361,8 @@ fn invalid_variable_is_named_and_empty_one_ignored() {
     }
 }
 
-/// The screenshots and snapshots of the demo and of the agent's run in it, by name. Files with times are left out.
+/// The screenshots and snapshots of the demo and of the agent's run in it, by name. Files with
+/// times are left out.
 fn kept(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut kept = BTreeMap::new();
     for entry in fs::read_dir(folder).unwrap() {

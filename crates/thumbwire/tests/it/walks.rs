@@ -1,6 +1,7 @@
-//! Random walks through the virtual phone by refs: each tap that is accepted must reach the element that the ref named,
-//! checked from the phone's side. Lists scroll, rows move and go, a banner shifts the page, and other rows look alike.
-//! Half of the walks use the coordinates of scaled screenshots.
+//! Random walks through the virtual phone by refs: each tap that is accepted must reach the element
+//! that the ref named, checked from the phone's side. Lists scroll, rows move and go, a banner
+//! shifts the page, and other rows look alike. Half of the walks use the coordinates of scaled
+//! screenshots.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -27,7 +28,8 @@ const APPS: [&str; 7] = [
     "com.example.bank",
 ];
 
-/// What the walker knows: refs of all lists that it got in this walk, with the first text of their lines.
+/// What the walker knows: refs of all lists that it got in this walk, with the first text of their
+/// lines.
 #[derive(Default)]
 struct Known(BTreeMap<String, String>);
 
@@ -50,7 +52,8 @@ impl Known {
     }
 }
 
-/// What a tap on this point reaches: the texts of the innermost node that takes taps, of the topmost window there.
+/// What a tap on this point reaches: the texts of the innermost node that takes taps, of the
+/// topmost window there.
 fn touched(scene: &Scene, x: i32, y: i32) -> Vec<String> {
     let is_in = |node: &Node| {
         let bounds = node.bounds;
@@ -90,7 +93,8 @@ fn point(reply: &str) -> Option<(i32, i32)> {
     Some((x.parse().ok()?, y.parse().ok()?))
 }
 
-/// The screen pixel in the middle of what a pixel of the scaled screenshot shows: 706x1568 of 1080x2400.
+/// The screen pixel in the middle of what a pixel of the scaled screenshot shows: 706x1568 of
+/// 1080x2400.
 fn on_screen(x: i32, y: i32) -> (i32, i32) {
     ((2 * x + 1) * 1080 / (2 * 706), (2 * y + 1) * 2400 / (2 * 1568))
 }

@@ -56,7 +56,8 @@ pub(crate) fn focused(phone: &VirtualPhone) -> Option<String> {
 
 /// The programs that ran, by name, with their arguments.
 pub(crate) fn ran(phone: &VirtualPhone, since: usize) -> Vec<Vec<String>> {
-    // A tree comes with the state of the windows, and typing with readings of the uptime, in the same round trip.
+    // A tree comes with the state of the windows, and typing with readings of the uptime, in the
+    // same round trip.
     let along =
         ["echo", "echo == windows", "dumpsys power", "dumpsys window -a", "cat /proc/uptime"];
     let argv = phone.commands().into_iter().skip(since).map(|command| command.argv);
@@ -140,8 +141,9 @@ pub(crate) fn hostile_strings() -> Vec<String> {
     strings
 }
 
-/// Every string parameter of every tool that reaches the phone's shell, through MCP calls: the shell runs exactly the
-/// tool's own commands, with the caller's string unchanged in its place, or nothing at all.
+/// Every string parameter of every tool that reaches the phone's shell, through MCP calls: the
+/// shell runs exactly the tool's own commands, with the caller's string unchanged in its place, or
+/// nothing at all.
 #[tokio::test]
 async fn no_tool_argument_becomes_a_second_command() {
     let (session, phone) = held();
@@ -160,8 +162,8 @@ async fn no_tool_argument_becomes_a_second_command() {
                 continue;
             }
             let mut held = 0;
-            // For app tools, cached results suffice, and no app is allowed here: hardly anything runs. Discovery takes
-            // so long that each piece alone must do.
+            // For app tools, cached results suffice, and no app is allowed here: hardly anything
+            // runs. Discovery takes so long that each piece alone must do.
             let seldom = ["mobile_list_app_tools", "mobile_call_app_tool"].contains(&&*tool.name);
             let tried = if seldom { &strings[..PIECES.len()] } else { &strings[..] };
             for string in tried {
@@ -191,7 +193,8 @@ async fn no_tool_argument_becomes_a_second_command() {
                     let argv: Vec<&str> = command.argv.iter().map(String::as_str).collect();
                     let as_made = match argv.as_slice() {
                         ["monkey", "--pct-syskeys", "0", "-p", app, "-c", _, "1"] => *app == string,
-                        // Discovery of app tools names the phone's own apps, and nothing from the caller.
+                        // Discovery of app tools names the phone's own apps, and nothing from the
+                        // caller.
                         [
                             "cmd",
                             "package",
@@ -216,7 +219,8 @@ async fn no_tool_argument_becomes_a_second_command() {
                         | ["exec", "app_process", "/system/bin", "org.thumbwire.helper.Main", _] => {
                             parameter == "bundle_id"
                         }
-                        // A name is compared with those of the installed apps; none of these has it.
+                        // A name is compared with those of the installed apps; none of these has
+                        // it.
                         ["pm", "list", "packages"] | ["pm", "list", "packages", "-3" | "-f"] => {
                             parameter == "bundle_id"
                         }
@@ -248,8 +252,8 @@ async fn no_tool_argument_becomes_a_second_command() {
                     held += 1;
                 }
             }
-            // An id that no package can have is refused before a command is made. A name is looked up on a screen that
-            // was just read.
+            // An id that no package can have is refused before a command is made. A name is looked
+            // up on a screen that was just read.
             let is_typed = parameter == "text" && tool.name.starts_with("mobile_type");
             let is_name = ["bundle_id", "element_id", "element_text", "text", "app", "key"];
             let few = is_name.contains(&parameter.as_str()) && !is_typed;

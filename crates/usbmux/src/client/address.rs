@@ -1,5 +1,5 @@
-//! Where usbmuxd listens, in the words of `USBMUXD_SOCKET_ADDRESS`, which libusbmuxd reads (`socket_connect` and
-//! `connect_usbmuxd_socket` in `libusbmuxd.c`).
+//! Where usbmuxd listens, in the words of `USBMUXD_SOCKET_ADDRESS`, which libusbmuxd reads
+//! (`socket_connect` and `connect_usbmuxd_socket` in `libusbmuxd.c`).
 
 use std::fmt;
 use std::io;

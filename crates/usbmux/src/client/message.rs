@@ -1,5 +1,5 @@
-//! The messages of usbmuxd (`usbmuxd-proto.h` of libusbmuxd): a header of four little-endian numbers (length with the header,
-//! version 1, type 8, tag), then a property list.
+//! The messages of usbmuxd (`usbmuxd-proto.h` of libusbmuxd): a header of four little-endian
+//! numbers (length with the header, version 1, type 8, tag), then a property list.
 
 use plist::{Dictionary, Value};
 use thumbwire_base::Io;

@@ -1,5 +1,6 @@
-//! What a computer and a phone agreed on when the user tapped Trust: their certificates and the computer's key. usbmuxd keeps
-//! it (`/var/lib/lockdown/UDID.plist` on Linux, `/var/db/lockdown` on macOS).
+//! What a computer and a phone agreed on when the user tapped Trust: their certificates and the
+//! computer's key. usbmuxd keeps it (`/var/lib/lockdown/UDID.plist` on Linux, `/var/db/lockdown` on
+//! macOS).
 
 use std::fmt;
 
@@ -10,7 +11,8 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use super::message::text;
 use crate::property_list;
 
-/// The agreement of this computer and one phone. It has this computer's private key, so `{:?}` prints nothing of it.
+/// The agreement of this computer and one phone. It has this computer's private key, so `{:?}`
+/// prints nothing of it.
 pub struct PairRecord {
     /// The phone's certificate. A phone that shows another one is refused.
     pub(crate) device_certificate: CertificateDer<'static>,

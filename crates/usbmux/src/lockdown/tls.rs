@@ -1,5 +1,5 @@
-//! TLS with a phone: both sides show the certificates that they exchanged when they were paired. No authority signs for an
-//! iPhone, so its certificate must be exactly the one in the pair record.
+//! TLS with a phone: both sides show the certificates that they exchanged when they were paired. No
+//! authority signs for an iPhone, so its certificate must be exactly the one in the pair record.
 
 use std::sync::Arc;
 

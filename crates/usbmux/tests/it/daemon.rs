@@ -1,7 +1,9 @@
-//! A usbmuxd with iPhones in the test's own process, written apart from the client that it tests: the daemon's messages, and
-//! on each phone lockdownd with TLS, the list of installed apps, and ports that lead to servers of the test.
+//! A usbmuxd with iPhones in the test's own process, written apart from the client that it tests:
+//! the daemon's messages, and on each phone lockdownd with TLS, the list of installed apps, and
+//! ports that lead to servers of the test.
 //!
-//! Begin with [`Daemon::start`]; a [`Phone`] says how the phone behaves, [`Fault`] what the daemon does wrong.
+//! Begin with [`Daemon::start`]; a [`Phone`] says how the phone behaves, [`Fault`] what the daemon
+//! does wrong.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -96,7 +98,8 @@ struct State {
 /// The daemon, which ends with this handle.
 pub(crate) struct Daemon {
     state: Arc<Mutex<State>>,
-    /// The ids of the phones, for `Listen` and for connections that end when their phone is unplugged.
+    /// The ids of the phones, for `Listen` and for connections that end when their phone is
+    /// unplugged.
     plugged: watch::Sender<Vec<u64>>,
     pub(crate) address: SocketAddr,
     _server: JoinSet<()>,
@@ -274,8 +277,8 @@ impl Connection {
     }
 }
 
-/// An entry of the list, and the event that a phone is there. libusbmuxd reads no list in which a phone on Wi-Fi lacks
-/// `EscapedFullServiceName`.
+/// An entry of the list, and the event that a phone is there. libusbmuxd reads no list in which a
+/// phone on Wi-Fi lacks `EscapedFullServiceName`.
 fn attached(id: u64, phone: &Phone) -> Dictionary {
     let mut properties = dictionary([
         ("ConnectionType", Value::String(phone.connection.into())),
@@ -425,8 +428,8 @@ fn values(phone: &Phone) -> Dictionary {
     )
 }
 
-/// The service of installed apps: the list in two parts, then the end. The second part is a binary list, as some services
-/// send them.
+/// The service of installed apps: the list in two parts, then the end. The second part is a binary
+/// list, as some services send them.
 async fn installed_apps(stream: TcpStream, phone: &Phone) {
     let acceptor = TlsAcceptor::from(phone.shown.server_config());
     let Ok(mut stream) = acceptor.accept(stream).await else { return };

@@ -1,5 +1,5 @@
-//! The client of usbmuxd and lockdownd against a daemon in the test's own process (`daemon`), and that daemon against
-//! libimobiledevice's own tools.
+//! The client of usbmuxd and lockdownd against a daemon in the test's own process (`daemon`), and
+//! that daemon against libimobiledevice's own tools.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::print_stdout, reason = "a skipped test reports it")]
@@ -101,7 +101,8 @@ async fn phones_that_come_and_go_are_reported() {
     assert_eq!(daemon.client().list().await.unwrap()[0].id, 2);
 }
 
-/// What one of libimobiledevice's tools prints when it asks the daemon; `None` if it is not installed.
+/// What one of libimobiledevice's tools prints when it asks the daemon; `None` if it is not
+/// installed.
 async fn run_tool(daemon: &Daemon, program: &str, arguments: &[&str]) -> Option<String> {
     let output = tokio::process::Command::new(program)
         .args(arguments)

@@ -1,5 +1,6 @@
-//! The keys and certificates that a computer and a phone exchange when they are paired: RSA with 2,048 bits, as iOS and
-//! libimobiledevice make them. Making them takes seconds, so tests share them.
+//! The keys and certificates that a computer and a phone exchange when they are paired: RSA with
+//! 2,048 bits, as iOS and libimobiledevice make them. Making them takes seconds, so tests share
+//! them.
 
 use std::sync::{Arc, OnceLock};
 
@@ -114,7 +115,8 @@ impl Pairing {
         bytes
     }
 
-    /// TLS as lockdownd does it: the phone shows its certificate, and the computer must show one of this pairing.
+    /// TLS as lockdownd does it: the phone shows its certificate, and the computer must show one of
+    /// this pairing.
     pub(crate) fn server_config(&self) -> Arc<ServerConfig> {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let certificate = |pem: &str| CertificateDer::from_pem_slice(pem.as_bytes()).unwrap();

@@ -1,5 +1,6 @@
-//! Writes a screenshot of every page into a folder: `cargo run --example screens -- target/screens`. A second argument
-//! selects pages by prefix; a third, `bounds`, outlines the nodes that the tree calls clickable.
+//! Writes a screenshot of every page into a folder: `cargo run --example screens --
+//! target/screens`. A second argument selects pages by prefix; a third, `bounds`, outlines the
+//! nodes that the tree calls clickable.
 
 mod pages;
 

@@ -1,7 +1,7 @@
 //! The pages of the virtual phone in the gallery: a name, a caption, and the steps that lead there.
 //!
-//! Begin at [`chapters`] and [`Chapter::shown`]. The example draws them into a folder, the test `gallery` compares them,
-//! and the test `marks` of the program annotates them.
+//! Begin at [`chapters`] and [`Chapter::shown`]. The example draws them into a folder, the test
+//! `gallery` compares them, and the test `marks` of the program annotates them.
 
 use std::time::Duration;
 
@@ -24,9 +24,10 @@ pub(crate) struct Chapter {
     pages: &'static [Page],
 }
 
-/// Name, caption, package (empty: the home screen), and the steps after a fresh start: a tap on this id or text, or
-/// text to type after `=`; `^` scrolls, `<` goes back, `!` skips the wait for toasts to disappear. The app may also
-/// fail ([`CRASHES`], [`HANGS`]), or the system may interrupt ([`SHADE`]).
+/// Name, caption, package (empty: the home screen), and the steps after a fresh start: a tap on
+/// this id or text, or text to type after `=`; `^` scrolls, `<` goes back, `!` skips the wait for
+/// toasts to disappear. The app may also fail ([`CRASHES`], [`HANGS`]), or the system may interrupt
+/// ([`SHADE`]).
 pub(crate) struct Page(
     &'static str,
     pub(crate) &'static str,
@@ -36,7 +37,8 @@ pub(crate) struct Page(
 
 /// All chapters.
 pub(crate) fn chapters() -> [Chapter; 5] {
-    // Half the pixels and half the density of a phone with 1080 × 2400: the same layout in a quarter of the bytes.
+    // Half the pixels and half the density of a phone with 1080 × 2400: the same layout in a
+    // quarter of the bytes.
     let portrait = Display { width: 540, height: 1200, density: 210, rotation: 0 };
     let landscape = Display { width: 1200, height: 540, density: 210, rotation: 1 };
     // An iPhone 11 at one and a half pixels to the point.

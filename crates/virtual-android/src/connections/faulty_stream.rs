@@ -1,4 +1,5 @@
-//! The phone's end of a host's connection: limits it to the cable's speed, and cuts or corrupts it if a rule says so.
+//! The phone's end of a host's connection: limits it to the cable's speed, and cuts or corrupts it
+//! if a rule says so.
 
 use crate::faults::{Fault, TriggeredFault, changed};
 use crate::phone::VirtualPhone;

@@ -1,14 +1,15 @@
 //! adbd: serves the phone's services over the real ADB protocol.
 //!
-//! Begin at [`serve`]. Implemented: `shell:`, `shell,v2,…:`, `exec:`, `abb:`, `abb_exec:`, `sync:` (files in `store`),
-//! `framebuffer:`, `reboot:`, `reverse:`, `tcpip:`, `usb:` and the phone's sockets (`tcp:`, `localabstract:` …).
-//! `root:`, `remount:` and similar get the reply of a production build; `jdwp`, `track-jdwp` and `track-app` the reply
-//! of a phone without debuggable apps. Everything else is refused, and no feature announces it.
+//! Begin at [`serve`]. Implemented: `shell:`, `shell,v2,…:`, `exec:`, `abb:`, `abb_exec:`, `sync:`
+//! (files in `store`), `framebuffer:`, `reboot:`, `reverse:`, `tcpip:`, `usb:` and the phone's
+//! sockets (`tcp:`, `localabstract:` …). `root:`, `remount:` and similar get the reply of a
+//! production build; `jdwp`, `track-jdwp` and `track-app` the reply of a phone without debuggable
+//! apps. Everything else is refused, and no feature announces it.
 //!
 //! Old releases have `shell:` in a terminal only, without options; `release` says which.
 //!
-//! A command is one future. When its host closes the stream, the future is dropped and the command ends, unless it uses
-//! the raw stream directly.
+//! A command is one future. When its host closes the stream, the future is dropped and the command
+//! ends, unless it uses the raw stream directly.
 
 mod authorizer;
 mod framebuffer;
@@ -51,7 +52,8 @@ where
     };
 }
 
-/// How long a command survives its host if it neither reads nor writes; on a real phone it would run forever.
+/// How long a command survives its host if it neither reads nor writes; on a real phone it would
+/// run forever.
 const LINGER: Duration = Duration::from_secs(60);
 
 struct AdbdServices {
@@ -179,9 +181,9 @@ struct Mode {
 }
 
 impl Mode {
-    /// Reads the options in any order. `pty` is the default if neither `pty` nor `raw` is given: a command runs raw, an
-    /// interactive shell gets a terminal, and on an old phone both get one. Source: `services.cpp` and
-    /// `shell_service.cpp` of adbd; capture `329-shell-binary`.
+    /// Reads the options in any order. `pty` is the default if neither `pty` nor `raw` is given: a
+    /// command runs raw, an interactive shell gets a terminal, and on an old phone both get one.
+    /// Source: `services.cpp` and `shell_service.cpp` of adbd; capture `329-shell-binary`.
     fn read<'a>(options: impl Iterator<Item = &'a str>, pty: bool) -> Self {
         let mut mode = Self { framed: false, pty };
         for option in options {
@@ -215,8 +217,9 @@ enum CommandSource {
     Service(Vec<String>),
 }
 
-/// `abb:` (shell v2 framing) and `abb_exec:` (raw): run what `cmd` would, without starting it. Arguments are separated
-/// by NULs, and an empty one does not count (`parseCmdArgs` in adbd's `abb.cpp`).
+/// `abb:` (shell v2 framing) and `abb_exec:` (raw): run what `cmd` would, without starting it.
+/// Arguments are separated by NULs, and an empty one does not count (`parseCmdArgs` in adbd's
+/// `abb.cpp`).
 fn system_service(
     phone: VirtualPhone,
     programs: &'static ProgramTable,
@@ -253,9 +256,9 @@ async fn plain(phone: VirtualPhone, request: CommandRequest, stream: LinkStream)
         () = stream.0.closed() => {},
         _ = &mut running => return,
     }
-    // Closing a terminal ends its command. Without a terminal nothing notifies the command, whose stdin and stdout are
-    // the stream itself: it reads what was sent before (all of an `adb exec-in`), then EOF, and cannot write
-    // (`shell_service.cpp` of adbd).
+    // Closing a terminal ends its command. Without a terminal nothing notifies the command, whose
+    // stdin and stdout are the stream itself: it reads what was sent before (all of an `adb
+    // exec-in`), then EOF, and cannot write (`shell_service.cpp` of adbd).
     if !pty {
         tokio::select! {
             _ = running => {},
@@ -278,9 +281,9 @@ where
     let mut shell = Shell::new(phone.clone(), programs, &service);
     let house = EndJobsOnDrop(shell.jobs());
     if !pty {
-        // adbd forwards bytes until nobody can write to either pipe any more, background commands included, and only
-        // then asks for the shell's status (`Subprocess::PassDataStreams` in `shell_service.cpp`). With a raw stream
-        // the commands hold the socket itself.
+        // adbd forwards bytes until nobody can write to either pipe any more, background commands
+        // included, and only then asks for the shell's status (`Subprocess::PassDataStreams` in
+        // `shell_service.cpp`). With a raw stream the commands hold the socket itself.
         let (held, mut released) = watch::channel(());
         let held = Arc::new(held);
         let stdout = Output::new(OutputHandle(stdout, Arc::clone(&held)));
@@ -329,7 +332,8 @@ fn print_line(what: &'static str) -> Handler {
     })
 }
 
-/// An empty list (four digits of length) that never changes. Source: `process_list_msg` in adbd's `jdwp_service.cpp`.
+/// An empty list (four digits of length) that never changes. Source: `process_list_msg` in adbd's
+/// `jdwp_service.cpp`.
 fn tracking_nothing() -> Handler {
     handler(|mut stream| async move {
         let _ = stream.write_all(b"0000").await;

@@ -1,8 +1,9 @@
-//! A rule as text: `NAME[:KEY=VALUE[,KEY=VALUE]…]`, such as `dump-stale:p=0.2,seed=7` or `slow:ms=3000,on=screencap`.
+//! A rule as text: `NAME[:KEY=VALUE[,KEY=VALUE]…]`, such as `dump-stale:p=0.2,seed=7` or
+//! `slow:ms=3000,on=screencap`.
 //!
-//! Every rule takes `p` (probability at each opportunity, 0 to 1, default 1), `seed`, `on` (only commands that contain
-//! this text), `after` (skip that many opportunities first) and `times` (maximum injections). The table lists each
-//! fault's own parameters.
+//! Every rule takes `p` (probability at each opportunity, 0 to 1, default 1), `seed`, `on` (only
+//! commands that contain this text), `after` (skip that many opportunities first) and `times`
+//! (maximum injections). The table lists each fault's own parameters.
 
 use super::table::{Fault, FaultParam, TABLE};
 use std::fmt;
@@ -43,7 +44,8 @@ impl Rule {
         }
     }
 
-    /// Whether it triggers at opportunity number `opportunity`, after `triggered` injections, with this random number.
+    /// Whether it triggers at opportunity number `opportunity`, after `triggered` injections, with
+    /// this random number.
     pub(super) fn is_due(&self, random: u64, opportunity: u64, triggered: u64) -> bool {
         // 53 bits, the precision of a double, so the result is always below 1.
         let drawn = (random >> 11) as f64 / (1_u64 << 53) as f64;

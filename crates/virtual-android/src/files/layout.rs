@@ -1,5 +1,5 @@
-//! The folders, links, devices and texts of a fresh phone, as `ls -l` shows them on Android 14. Just a table and its
-//! reader.
+//! The folders, links, devices and texts of a fresh phone, as `ls -l` shows them on Android 14.
+//! Just a table and its reader.
 
 use super::{Body, Contents, Files, Id, Node, ROOT, SHELL, SpecialFile};
 use std::collections::{BTreeMap, BTreeSet};

@@ -8,7 +8,8 @@ use std::sync::Arc;
 pub(crate) const SYSTEM: u32 = 1000;
 
 impl Files {
-    /// Creates a folder for a user, and missing parents for the system; an existing folder stays unchanged.
+    /// Creates a folder for a user, and missing parents for the system; an existing folder stays
+    /// unchanged.
     pub(crate) fn make_folder_for(&mut self, path: &str, uid: u32, mode: u32) -> Result<(), Error> {
         let mut here = ROOT;
         let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
@@ -34,8 +35,8 @@ impl Files {
         self.put_for(folder, name, Body::File(Contents(Arc::default())), SYSTEM, mode)
     }
 
-    /// Adds the APK of a preinstalled app and its parent folders. Files of the system image belong to root and never
-    /// change.
+    /// Adds the APK of a preinstalled app and its parent folders. Files of the system image belong
+    /// to root and never change.
     pub(crate) fn put_apk(&mut self, path: &str, bytes: Vec<u8>) -> Result<(), Error> {
         let (folder, name) = path.rsplit_once('/').ok_or(Error::Invalid)?;
         let fixed = !path.starts_with("/data/");

@@ -1,5 +1,6 @@
-//! The APKs of preinstalled apps. Those of apps that offer app tools are built by `fixtures/apk/build`, with declarations
-//! and descriptors; the others are made from what is known about the app ([`make`]).
+//! The APKs of preinstalled apps. Those of apps that offer app tools are built by
+//! `fixtures/apk/build`, with declarations and descriptors; the others are made from what is known
+//! about the app ([`make`]).
 
 use super::axml::Element;
 use super::pool::Value;

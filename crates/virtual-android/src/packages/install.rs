@@ -1,8 +1,8 @@
 //! Installing and uninstalling APKs: checks and files.
 //!
-//! Begin at [`PackageInstaller::commit`], which installs the files of a session (`sessions`). The order of the checks
-//! is that of `PackageInstallerSession` and `InstallPackageHelper`, the messages are those of their exceptions; the
-//! release's `install_rules` has the differences.
+//! Begin at [`PackageInstaller::commit`], which installs the files of a session (`sessions`). The
+//! order of the checks is that of `PackageInstallerSession` and `InstallPackageHelper`, the
+//! messages are those of their exceptions; the release's `install_rules` has the differences.
 
 use super::sessions::{InstallOptions, PackageInstaller, Session, staging};
 use super::{Apk, SignatureError, Signer, base_path};
@@ -66,7 +66,8 @@ impl PackageInstaller<'_> {
         done
     }
 
-    /// Uninstalls an app, with its data unless `keep` is set. `false` if it is not installed or preinstalled.
+    /// Uninstalls an app, with its data unless `keep` is set. `false` if it is not installed or
+    /// preinstalled.
     pub(crate) fn uninstall(&mut self, package: &str, keep: bool) -> bool {
         let Some(gone) = self.world.uninstall(package) else {
             // A second uninstall deletes kept data.
@@ -325,7 +326,8 @@ impl PackageInstaller<'_> {
         self.world.install(Manifest::of_installation(installation), left);
         if options.grant {
             for asked in &staged[0].apk.declared.permissions {
-                // Permissions that need no request are granted anyway, and unknown ones are not granted.
+                // Permissions that need no request are granted anyway, and unknown ones are not
+                // granted.
                 let _ = self.world.grant(&package, asked);
             }
         }

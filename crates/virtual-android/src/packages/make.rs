@@ -1,8 +1,9 @@
-//! Makes the APK of a preinstalled app without one: what its manifest says about it, and its label as a resource.
+//! Makes the APK of a preinstalled app without one: what its manifest says about it, and its label
+//! as a resource.
 //!
-//! The file has no code and no signature; an app of this phone is drawn by `virtual-phone`. Formats: `ResourceTypes.h` of
-//! Android, and the appnote of ZIP. All entries are stored, and the table starts at a multiple of four, as Android 11
-//! requires of apps that target it.
+//! The file has no code and no signature; an app of this phone is drawn by `virtual-phone`.
+//! Formats: `ResourceTypes.h` of Android, and the appnote of ZIP. All entries are stored, and the
+//! table starts at a multiple of four, as Android 11 requires of apps that target it.
 
 use thumbwire_virtual_phone::Manifest;
 
@@ -118,7 +119,8 @@ fn xml(manifest: &Manifest) -> Vec<u8> {
 
 /// A table with one string, in the default configuration.
 fn table(manifest: &Manifest) -> Vec<u8> {
-    // `ResTable_type`: id 1, one entry, its offset 0; `ResTable_config` of 64 bytes, all zeros but its size.
+    // `ResTable_type`: id 1, one entry, its offset 0; `ResTable_config` of 64 bytes, all zeros but
+    // its size.
     let mut kind = vec![1, 0, 0, 0];
     words(&mut kind, &[1, 20 + 64 + 4, 64]);
     kind.resize(kind.len() + 60, 0);
@@ -132,7 +134,8 @@ fn table(manifest: &Manifest) -> Vec<u8> {
     let spec = chunk(0x0202, &[1, 1], &bytes_of(&[0]));
     let kind = chunk_after(0x0201, &kind, &entry);
     let (types, keys) = (pool(&["string".to_owned()]), pool(&["app_name".to_owned()]));
-    // `ResTable_package`: id, name in 128 UTF-16 units, offsets of the two pools and their public parts, offset of ids.
+    // `ResTable_package`: id, name in 128 UTF-16 units, offsets of the two pools and their public
+    // parts, offset of ids.
     let mut package = bytes_of(&[0x7f]);
     let name: Vec<u16> = manifest.package.encode_utf16().take(127).collect();
     halves(&mut package, &name);
@@ -149,7 +152,8 @@ fn pool(strings: &[String]) -> Vec<u8> {
     let (mut offsets, mut data) = (Vec::new(), Vec::new());
     for text in strings {
         words(&mut offsets, &[number(data.len())]);
-        // The lengths in UTF-16 units and in bytes, each in one byte or, with the top bit set, in two.
+        // The lengths in UTF-16 units and in bytes, each in one byte or, with the top bit set, in
+        // two.
         for length in [text.encode_utf16().count(), text.len()] {
             match length {
                 0..0x80 => data.push(length as u8),

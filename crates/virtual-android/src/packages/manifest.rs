@@ -1,6 +1,7 @@
 //! Reads the manifest of an APK as Android's package parser does.
 //!
-//! Sources: `ApkLiteParseUtils`, `ParsingPackageUtils`, `FrameworkParsingPackageUtils` of Android; ids from `public-final.xml`.
+//! Sources: `ApkLiteParseUtils`, `ParsingPackageUtils`, `FrameworkParsingPackageUtils` of Android;
+//! ids from `public-final.xml`.
 
 use super::axml::Element;
 use super::pool::Value;
@@ -117,7 +118,8 @@ pub(super) fn read(
             let reason = format!("<{}> does not specify android:name", element.name);
             return Err((MALFORMED, at(element, &reason)));
         };
-        // Android 12 and later require the attribute from apps that target them (`ComponentParseUtils`).
+        // Android 12 and later require the attribute from apps that target them
+        // (`ComponentParseUtils`).
         let says = element.get(id::EXPORTED, "").is_some();
         if !says && !component.filters.is_empty() && declared.target_sdk >= 31 {
             let name = component.name.clone();

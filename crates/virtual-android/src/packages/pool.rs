@@ -1,12 +1,14 @@
-//! The building blocks of binary XML and resource tables: chunks, string pools, values. Source: `ResourceTypes.h` of
-//! Android.
+//! The building blocks of binary XML and resource tables: chunks, string pools, values. Source:
+//! `ResourceTypes.h` of Android.
 //!
-//! Both parsers are our own and small: the existing crate returns text for values (a reference and a text look alike),
-//! picks any configuration's resource in hash map order, and follows references in circles.
+//! Both parsers are our own and small: the existing crate returns text for values (a reference and
+//! a text look alike), picks any configuration's resource in hash map order, and follows references
+//! in circles.
 
 use std::cell::Cell;
 
-/// Maximum bytes of strings read from a file's pools; a small file could name a long string repeatedly.
+/// Maximum bytes of strings read from a file's pools; a small file could name a long string
+/// repeatedly.
 const MOST_TEXT: usize = 16 << 20;
 
 /// The 16-bit number at that offset.
@@ -104,7 +106,8 @@ impl<'a> StringPool<'a> {
         let offset = u32_at(self.offsets, (number as usize).checked_mul(4)?)? as usize;
         let bytes = self.strings.get(offset..)?;
         let text = if self.utf8 {
-            // Its length in UTF-16, then in bytes; each has a second byte if the first has its highest bit set.
+            // Its length in UTF-16, then in bytes; each has a second byte if the first has its
+            // highest bit set.
             let skip = if *bytes.first()? & 0x80 == 0 { 1 } else { 2 };
             let bytes = bytes.get(skip..)?;
             let (length, skip) = match *bytes.first()? {

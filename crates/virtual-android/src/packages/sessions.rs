@@ -1,7 +1,8 @@
 //! Install sessions: collect an app's files until all have arrived.
 //!
-//! Begin at [`PackageInstaller::open_session`]; files are staged as they arrive, and `PackageInstaller::commit` (in
-//! `install`) checks and installs them. They are stored in the phone's file tree, so they use its space.
+//! Begin at [`PackageInstaller::open_session`]; files are staged as they arrive, and
+//! `PackageInstaller::commit` (in `install`) checks and installs them. They are stored in the
+//! phone's file tree, so they use its space.
 
 use crate::files::{Error, Files, Id};
 use crate::fingerprint::fingerprint;
@@ -87,7 +88,8 @@ impl PackageInstaller<'_> {
         self.packages.sessions.contains_key(&id)
     }
 
-    /// Starts a file of a session; append its bytes to the returned id. An existing file of that name is emptied.
+    /// Starts a file of a session; append its bytes to the returned id. An existing file of that
+    /// name is emptied.
     ///
     /// # Errors
     /// Those of the file tree; [`Error::Invalid`] for an invalid name.

@@ -1,9 +1,10 @@
-//! The signer of an APK: schemes 2 and 3 in the block before the archive's directory, and scheme 1 in `META-INF`.
+//! The signer of an APK: schemes 2 and 3 in the block before the archive's directory, and scheme 1
+//! in `META-INF`.
 //!
-//! Verified: that the bytes match the signed digests (over the whole file, or over every entry), and which certificate
-//! belongs to them. Not verified: the signature over the digests, the certificate's dates, rotated keys (`v3.1`).
-//! Source: "APK Signature Scheme v2" and "v3" of source.android.com, `ApkSigningBlockUtils`, `ApkSignatureVerifier`,
-//! `JarVerifier`.
+//! Verified: that the bytes match the signed digests (over the whole file, or over every entry),
+//! and which certificate belongs to them. Not verified: the signature over the digests, the
+//! certificate's dates, rotated keys (`v3.1`). Source: "APK Signature Scheme v2" and "v3" of
+//! source.android.com, `ApkSigningBlockUtils`, `ApkSignatureVerifier`, `JarVerifier`.
 
 use super::pool::u32_at;
 use super::zip::Zip;
@@ -26,7 +27,8 @@ pub(crate) struct Signer {
 pub(crate) enum SignatureError {
     /// There is no signature.
     Bare,
-    /// A signature is invalid; the message follows the file's path, such as ` using APK Signature Scheme v2: …`.
+    /// A signature is invalid; the message follows the file's path, such as ` using APK Signature
+    /// Scheme v2: …`.
     Broken(String),
 }
 
@@ -124,7 +126,8 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// The digest of digests over the three parts of the file; the end as if the block did not exist.
+    /// The digest of digests over the three parts of the file; the end as if the block did not
+    /// exist.
     fn digest<D: Digest>(&self) -> Vec<u8> {
         let mut end = self.end.to_vec();
         if let Some(place) = end.get_mut(16..20) {
@@ -219,8 +222,8 @@ fn jar(zip: &Zip<'_>, schemes: u8) -> Result<Signer, SignatureError> {
 
 type Attributes = BTreeMap<String, String>;
 
-/// The main section of a JAR manifest, and the others by name. A line that starts with a space continues the previous
-/// one.
+/// The main section of a JAR manifest, and the others by name. A line that starts with a space
+/// continues the previous one.
 fn sections(text: &[u8]) -> (Attributes, BTreeMap<String, Attributes>) {
     let text = String::from_utf8_lossy(text).replace("\r\n", "\n").replace("\n ", "");
     let mut parts = text.split("\n\n").map(|part| {
@@ -232,8 +235,8 @@ fn sections(text: &[u8]) -> (Attributes, BTreeMap<String, Attributes>) {
     (main, named)
 }
 
-/// The first certificate of a PKCS #7 signature: `ContentInfo { oid, [0] { SignedData { version, digests, content, [0]
-/// certificates`.
+/// The first certificate of a PKCS #7 signature: `ContentInfo { oid, [0] { SignedData { version,
+/// digests, content, [0] certificates`.
 fn certificate(block: &[u8]) -> Option<&[u8]> {
     let (_, info, _) = der(block)?;
     let (_, _, rest) = der(info)?;

@@ -1,4 +1,5 @@
-//! The resource table of an APK, `resources.arsc`: resolves ids to values of the default configuration.
+//! The resource table of an APK, `resources.arsc`: resolves ids to values of the default
+//! configuration.
 //!
 //! Nothing is cached: each lookup walks the chunks. Source: `ResourceTypes.h` of Android.
 
@@ -49,8 +50,8 @@ impl<'a> ResourceTable<'a> {
         None
     }
 
-    /// The simple value of an id: in the default configuration, else in the first one without a language, else in the
-    /// first.
+    /// The simple value of an id: in the default configuration, else in the first one without a
+    /// language, else in the first.
     fn look_up(&self, id: u32) -> Option<Value> {
         let pool = self.pool.as_ref()?;
         let mut best: Option<(u8, Value)> = None;

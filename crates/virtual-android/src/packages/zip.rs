@@ -45,8 +45,8 @@ impl<'a> Zip<'a> {
         self.entries.keys().map(String::as_str)
     }
 
-    /// An entry's unpacked bytes; `None` if it is missing, corrupt, too large, or compressed in a way that Android does
-    /// not support.
+    /// An entry's unpacked bytes; `None` if it is missing, corrupt, too large, or compressed in a
+    /// way that Android does not support.
     pub(super) fn read(&self, name: &str) -> Option<Vec<u8>> {
         let (way, method) = *self.entries.get(name)?;
         let entry = self.archive.get_entry(way).ok()?;

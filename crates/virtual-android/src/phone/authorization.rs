@@ -1,8 +1,10 @@
-//! Host authorization: which hosts may connect, and the "Allow USB debugging?" dialog for unknown keys.
+//! Host authorization: which hosts may connect, and the "Allow USB debugging?" dialog for unknown
+//! keys.
 //!
-//! Begin at [`VirtualPhone::set_guarded`]. A debug build of adbd lets every host in, and so does this phone by default;
-//! with authorization required, a host has to present a key, as on a retail phone. The dialog is not drawn on the
-//! screen: read it with [`VirtualPhone::key_shown`] and answer it.
+//! Begin at [`VirtualPhone::set_guarded`]. A debug build of adbd lets every host in, and so does
+//! this phone by default; with authorization required, a host has to present a key, as on a retail
+//! phone. The dialog is not drawn on the screen: read it with [`VirtualPhone::key_shown`] and
+//! answer it.
 
 use super::VirtualPhone;
 use crate::faults::Fault;
@@ -42,7 +44,8 @@ impl VirtualPhone {
         self.authorization().borrow().guarded
     }
 
-    /// Whether the host that connects now must present a key. Forgets all keys first if a fault rule says so.
+    /// Whether the host that connects now must present a key. Forgets all keys first if a fault
+    /// rule says so.
     pub(crate) fn requires_auth_now(&self) -> bool {
         let faulty = self.trigger(Fault::Unauthorized, "connect").is_some();
         if faulty {
@@ -61,8 +64,8 @@ impl VirtualPhone {
         self.authorization().send_modify(|authorization| authorization.known.clear());
     }
 
-    /// The key that the "Allow USB debugging?" dialog asks about, as a line of `adbkey.pub`. `None` if no dialog is
-    /// shown.
+    /// The key that the "Allow USB debugging?" dialog asks about, as a line of `adbkey.pub`. `None`
+    /// if no dialog is shown.
     pub fn key_shown(&self) -> Option<String> {
         self.authorization().borrow().shown.clone()
     }
@@ -97,7 +100,8 @@ impl VirtualPhone {
         allowed
     }
 
-    /// Answers the dialog: `true` lets the host in and remembers its key. Does nothing if no dialog is shown.
+    /// Answers the dialog: `true` lets the host in and remembers its key. Does nothing if no dialog
+    /// is shown.
     pub fn answer_key(&self, allow: bool) {
         self.authorization().send_modify(|authorization| {
             let key = authorization.shown.take().and_then(|line| PublicKey::read(&line).ok());

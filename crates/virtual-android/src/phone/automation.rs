@@ -1,8 +1,9 @@
-//! Android's UiAutomation, of which a phone has one: while a program holds it, every other one that needs it fails.
+//! Android's UiAutomation, of which a phone has one: while a program holds it, every other one that
+//! needs it fails.
 //!
-//! Begin at [`AutomationGuard::take`], for a program that holds it while it runs, and [`State::hold_automation`], for one
-//! that lets it go after some time without use. Letting go puts the rotation settings back to what they were at the start
-//! (measured on Android 4.4.4).
+//! Begin at [`AutomationGuard::take`], for a program that holds it while it runs, and
+//! [`State::hold_automation`], for one that lets it go after some time without use. Letting go puts
+//! the rotation settings back to what they were at the start (measured on Android 4.4.4).
 
 use super::{State, VirtualPhone};
 use std::time::Duration;
@@ -33,8 +34,8 @@ impl State {
         self.automation.0.as_ref().map(|holder| holder.name.as_str())
     }
 
-    /// Has the program hold UiAutomation until a time of the phone's clock, or until it lets go. `false` if another one
-    /// holds it.
+    /// Has the program hold UiAutomation until a time of the phone's clock, or until it lets go.
+    /// `false` if another one holds it.
     pub(crate) fn hold_automation(&mut self, name: &str, until: Option<Duration>) -> bool {
         match self.automation_holder() {
             Some(holder) if holder != name => return false,

@@ -5,7 +5,8 @@ use crate::latency::LATEST;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Delay between the phone's last reply and a reboot or adbd restart, so that hosts receive the reply.
+/// Delay between the phone's last reply and a reboot or adbd restart, so that hosts receive the
+/// reply.
 const SOON: Duration = Duration::from_millis(200);
 
 /// Whether hosts can reach the phone, and how often they were disconnected.
@@ -45,7 +46,8 @@ impl Silence {
 }
 
 impl VirtualPhone {
-    /// Cuts all connections and refuses new ones until [`VirtualPhone::plug`], as if the cable was pulled.
+    /// Cuts all connections and refuses new ones until [`VirtualPhone::plug`], as if the cable was
+    /// pulled.
     pub fn unplug(&self) {
         self.cable().send_modify(|cable| {
             cable.unplugged = true;
@@ -58,8 +60,8 @@ impl VirtualPhone {
         self.cable().send_modify(|cable| cable.unplugged = false);
     }
 
-    /// Waits until the phone is unplugged: by [`VirtualPhone::unplug`], or because a host rebooted it. Returns at once
-    /// if it already is. Then call [`VirtualPhone::plug`] to bring it back.
+    /// Waits until the phone is unplugged: by [`VirtualPhone::unplug`], or because a host rebooted
+    /// it. Returns at once if it already is. Then call [`VirtualPhone::plug`] to bring it back.
     pub async fn unplugged(&self) {
         // The sender lives in `self`, so waiting cannot fail.
         let _ = self.cable().subscribe().wait_for(|cable| cable.unplugged).await;

@@ -1,7 +1,7 @@
 //! The phone's fault rules and what they injected.
 //!
-//! Begin at [`VirtualPhone::add_fault`]. Commands ask [`VirtualPhone::trigger`] whether a rule triggers; `inject` applies
-//! the fault.
+//! Begin at [`VirtualPhone::add_fault`]. Commands ask [`VirtualPhone::trigger`] whether a rule
+//! triggers; `inject` applies the fault.
 
 use super::{VirtualPhone, inject};
 use crate::faults::{Fault, FaultInjection, Rule, TriggeredFault};
@@ -23,7 +23,8 @@ impl VirtualPhone {
         self.read(|phone| phone.faults.injections().cloned().collect())
     }
 
-    /// Waits for injection number `nth`, counted from 0. Returns the oldest one kept if that one was dropped.
+    /// Waits for injection number `nth`, counted from 0. Returns the oldest one kept if that one
+    /// was dropped.
     pub async fn wait_for_injection(&self, nth: u64) -> FaultInjection {
         loop {
             let changed = self.changed();

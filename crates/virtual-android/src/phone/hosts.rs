@@ -1,7 +1,8 @@
-//! One host at a time: an adbd of Android 4.4 never answers a connection that is made while it serves another.
+//! One host at a time: an adbd of Android 4.4 never answers a connection that is made while it
+//! serves another.
 //!
-//! Measured on a phone with 4.4.4: the second connection is accepted and stays open, but gets no answer, not even when
-//! the first host has left; a third one that is made then is served at once.
+//! Measured on a phone with 4.4.4: the second connection is accepted and stays open, but gets no
+//! answer, not even when the first host has left; a third one that is made then is served at once.
 
 use super::VirtualPhone;
 use std::time::Duration;

@@ -27,8 +27,8 @@ pub(super) fn has_effect(fault: Fault, phone: &mut State) -> bool {
 }
 
 impl VirtualPhone {
-    /// Injects the faults that are due before a command, `command`, does anything. If one cuts the connection, the command
-    /// ends with it.
+    /// Injects the faults that are due before a command, `command`, does anything. If one cuts the
+    /// connection, the command ends with it.
     pub(crate) async fn inject_before(&self, command: &str) {
         if !self.read(|phone| phone.faults.is_armed()) {
             return;

@@ -16,7 +16,8 @@ pub(crate) struct OpenService {
 }
 
 impl VirtualPhone {
-    /// The services of adbd that hosts have open now, oldest first, as they asked for them: `shell,v2,raw:ls`.
+    /// The services of adbd that hosts have open now, oldest first, as they asked for them:
+    /// `shell,v2,raw:ls`.
     pub fn open_services(&self) -> Vec<String> {
         lock(&self.inner.open_services.0).values().cloned().collect()
     }

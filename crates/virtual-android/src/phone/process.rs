@@ -5,7 +5,8 @@ use crate::processes::jobs::JobList;
 use crate::processes::{ProcessEntry, Signal};
 use std::sync::Arc;
 
-/// Maximum commands that outlive their shell and host; beyond that the oldest ends. A real phone has no limit.
+/// Maximum commands that outlive their shell and host; beyond that the oldest ends. A real phone
+/// has no limit.
 const MOST_DETACHED: usize = 32;
 
 /// A running program's handle on its entry; dropping it removes the entry.

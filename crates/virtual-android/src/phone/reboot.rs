@@ -1,12 +1,13 @@
-//! `reboot`, by a host or a program: memory is lost, and the phone disappears until it is plugged in.
+//! `reboot`, by a host or a program: memory is lost, and the phone disappears until it is plugged
+//! in.
 
 use super::VirtualPhone;
 use crate::processes::Signal;
 use crate::properties::Properties;
 
 impl VirtualPhone {
-    /// Ends everything that runs and disconnects, as [`VirtualPhone::unplug`] does. The phone has restarted when it is
-    /// plugged in.
+    /// Ends everything that runs and disconnects, as [`VirtualPhone::unplug`] does. The phone has
+    /// restarted when it is plugged in.
     pub(crate) fn reboot(&self) {
         self.with(|phone| {
             let running: Vec<u32> = phone.processes.all().map(|running| running.pid).collect();

@@ -1,7 +1,8 @@
 //! Lets time pass on the phone.
 //!
-//! A program spends its [`Work`] ([`VirtualPhone::run_work`]); what has a duration of its own, such as a swipe or a
-//! `sleep`, takes that time ([`VirtualPhone::sleep`]). Only these two decide whether anybody really waits.
+//! A program spends its [`Work`] ([`VirtualPhone::run_work`]); what has a duration of its own, such
+//! as a swipe or a `sleep`, takes that time ([`VirtualPhone::sleep`]). Only these two decide
+//! whether anybody really waits.
 
 use super::VirtualPhone;
 use crate::latency::{ClockMode, LATEST, Profile, Work};
@@ -38,7 +39,8 @@ impl RealTimeClock {
     }
 }
 
-/// The signals that processes asked for, by id: the uptime at which each is due, its process and its number.
+/// The signals that processes asked for, by id: the uptime at which each is due, its process and
+/// its number.
 #[derive(Debug, Default)]
 pub(super) struct Alarms {
     set: BTreeMap<u64, (Duration, u32, Signal)>,
@@ -97,9 +99,9 @@ impl VirtualPhone {
         cost
     }
 
-    /// Lets that much time pass on the phone, for actions with a duration of their own such as a swipe. In virtual
-    /// time, and with [`Profile::Instant`], the world's clock moves forward and nobody waits; otherwise real time
-    /// passes too.
+    /// Lets that much time pass on the phone, for actions with a duration of their own such as a
+    /// swipe. In virtual time, and with [`Profile::Instant`], the world's clock moves forward and
+    /// nobody waits; otherwise real time passes too.
     pub(crate) async fn sleep(&self, time: Duration) {
         if time.is_zero() {
             return;
@@ -127,8 +129,8 @@ impl VirtualPhone {
         }
     }
 
-    /// Sends a signal to a process when its time has come, for as long as the returned handle lives. Only programs
-    /// that let time pass without waiting ring it.
+    /// Sends a signal to a process when its time has come, for as long as the returned handle
+    /// lives. Only programs that let time pass without waiting ring it.
     pub(crate) fn set_alarm(&self, after: Duration, pid: u32, signal: Signal) -> AlarmHandle {
         let (id, at) = self.with(|phone| {
             let at = phone.world.uptime().saturating_add(after);
@@ -147,7 +149,8 @@ impl VirtualPhone {
         self.setup().profile.bytes_per_second().filter(|_| self.follows_real_time())
     }
 
-    /// Completes when those who watch the screen should look again because time passed; never in virtual time.
+    /// Completes when those who watch the screen should look again because time passed; never in
+    /// virtual time.
     pub(crate) async fn tick(&self) {
         const BEAT: Duration = Duration::from_millis(100);
         match self.follows_real_time() {
@@ -156,9 +159,9 @@ impl VirtualPhone {
         }
     }
 
-    /// Waits that long in real time; without a limit, forever. For a program that waits for others and must end even if
-    /// nobody moves the world's clock. Uses only tokio's timers, which a test can pause; afterwards call
-    /// [`VirtualPhone::sleep`] so that the time passes on the phone too.
+    /// Waits that long in real time; without a limit, forever. For a program that waits for others
+    /// and must end even if nobody moves the world's clock. Uses only tokio's timers, which a test
+    /// can pause; afterwards call [`VirtualPhone::sleep`] so that the time passes on the phone too.
     pub(crate) async fn sleep_real(&self, limit: Option<Duration>) {
         match limit {
             Some(limit) => drop(tokio::time::timeout(limit, std::future::pending::<()>()).await),

@@ -1,5 +1,5 @@
-//! `am`: starting and stopping apps. Source: `ActivityManagerShellCommand.java` of Android 14; texts as in the captures
-//! `113` to `148` and `shell/am`.
+//! `am`: starting and stopping apps. Source: `ActivityManagerShellCommand.java` of Android 14;
+//! texts as in the captures `113` to `148` and `shell/am`.
 
 mod old;
 mod services;
@@ -113,8 +113,8 @@ pub(super) async fn am(call: Invocation) -> Status {
     }
 }
 
-/// `am instrument [-r] [-w] [-e NAME VALUE] COMPONENT`. The code of installed packages does not run here: only Appium's server
-/// does something, because the phone implements it.
+/// `am instrument [-r] [-w] [-e NAME VALUE] COMPONENT`. The code of installed packages does not run
+/// here: only Appium's server does something, because the phone implements it.
 async fn instrument(call: &Invocation, args: &[String]) -> Status {
     let (mut wait, mut name) = (false, None);
     let mut args = args.iter().map(String::as_str);
@@ -164,7 +164,8 @@ async fn instrument(call: &Invocation, args: &[String]) -> Status {
     Ok(1)
 }
 
-/// The package that an instrumentation tests; `None` if no installed package has the instrumentation.
+/// The package that an instrumentation tests; `None` if no installed package has the
+/// instrumentation.
 fn tested_package(world: &World, component: &Component) -> Option<String> {
     let packages = world.packages();
     let manifest = packages.iter().find(|manifest| manifest.package == component.package)?;
@@ -173,7 +174,8 @@ fn tested_package(world: &World, component: &Component) -> Option<String> {
     found.map(|(_, tested)| tested.clone())
 }
 
-/// Where `am` throws when an instrumentation cannot start, as public transcripts of those releases show it.
+/// Where `am` throws when an instrumentation cannot start, as public transcripts of those releases
+/// show it.
 fn frames(major: u32) -> String {
     let (run, runtime) = match major {
         ..=9 => (507, 338),

@@ -1,13 +1,14 @@
 //! `cmd app_function`: lists, enables and calls app functions.
 //!
 //! Begin at [`app_function`]. Texts, options and the order of checks are those of
-//! `AppFunctionManagerServiceShellCommand` of AOSP in the second quarterly release of Android 16 (API level 36.1),
-//! whose output has been published; the first Android 16 has the service but prints "No shell command implementation.",
-//! and later sources add `--package` to the list. Documents become JSON as in `AppSearchDataJsonConverter`: every
-//! property is a list; metadata names and type numbers are those of androidx.appfunctions.
+//! `AppFunctionManagerServiceShellCommand` of AOSP in the second quarterly release of Android 16
+//! (API level 36.1), whose output has been published; the first Android 16 has the service but
+//! prints "No shell command implementation.", and later sources add `--package` to the list.
+//! Documents become JSON as in `AppSearchDataJsonConverter`: every property is a list; metadata
+//! names and type numbers are those of androidx.appfunctions.
 //!
-//! Not here: `--brief-yaml` (accepted, answered in JSON), access checks (the shell may call all), users other than the
-//! first.
+//! Not here: `--brief-yaml` (accepted, answered in JSON), access checks (the shell may call all),
+//! users other than the first.
 
 use super::Invocation;
 use crate::io::Status;
@@ -18,7 +19,8 @@ use thumbwire_virtual_phone::functions::{
 };
 
 const HELP: &str = include_str!("words/android-16/app_function.txt");
-/// The property that holds a function's result (`ExecuteAppFunctionResponse.PROPERTY_RETURN_VALUE`).
+/// The property that holds a function's result
+/// (`ExecuteAppFunctionResponse.PROPERTY_RETURN_VALUE`).
 const RETURNED: &str = "androidAppfunctionsReturnValue";
 /// Default timeout of a call in seconds (`DEFAULT_EXECUTE_TIMEOUT_SECONDS`).
 const PATIENCE: u64 = 30;
@@ -152,8 +154,9 @@ impl Options {
     }
 }
 
-/// Parses parameters as `convertJsonToGenericDocument` does: a property is a list of values of its first one's type; an
-/// empty list and `null` count as absent. Its messages about invalid JSON are similar, not identical.
+/// Parses parameters as `convertJsonToGenericDocument` does: a property is a list of values of its
+/// first one's type; an empty list and `null` count as absent. Its messages about invalid JSON are
+/// similar, not identical.
 fn parse(text: &str) -> Result<FunctionArgs, String> {
     let value: Value = serde_json::from_str(text).map_err(|why| match text.trim() {
         "" => "End of input at character 0 of ".to_owned(),
@@ -210,7 +213,8 @@ fn list(call: &Invocation) -> String {
     printed(&Value::Object(packages))
 }
 
-/// A package's documents: one per function, joined with its enabled state, and one for the shared types.
+/// A package's documents: one per function, joined with its enabled state, and one for the shared
+/// types.
 fn listing(package: &str, functions: &[ListedFunction]) -> Value {
     let (key, set) = (
         format!("AppFunctionStaticMetadata-{package}"),

@@ -1,6 +1,6 @@
-//! `app_process`: starts a Java class by name, as the scripts of `/system/bin` do on old phones. Only the classes of
-//! programs that exist here can be started, Thumbwire's helper (`helper`), and the server of Python's `uiautomator2`; this phone
-//! has no Java.
+//! `app_process`: starts a Java class by name, as the scripts of `/system/bin` do on old phones.
+//! Only the classes of programs that exist here can be started, Thumbwire's helper (`helper`), and
+//! the server of Python's `uiautomator2`; this phone has no Java.
 
 use super::uiautomator2::python;
 use super::{Invocation, class_path, helper};
@@ -8,7 +8,8 @@ use crate::io::{Abort, Status};
 use crate::processes::Signal;
 use crate::release::ToolKind;
 
-/// Class, its archive, and the program. Source: AOSP's `cmds/*/` and `monkey` scripts of Android 4.4.
+/// Class, its archive, and the program. Source: AOSP's `cmds/*/` and `monkey` scripts of Android
+/// 4.4.
 const CLASSES: [(&str, &str, &str); 5] = [
     ("com.android.commands.am.Am", "am.jar", "am"),
     ("com.android.commands.input.Input", "input.jar", "input"),

@@ -1,8 +1,9 @@
-//! The app "Appium Settings" (`io.appium.settings`), once it is installed: what Appium's driver needs of it.
+//! The app "Appium Settings" (`io.appium.settings`), once it is installed: what Appium's driver
+//! needs of it.
 //!
-//! Its activity starts a foreground service and finishes at once, so the screen stays as it is. Its receiver of the clipboard
-//! answers in base64; other receivers get no answer, which the driver reports as a failure. Source of names and replies: the
-//! package `io.appium.settings` on npm.
+//! Its activity starts a foreground service and finishes at once, so the screen stays as it is. Its
+//! receiver of the clipboard answers in base64; other receivers get no answer, which the driver
+//! reports as a failure. Source of names and replies: the package `io.appium.settings` on npm.
 
 use crate::phone::State;
 use base64::Engine as _;

@@ -1,10 +1,12 @@
-//! `appops`, a script for `cmd appops`: what apps may do beyond permissions. Modes are stored; no app of this phone asks
-//! for them. Source: `AppOpsService.java` of Android 9 to 14; 4.4 has no such program.
+//! `appops`, a script for `cmd appops`: what apps may do beyond permissions. Modes are stored; no
+//! app of this phone asks for them. Source: `AppOpsService.java` of Android 9 to 14; 4.4 has no
+//! such program.
 
 use super::Invocation;
 use crate::io::Status;
 
-/// An operation's debug name and its mode by default, in the order of their numbers (`AppOpsManager.OP_…`).
+/// An operation's debug name and its mode by default, in the order of their numbers
+/// (`AppOpsManager.OP_…`).
 #[rustfmt::skip]
 const OPS: [(&str, &str); 90] = [
     ("COARSE_LOCATION", ALLOW), ("FINE_LOCATION", ALLOW), ("GPS", ALLOW), ("VIBRATE", ALLOW), ("READ_CONTACTS", ALLOW),

@@ -1,6 +1,7 @@
 //! `tar`, `gzip`, `gunzip`, `zcat`, with toybox's options and texts.
 //!
-//! Archives are in the `ustar` format (POSIX, "pax interchange format"); long names have GNU's `L` record before them.
+//! Archives are in the `ustar` format (POSIX, "pax interchange format"); long names have GNU's `L`
+//! record before them.
 
 use super::Invocation;
 use super::options::{ALL, Failure, Options, Outcome, about};

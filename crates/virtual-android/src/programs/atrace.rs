@@ -1,5 +1,5 @@
-//! `atrace`: what could be traced. The phone traces nothing. Sources: `atrace.cpp` of Android 4.4 to 14 and a running
-//! 4.4.4, whose kernel has no tracing either.
+//! `atrace`: what could be traced. The phone traces nothing. Sources: `atrace.cpp` of Android 4.4
+//! to 14 and a running 4.4.4, whose kernel has no tracing either.
 
 use super::Invocation;
 use crate::io::Status;

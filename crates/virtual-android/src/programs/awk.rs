@@ -1,10 +1,13 @@
-//! `awk`, as far as scripts on phones use it: the language of the "one true awk" that Android has since 9.
+//! `awk`, as far as scripts on phones use it: the language of the "one true awk" that Android has
+//! since 9.
 //!
-//! Begin at [`awk`]: `lex` makes tokens, `compile` turns them into instructions ([`Op`]), `machine` runs these for each
-//! record that `input` reads. Instructions instead of a tree keep the stack flat, so that no script can overflow it, and
-//! an endless one can be ended between any two of them.
+//! Begin at [`awk`]: `lex` makes tokens, `compile` turns them into instructions ([`Op`]), `machine`
+//! runs these for each record that `input` reads. Instructions instead of a tree keep the stack
+//! flat, so that no script can overflow it, and an endless one can be ended between any two of
+//! them.
 //!
-//! Not supported: back references in patterns, `printf %c` beyond Unicode, and the extensions of other awks.
+//! Not supported: back references in patterns, `printf %c` beyond Unicode, and the extensions of
+//! other awks.
 
 mod compile;
 mod functions;

@@ -1,5 +1,5 @@
-//! `bmgr`: the backup manager. It is off until it is enabled, knows one transport, and backs up nothing. Sources:
-//! `Bmgr.java` of Android 4.4 to 14, the words of a running 4.4.4.
+//! `bmgr`: the backup manager. It is off until it is enabled, knows one transport, and backs up
+//! nothing. Sources: `Bmgr.java` of Android 4.4 to 14, the words of a running 4.4.4.
 
 use super::Invocation;
 use crate::io::Status;

@@ -1,5 +1,5 @@
-//! Bytes of files: `od`, `hd`, `xxd`, `strings`, `cmp`, `truncate`, with the texts of toybox and, for `hd` and 4.4's
-//! `cmp`, of toolbox.
+//! Bytes of files: `od`, `hd`, `xxd`, `strings`, `cmp`, `truncate`, with the texts of toybox and,
+//! for `hd` and 4.4's `cmp`, of toolbox.
 
 use super::Invocation;
 use super::options::{ALL, Failure, Options, Outcome, about, number, open};

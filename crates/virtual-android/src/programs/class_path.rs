@@ -18,8 +18,9 @@ pub(super) fn has_class(call: &Invocation, class: &str) -> bool {
     })
 }
 
-/// The class as a dex file names it: its length in UTF-16 units, then the descriptor and NUL (AOSP's "Dalvik executable
-/// format", `string_data_item`). Names of up to 125 characters have a length of one byte.
+/// The class as a dex file names it: its length in UTF-16 units, then the descriptor and NUL
+/// (AOSP's "Dalvik executable format", `string_data_item`). Names of up to 125 characters have a
+/// length of one byte.
 fn descriptor(class: &str) -> Vec<u8> {
     let name = format!("L{};", class.replace('.', "/"));
     [&[name.len().min(127) as u8], name.as_bytes(), &[0]].concat()

@@ -24,7 +24,8 @@ fn timestamp(seconds: u64) -> Option<Timestamp> {
     Timestamp::from_second(i64::try_from(seconds).ok()?).ok()
 }
 
-/// Formats a time by the letters of `strftime`; `zone` is the phone's name for UTC. Unknown letters stay as they are.
+/// Formats a time by the letters of `strftime`; `zone` is the phone's name for UTC. Unknown letters
+/// stay as they are.
 fn format_time(at: Timestamp, format: &str, zone: &str) -> String {
     // A zone that has this name and no offset.
     let zone = TimeZone::posix(&format!("{zone}0")).unwrap_or(TimeZone::UTC);

@@ -1,4 +1,5 @@
-//! `cmd SERVICE …`: dispatches to the shell commands of system services; also the commands that no other program has.
+//! `cmd SERVICE …`: dispatches to the shell commands of system services; also the commands that no
+//! other program has.
 
 use super::{Invocation, commands_of, service};
 use crate::io::Status;
@@ -45,7 +46,8 @@ const COMMANDS_ELSEWHERE: [&str; 35] = [
     "thermalservice", "user", "vibrator_manager",
 ];
 
-/// Native services: the default implementation of their library only returns `INVALID_OPERATION`, which is -ENOSYS.
+/// Native services: the default implementation of their library only returns `INVALID_OPERATION`,
+/// which is -ENOSYS.
 fn is_native(service: &str) -> bool {
     #[rustfmt::skip]
     const NAMES: [&str; 12] = [
@@ -88,7 +90,8 @@ pub(super) async fn bluetooth(call: Invocation) -> Status {
 }
 
 /// `cmd uimode night [yes|no|auto]`. Source: `UiModeManagerService.Shell` of Android 14, and
-/// `UiModeManager.MODE_NIGHT_…` for the setting's values. The apps of this phone have no dark theme.
+/// `UiModeManager.MODE_NIGHT_…` for the setting's values. The apps of this phone have no dark
+/// theme.
 pub(super) async fn uimode(call: Invocation) -> Status {
     const SETTING: &str = "ui_night_mode";
     if call.arg(0) != Some("night") {

@@ -1,4 +1,5 @@
-//! Lines and columns: `cut`, `paste`, `comm`, `uniq`, `rev`, `nl`, `tac`, `tee`, `yes`, `split`, with toybox's texts.
+//! Lines and columns: `cut`, `paste`, `comm`, `uniq`, `rev`, `nl`, `tac`, `tee`, `yes`, `split`,
+//! with toybox's texts.
 
 use super::Invocation;
 use super::options::{ALL, Failure, Lines, Options, Outcome, about, number, open};

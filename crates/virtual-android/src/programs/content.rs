@@ -1,8 +1,9 @@
 //! `content`: queries and changes what apps provide under `content://` URIs.
 //!
-//! Begin at [`content`]: `arguments` parses the command, `providers` says who answers a URI. On this phone the settings
-//! and the people of Contacts have rows; the other providers that Android brings are empty. Sources: `Content.java` of
-//! Android 4.4 to 14 with the words of a running 4.4.4, `SettingsProvider.java` of both kinds.
+//! Begin at [`content`]: `arguments` parses the command, `providers` says who answers a URI. On
+//! this phone the settings and the people of Contacts have rows; the other providers that Android
+//! brings are empty. Sources: `Content.java` of Android 4.4 to 14 with the words of a running
+//! 4.4.4, `SettingsProvider.java` of both kinds.
 
 mod arguments;
 mod providers;
@@ -58,8 +59,8 @@ enum Thrower {
     Reply,
 }
 
-/// The frames of the exception. Line numbers of 4.4.4 are recorded, those of 14 are public transcripts; between the
-/// releases only they differ.
+/// The frames of the exception. Line numbers of 4.4.4 are recorded, those of 14 are public
+/// transcripts; between the releases only they differ.
 fn trace(call: &Invocation, command: &Command, at: Thrower) -> String {
     let old = call.release().form == ToolKind::Java;
     let (execute, main, runtime) = match call.release().major {

@@ -1,5 +1,5 @@
-//! `device_config`, a script for `cmd device_config`: flags by namespace. The phone has none of its own. Source:
-//! `DeviceConfigService.java` of Android 10 to 14; releases before lack it.
+//! `device_config`, a script for `cmd device_config`: flags by namespace. The phone has none of its
+//! own. Source: `DeviceConfigService.java` of Android 10 to 14; releases before lack it.
 
 use super::Invocation;
 use crate::io::Status;

@@ -1,4 +1,5 @@
-//! `cmd deviceidle`: exempts apps from the background limits. Source: `DeviceIdleController.onShellCommand` of AOSP.
+//! `cmd deviceidle`: exempts apps from the background limits. Source:
+//! `DeviceIdleController.onShellCommand` of AOSP.
 //!
 //! Not here: Doze itself (`force-idle`, `step`): this phone never enters it.
 
@@ -9,7 +10,8 @@ use std::time::Duration;
 /// Default duration of a temporary exemption (`onShellCommand`: 10 s).
 const WHILE: u64 = 10_000;
 
-/// `cmd deviceidle tempwhitelist [-u USER] [-d MILLISECONDS] [-r] PACKAGE`, `cmd deviceidle whitelist +PACKAGE|-PACKAGE`
+/// `cmd deviceidle tempwhitelist [-u USER] [-d MILLISECONDS] [-r] PACKAGE`, `cmd deviceidle
+/// whitelist +PACKAGE|-PACKAGE`
 pub(super) async fn deviceidle(call: Invocation) -> Status {
     match call.arg(0) {
         Some("tempwhitelist") => {

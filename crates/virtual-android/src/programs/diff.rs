@@ -86,7 +86,8 @@ pub(super) async fn diff(call: &Invocation) -> Outcome {
     Ok(1)
 }
 
-/// The shortest way from one file to the other, by Myers' greedy algorithm; a plain replacement if it is too long.
+/// The shortest way from one file to the other, by Myers' greedy algorithm; a plain replacement if
+/// it is too long.
 fn steps(a: &[Vec<u8>], b: &[Vec<u8>]) -> Vec<Step> {
     let same = a.iter().zip(b).take_while(|(x, y)| x == y).count();
     let (mut left, mut right) = (a.len(), b.len());

@@ -1,4 +1,5 @@
-//! Checksums: `sha1sum`, `sha224sum`, `sha256sum`, `sha384sum`, `sha512sum`, `cksum`, and the `md5` of toolbox.
+//! Checksums: `sha1sum`, `sha224sum`, `sha256sum`, `sha384sum`, `sha512sum`, `cksum`, and the `md5`
+//! of toolbox.
 
 use super::Invocation;
 use super::options::{ALL, Failure, Lines, Options, Outcome, about, open};

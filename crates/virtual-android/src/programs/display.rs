@@ -1,4 +1,5 @@
-//! `cmd display`: brightness and the list of displays. Source: `DisplayManagerShellCommand.java` of Android 9 to 14.
+//! `cmd display`: brightness and the list of displays. Source: `DisplayManagerShellCommand.java` of
+//! Android 9 to 14.
 
 use super::Invocation;
 use crate::io::Status;

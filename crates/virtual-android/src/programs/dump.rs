@@ -1,8 +1,8 @@
 //! `uiautomator dump`: the focused application window's tree as XML.
 //!
 //! Begin at [`uiautomator`]; [`hierarchy`] is the pure part. Order, NAF rule and escapes follow
-//! `AccessibilityNodeInfoDumper.java` and the KXml serializer of Android, checked against the captured dumps. Since
-//! Android 14 a node has `drawing-order` and `hint`.
+//! `AccessibilityNodeInfoDumper.java` and the KXml serializer of Android, checked against the
+//! captured dumps. Since Android 14 a node has `drawing-order` and `hint`.
 
 use std::cell::Cell;
 use std::time::Duration;
@@ -23,7 +23,8 @@ const KILLED: i32 = 137;
 const QUIET: Duration = Duration::from_secs(1);
 const PATIENCE: u32 = 10;
 
-/// `uiautomator dump [--compressed] [FILE]`. Failures show only in the output: the status is 0 either way.
+/// `uiautomator dump [--compressed] [FILE]`. Failures show only in the output: the status is 0
+/// either way.
 pub(super) async fn uiautomator(call: Invocation) -> Status {
     let release = call.release();
     let usage = if release.form == ToolKind::Java { OLD_USAGE } else { USAGE };
@@ -80,7 +81,8 @@ pub(super) async fn uiautomator(call: Invocation) -> Status {
         let scene = phone.world.scene();
         (hierarchy(scene, &shape), release.dump_dies_of_emoji && beyond_the_basic_plane(scene))
     });
-    // The serializer crashes: "Illegal character (d83d)" in the log. Measured on a running Android 4.4.4.
+    // The serializer crashes: "Illegal character (d83d)" in the log. Measured on a running Android
+    // 4.4.4.
     if deadly {
         call.err("Killed\n").await;
         return Ok(KILLED);
@@ -97,7 +99,8 @@ pub(super) async fn uiautomator(call: Invocation) -> Status {
         call.err("Killed\n").await;
         return Ok(KILLED);
     }
-    // An unwritable path goes unnoticed: the line below is printed anyway (capture `184-uiautomator-dump-badpath`).
+    // An unwritable path goes unnoticed: the line below is printed anyway (capture
+    // `184-uiautomator-dump-badpath`).
     if let Ok(output) = call.create(file) {
         output.write(xml.as_bytes()).await?;
     }
@@ -105,8 +108,9 @@ pub(super) async fn uiautomator(call: Invocation) -> Status {
     Ok(0)
 }
 
-/// Another program holds UiAutomation: on Android 4.4 the runtime kills the program (measured). Later releases are not
-/// measured; the words are those of `AccessibilityManagerService.registerUiTestAutomationService`.
+/// Another program holds UiAutomation: on Android 4.4 the runtime kills the program (measured).
+/// Later releases are not measured; the words are those of
+/// `AccessibilityManagerService.registerUiTestAutomationService`.
 async fn refused(call: &Invocation) -> Status {
     if call.release().form == ToolKind::Java {
         call.err("Killed\n").await;
@@ -119,7 +123,8 @@ async fn refused(call: &Invocation) -> Status {
     Ok(1)
 }
 
-/// Why `runtest` of Android 4.4 does not start: it has no JAR, or the one in its first argument is not there.
+/// Why `runtest` of Android 4.4 does not start: it has no JAR, or the one in its first argument is
+/// not there.
 fn missing_jar(call: &Invocation) -> Option<String> {
     let Some(path) = call.arg(1) else {
         return Some(
@@ -131,8 +136,9 @@ fn missing_jar(call: &Invocation) -> Option<String> {
     (!is_there).then(|| format!("{path} does not exist"))
 }
 
-/// Waits for a second without changes, up to ten seconds, as the real program does (`UiAutomation.waitForIdle` in
-/// `DumpCommand.java`, whose text is above). Returns at once if the screen is idle already.
+/// Waits for a second without changes, up to ten seconds, as the real program does
+/// (`UiAutomation.waitForIdle` in `DumpCommand.java`, whose text is above). Returns at once if the
+/// screen is idle already.
 async fn wait_for_idle(call: &Invocation) -> bool {
     for _ in 0..PATIENCE {
         if !call.phone.read(|phone| phone.world.keeps_moving()) {
@@ -196,7 +202,8 @@ struct DumpFormat {
     most: Cell<usize>,
 }
 
-/// The tree in the form of `uiautomator dump` as the helper writes it; `None` if no application window has the focus.
+/// The tree in the form of `uiautomator dump` as the helper writes it; `None` if no application
+/// window has the focus.
 pub(super) fn tree_for_helper(phone: &mut State, most: usize) -> Option<String> {
     let shape = shape_of_helper(phone, most);
     hierarchy(phone.world.scene(), &shape)
@@ -334,8 +341,8 @@ fn is_not_accessibility_friendly(node: &Node) -> bool {
         && !node.walk().any(speaks)
 }
 
-/// ` name="value"`, escaped as KXml does: single quotes around a value with double ones, whitespace and characters
-/// outside the BMP as numeric references, characters that XML forbids as a dot.
+/// ` name="value"`, escaped as KXml does: single quotes around a value with double ones, whitespace
+/// and characters outside the BMP as numeric references, characters that XML forbids as a dot.
 pub(super) fn attribute(xml: &mut String, name: &str, value: &str) {
     let quote = if value.contains('"') { '\'' } else { '"' };
     xml.push(' ');

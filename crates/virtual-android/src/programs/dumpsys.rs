@@ -84,7 +84,8 @@ fn battery(phone: &mut State, args: &[&str]) -> String {
     if phone.release().form == ToolKind::Java {
         return old::battery(phone, args);
     }
-    // `shell/battery/xiaomi-pad6_android14.txt` of the captures; `BATTERY_PLUGGED_DOCK` came with 13.
+    // `shell/battery/xiaomi-pad6_android14.txt` of the captures; `BATTERY_PLUGGED_DOCK` came with
+    // 13.
     let dock = match phone.release().shape >= DumpsysFormat::Thirteen {
         true => "  Dock powered: false\n",
         false => "",
@@ -101,8 +102,8 @@ fn battery(phone: &mut State, args: &[&str]) -> String {
     )
 }
 
-/// The record of the activity in front. Android 13 prints one brace too many in it (an emulator of 13; neither 11 nor
-/// 14 does).
+/// The record of the activity in front. Android 13 prints one brace too many in it (an emulator of
+/// 13; neither 11 nor 14 does).
 fn task(phone: &State) -> String {
     let top = phone.world.top_activity().short();
     let brace = if phone.release().shape == DumpsysFormat::Thirteen { "}" } else { "" };
@@ -132,8 +133,8 @@ fn uid(phone: &State, package: &str) -> u32 {
     packages.into_iter().find(|manifest| manifest.package == package).map_or(0, |found| found.uid)
 }
 
-/// Android's configuration for that type of activity: the display as apps see it. Without a SIM card it has no network
-/// (`androidtv_activities-starter-1.txt` of the captures).
+/// Android's configuration for that type of activity: the display as apps see it. Without a SIM
+/// card it has no network (`androidtv_activities-starter-1.txt` of the captures).
 pub(super) fn configuration(phone: &State, kind: &str) -> String {
     let (shape, display) = (phone.release().shape, phone.world.display());
     let dp = |pixels: i32| pixels * 160 / display.density.max(1);

@@ -1,8 +1,10 @@
-//! `getevent` and `sendevent`: the phone's input devices, as the kernel shows them under `/dev/input`.
+//! `getevent` and `sendevent`: the phone's input devices, as the kernel shows them under
+//! `/dev/input`.
 //!
-//! `devices` lists them. What `sendevent` writes reaches every `getevent` that listens, and acts on the screen like a
-//! finger or a key. Touches by `input` begin above the kernel, on a real phone too, so `getevent` does not see them.
-//! Sources: toolbox's `getevent.c` with the words of a running 4.4.4, toybox's `sendevent.c`, `linux/input.h`.
+//! `devices` lists them. What `sendevent` writes reaches every `getevent` that listens, and acts on
+//! the screen like a finger or a key. Touches by `input` begin above the kernel, on a real phone
+//! too, so `getevent` does not see them. Sources: toolbox's `getevent.c` with the words of a
+//! running 4.4.4, toybox's `sendevent.c`, `linux/input.h`.
 
 pub(super) mod devices;
 

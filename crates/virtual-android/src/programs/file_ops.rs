@@ -1,5 +1,5 @@
-//! Changing files: `cp`, `mv`, `rm`, `mkdir`, `touch`, `chmod`, `ln`, `dd`, with toybox's texts. Those of toolbox, which
-//! old phones have, are in [`old`].
+//! Changing files: `cp`, `mv`, `rm`, `mkdir`, `touch`, `chmod`, `ln`, `dd`, with toybox's texts.
+//! Those of toolbox, which old phones have, are in [`old`].
 
 mod old;
 
@@ -352,8 +352,8 @@ fn copy(
     Ok(())
 }
 
-/// `dd [if=FILE] [of=FILE] [bs=N] [count=N] [skip=N] [iflag=count_bytes,skip_bytes] [status=none|noxfer]`, up to 64
-/// MiB.
+/// `dd [if=FILE] [of=FILE] [bs=N] [count=N] [skip=N] [iflag=count_bytes,skip_bytes]
+/// [status=none|noxfer]`, up to 64 MiB.
 ///
 /// Toybox's, and on Android 4.4 that of NetBSD, which has neither `iflag` nor `status` (`dd.c` of
 /// `system/core/toolbox`).

@@ -1,7 +1,7 @@
 //! `find`, with toybox's expressions and texts.
 //!
-//! Begin at [`find`]: `expression` parses the arguments, [`Walk`] visits the tree without recursion and evaluates the
-//! expression for each entry.
+//! Begin at [`find`]: `expression` parses the arguments, [`Walk`] visits the tree without recursion
+//! and evaluates the expression for each entry.
 
 mod expression;
 

@@ -2,8 +2,8 @@
 
 use super::Invocation;
 
-/// The errors of `getopt`, one for each unknown letter, the known letters, and what follows the options. Options end at
-/// the first other argument.
+/// The errors of `getopt`, one for each unknown letter, the known letters, and what follows the
+/// options. Options end at the first other argument.
 pub(super) fn options<'a>(
     call: &'a Invocation,
     known: &str,

@@ -1,7 +1,9 @@
-//! `ime`: lists, enables and selects input methods. Since Android 8 it is a script around `cmd input_method ime`.
+//! `ime`: lists, enables and selects input methods. Since Android 8 it is a script around `cmd
+//! input_method ime`.
 //!
-//! Source of texts and statuses: `InputMethodManagerService.java` of Android 9 and 14 (`handleShellCommand…`); the long
-//! list as in the capture `166-ime-list-a`. That of 4.4 is in [`old`].
+//! Source of texts and statuses: `InputMethodManagerService.java` of Android 9 and 14
+//! (`handleShellCommand…`); the long list as in the capture `166-ime-list-a`. That of 4.4 is in
+//! [`old`].
 
 pub(super) mod old;
 
@@ -79,7 +81,8 @@ pub(super) async fn ime(call: Invocation) -> Status {
     }
 }
 
-/// Before it named users, the service threw an exception (`InputMethodManagerService.setInputMethodEnabledLocked`).
+/// Before it named users, the service threw an exception
+/// (`InputMethodManagerService.setInputMethodEnabledLocked`).
 async fn unknown(call: &Invocation, id: &str, what: &str) -> Status {
     if call.release().ime_names_user {
         call.err(format!("Unknown input method {id} cannot be {what} for user #0\n")).await;

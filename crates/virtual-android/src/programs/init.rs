@@ -1,5 +1,5 @@
-//! `start` and `stop`: ask init to start or stop a daemon, which it allows only to root. Sources: `start.cpp` of
-//! Android 9 to 14; on a running 4.4.4 they say nothing and nothing happens.
+//! `start` and `stop`: ask init to start or stop a daemon, which it allows only to root. Sources:
+//! `start.cpp` of Android 9 to 14; on a running 4.4.4 they say nothing and nothing happens.
 
 use super::Invocation;
 use crate::io::Status;

@@ -1,8 +1,9 @@
-//! `input`: touches, keys and text. Android 12 and later run it inside the input service (`cmd input`), which is
-//! modelled here; source of arguments, texts and statuses: `InputShellCommand.java` of Android 12 to 16.
+//! `input`: touches, keys and text. Android 12 and later run it inside the input service (`cmd
+//! input`), which is modelled here; source of arguments, texts and statuses:
+//! `InputShellCommand.java` of Android 12 to 16.
 //!
-//! Earlier it was a Java program that parses its arguments the same way and reports errors differently: [`program`];
-//! and in 4.4 yet another one: [`old`].
+//! Earlier it was a Java program that parses its arguments the same way and reports errors
+//! differently: [`program`]; and in 4.4 yet another one: [`old`].
 //!
 //! Time passes as on a phone (a swipe takes its 300 ms), but virtually.
 
@@ -80,8 +81,8 @@ enum InputError {
     /// An argument is missing after this one.
     Missing(String),
     Invalid(String),
-    /// If `KeyCharacterMap.getEvents` has no keys for one character, it returns none for all, and `sendText` does not
-    /// expect that.
+    /// If `KeyCharacterMap.getEvents` has no keys for one character, it returns none for all, and
+    /// `sendText` does not expect that.
     Null,
     Unknown(String),
 }
@@ -157,7 +158,8 @@ async fn perform(
         }
         // A rolling trackball moves nothing on the screen.
         "roll" => drop(args.point(&command)?),
-        // Nor does a wheel; its arguments are parsed only up to the point that some sources require.
+        // Nor does a wheel; its arguments are parsed only up to the point that some sources
+        // require.
         "scroll" => {}
         "motionevent" => {
             let word = args.required()?;
@@ -188,7 +190,8 @@ async fn perform(
 
 async fn text(call: &Invocation, text: &str) -> Result<(), InputError> {
     let typed = unescape(text);
-    // The virtual keyboard's character map is ASCII; a single character outside it, and nothing is typed.
+    // The virtual keyboard's character map is ASCII; a single character outside it, and nothing is
+    // typed.
     if !typed.chars().all(|c| matches!(c, ' '..='~' | '\n' | '\t')) {
         return Err(InputError::Null);
     }
@@ -235,7 +238,8 @@ async fn keyevent(call: &Invocation, args: &mut Args<'_>) -> Result<(), InputErr
             call.phone.sleep(Duration::from_millis(delay)).await;
         }
         let code = keycodes::code(name);
-        // Since 12 a long press lasts as long as a finger's, which is what the power key's menu waits for.
+        // Since 12 a long press lasts as long as a finger's, which is what the power key's menu
+        // waits for.
         if long && code == KeyCode::POWER.0 && call.release().input == InputKind::Service {
             call.phone.sleep(Duration::from_millis(LONG_PRESS_MS)).await;
             call.phone.with(|phone| phone.world.open_power_menu());

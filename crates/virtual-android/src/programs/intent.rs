@@ -1,5 +1,6 @@
-//! Parses intents on a command line (`-a`, `-n`, `--es`, …) and prints them as Android does. Source:
-//! `Intent.parseCommandArgs` and `Intent.toString` of Android 14, and the captures `113` to `140` of Android 4.4.4.
+//! Parses intents on a command line (`-a`, `-n`, `--es`, …) and prints them as Android does.
+//! Source: `Intent.parseCommandArgs` and `Intent.toString` of Android 14, and the captures `113` to
+//! `140` of Android 4.4.4.
 
 use thumbwire_virtual_phone::{Component, Intent};
 
@@ -99,7 +100,8 @@ pub(super) fn shown(parsed: &ParsedIntent, flags: u32) -> String {
     shown_with(parsed, flags, safe)
 }
 
-/// The same before Android 7, which left the addresses of web pages whole: the capture `133-am-view`.
+/// The same before Android 7, which left the addresses of web pages whole: the capture
+/// `133-am-view`.
 pub(super) fn shown_fully(parsed: &ParsedIntent, flags: u32) -> String {
     shown_with(parsed, flags, |data| match data.split_once(':') {
         Some(("http" | "https" | "ftp" | "rtsp", _)) => data.to_owned(),

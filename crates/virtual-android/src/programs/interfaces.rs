@@ -1,5 +1,5 @@
-//! `netcfg` and `netstat`: the interfaces and sockets of the phone. Sources: toolbox's `netcfg.c` and `netstat.c` with
-//! the words of a running 4.4.4, toybox's `netstat.c`.
+//! `netcfg` and `netstat`: the interfaces and sockets of the phone. Sources: toolbox's `netcfg.c`
+//! and `netstat.c` with the words of a running 4.4.4, toybox's `netstat.c`.
 
 use super::{Invocation, network};
 use crate::io::Status;

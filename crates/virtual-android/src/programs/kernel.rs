@@ -1,5 +1,5 @@
-//! What the kernel tells: `dmesg`, `vmstat`, `getenforce`. Sources: toybox's `dmesg.c` and `vmstat.c`, toolbox's
-//! `vmstat.c`; a running 4.4.4.
+//! What the kernel tells: `dmesg`, `vmstat`, `getenforce`. Sources: toybox's `dmesg.c` and
+//! `vmstat.c`, toolbox's `vmstat.c`; a running 4.4.4.
 
 use super::Invocation;
 use crate::io::Status;
@@ -8,8 +8,8 @@ use std::time::Duration;
 
 const VMSTAT_4: &str = include_str!("words/android-4.4/vmstat.txt");
 
-/// `dmesg`: a shell may not read the kernel's log since Android 4.4's time; this phone's kernel of 4.4 wrote only its
-/// version.
+/// `dmesg`: a shell may not read the kernel's log since Android 4.4's time; this phone's kernel of
+/// 4.4 wrote only its version.
 pub(super) async fn dmesg(call: Invocation) -> Status {
     if !call.release().toybox {
         let kernel = call.release().kernel;
@@ -37,7 +37,8 @@ pub(super) fn memory(phone: &State, name: &str) -> u64 {
     number.unwrap_or(0)
 }
 
-/// `vmstat [DELAY [COUNT]]`; on old phones `vmstat [-n ITERATIONS] [-d DELAY] [-r HEADER_REPEAT]`. Nothing is busy.
+/// `vmstat [DELAY [COUNT]]`; on old phones `vmstat [-n ITERATIONS] [-d DELAY] [-r HEADER_REPEAT]`.
+/// Nothing is busy.
 pub(super) async fn vmstat(call: Invocation) -> Status {
     if !call.release().toybox {
         return old_vmstat(&call).await;
@@ -75,7 +76,8 @@ pub(super) async fn vmstat(call: Invocation) -> Status {
     }
 }
 
-/// Waits for the next report. An endless program waits in real time too, so that the phone's clock does not run away.
+/// Waits for the next report. An endless program waits in real time too, so that the phone's clock
+/// does not run away.
 pub(super) async fn pause(call: &Invocation, seconds: u64, ends: bool) {
     let time = Duration::from_secs(seconds);
     if !ends && !call.phone.follows_real_time() {

@@ -1,4 +1,5 @@
-//! Android's key codes by name and number. The world decides what a key does. Source: `KeyEvent.java` of Android 14.
+//! Android's key codes by name and number. The world decides what a key does. Source:
+//! `KeyEvent.java` of Android 14.
 
 /// The code for a name (`KEYCODE_HOME`, `HOME`) or a number; 0 (unknown) for anything else, as in
 /// `KeyEvent.keyCodeFromString`.

@@ -1,5 +1,5 @@
-//! Programs that run other programs: `xargs`, `timeout`, `nohup`, `setsid`, `nice`, `ionice`, `time`, `toybox`,
-//! `toolbox`, with toybox's texts.
+//! Programs that run other programs: `xargs`, `timeout`, `nohup`, `setsid`, `nice`, `ionice`,
+//! `time`, `toybox`, `toolbox`, with toybox's texts.
 
 use super::Invocation;
 use super::options::{Failure, Lines, Options, Outcome, duration};

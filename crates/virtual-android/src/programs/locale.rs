@@ -1,5 +1,5 @@
-//! `cmd locale`: the languages of single apps, since Android 13. They are stored; no app of this phone has more than one
-//! language. Source: `LocaleManagerShellCommand.java` of Android 13 and 14.
+//! `cmd locale`: the languages of single apps, since Android 13. They are stored; no app of this
+//! phone has more than one language. Source: `LocaleManagerShellCommand.java` of Android 13 and 14.
 
 use super::Invocation;
 use crate::io::Status;

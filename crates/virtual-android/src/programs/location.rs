@@ -1,4 +1,5 @@
-//! `cmd location`: simulated places. Source: `LocationShellCommand.java` and `LocationManagerService.java` of Android 12 to
+//! `cmd location`: simulated places. Source: `LocationShellCommand.java` and
+//! `LocationManagerService.java` of Android 12 to
 //! 14. Only the GPS can be simulated; no app of this phone asks other providers.
 
 use super::Invocation;
@@ -24,7 +25,8 @@ Location service commands:
 /// The key in the map of app operations that says whether the shell may mock locations.
 const MOCK: (&str, &str) = ("com.android.shell", "MOCK_LOCATION");
 
-/// `cmd location providers add-test-provider|remove-test-provider|set-test-provider-enabled|set-test-provider-location`.
+/// `cmd location providers
+/// add-test-provider|remove-test-provider|set-test-provider-enabled|set-test-provider-location`.
 pub(super) async fn location(call: Invocation) -> Status {
     let words: Vec<&str> = call.args.iter().map(String::as_str).collect();
     let rest = match words.as_slice() {

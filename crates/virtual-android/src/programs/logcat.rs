@@ -1,11 +1,12 @@
 //! `logcat` and `log`: the phone's log.
 //!
-//! Begin at [`logcat`]; `options` parses the options, `format` formats lines. Options, texts and order of work are those
-//! of AOSP's `system/logging/logcat/logcat.cpp` of Android 14. Without `-d` or `-t` it follows the log, and ends as
-//! soon as nobody reads its output: on a real phone there is always a next line whose write fails.
+//! Begin at [`logcat`]; `options` parses the options, `format` formats lines. Options, texts and
+//! order of work are those of AOSP's `system/logging/logcat/logcat.cpp` of Android 14. Without `-d`
+//! or `-t` it follows the log, and ends as soon as nobody reads its output: on a real phone there
+//! is always a next line whose write fails.
 //!
-//! Not here: log file rotation (`-r`, `-n` are accepted), `--proto`, pruning, statistics, zones other than UTC, binary
-//! events.
+//! Not here: log file rotation (`-r`, `-n` are accepted), `--proto`, pruning, statistics, zones
+//! other than UTC, binary events.
 
 mod format;
 mod old;
@@ -164,8 +165,8 @@ impl Printer<'_> {
 }
 
 impl LogcatOptions {
-    /// The number of the first entry to print. As in logd, `-t N` counts entries of the selected buffers and process,
-    /// before filtering by tags and patterns.
+    /// The number of the first entry to print. As in logd, `-t N` counts entries of the selected
+    /// buffers and process, before filtering by tags and patterns.
     fn first(&self, world: &World) -> u64 {
         let chosen = || world.log().since(0).filter(|(_, line)| self.reads(line));
         if let Some(lines) = self.tail {

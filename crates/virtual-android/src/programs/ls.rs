@@ -1,5 +1,5 @@
-//! Listing files: `ls`, `stat`, `df`, `readlink`, with the texts of toybox, Android's set of small programs since 6.0. Those of
-//! toolbox are in [`old`].
+//! Listing files: `ls`, `stat`, `df`, `readlink`, with the texts of toybox, Android's set of small
+//! programs since 6.0. Those of toolbox are in [`old`].
 
 mod old;
 

@@ -207,8 +207,8 @@ pub(super) async fn tty(call: &Invocation) -> Outcome {
     Ok(i32::from(!there))
 }
 
-/// `lsof [-lt] [-p PID,…] [FILE…]`: the shell user sees only its own programs, and of these the folder, the program
-/// and the standard streams.
+/// `lsof [-lt] [-p PID,…] [FILE…]`: the shell user sees only its own programs, and of these the
+/// folder, the program and the standard streams.
 pub(super) async fn lsof(call: &Invocation) -> Outcome {
     let options = Options::read(&call.args, "lp:t", &[])?;
     let wanted: Option<Vec<&str>> = options.value('p').map(|list| list.split(',').collect());

@@ -1,6 +1,6 @@
-//! `media` and `cmd media_session`: media keys, sessions and volumes. No app of this phone plays anything, so there are
-//! no sessions. Sources: `Media.java` of Android 4.4 and 9, `MediaShellCommand.java` of 11 and later, the words of a
-//! running 4.4.4.
+//! `media` and `cmd media_session`: media keys, sessions and volumes. No app of this phone plays
+//! anything, so there are no sessions. Sources: `Media.java` of Android 4.4 and 9,
+//! `MediaShellCommand.java` of 11 and later, the words of a running 4.4.4.
 
 use super::Invocation;
 use crate::io::Status;
@@ -11,7 +11,8 @@ const USAGE_4: &str = include_str!("words/android-4.4/media.txt");
 const USAGE_9: &str = include_str!("words/android-9/media.txt");
 const USAGE_11: &str = include_str!("words/android-11/media.txt");
 
-/// Key names and `KeyEvent.KEYCODE_…`. Android 4.4 spells the last one in its usage otherwise, but takes this.
+/// Key names and `KeyEvent.KEYCODE_…`. Android 4.4 spells the last one in its usage otherwise, but
+/// takes this.
 const KEYS: [(&str, u32); 11] = [
     ("play", 126),
     ("pause", 127),
@@ -36,7 +37,8 @@ const STREAMS: [(&str, &str, u32); 6] = [
     ("STREAM_NOTIFICATION", "volume_notification_speaker", 7),
 ];
 
-/// `media dispatch KEY`, `media list-sessions`, `media monitor TAG`, `media volume [--stream N] [--set N] [--adj WAY] [--get]`
+/// `media dispatch KEY`, `media list-sessions`, `media monitor TAG`, `media volume [--stream N]
+/// [--set N] [--adj WAY] [--get]`
 pub(super) async fn media(call: Invocation) -> Status {
     let old = call.release().form == ToolKind::Java;
     let wrong = match (call.arg(0), call.arg(1)) {

@@ -1,6 +1,6 @@
-//! `monkey`, as far as it is used to start an app: `monkey -p PACKAGE -c android.intent.category.LAUNCHER 1`. It makes
-//! no random events. Texts as in the capture `shell/am/monkey_ok_launcher.txt`; that of Android 4.4 is in
-//! [`old`].
+//! `monkey`, as far as it is used to start an app: `monkey -p PACKAGE -c
+//! android.intent.category.LAUNCHER 1`. It makes no random events. Texts as in the capture
+//! `shell/am/monkey_ok_launcher.txt`; that of Android 4.4 is in [`old`].
 
 mod old;
 

@@ -1,7 +1,8 @@
 //! The phone's radios and addresses: `cmd wifi`, `cmd phone data`, `ifconfig`, `ip addr`.
 //!
-//! There is no network behind them: while Wi-Fi is on, the phone has an address from the range that RFC 5737 reserves
-//! for examples. Sources: `WifiShellCommand.java` of Android 14, the `ifconfig.c` of toybox and toolbox, iproute2.
+//! There is no network behind them: while Wi-Fi is on, the phone has an address from the range that
+//! RFC 5737 reserves for examples. Sources: `WifiShellCommand.java` of Android 14, the `ifconfig.c`
+//! of toybox and toolbox, iproute2.
 
 use super::Invocation;
 use crate::io::Status;

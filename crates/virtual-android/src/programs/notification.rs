@@ -1,7 +1,9 @@
-//! `cmd notification`, `cmd statusbar` and `dumpsys notification`: posted notifications, and the shade that shows them.
+//! `cmd notification`, `cmd statusbar` and `dumpsys notification`: posted notifications, and the
+//! shade that shows them.
 //!
-//! Sources: `NotificationShellCmd.java` and `StatusBarShellCommand.java` of Android 10 to 14, `NotificationRecord.dump` of
-//! Android 4.4 to 14 for the report, `IStatusBarService.aidl` for the transaction numbers. The report has only what tools read.
+//! Sources: `NotificationShellCmd.java` and `StatusBarShellCommand.java` of Android 10 to 14,
+//! `NotificationRecord.dump` of Android 4.4 to 14 for the report, `IStatusBarService.aidl` for the
+//! transaction numbers. The report has only what tools read.
 
 use super::{Invocation, fingerprint, intent};
 use crate::io::Status;
@@ -99,8 +101,8 @@ pub(super) async fn transact(call: &Invocation) -> Status {
     call.out("Result: Parcel(00000000    '....')\n").await.map(|()| 0)
 }
 
-/// `dumpsys notification [--noredact]`: since Android 7, texts are omitted without the flag. Before Android 5 texts have no
-/// class and records no key, before Android 7 no times.
+/// `dumpsys notification [--noredact]`: since Android 7, texts are omitted without the flag. Before
+/// Android 5 texts have no class and records no key, before Android 7 no times.
 pub(super) fn report(phone: &mut State, args: &[&str]) -> String {
     let android = phone.world.android();
     let plain = android < 7 || args.iter().any(|arg| matches!(*arg, "--noredact" | "--reveal"));

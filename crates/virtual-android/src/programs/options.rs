@@ -1,7 +1,8 @@
-//! Option parsing and endings that most of toybox's programs share, with the texts of its `lib/args.c`.
+//! Option parsing and endings that most of toybox's programs share, with the texts of its
+//! `lib/args.c`.
 //!
-//! Begin at [`Options::read`] and [`ended`]. A program that uses them returns an [`Outcome`]: its status, or a
-//! [`Failure`] that is printed in toybox's form.
+//! Begin at [`Options::read`] and [`ended`]. A program that uses them returns an [`Outcome`]: its
+//! status, or a [`Failure`] that is printed in toybox's form.
 
 use super::Invocation;
 use crate::files::Error;
@@ -92,8 +93,9 @@ pub(super) struct Options {
 }
 
 impl Options {
-    /// Reads options: each letter of `known`, with a value if `:` follows, with an optional attached value if `;`
-    /// follows. With `+` in front the first operand ends the options. `--long=value` is translated by `long`.
+    /// Reads options: each letter of `known`, with a value if `:` follows, with an optional
+    /// attached value if `;` follows. With `+` in front the first operand ends the options.
+    /// `--long=value` is translated by `long`.
     pub(super) fn read(
         args: &[String],
         known: &str,
@@ -252,7 +254,8 @@ pub(super) fn duration(text: &str) -> Result<Duration, Failure> {
         .ok_or_else(|| Failure::new(format!("Not a number '{text}'")))
 }
 
-/// The files of a program in turn; one that cannot be opened is reported and remembered in `status`.
+/// The files of a program in turn; one that cannot be opened is reported and remembered in
+/// `status`.
 pub(super) async fn open(call: &Invocation, path: &str, status: &mut i32) -> Option<Input> {
     match call.open(path) {
         Ok(input) => Some(input),

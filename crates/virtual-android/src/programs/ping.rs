@@ -1,5 +1,5 @@
-//! `ping`. The phone has no network behind its addresses: only itself answers. Source: the `ping` of iputils that
-//! Android brings, and a running 4.4.4.
+//! `ping`. The phone has no network behind its addresses: only itself answers. Source: the `ping`
+//! of iputils that Android brings, and a running 4.4.4.
 
 use super::kernel::pause;
 use super::{Invocation, network};

@@ -1,7 +1,8 @@
-//! What the system image of Android 4.4 declares: permissions, features, shared libraries. `pm list` and `dumpsys
-//! package` show them.
+//! What the system image of Android 4.4 declares: permissions, features, shared libraries. `pm
+//! list` and `dumpsys package` show them.
 
-/// The permissions of that release's framework and its apps, below their groups; a dangerous one says so.
+/// The permissions of that release's framework and its apps, below their groups; a dangerous one
+/// says so.
 const PERMISSIONS: &str = include_str!("words/android-4.4/permissions.txt");
 
 /// The features that this phone's hardware and software have.

@@ -1,5 +1,6 @@
-//! `pm`: the package manager. Source: `PackageManagerShellCommand.java` of Android 14, captures `092` to `112`,
-//! `shell/package` and `shell/pmlist`. Begin at [`pm`]; `install` installs, `list` lists, `query` resolves intents.
+//! `pm`: the package manager. Source: `PackageManagerShellCommand.java` of Android 14, captures
+//! `092` to `112`, `shell/package` and `shell/pmlist`. Begin at [`pm`]; `install` installs, `list`
+//! lists, `query` resolves intents.
 
 mod install;
 mod list;

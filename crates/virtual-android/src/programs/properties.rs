@@ -21,8 +21,8 @@ pub(super) async fn getprop(call: Invocation) -> Status {
     Ok(0)
 }
 
-/// `setprop NAME VALUE`. The shell user may set only what SELinux allows: `debug.`, `log.` and `persist.log.tag`, as on
-/// a phone.
+/// `setprop NAME VALUE`. The shell user may set only what SELinux allows: `debug.`, `log.` and
+/// `persist.log.tag`, as on a phone.
 pub(super) async fn setprop(call: Invocation) -> Status {
     if !call.release().toybox {
         return old_setprop(&call).await;
@@ -52,8 +52,8 @@ pub(super) async fn setprop(call: Invocation) -> Status {
     Ok(0)
 }
 
-/// toolbox's `setprop`: the system service refuses silently what the shell user may not set (`property_perms` of
-/// Android 4.4's init), and the program itself a name that is too long.
+/// toolbox's `setprop`: the system service refuses silently what the shell user may not set
+/// (`property_perms` of Android 4.4's init), and the program itself a name that is too long.
 async fn old_setprop(call: &Invocation) -> Status {
     /// `PROP_NAME_MAX` minus its terminator.
     const LONGEST_NAME: usize = 31;

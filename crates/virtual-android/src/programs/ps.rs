@@ -1,8 +1,8 @@
 //! Running processes: `ps` and `pidof`.
 //!
-//! Begin at [`rows`]: the phone's processes are some of the system's, running apps, and the programs of its shells
-//! (`processes.rs`). Sources: toybox's `ps.c`; for the toolbox of old phones see
-//! [`old`].
+//! Begin at [`rows`]: the phone's processes are some of the system's, running apps, and the
+//! programs of its shells (`processes.rs`). Sources: toybox's `ps.c`; for the toolbox of old phones
+//! see [`old`].
 
 pub(super) mod old;
 
@@ -20,7 +20,8 @@ pub(super) struct Row {
 }
 
 impl Row {
-    /// The first argument without its folder. The kernel keeps 15 bytes; toybox compares the command line.
+    /// The first argument without its folder. The kernel keeps 15 bytes; toybox compares the
+    /// command line.
     pub(super) fn name(&self) -> &str {
         let path = self.argv.first().map(String::as_str).unwrap_or_default();
         path.rsplit('/').next().unwrap_or(path)
@@ -77,8 +78,8 @@ pub(super) fn of_phone(phone: &State) -> Vec<Row> {
     rows
 }
 
-/// `ps [-A|-e] [-o FIELD,…] [-p PID,…]`: without `-A` only the shell's own processes. Widths and titles as in toybox's
-/// `ps.c`.
+/// `ps [-A|-e] [-o FIELD,…] [-p PID,…]`: without `-A` only the shell's own processes. Widths and
+/// titles as in toybox's `ps.c`.
 pub(super) async fn ps(call: Invocation) -> Status {
     if !call.release().toybox {
         return old::ps(&call).await;
@@ -125,7 +126,8 @@ pub(super) async fn ps(call: Invocation) -> Status {
     call.out(text).await.map(|()| 0)
 }
 
-/// A line of cells for these fields. Nothing follows the last one of a process; the titles are padded (toybox 0.8).
+/// A line of cells for these fields. Nothing follows the last one of a process; the titles are
+/// padded (toybox 0.8).
 fn line(fields: &[String], cells: Vec<String>, titles: bool) -> String {
     let last = fields.len().saturating_sub(1);
     let cells =

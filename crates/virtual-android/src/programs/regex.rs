@@ -1,10 +1,12 @@
-//! The regular expressions of `grep`, `sed`, `awk` and others: POSIX patterns, basic and extended, matched by `regex-lite`.
+//! The regular expressions of `grep`, `sed`, `awk` and others: POSIX patterns, basic and extended,
+//! matched by `regex-lite`.
 //!
-//! Begin at [`Matcher`]. [`translate`] turns a pattern into the crate's syntax. Back references are refused. The crate
-//! walks the line once, so the time is at most the product of line and pattern, whatever the pattern.
+//! Begin at [`Matcher`]. [`translate`] turns a pattern into the crate's syntax. Back references are
+//! refused. The crate walks the line once, so the time is at most the product of line and pattern,
+//! whatever the pattern.
 //!
-//! As in GNU and BSD libraries, `\|` alternates in basic syntax and `\d`, `\s`, `\w` are classes. Letters are folded
-//! here, because `regex-lite` folds only ASCII.
+//! As in GNU and BSD libraries, `\|` alternates in basic syntax and `\d`, `\s`, `\w` are classes.
+//! Letters are folded here, because `regex-lite` folds only ASCII.
 
 use regex_lite::{Regex, RegexBuilder};
 use std::fmt::Write;
@@ -14,7 +16,8 @@ use std::str::Chars;
 /// Maximum bytes of a pattern.
 const LONGEST: usize = 1024;
 
-/// Maximum bytes of a compiled pattern: repetitions of repetitions could be huge, and lines may be long.
+/// Maximum bytes of a compiled pattern: repetitions of repetitions could be huge, and lines may be
+/// long.
 const COMPILED: usize = 128 * 1024;
 
 /// Maximum repetitions in `{…}` (`RE_DUP_MAX`).
@@ -69,7 +72,8 @@ impl Matcher {
     }
 }
 
-/// A line in lower case with every character at its place, so that the places of a match are those of the line.
+/// A line in lower case with every character at its place, so that the places of a match are those
+/// of the line.
 fn lower(line: &str) -> String {
     let lower = |c: char| {
         let mut lower = c.to_lowercase();
@@ -103,7 +107,8 @@ fn translate(pattern: &str, extended: bool, fold: bool) -> Option<String> {
     while let Some(c) = chars.next() {
         let escaped = c == '\\';
         let c = if escaped { chars.next()? } else { c };
-        // In basic syntax a backslash makes these special, in extended syntax it makes them ordinary.
+        // In basic syntax a backslash makes these special, in extended syntax it makes them
+        // ordinary.
         let special = escaped != extended;
         let started = std::mem::take(&mut starts);
         let before = std::mem::replace(&mut last, Last::Atom);

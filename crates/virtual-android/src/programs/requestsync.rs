@@ -1,5 +1,5 @@
-//! `requestsync`: asks for a synchronization. The phone has no accounts, so nothing follows. Source: `RequestSync.java`,
-//! the words of a running 4.4.4.
+//! `requestsync`: asks for a synchronization. The phone has no accounts, so nothing follows.
+//! Source: `RequestSync.java`, the words of a running 4.4.4.
 
 use super::Invocation;
 use crate::io::Status;

@@ -1,7 +1,9 @@
-//! `run-as`: a program as the user of a debuggable app. Sources: `run-as.cpp` of Android 9 to 14; the words of 4.4 are
-//! recorded on one whose `run-as` cannot read the list of packages, as on many phones of that time.
+//! `run-as`: a program as the user of a debuggable app. Sources: `run-as.cpp` of Android 9 to 14;
+//! the words of 4.4 are recorded on one whose `run-as` cannot read the list of packages, as on many
+//! phones of that time.
 //!
-//! Not here: other users' rights. The program runs in the app's folder, as far as the shell may enter it.
+//! Not here: other users' rights. The program runs in the app's folder, as far as the shell may
+//! enter it.
 
 use super::Invocation;
 use crate::io::Status;

@@ -1,7 +1,7 @@
 //! `screencap` and `wm`: the screen's pixels and its size.
 //!
-//! Sources: `screencap.cpp` and `WindowManagerShellCommand.java` of Android 14, the captures `188`, `194`, `205`,
-//! `shell/wm` and `framebuffer/NOTES.md`.
+//! Sources: `screencap.cpp` and `WindowManagerShellCommand.java` of Android 14, the captures `188`,
+//! `194`, `205`, `shell/wm` and `framebuffer/NOTES.md`.
 
 mod old;
 
@@ -11,8 +11,8 @@ use crate::latency::Work;
 use crate::release::ToolKind;
 use thumbwire_virtual_phone::Frame;
 
-/// `screencap [-hp] [-d DISPLAY] [FILE]`: a PNG with `-p` or for a file that ends in `.png`, otherwise a raw header and
-/// RGBA. Secure windows are black in both.
+/// `screencap [-hp] [-d DISPLAY] [FILE]`: a PNG with `-p` or for a file that ends in `.png`,
+/// otherwise a raw header and RGBA. Secure windows are black in both.
 pub(super) async fn screencap(call: Invocation) -> Status {
     let (mut png, mut file) = (false, None);
     let mut args = call.args.iter();
@@ -80,7 +80,8 @@ fn as_png(mut frame: Frame) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Little-endian width, height, pixel format (1 = RGBA_8888), colour space (1 = sRGB; since Android 9), then the pixels.
+/// Little-endian width, height, pixel format (1 = RGBA_8888), colour space (1 = sRGB; since Android
+/// 9), then the pixels.
 fn as_raw(mut frame: Frame, colour_space: bool) -> Vec<u8> {
     opaque(&mut frame.rgba);
     let header = [frame.width, frame.height, 1, 1];

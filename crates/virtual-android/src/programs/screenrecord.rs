@@ -1,16 +1,17 @@
 //! `screenrecord`: records the screen as a video.
 //!
-//! Begin at [`screenrecord`], then [`ActiveRecording`]; `options` parses the options. Options, texts and exit statuses
-//! are those of AOSP's `frameworks/av/cmds/screenrecord` of Android 14. It ends in order at its time limit, at `SIGINT`
-//! and `SIGHUP`, and when its host disconnects (adbd hangs up then); any other end leaves a file without an index, as
-//! on a phone.
+//! Begin at [`screenrecord`], then [`ActiveRecording`]; `options` parses the options. Options,
+//! texts and exit statuses are those of AOSP's `frameworks/av/cmds/screenrecord` of Android 14. It
+//! ends in order at its time limit, at `SIGINT` and `SIGHUP`, and when its host disconnects (adbd
+//! hangs up then); any other end leaves a file without an index, as on a phone.
 //!
-//! Time is the world's: a recording ends when the world's clock has advanced that far, or when that much real time has
-//! passed, whichever comes first; in the second case the world's clock is moved forward, as `sleep` does. So a test
-//! with a paused clock waits for nothing.
+//! Time is the world's: a recording ends when the world's clock has advanced that far, or when that
+//! much real time has passed, whichever comes first; in the second case the world's clock is moved
+//! forward, as `sleep` does. So a test with a paused clock waits for nothing.
 //!
-//! Not here: the info page and the overlay of `--bugreport` (accepted, not drawn), the formats `webm`, `frames` and
-//! `raw-frames`, the metadata of window traces; a terminal is not set to raw mode for the bare stream.
+//! Not here: the info page and the overlay of `--bugreport` (accepted, not drawn), the formats
+//! `webm`, `frames` and `raw-frames`, the metadata of window traces; a terminal is not set to raw
+//! mode for the bare stream.
 
 mod options;
 
@@ -29,13 +30,15 @@ use thumbwire_virtual_phone::video::{
     Area, Canvas, Encoder, FrameQueue, Muxer, RATE, Recording, Sample, TrackInfo,
 };
 
-/// How long a slow phone without an encoder takes to find out; measured on a real Android 4.4.4 in software.
+/// How long a slow phone without an encoder takes to find out; measured on a real Android 4.4.4 in
+/// software.
 const NO_ENCODER_AFTER: Duration = Duration::from_millis(580);
 
 /// The size to try if the screen's own is too large, in landscape.
 const FALLBACK: (usize, usize) = (1280, 720);
 
-/// `screenrecord [--size WxH] [--bit-rate N] [--time-limit S] [--verbose] [--rotate] [--output-format F] FILE`
+/// `screenrecord [--size WxH] [--bit-rate N] [--time-limit S] [--verbose] [--rotate]
+/// [--output-format F] FILE`
 pub(super) async fn screenrecord(call: Invocation) -> Status {
     let wanted = match read(&call).await? {
         Ok(wanted) => wanted,
@@ -171,8 +174,8 @@ enum Target {
     Stream(Output),
 }
 
-/// A recording and its output. If dropped early it finishes the file, unless a signal ended the program: nothing sends
-/// a hangup when the host disconnects, so this is where it takes effect.
+/// A recording and its output. If dropped early it finishes the file, unless a signal ended the
+/// program: nothing sends a hangup when the host disconnects, so this is where it takes effect.
 struct ActiveRecording {
     phone: VirtualPhone,
     running: Arc<ProcessEntry>,

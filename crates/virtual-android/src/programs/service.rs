@@ -1,7 +1,8 @@
 //! The system's services: their names, and `service`, which lists them.
 //!
-//! `service list`, `dumpsys -l` and `cmd -l` all use [`names`]. A listed service need not have a report or commands
-//! here. Sources: `frameworks/native/cmds/service/service.cpp`, the words of a running 4.4.4.
+//! `service list`, `dumpsys -l` and `cmd -l` all use [`names`]. A listed service need not have a
+//! report or commands here. Sources: `frameworks/native/cmds/service/service.cpp`, the words of a
+//! running 4.4.4.
 
 mod table;
 
@@ -16,8 +17,8 @@ pub(super) fn names(release: &Release) -> impl Iterator<Item = &'static str> {
     names.into_iter()
 }
 
-/// `service list | check NAME | call NAME CODE …`. Two transactions of `statusbar` work; others are unknown, as a wrong
-/// code is to any service.
+/// `service list | check NAME | call NAME CODE …`. Two transactions of `statusbar` work; others are
+/// unknown, as a wrong code is to any service.
 pub(super) async fn service(call: Invocation) -> Status {
     let release = call.release();
     let services = table::of(release);

@@ -1,5 +1,6 @@
-//! `settings get|put|delete|list`: the tables `system`, `secure` and `global`. Source: `SettingsService.java` of
-//! Android 14, captures `028`, `029` and `shell/settings`. That of 4.4 is in [`old`].
+//! `settings get|put|delete|list`: the tables `system`, `secure` and `global`. Source:
+//! `SettingsService.java` of Android 14, captures `028`, `029` and `shell/settings`. That of 4.4 is
+//! in [`old`].
 
 mod old;
 
@@ -12,7 +13,8 @@ use crate::release::ToolKind;
 const LONGEST: usize = 20_000;
 
 impl State {
-    /// Rotates the screen manually: auto-rotation is turned off, and the screen stays at this many quarter turns.
+    /// Rotates the screen manually: auto-rotation is turned off, and the screen stays at this many
+    /// quarter turns.
     pub(super) fn rotate(&mut self, rotation: u8) {
         self.world.put_setting("system", "user_rotation", &rotation.to_string());
         self.world.put_setting("system", "accelerometer_rotation", "0");

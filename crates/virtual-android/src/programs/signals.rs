@@ -1,7 +1,8 @@
 //! Sending signals: `kill`, `killall`, `pgrep`, `pkill`.
 //!
-//! `ps.rs` decides which processes they see; the shell user may not signal the system's. Sources: toybox's `kill.c`,
-//! `killall.c` and `pgrep`; `kill` prints like mksh, which has it built in on a phone.
+//! `ps.rs` decides which processes they see; the shell user may not signal the system's. Sources:
+//! toybox's `kill.c`, `killall.c` and `pgrep`; `kill` prints like mksh, which has it built in on a
+//! phone.
 
 use super::Invocation;
 use super::ps::{Row, rows};

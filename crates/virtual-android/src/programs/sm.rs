@@ -1,5 +1,5 @@
-//! `sm`: storage volumes and disks. The phone has its internal storage only. Source: `Sm.java` of Android 9 to 14; 4.4
-//! has no such program.
+//! `sm`: storage volumes and disks. The phone has its internal storage only. Source: `Sm.java` of
+//! Android 9 to 14; 4.4 has no such program.
 
 use super::Invocation;
 use crate::io::Status;

@@ -1,5 +1,6 @@
-//! `svc`: switches power, radios and USB. A Java program that a script wraps; the script took over the radios one by
-//! one. Sources: `Svc.java` and `svc.sh` of Android 4.4 to 14, the words of a running 4.4.4.
+//! `svc`: switches power, radios and USB. A Java program that a script wraps; the script took over
+//! the radios one by one. Sources: `Svc.java` and `svc.sh` of Android 4.4 to 14, the words of a
+//! running 4.4.4.
 
 use super::Invocation;
 use super::network::{switch_data, switch_wifi};

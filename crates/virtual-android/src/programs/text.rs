@@ -1,5 +1,5 @@
-//! Reading files and pipes: `cat`, `head`, `tail`, `wc`, `grep`, `md5sum`, `base64`, with toybox's texts; those of old
-//! phones are in [`old`].
+//! Reading files and pipes: `cat`, `head`, `tail`, `wc`, `grep`, `md5sum`, `base64`, with toybox's
+//! texts; those of old phones are in [`old`].
 
 mod old;
 
@@ -66,7 +66,8 @@ fn amount(call: &Invocation) -> Option<(String, bool, Vec<&str>)> {
     Some((amount, bytes, paths))
 }
 
-/// `head [-n LINES] [-c BYTES] [FILE…]`: reads no further than necessary, so that it ends an endless pipe.
+/// `head [-n LINES] [-c BYTES] [FILE…]`: reads no further than necessary, so that it ends an
+/// endless pipe.
 pub(super) async fn head(call: Invocation) -> Status {
     let Some((Ok(mut left), bytes, paths)) =
         amount(&call).map(|(n, bytes, paths)| (n.parse::<usize>(), bytes, paths))
@@ -190,8 +191,9 @@ pub(super) async fn wc(call: Invocation) -> Status {
 const FLAGS: &str = "ivncqlFExsh";
 const VALUES: &str = "eABCm";
 
-/// `grep [-ivncqlFExsh] [-A N] [-B N] [-C N] [-m N] [-e] PATTERN [FILE…]`. Other options, and patterns that are not
-/// supported (back references), are refused by name, since ignoring them would print the wrong lines.
+/// `grep [-ivncqlFExsh] [-A N] [-B N] [-C N] [-m N] [-e] PATTERN [FILE…]`. Other options, and
+/// patterns that are not supported (back references), are refused by name, since ignoring them
+/// would print the wrong lines.
 pub(super) async fn grep(call: Invocation) -> Status {
     let (mut letters, mut pattern, mut paths) = (String::new(), None, Vec::new());
     let (mut before, mut after, mut most) = (0_usize, 0_usize, u64::MAX);

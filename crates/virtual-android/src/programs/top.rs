@@ -1,5 +1,5 @@
-//! `top`: the processes by their use of the processor. Nothing on this phone uses any, except `top` itself. Sources:
-//! toolbox's `top.c` with the words of a running 4.4.4, toybox's `ps.c`.
+//! `top`: the processes by their use of the processor. Nothing on this phone uses any, except `top`
+//! itself. Sources: toolbox's `top.c` with the words of a running 4.4.4, toybox's `ps.c`.
 
 use super::Invocation;
 use super::kernel::{memory, pause};
@@ -18,7 +18,8 @@ struct Options {
     quiet: bool,
 }
 
-/// `top [-bHq] [-n ITERATIONS] [-d SECONDS] [-m MOST] [-p PID,…]`; on old phones `top [-m] [-n] [-d] [-s] [-t] [-h]`.
+/// `top [-bHq] [-n ITERATIONS] [-d SECONDS] [-m MOST] [-p PID,…]`; on old phones `top [-m] [-n]
+/// [-d] [-s] [-t] [-h]`.
 pub(super) async fn top(call: Invocation) -> Status {
     let options = match call.release().toybox {
         true => parse(&call),

@@ -2,8 +2,8 @@
 //!
 //! Names only; the programs contain the texts.
 
-/// The layout of the system services' reports (`dumpsys`). It changes with nearly every release, above all for the
-/// window and activity managers; releases between two of these use the older one.
+/// The layout of the system services' reports (`dumpsys`). It changes with nearly every release,
+/// above all for the window and activity managers; releases between two of these use the older one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum DumpsysFormat {
     /// Android 4.4.

@@ -1,21 +1,22 @@
 //! Differences between releases in package handling.
 //!
 //! Sources: messages come from reports that name the release, and from `InstallPackageHelper` and
-//! `PackageManagerService` where the release's source was available; for some the first release is unknown
-//! (`docs/sharp-edges.md`).
+//! `PackageManagerService` where the release's source was available; for some the first release is
+//! unknown (`docs/sharp-edges.md`).
 
 use crate::fingerprint::fingerprint;
 
 /// The naming style of package folders.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum CodePathStyle {
-    /// `/data/app/PACKAGE-1.apk`, and `-2` for the next version; preinstalled ones in `/system/app` (captures `094`,
-    /// `106`).
+    /// `/data/app/PACKAGE-1.apk`, and `-2` for the next version; preinstalled ones in `/system/app`
+    /// (captures `094`, `106`).
     Numbered,
-    /// `/data/app/PACKAGE-RANDOM==/base.apk`, since 8; `/system/app/NAME/NAME.apk` (`dumpsys activity` on emulators of 9 and 11).
+    /// `/data/app/PACKAGE-RANDOM==/base.apk`, since 8; `/system/app/NAME/NAME.apk` (`dumpsys
+    /// activity` on emulators of 9 and 11).
     Random,
-    /// `/data/app/~~RANDOM==/PACKAGE-RANDOM==/base.apk`, since 11; many preinstalled ones in `/product`
-    /// (`xiaomi-pad6_pm-list-f.txt`).
+    /// `/data/app/~~RANDOM==/PACKAGE-RANDOM==/base.apk`, since 11; many preinstalled ones in
+    /// `/product` (`xiaomi-pad6_pm-list-f.txt`).
     Twice,
 }
 
@@ -115,7 +116,8 @@ impl InstallRules {
         }
     }
 
-    /// The path of a package's base; `before` is its current path. The names look random and follow from the session.
+    /// The path of a package's base; `before` is its current path. The names look random and follow
+    /// from the session.
     pub(crate) fn place(&self, package: &str, session: u32, before: Option<&str>) -> String {
         let random = |salt: &str| random(&format!("{package} {session} {salt}"));
         match self.places {

@@ -1,5 +1,5 @@
-//! The programs of old releases. Source: `shell_and_utilities/README.md` of Android's `platform/system/core`, which
-//! lists them by release.
+//! The programs of old releases. Source: `shell_and_utilities/README.md` of Android's
+//! `platform/system/core`, which lists them by release.
 
 /// `/system/bin` and `/system/xbin` of a phone with Android 4.4.4, without those of its vendor.
 pub(super) const OF_4_4: &[&str] = &[

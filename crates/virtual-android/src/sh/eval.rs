@@ -1,9 +1,10 @@
-//! Runs a parsed script: pipelines are futures joined by in-memory pipes, commands come from the tables of built-ins
-//! and programs.
+//! Runs a parsed script: pipelines are futures joined by in-memory pipes, commands come from the
+//! tables of built-ins and programs.
 //!
-//! Begin at [`Shell::run`] (one text, as `sh -c`) or [`Shell::interact`] (lines from standard input). A script is one
-//! future, so dropping it (its client disconnected) ends every command in it. Only commands ended by `&` are spawned;
-//! see `eval/jobs.rs`. Conditions, loops and functions are in `eval/compound.rs`.
+//! Begin at [`Shell::run`] (one text, as `sh -c`) or [`Shell::interact`] (lines from standard
+//! input). A script is one future, so dropping it (its client disconnected) ends every command in
+//! it. Only commands ended by `&` are spawned; see `eval/jobs.rs`. Conditions, loops and functions
+//! are in `eval/compound.rs`.
 
 mod builtins;
 mod compound;
@@ -38,14 +39,15 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use trap::Traps;
 
-/// Maximum nesting of scripts (subshells, substitutions, `eval`, `sh -c`, a file that calls itself). Each level is a
-/// nested poll, so this bounds the stack.
+/// Maximum nesting of scripts (subshells, substitutions, `eval`, `sh -c`, a file that calls
+/// itself). Each level is a nested poll, so this bounds the stack.
 const DEEPEST: u32 = 40;
 
 /// Depth that `eval`, `sh` and pipelines add for their own nested polls.
 const WEIGHT: u32 = 1;
 
-/// Maximum shells and programs that one host command may run at once, as `RLIMIT_NPROC` limits processes.
+/// Maximum shells and programs that one host command may run at once, as `RLIMIT_NPROC` limits
+/// processes.
 const MOST_AT_WORK: usize = 256;
 
 /// Maximum bytes of a shell's variables.
@@ -79,8 +81,8 @@ pub(crate) struct Shell {
     pub(super) phone: VirtualPhone,
     /// The programs that it can start.
     programs: &'static ProgramTable,
-    /// The service under which commands are logged, such as `shell,v2,raw`. Every shell and program of a host command
-    /// holds it, so its reference count is the number of those that run.
+    /// The service under which commands are logged, such as `shell,v2,raw`. Every shell and program
+    /// of a host command holds it, so its reference count is the number of those that run.
     service: Arc<str>,
     variables: Arc<BTreeMap<String, Variable>>,
     /// `$1`, `$2`, …
@@ -219,13 +221,14 @@ impl Shell {
         status
     }
 
-    /// Runs lines from standard input until EOF or `exit`. With `interrupt` (a terminal) it prompts, and an interrupt
-    /// ends the running command.
+    /// Runs lines from standard input until EOF or `exit`. With `interrupt` (a terminal) it
+    /// prompts, and an interrupt ends the running command.
     pub(crate) async fn interact(&mut self, io: &Io, interrupt: Option<&Notify>) -> i32 {
         let mut text = String::new();
         while self.exit.is_none() {
             if interrupt.is_some() {
-                // The format of Android's mkshrc: the last status unless 0, user (once), host, directory.
+                // The format of Android's mkshrc: the last status unless 0, user (once), host,
+                // directory.
                 let status =
                     if self.status == 0 { String::new() } else { format!("{}|", self.status) };
                 let user = if self.phone.release().prompt_names_user { "shell@" } else { "" };
@@ -372,7 +375,8 @@ impl Shell {
         }
     }
 
-    /// Sets a variable. A shell whose variables are too large ends, as mksh does when out of memory.
+    /// Sets a variable. A shell whose variables are too large ends, as mksh does when out of
+    /// memory.
     pub(super) fn set(&mut self, name: &str, value: &str) {
         match name {
             "SECONDS" => {
@@ -716,8 +720,8 @@ impl Shell {
                 let start = self.phone.with(|phone| phone.files.read(&path));
                 let start = start.map(|start| start.as_ref().to_vec()).unwrap_or_default();
                 if start.starts_with(b"\x7fELF") {
-                    // mksh's message if the kernel refuses a binary. The older one knows no ELF, only that the file
-                    // is no text.
+                    // mksh's message if the kernel refuses a binary. The older one knows no ELF,
+                    // only that the file is no text.
                     let (kind, status) = match (release.toybox, start.get(4)) {
                         (false, _) => ("magic 7F45", 1),
                         (true, Some(1)) => ("32-bit ELF file", 126),
@@ -844,8 +848,8 @@ fn quote(word: &str, always: bool) -> String {
     out
 }
 
-/// The exit status of a program, printing what is due: about a signal to the program's stderr, about its output to
-/// `shell`, the shell's stderr.
+/// The exit status of a program, printing what is due: about a signal to the program's stderr,
+/// about its output to `shell`, the shell's stderr.
 async fn status_of(ended: Status, name: &str, program: &Output, shell: &Output) -> i32 {
     match ended {
         Ok(status) => status & 0xff,

@@ -1,9 +1,10 @@
 //! Parses shell text to a tree. No I/O, nothing runs, nothing is expanded.
 //!
-//! Begin at [`parse`]: commands and lists. `if`, loops, `case` and functions are in `parse/compound.rs`, the contents
-//! of a word (quotes, `$…`, backquotes) in `parse/words.rs`. The grammar is POSIX's command language without
-//! here-documents; `sh.rs` says what is rejected. Text and nesting are limited, and the parser never backtracks, so
-//! its time is linear: a hundred thousand open parentheses cost nothing.
+//! Begin at [`parse`]: commands and lists. `if`, loops, `case` and functions are in
+//! `parse/compound.rs`, the contents of a word (quotes, `$…`, backquotes) in `parse/words.rs`. The
+//! grammar is POSIX's command language without here-documents; `sh.rs` says what is rejected. Text
+//! and nesting are limited, and the parser never backtracks, so its time is linear: a hundred
+//! thousand open parentheses cost nothing.
 
 mod compound;
 mod words;
@@ -12,8 +13,8 @@ use super::ast::{
     AndOr, Command, Item, Mode, Pipeline, Redirect, Script, Stage, SyntaxError, TimeFormat, Word,
 };
 
-/// Maximum length of a text. A phone's `ARG_MAX` is 128 KiB per argument; pipes into an interactive shell may be
-/// longer.
+/// Maximum length of a text. A phone's `ARG_MAX` is 128 KiB per argument; pipes into an interactive
+/// shell may be longer.
 const LONGEST: usize = 1 << 20;
 
 /// Maximum nesting of parentheses, braces, substitutions and quotes.

@@ -1,8 +1,10 @@
-//! Third-party programs drive the phone: each exercises its full range, and the results are asserted exactly.
+//! Third-party programs drive the phone: each exercises its full range, and the results are
+//! asserted exactly.
 //!
-//! Stock `adb` of three generations (`adb.rs`), adbutils and adb-shell for Python, adbkit and Tango for Node.js, whose
-//! scripts are next to this file and contain their own assertions. Begin at [`bench::TaskEnv`]. The programs come from
-//! `.ci/real-clients`; tests whose program is missing are skipped, unless `THUMBWIRE_REQUIRE_REAL=1`.
+//! Stock `adb` of three generations (`adb.rs`), adbutils and adb-shell for Python, adbkit and Tango
+//! for Node.js, whose scripts are next to this file and contain their own assertions. Begin at
+//! [`bench::TaskEnv`]. The programs come from `.ci/real-clients`; tests whose program is missing
+//! are skipped, unless `THUMBWIRE_REQUIRE_REAL=1`.
 
 mod adb;
 mod adb_files;

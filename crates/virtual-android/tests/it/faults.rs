@@ -1,4 +1,5 @@
-//! Each fault over the wire, and what the phone records about it. The clock is paused: nobody waits.
+//! Each fault over the wire, and what the phone records about it. The clock is paused: nobody
+//! waits.
 
 use crate::common::{Wired, tap};
 use std::time::Duration;

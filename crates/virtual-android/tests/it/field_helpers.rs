@@ -1,5 +1,5 @@
-//! Programs that automation tools push to a phone and start, on a phone that lacks their class, provider, service or
-//! executable: it answers as Android does. A test for each helper.
+//! Programs that automation tools push to a phone and start, on a phone that lacks their class,
+//! provider, service or executable: it answers as Android does. A test for each helper.
 
 use crate::common::Wired;
 use thumbwire_virtual_android::{FileError, Setup};

@@ -1,8 +1,9 @@
 //! Screenshots of every page of the phone in `docs/gallery`, and the document that shows them.
 //!
 //! `just gallery` accepts the current drawing; look at it before committing. The pages are in
-//! `examples/screens/pages.rs`. An image has up to 256 colours, the most frequent ones, so that a hundred pages stay
-//! small. Checked only on x86-64: pixels come from floating-point arithmetic, and no other processor was available.
+//! `examples/screens/pages.rs`. An image has up to 256 colours, the most frequent ones, so that a
+//! hundred pages stay small. Checked only on x86-64: pixels come from floating-point arithmetic,
+//! and no other processor was available.
 
 #[path = "../../examples/screens/pages.rs"]
 mod pages;
@@ -28,7 +29,8 @@ struct Reduced {
 }
 
 impl Reduced {
-    /// Reduces a frame to its 256 most frequent colours; every other one becomes the nearest of them.
+    /// Reduces a frame to its 256 most frequent colours; every other one becomes the nearest of
+    /// them.
     fn of(frame: &Frame) -> Self {
         // Runs of one colour, which make up most of a screen.
         let mut runs: Vec<([u8; 3], usize)> = Vec::new();

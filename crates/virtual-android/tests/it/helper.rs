@@ -1,5 +1,5 @@
-//! Thumbwire's helper on the virtual phone, from a host's end of the real wire: starting, ending, authentication,
-//! requests.
+//! Thumbwire's helper on the virtual phone, from a host's end of the real wire: starting, ending,
+//! authentication, requests.
 
 use crate::common::Wired;
 use crate::common::helper::{JAR, RunningHelper, TOKEN, Talk, framed, in_a_terminal, piece};

@@ -1,5 +1,5 @@
-//! The operations of Thumbwire's helper on the virtual phone, each from a host's end of the wire: a golden transcript per
-//! release, hostile requests, and who holds UiAutomation.
+//! The operations of Thumbwire's helper on the virtual phone, each from a host's end of the wire: a
+//! golden transcript per release, hostile requests, and who holds UiAutomation.
 
 use crate::common::Wired;
 use crate::common::helper::{RunningHelper, TOKEN, Talk, in_a_terminal};
@@ -187,7 +187,8 @@ async fn one_program_at_a_time_holds_ui_automation() {
         let output = wired.run("uiautomator dump /dev/tty").await;
         let text = [output.stdout, output.stderr].concat();
         assert!(String::from_utf8_lossy(&text).contains(refused), "{release}");
-        // Letting it go puts the rotation back. Three seconds after its last use it is let go anyway.
+        // Letting it go puts the rotation back. Three seconds after its last use it is let go
+        // anyway.
         assert_eq!(talk.ask(json!({"op": "tree"})).await["ok"], true);
         wired.run("settings put system accelerometer_rotation 9").await;
         assert_eq!(talk.ask(json!({"op": "release"})).await["released"], true);

@@ -1,4 +1,5 @@
-//! The keyguard: what the reports and the tree say while the phone is locked, and how it is unlocked.
+//! The keyguard: what the reports and the tree say while the phone is locked, and how it is
+//! unlocked.
 
 use crate::common::{Wired, capture};
 use thumbwire_virtual_android::{ScreenLock, Setup};

@@ -153,8 +153,8 @@ async fn binary_output_matches_logd() {
     let wired = Wired::new();
     wired.stdout("logcat -c; log -t Tag -p e hi").await;
     let bytes = wired.run("logcat -B -d").await.stdout;
-    // `struct logger_entry` of 28 bytes: payload length, header length, process, thread, seconds, nanoseconds, buffer,
-    // user.
+    // `struct logger_entry` of 28 bytes: payload length, header length, process, thread, seconds,
+    // nanoseconds, buffer, user.
     let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"));
     assert_eq!((bytes[0], bytes[1], bytes[2], bytes[3]), (8, 0, 28, 0));
     assert_eq!((word(4), word(12) / 86_400, word(20), word(24)), (word(8), 19_787, 0, 2_000));

@@ -1,5 +1,6 @@
-//! The phone as hosts and other programs see it, in one program with one file per subject. `common` makes a phone on an
-//! in-memory wire; `clients` are other people's programs, `recordings` what a real phone printed.
+//! The phone as hosts and other programs see it, in one program with one file per subject. `common`
+//! makes a phone on an in-memory wire; `clients` are other people's programs, `recordings` what a
+//! real phone printed.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::print_stdout, reason = "skipped tests print why")]

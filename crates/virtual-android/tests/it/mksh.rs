@@ -1,8 +1,9 @@
-//! Compares the phone's shell with the real one: both must print the same and exit with the same status.
+//! Compares the phone's shell with the real one: both must print the same and exit with the same
+//! status.
 //!
-//! Android's shell is mksh, and Debian packages it. Without it this is skipped, unless `THUMBWIRE_REQUIRE_REAL=1`.
-//! Standard error is not compared, because it contains the shell's path. Nor are programs; the scripts use only what is
-//! the same everywhere.
+//! Android's shell is mksh, and Debian packages it. Without it this is skipped, unless
+//! `THUMBWIRE_REQUIRE_REAL=1`. Standard error is not compared, because it contains the shell's
+//! path. Nor are programs; the scripts use only what is the same everywhere.
 
 use crate::common::Wired;
 use std::process::{Command, Stdio};

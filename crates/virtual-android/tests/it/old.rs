@@ -10,7 +10,8 @@ fn old() -> Wired {
     Wired::made(Setup::of_release("4.4").expect("4.4 is there"))
 }
 
-/// A command's output as bytes: an old phone reports no status, and its terminal mixes both streams.
+/// A command's output as bytes: an old phone reports no status, and its terminal mixes both
+/// streams.
 async fn raw(wired: &Wired, command: &str) -> Vec<u8> {
     let output = wired.run(command).await;
     assert_eq!((output.status, output.stderr.len()), (None, 0), "{command}");

@@ -1,4 +1,5 @@
-//! Installing, querying and removing apps with `pm` and `cmd package`. The APKs are those of `fixtures/apk`.
+//! Installing, querying and removing apps with `pm` and `cmd package`. The APKs are those of
+//! `fixtures/apk`.
 
 use crate::common::Wired;
 use thumbwire_virtual_android::Setup;

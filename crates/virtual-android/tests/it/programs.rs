@@ -132,7 +132,8 @@ async fn ime_lists_enables_and_selects_as_on_android() {
         dump.contains(&format!("mCurId={id} ")) && dump.contains("mBoundToMethod=false"),
         "{dump}"
     );
-    // No field has the focus: the action is returned as data (`AdbKeyboard.java` of android-uiautomator-server).
+    // No field has the focus: the action is returned as data (`AdbKeyboard.java` of
+    // android-uiautomator-server).
     let output = wired
         .stdout("am broadcast -p com.github.uiautomator -a ADB_KEYBOARD_INPUT_TEXT --es text eA==")
         .await;
@@ -224,7 +225,8 @@ async fn starting_and_stopping_apps_prints_what_android_prints() {
         wired.stdout(&start(&format!("-n {maps}"))).await,
         format!("Starting: Intent {{ cmp={maps} }}\n")
     );
-    // An activity that is already in front; Android 4.4 prints for it what this one prints for a task behind others.
+    // An activity that is already in front; Android 4.4 prints for it what this one prints for a
+    // task behind others.
     let again = wired.stdout(&start(&format!("-n {maps}"))).await;
     assert!(again.ends_with("delivered to currently running top-most instance.\n"), "{again}");
     wired.stdout("input keyevent HOME").await;

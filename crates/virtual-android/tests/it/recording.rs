@@ -1,7 +1,8 @@
-//! `screenrecord` and the signals that end it, over the wire; `ffprobe` and `ffmpeg` check the files.
+//! `screenrecord` and the signals that end it, over the wire; `ffprobe` and `ffmpeg` check the
+//! files.
 //!
-//! The clock is paused: a recording of three minutes takes no time. Tests that need a player are skipped without
-//! `ffprobe`, unless `THUMBWIRE_REQUIRE_REAL=1`.
+//! The clock is paused: a recording of three minutes takes no time. Tests that need a player are
+//! skipped without `ffprobe`, unless `THUMBWIRE_REQUIRE_REAL=1`.
 
 use crate::common::Wired;
 use std::process::Command;
@@ -20,7 +21,8 @@ fn small(seed: u64) -> Wired {
 const FILE: &str = "/sdcard/v.mp4";
 
 impl Wired {
-    /// Runs `acts` while the screen is recorded, then stops it with `stop`; returns the result of `screenrecord`.
+    /// Runs `acts` while the screen is recorded, then stops it with `stop`; returns the result of
+    /// `screenrecord`.
     async fn recorded(&self, command: &str, acts: &[&str], stop: &str) -> (i32, String, String) {
         let acting = async {
             self.until_recording().await;
@@ -120,7 +122,8 @@ async fn recorded_frames_match_the_timeline() {
     let times = probed(&video, "frame=pts_time").expect("it is there").expect("frames");
     let times: Vec<f64> =
         times.lines().map(|line| line.trim_matches(',').parse().expect("seconds")).collect();
-    // Home, the app, home again: at least one picture each, the last two seconds after the previous one.
+    // Home, the app, home again: at least one picture each, the last two seconds after the previous
+    // one.
     assert!((3..10).contains(&times.len()), "{times:?}");
     let rest = times[times.len() - 1] - times[times.len() - 2];
     assert!(times[0] == 0.0 && (1.9..2.5).contains(&rest), "{times:?}");

@@ -1,10 +1,13 @@
-//! How much of what a real Android 4.4.4 printed has the same form here: every recorded command, run in recorded order.
+//! How much of what a real Android 4.4.4 printed has the same form here: every recorded command,
+//! run in recorded order.
 //!
-//! Begin at [`the_words_of_the_recorded_phone`]. [`form`] says when two answers have the same form; [`known`] lists the
-//! commands that are known to differ, with the reason. A command in that list that begins to match, and any other that
-//! begins to differ, both fail, so the share can only grow.
+//! Begin at [`the_words_of_the_recorded_phone`]. [`form`] says when two answers have the same form;
+//! [`known`] lists the commands that are known to differ, with the reason. A command in that list
+//! that begins to match, and any other that begins to differ, both fail, so the share can only
+//! grow.
 //!
-//! `THUMBWIRE_ANSWERS=FOLDER` writes this phone's answers beside the recorded ones, to compare them by eye.
+//! `THUMBWIRE_ANSWERS=FOLDER` writes this phone's answers beside the recorded ones, to compare them
+//! by eye.
 
 mod form;
 mod known;
@@ -39,7 +42,8 @@ const APPS: &[(&str, &str)] = &[
     ),
 ];
 
-/// What happened between two recorded commands without being recorded: run before the command of that name.
+/// What happened between two recorded commands without being recorded: run before the command of
+/// that name.
 const BEFORE: &[(&str, &str)] = &[
     ("043-dumpsys-activity-top", "am start -n com.android.notes/.NotesActivity"),
     ("044-dumpsys-activity-activities-locked", "input keyevent 3"),
@@ -59,7 +63,8 @@ const BEFORE: &[(&str, &str)] = &[
 /// Pictures, and a file that the recording pushed.
 const NO_TEXT: [&str; 2] = ["187-screencap-p-stdout", "329-shell-binary"];
 
-/// The commands of the first set that ran on the phone. The others asked the adb server, not the phone.
+/// The commands of the first set that ran on the phone. The others asked the adb server, not the
+/// phone.
 fn first_set() -> Option<Vec<Recorded>> {
     let index = capture("android-4.4.4/index.tsv")?;
     let rows = index.lines().filter_map(|line| {

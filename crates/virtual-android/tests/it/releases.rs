@@ -1,5 +1,5 @@
-//! The same commands on each release: a golden for each, and lines of real phones of that release that ours must have
-//! too. Begin at [`COMMANDS`].
+//! The same commands on each release: a golden for each, and lines of real phones of that release
+//! that ours must have too. Begin at [`COMMANDS`].
 
 use crate::common::{Wired, capture};
 use thumbwire_virtual_android::Setup;
@@ -142,8 +142,8 @@ async fn reports_have_only_lines_of_real_phones() {
     assert!(all.is_empty(), "{all:#?}");
 }
 
-/// Lines that tools look for, as emulators of those releases print them (the tests of auto-mobile, Apache-2.0), with
-/// our phone's values.
+/// Lines that tools look for, as emulators of those releases print them (the tests of auto-mobile,
+/// Apache-2.0), with our phone's values.
 #[tokio::test]
 async fn lines_that_tools_parse_match_each_release() {
     let notes = "com.android.notes/.NotesActivity";

@@ -1,10 +1,10 @@
-//! The same commands give the same bytes: in other processes, at other times, in other places. `just same 1000` repeats
-//! the check a thousand times.
+//! The same commands give the same bytes: in other processes, at other times, in other places.
+//! `just same 1000` repeats the check a thousand times.
 //!
-//! Begin at [`the_story`], which goes through all apps as a host does, over the wire, and prints a digest of the
-//! phone's output after each of its steps; it runs in a separate process. The digests are a golden too
-//! (`tests/goldens/story.txt`, `just bless`), checked on x86-64: pixels come from floating-point arithmetic, and no
-//! other processor was available.
+//! Begin at [`the_story`], which goes through all apps as a host does, over the wire, and prints a
+//! digest of the phone's output after each of its steps; it runs in a separate process. The digests
+//! are a golden too (`tests/goldens/story.txt`, `just bless`), checked on x86-64: pixels come from
+//! floating-point arithmetic, and no other processor was available.
 
 use crate::common::Wired;
 use md5::{Digest as _, Md5};
@@ -20,7 +20,8 @@ const GOLDEN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/goldens/story.t
 /// Marks the digest lines in the test runner's output.
 const MARK: &str = "story: ";
 
-/// Packages and steps: a tap on this id or text, or text to type after `=`; `^` scrolls, `<` goes back.
+/// Packages and steps: a tap on this id or text, or text to type after `=`; `^` scrolls, `<` goes
+/// back.
 const APPS: &[(&str, &[&str])] = &[
     ("com.android.launcher3", &["Search your phone", "=ma", "<", "<", "^"]),
     (

@@ -1,5 +1,5 @@
-//! Services of adbd other than the shell: system services by `abb`, files by sync version 2, the framebuffer, the lists
-//! of debuggable processes.
+//! Services of adbd other than the shell: system services by `abb`, files by sync version 2, the
+//! framebuffer, the lists of debuggable processes.
 
 use crate::common::Wired;
 use thumbwire_adb::Transport;

@@ -537,8 +537,8 @@ async fn adbd_announces_its_port_and_restarts() {
     assert_eq!(wired.stdout("getprop service.adb.tcp.port").await, "0\n");
 }
 
-/// A program started by `exec` has the shell's process id (execve(2)), and `/proc` has its command line
-/// (proc_pid_cmdline(5)).
+/// A program started by `exec` has the shell's process id (execve(2)), and `/proc` has its command
+/// line (proc_pid_cmdline(5)).
 #[tokio::test]
 async fn exec_keeps_the_shells_process_id() {
     let wired = Wired::new();

@@ -64,9 +64,9 @@ impl Stock {
         tokio::time::timeout(PATIENCE, output).await.expect("adb hangs").expect("adb runs")
     }
 
-    /// Reconnects to a phone that disconnected. adb drops the old connection in its own time and answers "already
-    /// connected" until then; it is polled with `shell`, since `install` and `uninstall` wait forever for a phone that
-    /// adb has just dropped.
+    /// Reconnects to a phone that disconnected. adb drops the old connection in its own time and
+    /// answers "already connected" until then; it is polled with `shell`, since `install` and
+    /// `uninstall` wait forever for a phone that adb has just dropped.
     async fn connect_again(&self) {
         for _ in 0..40 {
             self.adb(&["disconnect", &self.serial]).await;

@@ -63,7 +63,8 @@ async fn libadb_drives_the_virtual_phone() {
     assert!(phone.commands().iter().any(|command| command.argv == ["screencap", "-p"]));
 }
 
-/// Its `SND2` and `RCV2` (0.7.0) omit the id before the flags, unlike a real adbd and the stock adb: not tested here.
+/// Its `SND2` and `RCV2` (0.7.0) omit the id before the flags, unlike a real adbd and the stock
+/// adb: not tested here.
 #[tokio::test]
 async fn libadb_uses_stat_v2_and_delayed_ack() {
     let (phone, address) = listening(Setup::default()).await;

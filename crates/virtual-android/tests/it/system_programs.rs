@@ -1,5 +1,6 @@
-//! Android's own programs and services beyond apps and screens: `content`, `appops`, `top`, `getevent`, `svc`, `cmd` and
-//! others. A golden for each release, the recorded words of 4.4.4, and that what is changed stays changed.
+//! Android's own programs and services beyond apps and screens: `content`, `appops`, `top`,
+//! `getevent`, `svc`, `cmd` and others. A golden for each release, the recorded words of 4.4.4, and
+//! that what is changed stays changed.
 
 use crate::common::{Wired, capture};
 use thumbwire_virtual_android::Setup;

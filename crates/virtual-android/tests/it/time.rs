@@ -42,7 +42,8 @@ async fn commands_take_real_time_on_a_real_clock() {
     for (command, pixel, old) in commands {
         for (profile, expected) in [(Profile::Pixel, pixel), (Profile::Old, old)] {
             let (outside, inside) = taken(&outside(profile), command).await;
-            // An image of unknown size is sent; timers are accurate to a millisecond, and a swipe has thirty.
+            // An image of unknown size is sent; timers are accurate to a millisecond, and a swipe
+            // has thirty.
             let most = expected + 40 + expected / 3;
             assert!((expected..most).contains(&outside), "{command} {profile:?}: {outside} ms");
             assert!(

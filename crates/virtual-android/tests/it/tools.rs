@@ -1,4 +1,5 @@
-//! App tools from a host's view: found by their service's action, read from their APKs, started by `am`.
+//! App tools from a host's view: found by their service's action, read from their APKs, started by
+//! `am`.
 
 use crate::common::{Wired, quoted};
 use thumbwire_virtual_android::Setup;
@@ -11,7 +12,8 @@ fn phone(android: &str) -> Wired {
 }
 
 impl Wired {
-    /// A command's output on either stream; an old phone's shell has only one, with other line ends.
+    /// A command's output on either stream; an old phone's shell has only one, with other line
+    /// ends.
     async fn output_of(&self, command: &str) -> String {
         let output = self.run(command).await;
         let text = String::from_utf8_lossy(&output.stdout).replace("\r\n", "\n");

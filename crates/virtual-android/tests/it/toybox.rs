@@ -1,8 +1,9 @@
-//! Compares the phone's programs with the real ones: both must print the same and exit with the same status.
+//! Compares the phone's programs with the real ones: both must print the same and exit with the
+//! same status.
 //!
-//! Android's programs are toybox's, and Debian packages that; its `awk` is compared with whatever `awk` there is. What
-//! is not installed is skipped, unless `THUMBWIRE_REQUIRE_REAL=1`. What the phone answers is a golden too, for machines
-//! without them.
+//! Android's programs are toybox's, and Debian packages that; its `awk` is compared with whatever
+//! `awk` there is. What is not installed is skipped, unless `THUMBWIRE_REQUIRE_REAL=1`. What the
+//! phone answers is a golden too, for machines without them.
 
 use crate::common::Wired;
 use std::process::{Command, Stdio};

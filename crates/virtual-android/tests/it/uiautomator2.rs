@@ -1,5 +1,5 @@
-//! The UiAutomator2 servers on the wire: what Appium's instrumented server and that of Python's `uiautomator2` answer, as
-//! transcripts, and when they begin and end.
+//! The UiAutomator2 servers on the wire: what Appium's instrumented server and that of Python's
+//! `uiautomator2` answer, as transcripts, and when they begin and end.
 
 use crate::common::Wired;
 use rawzip::{CompressionMethod, ZipArchiveWriter};

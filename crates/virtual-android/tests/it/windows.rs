@@ -104,7 +104,8 @@ async fn row_of_an_options_menu_acts_on_the_app() {
     assert!(report.contains(" ty=2 fl=#1820002 "), "{report}");
 }
 
-/// On a phone with 4.4.4 a tap on a misspelt word opened a list with the focus, and what was typed then was lost.
+/// On a phone with 4.4.4 a tap on a misspelt word opened a list with the focus, and what was typed
+/// then was lost.
 #[tokio::test]
 async fn tap_on_a_misspelt_word_opens_suggestions() {
     let wired = phone("4.4");
@@ -184,7 +185,8 @@ async fn keyboard_of_4_4_is_only_in_the_window_list() {
         let windows = &world.scene().windows;
         windows.iter().find(|one| one.title == "InputMethod").expect("a keyboard").bounds.top
     });
-    // As on a phone with 4.4.4, whose keyboard began at 456: frame [0,87][480,800], insets 369, region to 864.
+    // As on a phone with 4.4.4, whose keyboard began at 456: frame [0,87][480,800], insets 369,
+    // region to 864.
     let keyboard = window(&wired, "InputMethod").await;
     let frame_top = 48 + 49;
     let inset = top - frame_top;

@@ -1,8 +1,8 @@
-//! Newer parts of the wire, used by stock `adb` programs with their own servers: sync version 2 with every compression,
-//! `delayed_ack`, `abb`, and the features of each release.
+//! Newer parts of the wire, used by stock `adb` programs with their own servers: sync version 2
+//! with every compression, `delayed_ack`, `abb`, and the features of each release.
 //!
-//! Debian's adb 29 and 34 and Google's 36, see [`stock_adbs`]. Without them these are skipped, unless
-//! `THUMBWIRE_REQUIRE_REAL=1`.
+//! Debian's adb 29 and 34 and Google's 36, see [`stock_adbs`]. Without them these are skipped,
+//! unless `THUMBWIRE_REQUIRE_REAL=1`.
 
 use crate::common::{lone_adb, stock_adbs};
 use std::path::{Path, PathBuf};
@@ -190,8 +190,9 @@ async fn twenty_megabytes_round_trip_with_and_without_delayed_ack() {
     }
 }
 
-/// adb omits an empty folder if the phone creates folders on the way (`fixed_push_mkdir`), and asks the shell to create
-/// them on Android 9, which does not: `copy_local_dir_remote` in AOSP's `file_sync_client.cpp`.
+/// adb omits an empty folder if the phone creates folders on the way (`fixed_push_mkdir`), and asks
+/// the shell to create them on Android 9, which does not: `copy_local_dir_remote` in AOSP's
+/// `file_sync_client.cpp`.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn empty_folder_is_pushed_where_adb_creates_folders() {
     for program in stock_adbs() {

@@ -67,7 +67,8 @@ impl VirtualIphone {
         let buttons = buttons(&snapshot, alert);
         let button = match named {
             Some(name) => buttons.iter().find(|button| button.name() == Some(name)),
-            // WebDriverAgent goes by the order only (FBAlert.m); it counts where nothing else tells.
+            // WebDriverAgent goes by the order only (FBAlert.m); it counts where nothing else
+            // tells.
             None => buttons.iter().find(|button| answer.is_given_by(button)).or(match answer {
                 Answer::Accept => buttons.last(),
                 Answer::Dismiss => buttons.first(),

@@ -182,7 +182,8 @@ impl VirtualIphone {
     }
 }
 
-/// An element as clients get it: its id under both keys, and the attributes that the settings ask for.
+/// An element as clients get it: its id under both keys, and the attributes that the settings ask
+/// for.
 fn reference(phone: &mut State, snapshot: &Snapshot, at: usize) -> Reply {
     let Some(session) = &mut phone.session else {
         return Err(refuse(ErrorCode::InvalidSessionId, "Session does not exist"));

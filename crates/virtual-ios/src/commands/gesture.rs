@@ -100,7 +100,8 @@ impl VirtualIphone {
             GestureCommand::Scroll { element, to } => {
                 return self.scroll(element.as_ref(), to).await;
             }
-            // An element that was found is on the screen already: what is scrolled away is not in this phone's tree.
+            // An element that was found is on the screen already: what is scrolled away is not in
+            // this phone's tree.
             GestureCommand::ScrollTo { element } => drop(self.element(&element)?),
             GestureCommand::Pinch { element, scale, velocity } => {
                 let valid =

@@ -1,5 +1,5 @@
-//! Class chains: XCUITest types joined by `/`, each with predicates and an index (WebDriverAgent's wiki, "Class Chain
-//! Queries Construction Rules").
+//! Class chains: XCUITest types joined by `/`, each with predicates and an index (WebDriverAgent's
+//! wiki, "Class Chain Queries Construction Rules").
 
 use crate::locate::predicate::Predicate;
 use crate::tree::Snapshot;

@@ -1,5 +1,5 @@
-//! `NSPredicate` format strings, as far as tests of apps use them: comparisons of attributes with literals, joined by
-//! `AND`, `OR` and `NOT` (Apple, "Predicate Format String Syntax").
+//! `NSPredicate` format strings, as far as tests of apps use them: comparisons of attributes with
+//! literals, joined by `AND`, `OR` and `NOT` (Apple, "Predicate Format String Syntax").
 
 use crate::locate::attribute::{self, Attribute, attribute};
 use crate::tree::Snapshot;
@@ -404,7 +404,8 @@ fn tokens(text: &str) -> Result<Vec<Token>, String> {
     Ok(tokens)
 }
 
-/// A literal up to its closing quote, with `\` before a character that is meant as it is, and what follows.
+/// A literal up to its closing quote, with `\` before a character that is meant as it is, and what
+/// follows.
 fn quoted(text: &str, quote: char) -> Option<(String, &str)> {
     let mut literal = String::new();
     let mut chars = text.char_indices();

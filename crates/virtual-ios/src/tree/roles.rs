@@ -1,6 +1,7 @@
 //! Which type XCUITest gives a view, and what it says of it.
 //!
-//! The world says so of some views by a role; the types of the others follow from their classes, which are Android's.
+//! The world says so of some views by a role; the types of the others follow from their classes,
+//! which are Android's.
 
 use thumbwire_virtual_phone::{Node, Role as IosRole, WindowKind};
 
@@ -97,7 +98,8 @@ pub(super) fn role(node: &Node, context: Context<'_>) -> Role {
         "Switch" => Some(if node.flags.checked { "1" } else { "0" }.to_owned()),
         "Slider" => Some(node.text.clone()).filter(full),
         "StaticText" => label.clone(),
-        // As in Settings of iOS: the title names the cell, the text beside or below it is its value.
+        // As in Settings of iOS: the title names the cell, the text beside or below it is its
+        // value.
         "Cell" if own_label(node).is_none() => {
             Some(texts(node).get(1..).unwrap_or_default().join(", ")).filter(full)
         }

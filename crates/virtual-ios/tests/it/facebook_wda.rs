@@ -1,7 +1,8 @@
-//! facebook-wda, a client for Python, drives the phone: `tests/python/facebook_wda_drives.py` has its own assertions.
+//! facebook-wda, a client for Python, drives the phone: `tests/python/facebook_wda_drives.py` has
+//! its own assertions.
 //!
-//! `THUMBWIRE_PYTHON_WDA` names a Python with `facebook-wda` 1.5.4; without one the test is skipped, unless
-//! `THUMBWIRE_REQUIRE_REAL=1`.
+//! `THUMBWIRE_PYTHON_WDA` names a Python with `facebook-wda` 1.5.4; without one the test is
+//! skipped, unless `THUMBWIRE_REQUIRE_REAL=1`.
 
 use std::process::Command;
 

@@ -71,7 +71,8 @@ async fn children_are_inside_the_application_in_points() {
     }
 }
 
-/// The types in Settings of a real phone are those of ours, and its cells are labelled in the same way.
+/// The types in Settings of a real phone are those of ours, and its cells are labelled in the same
+/// way.
 #[tokio::test]
 async fn settings_look_like_those_of_a_real_phone() {
     let data = std::env::var_os("THUMBWIRE_DATA").map(PathBuf::from);

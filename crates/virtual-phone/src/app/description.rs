@@ -1,7 +1,8 @@
 //! How an app describes itself, once for every platform.
 //!
-//! Begin with [`AppDescription`]. Name, icon and version are common; each platform has its own part, which
-//! it turns into what its package manager stores ([`AppDescription::android_manifest`]).
+//! Begin with [`AppDescription`]. Name, icon and version are common; each platform has its own
+//! part, which it turns into what its package manager stores
+//! ([`AppDescription::android_manifest`]).
 
 use crate::packages::{AppIcon, Manifest};
 

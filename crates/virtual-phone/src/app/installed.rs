@@ -102,8 +102,8 @@ impl InstalledApps {
         }
     }
 
-    /// Gives a package that is about to be installed its uid (that of the app it replaces, else `uid`, else a new one)
-    /// and the preinstalled package file of its name.
+    /// Gives a package that is about to be installed its uid (that of the app it replaces, else
+    /// `uid`, else a new one) and the preinstalled package file of its name.
     pub(crate) fn admit(&mut self, manifest: &mut Manifest, uid: Option<u32>) {
         let highest = self.apps.iter().map(|app| app.manifest.uid).max().unwrap_or_default();
         let old = self.manifest(&manifest.package).map(|old| old.uid);

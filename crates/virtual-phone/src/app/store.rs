@@ -1,7 +1,7 @@
 //! What apps store: small values that outlive their processes.
 //!
-//! `docs/virtual-phone-apps.md` describes and tests each key. Not here: shared storage (`storage.rs`), and the phone's
-//! settings.
+//! `docs/virtual-phone-apps.md` describes and tests each key. Not here: shared storage
+//! (`storage.rs`), and the phone's settings.
 
 use std::collections::BTreeMap;
 

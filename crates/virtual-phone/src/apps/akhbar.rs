@@ -1,6 +1,8 @@
-//! Akhbar ("News"): an Arabic app with a right-to-left layout, a list, story pages, a search, and saved stories.
+//! Akhbar ("News"): an Arabic app with a right-to-left layout, a list, story pages, a search, and
+//! saved stories.
 //!
-//! All its texts are Arabic; the resource ids say what is what. Preferences: `saved/N` (a saved story, by number).
+//! All its texts are Arabic; the resource ids say what is what. Preferences: `saved/N` (a saved
+//! story, by number).
 
 use crate::app::{AndroidIdentity, AppDescription, BuiltInApp, IosIdentity};
 use crate::app::{App, AppContext, DrawContext, Event, Preferences};

@@ -1,9 +1,10 @@
-//! Attendance (`org.example.attendance`), an APK: clocking in at work by hand (month, day, button, confirmation) or
-//! through its service, which speaks the dialect of the published sample apps.
+//! Attendance (`org.example.attendance`), an APK: clocking in at work by hand (month, day, button,
+//! confirmation) or through its service, which speaks the dialect of the published sample apps.
 //!
-//! That dialect (facts of the samples, not of the specification): the extra `request` holds `{"id", "capability":
-//! {"id", "input": {…}}}` without an envelope, the callback is in `mcp_callback`; the reply's extras are
-//! `mcp_request_id` and `response`, whose `output` is an object. An invalid request gets no reply.
+//! That dialect (facts of the samples, not of the specification): the extra `request` holds `{"id",
+//! "capability": {"id", "input": {…}}}` without an envelope, the callback is in `mcp_callback`; the
+//! reply's extras are `mcp_request_id` and `response`, whose `output` is an object. An invalid
+//! request gets no reply.
 //!
 //! Preferences: `day/YYYY-MM-DD` (the time of clocking in on that day, `10:05`).
 
@@ -84,7 +85,8 @@ impl App for Attendance {
             Ok((words, output)) => ("success", words, output),
             Err(words) => ("failure", words, json!({})),
         };
-        // An earlier version of the published sample ran the request before it looked for a callback.
+        // An earlier version of the published sample ran the request before it looked for a
+        // callback.
         if !start.calls_back(&["mcp_callback"]) {
             return ServiceOutcome::no_answer();
         }

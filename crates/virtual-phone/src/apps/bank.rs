@@ -1,10 +1,11 @@
 //! Bank: a login with a password, accounts with their bookings, and a transfer with a confirmation.
 //!
-//! State and events are here; `pages` draws. Its windows are secure: screenshots show them black, dumps list them. Any
-//! numeric customer number logs in with the password [`PASSWORD`]; stopping the app logs out.
+//! State and events are here; `pages` draws. Its windows are secure: screenshots show them black,
+//! dumps list them. Any numeric customer number logs in with the password [`PASSWORD`]; stopping
+//! the app logs out.
 //!
-//! Preferences: `booking/N/{account,cents,who,text}` (negative cents are outgoing). A balance is the sum of an
-//! account's bookings.
+//! Preferences: `booking/N/{account,cents,who,text}` (negative cents are outgoing). A balance is
+//! the sum of an account's bookings.
 
 mod pages;
 

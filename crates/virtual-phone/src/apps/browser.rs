@@ -1,7 +1,8 @@
-//! Browser: an address bar and bundled web pages, each a deep tree of elements as a `WebView` reports it.
+//! Browser: an address bar and bundled web pages, each a deep tree of elements as a `WebView`
+//! reports it.
 //!
-//! State and events are here; `bar` draws the browser's own UI, `site` the pages, `web` their elements. There is no
-//! network: an address that is not bundled "can't be reached".
+//! State and events are here; `bar` draws the browser's own UI, `site` the pages, `web` their
+//! elements. There is no network: an address that is not bundled "can't be reached".
 //!
 //! Preferences: `visit/N/{url}`, oldest first.
 

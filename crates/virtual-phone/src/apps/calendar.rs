@@ -1,8 +1,10 @@
 //! Calendar: a month with a selected day, that day's events, event pages, and an event form.
 //!
-//! State and events are here; `pages` draws. A notification appears ten minutes before an event that has a time.
+//! State and events are here; `pages` draws. A notification appears ten minutes before an event
+//! that has a time.
 //!
-//! Preferences: `event/N/{title,day,time,place}`, `day` as `2024-03-05`, `time` as `9:30` or empty for all day.
+//! Preferences: `event/N/{title,day,time,place}`, `day` as `2024-03-05`, `time` as `9:30` or empty
+//! for all day.
 
 mod pages;
 

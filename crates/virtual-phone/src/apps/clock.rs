@@ -1,11 +1,13 @@
 //! Clock: alarms that can be toggled, set and deleted, a timer, and a stopwatch.
 //!
-//! State and events are here; `pages` draws. While a running stopwatch or timer is visible, the screen is never idle
-//! ([`App::is_animating`]). Alarms and a timer that ran out ring by notification; `rings` decides when.
+//! State and events are here; `pages` draws. While a running stopwatch or timer is visible, the
+//! screen is never idle ([`App::is_animating`]). Alarms and a timer that ran out ring by
+//! notification; `rings` decides when.
 //!
-//! Preferences: `alarm/N/{hour,minute,label,on}`; `stopwatch/before` (milliseconds run before it was paused) and
-//! `stopwatch/since` (uptime in milliseconds when it was started; absent while paused); `timer/length` and `timer/run`
-//! (milliseconds), `timer/since` likewise, and `timer/rung` (`yes` after it rang).
+//! Preferences: `alarm/N/{hour,minute,label,on}`; `stopwatch/before` (milliseconds run before it
+//! was paused) and `stopwatch/since` (uptime in milliseconds when it was started; absent while
+//! paused); `timer/length` and `timer/run` (milliseconds), `timer/since` likewise, and `timer/rung`
+//! (`yes` after it rang).
 
 mod functions;
 mod pages;

@@ -1,6 +1,7 @@
 //! Files: browses the phone's shared storage, with a page for each file, new folders, and deleting.
 //!
-//! The listing comes from the phone ([`DrawContext::storage`]), which also performs changes. Nothing is stored here.
+//! The listing comes from the phone ([`DrawContext::storage`]), which also performs changes.
+//! Nothing is stored here.
 
 use crate::app::{AndroidIdentity, AppDescription, BuiltInApp, IosIdentity};
 use crate::app::{App, AppContext, DrawContext, Event};

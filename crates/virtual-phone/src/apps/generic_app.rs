@@ -1,4 +1,5 @@
-//! The app shown for an installed APK: its name and the activity's. None of its code runs, and the screen says so.
+//! The app shown for an installed APK: its name and the activity's. None of its code runs, and the
+//! screen says so.
 
 use crate::app::{App, AppContext, DrawContext, Event};
 use crate::graphics::theme;

@@ -1,7 +1,8 @@
 //! The home screen and the app drawer.
 //!
-//! Swipe up for the drawer, down or back to leave it; swipe sideways for the other pages of the home screen. It shows
-//! every installed app with an icon; it knows no app by name except the order of its dock.
+//! Swipe up for the drawer, down or back to leave it; swipe sideways for the other pages of the
+//! home screen. It shows every installed app with an icon; it knows no app by name except the order
+//! of its dock.
 
 use crate::app::{AndroidIdentity, AppDescription, BuiltInApp, IosIdentity};
 use crate::app::{App, AppContext, DrawContext, Event};

@@ -1,6 +1,7 @@
 //! Maps: a map to pan, a search with suggestions, results, place pages, saved places.
 //!
-//! State and events are here; `pages` and `detail` draw, `places` is the city, `map_drawing` the drawn map.
+//! State and events are here; `pages` and `detail` draw, `places` is the city, `map_drawing` the
+//! drawn map.
 //!
 //! ```text
 //!  Home ──search bar──► Search ──enter / suggestion──► Results ──row──► Detail ──► Directions

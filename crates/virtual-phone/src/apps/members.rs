@@ -1,7 +1,9 @@
-//! Members: a form to sign in, one to join, and the member's page. A plain example of password fields.
+//! Members: a form to sign in, one to join, and the member's page. A plain example of password
+//! fields.
 //!
-//! The phone comes with one member, `ada@example.com`, whose password is `correct horse`. Preferences:
-//! `member/N/{email,password}`, and `signed in` (an email address), which keeps a member signed in.
+//! The phone comes with one member, `ada@example.com`, whose password is `correct horse`.
+//! Preferences: `member/N/{email,password}`, and `signed in` (an email address), which keeps a
+//! member signed in.
 
 use crate::app::{AndroidIdentity, AppDescription, BuiltInApp, IosIdentity};
 use crate::app::{App, AppContext, DrawContext, Event, Preferences};

@@ -1,11 +1,12 @@
 //! Messages: conversations with bubbles, a text field, and a page for starting a new one.
 //!
-//! State and events are here; `pages` draws, `conversations` has the initial conversations. Unsent text stays as the
-//! conversation's draft. People in `conversations` reply some seconds after a message (`auto_reply`).
+//! State and events are here; `pages` draws, `conversations` has the initial conversations. Unsent
+//! text stays as the conversation's draft. People in `conversations` reply some seconds after a
+//! message (`auto_reply`).
 //!
-//! Preferences: `thread/N/{name}`; `message/N/{thread,from,text}`, `from` being `me` or `them`; `draft/THREAD`;
-//! `read/THREAD` (the number of the newest message that was read); `answer/THREAD` (uptime in milliseconds at which the
-//! reply arrives).
+//! Preferences: `thread/N/{name}`; `message/N/{thread,from,text}`, `from` being `me` or `them`;
+//! `draft/THREAD`; `read/THREAD` (the number of the newest message that was read); `answer/THREAD`
+//! (uptime in milliseconds at which the reply arrives).
 
 mod auto_reply;
 mod conversations;
@@ -119,7 +120,8 @@ struct Message {
 }
 
 impl Messages {
-    /// `sms:` and `smsto:` URIs open the conversation with that number; `thread:` is for our own notifications.
+    /// `sms:` and `smsto:` URIs open the conversation with that number; `thread:` is for our own
+    /// notifications.
     fn take(&mut self, intent: &Intent, context: &mut AppContext<'_>) {
         let data = intent.data.as_deref().unwrap_or_default();
         let Some((scheme, number)) = data.split_once(':') else { return };

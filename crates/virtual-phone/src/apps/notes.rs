@@ -1,7 +1,8 @@
 //! Notes: cards with excerpts, and an editor with a title and a multi-line body.
 //!
-//! Text is saved as it is typed; leaving the editor only deletes an empty note. The newest note comes first, unless a
-//! card was dragged: long-press it and drop it on another one to take that one's place.
+//! Text is saved as it is typed; leaving the editor only deletes an empty note. The newest note
+//! comes first, unless a card was dragged: long-press it and drop it on another one to take that
+//! one's place.
 //!
 //! `tool` is what it offers to other programs, `functions` what it offers to the system.
 //!
@@ -220,7 +221,8 @@ impl Notes {
         frame([page([heading.id("notes_title"), body], env).fill_parent(), add]).edge_to_edge()
     }
 
-    /// All notes with their numbers: those with a custom place in that order, preceded by the others, newest first.
+    /// All notes with their numbers: those with a custom place in that order, preceded by the
+    /// others, newest first.
     fn all(&self, store: &Preferences) -> Vec<(usize, [String; 2])> {
         let put = store.get(ORDER).unwrap_or_default().split(',');
         let put: Vec<usize> = put.take(MOST).filter_map(|id| id.parse().ok()).collect();

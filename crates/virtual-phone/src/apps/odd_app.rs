@@ -1,5 +1,5 @@
-//! Odd (`org.example.odd`), an APK: a misbehaving app tool for the tests of hosts. Each capability misbehaves in its
-//! own way. It has no screen.
+//! Odd (`org.example.odd`), an APK: a misbehaving app tool for the tests of hosts. Each capability
+//! misbehaves in its own way. It has no screen.
 
 use crate::app::{App, AppContext, DrawContext, Event};
 use crate::apps::generic_app::GenericApp;

@@ -1,6 +1,7 @@
 //! Numbered text records in an app's preferences, on top of the initial ones.
 //!
-//! An initial record is written to the preferences only when it changes, so clearing the app's data restores it.
+//! An initial record is written to the preferences only when it changes, so clearing the app's data
+//! restores it.
 
 use std::collections::BTreeSet;
 
@@ -43,7 +44,8 @@ impl<const N: usize> Records<N> {
         }))
     }
 
-    /// Writes a record, or adds one if `id` is `None`, and returns its number; `None` if there is no room.
+    /// Writes a record, or adds one if `id` is `None`, and returns its number; `None` if there is
+    /// no room.
     pub(super) fn put(
         &self,
         store: &mut Preferences,

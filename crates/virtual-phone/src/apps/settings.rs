@@ -1,7 +1,7 @@
 //! Settings: a list of categories, and pages with switches that change the phone.
 //!
-//! State and events are here; `pages` lists each page's rows, `rows` draws them. Values are in the phone's settings: a
-//! row's tag carries the values that it sets.
+//! State and events are here; `pages` lists each page's rows, `rows` draws them. Values are in the
+//! phone's settings: a row's tag carries the values that it sets.
 
 mod pages;
 mod rows;

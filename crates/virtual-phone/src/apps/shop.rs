@@ -1,14 +1,14 @@
 //! Shop: 500 articles in one list, article pages, a cart, an order form, and past orders.
 //!
-//! State and events are here; `pages` draws the list and the articles, `checkout` the cart and the order; `catalog` is
-//! the catalog, `tool` what is offered to other programs.
+//! State and events are here; `pages` draws the list and the articles, `checkout` the cart and the
+//! order; `catalog` is the catalog, `tool` what is offered to other programs.
 //!
 //! ```text
 //!  List ──row──► Article ──Add to cart──► (badge) ──cart──► Cart ──Checkout──► Form ──Place order──► Done ──► List
 //! ```
 //!
-//! Preferences: `cart/ARTICLE` (quantity), `order/N/{items,total,name,city,street,zip,payment}`, `tell/ORDER` (uptime in milliseconds of
-//! the notification that the order has shipped).
+//! Preferences: `cart/ARTICLE` (quantity), `order/N/{items,total,name,city,street,zip,payment}`,
+//! `tell/ORDER` (uptime in milliseconds of the notification that the order has shipped).
 
 mod catalog;
 mod checkout;

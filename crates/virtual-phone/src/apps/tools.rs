@@ -1,7 +1,8 @@
-//! App tools: turns the start of an app's service into a call, by the rules of the protocol (`thumbwire-mobile-mcp`),
-//! and holds the descriptors.
+//! App tools: turns the start of an app's service into a call, by the rules of the protocol
+//! (`thumbwire-mobile-mcp`), and holds the descriptors.
 //!
-//! Each app's own part is next to its screens (`notes/tool.rs`, `shop/tool.rs`) and works on the state that they show.
+//! Each app's own part is next to its screens (`notes/tool.rs`, `shop/tool.rs`) and works on the
+//! state that they show.
 
 use crate::services::{ServiceOutcome, ServiceStart};
 use serde_json::Value;
@@ -12,8 +13,8 @@ const CALLBACKS: [&str; 2] = ["callback", "mcp_callback"];
 /// Maximum lines of a list in a reply; the total is reported separately.
 pub(super) const MOST_LINES: usize = 20;
 
-/// Handles a start as section 3.2 requires. The call runs even without a callback; then there is nowhere to send the
-/// reply.
+/// Handles a start as section 3.2 requires. The call runs even without a callback; then there is
+/// nowhere to send the reply.
 pub(super) fn answer(tool: impl Tool, start: &ServiceStart<'_>) -> ServiceOutcome {
     let extras: Extras = start.extras.iter().cloned().collect();
     match Dispatcher(tool).handle(&extras) {

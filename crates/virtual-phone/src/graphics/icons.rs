@@ -1,7 +1,7 @@
 //! The icons of the embedded icon font.
 //!
-//! The font is a subset of Material Icons; `fonts/ORIGIN.md` says how it was made. An icon's value is its code point.
-//! Every icon fills a square em: baseline at the bottom, no descent.
+//! The font is a subset of Material Icons; `fonts/ORIGIN.md` says how it was made. An icon's value
+//! is its code point. Every icon fills a square em: baseline at the bottom, no descent.
 
 /// An icon of the embedded font.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Drawings by apps: the background of a map, the placeholder of a photo.
 //!
-//! A picture is a list of marks in dp from its top left corner. It is painted and never listed in a dump, like a real
-//! app's canvas.
+//! A picture is a list of marks in dp from its top left corner. It is painted and never listed in a
+//! dump, like a real app's canvas.
 
 use crate::graphics::theme::Colour;
 

@@ -1,10 +1,11 @@
-//! From text to placed glyphs: shaping, line breaking and the ellipsis, with the embedded fonts only.
+//! From text to placed glyphs: shaping, line breaking and the ellipsis, with the embedded fonts
+//! only.
 //!
-//! Begin with [`Typesetter::shape`]. Shaped text is cached, because most of a screen stays the same from one layout to
-//! the next. Nothing here knows where on the screen the text goes.
+//! Begin with [`Typesetter::shape`]. Shaped text is cached, because most of a screen stays the same
+//! from one layout to the next. Nothing here knows where on the screen the text goes.
 //!
-//! Fonts and the cache belong to a thread, not to a phone: text is shaped the same for every phone, and a process may
-//! serve hundreds of them.
+//! Fonts and the cache belong to a thread, not to a phone: text is shaped the same for every phone,
+//! and a process may serve hundreds of them.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -319,8 +320,8 @@ impl FontCache {
     }
 }
 
-/// Replaces control characters by spaces of the same byte length, so that ranges still match the original. Line feeds
-/// stay.
+/// Replaces control characters by spaces of the same byte length, so that ranges still match the
+/// original. Line feeds stay.
 fn printable(text: &str) -> String {
     text.chars()
         .map(|ch| match ch {

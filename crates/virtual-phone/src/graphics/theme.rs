@@ -1,7 +1,7 @@
 //! The visual theme: colours, the type scale, and sizes that all apps share.
 //!
-//! Values follow Material 3's light scheme with a blue seed (m3.material.io, "Color roles" and "Type scale tokens");
-//! text has a contrast of at least 4.5 : 1 with its surface.
+//! Values follow Material 3's light scheme with a blue seed (m3.material.io, "Color roles" and
+//! "Type scale tokens"); text has a contrast of at least 4.5 : 1 with its surface.
 
 /// An opaque or translucent colour, not premultiplied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

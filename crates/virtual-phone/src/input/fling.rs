@@ -1,9 +1,9 @@
 //! Fling: content keeps scrolling after a fast finger lifts, and slows down.
 //!
-//! The curve is that of Android's `OverScroller.SplineOverScroller`, the limits are those of `ViewConfiguration`.
-//! Velocity is measured like `VelocityTracker`: over the last 100 ms, and zero if the finger rested for 40 ms. A slow
-//! finger flings too, but hardly visibly: 1000 px/s scrolls about 95 px at 420 dpi. Not here: the glow or stretch at
-//! the ends; content just stops.
+//! The curve is that of Android's `OverScroller.SplineOverScroller`, the limits are those of
+//! `ViewConfiguration`. Velocity is measured like `VelocityTracker`: over the last 100 ms, and zero
+//! if the finger rested for 40 ms. A slow finger flings too, but hardly visibly: 1000 px/s scrolls
+//! about 95 px at 420 dpi. Not here: the glow or stretch at the ends; content just stops.
 
 use std::collections::VecDeque;
 use std::sync::LazyLock;
@@ -49,7 +49,8 @@ impl VelocityTracker {
         }
     }
 
-    /// The velocity along an axis, in pixels per second; 0 if the finger rested before it lifted, or took no time.
+    /// The velocity along an axis, in pixels per second; 0 if the finger rested before it lifted,
+    /// or took no time.
     fn speed(&self, now: Duration, axis: Axis) -> f64 {
         let (Some((begin, from)), Some((end, to))) = (self.0.front(), self.0.back()) else {
             return 0.0;
@@ -81,7 +82,8 @@ pub(crate) struct Fling {
 }
 
 impl Fling {
-    /// Continues a scroll from the offset `from` if the finger was fast enough, on a screen of that density.
+    /// Continues a scroll from the offset `from` if the finger was fast enough, on a screen of that
+    /// density.
     pub(crate) fn start(
         key: (String, String),
         (axis, furthest): (Axis, i32),
@@ -122,7 +124,8 @@ impl Fling {
     }
 }
 
-/// The distance of a fling with that speed (pixels per second) on a screen of that density, and its duration.
+/// The distance of a fling with that speed (pixels per second) on a screen of that density, and its
+/// duration.
 fn reach(speed: f64, dpi: f64) -> (f64, Duration) {
     let rate = 0.78_f64.ln() / 0.9_f64.ln();
     let drag = FRICTION * GRAVITY * dpi;

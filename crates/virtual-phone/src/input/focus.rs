@@ -20,8 +20,8 @@ pub(crate) struct Focus {
     pub(crate) reveal: bool,
 }
 
-/// The distance of `to` from `from` in a direction; `None` if it is not in that direction. Sideways distance counts
-/// double, roughly as in Android's `FocusFinder`.
+/// The distance of `to` from `from` in a direction; `None` if it is not in that direction. Sideways
+/// distance counts double, roughly as in Android's `FocusFinder`.
 pub(crate) fn distance(from: &Rect, to: &Rect, way: (i32, i32)) -> Option<i64> {
     let (a, b): (Point, Point) = (from.center(), to.center());
     let (dx, dy) = (i64::from(b.x - a.x), i64::from(b.y - a.y));

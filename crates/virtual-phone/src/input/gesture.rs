@@ -64,8 +64,8 @@ pub(crate) enum DragMode {
     Slide { tag: Tag, track: Rect },
 }
 
-/// The chain of nodes under `at` down to the innermost one that takes touches, innermost first. Later siblings are in
-/// front; one that takes no touches lets them through to those behind.
+/// The chain of nodes under `at` down to the innermost one that takes touches, innermost first.
+/// Later siblings are in front; one that takes no touches lets them through to those behind.
 pub(crate) fn hit<'n>(node: &'n Node, at: Point, chain: &mut Vec<&'n Node>) -> bool {
     if !node.bounds.contains(at) {
         return false;

@@ -1,7 +1,7 @@
 //! The soft keyboard: a separate window whose keys type into the focused field.
 //!
-//! [`view`] draws it, [`Keyboard::press`] interprets its keys. It is not part of the app's dump, as on real phones.
-//! Layouts: US letters and two pages of symbols.
+//! [`view`] draws it, [`Keyboard::press`] interprets its keys. It is not part of the app's dump, as
+//! on real phones. Layouts: US letters and two pages of symbols.
 
 use crate::geometry::Display;
 use crate::graphics::icons::Icon;

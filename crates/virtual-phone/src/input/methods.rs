@@ -1,16 +1,16 @@
-//! Keyboard apps: which are installed besides the phone's own, whether the selected one is bound to a field, and lost
-//! characters.
+//! Keyboard apps: which are installed besides the phone's own, whether the selected one is bound to
+//! a field, and lost characters.
 
 use std::time::Duration;
 
 /// A keyboard app that can be installed besides the phone's own and receives its text by broadcast.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BroadcastKeyboard {
-    /// senzhk's ADBKeyBoard. It listens while its view is shown and replies to no broadcast: `result=0` either way.
-    /// Source: its `AdbIME.java`.
+    /// senzhk's ADBKeyBoard. It listens while its view is shown and replies to no broadcast:
+    /// `result=0` either way. Source: its `AdbIME.java`.
     AdbKeyboard,
-    /// The one that uiautomator2 installs. It replies `result=-1`, with the action as data if no field took the text.
-    /// Source: `AdbKeyboard.java` of android-uiautomator-server.
+    /// The one that uiautomator2 installs. It replies `result=-1`, with the action as data if no
+    /// field took the text. Source: `AdbKeyboard.java` of android-uiautomator-server.
     Uiautomator2,
 }
 

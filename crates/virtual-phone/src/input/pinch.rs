@@ -1,7 +1,8 @@
 //! Two fingers on the screen: when their distance counts as zooming.
 //!
-//! The rules are those of Android's `ScaleGestureDetector`, which nearly all apps use: it begins once the distance has
-//! changed by twice the touch slop, and a distance below 27 mm (`config_minScalingSpan`) does not count.
+//! The rules are those of Android's `ScaleGestureDetector`, which nearly all apps use: it begins
+//! once the distance has changed by twice the touch slop, and a distance below 27 mm
+//! (`config_minScalingSpan`) does not count.
 
 use crate::geometry::Point;
 use crate::input::TouchedWindow;
@@ -16,7 +17,8 @@ const LEAST: f32 = 27.0 / 25.4 * 160.0;
 #[derive(Debug, Clone)]
 pub(crate) struct Pinch {
     pub(crate) to: TouchedWindow,
-    /// The view that both fingers landed on and that can be zoomed: its name, and what it wants to be sent.
+    /// The view that both fingers landed on and that can be zoomed: its name, and what it wants to
+    /// be sent.
     pub(crate) target: Option<(String, Tag)>,
     /// The middle between the fingers.
     pub(crate) middle: Point,

@@ -1,6 +1,7 @@
 //! Which words are misspelt, and what they may have been meant to be.
 //!
-//! A real phone looks words up in a dictionary; this one knows common slips, and letters that are repeated too often.
+//! A real phone looks words up in a dictionary; this one knows common slips, and letters that are
+//! repeated too often.
 
 use std::ops::Range;
 

@@ -1,4 +1,5 @@
-//! Alerts: a card in the middle with a title, a message, and buttons side by side or below each other.
+//! Alerts: a card in the middle with a title, a message, and buttons side by side or below each
+//! other.
 //!
 //! Two buttons stand side by side if both are short (Apple's Human Interface Guidelines, "Alerts").
 

@@ -152,7 +152,8 @@ fn paint(view: &mut View, ink: Colour) {
     view.children.iter_mut().for_each(|child| paint(child, ink));
 }
 
-/// Gives an app's first screen, which has no back button and so no bar on Android, a bar with a large title.
+/// Gives an app's first screen, which has no back button and so no bar on Android, a bar with a
+/// large title.
 pub(super) fn add_title(view: &mut View, label: &str, wide: bool) {
     let Some(page) = page_of(view) else { return };
     if has_bar(page) {

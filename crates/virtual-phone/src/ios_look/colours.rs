@@ -1,6 +1,7 @@
 //! iOS's colours, and the exchange of the theme's for them.
 //!
-//! Values are the system colours of iOS's light appearance (Apple's Human Interface Guidelines, "Color").
+//! Values are the system colours of iOS's light appearance (Apple's Human Interface Guidelines,
+//! "Color").
 
 use crate::graphics::theme::{self, Colour};
 use crate::scene::{Node, PaintOp};

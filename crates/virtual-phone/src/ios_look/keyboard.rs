@@ -1,7 +1,7 @@
 //! The soft keyboard of iOS: US letters and two pages of symbols.
 //!
-//! Keys are named as XCUITest finds them: `shift`, `delete`, `more`, `space`, and `return` or what it does. It has no
-//! key that hides it: return does, in a field of one line, and leaving the page.
+//! Keys are named as XCUITest finds them: `shift`, `delete`, `more`, `space`, and `return` or what
+//! it does. It has no key that hides it: return does, in a field of one line, and leaving the page.
 
 use crate::geometry::Display;
 use crate::graphics::icons::Icon;

@@ -8,7 +8,8 @@ use crate::ios_look::colours::BLACK;
 use crate::settings::Settings;
 use crate::view::{View, class, frame, icon, row, spacer, text};
 
-/// The status bar: the time at the left, radios and battery at the right; `light` is for dark backgrounds.
+/// The status bar: the time at the left, radios and battery at the right; `light` is for dark
+/// backgrounds.
 pub(crate) fn status(clock: &Clock, battery: &Battery, settings: &Settings, light: bool) -> View {
     let ink = if light { theme::WHITE } else { BLACK };
     let style = TextAppearance { size: 15.0, line: 20.0, ..theme::TITLE.colour(ink) };

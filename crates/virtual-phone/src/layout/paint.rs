@@ -1,6 +1,7 @@
 //! What a view paints into its box: fills and borders, text, icons, and a field with its caret.
 //!
-//! This part of the layout turns a placed view into paint operations; `layout` decides where boxes are.
+//! This part of the layout turns a placed view into paint operations; `layout` decides where boxes
+//! are.
 
 use std::sync::Arc;
 
@@ -133,8 +134,8 @@ impl PlacementPass<'_, '_, '_> {
             if one_line {
                 slide = (x + width - across).max(0.0);
             }
-            // At the very start it is drawn before the box, so that it does not cross out the hint; if there is no
-            // room, the hint moves.
+            // At the very start it is drawn before the box, so that it does not cross out the hint;
+            // if there is no room, the hint moves.
             let back = if caret == 0 { width } else { 0.0 };
             let along = match shaped.lines.get(line) {
                 Some(line) if line.rtl => across - x + slide,

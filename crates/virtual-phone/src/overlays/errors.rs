@@ -1,9 +1,9 @@
 //! The dialogs about apps that hang or have crashed.
 //!
-//! The tree is that of the capture `pagesource-ua2/shirates_AppIsNotResponding.xml`; the window's owner and title are
-//! those of `shell/window/aad_windows_android11.txt`. The buttons behave as in `AppNotRespondingDialog.java`,
-//! `AppErrorDialog.java` and `AppErrors.java` of Android 9 to 15; before Android 7 both were a message with one or two
-//! buttons.
+//! The tree is that of the capture `pagesource-ua2/shirates_AppIsNotResponding.xml`; the window's
+//! owner and title are those of `shell/window/aad_windows_android11.txt`. The buttons behave as in
+//! `AppNotRespondingDialog.java`, `AppErrorDialog.java` and `AppErrors.java` of Android 9 to 15;
+//! before Android 7 both were a message with one or two buttons.
 
 use crate::app::Event;
 use crate::graphics::icons::Icon;
@@ -13,7 +13,8 @@ use crate::packages::Intent;
 use crate::view::{View, class, column, icon, row, text};
 use crate::widgets::{dialog, message, text_button};
 
-/// Since this release the dialogs have a title and a list of buttons, and Android does not report a first crash.
+/// Since this release the dialogs have a title and a list of buttons, and Android does not report a
+/// first crash.
 pub(crate) const LISTS_FROM: u32 = 7;
 
 /// The title of the window that reports an app's crash.

@@ -1,10 +1,12 @@
 //! The keyguard: the lock screen, and the page that asks for the PIN.
 //!
-//! On Android 4.4 it is a window of its own, and its tree is that of the capture `dump-keyguard.xml`; later it is part
-//! of the status bar's window (9) or the shade's, with the ids of SystemUI's layouts (`keyguard_status_view.xml`,
-//! `keyguard_pin_view.xml`, `keyguard_bottom_area.xml`). Begin at `world/lock.rs`, which shows it and sends it keys.
+//! On Android 4.4 it is a window of its own, and its tree is that of the capture
+//! `dump-keyguard.xml`; later it is part of the status bar's window (9) or the shade's, with the
+//! ids of SystemUI's layouts (`keyguard_status_view.xml`, `keyguard_pin_view.xml`,
+//! `keyguard_bottom_area.xml`). Begin at `world/lock.rs`, which shows it and sends it keys.
 //!
-//! Not here: patterns and passwords, notifications on the lock screen, the camera, and the pause after five wrong PINs.
+//! Not here: patterns and passwords, notifications on the lock screen, the camera, and the pause
+//! after five wrong PINs.
 
 use crate::app::Event;
 use crate::clock::Clock;

@@ -1,9 +1,10 @@
 //! Lists that pop up over an app's window: its options menu, and suggestions for a misspelt word.
 //!
-//! They are windows of the app with the focus: keys that they do not know are lost, and back or a touch outside closes
-//! them. Titles as in Android: an options menu is an attached dialog of its activity (`Window.java`,
-//! `adjustLayoutParamsForSubWindow`), an action bar's menu and suggestions are a `PopupWindow`. Trees:
-//! `popup_menu_item_layout.xml`, `list_menu_item_layout.xml`, `text_edit_suggestion_item.xml` of Android 4.4.
+//! They are windows of the app with the focus: keys that they do not know are lost, and back or a
+//! touch outside closes them. Titles as in Android: an options menu is an attached dialog of its
+//! activity (`Window.java`, `adjustLayoutParamsForSubWindow`), an action bar's menu and suggestions
+//! are a `PopupWindow`. Trees: `popup_menu_item_layout.xml`, `list_menu_item_layout.xml`,
+//! `text_edit_suggestion_item.xml` of Android 4.4.
 
 use crate::app::Event;
 use crate::geometry::{Display, Rect};

@@ -1,6 +1,8 @@
-//! The power key's menu: `GlobalActions.java` of Android 4.4, `GlobalActionsDialog.java` of SystemUI since 9.
+//! The power key's menu: `GlobalActions.java` of Android 4.4, `GlobalActionsDialog.java` of
+//! SystemUI since 9.
 //!
-//! Not here: what its buttons do. "Power off" and "Restart" only close it; `adb reboot` restarts the phone.
+//! Not here: what its buttons do. "Power off" and "Restart" only close it; `adb reboot` restarts
+//! the phone.
 
 use crate::app::Event;
 use crate::graphics::theme;

@@ -1,8 +1,9 @@
 //! The permission prompt.
 //!
-//! Tree, ids and texts are those of `uiautomator/poke_scan__window_dump_scanflow.xml` (Android 13, a Pixel) and, for
-//! the rest, of `GrantPermissionsActivity.java` and its layouts: Android 9 has two buttons side by side, 10 different
-//! texts, 12 and later the choice between precise and approximate location. It is an activity in the app's task.
+//! Tree, ids and texts are those of `uiautomator/poke_scan__window_dump_scanflow.xml` (Android 13,
+//! a Pixel) and, for the rest, of `GrantPermissionsActivity.java` and its layouts: Android 9 has
+//! two buttons side by side, 10 different texts, 12 and later the choice between precise and
+//! approximate location. It is an activity in the app's task.
 
 use crate::app::Event;
 use crate::graphics::icons::Icon;
@@ -27,7 +28,8 @@ pub(crate) struct Prompt {
     pub(crate) refused: u8,
     /// Whether precise location is selected, if there is a choice.
     pub(crate) precise: Option<bool>,
-    /// Whether "Don't ask again" is checked, if it is offered: on Android 6 to 9, from the second request on.
+    /// Whether "Don't ask again" is checked, if it is offered: on Android 6 to 9, from the second
+    /// request on.
     pub(crate) never: Option<bool>,
     /// As before Android 10.
     pub(crate) old: bool,
@@ -44,7 +46,8 @@ pub(crate) struct PermissionQuestion {
     pub(crate) precise: Option<bool>,
 }
 
-/// The package that prompts since Android 10; Google's phones use this name, its resources keep Android's.
+/// The package that prompts since Android 10; Google's phones use this name, its resources keep
+/// Android's.
 const CONTROLLER: &str = "com.google.android.permissioncontroller";
 const IDS: &str = "com.android.permissioncontroller";
 /// The package that prompts before Android 10.
@@ -128,7 +131,8 @@ impl Overlay for Prompt {
                 }
                 _ => return OverlayOutcome::Keep,
             },
-            // Counts as no answer; a touch outside the prompt does nothing (`setFinishOnTouchOutside(false)`).
+            // Counts as no answer; a touch outside the prompt does nothing
+            // (`setFinishOnTouchOutside(false)`).
             Event::Back => PermissionAnswer::Nothing,
             _ => return OverlayOutcome::Keep,
         };
@@ -199,8 +203,9 @@ impl Prompt {
         alert(&title, "You can change this later in Settings.", buttons)
     }
 
-    /// Android 6 to 9: a message, two buttons and the "Don't ask again" checkbox (`grant_permissions.xml`,
-    /// `GrantPermissionsDefaultViewHandler.java`); checking it disables "Allow".
+    /// Android 6 to 9: a message, two buttons and the "Don't ask again" checkbox
+    /// (`grant_permissions.xml`, `GrantPermissionsDefaultViewHandler.java`); checking it disables
+    /// "Allow".
     fn plain(&self) -> View {
         let id = |name: &str| format!("{OLD_IDS}:id/{name}");
         let question = format!("Allow {} to {}?", self.label, self.group.wants.replace('’', "'"));

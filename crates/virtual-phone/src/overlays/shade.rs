@@ -1,9 +1,9 @@
 //! The notification shade: quick settings, and the notifications below them.
 //!
-//! Ids are those of Android's SystemUI: rows as in `uiautomator/PIBITI-2017__window_dump.xml`, the rest from its
-//! layouts (`super_notification_shade.xml`, `qs_panel.xml`, `status_bar_notification_footer.xml` of Android 12 to 14).
-//! Before Android 11 it was part of the status bar's window. Not here: following the finger, groups, and notification
-//! buttons.
+//! Ids are those of Android's SystemUI: rows as in `uiautomator/PIBITI-2017__window_dump.xml`, the
+//! rest from its layouts (`super_notification_shade.xml`, `qs_panel.xml`,
+//! `status_bar_notification_footer.xml` of Android 12 to 14). Before Android 11 it was part of the
+//! status bar's window. Not here: following the finger, groups, and notification buttons.
 
 use std::time::Duration;
 
@@ -60,7 +60,8 @@ static TILES: [Tile; 6] = [
 ];
 
 impl Shade {
-    /// The shade, with only its quick settings if `settings` is set; `old` if it is part of the status bar's window.
+    /// The shade, with only its quick settings if `settings` is set; `old` if it is part of the
+    /// status bar's window.
     pub(crate) fn new(settings: bool, old: bool) -> Self {
         Self { settings, old }
     }

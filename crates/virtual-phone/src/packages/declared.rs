@@ -202,7 +202,8 @@ impl ParsedPackage {
         activities.find(|it| it.enabled && it.filters.iter().any(IntentFilter::is_launcher))
     }
 
-    /// The components of a kind that match an intent, each with the matching filter, highest priority first.
+    /// The components of a kind that match an intent, each with the matching filter, highest
+    /// priority first.
     pub fn answering<'a>(
         &'a self,
         class: ComponentKind,

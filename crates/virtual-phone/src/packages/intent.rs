@@ -10,7 +10,8 @@ pub struct Component {
 }
 
 impl Component {
-    /// `package/.Class`, or `package/full.Class` if the class is in another package, as Android shortens it.
+    /// `package/.Class`, or `package/full.Class` if the class is in another package, as Android
+    /// shortens it.
     pub fn short(&self) -> String {
         match self.activity.strip_prefix(&self.package) {
             Some(rest) if rest.starts_with('.') => format!("{}/{rest}", self.package),

@@ -25,7 +25,8 @@ pub struct Manifest {
     pub system: bool,
     /// The Linux user of its process.
     pub uid: u32,
-    /// The permissions it requests (`uses-permission`), in manifest order, e.g. `android.permission.CAMERA`.
+    /// The permissions it requests (`uses-permission`), in manifest order, e.g.
+    /// `android.permission.CAMERA`.
     pub permissions: Vec<String>,
     /// Its installation, if it came as an APK.
     pub installation: Option<Arc<Installation>>,
@@ -35,7 +36,8 @@ pub struct Manifest {
 }
 
 impl Manifest {
-    /// The full name of an activity given as `full.Class` or `.Class`; `None` if it has no such activity.
+    /// The full name of an activity given as `full.Class` or `.Class`; `None` if it has no such
+    /// activity.
     pub fn resolve(&self, activity: &str) -> Option<&str> {
         let full = match activity.strip_prefix('.') {
             Some(_) => format!("{}{activity}", self.package),
@@ -89,7 +91,8 @@ impl Manifest {
 }
 
 impl Manifest {
-    /// The manifest of the app's APK: of the one it was installed from, or of a preinstalled app's package file.
+    /// The manifest of the app's APK: of the one it was installed from, or of a preinstalled app's
+    /// package file.
     pub fn declared(&self) -> Option<&ParsedPackage> {
         match &self.installation {
             Some(installation) => Some(&installation.declared),
@@ -97,7 +100,8 @@ impl Manifest {
         }
     }
 
-    /// What the package file of a preinstalled app offers to other programs; empty if there is none.
+    /// What the package file of a preinstalled app offers to other programs; empty if there is
+    /// none.
     pub fn descriptor(&self) -> &Descriptor {
         static NONE: Descriptor = Descriptor { version: String::new(), capabilities: Vec::new() };
         self.built_in.as_ref().map_or(&NONE, |it| &it.descriptor)
@@ -109,7 +113,8 @@ const FILLS: [u32; 8] =
     [0x0B57D0, 0x146C2E, 0xB3261E, 0x7B1FA2, 0x00639B, 0x8C5000, 0x5D4037, 0x455A64];
 
 impl AppIcon {
-    /// A colour that depends only on the package. The symbol is used where there is no room for a letter.
+    /// A colour that depends only on the package. The symbol is used where there is no room for a
+    /// letter.
     pub(crate) fn of_package(package: &str) -> Self {
         let sum =
             package.bytes().fold(0_usize, |sum, byte| sum.wrapping_mul(31) + usize::from(byte));

@@ -73,8 +73,8 @@ impl OutlinePen for Outline {
     }
 }
 
-/// Blends `colour` at `cover`/255 onto an opaque pixel (source-over), in integers so that every machine paints the
-/// same.
+/// Blends `colour` at `cover`/255 onto an opaque pixel (source-over), in integers so that every
+/// machine paints the same.
 pub(super) fn blend(pixel: &mut [u8], colour: Colour, cover: u8) {
     let alpha = u32::from(colour.alpha) * u32::from(cover) / 255;
     for (old, new) in pixel.iter_mut().zip([colour.red, colour.green, colour.blue]) {

@@ -11,7 +11,8 @@ const ROOT: u32 = 0;
 pub(crate) const SYSTEM: u32 = 1_000;
 const SHELL: u32 = 2_000;
 
-/// Android permissions that services may require and the shell holds; some of `packages/Shell/AndroidManifest.xml`.
+/// Android permissions that services may require and the shell holds; some of
+/// `packages/Shell/AndroidManifest.xml`.
 const OF_SHELL: [&str; 10] = [
     "android.permission.DUMP",
     "android.permission.FORCE_STOP_PACKAGES",
@@ -26,7 +27,8 @@ const OF_SHELL: [&str; 10] = [
 ];
 
 /// What a caller lacks to start a service of an app with that uid; `None` if nothing. Source:
-/// `ActivityManager.checkComponentPermission` and the results of `ActiveServices.retrieveServiceLocked`.
+/// `ActivityManager.checkComponentPermission` and the results of
+/// `ActiveServices.retrieveServiceLocked`.
 pub(crate) fn lacking(by: Caller, owner: u32, service: &DeclaredComponent) -> Option<String> {
     if [ROOT, SYSTEM, owner].contains(&by.uid) {
         return None;
@@ -39,8 +41,9 @@ pub(crate) fn lacking(by: Caller, owner: u32, service: &DeclaredComponent) -> Op
     (!held).then(|| permission.clone())
 }
 
-/// How long a service has to call `startForeground` after `startForegroundService`: 5 s at first, 10 s since Android 9
-/// (`SERVICE_START_FOREGROUND_TIMEOUT` of `ActiveServices`), 30 s since 13 (`ActivityManagerConstants`).
+/// How long a service has to call `startForeground` after `startForegroundService`: 5 s at first,
+/// 10 s since Android 9 (`SERVICE_START_FOREGROUND_TIMEOUT` of `ActiveServices`), 30 s since 13
+/// (`ActivityManagerConstants`).
 pub(crate) fn foreground_deadline(android: u32) -> Duration {
     Duration::from_secs(match android {
         0..=8 => 5,

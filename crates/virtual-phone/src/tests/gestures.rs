@@ -29,7 +29,8 @@ fn double_tap_zooms_the_map_but_two_slow_taps_do_not() {
     assert_eq!(world.frame(), before);
 }
 
-/// Two fingers on a diagonal around a point, whose distance goes from one number of pixels to another.
+/// Two fingers on a diagonal around a point, whose distance goes from one number of pixels to
+/// another.
 fn pinch(world: &mut World, at: Point, from: i32, to: i32) {
     let places = |distance: i32| {
         let half = (f64::from(distance) / 8.0_f64.sqrt()) as i32;

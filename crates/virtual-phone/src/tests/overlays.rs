@@ -1,4 +1,5 @@
-//! System windows over an app: who gets touches and keys, what a dump shows, what is restored afterwards.
+//! System windows over an app: who gets touches and keys, what a dump shows, what is restored
+//! afterwards.
 
 use super::*;
 use crate::input::KeyCode;

@@ -1,4 +1,5 @@
-//! Requesting permissions: what the prompt says and does on several releases, and what is granted afterwards.
+//! Requesting permissions: what the prompt says and does on several releases, and what is granted
+//! afterwards.
 
 use super::*;
 use crate::input::KeyCode;

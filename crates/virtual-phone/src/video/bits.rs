@@ -1,4 +1,5 @@
-//! A bit writer, most significant bit first, with the variable-length codes of H.264 (ITU-T H.264 §7.2, §9.1).
+//! A bit writer, most significant bit first, with the variable-length codes of H.264 (ITU-T H.264
+//! §7.2, §9.1).
 //!
 //! Begin at [`Bits`]; [`Bits::into_unit`] returns a whole NAL unit.
 
@@ -46,8 +47,8 @@ impl Bits {
         });
     }
 
-    /// Ends the payload and returns a NAL unit without a start code: `header`, then the bytes, with an emulation
-    /// prevention byte (3) wherever a start code would appear (§7.4.1).
+    /// Ends the payload and returns a NAL unit without a start code: `header`, then the bytes, with
+    /// an emulation prevention byte (3) wherever a start code would appear (§7.4.1).
     pub(super) fn into_unit(mut self, header: u8) -> Vec<u8> {
         self.put(1, 1);
         if self.count > 0 {
@@ -74,7 +75,8 @@ mod tests {
 
     #[test]
     fn numbers_have_the_codes_of_the_standard() {
-        // Table 9-2: 0 is `1`, 1 is `010`, 2 is `011`, 3 is `00100`; signed 1 and -1 are the codes of 1 and 2.
+        // Table 9-2: 0 is `1`, 1 is `010`, 2 is `011`, 3 is `00100`; signed 1 and -1 are the codes
+        // of 1 and 2.
         let mut bits = Bits::default();
         for value in [0, 1, 2, 3] {
             bits.unsigned(value);

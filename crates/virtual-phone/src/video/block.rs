@@ -1,8 +1,8 @@
 //! The arithmetic of a 4×4 block: transform, quantisation, and their inverses (ITU-T H.264 §8.5).
 //!
-//! The standard defines the inverse exactly, so encoder and decoder see the same pixels; the forward direction is the
-//! reference encoder's (Malvar et al., "Low-complexity transform and quantization in H.264/AVC", 2003). Blocks are 16
-//! numbers, rows from the top.
+//! The standard defines the inverse exactly, so encoder and decoder see the same pixels; the
+//! forward direction is the reference encoder's (Malvar et al., "Low-complexity transform and
+//! quantization in H.264/AVC", 2003). Blocks are 16 numbers, rows from the top.
 
 /// Scan order: the index in the block of each coefficient as written (table 8-12, frames).
 pub(super) const SCAN: [usize; 16] = [0, 1, 4, 8, 5, 2, 3, 6, 9, 12, 13, 10, 7, 11, 14, 15];
@@ -30,8 +30,8 @@ impl Quantizer {
         Self::luma(beyond.copied().unwrap_or(qp))
     }
 
-    /// Quantises a transformed block. Rounds towards zero, with the one-third offset of the reference encoder's intra
-    /// blocks.
+    /// Quantises a transformed block. Rounds towards zero, with the one-third offset of the
+    /// reference encoder's intra blocks.
     pub(super) fn levels(self, block: &[i32; 16]) -> [i32; 16] {
         std::array::from_fn(|at| {
             self.level(block[at], FORWARD[self.step][class(at)], 15 + self.octave)

@@ -1,6 +1,7 @@
 //! Entropy coding of coefficients: CAVLC, ITU-T H.264 §9.2 from the encoder's side.
 //!
-//! Begin at [`residual`]. The tables are tables 9-5, 9-7, 9-8, 9-9 and 9-10 of the standard: code length and value.
+//! Begin at [`residual`]. The tables are tables 9-5, 9-7, 9-8, 9-9 and 9-10 of the standard: code
+//! length and value.
 
 use crate::video::bits::Bits;
 
@@ -13,8 +14,8 @@ pub(super) enum Context {
     ChromaAverages,
 }
 
-/// Maximum absolute coefficient: level codes of the Baseline profile end soon after (§9.2.2.1, `level_prefix` up to
-/// 15).
+/// Maximum absolute coefficient: level codes of the Baseline profile end soon after (§9.2.2.1,
+/// `level_prefix` up to 15).
 pub(super) const LARGEST: i32 = 2_000;
 
 /// Writes a block of coefficients in scan order, and returns how many are nonzero.
@@ -69,7 +70,8 @@ pub(super) fn residual(bits: &mut Bits, block: &[i32], context: Context) -> u8 {
     total as u8
 }
 
-/// The nonzero coefficients from last to first, the zeros directly before each, and all zeros before the last.
+/// The nonzero coefficients from last to first, the zeros directly before each, and all zeros
+/// before the last.
 fn runs(block: &[i32]) -> (Vec<i32>, Vec<usize>, usize) {
     let (mut levels, mut runs) = (Vec::new(), Vec::new());
     let mut run = 0;
@@ -114,7 +116,8 @@ fn code(bits: &mut Bits, (length, value): (u8, u8)) {
     bits.put(u32::from(value), u32::from(length));
 }
 
-/// Table 9-5, `coeff_token` for nC 0–1, 2–3 and 4–7: length and value at 4 · coefficients + trailing ones.
+/// Table 9-5, `coeff_token` for nC 0–1, 2–3 and 4–7: length and value at 4 · coefficients +
+/// trailing ones.
 #[rustfmt::skip]
 static TOKEN: [[(u8, u8); 68]; 3] = [
     [
@@ -217,8 +220,8 @@ mod tests {
         all.chain(ZEROS).chain(ZEROS_CHROMA).chain(RUNS).for_each(free);
     }
 
-    /// Widely published worked examples (Richardson, "H.264 and MPEG-4 Video Compression", §6.4.12.4, examples 1 and
-    /// 2).
+    /// Widely published worked examples (Richardson, "H.264 and MPEG-4 Video Compression",
+    /// §6.4.12.4, examples 1 and 2).
     #[test]
     fn blocks_have_the_bits_of_the_published_examples() {
         let check = |block: [i32; 16], expected: &str| {

@@ -1,13 +1,15 @@
 //! A small H.264 encoder for screens: unchanged parts are skipped, changed ones are coded again.
 //!
-//! Begin at [`Encoder::start_frame`], then call [`Encoder::encode_some`] until the picture is complete: a few rows per call, so
-//! that nobody waits long. One NAL unit per picture, Constrained Baseline profile, CAVLC (ITU-T H.264, 2021). A
-//! macroblock is either predicted as a whole within its picture (Intra 16×16) or copied from the previous picture
-//! (`P_Skip`). `constrained_intra_pred_flag` forbids prediction from copied ones, and the deblocking filter is off: so
-//! encoding needs no earlier picture, and none is kept, only a number per macroblock.
+//! Begin at [`Encoder::start_frame`], then call [`Encoder::encode_some`] until the picture is
+//! complete: a few rows per call, so that nobody waits long. One NAL unit per picture, Constrained
+//! Baseline profile, CAVLC (ITU-T H.264, 2021). A macroblock is either predicted as a whole within
+//! its picture (Intra 16×16) or copied from the previous picture (`P_Skip`).
+//! `constrained_intra_pred_flag` forbids prediction from copied ones, and the deblocking filter is
+//! off: so encoding needs no earlier picture, and none is kept, only a number per macroblock.
 //!
-//! Omitted, at the cost of larger files: motion (a scrolled list is coded again), 4×4 prediction, deblocking, CABAC,
-//! rate control (the bit rate selects one quality for the whole video). A phone's own encoder does all of these.
+//! Omitted, at the cost of larger files: motion (a scrolled list is coded again), 4×4 prediction,
+//! deblocking, CABAC, rate control (the bit rate selects one quality for the whole video). A
+//! phone's own encoder does all of these.
 
 use crate::render::Frame;
 use crate::video::bits::Bits;
@@ -58,8 +60,8 @@ struct Work {
 }
 
 impl Encoder {
-    /// An encoder for that canvas with a target of `bit_rate` bits per second. `None` for unsupported sizes: odd, or
-    /// beyond the standard's levels.
+    /// An encoder for that canvas with a target of `bit_rate` bits per second. `None` for
+    /// unsupported sizes: odd, or beyond the standard's levels.
     pub fn new(canvas: Canvas, bit_rate: u32) -> Option<Self> {
         let Canvas { width, height, .. } = canvas;
         let fits = |side: usize| side.is_multiple_of(2) && (16..=LONGEST).contains(&side);
@@ -83,8 +85,8 @@ impl Encoder {
         &self.canvas
     }
 
-    /// Starts the next picture; `false` if it equals the last one. A key picture needs no other; the first one always
-    /// is a key picture.
+    /// Starts the next picture; `false` if it equals the last one. A key picture needs no other;
+    /// the first one always is a key picture.
     pub fn start_frame(&mut self, frame: &Frame, key: bool) -> bool {
         let picture = self.canvas.take(frame);
         let places = (0..picture.across * picture.down)
@@ -195,7 +197,8 @@ impl Encoder {
         bits.signed(self.qp as i32 - 26);
         bits.signed(0);
         bits.signed(0);
-        // `deblocking_filter_control_present_flag`, `constrained_intra_pred_flag`, no redundant pictures.
+        // `deblocking_filter_control_present_flag`, `constrained_intra_pred_flag`, no redundant
+        // pictures.
         bits.flag(true);
         bits.flag(true);
         bits.flag(false);
@@ -262,8 +265,8 @@ impl Work {
     }
 }
 
-/// The quantisation parameter for a bit rate. A screen that changes ten times a second would come close to it; 22 is
-/// fine enough to read small text, and three more save about a third.
+/// The quantisation parameter for a bit rate. A screen that changes ten times a second would come
+/// close to it; 22 is fine enough to read small text, and three more save about a third.
 fn quality(bit_rate: u32, pixels: usize) -> u32 {
     let mut per_picture = u64::from(bit_rate / 10).max(1);
     let full = pixels as u64 * 3 / 4;
@@ -358,7 +361,8 @@ mod tests {
 
     #[test]
     fn decoder_output_matches_the_input() {
-        // Sizes that are not whole macroblocks; content from flat to noise, so that every code table is used.
+        // Sizes that are not whole macroblocks; content from flat to noise, so that every code
+        // table is used.
         for (width, height, noise, rate, least) in [
             (64, 48, 0, 200_000_000, 40.0),
             (50, 70, 255, 200_000_000, 34.0),
@@ -377,7 +381,8 @@ mod tests {
             let mut shown = frame(width, height, 7, noise);
             for step in 0..4 {
                 if step > 0 {
-                    // A part changes: the rest is copied, and the changed part is predicted without it.
+                    // A part changes: the rest is copied, and the changed part is predicted without
+                    // it.
                     let part = shown.rgba.len() / 5;
                     shown.rgba[step * part..][..part].iter_mut().for_each(|byte| *byte ^= 0x35);
                 }

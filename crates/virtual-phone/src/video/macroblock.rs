@@ -1,7 +1,8 @@
-//! One macroblock: predicted as a whole from its neighbours in the picture, transformed, and written (Intra 16×16).
+//! One macroblock: predicted as a whole from its neighbours in the picture, transformed, and
+//! written (Intra 16×16).
 //!
-//! Begin at [`code`]. A neighbour copied from the previous picture counts for the codes, but not for the prediction
-//! (`constrained_intra_pred_flag`). Section numbers are those of ITU-T H.264.
+//! Begin at [`code`]. A neighbour copied from the previous picture counts for the codes, but not
+//! for the prediction (`constrained_intra_pred_flag`). Section numbers are those of ITU-T H.264.
 
 use crate::video::bits::Bits;
 use crate::video::block::{Quantizer, SCAN, forward, hadamard, inverse, square};
@@ -40,7 +41,8 @@ enum IntraPrediction {
     Mean = 2,
 }
 
-/// Writes a macroblock of a key picture (`key`) or another one, and returns its right and bottom edge.
+/// Writes a macroblock of a key picture (`key`) or another one, and returns its right and bottom
+/// edge.
 pub(super) fn code(
     bits: &mut Bits,
     source: &Pixels,

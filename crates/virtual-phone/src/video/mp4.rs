@@ -1,9 +1,10 @@
 //! An MP4 writer like Android's `MPEG4Writer`: pictures as they arrive, the index at the end.
 //!
-//! Begin at [`Muxer::new`], which returns the file's first bytes; [`Muxer::sample`] returns the bytes of each picture,
-//! and [`Muxer::finish`] the closing bytes and a number to write at [`Muxer::SIZE_AT`]. A file without its end has no
-//! `moov`, and no player opens it. Boxes are those of ISO/IEC 14496-12 and -15. One video track; Android 12 and later
-//! add two metadata tracks for window traces, which are not here.
+//! Begin at [`Muxer::new`], which returns the file's first bytes; [`Muxer::sample`] returns the
+//! bytes of each picture, and [`Muxer::finish`] the closing bytes and a number to write at
+//! [`Muxer::SIZE_AT`]. A file without its end has no `moov`, and no player opens it. Boxes are
+//! those of ISO/IEC 14496-12 and -15. One video track; Android 12 and later add two metadata tracks
+//! for window traces, which are not here.
 
 /// Ticks per second of presentation times, as in Android's writer.
 pub(super) const TICKS: u32 = 90_000;
@@ -76,8 +77,8 @@ impl Muxer {
         (self.movie(), (self.bytes + 16).to_be_bytes())
     }
 
-    /// The duration of each sample. The last one's is unknown, so it gets that of the previous one; a single one has
-    /// none (`MPEG4Writer::VelocityTracker::threadEntry`).
+    /// The duration of each sample. The last one's is unknown, so it gets that of the previous one;
+    /// a single one has none (`MPEG4Writer::VelocityTracker::threadEntry`).
     fn durations(&self) -> Vec<u32> {
         let mut durations: Vec<u32> =
             self.times.windows(2).map(|pair| (pair[1] - pair[0]) as u32).collect();

@@ -1,7 +1,8 @@
-//! From the screen's pixels to the encoded planes: scaled, centred, rotated, padded to whole macroblocks.
+//! From the screen's pixels to the encoded planes: scaled, centred, rotated, padded to whole
+//! macroblocks.
 //!
-//! Begin at [`Canvas::take`]. Colours are BT.709 in limited range, chroma at half size, as Android's encoders get them
-//! from the screen.
+//! Begin at [`Canvas::take`]. Colours are BT.709 in limited range, chroma at half size, as
+//! Android's encoders get them from the screen.
 
 use crate::render::Frame;
 
@@ -43,8 +44,9 @@ pub struct Area {
 }
 
 impl Canvas {
-    /// The position of a screen of that size in the upright video: as large as fits with its aspect ratio, centred. The
-    /// arithmetic is that of `setDisplayProjection` in AOSP's `screenrecord.cpp`.
+    /// The position of a screen of that size in the upright video: as large as fits with its aspect
+    /// ratio, centred. The arithmetic is that of `setDisplayProjection` in AOSP's
+    /// `screenrecord.cpp`.
     pub fn content(&self, screen: (usize, usize)) -> Area {
         let (width, height) = self.upright();
         let aspect = screen.1.max(1) as f32 / screen.0.max(1) as f32;
@@ -60,7 +62,8 @@ impl Canvas {
         let (across, down) = (self.width.div_ceil(16), self.height.div_ceil(16));
         let (wide, tall) = (across * 16, down * 16);
         let small = self.scaled(frame);
-        // Repeat the last row and column beyond the edge: that costs nothing to encode and is cropped.
+        // Repeat the last row and column beyond the edge: that costs nothing to encode and is
+        // cropped.
         let at = |x: usize, y: usize| {
             let (x, y) = (x.min(self.width - 1), y.min(self.height - 1));
             let from = (y * self.width + x) * 3;

@@ -10,7 +10,8 @@ use std::time::Duration;
 /// Screen refreshes per second.
 pub const RATE: u64 = 60;
 
-/// Maximum queued screens. A recorder that falls further behind loses intermediate ones, never the last.
+/// Maximum queued screens. A recorder that falls further behind loses intermediate ones, never the
+/// last.
 const WAITING: usize = 64;
 
 /// The screens that a recording has yet to draw.

@@ -158,7 +158,8 @@ impl View {
         self
     }
 
-    /// Absolute position: distances from the parent's edges (left, top, right, bottom); `None` leaves an edge free.
+    /// Absolute position: distances from the parent's edges (left, top, right, bottom); `None`
+    /// leaves an edge free.
     pub(crate) fn absolute(mut self, edges: [Option<f32>; 4]) -> Self {
         let [left, top, right, bottom] =
             edges.map(|edge| edge.map_or(auto(), LengthPercentageAuto::length));

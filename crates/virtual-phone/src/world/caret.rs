@@ -1,8 +1,9 @@
 //! The caret: where a touch puts it, and how keys move it from line to line.
 //!
-//! Both read the lines that the field painted, so a wrapped or scrolled text is hit where it is seen. As on Android, a
-//! touch puts the caret at the nearest gap between two characters (`Layout.getOffsetForHorizontal`), and MOVE_HOME and
-//! MOVE_END go to the ends of the caret's line, not of the text (`ArrowKeyMovementMethod.home`).
+//! Both read the lines that the field painted, so a wrapped or scrolled text is hit where it is
+//! seen. As on Android, a touch puts the caret at the nearest gap between two characters
+//! (`Layout.getOffsetForHorizontal`), and MOVE_HOME and MOVE_END go to the ends of the caret's
+//! line, not of the text (`ArrowKeyMovementMethod.home`).
 
 use crate::geometry::Point;
 use crate::graphics::text::{ShapedText, TextStyle};
@@ -34,8 +35,8 @@ impl PaintedText {
         self.x + ((self.across - line.width) * align).max(0.0).round()
     }
 
-    /// The bytes of a line between which the caret can be. A line feed belongs to the next line, and so does the
-    /// space at which a line is wrapped.
+    /// The bytes of a line between which the caret can be. A line feed belongs to the next line,
+    /// and so does the space at which a line is wrapped.
     fn places(&self, line: usize) -> Range<usize> {
         let lines = &self.shaped.lines;
         let whole = lines.get(line).map_or(0..0, |line| line.range.clone());
@@ -60,8 +61,8 @@ impl PaintedText {
 }
 
 impl World {
-    /// Where in the field's text a touch at `at` puts the caret, in bytes: between the two nearest characters; beyond
-    /// the end of a line, at its end.
+    /// Where in the field's text a touch at `at` puts the caret, in bytes: between the two nearest
+    /// characters; beyond the end of a line, at its end.
     pub(crate) fn caret_at(&mut self, node: &Node, at: Point) -> usize {
         let Some(painted) = self.painted_text(node) else { return node.text.len() };
         if painted.text.is_empty() {
@@ -90,7 +91,8 @@ impl World {
         self.edit(|text, caret| *caret = line.map_or(text.len(), |line| line.end).min(text.len()));
     }
 
-    /// Moves the caret to the line above (-1) or below (1), as far along as it was. `false` if there is none.
+    /// Moves the caret to the line above (-1) or below (1), as far along as it was. `false` if
+    /// there is none.
     pub(crate) fn caret_by_line(&mut self, way: i32) -> bool {
         let Some((painted, line)) = self.caret_line() else { return false };
         let Some(to) = line.checked_add_signed(way as isize) else { return false };

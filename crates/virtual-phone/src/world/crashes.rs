@@ -1,8 +1,8 @@
 //! Crashes and ANRs of apps: what they log, and when a dialog appears.
 //!
-//! Sources: `AppErrors.java`, `ProcessErrorStateRecord.java` and `AppErrorDialog.java` of Android 9 to 15; the crash
-//! trace is that of the capture `logcat/crash_compose-app_threadtime.txt`. Not here: the dialogs
-//! (`overlays/errors.rs`).
+//! Sources: `AppErrors.java`, `ProcessErrorStateRecord.java` and `AppErrorDialog.java` of Android 9
+//! to 15; the crash trace is that of the capture `logcat/crash_compose-app_threadtime.txt`. Not
+//! here: the dialogs (`overlays/errors.rs`).
 
 use std::time::Duration;
 
@@ -17,12 +17,13 @@ use crate::world::World;
 const FLAGS: u32 = 953_728_580;
 
 impl World {
-    /// Ends an app as an uncaught exception does: logs a stack trace, kills its process and removes its task. `false`
-    /// if it is not running.
+    /// Ends an app as an uncaught exception does: logs a stack trace, kills its process and removes
+    /// its task. `false` if it is not running.
     ///
-    /// The dialog appears as on Android: on Android 4.4 every time; later not for the first crash, unless the setting
-    /// `global show_first_crash_dialog` (or `secure show_first_crash_dialog_dev_option`) is `1`, but for one that
-    /// follows within a minute or two ("X keeps stopping").
+    /// The dialog appears as on Android: on Android 4.4 every time; later not for the first crash,
+    /// unless the setting `global show_first_crash_dialog` (or `secure
+    /// show_first_crash_dialog_dev_option`) is `1`, but for one that follows within a minute or two
+    /// ("X keeps stopping").
     pub fn crash(&mut self, package: &str, exception: &str) -> bool {
         let Some((pid, uid)) = self.process_of(package) else { return false };
         let front = self.foreground();
@@ -50,9 +51,10 @@ impl World {
         true
     }
 
-    /// Makes an app hang: its screen freezes, touches and keys do nothing, the dialog "X isn't responding" appears over
-    /// it, and the log gets the lines of an ANR. "Close app" ends it, "Wait" revives it. A running app that is not in
-    /// front is killed without a dialog, as on Android. `false` if it is not running.
+    /// Makes an app hang: its screen freezes, touches and keys do nothing, the dialog "X isn't
+    /// responding" appears over it, and the log gets the lines of an ANR. "Close app" ends it,
+    /// "Wait" revives it. A running app that is not in front is killed without a dialog, as on
+    /// Android. `false` if it is not running.
     pub fn stop_responding(&mut self, package: &str) -> bool {
         let Some((pid, _)) = self.process_of(package) else { return false };
         let front = self.foreground();

@@ -1,7 +1,8 @@
 //! What Android's services write to the events buffer.
 //!
-//! Formats follow the capture `logcat/mediatek_android12_threadtime.txt` (tags and field order are those of Android's
-//! `event-log-tags`). An activity record's number is derived from its name; on a phone it is an identity hash.
+//! Formats follow the capture `logcat/mediatek_android12_threadtime.txt` (tags and field order are
+//! those of Android's `event-log-tags`). An activity record's number is derived from its name; on a
+//! phone it is an identity hash.
 
 use crate::log::SYSTEM_PID;
 use crate::log::{Buffer, LogLine};

@@ -20,7 +20,8 @@ impl World {
             .collect()
     }
 
-    /// Enables or disables a function, or restores its default. `false` if there is no such function.
+    /// Enables or disables a function, or restores its default. `false` if there is no such
+    /// function.
     pub fn switch_app_function(&mut self, package: &str, id: &str, on: Option<bool>) -> bool {
         if self.app_function(package, id).is_none() {
             return false;
@@ -29,7 +30,8 @@ impl World {
         true
     }
 
-    /// Calls a function. Returns its result and how long it takes. Starts the app's process if needed.
+    /// Calls a function. Returns its result and how long it takes. Starts the app's process if
+    /// needed.
     ///
     /// # Errors
     /// [`NotCalled::Thrown`] with the message, [`NotCalled::Silent`] if the app hangs.

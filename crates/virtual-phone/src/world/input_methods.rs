@@ -1,7 +1,8 @@
 //! Input methods: which are installed and selected, and how broadcasts type into a field.
 //!
-//! Begin with [`World::broadcast`]. The enabled and selected methods are stored in Android's settings, so `ime` and
-//! `settings` agree. The soft keyboard is in `keyboard.rs`, keys are in `keys.rs`.
+//! Begin with [`World::broadcast`]. The enabled and selected methods are stored in Android's
+//! settings, so `ime` and `settings` agree. The soft keyboard is in `keyboard.rs`, keys are in
+//! `keys.rs`.
 
 use std::time::Duration;
 
@@ -17,8 +18,8 @@ use crate::world::World;
 const ENABLED: &str = "enabled_input_methods";
 const SELECTED: &str = "default_input_method";
 
-/// Time from `ime set` until the method is bound to the field: about one more command over adb. A broadcast in between
-/// is silently lost (measured by others on phones; see `docs/sharp-edges.md`).
+/// Time from `ime set` until the method is bound to the field: about one more command over adb. A
+/// broadcast in between is silently lost (measured by others on phones; see `docs/sharp-edges.md`).
 const BINDING: Duration = Duration::from_millis(100);
 
 impl World {
@@ -27,7 +28,8 @@ impl World {
         self.input.methods_mut().install(keyboard);
     }
 
-    /// Drops every `every`-th typed character from now on, `times` in total: what happens on busy phones.
+    /// Drops every `every`-th typed character from now on, `times` in total: what happens on busy
+    /// phones.
     pub fn set_text_loss(&mut self, every: u32, times: u32) {
         self.input.methods_mut().set_losses(every, times);
     }
@@ -57,7 +59,8 @@ impl World {
         self.focused_text().is_some() && self.input.methods().is_bound(self.uptime())
     }
 
-    /// Enables or disables an input method; returns whether it was enabled. `None` if it is not installed.
+    /// Enables or disables an input method; returns whether it was enabled. `None` if it is not
+    /// installed.
     pub fn enable_input_method(&mut self, id: &str, enabled: bool) -> Option<bool> {
         let id = self.input_methods().into_iter().find(|known| *known == id)?;
         let mut now = self.enabled_input_methods();

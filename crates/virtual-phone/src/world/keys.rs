@@ -1,7 +1,7 @@
 //! Keys and typing: what a key does, the caret, and moving the focus by key.
 //!
-//! The focused field's text is edited here and sent to the app, which draws it; the app decides what it shows. Text
-//! typed without a focused field is lost, as on a real phone.
+//! The focused field's text is edited here and sent to the app, which draws it; the app decides
+//! what it shows. Text typed without a focused field is lost, as on a real phone.
 
 use crate::app::Event;
 use crate::input::keyboard::KeyEffect;
@@ -83,8 +83,8 @@ impl World {
         }
     }
 
-    /// Types a character into the focused field, like a hardware keyboard; a line feed is the enter key. `false` if
-    /// nothing accepted it.
+    /// Types a character into the focused field, like a hardware keyboard; a line feed is the enter
+    /// key. `false` if nothing accepted it.
     pub fn type_char(&mut self, ch: char) -> bool {
         if !self.screen.is_on() || self.char_to_keyguard(ch) || !self.in_field() {
             return false;

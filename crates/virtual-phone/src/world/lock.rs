@@ -1,7 +1,7 @@
 //! Turning the screen off and on, and the keyguard that is in front afterwards.
 //!
-//! The keyguard is an overlay (`overlays/keyguard.rs`): apps start behind it, and keys go to it. A phone boots unlocked
-//! unless [`World::lock`] is called.
+//! The keyguard is an overlay (`overlays/keyguard.rs`): apps start behind it, and keys go to it. A
+//! phone boots unlocked unless [`World::lock`] is called.
 
 use crate::app::Event;
 use crate::device::ScreenLock;
@@ -40,7 +40,8 @@ impl World {
         self.overlays.any(is_keyguard)
     }
 
-    /// Asks the keyguard to open, as a swipe does: it opens unless it needs a PIN, for which it asks.
+    /// Asks the keyguard to open, as a swipe does: it opens unless it needs a PIN, for which it
+    /// asks.
     pub fn dismiss_keyguard(&mut self) {
         self.send_to_keyguard("unlock".into());
     }

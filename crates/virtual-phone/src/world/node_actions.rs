@@ -1,4 +1,5 @@
-//! Accessibility actions on nodes: what a screen reader or UiAutomation asks a view to do, without a finger.
+//! Accessibility actions on nodes: what a screen reader or UiAutomation asks a view to do, without
+//! a finger.
 
 use crate::app::Event;
 use crate::geometry::Axis;
@@ -45,8 +46,8 @@ fn scroll(node: &Node) -> Option<(i32, i32)> {
 }
 
 impl World {
-    /// Has a node of the window with the focus do something. `false` if it is not there, does not offer that, or its app
-    /// hangs.
+    /// Has a node of the window with the focus do something. `false` if it is not there, does not
+    /// offer that, or its app hangs.
     pub fn perform_on_node(&mut self, address: &str, action: &NodeAction) -> bool {
         let Some(window) = self.scene().focused() else { return false };
         let (overlay, is_app) = (window.overlay, window.kind == WindowKind::Application);
@@ -104,14 +105,16 @@ impl World {
         }
     }
 
-    /// Inserts a text at the caret of the field that has the focus, as a paste does. `false` if none has it, or it is full.
+    /// Inserts a text at the caret of the field that has the focus, as a paste does. `false` if
+    /// none has it, or it is full.
     pub fn insert_text(&mut self, text: &str) -> bool {
         let methods = self.input.methods_mut();
         let arrives: String = text.chars().filter(|_| !methods.loses_one()).collect();
         self.screen.is_on() && self.insert(&arrives)
     }
 
-    /// Replaces the text of the field that has the focus. `false` if none has it, or the text is too long.
+    /// Replaces the text of the field that has the focus. `false` if none has it, or the text is
+    /// too long.
     pub fn replace_text(&mut self, text: &str) -> bool {
         if self.focused_text().is_none() {
             return false;

@@ -7,7 +7,8 @@ use crate::permissions::POST_NOTIFICATIONS;
 use crate::world::World;
 
 impl World {
-    /// Posts a notification for an app. `false` if no such package is installed, or if it may not post.
+    /// Posts a notification for an app. `false` if no such package is installed, or if it may not
+    /// post.
     pub fn notify(&mut self, package: &str, title: &str, text: &str) -> bool {
         self.post(package, "", title, text, None)
     }
@@ -91,7 +92,8 @@ impl World {
         self.start_with(package, None, &Intent { data, ..Intent::default() })
     }
 
-    /// The status bar icons of apps with notifications, newest first, with their descriptions; up to three.
+    /// The status bar icons of apps with notifications, newest first, with their descriptions; up
+    /// to three.
     pub(crate) fn notification_signs(&self) -> Vec<(Icon, String)> {
         let mut seen: Vec<&str> = Vec::new();
         let mut signs = Vec::new();

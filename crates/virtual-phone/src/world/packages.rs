@@ -9,14 +9,14 @@ use crate::tasks::HOME;
 use crate::world::World;
 
 impl World {
-    /// Sets the package file of a preinstalled app: its manifest and what it offers. Does nothing if there is no such
-    /// app.
+    /// Sets the package file of a preinstalled app: its manifest and what it offers. Does nothing
+    /// if there is no such app.
     pub fn set_built_in(&mut self, package: BuiltInPackage) {
         self.apps.set_built_in(package);
     }
 
-    /// Installs an app from an APK and replaces the one of that package, whose stored values and uid are kept. `uid` is
-    /// that of an uninstalled app that left its data.
+    /// Installs an app from an APK and replaces the one of that package, whose stored values and
+    /// uid are kept. `uid` is that of an uninstalled app that left its data.
     pub fn install(&mut self, mut manifest: Manifest, uid: Option<u32>) {
         self.apps.admit(&mut manifest, uid);
         self.stop_for(&manifest.package, "installPackageLI");
@@ -27,7 +27,8 @@ impl World {
         self.rebuild();
     }
 
-    /// Uninstalls an app; the caller deletes its files. `None` if it is not installed or preinstalled.
+    /// Uninstalls an app; the caller deletes its files. `None` if it is not installed or
+    /// preinstalled.
     pub fn uninstall(&mut self, package: &str) -> Option<Manifest> {
         let at = self.apps.position(package).filter(|at| !self.apps[*at].manifest.system)?;
         self.stop_for(package, "deletePackageX");

@@ -60,7 +60,8 @@ impl World {
         self.rebuild();
     }
 
-    /// The runtime permissions of an app, in manifest order; none if it is not installed, and none before Android 6.
+    /// The runtime permissions of an app, in manifest order; none if it is not installed, and none
+    /// before Android 6.
     pub fn runtime_permissions(&self, package: &str) -> Vec<RuntimePermission> {
         let Some(at) = self.apps.position(package) else { return Vec::new() };
         let manifest = &self.apps[at].manifest;
@@ -95,8 +96,8 @@ impl World {
         self.permissions.forget(package);
     }
 
-    /// Handles an app's request. The result is sent at once if there is nothing to ask, or if the user's denial is
-    /// final.
+    /// Handles an app's request. The result is sent at once if there is nothing to ask, or if the
+    /// user's denial is final.
     pub(crate) fn ask_permission(&mut self, package: &str, permission: &'static str) {
         let granted = self.granted(package, permission);
         let group = PermissionGroup::of(permission, self.android())

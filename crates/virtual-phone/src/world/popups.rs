@@ -6,8 +6,8 @@ use crate::overlays::{Popup, PowerMenu, is_popup};
 use crate::view::ImeAction;
 use crate::world::World;
 
-/// The last release whose text fields open suggestions when a misspelt word is tapped. Later ones do too, but mark
-/// fewer words.
+/// The last release whose text fields open suggestions when a misspelt word is tapped. Later ones
+/// do too, but mark fewer words.
 const SUGGESTS_UP_TO: u32 = 6;
 
 impl World {
@@ -28,8 +28,8 @@ impl World {
         }
     }
 
-    /// Opens suggestions if the caret, which a touch has just moved, is in a misspelt word; `line` is the field or the
-    /// line of it that was touched.
+    /// Opens suggestions if the caret, which a touch has just moved, is in a misspelt word; `line`
+    /// is the field or the line of it that was touched.
     pub(crate) fn suggest(&mut self, line: &Rect) {
         if self.android() > SUGGESTS_UP_TO {
             return;

@@ -1,6 +1,7 @@
 //! Reboot: stored data stays, memory is lost.
 //!
-//! Time goes on: [`World::uptime`] counts from the first boot, [`World::since_restart`] is what Android calls uptime.
+//! Time goes on: [`World::uptime`] counts from the first boot, [`World::since_restart`] is what
+//! Android calls uptime.
 
 use crate::log::Buffer;
 use crate::tasks::HOME;
@@ -8,8 +9,8 @@ use crate::world::World;
 use std::time::Duration;
 
 impl World {
-    /// Restarts and shows the home screen: all apps have ended, and notifications, dialogs, clipboard and log are gone.
-    /// Settings, permissions and stored values are kept.
+    /// Restarts and shows the home screen: all apps have ended, and notifications, dialogs,
+    /// clipboard and log are gone. Settings, permissions and stored values are kept.
     pub fn restart(&mut self) {
         self.remove_overlays(|_| true);
         self.input.drop_suspended();

@@ -5,7 +5,8 @@ use crate::scene::{Node, WindowKind};
 use crate::view::{ImeAction, class};
 use crate::world::World;
 
-/// The field that the input method is connected to (`InputMethodManager.mServedView` and its `EditorInfo`).
+/// The field that the input method is connected to (`InputMethodManager.mServedView` and its
+/// `EditorInfo`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServedField {
     /// The package of its app.

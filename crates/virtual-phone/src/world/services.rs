@@ -9,7 +9,8 @@ use crate::services::{
 use crate::world::World;
 use std::time::Duration;
 
-/// Apps made for this API level and later may not start services from the background (`appRestrictedInBackground`).
+/// Apps made for this API level and later may not start services from the background
+/// (`appRestrictedInBackground`).
 const LIMITED_FROM: u32 = 26;
 /// The release that introduced those limits.
 const LIMITS_SINCE: u32 = 8;
@@ -19,8 +20,9 @@ const SYSTEM_SENDS_SINCE: u32 = 7;
 const MOST_ANSWERS: usize = 8;
 
 impl World {
-    /// Starts a service by name, like `startService` with an explicit Intent. When this returns, the app has done its
-    /// work and its screen shows that; the reply arrives later ([`CallbackReply::after`]).
+    /// Starts a service by name, like `startService` with an explicit Intent. When this returns,
+    /// the app has done its work and its screen shows that; the reply arrives later
+    /// ([`CallbackReply::after`]).
     pub fn start_service(
         &mut self,
         by: Caller,
@@ -31,8 +33,8 @@ impl World {
         self.begin_service(by, to, extras, callback, false)
     }
 
-    /// The same, like `startForegroundService`: the background limits do not apply, but the app is killed after some
-    /// seconds if its service does not call `startForeground`.
+    /// The same, like `startForegroundService`: the background limits do not apply, but the app is
+    /// killed after some seconds if its service does not call `startForeground`.
     pub fn start_foreground_service(
         &mut self,
         by: Caller,
@@ -43,8 +45,8 @@ impl World {
         self.begin_service(by, to, extras, callback, true)
     }
 
-    /// Starts a service of an app by the app itself, which puts it into the foreground; none of the app's code runs. `false` if
-    /// there is no such service.
+    /// Starts a service of an app by the app itself, which puts it into the foreground; none of the
+    /// app's code runs. `false` if there is no such service.
     pub fn start_own_service(&mut self, to: &ServiceName) -> bool {
         let Some((at, _)) = self.service(to) else { return false };
         self.process_for_service(at, to);
@@ -52,8 +54,8 @@ impl World {
         true
     }
 
-    /// Starts the process of an installed app without any component, as an instrumentation does, and returns its id. `None` if
-    /// there is no such package.
+    /// Starts the process of an installed app without any component, as an instrumentation does,
+    /// and returns its id. `None` if there is no such package.
     pub fn start_process(&mut self, package: &str) -> Option<u32> {
         let at = self.apps.position(package)?;
         let to = ServiceName { package: package.to_owned(), class: String::new() };
@@ -65,8 +67,8 @@ impl World {
         self.apps.iter().any(|app| app.pid == Some(pid))
     }
 
-    /// Lets an app start services from the background for that long (`deviceidle tempwhitelist`). `false` if no such
-    /// package is installed.
+    /// Lets an app start services from the background for that long (`deviceidle tempwhitelist`).
+    /// `false` if no such package is installed.
     pub fn temp_allowlist(&mut self, package: &str, time: Duration) -> bool {
         let until = self.clock.now().saturating_add(time);
         let there = self.apps.position(package).is_some();
@@ -76,8 +78,8 @@ impl World {
         there
     }
 
-    /// Adds an app to, or removes it from, those that may always start services from the background (`deviceidle
-    /// whitelist`). `false` if no such package is installed.
+    /// Adds an app to, or removes it from, those that may always start services from the background
+    /// (`deviceidle whitelist`). `false` if no such package is installed.
     pub fn exempt_from_limits(&mut self, package: &str, exempt: bool) -> bool {
         if !exempt {
             return self.services.disallow(package);
@@ -211,7 +213,8 @@ impl World {
         }
     }
 
-    /// The process of a service, started if necessary, and how long it takes until the service runs.
+    /// The process of a service, started if necessary, and how long it takes until the service
+    /// runs.
     pub(super) fn process_for_service(&mut self, at: usize, to: &ServiceName) -> (u32, Duration) {
         let (warm, cold) = self.services.times();
         if let Some(pid) = self.apps[at].pid {

@@ -4,13 +4,15 @@ use crate::settings::Settings;
 use crate::world::World;
 
 impl World {
-    /// The value of a setting in the table `system`, `secure` or `global`, e.g. `global`, `wifi_on`.
+    /// The value of a setting in the table `system`, `secure` or `global`, e.g. `global`,
+    /// `wifi_on`.
     pub fn setting(&self, table: &str, name: &str) -> Option<&str> {
         self.settings.get(table, name)
     }
 
-    /// Changes a setting and applies its effects: a locked screen rotates to `user_rotation`, the status bar updates.
-    /// An unknown table changes nothing, nor does a new name when the tables are full.
+    /// Changes a setting and applies its effects: a locked screen rotates to `user_rotation`, the
+    /// status bar updates. An unknown table changes nothing, nor does a new name when the tables
+    /// are full.
     pub fn put_setting(&mut self, table: &str, name: &str, value: &str) {
         self.settings.put(table, name, value);
         let held = self.setting("system", "accelerometer_rotation") == Some("0");
@@ -22,8 +24,8 @@ impl World {
         }
     }
 
-    /// Changes a setting as the user does on the screen: turning auto-rotate off keeps the current rotation
-    /// (`RotationPolicy.setRotationLock`).
+    /// Changes a setting as the user does on the screen: turning auto-rotate off keeps the current
+    /// rotation (`RotationPolicy.setRotationLock`).
     pub(crate) fn change_setting(&mut self, table: &str, name: &str, value: &str) {
         if name == "accelerometer_rotation" && value == "0" {
             let rotation = self.screen.display().rotation.to_string();

@@ -4,8 +4,8 @@ use crate::overlays::{ALERT_TITLE, Alert, Shade, is_shade};
 use crate::world::World;
 
 impl World {
-    /// Opens the notification shade, with only its quick settings if `settings` is set. Does nothing while the screen
-    /// is off.
+    /// Opens the notification shade, with only its quick settings if `settings` is set. Does
+    /// nothing while the screen is off.
     pub fn open_shade(&mut self, settings: bool) {
         if self.screen.is_on() {
             self.remove_overlays(is_shade);
@@ -25,8 +25,9 @@ impl World {
         self.overlays.any(is_shade)
     }
 
-    /// Shows an alert in front of the app, such as "Software update": a title, a text, and the buttons "Later" and
-    /// "Install". Either button or the back key closes it; until then the app gets no touches and keys.
+    /// Shows an alert in front of the app, such as "Software update": a title, a text, and the
+    /// buttons "Later" and "Install". Either button or the back key closes it; until then the app
+    /// gets no touches and keys.
     pub fn pop_up(&mut self, title: &str, text: &str) {
         self.push_overlay(Alert::new(title, text));
     }

@@ -32,8 +32,8 @@ fn lasted(time: Duration) -> String {
 }
 
 impl World {
-    /// Starts an app by its icon, or one of its activities (`full.Class` or `.Class`). A running app comes to the front
-    /// as it was.
+    /// Starts an app by its icon, or one of its activities (`full.Class` or `.Class`). A running
+    /// app comes to the front as it was.
     ///
     /// # Errors
     /// See [`StartError`]; nothing changes then.
@@ -45,8 +45,9 @@ impl World {
         self.start_with(package, activity, &Intent::default())
     }
 
-    /// Starts an intent: its component, the home screen for `MAIN` with category `HOME`, a package's icon for `MAIN`,
-    /// the handler of a URI scheme (`geo:`, `sms:`, `https:`), Settings for `android.settings.…`.
+    /// Starts an intent: its component, the home screen for `MAIN` with category `HOME`, a
+    /// package's icon for `MAIN`, the handler of a URI scheme (`geo:`, `sms:`, `https:`), Settings
+    /// for `android.settings.…`.
     ///
     /// # Errors
     /// [`StartError::NotLaunchable`] if nothing handles it, else as [`World::start`].
@@ -126,7 +127,8 @@ impl World {
         Ok(if began { StartResult::New } else { StartResult::BroughtToFront })
     }
 
-    /// Force-stops an app: its task and memory are gone, stored data stays. `false` if no such package is installed.
+    /// Force-stops an app: its task and memory are gone, stored data stays. `false` if no such
+    /// package is installed.
     pub fn force_stop(&mut self, package: &str) -> bool {
         let Some(at) = self.apps.position(package) else { return false };
         if let Some(pid) = self.apps[at].pid {
@@ -175,7 +177,8 @@ impl World {
         self.tasks.foreground()
     }
 
-    /// The class of the fragment that the app in front shows, as the newest release names it; `None` if it has none.
+    /// The class of the fragment that the app in front shows, as the newest release names it;
+    /// `None` if it has none.
     pub fn front_fragment(&self) -> Option<&'static str> {
         self.apps.get(&self.foreground().package)?.app.fragment()
     }

@@ -6,10 +6,12 @@
 //!             └──Up──► tap, or double tap if it is the second one soon after
 //! ```
 //!
-//! A second finger ends what the first one does; how far apart the two are is a pinch (`input/pinch.rs`).
+//! A second finger ends what the first one does; how far apart the two are is a pinch
+//! (`input/pinch.rs`).
 //!
-//! A touch goes to the frontmost window under it, and in it, as on Android, to the frontmost node that takes touches,
-//! else to the one behind it. A fast finger starts a fling (`fling`); the next touch stops it and does nothing else.
+//! A touch goes to the frontmost window under it, and in it, as on Android, to the frontmost node
+//! that takes touches, else to the one behind it. A fast finger starts a fling (`fling`); the next
+//! touch stops it and does nothing else.
 
 use crate::app::Event;
 use crate::geometry::{Axis, Point, Rect, TouchPhase};
@@ -25,8 +27,8 @@ use std::time::Duration;
 
 /// How long a finger rests before it is a long press; Android's default.
 const LONG_PRESS: Duration = Duration::from_millis(500);
-/// Maximum time and distance in dp between the taps of a double tap (`ViewConfiguration.DOUBLE_TAP_TIMEOUT`,
-/// `DOUBLE_TAP_SLOP`).
+/// Maximum time and distance in dp between the taps of a double tap
+/// (`ViewConfiguration.DOUBLE_TAP_TIMEOUT`, `DOUBLE_TAP_SLOP`).
 const DOUBLE_TAP: (Duration, f32) = (Duration::from_millis(300), 100.0);
 /// How far a resting finger may move, in dp; Android's touch slop.
 const SLOP: f32 = 8.0;
@@ -41,7 +43,8 @@ impl World {
         self.finger(0, phase, at);
     }
 
-    /// The same for one of several fingers, each with a number of its own. Cancelling is for all of them.
+    /// The same for one of several fingers, each with a number of its own. Cancelling is for all of
+    /// them.
     pub fn finger(&mut self, finger: u32, phase: TouchPhase, at: Point) {
         if !self.screen.is_on() {
             self.input.fingers_mut().clear();

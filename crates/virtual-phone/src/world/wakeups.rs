@@ -1,8 +1,8 @@
 //! Wakeups of apps: an alarm, a reminder, a delayed reply.
 //!
-//! An app returns a time ([`App::next_wakeup`](crate::app::App::next_wakeup)) and receives [`Event::Alarm`] at exactly
-//! that uptime, whatever the steps in which time passes. Whether it is running makes no difference, as with Android's
-//! `AlarmManager`.
+//! An app returns a time ([`App::next_wakeup`](crate::app::App::next_wakeup)) and receives
+//! [`Event::Alarm`] at exactly that uptime, whatever the steps in which time passes. Whether it is
+//! running makes no difference, as with Android's `AlarmManager`.
 
 use std::collections::BTreeSet;
 use std::time::Duration;

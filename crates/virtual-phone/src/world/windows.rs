@@ -1,7 +1,7 @@
 //! Assembles the windows: the app in front, keyboard, overlays, status bar, gesture bar, toast.
 //!
-//! [`World::rebuild`] asks the app for its view after every change and updates the focus; [`World::lay_out`] turns the
-//! view into a scene, only when it is needed.
+//! [`World::rebuild`] asks the app for its view after every change and updates the focus;
+//! [`World::lay_out`] turns the view into a scene, only when it is needed.
 
 use crate::app::DrawContext;
 use crate::clock::Clock;
@@ -23,7 +23,8 @@ use crate::world::World;
 const WIDEST_DIALOG: f32 = 560.0;
 
 impl World {
-    /// Asks the app for its view and keeps the focus only if its field is still there. Call it after every change.
+    /// Asks the app for its view and keeps the focus only if its field is still there. Call it
+    /// after every change.
     pub(crate) fn rebuild(&mut self) {
         self.screen.forget_scene();
         let view = self.draw_front();
@@ -241,7 +242,8 @@ impl World {
         let status = window(WindowKind::StatusBar, "StatusBar", system_ui::PACKAGE, root);
         // An iPhone on its side has none.
         let status = (top > 0.0).then_some(status);
-        // Cards are behind the status bar (`shell/window/aad_windows_android11.txt`), the shade is in front of it.
+        // Cards are behind the status bar (`shell/window/aad_windows_android11.txt`), the shade is
+        // in front of it.
         self.place_overlays(&mut windows, mark.as_ref());
         let shade = windows.pop_if(|_| self.shade_shown());
         windows.extend(status);
@@ -311,7 +313,8 @@ impl World {
     }
 }
 
-/// A dialog's card, centred between the bars; a higher one scrolls as a whole, unless a part of it scrolls.
+/// A dialog's card, centred between the bars; a higher one scrolls as a whole, unless a part of it
+/// scrolls.
 fn decorated(mut dialog: View, insets: (f32, f32)) -> View {
     let whole = !scrolls(&dialog);
     let is_ios_alert = ios_look::is_alert(&dialog);

@@ -1,7 +1,8 @@
 //! What a touch reaches on a screen: the control that takes it, and what that control says.
 //!
-//! Start with [`Touched::control`] and [`Touched::point`]. A label takes no touches itself, but is inside a button
-//! that does; a button's text may be in a view inside it; and what "OK" does is said by the dialog around it.
+//! Start with [`Touched::control`] and [`Touched::point`]. A label takes no touches itself, but is
+//! inside a button that does; a button's text may be in a view inside it; and what "OK" does is
+//! said by the dialog around it.
 
 use thumbwire_base::visible::without_hidden;
 use thumbwire_core::action::{ControlNumber, Controls};
@@ -35,8 +36,8 @@ impl<'a> Touched<'a> {
         Self { snapshot, nodes }
     }
 
-    /// Everything that may take a touch at this point. Which of several overlapping controls is on top, a tree does not
-    /// always tell: then all of them are meant.
+    /// Everything that may take a touch at this point. Which of several overlapping controls is on
+    /// top, a tree does not always tell: then all of them are meant.
     pub(super) fn point(snapshot: &'a Snapshot, at: Point) -> Self {
         let tree = &snapshot.tree.nodes;
         let is_there = |&node: &usize| {
@@ -114,7 +115,8 @@ impl<'a> Touched<'a> {
                     && !self.snapshot.shown(*at).is_empty()
                     && !text_field::is_text_field(&nodes[*at])
             };
-            // The panel of a dialog may take touches itself, so that they do not reach what is below.
+            // The panel of a dialog may take touches itself, so that they do not reach what is
+            // below.
             let is_plain = |at: usize| match outer {
                 None => !in_button(at),
                 Some(outer) => {
@@ -141,7 +143,8 @@ impl<'a> Touched<'a> {
         self.nodes.iter().any(|&at| self.snapshot.tree.nodes[at].id == "android:id/button1")
     }
 
-    /// What tells it apart from other controls with the same label: the text of its row. Empty if there are none.
+    /// What tells it apart from other controls with the same label: the text of its row. Empty if
+    /// there are none.
     pub(super) fn row(&self, label: &str) -> String {
         let nodes = &self.snapshot.tree.nodes;
         let Some(&own) = self.nodes.first() else { return String::new() };

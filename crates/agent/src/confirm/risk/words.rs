@@ -1,7 +1,9 @@
-//! The words by which an action is judged: what a label or a sentence announces, in several languages.
+//! The words by which an action is judged: what a label or a sentence announces, in several
+//! languages.
 //!
-//! English, German, French, Spanish, Italian, Portuguese, Dutch, Polish, Russian and Turkish are matched as whole words,
-//! ignoring case. Chinese, Japanese and Korean have no spaces between words and match anywhere.
+//! English, German, French, Spanish, Italian, Portuguese, Dutch, Polish, Russian and Turkish are
+//! matched as whole words, ignoring case. Chinese, Japanese and Korean have no spaces between words
+//! and match anywhere.
 
 use thumbwire_base::visible::without_hidden;
 
@@ -122,7 +124,8 @@ const LONGEST_SENTENCE: usize = 400;
 /// Shorter words mean too many things in a sentence.
 const SHORTEST: usize = 4;
 
-/// What a button with this label may do. Long texts (a message in a list, a paragraph) are not labels.
+/// What a button with this label may do. Long texts (a message in a list, a paragraph) are not
+/// labels.
 pub(super) fn risk_of_label(text: &str) -> Option<&'static str> {
     let text = Words::of(text);
     if text.all.chars().count() > MOST_SIGNS {
@@ -166,7 +169,8 @@ fn pairs(
 
 /// A text as words.
 struct Words {
-    /// In lower case, without invisible characters: they do not change what a person reads ("P\u{ad}ay").
+    /// In lower case, without invisible characters: they do not change what a person reads
+    /// ("P\u{ad}ay").
     all: String,
     parts: Vec<String>,
     /// The words with one space between them and at both ends.

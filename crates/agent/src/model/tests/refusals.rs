@@ -331,7 +331,8 @@ async fn unsupported_parameters_are_omitted_after_an_error() {
     assert!(!server.asked()[1].body.to_string().contains("cache_control"));
 }
 
-/// What servers answer to functions, from ollama #14795, vllm #9986, llama.cpp #11689 and OpenRouter's users.
+/// What servers answer to functions, from ollama #14795, vllm #9986, llama.cpp #11689 and
+/// OpenRouter's users.
 #[tokio::test]
 async fn refused_functions_are_not_sent_again() {
     let refusals = [

@@ -1,7 +1,9 @@
-//! A tap that landed where its control no longer was, because a banner appeared or went away after the snapshot.
+//! A tap that landed where its control no longer was, because a banner appeared or went away after
+//! the snapshot.
 //!
-//! This cannot be ruled out beforehand: time passes between any snapshot and any touch. The snapshot after it shows it:
-//! either the control is elsewhere and has not changed, or a page has opened that belongs to its neighbour in a list.
+//! This cannot be ruled out beforehand: time passes between any snapshot and any touch. The
+//! snapshot after it shows it: either the control is elsewhere and has not changed, or a page has
+//! opened that belongs to its neighbour in a list.
 
 use std::sync::Arc;
 
@@ -30,7 +32,8 @@ impl Check<'_> {
         let FindResult::One(place) = find_again(controls, target, now) else { return None };
         let (was, is) = (&controls.snapshot.tree.nodes[target], &now.snapshot.tree.nodes[place]);
         let size = |Rect { left, top, right, bottom }: Rect| (right - left, bottom - top);
-        // A field that the keyboard moved has the focus; a row that was opened or checked has changed.
+        // A field that the keyboard moved has the focus; a row that was opened or checked has
+        // changed.
         let as_it_was = was.flags == is.flags && size(was.bounds) == size(is.bounds);
         if !as_it_was || text_field::is_text_field(was) || is.bounds.contains(was.bounds.center()) {
             return None;
@@ -63,7 +66,8 @@ impl Check<'_> {
         }
         let kin: Vec<&Node> =
             controls.iter().map(|(_, node)| node).filter(|node| kin(node)).collect();
-        // If the row was removed, most of its neighbours are still there. A page about one of them shows only that one.
+        // If the row was removed, most of its neighbours are still there. A page about one of them
+        // shows only that one.
         let mut shown = (0..kin.len()).filter(|&at| is_named(kin[at]) && shows(kin[at].name()));
         let (Some(other), None) = (shown.next(), shown.next()) else { return None };
         let place = kin.iter().position(|node| std::ptr::eq(*node, aimed_at))?;

@@ -228,7 +228,8 @@ async fn log_entries_and_failures_are_redacted() {
     assert_eq!(done.unwrap_err().cause.to_string(), "input text '{{PASSWORD}}': Killed");
 }
 
-/// Every app can read the clipboard, and an address leaves the phone, so no value goes there, and no name instead of it.
+/// Every app can read the clipboard, and an address leaves the phone, so no value goes there, and
+/// no name instead of it.
 #[tokio::test]
 async fn clipboard_gets_no_value_and_shows_none() {
     for text in ["{{PASSWORD}}", "https://x.org/?q={{PASSWORD}}"] {

@@ -119,8 +119,9 @@ impl Follower {
         }
     }
 
-    /// The next entry. Entries that arrive together are written together, and flushed as soon as the log is silent.
-    /// After a long silence the phone is probed: nothing else reveals a connection that broke without a reset.
+    /// The next entry. Entries that arrive together are written together, and flushed as soon as
+    /// the log is silent. After a long silence the phone is probed: nothing else reveals a
+    /// connection that broke without a reset.
     async fn next(
         &mut self,
         stream: &mut dyn LogStream,
@@ -151,7 +152,8 @@ impl Follower {
         }
     }
 
-    /// The connected phone: the session's connection or a new one. It may still turn out not to answer.
+    /// The connected phone: the session's connection or a new one. It may still turn out not to
+    /// answer.
     async fn connected(&self) -> Result<Arc<dyn Device>, Failure> {
         if let Some(attached) = self.connections.get(&self.phone) {
             return Ok(attached.device);
@@ -199,7 +201,8 @@ impl Follower {
     }
 }
 
-/// Why it ended for good, if it did. Also flushes, and returns the error if counted entries cannot be written.
+/// Why it ended for good, if it did. Also flushes, and returns the error if counted entries cannot
+/// be written.
 async fn closed(page: Option<&mut LogFile>, ended: Option<String>) -> Option<String> {
     // Entries written before the disk was full are kept.
     let flushed = match page {

@@ -287,8 +287,8 @@ fn showing(shows: &[(u8, i32)]) -> Vec<Node> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever happens, a tap by id hits the control that the id was assigned to, on the screen as it was within the
-    /// last five seconds; and nothing after an action.
+    /// Whatever happens, a tap by id hits the control that the id was assigned to, on the screen as
+    /// it was within the last five seconds; and nothing after an action.
     #[test]
     fn taps_by_id_never_hit_another_control(steps in steps()) {
         let runtime = tokio::runtime::Builder::new_current_thread()

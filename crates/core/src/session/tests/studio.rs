@@ -348,7 +348,8 @@ impl Logs for Handle {
     }
 }
 
-/// A session over these phones with the first one selected, its own folder for files, and a fixed clock.
+/// A session over these phones with the first one selected, its own folder for files, and a fixed
+/// clock.
 pub(super) fn in_studios(studios: &[&Arc<Studio>]) -> (Session, tempfile::TempDir) {
     let root = tempfile::tempdir().unwrap();
     let phones = DeviceProviders::adb(AdbServer::new("127.0.0.1:9"));

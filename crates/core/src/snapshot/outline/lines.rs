@@ -38,7 +38,8 @@ pub(super) fn lines(snapshot: &Snapshot) -> Vec<Line<'_>> {
     Plan::complete(snapshot).lines()
 }
 
-/// The switch, check box or slider that a text beside it names, if the text of this node is such a name.
+/// The switch, check box or slider that a text beside it names, if the text of this node is such a
+/// name.
 pub(super) fn labelled_by(snapshot: &Snapshot, text: usize) -> Option<usize> {
     let plan = Plan::complete(snapshot);
     let takes = |&at: &usize| plan.target[at] && plan.taken[at].contains(&text);
@@ -110,7 +111,8 @@ impl<'a> Plan<'a> {
         (node + 1..nodes.len()).take_while(move |&at| nodes[at].depth > depth)
     }
 
-    /// A row with one check box is a check box; a frame around one target of the same size is nothing of its own.
+    /// A row with one check box is a check box; a frame around one target of the same size is
+    /// nothing of its own.
     fn merge_targets(&mut self) {
         for at in (0..self.nodes.len()).rev() {
             let flags = self.nodes[at].flags;
@@ -173,8 +175,8 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// A switch, check box or slider without a name takes the texts beside it, up to the next target. One with a name takes
-    /// them if they repeat that name.
+    /// A switch, check box or slider without a name takes the texts beside it, up to the next
+    /// target. One with a name takes them if they repeat that name.
     fn label_controls(&mut self) {
         let free = self.count_inside(|plan, at| plan.is_free_text(at));
         for at in 0..self.nodes.len() {
@@ -239,7 +241,8 @@ impl<'a> Plan<'a> {
                     |line: &Line, text| line.texts.iter().any(|said| is_same_text(said, text));
                 above.is_some_and(|line| own_texts(node).all(|text| says(line, text)))
             };
-            // On iOS the keys are in the tree: thirty lines that a screen with a field has anyway, and text is typed without.
+            // On iOS the keys are in the tree: thirty lines that a screen with a field has anyway,
+            // and text is typed without.
             let is_line = !types_a_character(node)
                 && (self.target[at]
                     || !self.taken[at].is_empty()
@@ -337,8 +340,8 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// Adds a text that the line does not have yet, and that `whole` does not contain. Neither case nor an invisible
-/// character makes another text: an app's `SAVE` is often described as `Save`.
+/// Adds a text that the line does not have yet, and that `whole` does not contain. Neither case nor
+/// an invisible character makes another text: an app's `SAVE` is often described as `Save`.
 fn add<'a>(texts: &mut Vec<&'a str>, text: &'a str, whole: &str) {
     if !text.is_empty()
         && !texts.iter().any(|given| is_same_text(given, text))

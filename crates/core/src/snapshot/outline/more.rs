@@ -1,15 +1,17 @@
 //! Whether a scrollable container has more than it shows, and where.
 //!
-//! Platforms do not report how far a container can be scrolled. Two things tell that there is more: elements of the tree
-//! that lie outside the container (iOS lists them, Android mostly leaves them out), and a row that the container's edge
-//! cuts off. Where neither is seen there may still be more: nothing is said then.
+//! Platforms do not report how far a container can be scrolled. Two things tell that there is more:
+//! elements of the tree that lie outside the container (iOS lists them, Android mostly leaves them
+//! out), and a row that the container's edge cuts off. Where neither is seen there may still be
+//! more: nothing is said then.
 
 use thumbwire_device::find::{HiddenReason, Visibility};
 use thumbwire_device::{Node, Rect};
 
 use crate::snapshot::Snapshot;
 
-/// The states that tell where a container has more: `more above`, `more below`, `more left`, `more right`.
+/// The states that tell where a container has more: `more above`, `more below`, `more left`, `more
+/// right`.
 pub(super) fn more_states(snapshot: &Snapshot, container: usize) -> Vec<&'static str> {
     const EDGES: [(Edge, &str); 4] = [
         (Edge::Top, "more above"),
@@ -69,7 +71,8 @@ impl Edge {
     }
 }
 
-/// Whether a node with something to read or to act on lies beyond an edge, at the height or width of the container.
+/// Whether a node with something to read or to act on lies beyond an edge, at the height or width
+/// of the container.
 fn is_beyond(snapshot: &Snapshot, node: usize, area: Rect, edge: Edge) -> bool {
     let is_outside = matches!(
         snapshot.showing[node],
@@ -92,8 +95,9 @@ fn is_beyond(snapshot: &Snapshot, node: usize, area: Rect, edge: Edge) -> bool {
     says && !bounds.is_empty() && is_beside && near >= edge.of(area)
 }
 
-/// Whether an edge of the container cuts a row off. A row that ends at the edge may just end there: a row that is cut off
-/// is also smaller than another row of its class, and keeps another distance below its content than all whole rows do.
+/// Whether an edge of the container cuts a row off. A row that ends at the edge may just end there:
+/// a row that is cut off is also smaller than another row of its class, and keeps another distance
+/// below its content than all whole rows do.
 fn is_cut(snapshot: &Snapshot, row: usize, rows: &[usize], area: Rect, edge: Edge) -> bool {
     let place = snapshot.shown(row);
     if place.is_empty() || edge.of(place) < edge.of(area) {

@@ -1,4 +1,5 @@
-//! The list with the numbers of [`Controls`] in place of refs, for a model that acts by numbers and coordinates.
+//! The list with the numbers of [`Controls`] in place of refs, for a model that acts by numbers and
+//! coordinates.
 
 use thumbwire_device::find::is_slider;
 use thumbwire_device::{Point, Rect, text_field};
@@ -41,8 +42,8 @@ pub enum LinePlace {
     Slides(Rect),
 }
 
-/// The list of [`outline`](super::outline) with control numbers, which texts have too, and with places. The first line
-/// names what is in front.
+/// The list of [`outline`](super::outline) with control numbers, which texts have too, and with
+/// places. The first line names what is in front.
 pub fn numbered_outline(controls: &Controls) -> Vec<NumberedLine> {
     let snapshot = &*controls.snapshot;
     let style = NumberStyle(controls);

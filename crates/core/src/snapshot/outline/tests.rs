@@ -167,7 +167,8 @@ fn texts_that_differ_in_case_are_said_once() {
     assert_eq!(list(&buttons), "button \"SAVE\" e1\n\"Über uns\" e2");
 }
 
-/// A list at 0 to 100 with rows of one text each: where each row begins and ends, and where its text ends.
+/// A list at 0 to 100 with rows of one text each: where each row begins and ends, and where its
+/// text ends.
 fn rows_of(rows: &[[i32; 3]]) -> String {
     let mut specs = vec![Spec(0, "a.ListView", "", "scroll")];
     for _ in rows {

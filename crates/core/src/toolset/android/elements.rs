@@ -5,7 +5,8 @@ use thumbwire_device::Node;
 
 use crate::snapshot::Snapshot;
 
-/// Renders elements of a snapshot. Made once per snapshot, since it counts the children of all nodes.
+/// Renders elements of a snapshot. Made once per snapshot, since it counts the children of all
+/// nodes.
 pub(super) struct ElementJson<'a> {
     snapshot: &'a Snapshot,
     children: Vec<usize>,
@@ -20,7 +21,8 @@ impl<'a> ElementJson<'a> {
         Self { snapshot, children }
     }
 
-    /// Whether a node counts as displayed: as the platform says, else whether part of its rectangle is on the screen.
+    /// Whether a node counts as displayed: as the platform says, else whether part of its rectangle
+    /// is on the screen.
     pub(super) fn displayed(&self, node: usize) -> bool {
         let says = self.snapshot.tree.nodes[node].displayed;
         says.unwrap_or_else(|| !self.snapshot.shown(node).is_empty())
@@ -53,8 +55,8 @@ impl<'a> ElementJson<'a> {
         })
     }
 
-    /// The path to a node from the root of the dump, `/hierarchy[0]/node[2]/node[0]`. Siblings count from 0, as in the
-    /// reference, not from 1 as in XPath.
+    /// The path to a node from the root of the dump, `/hierarchy[0]/node[2]/node[0]`. Siblings
+    /// count from 0, as in the reference, not from 1 as in XPath.
     fn xpath(&self, node: &Node) -> String {
         let above = std::iter::successors(Some(node), |node| {
             node.parent.map(|parent| &self.snapshot.tree.nodes[parent])

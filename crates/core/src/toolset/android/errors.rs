@@ -1,7 +1,8 @@
 //! Errors, with the original server's messages.
 //!
-//! Each is an object with `success: false` and one key of ours: `next`, what the caller can do. Only schema violations
-//! are MCP errors (`isError`); all other errors are normal replies, as in the original.
+//! Each is an object with `success: false` and one key of ours: `next`, what the caller can do.
+//! Only schema violations are MCP errors (`isError`); all other errors are normal replies, as in
+//! the original.
 
 use serde_json::{Map, Value, json};
 use thumbwire_base::truncate;

@@ -1,16 +1,16 @@
 //! The names of app tools: `app_<last segment of the package>_<id>`.
 //!
-//! A tool's *plain* name is `app_`, the last segment of the package, `_`, and the tool's id; of an AppFunction's id
-//! (`com.example.Notes#createNote`) the part after the last `#`. Characters that MCP names do not allow become `_`. A
-//! tool has its plain name unless
+//! A tool's *plain* name is `app_`, the last segment of the package, `_`, and the tool's id; of an
+//! AppFunction's id (`com.example.Notes#createNote`) the part after the last `#`. Characters that
+//! MCP names do not allow become `_`. A tool has its plain name unless
 //!
-//! 1. a character was replaced, or the name has more than 64 characters: then it ends in eight digits of a hash of
-//!    package, protocol, service and id, whatever else is installed;
-//! 2. another tool has the same name: then *both* get digits, so that an app installed later cannot take over a name
-//!    that a client already knows.
+//! 1. a character was replaced, or the name has more than 64 characters: then it ends in eight
+//!    digits of a hash of package, protocol, service and id, whatever else is installed;
+//! 2. another tool has the same name: then *both* get digits, so that an app installed later cannot
+//!    take over a name that a client already knows.
 //!
-//! So a name depends on the tool alone, except in the second case: it gets digits when the other app is installed, and
-//! loses them when that is removed.
+//! So a name depends on the tool alone, except in the second case: it gets digits when the other
+//! app is installed, and loses them when that is removed.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -20,11 +20,12 @@ use sha2::{Digest as _, Sha256};
 /// The prefix of all app tools, and of no other tool.
 pub const PREFIX: &str = "app_";
 
-/// The longest name, in characters: clients accept `^[a-zA-Z0-9_-]{1,64}$`, and reject the whole list for one longer
-/// name.
+/// The longest name, in characters: clients accept `^[a-zA-Z0-9_-]{1,64}$`, and reject the whole
+/// list for one longer name.
 const LONGEST: usize = 64;
 
-/// How many digits a name gets, in order of escalation. An attacker can brute-force eight to collide with another tool.
+/// How many digits a name gets, in order of escalation. An attacker can brute-force eight to
+/// collide with another tool.
 const DIGITS: [usize; 3] = [0, 8, 24];
 
 /// The identity of a tool.
@@ -63,7 +64,8 @@ pub(super) fn names(keys: &[ToolIdentity]) -> Vec<String> {
     }
 }
 
-/// Fits text into a name: at most `most` characters, disallowed ones replaced. Also returns whether it is unchanged.
+/// Fits text into a name: at most `most` characters, disallowed ones replaced. Also returns whether
+/// it is unchanged.
 pub(super) fn fitted(text: &str, max: usize) -> (String, bool) {
     let fits = |char: char| char.is_ascii_alphanumeric() || "_-".contains(char);
     let fitted: String =

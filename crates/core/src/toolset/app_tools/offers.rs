@@ -12,9 +12,9 @@ use super::sanitize::{fence, sanitize};
 use super::schema::{PublishedSchema, publish};
 use crate::action::{AppTool, AppToolCall, AppToolProtocol, AppTools, Catalog, TrustStatus};
 
-/// The maximum number of tools per app, in total, and their total size in bytes. A model reads all of them before each
-/// call; clients have their own limits (OpenAI's API accepts 128 functions). Omitted tools can be called with
-/// `mobile_call_app_tool`.
+/// The maximum number of tools per app, in total, and their total size in bytes. A model reads all
+/// of them before each call; clients have their own limits (OpenAI's API accepts 128 functions).
+/// Omitted tools can be called with `mobile_call_app_tool`.
 const MOST_OF_AN_APP: usize = 32;
 const MOST: usize = 96;
 const MOST_BYTES: usize = 64_000;
@@ -51,8 +51,9 @@ pub struct Offers {
     pub left_out: Vec<String>,
 }
 
-/// The callable tools of the apps on these phones, within the size limits. The same tool on several phones is one
-/// entry; the newest version determines its schema, and each phone validates its own calls.
+/// The callable tools of the apps on these phones, within the size limits. The same tool on several
+/// phones is one entry; the newest version determines its schema, and each phone validates its own
+/// calls.
 pub fn offers(phones: &[(String, Arc<Catalog>)]) -> Offers {
     let mut found: BTreeMap<ToolIdentity, FoundTool<'_>> = BTreeMap::new();
     let mut left_out = Vec::new();

@@ -6,14 +6,15 @@ use super::sanitize::sanitize;
 use crate::action::{AppToolReply, AppToolResult};
 use crate::toolset::Reply;
 
-/// The maximum length of a message and of an output text in characters, and of all outputs in bytes. Longer values are
-/// truncated, with a warning.
+/// The maximum length of a message and of an output text in characters, and of all outputs in
+/// bytes. Longer values are truncated, with a warning.
 const LONGEST_MESSAGE: usize = 2_000;
 const LONGEST_TEXT: usize = 20_000;
 const MOST_BYTES: usize = 100_000;
 const MOST_WARNINGS: usize = 10;
 
-/// The tool result: JSON as text and structured content; an error with the next move if the app reports a failure.
+/// The tool result: JSON as text and structured content; an error with the next move if the app
+/// reports a failure.
 pub fn answered(answered: AppToolResult) -> Reply {
     let AppToolResult { app, tool, heard, .. } = answered;
     match heard {

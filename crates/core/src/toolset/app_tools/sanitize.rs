@@ -1,20 +1,22 @@
-//! Sanitizes text from apps for a model: one line, bounded, hidden characters visible, no imitation of other speakers.
+//! Sanitizes text from apps for a model: one line, bounded, hidden characters visible, no imitation
+//! of other speakers.
 //!
-//! An app may write anything into its descriptor. [`sanitize`] sanitizes text, [`fence`] marks it as the app's. What an
-//! app returns from a call is data and stays unchanged (`reply`).
+//! An app may write anything into its descriptor. [`sanitize`] sanitizes text, [`fence`] marks it
+//! as the app's. What an app returns from a call is data and stays unchanged (`reply`).
 
 use thumbwire_base as base;
 
-/// Sanitizes an app's text: at most `max` characters, on one line, with invisible characters as code points ([`base::sanitize`]).
-/// Brackets and bars become lookalikes, so that the text cannot contain chat templates' control tokens, tags, or our
-/// quotation marks.
+/// Sanitizes an app's text: at most `max` characters, on one line, with invisible characters as
+/// code points ([`base::sanitize`]). Brackets and bars become lookalikes, so that the text cannot
+/// contain chat templates' control tokens, tags, or our quotation marks.
 pub fn sanitize(text: &str, max: usize) -> String {
     // Marks of code points have braces, so the app's own are folded first.
     let folded: String = text.chars().map(fold_confusable).collect();
     base::sanitize(&folded, max)
 }
 
-/// The app's words, introduced by a sentence that names the app and says that they are not instructions.
+/// The app's words, introduced by a sentence that names the app and says that they are not
+/// instructions.
 pub(super) fn fence(app: &str, text: &str) -> String {
     let app = sanitize(app, LONGEST_APP);
     match text {
@@ -25,7 +27,8 @@ pub(super) fn fence(app: &str, text: &str) -> String {
     }
 }
 
-/// The maximum length of an app id here; Android allows 223 characters (`ApplicationPackageManager`'s name limit).
+/// The maximum length of an app id here; Android allows 223 characters
+/// (`ApplicationPackageManager`'s name limit).
 pub(super) const LONGEST_APP: usize = 120;
 
 /// The character, or a lookalike.

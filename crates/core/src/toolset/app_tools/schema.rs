@@ -1,9 +1,10 @@
-//! The published JSON schema of an app tool's arguments, from the app's parameters or from its own schema.
+//! The published JSON schema of an app tool's arguments, from the app's parameters or from its own
+//! schema.
 //!
 //! Clients reject the whole list if one property name has another form (Anthropic's API accepts
-//! `^[a-zA-Z0-9_.-]{1,64}$`), so a parameter may be published under another name; [`PublishedSchema::originals`] maps it back. Of
-//! an app's own schema only the keywords that we validate are kept; everything else is checked against the descriptor
-//! when the tool is called.
+//! `^[a-zA-Z0-9_.-]{1,64}$`), so a parameter may be published under another name;
+//! [`PublishedSchema::originals`] maps it back. Of an app's own schema only the keywords that we
+//! validate are kept; everything else is checked against the descriptor when the tool is called.
 
 use serde_json::{Map, Value, json};
 
@@ -21,7 +22,8 @@ pub(super) struct PublishedSchema {
 
 /// The maximum length of a parameter's description, in characters.
 const LONGEST_DESCRIPTION: usize = 120;
-/// Tools with more parameters or larger schemas (in bytes) are not published: a model reads all of it before each call.
+/// Tools with more parameters or larger schemas (in bytes) are not published: a model reads all of
+/// it before each call.
 const MOST_PARAMETERS: usize = 32;
 const MOST_BYTES: usize = 4_000;
 /// The maximum depth of an app's schema.
@@ -184,7 +186,8 @@ fn strings(list: Option<&Value>) -> Vec<String> {
     list.filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
-/// The published name of a parameter: the app's own, unless clients reject it or it clashes with ours.
+/// The published name of a parameter: the app's own, unless clients reject it or it clashes with
+/// ours.
 fn published_name(name: &str) -> String {
     const LONGEST: usize = 64;
     const COUNT: usize = 8;

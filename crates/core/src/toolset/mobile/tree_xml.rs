@@ -13,9 +13,10 @@ const MOST_BYTES: usize = 256 << 10;
 /// The maximum length of an attribute, in characters.
 const LONGEST_VALUE: usize = 4000;
 
-/// The platform's tree as pruned XML: nodes without text or input are omitted and their children move up; empty and
-/// default attributes are omitted. `ref` is the ref to tap, `covered-by` the ref of the element that would get the tap
-/// instead. The tree is truncated in document order, and a comment counts the omitted nodes.
+/// The platform's tree as pruned XML: nodes without text or input are omitted and their children
+/// move up; empty and default attributes are omitted. `ref` is the ref to tap, `covered-by` the ref
+/// of the element that would get the tap instead. The tree is truncated in document order, and a
+/// comment counts the omitted nodes.
 pub fn xml(snapshot: &Snapshot) -> String {
     let mut out = format!("<hierarchy rotation=\"{}\">\n", snapshot.tree.rotation);
     if let Some(state) = snapshot.tree.front.lock() {
@@ -82,8 +83,8 @@ pub fn xml(snapshot: &Snapshot) -> String {
     out
 }
 
-/// Escapes an attribute value. An invisible character is a reference, so that a parser gets the app's text and a reader
-/// sees what is in it.
+/// Escapes an attribute value. An invisible character is a reference, so that a parser gets the
+/// app's text and a reader sees what is in it.
 fn escape(value: &str) -> String {
     let mut out = String::with_capacity(value.len());
     for char in value.chars() {

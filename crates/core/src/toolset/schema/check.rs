@@ -142,7 +142,8 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// Validates an `anyOf`. If no alternative fits, reports the violations of the first one with the value's type.
+    /// Validates an `anyOf`. If no alternative fits, reports the violations of the first one with
+    /// the value's type.
     fn any(&mut self, at: &str, any: &'a [Value], value: &Value) {
         let before = self.misfits.len();
         let mut out: Option<Vec<SchemaViolation>> = None;
@@ -198,8 +199,8 @@ fn broken(schema: &Map<String, Value>, value: &Value) -> Option<Rule> {
             let characters = || text.chars().count() as u64;
             wrong_length(schema, "minLength", "maxLength", characters).or_else(|| {
                 let pattern = schema.get("pattern").and_then(Value::as_str)?;
-                // Patterns are not anchored implicitly. An invalid one would accept everything; a test compiles them
-                // all.
+                // Patterns are not anchored implicitly. An invalid one would accept everything; a
+                // test compiles them all.
                 let matches = Regex::new(pattern).is_ok_and(|regex| !regex.is_match(text));
                 matches.then(|| Rule::Pattern(pattern.into()))
             })
@@ -234,7 +235,8 @@ fn out_of_bounds(schema: &Map<String, Value>, number: f64) -> Option<Rule> {
     least.or(most).or(above).or(below)
 }
 
-/// Rejects integers that do not fit an argument. Up to 2^53 all programs agree on them (RFC 7493, section 2.2).
+/// Rejects integers that do not fit an argument. Up to 2^53 all programs agree on them (RFC 7493,
+/// section 2.2).
 fn too_large(allowed: &[&str], number: &Number) -> Option<Rule> {
     let float = number.as_f64().filter(|float| float.abs() > LARGEST_INTEGER)?;
     let integer = allowed.contains(&"integer") && !allowed.contains(&"number");

@@ -2,8 +2,8 @@
 
 use strsim::osa_distance;
 
-/// The known name that is most like `name`: one differs from the other in few characters, or contains it. `None` if none is
-/// alike.
+/// The known name that is most like `name`: one differs from the other in few characters, or
+/// contains it. `None` if none is alike.
 pub(super) fn closest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
     /// A longer name than any argument is not worth a comparison.
     const LONGEST: usize = 64;

@@ -5,7 +5,8 @@ use std::fmt;
 use serde_json::Value;
 use thumbwire_base::truncate;
 
-/// How an argument violates its tool's schema. The message has the argument, its value, and what is expected.
+/// How an argument violates its tool's schema. The message has the argument, its value, and what is
+/// expected.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SchemaViolation {
     /// The argument, or the path inside it: `bounds.left`, `rect[2]`.
@@ -24,7 +25,8 @@ pub enum Rule {
         /// An unknown argument in the call that may have been meant for it.
         instead: Option<String>,
     },
-    /// It must have this type; several are joined: "string or integer". Null is not named, since it counts as omitted.
+    /// It must have this type; several are joined: "string or integer". Null is not named, since it
+    /// counts as omitted.
     Type(String),
     /// It must be one of these.
     Enum(Vec<Value>),

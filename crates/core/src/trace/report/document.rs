@@ -1,4 +1,5 @@
-//! What all pages have in common: the head with its content security policy, the style, the embedded screenshots.
+//! What all pages have in common: the head with its content security policy, the style, the
+//! embedded screenshots.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
@@ -22,7 +23,8 @@ pub(super) struct Document<'a> {
 impl Document<'_> {
     /// The whole page. `nonce` identifies its script.
     pub(super) fn render(&self, pictures: &ImageSet, body: &Markup, nonce: &str) -> String {
-        // Linked screenshots come from where the page comes from: the file system, or the server that has the folder.
+        // Linked screenshots come from where the page comes from: the file system, or the server
+        // that has the folder.
         let images = if pictures.has_links() { "'self' file: data:" } else { "data:" };
         let policy = format!(
             "default-src 'none'; img-src {images}; style-src 'unsafe-inline'; script-src 'nonce-{nonce}'; base-uri 'none'; form-action 'none'"

@@ -10,7 +10,8 @@ use thumbwire_device::{Format, Image, Size};
 use crate::trace::format::{ActionResult, StoredOutcome, TraceRecord};
 use crate::trace::reader::Trace;
 
-/// For up to so many screenshots, the width in pixels. A run of 50 steps has 100: at 420 pixels they take some 3 MB.
+/// For up to so many screenshots, the width in pixels. A run of 50 steps has 100: at 420 pixels
+/// they take some 3 MB.
 const WIDTHS: [(usize, i32); 4] = [(24, 720), (60, 540), (150, 420), (usize::MAX, 320)];
 
 /// The maximum number of screenshots on a page.
@@ -52,7 +53,8 @@ pub(super) enum ImageSource {
     File(String),
 }
 
-/// All screenshots of a page. Runs are told apart by their folders' addresses, relative to the page.
+/// All screenshots of a page. Runs are told apart by their folders' addresses, relative to the
+/// page.
 #[derive(Default)]
 pub(super) struct ImageSet {
     pub(super) all: Vec<EmbeddedImage>,
@@ -72,7 +74,8 @@ impl ImageSet {
         pictures
     }
 
-    /// Loads screenshots: of each its run, the address of the run's folder, and the name of the file.
+    /// Loads screenshots: of each its run, the address of the run's folder, and the name of the
+    /// file.
     pub(super) fn embed(&mut self, wanted: &[(&Trace, &str, &str)], notes: &mut Vec<String>) {
         let mut of_bytes: HashMap<Vec<u8>, Option<usize>> = HashMap::new();
         let mut files: Vec<(String, Vec<u8>)> = Vec::new();

@@ -29,8 +29,8 @@ fn id<'a>(node: &'a StoredNode<'_>) -> &'a str {
     node.id.rsplit('/').next().unwrap_or_default()
 }
 
-/// The tree, one row per node. Depth is a number instead of nesting: an untrusted tree may be deeper than a browser
-/// allows.
+/// The tree, one row per node. Depth is a number instead of nesting: an untrusted tree may be
+/// deeper than a browser allows.
 pub(super) fn rows(snapshot: &StoredSnapshot<'_>) -> Markup {
     let mut depths: Vec<usize> = Vec::with_capacity(snapshot.nodes.len());
     for node in &snapshot.nodes {

@@ -1,7 +1,8 @@
 //! Several runs on one page: the cases of flows, the parts of the demo.
 //!
-//! Begin with [`suite_page`]. Runs that failed come first, open at the failed step; earlier attempts at a case are folded
-//! away below the last one. Screenshots stay in the folders of the runs, unless they are to be embedded.
+//! Begin with [`suite_page`]. Runs that failed come first, open at the failed step; earlier
+//! attempts at a case are folded away below the last one. Screenshots stay in the folders of the
+//! runs, unless they are to be embedded.
 
 use std::path::Path;
 
@@ -108,8 +109,8 @@ struct ReadAttempt {
     snapshots: Snapshots,
 }
 
-/// Renders the page of a suite in this folder. `nonce` identifies the page's own script: letters and digits that nobody can
-/// guess. Attempts that cannot be read are noted on the page.
+/// Renders the page of a suite in this folder. `nonce` identifies the page's own script: letters
+/// and digits that nobody can guess. Attempts that cannot be read are noted on the page.
 pub fn suite_page(folder: &Path, suite: &Suite, pictures: Pictures, nonce: &str) -> String {
     let mut notes = suite.notes.clone();
     if suite.runs.len() > MOST_RUNS {
@@ -170,7 +171,8 @@ fn read(folder: &Path, name: &str, notes: &mut Vec<String>) -> Option<ReadAttemp
         }
     };
     notes.extend(trace.notes.iter().map(|note| format!("{name}: {note}")));
-    // The screen of a step that passed says little, and all of them would make a page of many megabytes.
+    // The screen of a step that passed says little, and all of them would make a page of many
+    // megabytes.
     let mut snapshots = Snapshots::new();
     for entry in trace.entries.iter().take(MAX_ENTRIES).filter(|entry| entry.failed()) {
         snapshots.extend(load_snapshots(&trace, std::slice::from_ref(entry), notes));

@@ -1,4 +1,5 @@
-//! How a server is reached: at a TCP address, perhaps with TLS, or on a port of an iPhone that usbmuxd knows.
+//! How a server is reached: at a TCP address, perhaps with TLS, or on a port of an iPhone that
+//! usbmuxd knows.
 
 use std::io;
 use std::sync::Arc;
@@ -22,7 +23,8 @@ pub(crate) trait Connect: Send + Sync {
     async fn connect(&self) -> Result<Box<dyn Io>, String>;
 }
 
-/// Connections to a TCP address. A phone is on this computer or in its network, so no proxy is used.
+/// Connections to a TCP address. A phone is on this computer or in its network, so no proxy is
+/// used.
 pub(super) struct TcpConnector {
     host: String,
     port: u16,
@@ -77,8 +79,8 @@ impl Connect for TcpConnector {
 /// A port of an iPhone.
 pub(crate) struct UsbmuxPort {
     pub(crate) client: UsbmuxClient,
-    /// The phone. Its number at the daemon is looked up for each connection: a number that is used again after a
-    /// restart of the daemon could be another phone's.
+    /// The phone. Its number at the daemon is looked up for each connection: a number that is used
+    /// again after a restart of the daemon could be another phone's.
     pub(crate) udid: String,
     pub(crate) port: u16,
 }

@@ -1,5 +1,5 @@
-//! A phone with a helper, written by hand from the protocol description: frames of two lengths, a JSON header and a
-//! body; `hello`, `call_service`, `cancel`, `bye`. The test supplies the replies.
+//! A phone with a helper, written by hand from the protocol description: frames of two lengths, a
+//! JSON header and a body; `hello`, `call_service`, `cancel`, `bye`. The test supplies the replies.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -14,7 +14,8 @@ use tokio::sync::{Notify, mpsc};
 
 const JAR: &str = "/data/local/tmp/thumbwire-helper-1.jar";
 
-/// What the helper does with a request other than `hello`: nothing, one or several replies, or breaking off.
+/// What the helper does with a request other than `hello`: nothing, one or several replies, or
+/// breaking off.
 pub(crate) type HelperReplies = fn(&Value) -> Vec<HelperOutput>;
 
 pub(crate) enum HelperOutput {

@@ -1,6 +1,8 @@
-//! A WebDriverAgent in the test's own process: an HTTP server on loopback over a small state, which can misbehave.
+//! A WebDriverAgent in the test's own process: an HTTP server on loopback over a small state, which
+//! can misbehave.
 //!
-//! It answers Appium's commands for XCUITest too, with the same state. It reads requests by the server end of `thumbwire_webdriver`. Begin with [`StandIn::start`]; the state is public to the
+//! It answers Appium's commands for XCUITest too, with the same state. It reads requests by the
+//! server end of `thumbwire_webdriver`. Begin with [`StandIn::start`]; the state is public to the
 //! tests, and [`Fault`] tells what the server can do wrong.
 
 mod answer;
@@ -48,7 +50,8 @@ pub(crate) struct State {
     pub(crate) capabilities: serde_json::Map<String, serde_json::Value>,
     /// The headers `authorization` that came.
     pub(crate) authorizations: Vec<String>,
-    /// Method and path of every request, without the session; behind the path the name of an extension command.
+    /// Method and path of every request, without the session; behind the path the name of an
+    /// extension command.
     pub(crate) requests: Vec<String>,
     pub(crate) tree: SourceNode,
     /// The screen in points, upright.
@@ -65,7 +68,8 @@ pub(crate) struct State {
     pub(crate) pasteboard: Vec<u8>,
     pub(crate) apps: BTreeMap<String, AppState>,
     pub(crate) front: String,
-    /// The text of the field that has the keyboard, and its rectangle in points; `None` if none has it.
+    /// The text of the field that has the keyboard, and its rectangle in points; `None` if none has
+    /// it.
     pub(crate) field: Option<(String, [f64; 4])>,
     pub(crate) battery: (f64, u64),
     // What was done.
@@ -122,7 +126,8 @@ impl StandIn {
         self.state.lock().unwrap()
     }
 
-    /// Has one of the next requests, whose `METHOD path` contains this, go wrong. Faults happen in their order.
+    /// Has one of the next requests, whose `METHOD path` contains this, go wrong. Faults happen in
+    /// their order.
     pub(crate) fn fail(&self, request: &'static str, fault: Fault) {
         self.state().faults.push_back((request, fault));
     }

@@ -1,7 +1,9 @@
-//! A phone whose labels are others than those that a skill was learned with, seen through a [`Perform`].
+//! A phone whose labels are others than those that a skill was learned with, seen through a
+//! [`Perform`].
 //!
-//! The phone itself is unchanged: only what is listed of its screen. [`Relabel::all`] makes one change for each step of a
-//! skill that names a text: the target has another text, or something else has the same.
+//! The phone itself is unchanged: only what is listed of its screen. [`Relabel::all`] makes one
+//! change for each step of a skill that names a text: the target has another text, or something
+//! else has the same.
 
 use std::fmt;
 use std::sync::Arc;

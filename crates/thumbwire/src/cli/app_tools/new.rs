@@ -1,7 +1,8 @@
-//! `thumbwire app-tools new`: generates the files that turn an Android app into a tool app, from a TOML file.
+//! `thumbwire app-tools new`: generates the files that turn an Android app into a tool app, from a
+//! TOML file.
 //!
-//! Begin with [`run`]. [`plan`] reads the TOML, [`xml`] and [`kotlin`] generate the files. They go where Android's build expects them below
-//! `app/src/main`. Existing files are never overwritten.
+//! Begin with [`run`]. [`plan`] reads the TOML, [`xml`] and [`kotlin`] generate the files. They go
+//! where Android's build expects them below `app/src/main`. Existing files are never overwritten.
 
 mod kotlin;
 mod plan;
@@ -15,7 +16,8 @@ use super::super::{CliError, print};
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// Definition of the tool: package, class, name, description and capabilities (example in docs/app-tools.md)
+    /// Definition of the tool: package, class, name, description and capabilities (example in
+    /// docs/app-tools.md)
     #[arg(value_name = "TOOL.toml")]
     plan: PathBuf,
     /// Output directory: the `app/src/main` of an Android project

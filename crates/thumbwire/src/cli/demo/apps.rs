@@ -1,7 +1,8 @@
-//! The demo's last part: the same goal with an app's own tool and by tapping, on one phone, side by side.
+//! The demo's last part: the same goal with an app's own tool and by tapping, on one phone, side by
+//! side.
 //!
-//! The phone uses its virtual clock: work advances the clock and nobody waits, which separates the phone's time from ours. A model's
-//! thinking time between taps is not counted.
+//! The phone uses its virtual clock: work advances the clock and nobody waits, which separates the
+//! phone's time from ours. A model's thinking time between taps is not counted.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -100,7 +101,8 @@ impl Comparison {
         self.gap()?;
         self.table(&format!("{:28}{:>12}{:>12}", "", "phone", "Thumbwire"), Style::Dim, &[])?;
         self.row("list app tools", found, &catalog.phases)?;
-        // Since Android 8, a service of an app that has been in the background for a while cannot be started.
+        // Since Android 8, a service of an app that has been in the background for a while cannot
+        // be started.
         let (_, launched) =
             self.perform(Action::Launch(AppSelector::Id(AppId(NOTES.into())))).await?;
         let (_, home) = self.perform(Action::Press(Key::Home)).await?;

@@ -98,7 +98,8 @@ fn summary(report: &Report) -> String {
     format!("{all} tools: {passed} passed, {failed} failed, {skipped} skipped, in {seconds:.0} s")
 }
 
-/// The reports side by side, in Markdown: one row per tool, one column per phone, and below what did not pass.
+/// The reports side by side, in Markdown: one row per tool, one column per phone, and below what
+/// did not pass.
 pub(super) fn markdown(reports: &[Report]) -> String {
     let mut page = String::from("| toolset | tool | what is checked | timeout |");
     for report in reports {

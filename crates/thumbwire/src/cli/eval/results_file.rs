@@ -1,4 +1,5 @@
-//! The file of results: written after each attempt, so that an evaluation that ends early can be resumed.
+//! The file of results: written after each attempt, so that an evaluation that ends early can be
+//! resumed.
 
 use std::fs;
 use std::path::{Path, PathBuf};

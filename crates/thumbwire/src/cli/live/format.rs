@@ -260,7 +260,8 @@ impl RunFormatter {
     }
 }
 
-/// The arguments of a call in order, without names and mostly without quotes. Long texts and nested values are truncated.
+/// The arguments of a call in order, without names and mostly without quotes. Long texts and nested
+/// values are truncated.
 fn given(call: &FunctionCall) -> String {
     let value = |value: &Value| match value {
         Value::String(text) if text.is_empty() || text.contains(char::is_whitespace) => {

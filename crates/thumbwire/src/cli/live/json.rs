@@ -1,4 +1,5 @@
-//! A run as JSON lines on standard output, for programs: one object per event; `event` holds its name.
+//! A run as JSON lines on standard output, for programs: one object per event; `event` holds its
+//! name.
 
 use std::io::Write as _;
 use std::time::Duration;
@@ -37,7 +38,8 @@ fn write(line: &Value) {
     let _ = writeln!(out, "{line}").and_then(|()| out.flush());
 }
 
-/// The event as an object; `None` for a step's values, which are long, and for the end, which [`finished`] writes with more details.
+/// The event as an object; `None` for a step's values, which are long, and for the end, which
+/// [`finished`] writes with more details.
 pub(super) fn line(event: &AgentEvent) -> Option<Value> {
     match event {
         AgentEvent::RunFinished { .. } => None,

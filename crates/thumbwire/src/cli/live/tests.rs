@@ -16,7 +16,8 @@ fn arguments(value: Value) -> Map<String, Value> {
     value.as_object().cloned().unwrap_or_default()
 }
 
-/// Passes the events of a run to `tell`: an ordinary step, a step in which much goes wrong, and the end.
+/// Passes the events of a run to `tell`: an ordinary step, a step in which much goes wrong, and the
+/// end.
 fn run(mut tell: impl FnMut(&AgentEvent)) -> RunResult {
     let ms = Duration::from_millis;
     let usage = |calls, dollars| Usage {

@@ -1,6 +1,7 @@
 //! Where text may be typed: search fields, and a message without a recipient.
 //!
-//! A search field keeps nothing. A form for a new contact is never used: old Androids store it when it is left.
+//! A search field keeps nothing. A form for a new contact is never used: old Androids store it when
+//! it is left.
 
 use thumbwire_core::action::{Action, Target};
 use thumbwire_core::snapshot::Snapshot;
@@ -78,7 +79,8 @@ impl FieldApp {
     }
 }
 
-/// The field to type into: the focused one, else the last, which in a message is the text and not the recipient.
+/// The field to type into: the focused one, else the last, which in a message is the text and not
+/// the recipient.
 fn field(screen: &Snapshot) -> Option<usize> {
     let nodes = &screen.tree.nodes;
     let fits = |&node: &usize| {

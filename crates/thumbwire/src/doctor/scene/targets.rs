@@ -1,7 +1,7 @@
 //! What may be tapped and scrolled in apps that come with phones.
 //!
-//! A row of Settings opens a page and changes nothing; a row with a switch is never used. The launcher's button for all
-//! apps opens a list. A digit of a calculator appears in its display.
+//! A row of Settings opens a page and changes nothing; a row with a switch is never used. The
+//! launcher's button for all apps opens a list. A digit of a calculator appears in its display.
 
 use thumbwire_core::action::Action;
 use thumbwire_core::snapshot::{RefVisibility, Snapshot};

@@ -1,7 +1,8 @@
 //! `framebuffer:`: a screenshot with adb's own header.
 //!
-//! adbd runs `screencap` and replaces its header: little-endian words, version 1 without the colour space before
-//! Android 9. Source: `framebuffer_service.cpp` of AOSP's adb, and the headers in `framebuffer` of the captures.
+//! adbd runs `screencap` and replaces its header: little-endian words, version 1 without the colour
+//! space before Android 9. Source: `framebuffer_service.cpp` of AOSP's adb, and the headers in
+//! `framebuffer` of the captures.
 
 use crate::latency::Work;
 use crate::phone::VirtualPhone;

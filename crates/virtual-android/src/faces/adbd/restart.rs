@@ -1,8 +1,9 @@
 //! `tcpip:` and `usb:`: adbd announces how it will listen and restarts.
 //!
-//! The messages and the property are those of `restart_service.cpp`, unchanged from 4.4 to 16. The caller decides what
-//! really listens ([`VirtualPhone::listen`]), so after `tcpip:` the phone stays reachable where it was, whatever the
-//! port; after `usb:` it is unreachable until plugged in again.
+//! The messages and the property are those of `restart_service.cpp`, unchanged from 4.4 to 16. The
+//! caller decides what really listens ([`VirtualPhone::listen`]), so after `tcpip:` the phone stays
+//! reachable where it was, whatever the port; after `usb:` it is unreachable until plugged in
+//! again.
 
 use crate::phone::VirtualPhone;
 use thumbwire_adb::daemon::{Handler, handler};

@@ -1,4 +1,5 @@
-//! The phone's files as the sync protocol serves them. Error messages are adbd's (`file_sync_service.cpp`).
+//! The phone's files as the sync protocol serves them. Error messages are adbd's
+//! (`file_sync_service.cpp`).
 
 use crate::files::{Error, FileType, OpenTarget, Stat};
 use crate::phone::VirtualPhone;
@@ -119,7 +120,8 @@ struct Upload {
     whole: bool,
 }
 
-/// Removes an incomplete upload: adbd's `handle_send_file` does so when the host disconnects or the disk is full.
+/// Removes an incomplete upload: adbd's `handle_send_file` does so when the host disconnects or the
+/// disk is full.
 impl Drop for Upload {
     fn drop(&mut self) {
         if let (OpenTarget::File(id), false) = (&self.opened, self.whole) {

@@ -1,4 +1,5 @@
-//! `am` as a Java program: `Am.java` of Android 4.4, the captures `113` to `148`, and a running 4.4.4.
+//! `am` as a Java program: `Am.java` of Android 4.4, the captures `113` to `148`, and a running
+//! 4.4.4.
 
 use super::{Invocation, NEW_TASK, ParsedIntent, intent, launch, services};
 use crate::io::{Abort, Status};
@@ -94,7 +95,8 @@ async fn run(call: &Invocation, command: &str, rest: &[String]) -> Outcome {
             Some(option) if option != "--gdb" => Err(Refusal::Option(option.clone())),
             _ => Ok(()),
         },
-        // The shell may, and the system hangs until its watchdog restarts it; this phone's does not.
+        // The shell may, and the system hangs until its watchdog restarts it; this phone's does
+        // not.
         "hang" => {
             call.out("Hanging the system...\n").await?;
             Ok(())
@@ -185,8 +187,8 @@ fn user(text: &str) -> Result<(), Refusal> {
     }
 }
 
-/// Parses an intent as in this release: its usage has no package option (`-p`). Of an unknown option only a message
-/// remains, and no intent (`Am.makeIntent`).
+/// Parses an intent as in this release: its usage has no package option (`-p`). Of an unknown
+/// option only a message remains, and no intent (`Am.makeIntent`).
 async fn parse(call: &Invocation, args: &[String]) -> Result<Option<ParsedIntent>, Refusal> {
     let why = match intent::parse(args) {
         _ if args.iter().any(|arg| arg == "-p") => "Unknown option: -p".to_owned(),
@@ -363,7 +365,8 @@ async fn instrument(call: &Invocation, args: &[String]) -> Outcome {
     ))
 }
 
-/// `am profile start|stop PROCESS [FILE]`, `am dumpheap PROCESS FILE`: the shell may debug no process of this phone.
+/// `am profile start|stop PROCESS [FILE]`, `am dumpheap PROCESS FILE`: the shell may debug no
+/// process of this phone.
 fn profile(command: &str, args: &[String]) -> Outcome {
     let rest = without_user(args)?;
     let (mut rest, mut after) = (rest.as_slice(), command);

@@ -1,9 +1,10 @@
-//! `am start-service` and `am start-foreground-service`: send an Intent to an app's service, without a way to reply.
+//! `am start-service` and `am start-foreground-service`: send an Intent to an app's service,
+//! without a way to reply.
 //!
-//! Source: `ActivityManagerShellCommand.runStartService` of AOSP since 8, `Am.runStartService` before; the texts are
-//! the same in both and match public transcripts. The Intent goes directly to the activity manager, so the rule that it
-//! must be explicit (`Service Intent must be explicit`, `ContextImpl.validateServiceIntent`, since 5) does not apply:
-//! that check is on the app's side.
+//! Source: `ActivityManagerShellCommand.runStartService` of AOSP since 8, `Am.runStartService`
+//! before; the texts are the same in both and match public transcripts. The Intent goes directly to
+//! the activity manager, so the rule that it must be explicit (`Service Intent must be explicit`,
+//! `ContextImpl.validateServiceIntent`, since 5) does not apply: that check is on the app's side.
 
 use super::super::Invocation;
 use super::super::intent::{self, ParsedIntent};

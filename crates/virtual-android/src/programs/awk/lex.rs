@@ -196,7 +196,8 @@ pub(super) fn unescape(text: &str) -> String {
     out
 }
 
-/// A pattern between slashes: escapes of control characters and of the slash are resolved, the others stay.
+/// A pattern between slashes: escapes of control characters and of the slash are resolved, the
+/// others stay.
 fn pattern(text: &str) -> String {
     let (mut out, mut chars, mut class) = (String::new(), text.chars(), false);
     while let Some(c) = chars.next() {

@@ -14,7 +14,8 @@ use crate::programs::regex::Matcher;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Maximum calls of functions inside each other, values on the stack, bytes of a text and of all arrays.
+/// Maximum calls of functions inside each other, values on the stack, bytes of a text and of all
+/// arrays.
 const CALLS: usize = 1_000;
 const STACK: usize = 100_000;
 const LONGEST: usize = 2 << 20;

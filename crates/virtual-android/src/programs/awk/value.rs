@@ -16,8 +16,8 @@ pub(super) enum Value {
     Input(Arc<str>),
     /// Only in variables and arguments.
     Array(Array),
-    /// An argument that has no value yet: the caller's variable, in case it becomes an array. The frame counts from 1;
-    /// 0 is global.
+    /// An argument that has no value yet: the caller's variable, in case it becomes an array. The
+    /// frame counts from 1; 0 is global.
     Reference(usize, Variable),
 }
 

@@ -1,5 +1,5 @@
-//! `date` of toolbox (`date.c` in `system/core/toolbox` of Android 4.4) as a running 4.4.4 answers: only root can set
-//! the clock.
+//! `date` of toolbox (`date.c` in `system/core/toolbox` of Android 4.4) as a running 4.4.4 answers:
+//! only root can set the clock.
 
 use super::{Invocation, format_time, timestamp};
 use crate::io::Status;

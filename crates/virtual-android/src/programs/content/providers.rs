@@ -17,8 +17,8 @@ pub(super) enum Outcome {
     },
 }
 
-/// Providers of Android's own that this phone has: authority, class, and the permission that a shell of Android 4.4
-/// lacks to open it. All are empty here, except for settings and people.
+/// Providers of Android's own that this phone has: authority, class, and the permission that a
+/// shell of Android 4.4 lacks to open it. All are empty here, except for settings and people.
 const PROVIDERS: [(&str, &str, Option<&str>); 13] = [
     ("call_log", "com.android.providers.contacts.CallLogProvider", Some("CALL_LOG")),
     ("com.android.calendar", "com.android.providers.calendar.CalendarProvider2", None),
@@ -199,8 +199,8 @@ fn setting_rows(phone: &State, table: &str) -> Vec<Row> {
     .collect()
 }
 
-/// Keeps the rows that a command names. An error is what the provider says to unknown columns: SQLite's complaint on
-/// 4.4, since 6 its own.
+/// Keeps the rows that a command names. An error is what the provider says to unknown columns:
+/// SQLite's complaint on 4.4, since 6 its own.
 fn checked(command: &Command, found: &mut Vec<Row>, filter: Option<&str>) -> Result<(), String> {
     const COLUMNS: [&str; 4] = ["_id", "name", "value", "is_preserved_in_restore"];
     let unknown = |name: &str| (!COLUMNS.contains(&name)).then(|| name.to_owned());

@@ -3,8 +3,8 @@
 /// A row: column and value.
 pub(super) type Row = Vec<(&'static str, String)>;
 
-/// Keeps the rows that a filter such as `name='x' AND value="y"` selects. An error is SQLite's complaint about the
-/// first unknown column; other expressions select nothing.
+/// Keeps the rows that a filter such as `name='x' AND value="y"` selects. An error is SQLite's
+/// complaint about the first unknown column; other expressions select nothing.
 pub(super) fn select(rows: &mut Vec<Row>, filter: &str, columns: &[&str]) -> Result<(), String> {
     let mut wanted = Vec::new();
     let lower = filter.to_ascii_lowercase();

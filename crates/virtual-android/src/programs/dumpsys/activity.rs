@@ -1,5 +1,6 @@
-//! `dumpsys activity`: the activity in front, and the processes. Formats: `shell/activity` of the captures for Android
-//! 14 and 16, emulators as listed in `window` for the others. Those of 4.4 are in [`old`].
+//! `dumpsys activity`: the activity in front, and the processes. Formats: `shell/activity` of the
+//! captures for Android 14 and 16, emulators as listed in `window` for the others. Those of 4.4 are
+//! in [`old`].
 
 mod old;
 
@@ -154,7 +155,8 @@ fn activities_of_eleven(phone: &State) -> String {
     )
 }
 
-/// Tasks in tasks, since 12. Sources: emulators of Android 13 and 14, see `window`, and the captures of 14 and 16.
+/// Tasks in tasks, since 12. Sources: emulators of Android 13 and 14, see `window`, and the
+/// captures of 14 and 16.
 fn activities(phone: &State, shape: DumpsysFormat) -> String {
     let asleep = !phone.world.screen_on();
     let (record, line) = (task(phone), task_record(phone));
@@ -181,8 +183,8 @@ fn top(phone: &State) -> String {
     ) + &fragments(phone)
 }
 
-/// The fragments of the activity in front (`FragmentManager.dump` of AOSP and AndroidX: `mAdded`, and before it the active
-/// ones with their state, which are left out here).
+/// The fragments of the activity in front (`FragmentManager.dump` of AOSP and AndroidX: `mAdded`,
+/// and before it the active ones with their state, which are left out here).
 fn fragments(phone: &State) -> String {
     let Some(newest) = phone.world.front_fragment() else { return String::new() };
     let api = sdk(phone.release().major);
@@ -194,8 +196,8 @@ fn fragments(phone: &State) -> String {
     format!("    Added Fragments:\n      #0: {class}{{{} #0 id=0x7f0a0399}}\n", address(class))
 }
 
-/// The class of a fragment of Settings in older releases: `SettingsGateway.ENTRY_FRAGMENTS` and, before Android 7, that of
-/// `SettingsActivity` and `Settings`.
+/// The class of a fragment of Settings in older releases: `SettingsGateway.ENTRY_FRAGMENTS` and,
+/// before Android 7, that of `SettingsActivity` and `Settings`.
 fn fragment_of_release(newest: &'static str, api: u32) -> &'static str {
     match newest {
         "MainClear" if api < 31 => "MasterClear",
@@ -220,8 +222,8 @@ fn recents(phone: &State) -> String {
     )
 }
 
-/// The running services, of one package or of all. Source: `ActiveServices.dumpLocked` and `ServiceRecord.dump` of
-/// AOSP, reduced to what all releases have in common.
+/// The running services, of one package or of all. Source: `ActiveServices.dumpLocked` and
+/// `ServiceRecord.dump` of AOSP, reduced to what all releases have in common.
 fn services(phone: &State, only: Option<&str>) -> String {
     let now = phone.world.uptime();
     let wanted = |package: &str, short: &str| {

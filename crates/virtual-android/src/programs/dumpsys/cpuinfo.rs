@@ -1,5 +1,5 @@
-//! `dumpsys cpuinfo`: the processes by their use of the processor. Nothing on this phone uses any. Source: the capture
-//! `052-dumpsys-cpuinfo`, `ProcessCpuTracker.java` of AOSP.
+//! `dumpsys cpuinfo`: the processes by their use of the processor. Nothing on this phone uses any.
+//! Source: the capture `052-dumpsys-cpuinfo`, `ProcessCpuTracker.java` of AOSP.
 
 use crate::phone::State;
 use crate::programs::clock::dated;

@@ -1,6 +1,6 @@
-//! `dumpsys display`: the displays, their sizes and rotation. Formats: `shell/display` of the captures
-//! (`scrcpy_partial*.txt` for 11, the Xiaomi Pad for 14); a published `mBaseDisplayInfo` for 9. That of
-//! 4.4 is in [`old`].
+//! `dumpsys display`: the displays, their sizes and rotation. Formats: `shell/display` of the
+//! captures (`scrcpy_partial*.txt` for 11, the Xiaomi Pad for 14); a published `mBaseDisplayInfo`
+//! for 9. That of 4.4 is in [`old`].
 
 mod old;
 

@@ -1,5 +1,6 @@
-//! `dumpsys gfxinfo [PACKAGE…]`: the windows and views of each running app. Sources: the capture `121-dumpsys-gfxinfo`,
-//! `JankTracker.cpp` of AOSP. No frame is timed here, so all counts of frames are 0.
+//! `dumpsys gfxinfo [PACKAGE…]`: the windows and views of each running app. Sources: the capture
+//! `121-dumpsys-gfxinfo`, `JankTracker.cpp` of AOSP. No frame is timed here, so all counts of
+//! frames are 0.
 
 use crate::fingerprint::fingerprint;
 use crate::phone::State;

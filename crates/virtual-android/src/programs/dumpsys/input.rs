@@ -1,5 +1,6 @@
-//! `dumpsys input`: devices, the touch panel's viewport, and who gets touches and keys. Sources: the captures
-//! `041-dumpsys-input` and `shell/input`. Not here: the latest events, which this phone does not keep.
+//! `dumpsys input`: devices, the touch panel's viewport, and who gets touches and keys. Sources:
+//! the captures `041-dumpsys-input` and `shell/input`. Not here: the latest events, which this
+//! phone does not keep.
 
 use super::window;
 use crate::phone::State;

@@ -1,8 +1,8 @@
 //! `dumpsys input_method`: the keyboard that is bound, and the field that the app connected to it.
 //!
-//! The service asks the app in front for its part (`InputMethodManager.dump`, with the field's `EditorInfo`); that of
-//! Android 4.4 is compared with a recording, the later ones follow the names in published builds of the framework. The
-//! 4.4 report is in [`old`].
+//! The service asks the app in front for its part (`InputMethodManager.dump`, with the field's
+//! `EditorInfo`); that of Android 4.4 is compared with a recording, the later ones follow the names
+//! in published builds of the framework. The 4.4 report is in [`old`].
 
 mod old;
 

@@ -1,6 +1,7 @@
-//! Reports that Android 4.4 lays out in its own way: the battery, memory, the keyboard; and the help of `dumpsys`
-//! services. Sources: `BatteryService.dump`, `ActivityManagerService.dumpApplicationMemoryUsage` and
-//! `InputMethodManagerService.dump` of that release, the captures `035`, `053` and `164`, and a running 4.4.4.
+//! Reports that Android 4.4 lays out in its own way: the battery, memory, the keyboard; and the
+//! help of `dumpsys` services. Sources: `BatteryService.dump`,
+//! `ActivityManagerService.dumpApplicationMemoryUsage` and `InputMethodManagerService.dump` of that
+//! release, the captures `035`, `053` and `164`, and a running 4.4.4.
 
 use super::fingerprint;
 use crate::phone::State;
@@ -68,7 +69,8 @@ pub(super) fn battery(phone: &mut State, args: &[&str]) -> String {
     )
 }
 
-/// Of the process of that name, or of all: each process in KiB, largest first, then what they are for.
+/// Of the process of that name, or of all: each process in KiB, largest first, then what they are
+/// for.
 pub(super) fn meminfo(phone: &mut State, args: &[&str]) -> String {
     /// Native processes: name, process id, KiB.
     const NATIVE: [(&str, u32, u64); 5] = [

@@ -1,5 +1,6 @@
-//! `dumpsys package`: which activities match which intents, and the packages. Formats: `shell/package` of the captures,
-//! and `106` for a block of Android 4.4, whose report is in [`old`].
+//! `dumpsys package`: which activities match which intents, and the packages. Formats:
+//! `shell/package` of the captures, and `106` for a block of Android 4.4, whose report is in
+//! [`old`].
 
 mod old;
 
@@ -53,8 +54,8 @@ pub(in crate::programs) fn dumped(
     format!("{}\nPackages:\n{}", resolvers(&[manifest]), block(manifest, held, release, now))
 }
 
-/// Activities and services by action. For preinstalled apps only the launcher icon and the services they offer are
-/// known.
+/// Activities and services by action. For preinstalled apps only the launcher icon and the services
+/// they offer are known.
 fn resolvers(packages: &[&Manifest]) -> String {
     let mut activities = Actions::new();
     let mut services = Actions::new();

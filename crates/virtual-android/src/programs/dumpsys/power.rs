@@ -1,5 +1,6 @@
-//! `dumpsys power`: whether the phone is awake and its display on. Sources: `PowerManagerService.dumpInternal`, public transcripts of phones for the suspend blockers of Android 16 and the last line
-//! since 10. That of 4.4 is in [`old`].
+//! `dumpsys power`: whether the phone is awake and its display on. Sources:
+//! `PowerManagerService.dumpInternal`, public transcripts of phones for the suspend blockers of
+//! Android 16 and the last line since 10. That of 4.4 is in [`old`].
 
 mod old;
 

@@ -1,10 +1,12 @@
-//! `dumpsys window`: the policy, the displays ([`displays`]) and the windows ([`windows`]), of Android 9 and later.
+//! `dumpsys window`: the policy, the displays ([`displays`]) and the windows ([`windows`]), of
+//! Android 9 and later.
 //!
-//! Each release has its own layout. Sources: for 9, 11, 13 and 14 emulators of those releases (the reports of windows
-//! and activities in auto-mobile's tests, Apache-2.0, and `shell/window/aad_windows_android11.txt`,
-//! `talos_window-displays.txt`); for 16 `emulator_android16_windows.txt` and the part repeated in
-//! `pixel-emulator_android16_activities.txt`. Omitted is what this phone lacks: rounded corners, insets, surfaces.
-//! Android 4.4 is in `old`.
+//! Each release has its own layout. Sources: for 9, 11, 13 and 14 emulators of those releases (the
+//! reports of windows and activities in auto-mobile's tests, Apache-2.0, and
+//! `shell/window/aad_windows_android11.txt`, `talos_window-displays.txt`); for 16
+//! `emulator_android16_windows.txt` and the part repeated in
+//! `pixel-emulator_android16_activities.txt`. Omitted is what this phone lacks: rounded corners,
+//! insets, surfaces. Android 4.4 is in `old`.
 
 mod displays;
 mod old;
@@ -53,8 +55,8 @@ pub(super) fn report(phone: &mut State, args: &[&str]) -> String {
     }
 }
 
-/// The list of windows within the whole report, which has frames, insets and tokens only with `-a` (seen on a real 4.4.4;
-/// for later releases from memory of `WindowState.dump`, not verified).
+/// The list of windows within the whole report, which has frames, insets and tokens only with `-a`
+/// (seen on a real 4.4.4; for later releases from memory of `WindowState.dump`, not verified).
 fn window_list(windows: String, args: &[&str]) -> String {
     const ONLY_WITH_ALL: [&str; 22] = [
         "mAppToken=",
@@ -131,7 +133,8 @@ fn is_secure(phone: &State) -> bool {
     matches!(phone.world.screen_lock(), ScreenLock::Pin(_))
 }
 
-/// Since 10 each display has its own policy, printed with it; what remains here is the keyguard and the buttons.
+/// Since 10 each display has its own policy, printed with it; what remains here is the keyguard and
+/// the buttons.
 fn policy(phone: &mut State) -> String {
     let on = phone.world.screen_on();
     let (locked, secure) = (phone.world.keyguard_shown(), is_secure(phone));

@@ -1,4 +1,5 @@
-//! The input devices: keys at the side, and the touch panel, whose coordinates are those of the upright screen.
+//! The input devices: keys at the side, and the touch panel, whose coordinates are those of the
+//! upright screen.
 
 use crate::phone::State;
 use crate::service_state::InputEvent;
@@ -94,7 +95,8 @@ impl Device {
         }
     }
 
-    /// What `getevent` prints about it: its name, with `possible` its events, with `info` its identity too.
+    /// What `getevent` prints about it: its name, with `possible` its events, with `info` its
+    /// identity too.
     pub(super) fn describe(&self, nth: usize, possible: bool, info: bool, labels: bool) -> String {
         let (bus, vendor) = if self.touch { (6, 0) } else { (0x19, 1) };
         let mut text = format!("add device {nth}: {}\n", self.path());

@@ -1,5 +1,6 @@
-//! Changing files with the programs of toolbox, Android's set of small programs before 6.0: `rm`, `mkdir`, `mv`, `cp`
-//! and others. Sources: their files in `system/core/toolbox` of Android 4.4 (`cp` is NetBSD's), and a running 4.4.4.
+//! Changing files with the programs of toolbox, Android's set of small programs before 6.0: `rm`,
+//! `mkdir`, `mv`, `cp` and others. Sources: their files in `system/core/toolbox` of Android 4.4
+//! (`cp` is NetBSD's), and a running 4.4.4.
 //!
 //! A program that fails returns -1 here, which a shell reports as 255.
 
@@ -29,7 +30,8 @@ pub(super) async fn rm(call: Invocation) -> Status {
     for path in paths {
         let full = call.path(path);
         let removed = call.phone.with(|phone| {
-            // unlink(2) finds a read-only file system before it looks for the file; `rm -r` looks for it first.
+            // unlink(2) finds a read-only file system before it looks for the file; `rm -r` looks
+            // for it first.
             if !recursive {
                 phone.files.permits_changes_beside(&full)?;
             }

@@ -1,4 +1,5 @@
-//! `ime` as a Java program: `Ime.java` of Android 4.4, the capture `166-ime-list-a`, and a running 4.4.4.
+//! `ime` as a Java program: `Ime.java` of Android 4.4, the capture `166-ime-list-a`, and a running
+//! 4.4.4.
 
 use super::Invocation;
 use crate::io::Status;

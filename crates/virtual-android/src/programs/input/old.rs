@@ -1,4 +1,5 @@
-//! `input` as a Java program, before Android 5: `Input.java` of Android 4.4, and the captures `065` to `091`.
+//! `input` as a Java program, before Android 5: `Input.java` of Android 4.4, and the captures `065`
+//! to `091`.
 //!
 //! It checks the number of arguments first, has no displays, and always exits with status 0.
 
@@ -48,8 +49,8 @@ async fn perform(call: &Invocation, args: &[&str]) -> OldInputResult {
         [] => return OldInputResult::Nothing,
         ["text", text] => {
             let typed = unescape(text);
-            // If `KeyCharacterMap.getEvents` has no keys for one character, it returns none for all, and `sendText`
-            // does not expect that.
+            // If `KeyCharacterMap.getEvents` has no keys for one character, it returns none for
+            // all, and `sendText` does not expect that.
             if !typed.chars().all(|c| matches!(c, ' '..='~' | '\n' | '\t')) {
                 return OldInputResult::Die;
             }
@@ -96,7 +97,8 @@ async fn perform(call: &Invocation, args: &[&str]) -> OldInputResult {
     OldInputResult::Ok
 }
 
-/// A code that means no key is taken for a name: `keyevent 0` types the digit (seen on a real Android 4.4.4).
+/// A code that means no key is taken for a name: `keyevent 0` types the digit (seen on a real
+/// Android 4.4.4).
 fn key_code(name: &str) -> u32 {
     match keycodes::code(name) {
         0 => keycodes::code(&format!("KEYCODE_{name}")),

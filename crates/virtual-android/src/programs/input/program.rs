@@ -1,8 +1,9 @@
-//! `input` as a Java program up to Android 11: it works like `cmd input` inside `BaseCommand`'s frame.
+//! `input` as a Java program up to Android 11: it works like `cmd input` inside `BaseCommand`'s
+//! frame.
 //!
 //! Sources: `Input.java` and `BaseCommand.java` of Android 9 and 11; the trace is
-//! `shell/errors/input-text_unicode_NPE_android9.txt` of the captures. An error is printed after the usage with status
-//! 0; any other exception ends it with 1.
+//! `shell/errors/input-text_unicode_NPE_android9.txt` of the captures. An error is printed after
+//! the usage with status 0; any other exception ends it with 1.
 
 use super::{Args, InputError, Invocation, perform};
 use crate::io::Status;

@@ -1,9 +1,9 @@
 //! Keys, one after the other, and what becomes of those that are late.
 //!
-//! `input` waits until each key is finished. `input text` stamps all keys of its text before the first
-//! (`KeyCharacterMap.getEvents`), and the dispatcher drops a key that is older than ten seconds when its turn comes: on
-//! a slow phone the rest of a long text is lost, while `input` reports nothing. `input keyevent` stamps each key when
-//! it presses it.
+//! `input` waits until each key is finished. `input text` stamps all keys of its text before the
+//! first (`KeyCharacterMap.getEvents`), and the dispatcher drops a key that is older than ten
+//! seconds when its turn comes: on a slow phone the rest of a long text is lost, while `input`
+//! reports nothing. `input keyevent` stamps each key when it presses it.
 
 use super::{Invocation, press, press_char};
 use crate::latency::Work;
@@ -45,8 +45,8 @@ pub(super) async fn press_and_wait(call: &Invocation, code: u32) {
     call.phone.run_work(Work::Key).await;
 }
 
-/// Whether the virtual keyboard types the character with shift, which is a key of its own: `Virtual.kcm`, where the
-/// first key that has the character is used.
+/// Whether the virtual keyboard types the character with shift, which is a key of its own:
+/// `Virtual.kcm`, where the first key that has the character is used.
 fn needs_shift(c: char) -> bool {
     c.is_ascii_uppercase() || "~!@#$%^&*()_+{}|:\"<>?".contains(c)
 }

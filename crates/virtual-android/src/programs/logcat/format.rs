@@ -1,7 +1,8 @@
 //! Formats lines of `logcat`: formats, modifiers, tag filters.
 //!
-//! Begin at [`LogFormat::shown`]. Widths, order and quirks are those of AOSP's `system/logging/liblog/logprint.cpp`; the
-//! tests compare them with lines of the captures in `logcat/`.
+//! Begin at [`LogFormat::shown`]. Widths, order and quirks are those of AOSP's
+//! `system/logging/liblog/logprint.cpp`; the tests compare them with lines of the captures in
+//! `logcat/`.
 
 use crate::programs::clock::date_time;
 use thumbwire_virtual_phone::LogLine;
@@ -54,8 +55,8 @@ impl Default for LogFormat {
 }
 
 impl LogFormat {
-    /// Applies one word: `Some(true)` for a format, `Some(false)` for a modifier, `None` for neither. The phone's clock
-    /// is in UTC, the only zone it knows.
+    /// Applies one word: `Some(true)` for a format, `Some(false)` for a modifier, `None` for
+    /// neither. The phone's clock is in UTC, the only zone it knows.
     pub(super) fn add(&mut self, word: &str) -> Option<bool> {
         let verb = match word {
             "brief" => LogFormatName::Brief,
@@ -178,8 +179,8 @@ pub(super) struct Filter {
 }
 
 impl Filter {
-    /// Adds rules such as `Tag:W *:S`, separated by whitespace or commas; `None` if one is invalid. `*` alone is `*:D`,
-    /// a tag alone is `tag:V`.
+    /// Adds rules such as `Tag:W *:S`, separated by whitespace or commas; `None` if one is invalid.
+    /// `*` alone is `*:D`, a tag alone is `tag:V`.
     pub(super) fn add(&mut self, rules: &str) -> Option<()> {
         for rule in rules.split([' ', '\t', ',']).filter(|rule| !rule.is_empty()) {
             let (tag, letter) =

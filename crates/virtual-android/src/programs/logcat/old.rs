@@ -114,7 +114,8 @@ fn is_wrong(rule: &str) -> bool {
     Filter::default().add(rule).is_none()
 }
 
-/// The arguments, with the default format added. A count of lines that is not a number means all of them.
+/// The arguments, with the default format added. A count of lines that is not a number means all of
+/// them.
 pub(super) fn arguments(call: &Invocation) -> Vec<String> {
     let mut args = Vec::new();
     let mut rest = call.args.iter().peekable();

@@ -1,7 +1,7 @@
 //! The options of `logcat`, parsed as by `getopt_long`.
 //!
-//! Begin at [`LogcatOptions::read`]. Error messages are those of AOSP's `logcat.cpp` of Android 14, without the leading
-//! program name.
+//! Begin at [`LogcatOptions::read`]. Error messages are those of AOSP's `logcat.cpp` of Android 14,
+//! without the leading program name.
 
 use super::format::{Filter, LogFormat};
 use crate::programs::clock::date_time;
@@ -226,7 +226,8 @@ impl LogcatOptions {
                     })?);
             }
             'e' => {
-                // The library's error message differs between phones: it throws, and the program aborts.
+                // The library's error message differs between phones: it throws, and the program
+                // aborts.
                 let pattern = Matcher::new(given, false, true, false);
                 self.pattern = Some(pattern.ok_or_else(|| {
                     "terminating with uncaught exception of type std::__1::regex_error: The parser did not consume the entire regular expression."
@@ -249,7 +250,8 @@ impl LogcatOptions {
             'f' => self.file = Some(given.to_owned()),
             'r' | 'n' if number().is_none() => return Err(format!("Invalid -{letter} '{given}'.")),
             'S' | 'p' | 'P' => {
-                // What `logcat` says if logd does not answer: this one has no statistics and no prune rules.
+                // What `logcat` says if logd does not answer: this one has no statistics and no
+                // prune rules.
                 return Err("read failure".to_owned());
             }
             _ => {}

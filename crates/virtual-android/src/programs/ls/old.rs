@@ -1,5 +1,5 @@
-//! `ls` and `df` of toolbox. Sources: `ls.c` and `df.c` in `system/core/toolbox` of Android 4.4, the captures `019` and
-//! `023`, and a running 4.4.4.
+//! `ls` and `df` of toolbox. Sources: `ls.c` and `df.c` in `system/core/toolbox` of Android 4.4,
+//! the captures `019` and `023`, and a running 4.4.4.
 
 use super::{Invocation, letters, user};
 use crate::files::{Error, FileType, Stat};
@@ -24,7 +24,8 @@ struct Options {
     inode: bool,
 }
 
-/// `ls [-lnsRdZaFi] [PATH…]`: every letter may come before or after a path; each path is listed in turn.
+/// `ls [-lnsRdZaFi] [PATH…]`: every letter may come before or after a path; each path is listed in
+/// turn.
 pub(super) async fn ls(call: Invocation) -> Status {
     let (mut options, mut paths) = (Options::default(), Vec::new());
     for arg in &call.args {
@@ -194,8 +195,9 @@ fn row(name: &str, stat: &Stat, numeric: bool) -> String {
     )
 }
 
-/// Mounted file systems beside `/data`: path, total and used bytes, block size. The capture `023-df` without the
-/// vendor's; memory and the system partition are those of the phone that [`crate::files`] describes.
+/// Mounted file systems beside `/data`: path, total and used bytes, block size. The capture
+/// `023-df` without the vendor's; memory and the system partition are those of the phone that
+/// [`crate::files`] describes.
 const MOUNTS: [(&str, u64, u64, u32); 6] = [
     ("/dev", 503 << 20, 128 << 10, 4_096),
     ("/mnt/asec", 503 << 20, 0, 4_096),

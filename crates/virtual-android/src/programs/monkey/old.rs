@@ -1,12 +1,13 @@
-//! `monkey` of Android 4.4 (`Monkey.java`), whose script echoes nothing, and which fails on a phone without hardware
-//! system keys: the captures `149` and `151`, and a running 4.4.4.
+//! `monkey` of Android 4.4 (`Monkey.java`), whose script echoes nothing, and which fails on a phone
+//! without hardware system keys: the captures `149` and `151`, and a running 4.4.4.
 
 use super::Invocation;
 use crate::io::Status;
 
 const USAGE: &str = include_str!("../words/android-4.4/monkey.txt");
 
-/// The shares of the kinds of events, in percent, in the order of `MonkeySourceRandom`, and their options.
+/// The shares of the kinds of events, in percent, in the order of `MonkeySourceRandom`, and their
+/// options.
 const SHARES: [(&str, f32); 11] = [
     ("touch", 15.0),
     ("motion", 10.0),
@@ -141,7 +142,8 @@ pub(super) async fn monkey(call: &Invocation) -> Status {
     Ok(0)
 }
 
-/// The error is what it prints before its usage. A share of 0 stays 0; others are negative when given.
+/// The error is what it prints before its usage. A share of 0 stays 0; others are negative when
+/// given.
 fn read(args: &[String]) -> Result<Request, String> {
     let mut request = Request {
         packages: Vec::new(),

@@ -1,5 +1,5 @@
-//! `pm install` and `pm uninstall`. Source: `PackageManagerShellCommand.java` of Android 14. The sessions are in
-//! `sessions`.
+//! `pm install` and `pm uninstall`. Source: `PackageManagerShellCommand.java` of Android 14. The
+//! sessions are in `sessions`.
 //!
 //! The checks of an APK, and every `Failure […]`, are in `crate::packages`.
 
@@ -113,8 +113,8 @@ pub(super) async fn uninstall(call: &Invocation) -> Status {
 pub(super) const TOO_MANY: &str =
     "java.lang.IllegalStateException: Too many active sessions for UID 2000";
 
-/// Parses the install options (`makeInstallParams`), and returns the remaining arguments. The error is what Java
-/// throws.
+/// Parses the install options (`makeInstallParams`), and returns the remaining arguments. The error
+/// is what Java throws.
 pub(super) fn options(args: &[String]) -> Result<(InstallOptions, Vec<String>), String> {
     let mut chosen = InstallOptions { replace: true, ..InstallOptions::default() };
     let mut args = args.iter();
@@ -226,8 +226,8 @@ impl Drop for SessionGuard {
     }
 }
 
-/// Copies a file, or this many bytes of standard input, into a session. Prints the error and returns `false` on
-/// failure.
+/// Copies a file, or this many bytes of standard input, into a session. Prints the error and
+/// returns `false` on failure.
 pub(super) async fn write(
     call: &Invocation,
     id: u32,
@@ -254,7 +254,8 @@ pub(super) async fn write(
     Ok(whole)
 }
 
-/// Passes this many bytes of standard input on, or all of it, until `hand` refuses a piece; then returns `false`.
+/// Passes this many bytes of standard input on, or all of it, until `hand` refuses a piece; then
+/// returns `false`.
 async fn take(call: &Invocation, size: u64, mut hand: impl FnMut(&[u8]) -> bool) -> bool {
     let (mut left, mut good) = (size, true);
     while left > 0 {
@@ -301,8 +302,8 @@ pub(super) fn unable(path: &str) -> String {
     format!("Error: Unable to open file: {path}\nConsider using a file under /data/local/tmp/\n")
 }
 
-/// A file's bytes, if the installer, which runs in the system server, may read it: nothing in shared storage (`avc:
-/// denied { read } … tcontext=u:object_r:fuse:s0`).
+/// A file's bytes, if the installer, which runs in the system server, may read it: nothing in
+/// shared storage (`avc: denied { read } … tcontext=u:object_r:fuse:s0`).
 pub(super) fn opened(call: &Invocation, path: &str) -> Option<Vec<u8>> {
     let path = call.path(path);
     let shared = ["/sdcard/", "/storage/"].iter().any(|place| path.starts_with(place));
@@ -316,8 +317,8 @@ pub(super) fn length(call: &Invocation, path: &str) -> u64 {
 }
 
 impl crate::phone::State {
-    /// The parser's error about a file to be installed, with `PATH` for its path; empty if this release prints no
-    /// details.
+    /// The parser's error about a file to be installed, with `PATH` for its path; empty if this
+    /// release prints no details.
     fn check_header(&self, bytes: &[u8]) -> Result<(), String> {
         let rules = self.release().packages;
         let level = sdk(self.world.android());

@@ -1,4 +1,5 @@
-//! `pm list`. Source: `PackageManagerShellCommand.java` of Android 14, captures `092` to `095`, and `shell/pmlist`.
+//! `pm list`. Source: `PackageManagerShellCommand.java` of Android 14, captures `092` to `095`, and
+//! `shell/pmlist`.
 
 use super::super::Invocation;
 use crate::io::Status;

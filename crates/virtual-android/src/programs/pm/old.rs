@@ -1,5 +1,5 @@
-//! `pm` as a Java program: `Pm.java` of Android 4.4, and the captures `092` to `110`. Every status is that of the
-//! program's `System.exit`, which is 0 with few exceptions.
+//! `pm` as a Java program: `Pm.java` of Android 4.4, and the captures `092` to `110`. Every status
+//! is that of the program's `System.exit`, which is 0 with few exceptions.
 
 mod lists;
 
@@ -124,7 +124,8 @@ fn with_package(rest: &[&str], usage: bool, answer: impl FnOnce(&str) -> String)
     }
 }
 
-/// The reports of the services that know about packages, each under its name (`ActivityManager.dumpPackageState`).
+/// The reports of the services that know about packages, each under its name
+/// (`ActivityManager.dumpPackageState`).
 fn dump(call: &Invocation, package: &str) -> String {
     let report = |service: &str, args: &[&str]| {
         let text = call.phone.with(|phone| dumpsys::report(phone, service, args));
@@ -176,8 +177,8 @@ fn set_location(call: &Invocation, place: Option<&str>) -> String {
     }
 }
 
-/// `pm grant|revoke PACKAGE PERMISSION`: before Android 6 permissions are granted at installation, and only those for
-/// development can change.
+/// `pm grant|revoke PACKAGE PERMISSION`: before Android 6 permissions are granted at installation,
+/// and only those for development can change.
 fn grant(call: &Invocation, rest: &[&str]) -> String {
     let (package, permission) = match rest {
         [] => return wrong("no package specified"),
@@ -199,7 +200,8 @@ fn grant(call: &Invocation, rest: &[&str]) -> String {
     format!("Operation not allowed: java.lang.SecurityException: {refused}\n")
 }
 
-/// `pm install` of Android 4.4 (`Pm.java`): prints the file, and a failure has no details but its code.
+/// `pm install` of Android 4.4 (`Pm.java`): prints the file, and a failure has no details but its
+/// code.
 async fn install(call: &Invocation) -> Result<String, Abort> {
     let mut options = InstallOptions { replace: false, ..InstallOptions::default() };
     let mut args = call.args.iter().skip(1);

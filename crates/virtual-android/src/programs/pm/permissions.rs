@@ -1,7 +1,8 @@
 //! `pm grant`, `pm revoke`, `pm reset-permissions`.
 //!
-//! Texts: `PackageManagerShellCommand.java` and `PermissionManagerServiceImpl.java` of Android 13; the listing as in
-//! the captures `shell/package/mvt_dumpsys_packages.txt` and, before Android 10, `google-play-services_android7.txt`.
+//! Texts: `PackageManagerShellCommand.java` and `PermissionManagerServiceImpl.java` of Android 13;
+//! the listing as in the captures `shell/package/mvt_dumpsys_packages.txt` and, before Android 10,
+//! `google-play-services_android7.txt`.
 
 use crate::io::Status;
 use crate::programs::Invocation;

@@ -1,6 +1,6 @@
-//! `pm resolve-activity` and `pm query-…`: which components handle an intent. Source: `PackageManagerShellCommand.java`
-//! (`printResolveInfo`) and `ResolveInfo.dump` of Android 14; `shell/package/resolve-activity_long.txt` of the
-//! captures.
+//! `pm resolve-activity` and `pm query-…`: which components handle an intent. Source:
+//! `PackageManagerShellCommand.java` (`printResolveInfo`) and `ResolveInfo.dump` of Android 14;
+//! `shell/package/resolve-activity_long.txt` of the captures.
 
 use super::super::Invocation;
 use super::super::intent::{self, ParsedIntent};
@@ -22,7 +22,8 @@ struct ResolveInfo {
     uid: u32,
 }
 
-/// `pm resolve-activity|query-activities|query-services|query-receivers [--brief] [--components] INTENT`
+/// `pm resolve-activity|query-activities|query-services|query-receivers [--brief] [--components]
+/// INTENT`
 pub(super) async fn query(call: &Invocation, command: &str) -> Status {
     let (mut brief, mut components, mut rest) = (false, false, Vec::new());
     let mut args = call.args.iter().skip(1);
@@ -94,7 +95,8 @@ fn of_package(manifest: &Manifest, class: ComponentKind, intent: &Intent) -> Vec
         permission: None,
         uid: manifest.uid,
     };
-    // For preinstalled apps only their activities, their icon, and the declarations of their APK (if any) are known.
+    // For preinstalled apps only their activities, their icon, and the declarations of their APK
+    // (if any) are known.
     if manifest.installation.is_none() && class == ComponentKind::Activity {
         if let Some(component) = &intent.component {
             return manifest.resolve(&component.activity).map(found).into_iter().collect();

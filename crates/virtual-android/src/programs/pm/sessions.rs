@@ -1,5 +1,5 @@
-//! Install sessions: `pm install-create`, `-write`, `-commit`, `-abandon`. Source: `PackageManagerShellCommand.java` of
-//! Android 14.
+//! Install sessions: `pm install-create`, `-write`, `-commit`, `-abandon`. Source:
+//! `PackageManagerShellCommand.java` of Android 14.
 
 use super::super::Invocation;
 use super::install::{TOO_MANY, failed, length, number, opened, options, unable, write};

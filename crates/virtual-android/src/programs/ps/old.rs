@@ -1,5 +1,5 @@
-//! toolbox's `ps`, which shows all processes. Sources: `ps.c` in `system/core/toolbox` of Android 4.4, and the captures
-//! `017-ps`, `ps -t` and `ps -p`.
+//! toolbox's `ps`, which shows all processes. Sources: `ps.c` in `system/core/toolbox` of Android
+//! 4.4, and the captures `017-ps`, `ps -t` and `ps -p`.
 
 use super::{Invocation, Row, rows};
 use crate::io::Status;

@@ -1,4 +1,5 @@
-//! `wm` as a Java program: `Wm.java` of Android 4.4, and the captures `032`, `034`, `200`, `205`, `206`.
+//! `wm` as a Java program: `Wm.java` of Android 4.4, and the captures `032`, `034`, `200`, `205`,
+//! `206`.
 
 use super::{Invocation, natural};
 use crate::io::Status;

@@ -1,7 +1,8 @@
 //! The options of `screenrecord`, parsed as by `getopt_long`, and the error messages.
 //!
-//! Begin at [`read`]. Source: AOSP's `screenrecord.cpp` of Android 14, and of 5 for the time limit, which could not be
-//! raised or removed before 14 (the help of Android 11, in a public recorder's tests, still says so).
+//! Begin at [`read`]. Source: AOSP's `screenrecord.cpp` of Android 14, and of 5 for the time limit,
+//! which could not be raised or removed before 14 (the help of Android 11, in a public recorder's
+//! tests, still says so).
 
 use crate::io::Abort;
 use crate::programs::Invocation;
@@ -27,7 +28,8 @@ const LATER: [&str; 9] = [
     "display-id",
 ];
 
-/// The id of the only physical display, on a phone whose panel has no name of its own (the first of HWC).
+/// The id of the only physical display, on a phone whose panel has no name of its own (the first of
+/// HWC).
 const DISPLAY: &str = "4619827259835644672";
 
 /// The parsed options.

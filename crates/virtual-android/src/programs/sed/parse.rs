@@ -162,7 +162,8 @@ impl Parser {
         }))
     }
 
-    /// The text up to the delimiter that is here. A pattern keeps its escapes, except of the delimiter.
+    /// The text up to the delimiter that is here. A pattern keeps its escapes, except of the
+    /// delimiter.
     fn delimited(&mut self, pattern: bool) -> Result<String, Failure> {
         let Some(delimiter) = self.peek().filter(|c| *c != '\n' && *c != '\\') else {
             return Err(self.bad());
@@ -191,7 +192,8 @@ impl Parser {
                 c if c == delimiter && !class => return Ok(text),
                 c => {
                     if pattern {
-                        // In `[/]` the delimiter is a character, and `]` at the start of a class too.
+                        // In `[/]` the delimiter is a character, and `]` at the start of a class
+                        // too.
                         let start = text.ends_with('[') || text.ends_with("[^");
                         class = if class {
                             c != ']' || start

@@ -1,7 +1,8 @@
 //! The names and interfaces of the system's services, by release. Just two tables and their reader.
 //!
-//! Sources: `service list` of a running 4.4.4; for later releases lists that people published from phones, and
-//! Android's AIDL files. They are the services that every phone has, without those of vendors.
+//! Sources: `service list` of a running 4.4.4; for later releases lists that people published from
+//! phones, and Android's AIDL files. They are the services that every phone has, without those of
+//! vendors.
 
 use crate::release::Release;
 
@@ -88,7 +89,8 @@ static OF_4: &[(&str, &str)] = &[
     ("android.security.keystore", "android.security.keystore"),
 ];
 
-/// Name, interface, first and last release. Sorted by name, as service managers since Android 9 list them.
+/// Name, interface, first and last release. Sorted by name, as service managers since Android 9
+/// list them.
 #[rustfmt::skip]
 static SINCE_5: &[(&str, &str, u32, u32)] = &[
     ("SurfaceFlinger", "android.ui.ISurfaceComposer", 1, LATEST),

@@ -1,5 +1,6 @@
-//! `cat` of old phones: mksh's own for plain files, which prints the shell's name, and with options the NetBSD one of
-//! toolbox. Sources: `c_cat` in mksh R43, `cat.c` in `system/core/toolbox` of Android 4.4, and a running 4.4.4.
+//! `cat` of old phones: mksh's own for plain files, which prints the shell's name, and with options
+//! the NetBSD one of toolbox. Sources: `c_cat` in mksh R43, `cat.c` in `system/core/toolbox` of
+//! Android 4.4, and a running 4.4.4.
 
 use super::{ALL, Invocation, inputs};
 use crate::io::Status;
@@ -41,8 +42,8 @@ pub(super) async fn cat(call: Invocation) -> Status {
     Ok(status)
 }
 
-/// A text with numbered lines (`-n`; `-b` without empty ones), one empty line for many (`-s`), `$` at line ends (`-e`)
-/// and `^I` for tabs (`-t`).
+/// A text with numbered lines (`-n`; `-b` without empty ones), one empty line for many (`-s`), `$`
+/// at line ends (`-e`) and `^I` for tabs (`-t`).
 fn shown(text: &str, letters: &str) -> String {
     let (mut shown, mut number, mut empty) = (String::new(), 0, false);
     for line in text.split_inclusive('\n') {

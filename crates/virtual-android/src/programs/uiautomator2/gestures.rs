@@ -6,11 +6,13 @@ use crate::phone::VirtualPhone;
 use std::time::Duration;
 use thumbwire_virtual_phone::{Point, Rect};
 
-/// The time of one step of UiAutomator's swipes (`InteractionController.MOTION_EVENT_INJECTION_DELAY_MILLIS`).
+/// The time of one step of UiAutomator's swipes
+/// (`InteractionController.MOTION_EVENT_INJECTION_DELAY_MILLIS`).
 pub(super) const STEP: Duration = Duration::from_millis(5);
 /// The pause between the clicks of a double click.
 const DOUBLE: Duration = Duration::from_millis(80);
-/// How long a finger rests for a long click, and before a drag: Android's `ViewConfiguration.getLongPressTimeout`, and more.
+/// How long a finger rests for a long click, and before a drag: Android's
+/// `ViewConfiguration.getLongPressTimeout`, and more.
 pub(super) const LONG_CLICK: Duration = Duration::from_millis(600);
 /// Maximum duration of a gesture.
 const MAX_TIME: Duration = Duration::from_secs(60);

@@ -1,7 +1,8 @@
-//! A small HTTP/1.1 server on a socket inside the phone: requests with a length, responses with JSON, text or a picture.
+//! A small HTTP/1.1 server on a socket inside the phone: requests with a length, responses with
+//! JSON, text or a picture.
 //!
-//! Begin at [`serve`]. Limits: [`MAX_HEAD`] bytes of request line and headers, [`MAX_BODY`] bytes of body, [`IDLE`] without a
-//! request. A body without `Content-Length` is not read.
+//! Begin at [`serve`]. Limits: [`MAX_HEAD`] bytes of request line and headers, [`MAX_BODY`] bytes
+//! of body, [`IDLE`] without a request. A body without `Content-Length` is not read.
 
 use crate::phone::VirtualPhone;
 use futures::future::BoxFuture;
@@ -123,7 +124,8 @@ async fn converse(phone: VirtualPhone, mut pipe: Pipe, service: Arc<dyn Service>
     }
 }
 
-/// The first request and its length; `None` if it is incomplete. An error is the HTTP status to answer with.
+/// The first request and its length; `None` if it is incomplete. An error is the HTTP status to
+/// answer with.
 fn parse(came: &[u8]) -> Result<Option<(Request, usize)>, u16> {
     let Some(head) = came.windows(4).position(|four| four == b"\r\n\r\n") else {
         return if came.len() > MAX_HEAD { Err(413) } else { Ok(None) };

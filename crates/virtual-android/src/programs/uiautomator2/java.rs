@@ -1,7 +1,8 @@
-//! Reads the locator strategy `-android uiautomator`: a Java expression such as
-//! `new UiScrollable(new UiSelector().scrollable(true)).scrollIntoView(new UiSelector().text("About"))`.
+//! Reads the locator strategy `-android uiautomator`: a Java expression such as `new
+//! UiScrollable(new UiSelector().scrollable(true)).scrollIntoView(new UiSelector().text("About"))`.
 //!
-//! Only constructors and methods of `UiSelector` and `UiScrollable` are known; anything else is an error that names it.
+//! Only constructors and methods of `UiSelector` and `UiScrollable` are known; anything else is an
+//! error that names it.
 
 use super::selector::{Criterion, Selector, Step, flag_name, text_criterion};
 

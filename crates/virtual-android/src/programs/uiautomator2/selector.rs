@@ -1,6 +1,7 @@
 //! `UiSelector`: what a node must be, which of several, and where to search inside or beside it.
 //!
-//! Comparisons are those of `UiSelector.isMatchFor` in AOSP's UiAutomator: whole texts by case, parts of texts without it.
+//! Comparisons are those of `UiSelector.isMatchFor` in AOSP's UiAutomator: whole texts by case,
+//! parts of texts without it.
 
 use super::tree::{Index, Tree};
 use regex_lite::Regex;
@@ -123,8 +124,8 @@ impl Selector {
     }
 }
 
-/// A criterion by the name of its method in `UiSelector`, such as `textContains`; `None` for another name. The error says what
-/// is wrong with the value.
+/// A criterion by the name of its method in `UiSelector`, such as `textContains`; `None` for
+/// another name. The error says what is wrong with the value.
 pub(super) fn text_criterion(name: &str, value: &str) -> Option<Result<Criterion, String>> {
     let (field, how) = [
         ("packageName", TextField::PackageName),

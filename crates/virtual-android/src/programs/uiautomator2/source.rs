@@ -1,4 +1,5 @@
-//! The screen as XML: nodes named by their class, as Appium's server writes them, or `node`s, as Python's does.
+//! The screen as XML: nodes named by their class, as Appium's server writes them, or `node`s, as
+//! Python's does.
 
 use super::super::dump::attribute;
 use super::tree::{Index, Tree, bounds_text};
@@ -84,8 +85,8 @@ fn node_of_appium(xml: &mut String, tree: &Tree, at: Index, depth: usize) {
     xml.push_str(&format!("{indent}</{name}>\n"));
 }
 
-/// The dump of Python's `uiautomator2`, of nodes down to `max_depth`. A compressed one leaves out containers that say nothing
-/// and accept nothing.
+/// The dump of Python's `uiautomator2`, of nodes down to `max_depth`. A compressed one leaves out
+/// containers that say nothing and accept nothing.
 pub(super) fn for_python(tree: &Tree, compressed: bool, max_depth: usize) -> String {
     let mut xml = format!("{HEAD}\r\n<hierarchy rotation=\"{}\">", tree.rotation);
     for (index, root) in tree.elements[0].children.iter().enumerate() {

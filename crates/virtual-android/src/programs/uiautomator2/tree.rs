@@ -1,4 +1,5 @@
-//! The screen as UiAutomator's clients see it: a list of elements, parents before children, under one `hierarchy`.
+//! The screen as UiAutomator's clients see it: a list of elements, parents before children, under
+//! one `hierarchy`.
 //!
 //! Texts are those of accessibility nodes: dots for a password, the hint of an empty field.
 
@@ -11,7 +12,8 @@ use thumbwire_virtual_phone::{Node, NodeAction, Rect, Window, WindowKind};
 /// The place of an element in [`Tree::elements`].
 pub(super) type Index = usize;
 
-/// The elements of some windows. The first one is `hierarchy`, whose children are the windows' roots.
+/// The elements of some windows. The first one is `hierarchy`, whose children are the windows'
+/// roots.
 pub(super) struct Tree {
     pub(super) elements: Vec<Element>,
     pub(super) rotation: u8,

@@ -1,7 +1,7 @@
 //! Built-in commands: those that change the shell, or that mksh has built in.
 //!
-//! Begin at [`BUILTINS`], the table. A built-in is one function and one line there. Programs in `/system/bin` are in
-//! `programs/`.
+//! Begin at [`BUILTINS`], the table. A built-in is one function and one line there. Programs in
+//! `/system/bin` are in `programs/`.
 
 use super::{Shell, lookup, options, trap};
 use crate::files::{FileType, absolute};
@@ -65,7 +65,8 @@ pub(super) fn find(name: &str) -> Option<&'static Builtin> {
     BUILTINS.iter().find(|builtin| builtin.name == name)
 }
 
-/// The built-in with that name, if Android also has a program of that name in `/system/bin` (toybox's).
+/// The built-in with that name, if Android also has a program of that name in `/system/bin`
+/// (toybox's).
 pub(super) fn program(name: &str) -> Option<&'static Builtin> {
     let both = ["[", "echo", "false", "printf", "pwd", "sleep", "test", "true"];
     both.contains(&name).then(|| find(name)).flatten()
@@ -325,7 +326,8 @@ async fn r#return(shell: &mut Shell, args: &[String], io: &Io) -> Status {
     Ok(status)
 }
 
-/// `wait [PID…]`: waits for background commands of this shell; the status is that of the last one named.
+/// `wait [PID…]`: waits for background commands of this shell; the status is that of the last one
+/// named.
 async fn wait(shell: &mut Shell, args: &[String]) -> Status {
     if args.is_empty() {
         shell.wait_for_all().await;
@@ -389,7 +391,8 @@ async fn exec(shell: &mut Shell, args: &[String], io: &Io) -> Status {
     if args.is_empty() {
         return Ok(0);
     }
-    // It is the same process with the same number (execve(2)); a background job's differs from `$$`.
+    // It is the same process with the same number (execve(2)); a background job's differs from
+    // `$$`.
     shell.exec_pid.get_or_insert(shell.pid);
     if find(&args[0]).is_none() {
         shell.traps.forget_exit();
@@ -418,8 +421,8 @@ async fn source(shell: &mut Shell, args: &[String], io: &Io) -> Status {
     }
 }
 
-/// `read [-r] [NAME…]`: splits a line at `$IFS`; the last name gets the rest. Without `-r` a backslash quotes the next
-/// character.
+/// `read [-r] [NAME…]`: splits a line at `$IFS`; the last name gets the rest. Without `-r` a
+/// backslash quotes the next character.
 async fn read(shell: &mut Shell, args: &[String], io: &Io) -> Status {
     let raw = args.iter().any(|arg| arg == "-r");
     let names: Vec<&String> = args.iter().filter(|arg| !arg.starts_with('-')).collect();

@@ -1,8 +1,8 @@
 //! Runs conditions, loops, `case` and functions, and the jumps out of them.
 //!
-//! Begin at [`Shell::compound`]. An endless loop ends when its client disconnects and the future is dropped. Each
-//! iteration takes some of the phone's time and yields to others ([`Shell::step`]), also when time is virtual or paused
-//! by a test.
+//! Begin at [`Shell::compound`]. An endless loop ends when its client disconnects and the future is
+//! dropped. Each iteration takes some of the phone's time and yields to others ([`Shell::step`]),
+//! also when time is virtual or paused by a test.
 
 use super::expand::name_matches;
 use super::{Shell, WEIGHT};
@@ -149,7 +149,8 @@ impl Shell {
         self.functions.contains_key(name)
     }
 
-    /// Yields to others: a script of commands that never wait must not block the thread or a clock paused by a test.
+    /// Yields to others: a script of commands that never wait must not block the thread or a clock
+    /// paused by a test.
     pub(super) async fn step(&mut self) {
         tokio::task::coop::consume_budget().await;
         self.steps = self.steps.wrapping_add(1);

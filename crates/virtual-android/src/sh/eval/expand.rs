@@ -1,8 +1,8 @@
 //! Expands words to arguments: parameters, substitutions, splitting and patterns.
 //!
-//! Begin at [`Shell::arguments`]. The order is POSIX's: parameters, commands and arithmetic first, then unquoted
-//! results are split at whitespace, then unquoted `*`, `?` and `[…]` are matched against the phone's files. Quoted text
-//! is never split or matched.
+//! Begin at [`Shell::arguments`]. The order is POSIX's: parameters, commands and arithmetic first,
+//! then unquoted results are split at whitespace, then unquoted `*`, `?` and `[…]` are matched
+//! against the phone's files. Quoted text is never split or matched.
 
 use super::{CommandError, Shell};
 use crate::files::{FileType, Files, absolute};
@@ -31,8 +31,8 @@ struct Field {
     kept: bool,
 }
 
-/// Splits text into fields: consecutive whitespace separators count as one and are dropped at the ends; every other
-/// separator counts by itself.
+/// Splits text into fields: consecutive whitespace separators count as one and are dropped at the
+/// ends; every other separator counts by itself.
 struct Splitter {
     separators: String,
     done: Vec<Field>,
@@ -123,8 +123,8 @@ impl Shell {
         Ok(arguments)
     }
 
-    /// Arguments as a script passes them on with an unquoted `$*`: split at whitespace, braces expanded, patterns
-    /// matched. Truncated at the limits of a command.
+    /// Arguments as a script passes them on with an unquoted `$*`: split at whitespace, braces
+    /// expanded, patterns matched. Truncated at the limits of a command.
     pub(super) fn split_unquoted_star(&self, given: &[String]) -> Vec<String> {
         let mut splitter = Splitter::new(" \t\n".to_owned());
         for argument in given {
@@ -306,7 +306,8 @@ impl Shell {
         })
     }
 
-    /// A script's output without trailing newlines. NUL bytes cannot be in an argument and are dropped.
+    /// A script's output without trailing newlines. NUL bytes cannot be in an argument and are
+    /// dropped.
     async fn substitute(&mut self, script: &Script, io: &Io) -> String {
         let output = Output::memory();
         let inner = Io {
@@ -430,8 +431,8 @@ fn matches(files: &Files, cwd: &str, pattern: &[(char, bool)]) -> Vec<String> {
 pub(crate) fn name_matches(pattern: &[(char, bool)], name: &str) -> bool {
     let name: Vec<char> = name.chars().collect();
     let (mut at, mut with) = (0, 0);
-    // The position of the last `*` and how much of the name it consumed: the only backtracking point, so the time is
-    // bounded by the product.
+    // The position of the last `*` and how much of the name it consumed: the only backtracking
+    // point, so the time is bounded by the product.
     let mut star: Option<(usize, usize)> = None;
     while at < name.len() {
         match pattern.get(with) {
@@ -469,7 +470,8 @@ pub(crate) fn name_matches(pattern: &[(char, bool)], name: &str) -> bool {
     pattern[with..].iter().all(|part| *part == ('*', false))
 }
 
-/// Whether `c` is in the class at the start of the pattern, and the class's length; `None` if it is not closed.
+/// Whether `c` is in the class at the start of the pattern, and the class's length; `None` if it is
+/// not closed.
 fn class_matches(pattern: &[(char, bool)], c: char) -> Option<(bool, usize)> {
     let negated = matches!(pattern.get(1), Some(('!', false)));
     let start = 1 + usize::from(negated);

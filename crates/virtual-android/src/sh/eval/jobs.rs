@@ -1,9 +1,9 @@
 //! Background commands: `COMMAND &`, `$!`, `wait`.
 //!
-//! Begin at [`Shell::background`]. Each is a task, entered in the process table before the next command runs, so that
-//! `kill $!` always finds it; a single program takes over that process id. As in mksh without job control, its standard
-//! input is empty, and it ignores `SIGINT` and `SIGQUIT` unless it catches them. When the host disconnects, [`JobList`]
-//! ends the remaining ones.
+//! Begin at [`Shell::background`]. Each is a task, entered in the process table before the next
+//! command runs, so that `kill $!` always finds it; a single program takes over that process id. As
+//! in mksh without job control, its standard input is empty, and it ignores `SIGINT` and `SIGQUIT`
+//! unless it catches them. When the host disconnects, [`JobList`] ends the remaining ones.
 
 use super::trap::Traps;
 use super::{CommandError, Shell};
@@ -64,8 +64,8 @@ impl Shell {
         Ok(())
     }
 
-    /// Runs a job's command. Redirected streams are replaced, not kept, as after `dup2` in a child: otherwise `logcat >
-    /// FILE &` would keep the host's stream open.
+    /// Runs a job's command. Redirected streams are replaced, not kept, as after `dup2` in a child:
+    /// otherwise `logcat > FILE &` would keep the host's stream open.
     async fn run_job(&mut self, item: &Item, mut io: Io) -> i32 {
         let [only] = item.first.stages.as_slice() else {
             self.item(item, &io).await;

@@ -1,4 +1,5 @@
-//! Runs a program for another one (`xargs`, `find -exec`, `timeout`), which has no shell of its own.
+//! Runs a program for another one (`xargs`, `find -exec`, `timeout`), which has no shell of its
+//! own.
 
 use super::{DEEPEST, Shell, WEIGHT, builtins};
 use crate::files::{FileType, absolute};
@@ -18,8 +19,8 @@ impl Shell {
         stat.is_ok_and(|stat| stat.kind == FileType::File)
     }
 
-    /// Runs a program with these arguments, unexpanded, and logs it. With `pid` it has that process id, as after
-    /// `exec` if it is the caller's.
+    /// Runs a program with these arguments, unexpanded, and logs it. With `pid` it has that process
+    /// id, as after `exec` if it is the caller's.
     pub(crate) fn launch<'a>(
         &'a mut self,
         argv: &'a [String],

@@ -1,7 +1,7 @@
 //! `set -o`: the shell's options, and `ulimit`.
 //!
-//! Only `errexit`, `nounset`, `xtrace`, `noglob`, `allexport` and `pipefail` have an effect; the others are
-//! listed as on a phone.
+//! Only `errexit`, `nounset`, `xtrace`, `noglob`, `allexport` and `pipefail` have an effect; the
+//! others are listed as on a phone.
 
 use super::Shell;
 use crate::io::{Io, Status};
@@ -214,7 +214,8 @@ const LIMITS: [(char, &str, &str); 15] = [
     ('x', "filelocks", "unlimited"),
 ];
 
-/// `ulimit [-aHS] [-LETTER] [VALUE]`: nothing here is limited by it, so a lower value is only remembered.
+/// `ulimit [-aHS] [-LETTER] [VALUE]`: nothing here is limited by it, so a lower value is only
+/// remembered.
 pub(super) async fn ulimit(shell: &mut Shell, args: &[String], io: &Io) -> Status {
     let (mut letter, mut all, mut value) = ('f', false, None);
     for arg in args {

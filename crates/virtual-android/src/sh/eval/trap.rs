@@ -1,7 +1,8 @@
 //! `trap`: commands that run when the shell ends, when a command fails, or when a signal comes.
 //!
-//! A signal that is trapped is remembered by the shell's entry in the process table; its command runs after the
-//! current one, except that `sleep` and `wait` end at once. A subshell keeps only what is ignored.
+//! A signal that is trapped is remembered by the shell's entry in the process table; its command
+//! runs after the current one, except that `sleep` and `wait` end at once. A subshell keeps only
+//! what is ignored.
 
 use super::Shell;
 use crate::io::{Io, Status};
@@ -120,7 +121,8 @@ impl Shell {
             self.run_trap(Event::Signal(signal.status()), io).await;
         }
         if let Some(signal) = process.ended().now_or_never() {
-            // The program that started the process ends it, unless the process exists only for its traps.
+            // The program that started the process ends it, unless the process exists only for its
+            // traps.
             if self.traps.held.is_none() {
                 std::future::pending::<()>().await;
             }

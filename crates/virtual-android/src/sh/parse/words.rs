@@ -1,4 +1,5 @@
-//! Parses one word: quotes, escapes, parameters, substitutions. Commands, lists and redirections are in `parse.rs`.
+//! Parses one word: quotes, escapes, parameters, substitutions. Commands, lists and redirections
+//! are in `parse.rs`.
 //!
 //! Begin at [`Parser::word`].
 

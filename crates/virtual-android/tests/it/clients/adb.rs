@@ -1,5 +1,5 @@
-//! Stock `adb`: shells, the screen, logs, forwarding in both directions, connecting and disconnecting. Files are in
-//! `adb_files.rs`.
+//! Stock `adb`: shells, the screen, logs, forwarding in both directions, connecting and
+//! disconnecting. Files are in `adb_files.rs`.
 
 use crate::clients::bench::{Adb, Bench, CommandOutput, PATIENCE, serve};
 use std::path::Path;

@@ -68,7 +68,8 @@ async fn pushed_folder_pulls_back_unchanged() {
         let back = bench.path("back");
         bench.adb(&["pull", "-a", "/data/local/tmp/tree", &back]).await.well();
         let (mut sent, returned) = (listed(Path::new(&here)), listed(Path::new(&back)));
-        // An empty folder is pushed only if adb and phone support it (the feature `fixed_push_mkdir`).
+        // An empty folder is pushed only if adb and phone support it (the feature
+        // `fixed_push_mkdir`).
         if stat("/data/local/tmp/tree/empty").is_err() {
             sent.retain(|(name, _)| name != "empty");
         }

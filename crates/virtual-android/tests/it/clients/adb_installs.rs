@@ -1,5 +1,5 @@
-//! Stock `adb` installs apps, each generation in its own way: `exec:cmd package`, `abb_exec:`, and a pushed file with
-//! `pm`.
+//! Stock `adb` installs apps, each generation in its own way: `exec:cmd package`, `abb_exec:`, and
+//! a pushed file with `pm`.
 
 use crate::clients::adb::each;
 use crate::clients::bench::{Adb, Bench, apks};

@@ -187,11 +187,11 @@ impl Bench {
             .into()
     }
 
-    /// Runs a script next to this file with the phone's address and `arguments`. `None` if its interpreter is not
-    /// available.
+    /// Runs a script next to this file with the phone's address and `arguments`. `None` if its
+    /// interpreter is not available.
     ///
-    /// A line that starts with `phone: ` is a request to the phone's owner ([`owner`]), which answers with a line on
-    /// standard input.
+    /// A line that starts with `phone: ` is a request to the phone's owner ([`owner`]), which
+    /// answers with a line on standard input.
     pub(crate) async fn script(
         &self,
         interpreter: &Path,

@@ -66,8 +66,8 @@ pub fn tap(wired: &Wired, text: &str) {
     });
 }
 
-/// Quotes a string as one shell word: the simplest quoting, written separately so that it cannot share a bug with the
-/// product's.
+/// Quotes a string as one shell word: the simplest quoting, written separately so that it cannot
+/// share a bug with the product's.
 pub fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
 }
@@ -89,8 +89,8 @@ pub fn capture(path: &str) -> Option<String> {
     }
 }
 
-/// The available stock `adb` programs, oldest first: the one in the path, and those that `.ci/real-clients` unpacks,
-/// Debian's 34 and Google's 36. Missing ones are reported.
+/// The available stock `adb` programs, oldest first: the one in the path, and those that
+/// `.ci/real-clients` unpacks, Debian's 34 and Google's 36. Missing ones are reported.
 pub fn stock_adbs() -> impl Iterator<Item = PathBuf> {
     let real = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../target/real");
     let programs = [PathBuf::from("adb"), real.join("adb34/run"), real.join("adb36/adb")];

@@ -1,8 +1,8 @@
 //! When two answers have the same form.
 //!
-//! Numbers, addresses, dates and sizes never matter. Beyond that there are three kinds of answers: a text (an error, a
-//! usage) has the same lines in the same order; a table has the same head and the same kinds of rows; a report has the
-//! same headings and keys.
+//! Numbers, addresses, dates and sizes never matter. Beyond that there are three kinds of answers:
+//! a text (an error, a usage) has the same lines in the same order; a table has the same head and
+//! the same kinds of rows; a report has the same headings and keys.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -32,7 +32,8 @@ const TABLES: &[&str] = &[
     "ps -t",
 ];
 
-/// Commands that print a report, whose values depend on the phone. What follows them may be any argument.
+/// Commands that print a report, whose values depend on the phone. What follows them may be any
+/// argument.
 const REPORTS: &[&str] = &[
     "cat /proc/cpuinfo",
     "content query",
@@ -78,7 +79,8 @@ pub(crate) enum Match {
     Same,
     /// The first line that differs, recorded and ours.
     Line(String, String),
-    /// The share of common keys, and one that only the recorded answer has, and one that only ours has.
+    /// The share of common keys, and one that only the recorded answer has, and one that only ours
+    /// has.
     Keys(f64, Option<String>, Option<String>),
 }
 

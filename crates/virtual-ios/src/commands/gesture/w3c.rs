@@ -1,4 +1,5 @@
-//! W3C WebDriver's actions: the items of all fingers and keyboards, tick by tick (W3C WebDriver, section 15.5).
+//! W3C WebDriver's actions: the items of all fingers and keyboards, tick by tick (W3C WebDriver,
+//! section 15.5).
 
 use std::time::Duration;
 

@@ -1,7 +1,9 @@
-//! Elements of web pages, as a `WebView` reports them to accessibility: classes are Android's closest, the resource id
-//! is the element's `id` without a package, a link is a clickable `View`, a table a `GridView`.
+//! Elements of web pages, as a `WebView` reports them to accessibility: classes are Android's
+//! closest, the resource id is the element's `id` without a package, a link is a clickable `View`,
+//! a table a `GridView`.
 //!
-//! Source: `web_contents_accessibility_impl.cc` and `BrowserAccessibilityAndroid::GetClassName` in Chromium.
+//! Source: `web_contents_accessibility_impl.cc` and `BrowserAccessibilityAndroid::GetClassName` in
+//! Chromium.
 
 use crate::graphics::icons::Icon;
 use crate::graphics::theme;

@@ -13,8 +13,8 @@ const LAST: [&str; 22] = [
     "Schmidt", "Taylor", "Wagner", "Young",
 ];
 
-/// First name, last name, phone and email of everybody. Numbers are from the range reserved for fiction (555-0100 to
-/// 555-0199).
+/// First name, last name, phone and email of everybody. Numbers are from the range reserved for
+/// fiction (555-0100 to 555-0199).
 pub(super) fn seeded(seed: u64) -> Vec<[String; 4]> {
     let mut chance = SplitMix64::new(seed, "contacts");
     let mut last = LAST;

@@ -23,7 +23,8 @@ const PIN: f32 = 35.6;
 /// Distance between streets, in dp.
 const STEP: f32 = 74.0;
 
-/// The map in a box of `width` × `height` dp, centred on the city's point `centre`, scaled by `zoom`.
+/// The map in a box of `width` × `height` dp, centred on the city's point `centre`, scaled by
+/// `zoom`.
 pub(crate) fn map(
     seed: u64,
     (width, height): (f32, f32),

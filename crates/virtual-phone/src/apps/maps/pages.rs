@@ -219,7 +219,8 @@ impl Maps {
                 .fill(theme::SURFACE)
                 .radius(24.0)
                 .id("results_sheet");
-        // The background extends below the sheet's lower edge, so that only its upper corners are round.
+        // The background extends below the sheet's lower edge, so that only its upper corners are
+        // round.
         let ground = View::new(class::VIEW, []).fill(theme::SURFACE).hide_from_accessibility();
         let ground = ground.absolute([Some(0.0), Some(above + 40.0), Some(0.0), Some(0.0)]);
         frame([

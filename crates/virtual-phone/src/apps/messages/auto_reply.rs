@@ -46,7 +46,8 @@ impl Messages {
         }
     }
 
-    /// Delivers the replies that are due: a bubble if the conversation is open, else a notification.
+    /// Delivers the replies that are due: a bubble if the conversation is open, else a
+    /// notification.
     pub(super) fn receive(&mut self, context: &mut AppContext<'_>) {
         let keys: Vec<String> = context.store.keys(ANSWER).map(str::to_owned).collect();
         for key in keys {

@@ -1,7 +1,7 @@
 //! The rows of each Settings page.
 //!
-//! To add a page: its name in [`Page`], its line in [`NAMED`], its rows in [`page`]. A switch names the setting it
-//! changes; nothing else is needed.
+//! To add a page: its name in [`Page`], its line in [`NAMED`], its rows in [`page`]. A switch names
+//! the setting it changes; nothing else is needed.
 
 use crate::app::DrawContext;
 use crate::apps::generic_app::sign;
@@ -45,7 +45,8 @@ pub(super) enum Page {
     Search,
 }
 
-/// Pages by title, and the actions that open them (`android.settings.…`, `Settings.java` of Android 14).
+/// Pages by title, and the actions that open them (`android.settings.…`, `Settings.java` of Android
+/// 14).
 const NAMED: &[(Page, &str, &[&str])] = &[
     (Page::Network, "Network & internet", &["WIRELESS_SETTINGS", "AIRPLANE_MODE_SETTINGS"]),
     (Page::Internet, "Internet", &["WIFI_SETTINGS"]),
@@ -65,7 +66,8 @@ const NAMED: &[(Page, &str, &[&str])] = &[
     (Page::About, "About phone", &["DEVICE_INFO_SETTINGS"]),
 ];
 
-/// What each page's fragment is called in Android 14 (`SettingsGateway.ENTRY_FRAGMENTS` of its Settings).
+/// What each page's fragment is called in Android 14 (`SettingsGateway.ENTRY_FRAGMENTS` of its
+/// Settings).
 const FRAGMENTS: &[(Page, &str)] = &[
     (Page::Network, "NetworkDashboardFragment"),
     (Page::Internet, "NetworkProviderSettings"),

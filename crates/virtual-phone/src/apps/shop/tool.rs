@@ -1,4 +1,5 @@
-//! The app tools of Shop: finding products, filling and listing the cart. Only people can place orders.
+//! The app tools of Shop: finding products, filling and listing the cart. Only people can place
+//! orders.
 
 use crate::app::AppContext;
 use crate::apps::shop::{MOST, Shop, cart_key, price};

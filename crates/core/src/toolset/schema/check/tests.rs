@@ -1,4 +1,5 @@
-//! Each keyword just inside and just outside its limits; and that our schemas use no other keywords.
+//! Each keyword just inside and just outside its limits; and that our schemas use no other
+//! keywords.
 
 use serde_json::json;
 

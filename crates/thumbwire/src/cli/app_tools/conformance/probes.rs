@@ -1,8 +1,9 @@
 //! Probes a running tool: requests, and the responses that must come back (section 3.2).
 //!
-//! Most requirements can be tested with requests that no tool may execute, so a correct app is not changed: an unknown
-//! capability, a missing required argument. The rest needs calls that act; these go only to capabilities that the
-//! caller names, with the caller's arguments ([`ProbeOptions`]).
+//! Most requirements can be tested with requests that no tool may execute, so a correct app is not
+//! changed: an unknown capability, a missing required argument. The rest needs calls that act;
+//! these go only to capabilities that the caller names, with the caller's arguments
+//! ([`ProbeOptions`]).
 
 use std::collections::BTreeMap;
 
@@ -104,8 +105,8 @@ pub(super) const OF_TOOLS: &[Requirement] =
 /// What the tool may be made to do.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct ProbeOptions {
-    /// The capabilities that may be called, each with harmless arguments; use an empty object for a capability without
-    /// parameters. Each is called several times.
+    /// The capabilities that may be called, each with harmless arguments; use an empty object for a
+    /// capability without parameters. Each is called several times.
     pub(super) calls: BTreeMap<String, Values>,
 }
 
@@ -251,7 +252,8 @@ fn side_effect_probes(descriptor: &Descriptor, care: &ProbeOptions, planned: &mu
     }
 }
 
-/// The arguments with one value of the wrong type: a list instead of a string, a string instead of anything else.
+/// The arguments with one value of the wrong type: a list instead of a string, a string instead of
+/// anything else.
 fn wrong_type_arguments(capability: &Capability, arguments: &Values) -> Option<(String, Values)> {
     let param = capability.input.iter().find(|param| ParamType::of(&param.written).is_some())?;
     let wrong = match param.kind {
@@ -329,7 +331,8 @@ pub(super) fn judge(probe: &Probe, extras: Option<&Extras>) -> Verdict {
             shown(&read.capability),
             shown(id)
         )),
-        // A failure's output says nothing about a success; that it failed counts against `capability-invoked`.
+        // A failure's output says nothing about a success; that it failed counts against
+        // `capability-invoked`.
         Expectation::Output(_) if read.status == Status::Failure => Verdict::NoReply,
         Expectation::Output(capability) => verdict(response_form::output(answer, capability)),
         _ => Verdict::Met,
@@ -340,7 +343,8 @@ fn verdict(held: Result<(), String>) -> Verdict {
     held.map_or_else(Verdict::Violated, |()| Verdict::Met)
 }
 
-/// Runs a plan, one probe after another. A tool that ignores the first probe gets no more: each would cost a time-out.
+/// Runs a plan, one probe after another. A tool that ignores the first probe gets no more: each
+/// would cost a time-out.
 #[derive(Debug)]
 pub(super) struct Run {
     /// The remaining probes, next one last.

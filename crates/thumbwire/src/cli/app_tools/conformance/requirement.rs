@@ -53,7 +53,8 @@ pub(super) enum Verdict {
     Met,
     /// It is violated: what was seen instead.
     Violated(String),
-    /// The tool did not respond, so nothing is known. Whether it responds at all is a MUST of its own.
+    /// The tool did not respond, so nothing is known. Whether it responds at all is a MUST of its
+    /// own.
     NoReply,
     /// It was not tested: why, and what the test needs.
     NotTested(String),

@@ -47,7 +47,8 @@ pub(super) fn schema(extras: &Extras, capability: &str) -> Result<(), String> {
 
 /// Checks the form of a response's output.
 pub(super) fn output(extras: &Extras, capability: &Capability) -> Result<(), String> {
-    // A response in another format violates `response-schema` and is not blamed twice, unless its output is an object.
+    // A response in another format violates `response-schema` and is not blamed twice, unless its
+    // output is an object.
     let text = extras.get("mobile-mcp-response").or_else(|| extras.get("response"));
     let whole: Value = text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
     let response = whole.get("mobile-mcp-response").unwrap_or(&whole);

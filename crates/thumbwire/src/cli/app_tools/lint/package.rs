@@ -1,4 +1,5 @@
-//! Checks an APK against the rules: the declaration in its manifest and the descriptor that it points to.
+//! Checks an APK against the rules: the declaration in its manifest and the descriptor that it
+//! points to.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -84,7 +85,8 @@ pub(in super::super) async fn read(source: impl Source) -> Result<LintReport, St
     Ok(out)
 }
 
-/// Adds the manifest line to a finding, if there is only one service and the package kept line numbers.
+/// Adds the manifest line to a finding, if there is only one service and the package kept line
+/// numbers.
 fn place(finding: Finding, services: &[&Service]) -> Finding {
     let [service] = services else { return finding };
     let meta = match finding.rule {

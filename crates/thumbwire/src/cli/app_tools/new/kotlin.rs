@@ -1,4 +1,5 @@
-//! Generates a tool app's Kotlin: the shared base class, and a class with one function to implement per capability.
+//! Generates a tool app's Kotlin: the shared base class, and a class with one function to implement
+//! per capability.
 
 use std::fmt::Write as _;
 
@@ -116,7 +117,8 @@ fn function(code: &mut String, one: &CapabilitySpec) {
     let _ = writeln!(code, "        throw Refusal({unwritten})\n    }}");
 }
 
-/// The function name of a capability. The prefix `do` avoids clashes with functions of Android's `Service`.
+/// The function name of a capability. The prefix `do` avoids clashes with functions of Android's
+/// `Service`.
 fn name(one: &CapabilitySpec) -> String {
     let camel = camel(&one.id);
     let mut characters = camel.chars();

@@ -99,7 +99,8 @@ fn needed() -> bool {
     true
 }
 
-/// Maximum number of capabilities, and of inputs or outputs of one. Below the limits of agents (`thumbwire-mobile-mcp`).
+/// Maximum number of capabilities, and of inputs or outputs of one. Below the limits of agents
+/// (`thumbwire-mobile-mcp`).
 const MOST: usize = 64;
 
 /// Maximum length of a text, in characters.
@@ -108,7 +109,8 @@ const LONGEST: usize = 2000;
 /// Parses and checks a definition.
 ///
 /// # Errors
-/// A message with the line: invalid TOML, an unknown field, or something that cannot be written as XML or Kotlin.
+/// A message with the line: invalid TOML, an unknown field, or something that cannot be written as
+/// XML or Kotlin.
 pub(super) fn read(text: &str) -> Result<Plan, String> {
     let plan: Plan = toml::from_str(text).map_err(|error| error.to_string())?;
     check(&plan)?;
@@ -160,8 +162,9 @@ fn check(plan: &Plan) -> Result<(), String> {
 /// The class that the service extends.
 pub(super) const BASE: &str = "MobileMcpService";
 
-/// Checks Android's rule for application ids: at least two segments, each beginning with a letter. Java keywords are not allowed, because
-/// Java compiles the generated `R`. Kotlin keywords are: all apps from India begin with `in.`.
+/// Checks Android's rule for application ids: at least two segments, each beginning with a letter.
+/// Java keywords are not allowed, because Java compiles the generated `R`. Kotlin keywords are: all
+/// apps from India begin with `in.`.
 fn package(package: &str) -> Result<(), String> {
     let segments: Vec<&str> = package.split('.').collect();
     let good = |it: &&str| {
@@ -240,8 +243,8 @@ pub(super) fn camel(name: &str) -> String {
     camel
 }
 
-/// Whether a word is reserved in Kotlin or Java. `KOTLIN` lists the hard keywords (kotlinlang.org, "Keywords and operators") that are
-/// not Java's.
+/// Whether a word is reserved in Kotlin or Java. `KOTLIN` lists the hard keywords (kotlinlang.org,
+/// "Keywords and operators") that are not Java's.
 pub(super) fn is_reserved(word: &str) -> bool {
     const KOTLIN: &[&str] =
         &["as", "fun", "in", "is", "object", "typealias", "typeof", "val", "var", "when"];

@@ -70,9 +70,10 @@ pub(super) fn declaration(plan: &Plan) -> String {
     .concat()
 }
 
-/// Escapes a text for an attribute of a resource file. Two parsers read it: XML's, then Android's resource compiler, where a backslash
-/// begins an escape, a leading `@`, `?` or `#` has a special meaning, and anything that looks like a number or boolean becomes one
-/// (frameworks/base, ResourceTypes.cpp, `stringToValue` and `collectString`).
+/// Escapes a text for an attribute of a resource file. Two parsers read it: XML's, then Android's
+/// resource compiler, where a backslash begins an escape, a leading `@`, `?` or `#` has a special
+/// meaning, and anything that looks like a number or boolean becomes one (frameworks/base,
+/// ResourceTypes.cpp, `stringToValue` and `collectString`).
 fn value(text: &str) -> String {
     let mut value = String::new();
     for (at, character) in text.trim().chars().enumerate() {

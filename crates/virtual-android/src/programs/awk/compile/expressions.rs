@@ -1,4 +1,5 @@
-//! Expressions of awk: one method per level of precedence. They return whether the value can be assigned.
+//! Expressions of awk: one method per level of precedence. They return whether the value can be
+//! assigned.
 
 use super::{Compiler, DEEPEST, Parsed};
 use crate::programs::awk::lex::{Token, syntax};

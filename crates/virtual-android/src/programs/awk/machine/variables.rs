@@ -119,7 +119,8 @@ impl Machine<'_> {
         Some(made)
     }
 
-    /// A pattern operand: a number from [`Op::Pattern`] is wrapped as an array-less reference, anything else is text.
+    /// A pattern operand: a number from [`Op::Pattern`] is wrapped as an array-less reference,
+    /// anything else is text.
     pub(in crate::programs::awk) fn pattern_of(
         &mut self,
         value: &Value,
@@ -155,7 +156,8 @@ impl Machine<'_> {
         }
     }
 
-    /// The array in a variable, which becomes one if it has no value yet, also for the callers that passed it on.
+    /// The array in a variable, which becomes one if it has no value yet, also for the callers that
+    /// passed it on.
     pub(in crate::programs::awk) fn array(&mut self, variable: Variable) -> Result<Array, Failure> {
         let mut place = (self.frames.len(), variable);
         let mut chain = Vec::new();

@@ -1,5 +1,5 @@
-//! `dumpsys activity` of Android 4.4: `ActivityStackSupervisor.dump`, `ActivityRecord.dump` and `Activity.dump`; the
-//! captures `043`, `044` and `118`.
+//! `dumpsys activity` of Android 4.4: `ActivityStackSupervisor.dump`, `ActivityRecord.dump` and
+//! `Activity.dump`; the captures `043`, `044` and `118`.
 
 use super::super::{fingerprint, old::configuration, task, uid};
 use crate::packages::base_path;
@@ -140,7 +140,8 @@ pub(super) fn top(phone: &mut State) -> String {
     )
 }
 
-/// A view and those below it (`View.toString`): its flags, and its bounds in its parent, whose corner is at `corner`.
+/// A view and those below it (`View.toString`): its flags, and its bounds in its parent, whose
+/// corner is at `corner`.
 fn view(node: &Node, corner: (i32, i32), indent: usize) -> String {
     let bounds = node.bounds;
     let flag = |is_set: bool, letter: char| if is_set { letter } else { '.' };

@@ -1,4 +1,5 @@
-//! `dumpsys display` of Android 4.4: `DisplayManagerService.dump` and its adapters; the capture `040`.
+//! `dumpsys display` of Android 4.4: `DisplayManagerService.dump` and its adapters; the capture
+//! `040`.
 
 use crate::phone::State;
 

@@ -7,8 +7,8 @@ use crate::programs::dumpsys::uid;
 use crate::programs::ime::old::described;
 use crate::release::formats::DumpsysFormat;
 
-/// The input methods, the apps that may ask for them, the one that is bound, and its own part (`InputMethodManager.dump`
-/// and `InputMethodService.dump`).
+/// The input methods, the apps that may ask for them, the one that is bound, and its own part
+/// (`InputMethodManager.dump` and `InputMethodService.dump`).
 pub(super) fn report(phone: &mut State) -> String {
     let (shown, bound) = (phone.world.keyboard_shown(), phone.world.input_method_bound());
     let current = phone.world.input_method().to_owned();

@@ -1,5 +1,5 @@
-//! `dumpsys package` of Android 4.4: `PackageManagerService.dump`, whose parts can be asked for one by one. The capture
-//! `106`, and a running 4.4.4.
+//! `dumpsys package` of Android 4.4: `PackageManagerService.dump`, whose parts can be asked for one
+//! by one. The capture `106`, and a running 4.4.4.
 
 use super::super::{fingerprint, old::unknown_option};
 use super::{block, resolvers};

@@ -1,6 +1,6 @@
 //! `dumpsys power` of Android 4.4: `PowerManagerService.dump`, `DisplayPowerController.dump` and
-//! `WirelessChargerDetector.dump`; the capture `302`. What has no counterpart on this phone has the value of a phone
-//! without that sensor.
+//! `WirelessChargerDetector.dump`; the capture `302`. What has no counterpart on this phone has the
+//! value of a phone without that sensor.
 
 use crate::phone::State;
 

@@ -1,4 +1,5 @@
-//! The displays: sizes, focus, policy and rotation. Source: `DisplayContent.dump` of each release, see `window`.
+//! The displays: sizes, focus, policy and rotation. Source: `DisplayContent.dump` of each release,
+//! see `window`.
 
 use super::{State, first, focus, task, task_in_token, user_rotation};
 use crate::programs::dumpsys::{configuration, task_record};
@@ -15,8 +16,8 @@ pub(super) fn report(phone: &mut State) -> String {
     format!("WINDOW MANAGER DISPLAY CONTENTS (dumpsys window displays)\n{body}")
 }
 
-/// `init=` to `rng=`. `base=` is printed only if size or density are overridden; the minimum size of a task came with
-/// 12.
+/// `init=` to `rng=`. `base=` is printed only if size or density are overridden; the minimum size
+/// of a task came with 12.
 fn sizes(phone: &State) -> String {
     let display = *phone.world.display();
     let ((width, height), density) = (phone.world.physical_size(), phone.world.physical_density());

@@ -1,5 +1,5 @@
-//! `dumpsys window` of Android 4.4, which has other sections, and the focus among the windows. Captures `037`, `038`,
-//! `064`, `119`, `436`.
+//! `dumpsys window` of Android 4.4, which has other sections, and the focus among the windows.
+//! Captures `037`, `038`, `064`, `119`, `436`.
 
 use super::super::old::configuration;
 use super::{appop, is_attached, name as window_name, task, titled};
@@ -37,7 +37,8 @@ pub(super) fn policy(phone: &mut State) -> String {
     )
 }
 
-/// [`policy`] with what never changes on this phone, or follows from its screen: each line after the one that begins so.
+/// [`policy`] with what never changes on this phone, or follows from its screen: each line after
+/// the one that begins so.
 pub(super) fn whole_policy(phone: &mut State) -> String {
     let display = *phone.world.display();
     let (width, height) = (display.width, display.height);
@@ -194,8 +195,8 @@ fn of(
     )
 }
 
-/// Size and gravity, `WindowManager.LayoutParams.TYPE_…`, and flags. As in captures `058` to `119`; the keyboard and
-/// the error dialog as seen on another phone with 4.4.4.
+/// Size and gravity, `WindowManager.LayoutParams.TYPE_…`, and flags. As in captures `058` to `119`;
+/// the keyboard and the error dialog as seen on another phone with 4.4.4.
 fn layout(window: &Window, rearmost: bool) -> (&'static str, u32, u32) {
     match window.kind {
         WindowKind::Application if rearmost => ("fillxfill) sim=#20", 1, 0x0181_0100),
@@ -216,8 +217,8 @@ fn layout(window: &Window, rearmost: bool) -> (&'static str, u32, u32) {
     }
 }
 
-/// A window's frame, and its lines about insets. The keyboard's window is higher than what is seen of it: its visible
-/// part begins below the given insets, and touches above go to the app.
+/// A window's frame, and its lines about insets. The keyboard's window is higher than what is seen
+/// of it: its visible part begins below the given insets, and touches above go to the app.
 fn frame(window: &Window, scene: &Scene) -> (Rect, String) {
     let bounds = window.bounds;
     if window.kind != WindowKind::InputMethod {
@@ -230,7 +231,8 @@ fn frame(window: &Window, scene: &Scene) -> (Rect, String) {
     // A strip for full-screen editing, 49 pixels of a screen with 240 dpi.
     let top = (status + 49 * scene.display.density / 240).min(bounds.top);
     let inset = bounds.top - top;
-    // `LatinIME.onComputeInsets` adds 100 pixels to the height of its view, which ends at the buttons.
+    // `LatinIME.onComputeInsets` adds 100 pixels to the height of its view, which ends at the
+    // buttons.
     let end = bounds.bottom - bar + 100;
     let insets = format!(
         "    mGivenContentInsets=[0,{inset}][0,0] mGivenVisibleInsets=[0,{inset}][0,0]\n    mTouchableInsets=3 mGivenInsetsPending=false\n    touchable region=SkRegion((0,{},{},{end}))\n",

@@ -1,5 +1,6 @@
-//! The windows from the top down, followed by the window manager's own state. Source: `WindowState.dump` and
-//! `WindowManagerService.dumpWindowsNoHeaderLocked` of each release, see `window`.
+//! The windows from the top down, followed by the window manager's own state. Source:
+//! `WindowState.dump` and `WindowManagerService.dumpWindowsNoHeaderLocked` of each release, see
+//! `window`.
 
 use super::{State, appop, first, focus, is_attached, name, task_in_token};
 use crate::programs::dumpsys::{configuration, fingerprint};
@@ -138,8 +139,8 @@ fn of(window: &Window, kind: &str, uid: u32, activity: &str, shape: DumpsysForma
     )
 }
 
-/// A window's flags, by name since Android 8 (`shell/window/aad_windows_android12.txt`, `talos_window-displays.txt`),
-/// in the order of `WindowManager.LayoutParams`.
+/// A window's flags, by name since Android 8 (`shell/window/aad_windows_android12.txt`,
+/// `talos_window-displays.txt`), in the order of `WindowManager.LayoutParams`.
 fn flags(window: &Window, shape: DumpsysFormat) -> String {
     let secure = if window.secure { "SECURE " } else { "" };
     let text = match window.kind {

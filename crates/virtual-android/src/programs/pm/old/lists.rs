@@ -42,8 +42,8 @@ pub(super) fn packages(call: &Invocation, options: &[&str]) -> String {
     listed(call, options).unwrap_or_else(unknown)
 }
 
-/// `pm list permissions [-g] [-f] [-s] [-d] [-u] [GROUP]`: without `-g` those without a group. The last part of a name,
-/// in words, takes the place of a label.
+/// `pm list permissions [-g] [-f] [-s] [-d] [-u] [GROUP]`: without `-g` those without a group. The
+/// last part of a name, in words, takes the place of a label.
 fn permissions(options: &[&str]) -> String {
     let (mut grouped, mut full, mut summary, mut dangerous) = (false, false, false, false);
     for option in options {

@@ -1,7 +1,7 @@
 //! `POST /actions`: fingers and keys as W3C WebDriver has them, section 15.
 //!
-//! The nth items of all sources begin together and take as long as the longest of them. Each touch of a finger, from landing to
-//! lifting, becomes a path; paths that overlap are played together.
+//! The nth items of all sources begin together and take as long as the longest of them. Each touch
+//! of a finger, from landing to lifting, becomes a path; paths that overlap are played together.
 
 use super::super::gestures;
 use super::super::text;

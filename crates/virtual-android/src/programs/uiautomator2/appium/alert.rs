@@ -1,4 +1,5 @@
-//! Dialogs with buttons that accept or dismiss them: those of `AlertDialog`, and permission prompts.
+//! Dialogs with buttons that accept or dismiss them: those of `AlertDialog`, and permission
+//! prompts.
 
 use super::super::gestures;
 use super::super::tree::{Element, Tree};

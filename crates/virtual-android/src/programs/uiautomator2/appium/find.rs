@@ -30,7 +30,8 @@ struct Locator {
 struct Known {
     element: Element,
     locator: Locator,
-    /// Whether the client searched for one element, not a list: then a stale one is searched for again.
+    /// Whether the client searched for one element, not a list: then a stale one is searched for
+    /// again.
     is_single: bool,
 }
 
@@ -58,7 +59,8 @@ impl KnownElements {
     }
 }
 
-/// Whether it is the same view. A view whose texts changed is another one, unless they are what changes in place.
+/// Whether it is the same view. A view whose texts changed is another one, unless they are what
+/// changes in place.
 fn is_same(now: &Element, then: &Element) -> bool {
     let place = |it: &Element| (it.address.clone(), it.window.clone(), it.class.clone());
     let words = |it: &Element| (it.id.clone(), it.text.clone(), it.description.clone());
@@ -77,7 +79,8 @@ fn bad_selector(why: &str) -> WebDriverError {
 }
 
 impl Locator {
-    /// Reads a body of the driver (`strategy`, `selector`, `context`) or of W3C WebDriver (`using`, `value`).
+    /// Reads a body of the driver (`strategy`, `selector`, `context`) or of W3C WebDriver (`using`,
+    /// `value`).
     fn read(body: &Map<String, Value>) -> Result<Self, WebDriverError> {
         let text = |names: [&str; 2]| {
             let found = names.iter().find_map(|name| body.get(*name)).and_then(Value::as_str);
@@ -179,7 +182,8 @@ impl Server {
 
     /// The element that a client has this id for, on the screen as it is now.
     ///
-    /// Like Appium's server, it looks for the same view, then for the first one that the same locator finds.
+    /// Like Appium's server, it looks for the same view, then for the first one that the same
+    /// locator finds.
     pub(super) async fn known(&self, id: &str) -> Result<Element, WebDriverError> {
         let tree = self.tree().await;
         self.again(&tree, id).map(|at| tree.elements[at].clone())
@@ -225,7 +229,8 @@ impl Server {
     }
 }
 
-/// The elements below another one that a locator finds. A `UiScrollable` finds nothing here: it scrolls first.
+/// The elements below another one that a locator finds. A `UiScrollable` finds nothing here: it
+/// scrolls first.
 fn matches(tree: &Tree, locator: &Locator, from: Index) -> Result<Vec<Index>, WebDriverError> {
     let wanted = &locator.selector;
     let is = |field, text: &str| Selector {

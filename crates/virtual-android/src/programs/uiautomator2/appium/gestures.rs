@@ -1,4 +1,5 @@
-//! `POST /appium/gestures/NAME`: the gestures behind `mobile: clickGesture` and the like, on an element or an area.
+//! `POST /appium/gestures/NAME`: the gestures behind `mobile: clickGesture` and the like, on an
+//! element or an area.
 
 use super::super::gestures::{self, Direction, LONG_CLICK};
 use super::super::tree::{Element, Tree};

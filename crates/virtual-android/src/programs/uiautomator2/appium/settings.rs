@@ -7,8 +7,8 @@ use thumbwire_webdriver::{ErrorCode, WebDriverError};
 /// The values of all settings.
 pub(super) struct Settings(Map<String, Value>);
 
-/// Settings that change what this phone answers; the others are kept and have no effect, because its screen is never busy in
-/// the way that they are about.
+/// Settings that change what this phone answers; the others are kept and have no effect, because
+/// its screen is never busy in the way that they are about.
 const EFFECTIVE: [&str; 1] = ["enableMultiWindows"];
 
 impl Default for Settings {
