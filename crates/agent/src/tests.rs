@@ -13,7 +13,9 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 use thumbwire_device::android::ui::read_dump;
 use thumbwire_device::image::{Effort, Pixels};
-use thumbwire_device::{App, AppId, Foreground, Front, Point, Screenshot, SideEffect, Size};
+use thumbwire_device::{
+    App, AppId, Foreground, ForegroundApp, Point, Screenshot, SideEffect, Size,
+};
 use tokio::time::advance;
 use tokio_util::sync::CancellationToken;
 
@@ -107,9 +109,10 @@ impl Perform for Phone {
                 Outcome::Apps(vec![app(AppId("com.android.chrome".into())), app(maps())])
             }
             Action::Controls { .. } => Outcome::Controls(self.controls()),
-            Action::CurrentApp => {
-                Outcome::Foreground(Front::App(Foreground { app: maps(), screen: String::new() }))
-            }
+            Action::CurrentApp => Outcome::Foreground(Foreground::App(ForegroundApp {
+                app: maps(),
+                screen: String::new(),
+            })),
             Action::Wait(time) => {
                 advance(time).await;
                 Outcome::Done

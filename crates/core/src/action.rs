@@ -62,7 +62,7 @@ pub trait Request: Into<Action> + Send {
 pub trait TypedPerform: Perform {
     /// Performs the action, as [`Perform::perform`] does, and returns its own result:
     /// `perform.request(&call, request::CurrentApp).await?` is a
-    /// [`Front`](thumbwire_device::Front).
+    /// [`Foreground`](thumbwire_device::Foreground).
     fn request<R: Request>(
         &self,
         call: &Call,

@@ -51,8 +51,8 @@ use thumbwire_adb::{self as adb, Transport};
 
 use crate::error::{excerpt, without_returns};
 use crate::{
-    AppId, AppList, Device, DeviceInfo, Error, Facets, Format, FormatPreference, Front, Gesture,
-    Identity, Key, Platform, Screenshot, SideEffect, Size, Tree, TreeDetail, TreeMethod,
+    AppId, AppList, Device, DeviceInfo, Error, Facets, Foreground, Format, FormatPreference,
+    Gesture, Identity, Key, Platform, Screenshot, SideEffect, Size, Tree, TreeDetail, TreeMethod,
     TypingMethod,
 };
 pub use helper::HelperMode;
@@ -349,7 +349,7 @@ impl Device for Android {
         apps::read_stop(app, &output)
     }
 
-    async fn foreground(&self) -> Result<Front, Error> {
+    async fn foreground(&self) -> Result<Foreground, Error> {
         self.read_front().await
     }
 

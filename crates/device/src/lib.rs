@@ -128,7 +128,7 @@ pub trait Device: Send + Sync {
     async fn stop(&self, app: &AppId) -> Result<(), Error>;
 
     /// What is in front: the app whose window has the focus, or what keeps a person from using it.
-    async fn foreground(&self) -> Result<Front, Error>;
+    async fn foreground(&self) -> Result<Foreground, Error>;
 
     /// What the phone reports about itself.
     async fn info(&self) -> Result<DeviceInfo, Error>;

@@ -16,9 +16,9 @@ use thumbwire_base::lock;
 
 use crate::image::{Error as PictureError, PixelLimits, Pixels};
 use crate::{
-    AppId, AppList, Device, DeviceInfo, Error, Facets, Format, FormatPreference, Front, Gesture,
-    Identity, Key, Orientation, OrientationControl, Point, Rect, RotationOwner, Screenshot, Size,
-    Tree, TreeDetail, TypingMethod,
+    AppId, AppList, Device, DeviceInfo, Error, Facets, Foreground, Format, FormatPreference,
+    Gesture, Identity, Key, Orientation, OrientationControl, Point, Rect, RotationOwner,
+    Screenshot, Size, Tree, TreeDetail, TypingMethod,
 };
 
 /// A device whose screenshots have at most a given number of pixels.
@@ -248,7 +248,7 @@ impl<D: Device + ?Sized> Device for ScaledDevice<D> {
         self.inner.stop(app).await
     }
 
-    async fn foreground(&self) -> Result<Front, Error> {
+    async fn foreground(&self) -> Result<Foreground, Error> {
         self.inner.foreground().await
     }
 

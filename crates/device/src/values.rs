@@ -286,7 +286,7 @@ impl From<Vec<App>> for AppList {
 
 /// The app and screen with the focus.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Foreground {
+pub struct ForegroundApp {
     /// The app.
     pub app: AppId,
     /// The screen in the platform's terms (Android: the activity class); empty if unknown.
@@ -296,9 +296,9 @@ pub struct Foreground {
 /// What is in front on the screen.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Front {
+pub enum Foreground {
     /// A window of this app has the focus.
-    App(Foreground),
+    App(ForegroundApp),
     /// A window of the system has it: a crash dialog (`Application Error: com.x`), the notification
     /// shade. Never the app behind it.
     System {
@@ -314,9 +314,9 @@ pub enum Front {
     Unknown,
 }
 
-impl Front {
+impl Foreground {
     /// The app in front, if an app is.
-    pub fn app(&self) -> Option<&Foreground> {
+    pub fn app(&self) -> Option<&ForegroundApp> {
         match self {
             Self::App(app) => Some(app),
             Self::System { .. } | Self::Keyguard | Self::ScreenOff | Self::Unknown => None,
@@ -333,7 +333,7 @@ impl Front {
     }
 }
 
-impl fmt::Display for Front {
+impl fmt::Display for Foreground {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::App(front) => write!(f, "{}", front.app),
@@ -399,7 +399,7 @@ pub struct Tree {
     /// The XML as the phone wrote it. Its coordinates are the phone's own.
     pub source: ByteString,
     /// What was in front when the tree was read.
-    pub front: Front,
+    pub front: Foreground,
     /// What kind of window the tree shows.
     pub window: WindowKind,
     /// The part of the screen that the keyboard covers, if it is shown and not a part of the tree.

@@ -44,7 +44,7 @@ use thumbwire_webdriver::{
 use tokio::sync::{Mutex, OnceCell};
 
 use crate::{
-    App, AppId, AppList, Device, DeviceInfo, Error, Facets, Front, Gesture, Identity, Key,
+    App, AppId, AppList, Device, DeviceInfo, Error, Facets, Foreground, Gesture, Identity, Key,
     Platform, Screenshot, SideEffect, Size, Tree, TreeDetail, TypingMethod,
 };
 pub use capabilities::AppiumCapabilities;
@@ -363,7 +363,7 @@ impl Device for WebDriverPhone {
         self.terminate(app).await
     }
 
-    async fn foreground(&self) -> Result<Front, Error> {
+    async fn foreground(&self) -> Result<Foreground, Error> {
         self.read_front().await
     }
 

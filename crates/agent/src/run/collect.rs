@@ -13,7 +13,7 @@ use thumbwire_core::action::{
 use thumbwire_core::annotate;
 use thumbwire_core::snapshot::kind;
 use thumbwire_device::{
-    App, BlackReason, Flags, Format, FormatPreference, Front, Rect, Screenshot,
+    App, BlackReason, Flags, Foreground, Format, FormatPreference, Rect, Screenshot,
 };
 use tokio::task::spawn_blocking;
 use tokio::time::Instant;
@@ -212,7 +212,7 @@ async fn read_controls(step: &StepInProgress<'_>) -> Result<ScreenState, PhaseEr
 async fn front_alone(step: &StepInProgress<'_>) -> ScreenState {
     let front = match step.phone.perform(Action::CurrentApp, FRONT).await {
         Ok(Outcome::Foreground(front)) => front,
-        _ => Front::Unknown,
+        _ => Foreground::Unknown,
     };
     ScreenState::new(None, front.app())
 }

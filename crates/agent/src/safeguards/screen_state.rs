@@ -10,7 +10,7 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use regex_lite::{Captures, Regex};
-use thumbwire_device::{Foreground, Node, text_field};
+use thumbwire_device::{ForegroundApp, Node, text_field};
 
 use thumbwire_core::action::{ControlNumber, Controls};
 
@@ -30,7 +30,7 @@ pub struct ScreenState {
 
 impl ScreenState {
     /// A screen with these controls and this foreground.
-    pub fn new(controls: Option<Arc<Controls>>, front: Option<&Foreground>) -> Self {
+    pub fn new(controls: Option<Arc<Controls>>, front: Option<&ForegroundApp>) -> Self {
         Self {
             app: front.map(|front| front.app.0.clone()),
             screen: front.map(|front| front.screen.clone()).unwrap_or_default(),

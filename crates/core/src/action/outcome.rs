@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use thumbwire_device::{
-    App, AppId, DeviceInfo, Front, Health, Identity, LockState, LogEntry, LogFilter, Notification,
-    Point, Screenshot, Size, TypingMethod,
+    App, AppId, DeviceInfo, Foreground, Health, Identity, LockState, LogEntry, LogFilter,
+    Notification, Point, Screenshot, Size, TypingMethod,
 };
 
 use super::ListedDevice;
@@ -66,7 +66,7 @@ outcomes! {
     /// Installed apps with their names in the launcher.
     LabelledApps(LabelledApps),
     /// What is in front.
-    Foreground(Front),
+    Foreground(Foreground),
     /// A screenshot.
     Screenshot(Screenshot),
     /// The elements on the screen.

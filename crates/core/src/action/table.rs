@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use thumbwire_device::{
-    App, AppId, Front, Gesture, Identity, InstallOptions, Key, Location, LogEntry, LogFilter,
+    App, AppId, Foreground, Gesture, Identity, InstallOptions, Key, Location, LogEntry, LogFilter,
     Notification, Orientation, Platform, Point, Size, millis,
 };
 
@@ -223,7 +223,7 @@ actions! {
     } -> LabelledApps, Nothing, { .. } => "list apps";
 
     /// Tells which app has the focus.
-    CurrentApp -> Front, Nothing, {} => "get current app";
+    CurrentApp -> Foreground, Nothing, {} => "get current app";
 
     /// Performs a gesture at coordinates.
     Touch(Gesture) -> (), Screen, (gesture) => gesture_text(*gesture);
@@ -340,7 +340,7 @@ actions! {
 
     /// Turns the screen on and dismisses a lock screen without a secret. The outcome is what is in
     /// front then.
-    Unlock -> Front, Screen, {} => "unlock the phone";
+    Unlock -> Foreground, Screen, {} => "unlock the phone";
 
     /// Rotates the screen. The session restores the orientation when it ends.
     SetOrientation(Orientation) -> (), Screen,

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use thumbwire_base::lock;
-use thumbwire_device::{AppId, Front, Key, KeyCode};
+use thumbwire_device::{AppId, Foreground, Key, KeyCode};
 use tokio::time::Instant;
 
 use crate::allowed_apps::AllowedApps;
@@ -20,7 +20,7 @@ pub(super) struct AppGuard {
     /// Apps that the launcher shows.
     pub(super) in_launcher: Mutex<HashSet<AppId>>,
     /// What was in front last: when, and under which generation.
-    front: Mutex<Option<(Instant, u64, Front)>>,
+    front: Mutex<Option<(Instant, u64, Foreground)>>,
     /// The guarded page of Settings in front, or that it is another page: when, and under which
     /// generation.
     page: Mutex<Option<(Instant, u64, Option<String>)>>,
@@ -37,7 +37,7 @@ impl AppGuard {
     }
 
     /// Stores what was in front when the phone was asked under this generation.
-    pub(super) fn learn(&self, front: &Front, asked: u64) {
+    pub(super) fn learn(&self, front: &Foreground, asked: u64) {
         if self.allowed.depend_on_front() {
             *lock(&self.front) = Some((Instant::now(), asked, front.clone()));
         }
@@ -67,7 +67,7 @@ impl AppGuard {
     }
 
     /// What is in front, if it was seen a short time ago and no action followed.
-    pub(super) fn front(&self, generation: u64) -> Option<Front> {
+    pub(super) fn front(&self, generation: u64) -> Option<Foreground> {
         let known = lock(&self.front);
         let known = known.as_ref().filter(|(at, of, _)| *of == generation && at.elapsed() < FRESH);
         known.map(|(_, _, front)| front.clone())

@@ -8,7 +8,7 @@
 use std::time::Duration;
 
 use thumbwire_base::lock;
-use thumbwire_device::{AppId, Front};
+use thumbwire_device::{AppId, Foreground};
 
 use super::attached_device::AttachedDevice;
 use super::settings_pages::SETTINGS;
@@ -96,7 +96,7 @@ impl AttachedDevice {
             Some(front) => front,
             None => self.look_in_front().await,
         };
-        if let Front::App(front) = &front
+        if let Foreground::App(front) = &front
             && front.app.0 == SETTINGS
             && guard.allowed.guards_settings()
         {
@@ -106,12 +106,12 @@ impl AttachedDevice {
             return Ok(());
         }
         let app = match front {
-            Front::App(front) => front.app,
+            Foreground::App(front) => front.app,
             // A reply can be typed into a notification, for one.
-            Front::System { .. } => AppId(SYSTEM_WINDOWS.into()),
-            Front::Keyguard | Front::ScreenOff => return Ok(()),
-            Front::Unknown if guard.allowed.are_all() => return Ok(()),
-            Front::Unknown => return Err(Cause::NotReady { text: UNKNOWN.into() }.into()),
+            Foreground::System { .. } => AppId(SYSTEM_WINDOWS.into()),
+            Foreground::Keyguard | Foreground::ScreenOff => return Ok(()),
+            Foreground::Unknown if guard.allowed.are_all() => return Ok(()),
+            Foreground::Unknown => return Err(Cause::NotReady { text: UNKNOWN.into() }.into()),
         };
         match guard.allowed.rule(&app) {
             AppRule::NotAllowed => {

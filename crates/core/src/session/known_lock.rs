@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use thumbwire_base::lock;
-use thumbwire_device::{BlackReason, Front, LockState};
+use thumbwire_device::{BlackReason, Foreground, LockState};
 use tokio::time::Instant;
 
 /// How long what was seen counts. Below the shortest time after which phones turn their screen off
@@ -17,8 +17,8 @@ pub(super) struct KnownLock(Mutex<Option<(Instant, Option<LockState>)>>);
 
 impl KnownLock {
     /// Stores what was in front just now. `Unknown` proves nothing.
-    pub(super) fn learn(&self, front: &Front) {
-        if *front != Front::Unknown {
+    pub(super) fn learn(&self, front: &Foreground) {
+        if *front != Foreground::Unknown {
             *lock(&self.0) = Some((Instant::now(), front.lock()));
         }
     }

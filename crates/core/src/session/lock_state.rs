@@ -3,7 +3,7 @@
 //!
 //! A recent look tells it for free; otherwise the phone is asked before a touch.
 
-use thumbwire_device::{Front, Gesture, LockState};
+use thumbwire_device::{Foreground, Gesture, LockState};
 
 use super::attached_device::AttachedDevice;
 use crate::action::{Cause, Failure, Outcome};
@@ -26,8 +26,9 @@ impl AttachedDevice {
             // A phone that does not say is touched.
             None => self.look_in_front().await.lock(),
         };
-        let seen =
-            || self.last_snapshot().is_some_and(|(seen, _)| seen.tree.front == Front::Keyguard);
+        let seen = || {
+            self.last_snapshot().is_some_and(|(seen, _)| seen.tree.front == Foreground::Keyguard)
+        };
         match (state, gesture) {
             (None, _) | (Some(LockState::Keyguard), Gesture::Swipe { .. }) => Ok(()),
             (Some(LockState::Keyguard), _) if seen() => Ok(()),
@@ -36,13 +37,13 @@ impl AttachedDevice {
     }
 
     /// Stores what was in front when the phone was asked under this generation.
-    pub(super) fn learn_front(&self, front: &Front, asked: u64) {
+    pub(super) fn learn_front(&self, front: &Foreground, asked: u64) {
         self.screen.lock.learn(front);
         self.screen.guard.learn(front, asked);
     }
 
     /// What is in front; unknown if the phone does not say.
-    pub(super) async fn look_in_front(&self) -> Front {
+    pub(super) async fn look_in_front(&self) -> Foreground {
         let asked = self.screen.generation();
         match self.device.foreground().await {
             Ok(front) => {
@@ -51,7 +52,7 @@ impl AttachedDevice {
             }
             Err(error) => {
                 tracing::debug!("cannot find out what is in front: {error}");
-                Front::Unknown
+                Foreground::Unknown
             }
         }
     }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use thumbwire_device::find::{FindResult, Locator, find, search};
-use thumbwire_device::{Front, ScreenWatch, TreeDetail};
+use thumbwire_device::{Foreground, ScreenWatch, TreeDetail};
 use tokio::time::{Instant, sleep, timeout_at};
 
 use super::attached_device::AttachedDevice;
@@ -97,7 +97,7 @@ impl AttachedDevice {
                 WaitCondition::Shown(target) => shows(&now, target),
                 WaitCondition::Gone(target) => !shows(&now, target),
                 WaitCondition::App(app) => {
-                    matches!(&now.tree.front, Front::App(front) if front.app == *app)
+                    matches!(&now.tree.front, Foreground::App(front) if front.app == *app)
                         && !may_be_incomplete(&now)
                 }
                 WaitCondition::Idle => last.is_some_and(|last| is_same_list(&last, &now)),
@@ -149,7 +149,7 @@ fn is_same_list(one: &Snapshot, other: &Snapshot) -> bool {
 fn may_be_incomplete(snapshot: &Snapshot) -> bool {
     let tree = &snapshot.tree;
     let is_missing = match &tree.front {
-        Front::App(front) => !tree.nodes.iter().any(|node| *node.package == *front.app.0),
+        Foreground::App(front) => !tree.nodes.iter().any(|node| *node.package == *front.app.0),
         _ => false,
     };
     is_missing || snapshot.refs.is_empty()

@@ -8,7 +8,7 @@
 use std::time::Duration;
 
 use thumbwire_base::visible::without_hidden;
-use thumbwire_device::Foreground;
+use thumbwire_device::ForegroundApp;
 
 use super::attached_device::AttachedDevice;
 use crate::action::{Cause, Failure, SnapshotOptions};
@@ -113,7 +113,7 @@ const TITLES: [&str; 6] = [
 
 impl AttachedDevice {
     /// Refuses to act on a guarded page of Settings, which is in front.
-    pub(super) async fn refuse_guarded_page(&self, front: &Foreground) -> Result<(), Failure> {
+    pub(super) async fn refuse_guarded_page(&self, front: &ForegroundApp) -> Result<(), Failure> {
         let asked = self.screen.generation();
         let page = match self.screen.guard.page(asked) {
             Some(page) => page,
@@ -130,7 +130,7 @@ impl AttachedDevice {
     }
 
     /// The guarded page in front, or why it counts as one.
-    async fn guarded_page(&self, front: &Foreground) -> Option<String> {
+    async fn guarded_page(&self, front: &ForegroundApp) -> Option<String> {
         let activity = front.screen.rsplit(['.', '$']).next().unwrap_or_default();
         if is_guarded(activity) {
             return Some(activity.to_owned());

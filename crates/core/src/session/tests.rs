@@ -20,8 +20,8 @@ use thumbwire_adb::AdbServer;
 use thumbwire_base::lock;
 use thumbwire_device::image::Pixels;
 use thumbwire_device::{
-    App, AppId, AppList, Check, DeviceInfo, Error, Facets, Flags, Format, Front, Gesture, Health,
-    HealthChecks, HelperStatus, HelperTrial, Identity, Image, Key, Node, Orientation,
+    App, AppId, AppList, Check, DeviceInfo, Error, Facets, Flags, Foreground, Format, Gesture,
+    Health, HealthChecks, HelperStatus, HelperTrial, Identity, Image, Key, Node, Orientation,
     OrientationControl, Panel, Platform, Point, Rect, RotationOwner, Screenshot, Size, Tree,
     TreeDetail, TypingMethod,
 };
@@ -135,8 +135,8 @@ impl Device for Fake {
     async fn stop(&self, _app: &AppId) -> Result<(), Error> {
         Ok(())
     }
-    async fn foreground(&self) -> Result<Front, Error> {
-        Ok(Front::Unknown)
+    async fn foreground(&self) -> Result<Foreground, Error> {
+        Ok(Foreground::Unknown)
     }
     async fn info(&self) -> Result<DeviceInfo, Error> {
         let screen = *lock(&self.size);
@@ -248,7 +248,7 @@ async fn action_on_a_dropped_connection_invalidates_the_next_ones_refs() {
 #[tokio::test]
 async fn ref_outlives_an_action_only_on_the_same_screen() {
     let app = |screen: &str| {
-        Front::App(thumbwire_device::Foreground {
+        Foreground::App(thumbwire_device::ForegroundApp {
             app: AppId("com.shop".into()),
             screen: screen.into(),
         })

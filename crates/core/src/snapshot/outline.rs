@@ -15,7 +15,7 @@ use std::fmt::{self, Write as _};
 use thumbwire_base::truncate;
 use thumbwire_base::visible::{self, name};
 use thumbwire_device::find::{HiddenReason, Visibility};
-use thumbwire_device::{Front, Node, Rect, WindowKind};
+use thumbwire_device::{Foreground, Node, Rect, WindowKind};
 
 use super::{ElementRef, Snapshot};
 use lines::{Line, labelled_by, lines};
@@ -126,7 +126,7 @@ impl fmt::Display for Outline {
 fn header(snapshot: &Snapshot, unlock: &str) -> String {
     let tree = &snapshot.tree;
     let mut out = match &tree.front {
-        Front::App(front) => {
+        Foreground::App(front) => {
             let screen = front.screen.strip_prefix(&front.app.0).unwrap_or(&front.screen);
             let app = name(&front.app.0);
             match screen {
@@ -134,7 +134,7 @@ fn header(snapshot: &Snapshot, unlock: &str) -> String {
                 screen => format!("{app} {}", name(screen)),
             }
         }
-        Front::Unknown => {
+        Foreground::Unknown => {
             let root = tree.nodes.first().filter(|root| !root.package.is_empty());
             root.map_or_else(String::new, |root| name(&root.package).into_owned())
         }

@@ -7,7 +7,7 @@ use super::windows::{Window, braced, title, windows};
 use super::{Android, CommandOutput, ShellCommand, display};
 use crate::app_name::is_package_name;
 use crate::error::excerpt;
-use crate::{AppId, Error, Foreground, Front};
+use crate::{AppId, Error, Foreground, ForegroundApp};
 
 /// Prints the power manager's state, then the window manager's.
 ///
@@ -20,7 +20,7 @@ pub(super) fn front_command() -> ShellCommand {
 pub(super) const FRONT: &str = "dumpsys power; dumpsys window -a";
 
 impl Android {
-    pub(super) async fn read_front(&self) -> Result<Front, Error> {
+    pub(super) async fn read_front(&self) -> Result<Foreground, Error> {
         let CommandOutput { out, .. } = self.ask(front_command()).await?;
         read_front(&out).ok_or_else(|| Error::Unreadable {
             command: front_command().as_str().to_owned(),
@@ -34,9 +34,9 @@ impl Android {
 /// The focus is in `mCurrentFocus=Window{hash u0 TITLE}`, or `null` during a window change; then
 /// the focused app's record names the next one. Since Android 10 each display has its own focus
 /// (`DisplayContent.dump` in AOSP); the built-in display's counts.
-pub(super) fn read_front(text: &str) -> Option<Front> {
+pub(super) fn read_front(text: &str) -> Option<Foreground> {
     if is_off(text) {
-        return Some(Front::ScreenOff);
+        return Some(Foreground::ScreenOff);
     }
     let built_in = display::section(text).filter(|part| part.contains("mCurrentFocus="));
     let output = built_in.unwrap_or(text);
@@ -47,21 +47,23 @@ pub(super) fn read_front(text: &str) -> Option<Front> {
     let focus = values(output, "mCurrentFocus=").find_map(braced);
     let Some(focus) = focus else {
         return Some(if is_locked(text) {
-            Front::Keyguard
+            Foreground::Keyguard
         } else {
-            behind().map_or(Front::Unknown, Front::App)
+            behind().map_or(Foreground::Unknown, Foreground::App)
         });
     };
     let title = title(focus);
     Some(match title {
-        "Keyguard" => Front::Keyguard,
+        "Keyguard" => Foreground::Keyguard,
         // Since Android 5 the keyguard is a part of one of these.
-        "StatusBar" | "NotificationShade" if is_locked(text) => Front::Keyguard,
+        "StatusBar" | "NotificationShade" if is_locked(text) => Foreground::Keyguard,
         // A menu or dialog of an activity.
         _ => match app_of(title.strip_prefix("AtchDlg:").unwrap_or(title)) {
-            Some(app) => Front::App(app),
-            None if is_of_app(text, focus, title) => behind().map_or(Front::Unknown, Front::App),
-            None => Front::System { title: title.chars().take(LONGEST_TITLE).collect() },
+            Some(app) => Foreground::App(app),
+            None if is_of_app(text, focus, title) => {
+                behind().map_or(Foreground::Unknown, Foreground::App)
+            }
+            None => Foreground::System { title: title.chars().take(LONGEST_TITLE).collect() },
         },
     })
 }
@@ -100,12 +102,12 @@ fn values<'a>(text: &'a str, key: &'static str) -> impl Iterator<Item = &'a str>
 }
 
 /// The app and activity in a record such as `ActivityRecord{9f u0 com.x/.Main t12}`.
-fn component(record: &str) -> Option<Foreground> {
+fn component(record: &str) -> Option<ForegroundApp> {
     record.split([' ', '{', '}']).find_map(|word| word.contains('/').then(|| app_of(word))?)
 }
 
 /// The app in a window's title: `PACKAGE/ACTIVITY`, or a bare package.
-pub(super) fn app_of(title: &str) -> Option<Foreground> {
+pub(super) fn app_of(title: &str) -> Option<ForegroundApp> {
     let (package, activity) = title.split_once('/').unwrap_or((title, ""));
     // The system itself is the package `android`; any other has a dot.
     let named = package.contains('.') || (package == "android" && !activity.is_empty());
@@ -116,23 +118,23 @@ pub(super) fn app_of(title: &str) -> Option<Foreground> {
         Some(_) => format!("{package}{activity}"),
         None => activity.to_owned(),
     };
-    Some(Foreground { app: AppId(package.into()), screen })
+    Some(ForegroundApp { app: AppId(package.into()), screen })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn front(text: &str) -> Front {
+    fn front(text: &str) -> Foreground {
         read_front(text).unwrap()
     }
 
-    fn app(app: &str, screen: &str) -> Front {
-        Front::App(Foreground { app: AppId(app.into()), screen: screen.into() })
+    fn app(app: &str, screen: &str) -> Foreground {
+        Foreground::App(ForegroundApp { app: AppId(app.into()), screen: screen.into() })
     }
 
-    fn system(title: &str) -> Front {
-        Front::System { title: title.into() }
+    fn system(title: &str) -> Foreground {
+        Foreground::System { title: title.into() }
     }
 
     #[test]
@@ -146,7 +148,7 @@ mod tests {
         // Android 13 prints a stray brace.
         let braced = "  mCurrentFocus=null\n  mFocusedApp=ActivityRecord{9f u0 com.x/.Main} t12}\n";
         assert_eq!(front(braced), app("com.x", "com.x.Main"));
-        assert_eq!(front("  mCurrentFocus=null\n  mFocusedApp=null\n"), Front::Unknown);
+        assert_eq!(front("  mCurrentFocus=null\n  mFocusedApp=null\n"), Foreground::Unknown);
         assert_eq!(read_front("dumpsys: not found"), None);
     }
 
@@ -160,7 +162,7 @@ mod tests {
         };
         let behind = app("com.x", "com.x.Main");
         for (title, expected) in [
-            ("Keyguard", Front::Keyguard),
+            ("Keyguard", Foreground::Keyguard),
             ("NotificationShade", system("NotificationShade")),
             ("Application Error: com.x", system("Application Error: com.x")),
             ("Application Not Responding: com.x", system("Application Not Responding: com.x")),
@@ -199,17 +201,23 @@ mod tests {
             ))
         };
         let (shade, bar) = ("Window{7 u0 NotificationShade}", "Window{7 u0 StatusBar}");
-        assert_eq!(of("    mShowingLockscreen=true mShowingDream=false", bar), Front::Keyguard);
-        assert_eq!(of("    KeyguardServiceDelegate\n      showing=true", bar), Front::Keyguard);
-        assert_eq!(of("    x=1 isKeyguardShowing=true", shade), Front::Keyguard);
-        assert_eq!(of("        mIsShowing=true", "null"), Front::Keyguard);
+        assert_eq!(
+            of("    mShowingLockscreen=true mShowingDream=false", bar),
+            Foreground::Keyguard
+        );
+        assert_eq!(
+            of("    KeyguardServiceDelegate\n      showing=true", bar),
+            Foreground::Keyguard
+        );
+        assert_eq!(of("    x=1 isKeyguardShowing=true", shade), Foreground::Keyguard);
+        assert_eq!(of("        mIsShowing=true", "null"), Foreground::Keyguard);
         assert_eq!(of("    isKeyguardShowing=false", shade), system("NotificationShade"));
     }
 
     #[test]
     fn sleeping_screen_wins() {
         let off = "Power Manager State:\r\n  mWakefulness=Asleep\r\n  mCurrentFocus=Window{1 u0 com.x/com.x.Main}\r\n";
-        assert_eq!(front(off), Front::ScreenOff);
+        assert_eq!(front(off), Foreground::ScreenOff);
     }
 
     #[test]
@@ -222,7 +230,7 @@ mod tests {
         };
         let map = app("com.map", "com.map.Main");
         assert_eq!(front(&output("Window{2 u0 com.map/com.map.Main}")), map);
-        assert_eq!(front(&output("null")), Front::Unknown);
+        assert_eq!(front(&output("null")), Foreground::Unknown);
         // Before Android 10 there is only one focus, after all displays.
         let one = "  Display: mDisplayId=0\n  Display: mDisplayId=8\n  mCurrentFocus=Window{2 u0 com.map/com.map.Main}\n";
         assert_eq!(front(one), map);

@@ -20,7 +20,7 @@ use super::front::{FRONT, app_of, read_front};
 use super::windows::{focused, keyboard, windows};
 use crate::error::excerpt;
 use crate::markup::{ParseWarningKind, ParseWarnings, TreeLocation, read};
-use crate::{Error, Front, LockState, Rect, Tree, TreeDetail};
+use crate::{Error, Foreground, LockState, Rect, Tree, TreeDetail};
 pub(crate) use node::read_node;
 
 /// Prints a dump to standard output, then what is in front and where the keyboard is: the dump has
@@ -86,7 +86,7 @@ impl From<DumpError> for Error {
 
 fn read_with_front(dump: Bytes, reports: &str) -> Result<Tree, DumpError> {
     let front = read_front(reports).unwrap_or_default();
-    if front == Front::ScreenOff {
+    if front == Foreground::ScreenOff {
         // Android 4.4 dumps the app that a person would see with the screen on; later ones find no
         // window.
         return Err(Error::Locked(LockState::ScreenOff).into());
@@ -112,7 +112,7 @@ fn read_with_front(dump: Bytes, reports: &str) -> Result<Tree, DumpError> {
 /// windows side by side each one shows. Where a window of the system is in front, nobody knows
 /// whose tree is right.
 fn other_app(tree: &Tree, reports: &str) -> Option<String> {
-    let Front::App(front) = &tree.front else { return None };
+    let Foreground::App(front) = &tree.front else { return None };
     let is_of = |package: &str| tree.nodes.iter().any(|node| *node.package == *package);
     let root = tree.nodes.iter().find(|node| !node.package.is_empty())?;
     if is_of(&front.app.0) {

@@ -7,7 +7,7 @@ use tokio::time::{sleep, timeout};
 
 use super::input::swipe_command;
 use super::{Android, ShellCommand};
-use crate::{Device as _, Error, Front, Point, ScreenLock};
+use crate::{Device as _, Error, Foreground, Point, ScreenLock};
 
 /// `android.view.KeyEvent`: WAKEUP, which never turns a screen off.
 const WAKEUP: i64 = 224;
@@ -20,18 +20,18 @@ const FIRST_WITH_DISMISS: u32 = 26;
 
 #[async_trait]
 impl ScreenLock for Android {
-    async fn unlock(&self) -> Result<Front, Error> {
+    async fn unlock(&self) -> Result<Foreground, Error> {
         let mut front = self.read_front().await?;
-        if front == Front::ScreenOff {
+        if front == Foreground::ScreenOff {
             let key = match &self.legacy {
                 Some(legacy) => legacy.wake_key(self).await?,
                 None => WAKEUP,
             };
             self.run_silent("wake the screen", ShellCommand::new("input keyevent").number(key))
                 .await?;
-            front = self.front_after(|front| *front != Front::ScreenOff).await?;
+            front = self.front_after(|front| *front != Foreground::ScreenOff).await?;
         }
-        if front == Front::Keyguard {
+        if front == Foreground::Keyguard {
             let dismiss = if self.api_level().await? < FIRST_WITH_DISMISS {
                 // AOSP's keyguard unlocks with the menu key unless there is a secret.
                 ShellCommand::new("input keyevent").number(MENU)
@@ -39,18 +39,18 @@ impl ScreenLock for Android {
                 ShellCommand::new("wm dismiss-keyguard")
             };
             self.ask(dismiss).await?;
-            front = self.front_after(|front| *front != Front::Keyguard).await?;
+            front = self.front_after(|front| *front != Foreground::Keyguard).await?;
         }
-        if front == Front::Keyguard {
+        if front == Foreground::Keyguard {
             self.swipe_up().await?;
-            front = self.front_after(|front| *front != Front::Keyguard).await?;
+            front = self.front_after(|front| *front != Foreground::Keyguard).await?;
         }
         match front {
-            Front::Keyguard => {
+            Foreground::Keyguard => {
                 let reason = "the phone is locked with a PIN, pattern or password; unlock it by hand, then call again";
                 Err(Error::Refused { what: "unlocking", reason: reason.into() })
             }
-            Front::ScreenOff => {
+            Foreground::ScreenOff => {
                 let text = "the screen stays off after the wake-up key".into();
                 Err(Error::Failed { what: "wake the screen", text })
             }
@@ -70,7 +70,10 @@ impl Android {
 
     /// What is in front once it satisfies the condition, or after a while: animations take up to a
     /// second.
-    async fn front_after(&self, is_reached: impl Fn(&Front) -> bool) -> Result<Front, Error> {
+    async fn front_after(
+        &self,
+        is_reached: impl Fn(&Foreground) -> bool,
+    ) -> Result<Foreground, Error> {
         let mut front = self.read_front().await?;
         let looking = async {
             while !is_reached(&front) {

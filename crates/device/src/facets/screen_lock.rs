@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 
-use crate::{Error, Front};
+use crate::{Error, Foreground};
 
 /// Wakes the phone and dismisses a lock screen without a secret.
 #[async_trait]
@@ -12,5 +12,5 @@ pub trait ScreenLock: Send + Sync {
     ///
     /// # Errors
     /// [`Error::Refused`] if a PIN, pattern or password is needed: only a person can unlock it.
-    async fn unlock(&self) -> Result<Front, Error>;
+    async fn unlock(&self) -> Result<Foreground, Error>;
 }

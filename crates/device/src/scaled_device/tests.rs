@@ -91,8 +91,8 @@ impl Device for Phone {
     async fn stop(&self, _: &AppId) -> Result<(), Error> {
         Ok(())
     }
-    async fn foreground(&self) -> Result<Front, Error> {
-        Ok(Front::Unknown)
+    async fn foreground(&self) -> Result<Foreground, Error> {
+        Ok(Foreground::Unknown)
     }
     async fn info(&self) -> Result<DeviceInfo, Error> {
         Ok(DeviceInfo {

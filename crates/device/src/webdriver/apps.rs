@@ -13,7 +13,7 @@ use super::client::{Operation, RequestError, if_told};
 use super::dialect::{Dialect, PhoneCommand, script};
 use super::{WebDriverPhone, unreadable};
 use crate::app_name::{check_bundle_id, check_name};
-use crate::{App, AppData, AppId, AppList, Error, Foreground, Front, Platform};
+use crate::{App, AppData, AppId, AppList, Error, Foreground, ForegroundApp, Platform};
 
 const LAUNCH: Operation = Operation::new("start the app", "starting the app");
 const STOP: Operation = Operation::new("stop the app", "stopping the app");
@@ -140,13 +140,13 @@ impl WebDriverPhone {
         Ok(apps.keys().map(|id| AppId(id.clone())).collect())
     }
 
-    pub(super) async fn read_front(&self) -> Result<Front, Error> {
+    pub(super) async fn read_front(&self) -> Result<Foreground, Error> {
         if self.is_locked().await? {
-            return Ok(Front::Keyguard);
+            return Ok(Foreground::Keyguard);
         }
         if !self.is_android() {
             let app = self.active_app().await?;
-            return Ok(app.map_or(Front::Unknown, |app| front(app, String::new())));
+            return Ok(app.map_or(Foreground::Unknown, |app| front(app, String::new())));
         }
         let response = self.ask_script(FRONT, MobileCommand::new("getCurrentPackage")).await?;
         match response.value.as_str().filter(|package| !package.is_empty()) {
@@ -154,7 +154,7 @@ impl WebDriverPhone {
                 let screen = self.read_activity(package).await?;
                 Ok(front(AppId(package.to_owned()), screen))
             }
-            None => Ok(Front::Unknown),
+            None => Ok(Foreground::Unknown),
         }
     }
 
@@ -181,11 +181,11 @@ fn ios_app(id: AppId) -> App {
 
 /// What is in front if this app is, at this screen. `com.apple.springboard`, the home screen, is an
 /// app like any other.
-pub(super) fn front(app: AppId, screen: String) -> Front {
+pub(super) fn front(app: AppId, screen: String) -> Foreground {
     match &*app.0 {
         // The notification shade and other windows of Android.
-        "com.android.systemui" => Front::System { title: app.0 },
-        _ => Front::App(Foreground { app, screen }),
+        "com.android.systemui" => Foreground::System { title: app.0 },
+        _ => Foreground::App(ForegroundApp { app, screen }),
     }
 }
 

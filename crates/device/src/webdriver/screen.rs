@@ -16,7 +16,7 @@ use super::dialect::{Dialect, SAFE_IOS_DEPTH, set_settings};
 use super::picture::read_picture;
 use super::{WebDriverPhone, apps, unreadable};
 use crate::ios::{points, source};
-use crate::{AppId, Error, Front, Orientation, Platform, Screenshot, Size, Tree};
+use crate::{AppId, Error, Foreground, Orientation, Platform, Screenshot, Size, Tree};
 
 const SCREENSHOT: Operation = Operation::new("take a screenshot", "taking a screenshot");
 const SIZE: Operation = Operation::new("tell the screen's size", "reading the screen's size");
@@ -160,7 +160,7 @@ impl WebDriverPhone {
             Platform::Ios => self.read_ios_tree().await?,
         };
         if is_locked {
-            tree.front = Front::Keyguard;
+            tree.front = Foreground::Keyguard;
         }
         Ok(tree)
     }
@@ -168,7 +168,7 @@ impl WebDriverPhone {
     async fn read_android_tree(&self) -> Result<Tree, Error> {
         let xml = self.read_source().await?;
         let mut tree = android_tree(xml).map_err(|text| unreadable("GET /source", text))?;
-        if let Front::App(front) = &mut tree.front {
+        if let Foreground::App(front) = &mut tree.front {
             front.screen = self.read_activity(&front.app.0).await?;
         }
         Ok(tree)

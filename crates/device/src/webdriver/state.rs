@@ -8,8 +8,8 @@ use super::client::{Operation, USUAL};
 use super::dialect::{Dialect, PhoneCommand, open_url};
 use crate::link_address::{encode_link, no_app_opens};
 use crate::{
-    AppId, Check, Clipboard, Error, Front, Health, HealthChecks, HelperStatus, HelperTrial, Links,
-    Location, ScreenLock, SimulatedLocation,
+    AppId, Check, Clipboard, Error, Foreground, Health, HealthChecks, HelperStatus, HelperTrial,
+    Links, Location, ScreenLock, SimulatedLocation,
 };
 
 const LOCKED: Operation = Operation::new("tell whether it is locked", "reading the lock");
@@ -34,7 +34,7 @@ impl WebDriverPhone {
 impl ScreenLock for WebDriverPhone {
     /// A PIN, pattern or password is used only if the operator's capabilities for Appium have one
     /// (`appium:unlockType`).
-    async fn unlock(&self) -> Result<Front, Error> {
+    async fn unlock(&self) -> Result<Foreground, Error> {
         if self.is_locked().await? {
             // WebDriverAgent presses the home button and waits: with a passcode that fails after
             // some seconds.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use thumbwire_device::webdriver::{AppiumCapabilities, WebDriverPhone};
 use thumbwire_device::{
-    AppId, Device, EditorSize, Error, Front, Gesture, Key, Orientation, Platform, Point,
+    AppId, Device, EditorSize, Error, Foreground, Gesture, Key, Orientation, Platform, Point,
     SideEffect, Size, TreeDetail, TypingMethod,
 };
 use thumbwire_webdriver::{InputItems, KeyItem};
@@ -362,7 +362,7 @@ async fn iphone_is_seen_and_touched_in_pixels() {
     let missing = appium.launch(&AppId("com.example.none".into())).await.unwrap_err();
     assert!(matches!(missing, Error::NoSuchApp { .. }), "{missing}");
     server.state().locked = true;
-    assert_eq!(appium.foreground().await.unwrap(), Front::Keyguard);
+    assert_eq!(appium.foreground().await.unwrap(), Foreground::Keyguard);
     let list = appium.apps().await.unwrap();
     let system: Vec<&str> =
         list.apps.iter().filter(|app| app.system).map(|app| &*app.id.0).collect();

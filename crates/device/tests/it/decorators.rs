@@ -10,7 +10,7 @@ use thumbwire_device::image::PixelLimits;
 use thumbwire_device::{
     AppData, AppFunctions, AppId, AppInstallation, AppList, AppPages, AppPermissions, AppServices,
     Clipboard, Component, Device, DeviceFiles, DeviceInfo, Editor, EditorSize, Error, Facets,
-    FileDetails, Front, Gesture, Health, HealthChecks, HelperStatus, HelperTrial, Identity,
+    FileDetails, Foreground, Gesture, Health, HealthChecks, HelperStatus, HelperTrial, Identity,
     InstallOptions, Key, Launcher, LauncherApps, Links, Location, LogEntry, LogFilter, LogStream,
     Logs, Notification, Notifications, Orientation, OrientationControl, Package, Packages,
     Platform, Recording, RecordingOptions, RotationOwner, ScaledDevice, ScreenChanges, ScreenLock,
@@ -201,7 +201,7 @@ impl Device for Phone {
     async fn stop(&self, _: &AppId) -> Result<(), Error> {
         self.nothing()
     }
-    async fn foreground(&self) -> Result<Front, Error> {
+    async fn foreground(&self) -> Result<Foreground, Error> {
         self.nothing()
     }
     async fn info(&self) -> Result<DeviceInfo, Error> {
@@ -425,7 +425,7 @@ impl SystemProperties for Phone {
 
 #[async_trait]
 impl ScreenLock for Phone {
-    async fn unlock(&self) -> Result<Front, Error> {
+    async fn unlock(&self) -> Result<Foreground, Error> {
         self.nothing()
     }
 }

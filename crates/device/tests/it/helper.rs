@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use thumbwire_adb::DirectTransport;
 use thumbwire_device::android::{Android, HelperMode};
 use thumbwire_device::{
-    AppId, AppServices as _, CallbackResult, Clipboard as _, Component, Device as _, Error, Format,
-    FormatPreference, Front, Gesture, Key, Launcher as _, Point, ScreenChanges as _,
+    AppId, AppServices as _, CallbackResult, Clipboard as _, Component, Device as _, Error,
+    Foreground, Format, FormatPreference, Gesture, Key, Launcher as _, Point, ScreenChanges as _,
     ScreenStreaming as _, ServiceReply, ServiceRequest, SideEffect, StartServiceError,
     StreamOptions, TextEditing as _, TreeDetail, TreeMethod, TypingMethod,
 };
@@ -487,7 +487,7 @@ async fn look_touch_key_and_text_go_by_the_helper() {
     let (phone, device) = Phone::with(willing).attach().await;
     let tree = device.tree(TreeDetail::Full).await.unwrap();
     assert_eq!((&*tree.nodes[0].text, tree.method), ("\u{1f600}", TreeMethod::Helper));
-    assert!(matches!(&tree.front, Front::App(front) if front.app.0 == "com.x"));
+    assert!(matches!(&tree.front, Foreground::App(front) if front.app.0 == "com.x"));
     assert_eq!(phone.heard("tree")[0]["reports"], json!([["power"], ["window", "-a"]]));
     device.touch(Gesture::Tap { at: Point { x: 3, y: 4 } }).await.unwrap();
     let tap = &phone.heard("tap")[0];

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 use thumbwire_device::webdriver::WebDriverPhone;
 use thumbwire_device::{
-    App, AppId, Battery, Device, EditorSize, Error, Front, Gesture, Key, Orientation, Platform,
-    Point, RotationOwner, SideEffect, StreamOptions, TypingMethod, UntypableText,
+    App, AppId, Battery, Device, EditorSize, Error, Foreground, Gesture, Key, Orientation,
+    Platform, Point, RotationOwner, SideEffect, StreamOptions, TypingMethod, UntypableText,
 };
 use thumbwire_webdriver::{AppState, Command, GestureCommand, SessionId};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -280,10 +280,10 @@ async fn screen_is_unlocked_unless_a_passcode_is_needed() {
     let (wda, ios) = StandIn::attach().await;
     let device: &dyn Device = &ios;
     let lock = device.screen_lock().unwrap();
-    assert!(matches!(lock.unlock().await.unwrap(), Front::App(_)));
+    assert!(matches!(lock.unlock().await.unwrap(), Foreground::App(_)));
     assert_eq!(wda.count("POST /wda/unlock"), 0);
     wda.state().locked = true;
-    assert!(matches!(lock.unlock().await.unwrap(), Front::App(_)));
+    assert!(matches!(lock.unlock().await.unwrap(), Foreground::App(_)));
     (wda.state().locked, wda.state().passcode) = (true, true);
     let error = lock.unlock().await.unwrap_err();
     assert!(error.to_string().contains("passcode"), "{error}");

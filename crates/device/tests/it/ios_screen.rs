@@ -4,7 +4,7 @@ use thumbwire_device::find::elements;
 use thumbwire_device::saved_tree::read_saved;
 use thumbwire_device::webdriver::WebDriverPhone;
 use thumbwire_device::{
-    Device, Error, Format, Front, Node, Orientation, Rect, Size, Tree, TreeDetail, WindowKind,
+    Device, Error, Foreground, Format, Node, Orientation, Rect, Size, Tree, TreeDetail, WindowKind,
     text_field,
 };
 use thumbwire_virtual_ios::source::SourceNode;
@@ -95,8 +95,8 @@ async fn tree_says_what_is_in_front() {
     wda.state().tree.children[0].children.push(alert);
     assert_eq!(tree(&ios).await.window, WindowKind::Dialog);
     wda.state().locked = true;
-    assert_eq!(tree(&ios).await.front, Front::Keyguard);
-    assert_eq!(ios.foreground().await.unwrap(), Front::Keyguard);
+    assert_eq!(tree(&ios).await.front, Foreground::Keyguard);
+    assert_eq!(ios.foreground().await.unwrap(), Foreground::Keyguard);
 }
 
 #[tokio::test]

@@ -11,7 +11,9 @@ use std::sync::Arc;
 use thumbwire_adb::daemon::{self, Handler, ServiceRefused, Services, handler};
 use thumbwire_adb::{Banner, DirectTransport, Features};
 use thumbwire_device::android::Android;
-use thumbwire_device::{AppId, AppList, Device as _, Front, Gesture, Point, SystemProperties as _};
+use thumbwire_device::{
+    AppId, AppList, Device as _, Foreground, Gesture, Point, SystemProperties as _,
+};
 use tokio::io::AsyncWriteExt as _;
 
 /// The command for a tree.
@@ -64,7 +66,7 @@ async fn the_focus_is_read_out_of_every_recorded_window_dump() {
     for (name, said) in of_old.into_iter().chain(files(&data.join("shell/window"), &[""])) {
         let device = phone([("dumpsys power; dumpsys window -a", said)]).await;
         let focus = match device.foreground().await {
-            Ok(Front::App(focus)) => format!("{} | {}", focus.app.0, focus.screen),
+            Ok(Foreground::App(focus)) => format!("{} | {}", focus.app.0, focus.screen),
             Ok(front) => front.to_string(),
             Err(error) => format!("error: {}", first_line(&error.to_string())),
         };

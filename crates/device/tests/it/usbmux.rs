@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use thumbwire_device::iphone::{Iphone, Missing};
 use thumbwire_device::webdriver::WebDriverPhone;
-use thumbwire_device::{AppId, AppList, Device as _, Error, Front, SideEffect, StreamOptions};
+use thumbwire_device::{AppId, AppList, Device as _, Error, Foreground, SideEffect, StreamOptions};
 use thumbwire_usbmux::UsbmuxClient;
 use thumbwire_virtual_ios::{Profile, Setup, VirtualIphone};
 use tokio::net::TcpListener;
@@ -127,7 +127,7 @@ async fn phone_is_driven_through_the_daemon() {
     assert_eq!(ios.identity().id, UDID);
     assert_eq!(ios.screenshot().await.unwrap().size, ios.screen_size().await.unwrap());
     ios.launch(&AppId("com.example.bank".into())).await.unwrap();
-    let Front::App(front) = ios.foreground().await.unwrap() else { panic!("no app in front") };
+    let Foreground::App(front) = ios.foreground().await.unwrap() else { panic!("no app in front") };
     assert_eq!(front.app.0, "com.example.bank");
     let taps = served.virtual_phone.commands().len();
     assert!(taps > 3, "{taps} commands reached WebDriverAgent");

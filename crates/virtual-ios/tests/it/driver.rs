@@ -1,7 +1,7 @@
 //! The product's iOS driver on the virtual iPhone.
 
 use thumbwire_device::webdriver::WebDriverPhone;
-use thumbwire_device::{AppId, Device, Front, Gesture, Key, Point};
+use thumbwire_device::{AppId, Device, Foreground, Gesture, Key, Point};
 
 use crate::client::Served;
 
@@ -9,9 +9,9 @@ async fn attach(served: &Served) -> WebDriverPhone {
     WebDriverPhone::attach_wda("iphone", &served.url()).await.unwrap()
 }
 
-fn app(front: &Front) -> &str {
+fn app(front: &Foreground) -> &str {
     match front {
-        Front::App(front) => &front.app.0,
+        Foreground::App(front) => &front.app.0,
         other => panic!("{other:?}"),
     }
 }

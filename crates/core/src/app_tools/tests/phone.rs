@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use thumbwire_device::{
-    self as device, AppFunctions, AppServices, CallbackResult, Device, DeviceInfo, Facets, Front,
-    Gesture, Identity, Key, Package, Packages, Platform, Screenshot, ServiceReply, ServiceRequest,
-    Size, Tree, TreeDetail, TypingMethod,
+    self as device, AppFunctions, AppServices, CallbackResult, Device, DeviceInfo, Facets,
+    Foreground, Gesture, Identity, Key, Package, Packages, Platform, Screenshot, ServiceReply,
+    ServiceRequest, Size, Tree, TreeDetail, TypingMethod,
 };
 use thumbwire_mobile_mcp::{Declaration, Value as XmlValue, declaration, descriptor};
 
@@ -238,7 +238,7 @@ impl Device for Phone {
         Err(self.unsupported("here"))
     }
 
-    async fn foreground(&self) -> Result<Front, Error> {
+    async fn foreground(&self) -> Result<Foreground, Error> {
         Err(self.unsupported("here"))
     }
 

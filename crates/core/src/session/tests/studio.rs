@@ -239,7 +239,7 @@ impl Device for Handle {
     async fn stop(&self, _app: &AppId) -> Result<(), Error> {
         Err(self.unsupported("apps"))
     }
-    async fn foreground(&self) -> Result<Front, Error> {
+    async fn foreground(&self) -> Result<Foreground, Error> {
         Err(self.unsupported("apps"))
     }
     async fn info(&self) -> Result<DeviceInfo, Error> {

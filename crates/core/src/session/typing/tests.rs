@@ -7,8 +7,8 @@ use async_trait::async_trait;
 use thumbwire_adb::AdbServer;
 use thumbwire_base::lock;
 use thumbwire_device::{
-    AppId, AppList, ByteString, Device, DeviceInfo, Error, Facets, Flags, Front, Gesture, Identity,
-    Key, Platform, Rect, Screenshot, Size, TextEditing, Tree, TreeDetail,
+    AppId, AppList, ByteString, Device, DeviceInfo, Error, Facets, Flags, Foreground, Gesture,
+    Identity, Key, Platform, Rect, Screenshot, Size, TextEditing, Tree, TreeDetail,
 };
 
 use super::*;
@@ -133,8 +133,8 @@ impl Device for OneField {
     async fn stop(&self, _app: &AppId) -> Result<(), Error> {
         Ok(())
     }
-    async fn foreground(&self) -> Result<Front, Error> {
-        Ok(Front::Unknown)
+    async fn foreground(&self) -> Result<Foreground, Error> {
+        Ok(Foreground::Unknown)
     }
     async fn info(&self) -> Result<DeviceInfo, Error> {
         Err(self.unsupported("telling of itself"))

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicU32;
 
-use thumbwire_device::{AppId, Flags, Foreground, Front, Node, Rect, Tree};
+use thumbwire_device::{AppId, Flags, Foreground, ForegroundApp, Node, Rect, Tree};
 
 use super::*;
 
@@ -36,8 +36,8 @@ fn scrolled(
             ..Node::default()
         }
     }));
-    let app = Foreground { app: AppId("com.app".into()), screen: front.into() };
-    Snapshot::number(Tree { nodes, front: Front::App(app), ..Tree::default() }, last, next)
+    let app = ForegroundApp { app: AppId("com.app".into()), screen: front.into() };
+    Snapshot::number(Tree { nodes, front: Foreground::App(app), ..Tree::default() }, last, next)
 }
 
 fn change(before: &[&str], after: &[&str]) -> Difference {

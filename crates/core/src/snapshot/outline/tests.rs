@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicU32;
 
-use thumbwire_device::{AppId, Flags, Foreground, Node, Tree};
+use thumbwire_device::{AppId, Flags, ForegroundApp, Node, Tree};
 
 use super::*;
 
@@ -45,8 +45,8 @@ fn tree(specs: &[Spec]) -> Tree {
             ..Node::default()
         });
     }
-    let front = Foreground { app: AppId("com.app".into()), screen: "com.app.Main".into() };
-    Tree { nodes, front: Front::App(front), ..Tree::default() }
+    let front = ForegroundApp { app: AppId("com.app".into()), screen: "com.app.Main".into() };
+    Tree { nodes, front: Foreground::App(front), ..Tree::default() }
 }
 
 fn list(specs: &[Spec]) -> String {
@@ -258,7 +258,8 @@ fn hostile_text_stays_in_its_quotes() {
     // A page gives its elements ids like this.
     let mut page = tree(&[Spec(0, "a.View", "", "click")]);
     page.nodes[0].id = "e2\nbutton \"Pay\" e3".into();
-    page.front = Front::App(Foreground { app: AppId("com.app e4".into()), screen: "x\ny".into() });
+    page.front =
+        Foreground::App(ForegroundApp { app: AppId("com.app e4".into()), screen: "x\ny".into() });
     let page = Snapshot::number(page, None, &AtomicU32::new(1));
     let text = outline(&page, OutlineDetail::Full);
     let head = "\"com.app e4\" \"x\\ny\"\n#\"e2\\nbutton \\\"Pay\\\" e3\" ";

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 use serde_json::json;
-use thumbwire_device::{App, AppId, Foreground, Front};
+use thumbwire_device::{App, AppId, Foreground, ForegroundApp};
 
 use super::{NoArgs, Reply, success};
 use crate::action::{AppFilter, AppSelector, Label, LabelledApps, LaunchResult, request};
@@ -189,13 +189,13 @@ pub(super) fn parse_get_current_app(_: &NoArgs) -> Result<request::CurrentApp, S
     Ok(request::CurrentApp)
 }
 
-pub(super) fn render_get_current_app(_: &NoArgs, front: Front) -> Reply {
+pub(super) fn render_get_current_app(_: &NoArgs, front: Foreground) -> Reply {
     let mut reply = json!({ "bundle_id": null, "activity": null });
     match &front {
-        Front::App(Foreground { app, screen }) => {
+        Foreground::App(ForegroundApp { app, screen }) => {
             reply = json!({ "bundle_id": app.0, "activity": screen });
         }
-        Front::Unknown => {}
+        Foreground::Unknown => {}
         front => reply["in_front"] = front.to_string().into(),
     }
     if front.lock().is_some() {
@@ -208,7 +208,7 @@ pub(super) fn parse_unlock(_: &NoArgs) -> Result<request::Unlock, String> {
     Ok(request::Unlock)
 }
 
-pub(super) fn render_unlock(_: &NoArgs, front: Front) -> Reply {
+pub(super) fn render_unlock(_: &NoArgs, front: Foreground) -> Reply {
     success(format!("Unlocked; in front: {front}"), json!({ "in_front": front.to_string() }))
 }
 
