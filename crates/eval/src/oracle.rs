@@ -9,7 +9,8 @@ use thumbwire_device::{AppId, Gesture, Key, KeyCode, Point};
 
 use super::script::{ScriptStep, ScriptSwipe, ScriptTarget, VisibleControl, fill, sum, switch_of};
 use thumbwire_core::action::{
-    Action, AppSelector, Call, ControlNumber, Outcome, Perform, Target, TextInput,
+    AppSelector, Call, ControlNumber, Perform, Request, Target, TextInput, TypedPerform as _,
+    request,
 };
 use thumbwire_core::snapshot::kind;
 
@@ -61,15 +62,15 @@ impl Oracle<'_> {
     async fn step(&mut self, step: &ScriptStep) -> Result<bool, String> {
         match step {
             ScriptStep::Launch(package) => {
-                self.act(Action::Launch(AppSelector::Id(AppId((*package).into())))).await?;
+                self.act(request::Launch(AppSelector::Id(AppId((*package).into())))).await?;
             }
             ScriptStep::Tap(aim) => {
                 let at = self.place_of(aim).await?;
-                self.act(Action::Touch(Gesture::Tap { at })).await?;
+                self.act(request::Touch(Gesture::Tap { at })).await?;
             }
             ScriptStep::LongPress(aim) => {
                 let at = self.place_of(aim).await?;
-                self.act(Action::Touch(Gesture::LongPress { at, held: HELD })).await?;
+                self.act(request::Touch(Gesture::LongPress { at, held: HELD })).await?;
             }
             ScriptStep::Type(aim, text) => self.write(aim, text).await?,
             ScriptStep::ScrollTo(aim, way) => self.seek(aim, *way).await?,
@@ -80,12 +81,13 @@ impl Oracle<'_> {
                 let (shown, _) = self.observe().await?;
                 let at = switch_of(aim, &shown).ok_or("switch not found")?;
                 if shown[at].checked != *on {
-                    self.act(Action::Touch(Gesture::Tap { at: point(shown[at].middle()) })).await?;
+                    self.act(request::Touch(Gesture::Tap { at: point(shown[at].middle()) }))
+                        .await?;
                 }
             }
             ScriptStep::Press(name) => {
                 let code = KeyCode::from_name(name).ok_or("unknown key")?;
-                self.act(Action::Press(Key::Android(code))).await?;
+                self.act(request::Press(Key::Android(code))).await?;
             }
             ScriptStep::Swipe(way) => self.swipe(*way).await?,
             ScriptStep::Read(aim) => {
@@ -120,7 +122,7 @@ impl Oracle<'_> {
             clear: true,
             submit: false,
         };
-        self.act(Action::Type(typing)).await
+        self.act(request::Type(typing)).await
     }
 
     async fn seek(&mut self, aim: &ScriptTarget, way: ScriptSwipe) -> Result<(), String> {
@@ -148,7 +150,7 @@ impl Oracle<'_> {
                 return Ok(());
             }
             let at = tap.find(&shown).ok_or_else(|| not_there(&shown))?;
-            self.act(Action::Touch(Gesture::Tap { at: point(shown[at].middle()) })).await?;
+            self.act(request::Touch(Gesture::Tap { at: point(shown[at].middle()) })).await?;
         }
         Err("it did not appear".into())
     }
@@ -156,7 +158,7 @@ impl Oracle<'_> {
     async fn swipe(&mut self, way: ScriptSwipe) -> Result<(), String> {
         let (_, size) = self.observe().await?;
         let [from, to] = way.across(size).map(point);
-        self.act(Action::Touch(Gesture::Swipe { from, to, lasting: SWIPE })).await
+        self.act(request::Touch(Gesture::Swipe { from, to, lasting: SWIPE })).await
     }
 
     async fn place_of(&self, aim: &ScriptTarget) -> Result<Point, String> {
@@ -165,18 +167,19 @@ impl Oracle<'_> {
         Ok(point(shown[at].middle()))
     }
 
-    async fn act(&mut self, action: Action) -> Result<(), String> {
+    async fn act(&mut self, request: impl Request) -> Result<(), String> {
         self.went.acts += 1;
-        let done = self.perform.perform(&Call::with_timeout(EACH), action).await;
-        done.map(drop).map_err(|failure| failure.cause.to_string())
+        self.ask(request).await.map(drop)
+    }
+
+    async fn ask<R: Request>(&self, request: R) -> Result<R::Output, String> {
+        let done = self.perform.request(&Call::with_timeout(EACH), request).await;
+        done.map_err(|failure| failure.cause.to_string())
     }
 
     /// The visible controls, and the screen size.
     async fn observe(&self) -> Result<(Vec<VisibleControl>, (i32, i32)), String> {
-        let asked = Action::Controls { max_age: Duration::ZERO };
-        let outcome = self.perform.perform(&Call::with_timeout(EACH), asked).await;
-        let outcome = outcome.map_err(|failure| failure.cause.to_string())?;
-        let Outcome::Controls(controls) = outcome else { return Err("unexpected outcome".into()) };
+        let controls = self.ask(request::Controls { max_age: Duration::ZERO }).await?;
         let shown = controls.iter().map(|(_, node)| VisibleControl {
             name: node.name().to_owned(),
             kind: kind(node).to_owned(),

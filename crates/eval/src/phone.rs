@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use thumbwire_core::providers::{VIRTUAL, VIRTUAL_IOS};
 use thumbwire_virtual_android::{FileType, VirtualPhone};
 use thumbwire_virtual_ios::VirtualIphone;
-use thumbwire_virtual_phone::{BroadcastKeyboard, Platform, World};
+use thumbwire_virtual_phone::{Platform, World};
 
 /// A virtual phone. A clone is another handle to the same phone.
 #[derive(Clone)]
@@ -22,9 +22,7 @@ impl EvalPhone {
     pub fn new(platform: Platform, seed: u64) -> Self {
         match platform {
             Platform::Android => {
-                // Non-ASCII letters have no key (`docs/sharp-edges.md`).
-                let keyboards = vec![BroadcastKeyboard::AdbKeyboard];
-                let setup = thumbwire_virtual_android::Setup { seed, keyboards, ..<_>::default() };
+                let setup = thumbwire_virtual_android::Setup { seed, ..<_>::default() };
                 Self::Android(VirtualPhone::new(setup))
             }
             Platform::Ios => {

@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use thumbwire_device::{AppId, Flags, Tree, find};
 
-use super::case_runner::{CaseRunner, PollResult, StepError, unexpected};
+use super::case_runner::{CaseRunner, PollError, StepError};
 use super::element_pattern::ElementPattern;
 use super::plan::{Assertion, ElementState};
 use super::report::FailureKind;
 use super::screen_text::{screen_summary, short, text_of};
-use thumbwire_core::action::{Action, Outcome};
+use thumbwire_core::action::request;
 use thumbwire_core::snapshot::Snapshot;
 
 impl CaseRunner<'_> {
@@ -29,48 +29,33 @@ impl CaseRunner<'_> {
             Assertion::Visible(element)
             | Assertion::NotVisible(element)
             | Assertion::HasState(element, _)
-            | Assertion::Count(element, _) => Ok(match runner.find(element).await? {
-                PollResult::Pending(why) => PollResult::Pending(why),
-                PollResult::Ready((snapshot, nodes)) => {
-                    match judge(expected, element, &snapshot, &nodes) {
-                        Ok(()) => PollResult::Ready(()),
-                        Err(what) => mismatch(what),
-                    }
-                }
-            }),
+            | Assertion::Count(element, _) => {
+                let (snapshot, nodes) = runner.find(element).await?;
+                judge(expected, element, &snapshot, &nodes).map_err(mismatch)
+            }
         })
         .await
     }
 
     /// Whether an element is visible now and could be tapped.
-    pub(super) async fn shows(
-        &mut self,
-        element: &ElementPattern,
-    ) -> Result<PollResult<()>, StepError> {
-        Ok(match self.find(element).await? {
-            PollResult::Pending(why) => PollResult::Pending(why),
-            PollResult::Ready((snapshot, nodes)) => match visible(element, &snapshot, &nodes) {
-                Ok(_) => PollResult::Ready(()),
-                Err(what) => mismatch(what),
-            },
-        })
+    pub(super) async fn shows(&mut self, element: &ElementPattern) -> Result<(), PollError> {
+        let (snapshot, nodes) = self.find(element).await?;
+        visible(element, &snapshot, &nodes).map(drop).map_err(mismatch)
     }
 
-    async fn in_front(&mut self, app: &AppId) -> Result<PollResult<()>, StepError> {
-        Ok(match self.attempt(Action::CurrentApp).await? {
-            PollResult::Pending(why) => PollResult::Pending(why),
-            PollResult::Ready(Outcome::Foreground(front)) => match front.app() {
-                Some(there) if there.app == *app => PollResult::Ready(()),
-                Some(there) => mismatch(format!("{} is in the foreground, not {app}", there.app)),
-                None => mismatch(format!("{front} is in the foreground, expected {app}")),
-            },
-            PollResult::Ready(_) => return Err(unexpected()),
-        })
+    async fn in_front(&mut self, app: &AppId) -> Result<(), PollError> {
+        let front = self.attempt(request::CurrentApp).await?;
+        match front.app() {
+            Some(shown) if shown.app == *app => Ok(()),
+            Some(shown) => Err(mismatch(format!("{} is in the foreground, not {app}", shown.app))),
+            None => Err(mismatch(format!("{front} is in the foreground, expected {app}"))),
+        }
     }
 }
 
-fn mismatch<T>(what: String) -> PollResult<T> {
-    PollResult::Pending(StepError::new(FailureKind::Expectation, what))
+/// What a poll shows instead of what is expected.
+pub(super) fn mismatch(what: String) -> PollError {
+    PollError::Pending(StepError::new(FailureKind::Expectation, what))
 }
 
 /// # Errors

@@ -18,7 +18,8 @@ use super::report::FailureKind;
 use super::screen_text::screen_summary;
 use super::step_trail::StepTrail;
 use thumbwire_core::action::{
-    Action, Call, Cause, CauseClass, Failure, LaunchResult, Observe, Outcome, Perform,
+    Action, Call, Cause, CauseClass, Failure, LaunchResult, Observe, Outcome, Perform, Request,
+    SnapshotOptions, request,
 };
 use thumbwire_core::event::EventSink;
 use thumbwire_core::snapshot::Snapshot;
@@ -107,27 +108,44 @@ impl StepError {
     }
 }
 
-/// The result of one poll.
-pub(super) enum PollResult<T> {
-    Ready(T),
-    /// Not yet, and why.
+/// Why one poll gave no result.
+pub(super) enum PollError {
+    /// Not yet: the next poll may succeed.
     Pending(StepError),
+    /// No later poll can succeed.
+    Failed(StepError),
+}
+
+impl From<StepError> for PollError {
+    fn from(error: StepError) -> Self {
+        Self::Failed(error)
+    }
 }
 
 impl CaseRunner<'_> {
-    /// Performs one action.
-    pub(super) async fn ask(&mut self, action: Action) -> Result<Outcome, Failure> {
+    /// Performs one action and returns its own result.
+    pub(super) async fn ask<R: Request>(&mut self, request: R) -> Result<R::Output, Failure> {
+        Ok(self.perform(request.into()).await?.try_into()?)
+    }
+
+    /// Performs one action that the step cannot do without.
+    pub(super) async fn must<R: Request>(&mut self, request: R) -> Result<R::Output, StepError> {
+        self.ask(request).await.map_err(|failure| self.step_error(&failure))
+    }
+
+    /// Performs one action of any kind.
+    pub(super) async fn perform(&mut self, action: Action) -> Result<Outcome, Failure> {
         let time = match &action {
             Action::Wait(time) | Action::Observe(Observe::Until { timeout: time, .. }) => {
                 *time + BUDGET
             }
             _ => BUDGET,
         };
-        self.ask_for(time, action).await
+        self.perform_within(time, action).await
     }
 
     /// Performs one action within this time.
-    pub(super) async fn ask_for(
+    pub(super) async fn perform_within(
         &mut self,
         time: Duration,
         action: Action,
@@ -160,7 +178,7 @@ impl CaseRunner<'_> {
             return self.over();
         }
         let text = match &failure.cause {
-            Cause::TextNotTypable(odd) => format!("{odd}; {}", odd.next_move()),
+            Cause::TextNotTypable(text) => format!("{text}; {}", text.next_move()),
             cause => cause.to_string(),
         };
         StepError::new(kind, text)
@@ -184,13 +202,14 @@ impl CaseRunner<'_> {
     pub(super) async fn until<T>(
         &mut self,
         timeout: Duration,
-        mut attempt: impl AsyncFnMut(&mut Self) -> Result<PollResult<T>, StepError>,
+        mut attempt: impl AsyncFnMut(&mut Self) -> Result<T, PollError>,
     ) -> Result<T, StepError> {
         let end = Instant::now() + timeout;
         loop {
-            let reason = match attempt(self).await? {
-                PollResult::Ready(done) => return Ok(done),
-                PollResult::Pending(why) => why,
+            let reason = match attempt(self).await {
+                Ok(done) => return Ok(done),
+                Err(PollError::Failed(error)) => return Err(error),
+                Err(PollError::Pending(reason)) => reason,
             };
             if self.is_over() {
                 return Err(self.over());
@@ -199,8 +218,7 @@ impl CaseRunner<'_> {
             if left.is_zero() {
                 return Err(reason);
             }
-            let waited = self.ask(Action::Wait(PAUSE.min(left))).await;
-            waited.map_err(|failure| self.step_error(&failure))?;
+            self.must(request::Wait(PAUSE.min(left))).await?;
             self.state.trail.waits(&reason.what);
             self.renew_picture().await;
         }
@@ -208,17 +226,14 @@ impl CaseRunner<'_> {
 
     /// Performs an action on an element once. If the element does not exist yet or the phone is not
     /// ready, nothing was done.
-    pub(super) async fn attempt(
-        &mut self,
-        action: Action,
-    ) -> Result<PollResult<Outcome>, StepError> {
-        match self.ask(action).await {
-            Ok(outcome) => Ok(PollResult::Ready(outcome)),
-            Err(failure) if is_retryable(&failure) && !self.is_over() => {
-                Ok(PollResult::Pending(self.step_error(&failure)))
+    pub(super) async fn attempt<R: Request>(&mut self, request: R) -> Result<R::Output, PollError> {
+        self.ask(request).await.map_err(|failure| {
+            let error = self.step_error(&failure);
+            match is_retryable(&failure) && !self.is_over() {
+                true => PollError::Pending(error),
+                false => PollError::Failed(error),
             }
-            Err(failure) => Err(self.step_error(&failure)),
-        }
+        })
     }
 
     /// The elements on the screen that match, as indices into the snapshot's tree. A failed
@@ -226,43 +241,33 @@ impl CaseRunner<'_> {
     pub(super) async fn find(
         &mut self,
         element: &ElementPattern,
-    ) -> Result<PollResult<(Arc<Snapshot>, Vec<usize>)>, StepError> {
-        let snapshot = match self.attempt(Action::LOOK).await? {
-            PollResult::Pending(why) => return Ok(PollResult::Pending(why)),
-            PollResult::Ready(Outcome::Snapshot(snapshot)) => snapshot,
-            PollResult::Ready(_) => return Err(unexpected()),
-        };
+    ) -> Result<(Arc<Snapshot>, Vec<usize>), PollError> {
+        let snapshot = self.attempt(request::Snapshot(SnapshotOptions::default())).await?;
         let element = element.with_copied(&self.state.copied);
         let mut nodes = element.find(&snapshot.tree, &|at| !snapshot.shown(at).is_empty());
         // A tap on a covered one would be refused.
         nodes.sort_by_key(|&at| snapshot.covered_by(at).is_some());
-        Ok(PollResult::Ready((snapshot, nodes)))
+        Ok((snapshot, nodes))
     }
 
     /// The element that is meant, and the snapshot that shows it.
     pub(super) async fn find_one(
         &mut self,
         element: &ElementPattern,
-    ) -> Result<PollResult<(Arc<Snapshot>, usize)>, StepError> {
-        let (snapshot, nodes) = match self.find(element).await? {
-            PollResult::Ready(found) => found,
-            PollResult::Pending(why) => return Ok(PollResult::Pending(why)),
-        };
-        Ok(match nodes.first() {
-            Some(&node) => PollResult::Ready((snapshot, node)),
+    ) -> Result<(Arc<Snapshot>, usize), PollError> {
+        let (snapshot, nodes) = self.find(element).await?;
+        match nodes.first() {
+            Some(&node) => Ok((snapshot, node)),
             None => {
                 let what = not_found(element, &snapshot);
-                PollResult::Pending(StepError::new(FailureKind::Step, what))
+                Err(PollError::Pending(StepError::new(FailureKind::Step, what)))
             }
-        })
+        }
     }
 
     /// A snapshot of the screen now, if one can be taken.
     pub(super) async fn snapshot(&mut self) -> Option<Arc<Snapshot>> {
-        match self.ask(Action::LOOK).await {
-            Ok(Outcome::Snapshot(snapshot)) => Some(snapshot),
-            Ok(_) | Err(_) => None,
-        }
+        self.ask(request::Snapshot(SnapshotOptions::default())).await.ok()
     }
 
     pub(super) fn note(&mut self, what: String) {
@@ -311,11 +316,6 @@ fn is_retryable(failure: &Failure) -> bool {
                 | Cause::TimedOut { .. }
                 | Cause::DeviceError { .. }
         )
-}
-
-/// The outcome does not fit the action.
-pub(super) fn unexpected() -> StepError {
-    StepError::new(FailureKind::Step, "internal error: the outcome does not fit the action")
 }
 
 /// Whether a run was cancelled or has no time for another action: a session reserves a second of

@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use thumbwire_core::action::{Action, Outcome, ScreenshotAndSnapshot, ScreenshotOptions};
+use thumbwire_core::action::{Action, Outcome, ScreenshotAndSnapshot, ScreenshotOptions, request};
 use thumbwire_core::trace::Recorder;
 use thumbwire_core::trace::format::{NamedStep, TraceRecord};
 use tokio::time::Instant;
@@ -109,7 +109,7 @@ impl CaseRunner<'_> {
             return None;
         }
         // A step does not fail because its picture cannot be taken.
-        self.ask(Action::Screenshot(ScreenshotOptions::default())).await.ok()?;
+        self.ask(request::Screenshot(ScreenshotOptions::default())).await.ok()?;
         self.has_picture(recorder)
     }
 }

@@ -11,7 +11,6 @@ use std::time::Duration;
 
 use futures::future::join_all;
 use thumbwire_base::lock;
-use thumbwire_device::Platform;
 use tokio::time::Instant;
 
 use super::case_runner::{CaseContext, CaseRunner, CaseState, RunGoal, is_over};
@@ -20,7 +19,7 @@ use super::golden::GoldenFiles;
 use super::plan::{Case, Flow};
 use super::report::{Attempt, CaseFailure, CaseResult, FailureKind, Phone, Report, Verdict};
 use super::run_case::attempt;
-use thumbwire_core::action::{Action, Call, Failure, InfoResult, Outcome, Perform};
+use thumbwire_core::action::{Call, Failure, InfoResult, Perform, TypedPerform as _, request};
 use thumbwire_core::event::{EventSink, EventSinks, ObservedPerform};
 use thumbwire_core::trace::Recorder;
 use thumbwire_core::trace::format::{CaseEnd, CrashRecord, GoalStart, TraceRecord};
@@ -280,20 +279,11 @@ impl FlowRunner<'_> {
         const MEETING: Duration = Duration::from_secs(20);
         let deadline = call.deadline.min(Instant::now() + MEETING);
         let call = Call { deadline, ..call.clone() }.on(device.clone());
-        let asked = Action::DeviceInfo { max_age: Duration::ZERO };
-        match self.perform.perform(&call, asked).await? {
-            Outcome::Info(InfoResult { identity, info, .. }) => {
-                let device = device.or(Some(identity.id));
-                let (model, os_version) = (info.model, info.os_version);
-                Ok(Phone { device, platform: identity.platform, model, os_version })
-            }
-            _ => Ok(Phone {
-                device,
-                platform: Platform::Android,
-                model: String::new(),
-                os_version: String::new(),
-            }),
-        }
+        let asked = request::DeviceInfo { max_age: Duration::ZERO };
+        let InfoResult { identity, info, .. } = self.perform.request(&call, asked).await?;
+        let device = device.or(Some(identity.id));
+        let (model, os_version) = (info.model, info.os_version);
+        Ok(Phone { device, platform: identity.platform, model, os_version })
     }
 
     /// Runs cases on one phone until none is left for it.

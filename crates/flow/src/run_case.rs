@@ -14,7 +14,7 @@ use super::error::SourceLocation;
 use super::plan::{Case, CrashScope};
 use super::report::{CaseFailure, FailureKind};
 use thumbwire_core::action::{
-    Action, Call, Cause, Outcome, Perform as _, ScreenshotAndSnapshot, ScreenshotOptions,
+    Action, Call, Cause, Request, ScreenshotOptions, TypedPerform as _, request,
 };
 
 /// How many log entries are read after a case: the maximum of one read.
@@ -78,7 +78,7 @@ async fn start(runner: &mut CaseRunner<'_>, case: &Case) -> Result<(), StepError
     for action in first {
         let what = action.to_string();
         let may_be_missing = matches!(action, Action::Unlock);
-        runner.ask(action).await.map(drop).or_else(|failure| {
+        runner.perform(action).await.map(drop).or_else(|failure| {
             if may_be_missing && matches!(failure.cause, Cause::PlatformNotSupported { .. }) {
                 // Without a way to unlock, a locked phone fails the first step that needs it.
                 return Ok(());
@@ -161,25 +161,16 @@ impl PhoneAfter {
 
 async fn log(runner: &mut CaseRunner<'_>, max: usize) -> Option<Vec<LogEntry>> {
     let filter = LogFilter { tag: None, priority: Priority::Verbose };
-    match afterwards(runner, Action::ReadLog { filter, max, clear: false }).await {
-        Some(Outcome::Log(entries)) => Some(entries),
-        Some(_) | None => None,
-    }
+    afterwards(runner, request::ReadLog { filter, max, clear: false }).await
 }
 
 /// Saves a screenshot, and a snapshot next to it, in the trace's folder. Returns the screenshot's
 /// file.
 async fn snapshot(runner: &mut CaseRunner<'_>) -> Option<PathBuf> {
-    let taken =
-        match afterwards(runner, Action::ScreenshotAndSnapshot(ScreenshotOptions::default())).await
-        {
-            None => afterwards(runner, Action::Screenshot(ScreenshotOptions::default())).await,
-            taken => taken,
-        };
-    let (Outcome::ScreenshotAndSnapshot(ScreenshotAndSnapshot { screenshot: picture, .. })
-    | Outcome::Screenshot(picture)) = taken?
-    else {
-        return None;
+    let options = ScreenshotOptions::default();
+    let picture = match afterwards(runner, request::ScreenshotAndSnapshot(options)).await {
+        Some(both) => both.screenshot,
+        None => afterwards(runner, request::Screenshot(options)).await?,
     };
     let recorder = runner.context.recorder.as_ref()?;
     // The recorder's name for the screenshot of an action.
@@ -188,12 +179,12 @@ async fn snapshot(runner: &mut CaseRunner<'_>) -> Option<PathBuf> {
 }
 
 /// Performs a diagnostic action, for a moment even after the run has timed out.
-async fn afterwards(runner: &mut CaseRunner<'_>, action: Action) -> Option<Outcome> {
+async fn afterwards<R: Request>(runner: &mut CaseRunner<'_>, request: R) -> Option<R::Output> {
     let within = Call::with_timeout(AFTERWARDS);
     let call = Call {
         deadline: within.deadline,
         cancelled: within.cancelled,
         ..runner.context.call.clone()
     };
-    runner.context.perform.perform(&call, action).await.ok()
+    runner.context.perform.request(&call, request).await.ok()
 }

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use thumbwire_device::{Gesture, Point, Rect, Size};
+use thumbwire_device::{DeviceInfo, Gesture, Point, Rect, Size};
 use tokio::time::Instant;
 
-use super::case_runner::{CaseRunner, PollResult, StepError, unexpected};
+use super::case_runner::{CaseRunner, PollError, StepError};
 use super::plan::{Place, RelativePoint, SCROLL_DISTANCE, ScrollTo, SwipeEnd, Touch};
 use super::report::FailureKind;
-use thumbwire_core::action::{Action, Direction, InfoResult, Outcome};
+use thumbwire_core::action::{Direction, request};
 use thumbwire_core::snapshot::{RefVisibility, Snapshot};
 
 impl CaseRunner<'_> {
@@ -42,13 +42,13 @@ impl CaseRunner<'_> {
             (None, 2) if touch.pause <= DOUBLE => Gesture::DoubleTap { at },
             (None, taps) => {
                 for _ in 1..taps {
-                    self.act(Action::Touch(Gesture::Tap { at })).await?;
-                    self.act(Action::Wait(touch.pause)).await?;
+                    self.must(request::Touch(Gesture::Tap { at })).await?;
+                    self.must(request::Wait(touch.pause)).await?;
                 }
                 Gesture::Tap { at }
             }
         };
-        self.act(Action::Touch(gesture)).await
+        self.must(request::Touch(gesture)).await
     }
 
     /// Swipes from a place.
@@ -71,15 +71,7 @@ impl CaseRunner<'_> {
                 }
             }
         };
-        self.act(Action::Touch(Gesture::Swipe { from, to, lasting: duration })).await
-    }
-
-    /// Performs an action whose outcome does not matter.
-    pub(super) async fn act(&mut self, action: Action) -> Result<(), StepError> {
-        match self.ask(action).await {
-            Ok(_) => Ok(()),
-            Err(failure) => Err(self.step_error(&failure)),
-        }
+        self.must(request::Touch(Gesture::Swipe { from, to, lasting: duration })).await
     }
 
     /// The point to touch, as soon as it is known.
@@ -89,19 +81,14 @@ impl CaseRunner<'_> {
             Place::Element(element, inside) => (element, inside),
         };
         self.until(timeout, async |runner| {
-            let (snapshot, node) = match runner.find_one(element).await? {
-                PollResult::Ready(found) => found,
-                PollResult::Pending(why) => return Ok(PollResult::Pending(why)),
-            };
-            Ok(match snapshot.tap_point(node, RefVisibility::Unknown) {
-                Ok(at) => PollResult::Ready(match inside {
-                    Some(point) => point_in(snapshot.tree.nodes[node].bounds, *point),
-                    None => at,
-                }),
-                Err(why) => {
-                    let what = format!("element {element} not found: {why}");
-                    PollResult::Pending(StepError::new(FailureKind::Step, what))
-                }
+            let (snapshot, node) = runner.find_one(element).await?;
+            let center = snapshot.tap_point(node, RefVisibility::Unknown).map_err(|reason| {
+                let what = format!("element {element} not found: {reason}");
+                PollError::Pending(StepError::new(FailureKind::Step, what))
+            })?;
+            Ok(match inside {
+                Some(point) => point_in(snapshot.tree.nodes[node].bounds, *point),
+                None => center,
             })
         })
         .await
@@ -116,14 +103,13 @@ impl CaseRunner<'_> {
 
     /// The screen as it is held now.
     async fn screen(&mut self) -> Result<Rect, StepError> {
-        let asked = Action::DeviceInfo { max_age: Duration::ZERO };
-        match self.ask(asked).await.map_err(|failure| self.step_error(&failure))? {
-            Outcome::Info(InfoResult { info, .. }) => {
-                let Size { width, height } = info.screen;
-                Ok(Rect { left: 0, top: 0, right: width, bottom: height })
-            }
-            _ => Err(unexpected()),
-        }
+        let Size { width, height } = self.device_info().await?.screen;
+        Ok(Rect { left: 0, top: 0, right: width, bottom: height })
+    }
+
+    /// What the phone reports about itself now.
+    pub(super) async fn device_info(&mut self) -> Result<DeviceInfo, StepError> {
+        Ok(self.must(request::DeviceInfo { max_age: Duration::ZERO }).await?.info)
     }
 
     /// Scrolls until the element is visible, the screen stops changing, or the time is up.
@@ -136,14 +122,15 @@ impl CaseRunner<'_> {
         let direction = scroll.direction;
         let (mut last, mut still, mut centering) = (None, 0, 0);
         for round in 0.. {
-            let reason = match self.shows(&scroll.element).await? {
-                PollResult::Pending(why) => why.what,
-                PollResult::Ready(()) => match self.misplaced(scroll).await? {
+            let reason = match self.shows(&scroll.element).await {
+                Err(PollError::Failed(error)) => return Err(error),
+                Err(PollError::Pending(error)) => error.what,
+                Ok(()) => match self.misplaced(scroll).await? {
                     None => return Ok(()),
                     Some(_) if scroll.center && centering == CENTERING => return Ok(()),
-                    Some(why) => {
+                    Some(reason) => {
                         centering += 1;
-                        why
+                        reason
                     }
                 },
             };
@@ -161,7 +148,7 @@ impl CaseRunner<'_> {
                 return Err(StepError::new(FailureKind::Expectation, what));
             }
             last = now;
-            self.act(Action::Scroll { direction, distance: SCROLL_DISTANCE }).await?;
+            self.must(request::Scroll { direction, distance: SCROLL_DISTANCE }).await?;
         }
         Ok(())
     }
@@ -171,15 +158,17 @@ impl CaseRunner<'_> {
         if scroll.visible_share <= 0.0 && !scroll.center {
             return Ok(None);
         }
-        let PollResult::Ready((snapshot, node)) = self.find_one(&scroll.element).await? else {
-            return Ok(Some("it is not on the screen".into()));
+        let (snapshot, node) = match self.find_one(&scroll.element).await {
+            Ok(found) => found,
+            Err(PollError::Pending(_)) => return Ok(Some("it is not on the screen".into())),
+            Err(PollError::Failed(error)) => return Err(error),
         };
         let bounds = snapshot.tree.nodes[node].bounds;
         let screen = self.screen().await?;
         let share = area(bounds.intersection(screen)) / area(bounds).max(1.0);
         if scroll.center {
-            let why = "it is not near the centre of the screen";
-            return Ok((!is_near_center(bounds, screen, scroll.direction)).then(|| why.into()));
+            let reason = "it is not near the centre of the screen";
+            return Ok((!is_near_center(bounds, screen, scroll.direction)).then(|| reason.into()));
         }
         let percent = |share: f64| (share * 100.0).round();
         Ok((share < scroll.visible_share)

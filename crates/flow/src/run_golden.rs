@@ -7,14 +7,14 @@ use std::time::Duration;
 use thumbwire_device::image::{Effort, Pixels};
 use thumbwire_device::{BlackReason, Format, FormatPreference, Image, Platform, Rect, Size};
 
-use super::case_runner::{CaseRunner, PollResult, StepError, unexpected};
-use super::element_pattern::ElementPattern;
+use super::assert::mismatch;
+use super::case_runner::{CaseRunner, PollError, StepError};
 use super::golden::{compare, cropped, side_by_side};
 use super::plan::{Golden, Mask};
 use super::report::FailureKind;
-use thumbwire_core::action::{Action, InfoResult, Outcome, ScreenshotOptions};
+use thumbwire_core::action::{ScreenshotOptions, request};
 
-/// A screenshot that does not snapshot like its golden.
+/// A screenshot that does not look like its golden.
 struct Mismatch {
     expected: Pixels,
     actual: Pixels,
@@ -53,18 +53,18 @@ impl CaseRunner<'_> {
         })?;
         let expected = Pixels::read(&Image { format: Format::Png, bytes: bytes.into() });
         let expected = expected.map_err(|error| failed(format!("the golden {file}: {error}")))?;
-        let mut mismatch = None;
+        let mut last = None;
         let compared = self
             .until(timeout, async |runner| {
-                let (what, seen) = match runner.mismatch(golden, &expected, timeout).await? {
-                    None => return Ok(PollResult::Ready(())),
-                    Some(mismatch) => mismatch,
+                let Some((what, images)) = runner.mismatch(golden, &expected, timeout).await?
+                else {
+                    return Ok(());
                 };
-                mismatch = seen;
-                Ok(PollResult::Pending(StepError::new(FailureKind::Expectation, what)))
+                last = images;
+                Err(mismatch(what))
             })
             .await;
-        compared.map_err(|error| match mismatch.and_then(|it| self.keep_mismatch(golden, &it)) {
+        compared.map_err(|error| match last.and_then(|it| self.keep_mismatch(golden, &it)) {
             Some(name) => {
                 StepError { what: format!("{}; see {name} in the trace", error.what), ..error }
             }
@@ -111,10 +111,7 @@ impl CaseRunner<'_> {
     async fn picture(&mut self, golden: &Golden, timeout: Duration) -> Result<Pixels, StepError> {
         let format = FormatPreference::Only(Format::Png);
         let options = ScreenshotOptions { format, fresh: true, ..ScreenshotOptions::default() };
-        let taken = self.ask(Action::Screenshot(options)).await;
-        let Outcome::Screenshot(taken) = taken.map_err(|failure| self.step_error(&failure))? else {
-            return Err(unexpected());
-        };
+        let taken = self.must(request::Screenshot(options)).await?;
         let failed = |what: String| StepError::new(FailureKind::Step, what);
         if let Some(reason) = taken.blank {
             let why = match reason {
@@ -126,15 +123,10 @@ impl CaseRunner<'_> {
         }
         let pixels = Pixels::read(&taken.image).map_err(|error| failed(error.to_string()))?;
         let Some(element) = &golden.crop else { return Ok(pixels) };
-        let bounds = self.until(timeout, async |runner| runner.bounds_of(element).await).await?;
-        cropped(&pixels, bounds).ok_or_else(|| failed(format!("{element} is not on the screen")))
-    }
-
-    async fn bounds_of(&mut self, element: &ElementPattern) -> Result<PollResult<Rect>, StepError> {
-        Ok(match self.find_one(element).await? {
-            PollResult::Ready((snapshot, node)) => PollResult::Ready(snapshot.shown(node)),
-            PollResult::Pending(why) => PollResult::Pending(why),
-        })
+        let (snapshot, node) =
+            self.until(timeout, async |runner| runner.find_one(element).await).await?;
+        cropped(&pixels, snapshot.shown(node))
+            .ok_or_else(|| failed(format!("{element} is not on the screen")))
     }
 
     /// The parts that are not compared. An element that is not there masks nothing.
@@ -146,11 +138,13 @@ impl CaseRunner<'_> {
         for mask in &golden.masks {
             match mask {
                 Mask::Rect(rect) => masks.push(*rect),
-                Mask::Element(element) => {
-                    if let PollResult::Ready((snapshot, nodes)) = self.find(element).await? {
+                Mask::Element(element) => match self.find(element).await {
+                    Ok((snapshot, nodes)) => {
                         masks.extend(nodes.iter().map(|&node| snapshot.shown(node)));
                     }
-                }
+                    Err(PollError::Pending(_)) => {}
+                    Err(PollError::Failed(error)) => return Err(error),
+                },
             }
         }
         Ok(masks)
@@ -159,11 +153,7 @@ impl CaseRunner<'_> {
     /// Where the status bar is: 24 dp high on Android (`status_bar_height` of AOSP), 54 of 852
     /// points on iPhones.
     async fn status_bar(&mut self) -> Result<Rect, StepError> {
-        let asked = Action::DeviceInfo { max_age: Duration::ZERO };
-        let info = match self.ask(asked).await.map_err(|failure| self.step_error(&failure))? {
-            Outcome::Info(InfoResult { info, .. }) => info,
-            _ => return Err(unexpected()),
-        };
+        let info = self.device_info().await?;
         let Size { width, height } = info.screen;
         let bottom = match (self.context.platform, info.density) {
             (Platform::Android, Some(density)) => {

@@ -9,14 +9,14 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::case_runner::{CaseContext, CaseRunner, StepError, unexpected};
+use super::case_runner::{CaseContext, CaseRunner, StepError};
 use super::error::SourceLocation;
 use super::event::StepStatus;
 use super::plan::{FlowStep, StepKind};
 use super::random_text::random_text;
 use super::report::FailureKind;
 use thumbwire_core::action::{
-    Action, LaunchResult, Outcome, Readback, ScreenshotOptions, TextInput,
+    Action, LaunchResult, Outcome, Readback, ScreenshotOptions, TextInput, request,
 };
 
 /// A failed step, with its description and position.
@@ -96,7 +96,7 @@ impl CaseRunner<'_> {
     async fn plain(&mut self, step: &FlowStep) -> Result<(), StepError> {
         let timeout = step.timeout;
         match &step.kind {
-            StepKind::Act(action) => match self.ask(action.clone()).await {
+            StepKind::Act(action) => match self.perform(action.clone()).await {
                 // The app started, but no later step can reach it.
                 Ok(Outcome::Launched(LaunchResult { locked: Some(state), .. })) => {
                     let what = format!("{state}; add the command `unlock` before this one");
@@ -117,10 +117,8 @@ impl CaseRunner<'_> {
             StepKind::ScrollTo(scroll) => self.scroll_to(scroll).await,
             StepKind::Expect(expected) => self.check(expected, timeout).await,
             StepKind::Screenshot(_) => {
-                match self.ask(Action::ScreenshotAndSnapshot(ScreenshotOptions::default())).await {
-                    Ok(_) => Ok(()),
-                    Err(failure) => Err(self.step_error(&failure)),
-                }
+                let both = request::ScreenshotAndSnapshot(ScreenshotOptions::default());
+                self.must(both).await.map(drop)
             }
             StepKind::Check(condition) => match self.condition_holds(condition).await? {
                 true => Ok(()),
@@ -171,17 +169,14 @@ impl CaseRunner<'_> {
         timeout: Duration,
     ) -> Result<(), StepError> {
         let typed = self
-            .until(timeout, async |runner| runner.attempt(Action::Type(typing.clone())).await)
+            .until(timeout, async |runner| runner.attempt(request::Type(typing.clone())).await)
             .await?;
-        match typed {
-            Outcome::Typed(typed) => match typed.field {
-                Readback::Differs { shows } => {
-                    let what = format!("the field shows {shows:?} instead of the typed text");
-                    Err(StepError::new(FailureKind::Step, what))
-                }
-                _ => Ok(()),
-            },
-            _ => Err(unexpected()),
+        match typed.field {
+            Readback::Differs { shows } => {
+                let what = format!("the field shows {shows:?} instead of the typed text");
+                Err(StepError::new(FailureKind::Step, what))
+            }
+            _ => Ok(()),
         }
     }
 

@@ -7,10 +7,11 @@ use std::time::Duration;
 use thumbwire_base::truncate;
 use thumbwire_device::{AppId, InstallOptions, Key, KeyCode, Platform};
 
-use super::case_runner::{CaseRunner, PollResult, StepError, unexpected};
+use super::assert::mismatch;
+use super::case_runner::{CaseRunner, StepError};
 use super::element_pattern::{COPIED_TEXT, ElementPattern};
 use super::report::FailureKind;
-use thumbwire_core::action::{Action, Cause, Observe, Outcome, TextInput, WaitCondition};
+use thumbwire_core::action::{Action, Cause, Observe, TextInput, WaitCondition, request};
 
 /// The time limit of an installation. A large app takes minutes over Wi-Fi.
 const INSTALLING: Duration = Duration::from_secs(600);
@@ -54,7 +55,7 @@ impl CaseRunner<'_> {
                 .await;
         };
         for _ in 0..count {
-            self.act(Action::Press(DELETE)).await?;
+            self.must(request::Press(DELETE)).await?;
         }
         Ok(())
     }
@@ -67,7 +68,7 @@ impl CaseRunner<'_> {
         };
         match self.context.platform {
             Platform::Android if snapshot.tree.keyboard.is_some() => {
-                self.act(Action::Press(Key::Back)).await
+                self.must(request::Press(Key::Back)).await
             }
             Platform::Ios if (0..snapshot.tree.nodes.len()).any(is_keyboard) => {
                 let what = "an iPhone has no key that hides its keyboard; tap outside of the field, or submit it";
@@ -102,9 +103,8 @@ impl CaseRunner<'_> {
         }
         for (permission, granted) in permissions {
             let (app, permission, granted) = (app.clone(), permission.clone(), *granted);
-            let set = self.ask(Action::SetPermission { app, permission, granted }).await;
-            match set {
-                Ok(_) => {}
+            match self.ask(request::SetPermission { app, permission, granted }).await {
+                Ok(()) => {}
                 Err(failure) if requested_only => match failure.cause {
                     // Not requested by the app, or unknown to this release.
                     Cause::DeviceError { .. } | Cause::Refused { .. } => {}
@@ -131,10 +131,8 @@ impl CaseRunner<'_> {
         })?;
         let path = path.display().to_string();
         let options = InstallOptions::default();
-        match self.ask_for(INSTALLING, Action::InstallApp { path, options }).await {
-            Ok(_) => Ok(()),
-            Err(failure) => Err(self.step_error(&failure)),
-        }
+        let installed = self.perform_within(INSTALLING, Action::InstallApp { path, options }).await;
+        installed.map(drop).map_err(|failure| self.step_error(&failure))
     }
 
     /// Waits until the phone's clipboard has this text.
@@ -146,11 +144,12 @@ impl CaseRunner<'_> {
         self.until(timeout, async |runner| {
             let text = runner.clipboard().await?;
             if text == expected {
-                return Ok(PollResult::Ready(()));
+                return Ok(());
             }
-            let what =
-                format!("the clipboard has {:?}, expected {expected:?}", truncate(&text, 200));
-            Ok(PollResult::Pending(StepError::new(FailureKind::Expectation, what)))
+            Err(mismatch(format!(
+                "the clipboard has {:?}, expected {expected:?}",
+                truncate(&text, 200)
+            )))
         })
         .await
     }
@@ -165,16 +164,12 @@ impl CaseRunner<'_> {
     }
 
     async fn clipboard(&mut self) -> Result<String, StepError> {
-        match self.ask(Action::ReadClipboard).await {
-            Ok(Outcome::Clipboard(text)) => Ok(text.unwrap_or_default()),
-            Ok(_) => Err(unexpected()),
-            Err(failure) => Err(self.step_error(&failure)),
-        }
+        Ok(self.must(request::ReadClipboard).await?.unwrap_or_default())
     }
 
     /// Waits until two looks in a row show the same. A screen that never does is no failure.
     pub(super) async fn wait_until_idle(&mut self, time: Duration) -> Result<(), StepError> {
         let idle = Observe::Until { condition: WaitCondition::Idle, timeout: time };
-        self.act(Action::Observe(idle)).await
+        self.must(request::Observe(idle)).await.map(drop)
     }
 }

@@ -17,8 +17,8 @@ use crate::doctor::{
     self, CheckResult, Finding, Options, Report, SetupOptions, Severity, TestApp, checks,
 };
 use thumbwire_core::action::{
-    Action, AppFilter, Call, Cause, DeviceKind, Failure, ListedDevice, Outcome, Perform as _,
-    Question, UserAnswer, agrees,
+    AppFilter, Call, Cause, DeviceKind, Failure, ListedDevice, Question, TypedPerform as _,
+    UserAnswer, agrees, request,
 };
 use thumbwire_core::artifacts::ArtifactStore;
 use thumbwire_core::input_files::InputFolder;
@@ -178,9 +178,9 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     if ended.is_none() && arguments.full {
         let call = Call::with_timeout(Duration::from_secs(10));
         if let Some(app) = app {
-            let _ = session.perform(&call, Action::UninstallApp(app)).await;
+            let _ = session.request(&call, request::UninstallApp(app)).await;
         }
-        let _ = session.perform(&call, Action::Press(Key::Home)).await;
+        let _ = session.request(&call, request::Press(Key::Home)).await;
     }
     session.end().await;
     let Some(report) = ended else {
@@ -311,15 +311,13 @@ async fn test_app(apk: &Path, input: &Path) -> Result<TestApp, CliError> {
 /// Refuses an app that is on the phone: the checks would end with it uninstalled.
 async fn refuse_installed(session: &Session, app: &AppId) -> Result<(), CliError> {
     let (which, containing) = (AppFilter::All, app.0.clone());
-    let asked = Action::ListApps { which, containing, max_age: Duration::ZERO };
-    let call = Call::with_timeout(Duration::from_secs(60));
-    match session.perform(&call, asked).await? {
-        Outcome::Apps(apps) if apps.iter().any(|listed| listed.id == *app) => {
-            Err(CliError::usage(format!(
-                "--apk: {app} is installed on this phone and would lose its data; use the APK of another app"
-            )))
-        }
-        _ => Ok(()),
+    let asked = request::ListApps { which, containing, max_age: Duration::ZERO };
+    let apps = session.request(&Call::with_timeout(Duration::from_secs(60)), asked).await?;
+    match apps.iter().any(|listed| listed.id == *app) {
+        true => Err(CliError::usage(format!(
+            "--apk: {app} is installed on this phone and would lose its data; use the APK of another app"
+        ))),
+        false => Ok(()),
     }
 }
 

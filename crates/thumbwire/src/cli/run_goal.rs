@@ -22,7 +22,7 @@ use super::{CliError, PhoneSources, print};
 use crate::config::{self, Config};
 use crate::shell_quote::shell_quote;
 use thumbwire_agent::{AgentStatus, Budgets, Limit, Policy, RunResult, ScreenshotMode, StopReason};
-use thumbwire_core::action::{Action, Call, InfoResult, NoUser, Outcome, Perform};
+use thumbwire_core::action::{Call, InfoResult, NoUser, Perform, TypedPerform as _, request};
 use thumbwire_core::event::{EventSink, NoEvents};
 use thumbwire_core::trace::Recorder;
 
@@ -173,11 +173,8 @@ pub(super) async fn phone(
     device: Option<String>,
 ) -> Result<String, CliError> {
     let call = Call::with_timeout(Duration::from_secs(15)).on(device);
-    let ask = Action::DeviceInfo { max_age: Duration::ZERO };
-    let outcome = session.perform(&call, ask).await?;
-    let Outcome::Info(InfoResult { identity, info, .. }) = outcome else {
-        return Ok(String::new());
-    };
+    let asked = request::DeviceInfo { max_age: Duration::ZERO };
+    let InfoResult { identity, info, .. } = session.request(&call, asked).await?;
     let name = if info.model.is_empty() { identity.id.clone() } else { info.model };
     let id = if name == identity.id { String::new() } else { format!(" ({})", identity.id) };
     Ok(format!("{name}{id}, {} {}", identity.platform, info.os_version))

@@ -12,7 +12,7 @@ use thumbwire_device::saved_tree::{SavedTree, read_saved};
 use super::screenshot_size::ScreenshotSize;
 use super::{CliError, DeviceFlags, doctor, phones, print, print_error, session, watch_screen};
 use crate::config::Config;
-use thumbwire_core::action::{Action, Call, Outcome, Perform as _};
+use thumbwire_core::action::{Call, SnapshotOptions, TypedPerform as _, request};
 use thumbwire_core::snapshot::{OutlineDetail, Snapshot, outline};
 use thumbwire_core::toolset::mobile;
 use thumbwire_core::trace::format::StoredSnapshot;
@@ -67,14 +67,10 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
         Some(file) => saved(file)?,
         None => {
             let session = session(config, arguments.device)?.with_orientation_kept();
-            let looked = session.perform(&Call::with_timeout(BUDGET), Action::LOOK).await;
+            let request = request::Snapshot(SnapshotOptions::default());
+            let snapshot = session.request(&Call::with_timeout(BUDGET), request).await;
             session.end().await;
-            match looked? {
-                Outcome::Snapshot(look) => look,
-                other => {
-                    return Err(CliError::failed(format!("expected a snapshot, got {other:?}")));
-                }
-            }
+            snapshot?
         }
     };
     let text = if arguments.json {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 use thumbwire_core::action::{
-    Action, Call, Cause, Failure, HealthResult, InfoResult, Outcome, Perform,
+    Call, Cause, Failure, InfoResult, Perform, TypedPerform as _, request,
 };
 use thumbwire_core::toolset::mobile::{self, ToolGroup, TreeForm};
 use thumbwire_core::toolset::{ObserveMode, Tool, Toolset, android};
@@ -72,27 +72,17 @@ impl<'a> Exam<'a> {
         let began = Instant::now();
         let eye = Eye::new(session);
         let call = || Call::with_timeout(PATIENCE);
-        if let Outcome::Health(HealthResult { health, .. }) =
-            session.perform(&call(), Action::Health).await?
-        {
-            let off =
-                health.checks.iter().find(|check| check.name == "screen_state" && !check.passed);
-            if let Some(check) = off.filter(|_| options.full) {
-                let reason = format!(
-                    "the screen is {}: turn it on, unlock the phone and call again",
-                    check.details
-                );
-                return Err(Cause::Refused { reason }.into());
-            }
-        }
-        let asked = Action::DeviceInfo { max_age: Duration::ZERO };
-        let Outcome::Info(InfoResult { identity, info, .. }) =
-            session.perform(&call(), asked).await?
-        else {
-            return Err(
-                Cause::DeviceError { text: "the phone does not say what it is".into() }.into()
+        let health = session.request(&call(), request::Health).await?.health;
+        let off = health.checks.iter().find(|check| check.name == "screen_state" && !check.passed);
+        if let Some(check) = off.filter(|_| options.full) {
+            let reason = format!(
+                "the screen is {}: turn it on, unlock the phone and call again",
+                check.details
             );
-        };
+            return Err(Cause::Refused { reason }.into());
+        }
+        let asked = request::DeviceInfo { max_age: Duration::ZERO };
+        let InfoResult { identity, info, .. } = session.request(&call(), asked).await?;
         let apps = eye.apps().await.unwrap_or_default();
         let home = match options.full {
             true => home(eye, &apps).await,
@@ -211,21 +201,21 @@ impl<'a> Exam<'a> {
         if self.scenes.clear_field(self.eye).await.is_err() {
             tracing::warn!("cannot clear the text field that was typed into");
         }
-        let _ = self.eye.act(Action::StopRecording { recording: None, fetch: false }).await;
-        let _ = self.eye.act(Action::StopMonitor(None)).await;
+        let _ = self.eye.act(request::StopRecording { recording: None, fetch: false }).await;
+        let _ = self.eye.act(request::StopMonitor(None)).await;
         if let Some(test) = self.installed.take() {
-            let _ = self.eye.act(Action::UninstallApp(test.app)).await;
+            let _ = self.eye.act(request::UninstallApp(test.app)).await;
         }
         if let Some(before) = self.clipboard.take() {
             // No operation empties it.
-            let _ = self.eye.act(Action::SetClipboard(before.unwrap_or_default())).await;
+            let _ = self.eye.act(request::SetClipboard(before.unwrap_or_default())).await;
         }
         if self.has_left_file {
             // A screenshot is removed from the phone once it has been fetched.
             let name = Some(LEFT_FILE.to_owned());
-            let _ = self.eye.act(Action::SaveScreenshot { name, fetch: true }).await;
+            let _ = self.eye.act(request::SaveScreenshot { name, fetch: true }).await;
         }
-        let _ = self.eye.act(Action::Press(Key::Home)).await;
+        let _ = self.eye.act(request::Press(Key::Home)).await;
     }
 
     /// The report, with the results in the order of the toolsets.
@@ -264,7 +254,7 @@ async fn home(eye: Eye<'_>, apps: &[AppId]) -> AppId {
     let plain = plain_apps(apps);
     let mut last = AppId(String::new());
     for _ in 0..LOOKS {
-        let _ = eye.act(Action::Press(Key::Home)).await;
+        let _ = eye.act(request::Press(Key::Home)).await;
         eye.pause().await;
         eye.pause().await;
         let Ok(front) = eye.front().await else { continue };

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use thumbwire_core::action::{
-    Action, AppFilter, AppSelector, Call, Failure, InfoResult, Outcome, Perform, ScreenshotOptions,
+    Action, AppFilter, AppSelector, Call, Failure, Perform, Request, ScreenshotOptions,
+    SnapshotOptions, TypedPerform as _, request,
 };
 use thumbwire_core::snapshot::Snapshot;
 use thumbwire_device::image::{Blackness, Pixels};
@@ -31,35 +32,33 @@ impl<'a> Eye<'a> {
     }
 
     /// Performs an action apart from the tool under test.
-    pub(super) async fn act(self, action: Action) -> Result<Outcome, Failure> {
-        self.session.perform(&Call::with_timeout(PATIENCE), action).await
+    pub(super) async fn act<R: Request>(self, request: R) -> Result<R::Output, Failure> {
+        self.session.request(&Call::with_timeout(PATIENCE), request).await
     }
 
     /// An action whose failure means that the check cannot be made.
-    async fn must(self, action: Action) -> Result<Outcome, Problem> {
-        let what = action.to_string();
-        self.act(action).await.or_else(|failure| {
-            failed(format!("cannot take the second look: {what}: {}", failure.cause))
+    pub(super) async fn must<R: Request + Clone>(self, request: R) -> Result<R::Output, Problem> {
+        self.act(request.clone()).await.or_else(|failure| {
+            let action: Action = request.into();
+            failed(format!("cannot take the second look: {action}: {}", failure.cause))
         })
     }
 
     /// Waits a second, for what takes time to appear.
     pub(super) async fn pause(self) {
-        let _ = self.act(Action::Wait(Duration::from_secs(1))).await;
+        let _ = self.act(request::Wait(Duration::from_secs(1))).await;
     }
 
     /// The screen. A dump fails while something moves, so it is tried more than once.
     pub(super) async fn screen(self) -> Result<Arc<Snapshot>, Problem> {
+        let request = request::Snapshot(SnapshotOptions::default());
         for _ in 1..LOOKS {
-            if let Ok(Outcome::Snapshot(snapshot)) = self.act(Action::LOOK).await {
+            if let Ok(snapshot) = self.act(request.clone()).await {
                 return Ok(snapshot);
             }
             self.pause().await;
         }
-        match self.must(Action::LOOK).await? {
-            Outcome::Snapshot(snapshot) => Ok(snapshot),
-            other => failed(format!("bug: a snapshot is {other:?}")),
-        }
+        self.must(request).await
     }
 
     /// The screen once it differs from `before`, or `None` if it stays the same.
@@ -79,12 +78,8 @@ impl<'a> Eye<'a> {
 
     /// The app in front; empty if there is none.
     pub(super) async fn front(self) -> Result<AppId, Problem> {
-        match self.must(Action::CurrentApp).await? {
-            Outcome::Foreground(front) => {
-                Ok(front.app().map_or_else(|| AppId(String::new()), |front| front.app.clone()))
-            }
-            other => failed(format!("bug: the current app is {other:?}")),
-        }
+        let front = self.must(request::CurrentApp).await?;
+        Ok(front.app().map_or_else(|| AppId(String::new()), |front| front.app.clone()))
     }
 
     /// Waits until the app in front fits, and fails with the app that is there instead.
@@ -105,55 +100,40 @@ impl<'a> Eye<'a> {
 
     /// What the phone reports about itself, not from a cache.
     pub(super) async fn info(self) -> Result<DeviceInfo, Problem> {
-        match self.must(Action::DeviceInfo { max_age: Duration::ZERO }).await? {
-            Outcome::Info(InfoResult { info, .. }) => Ok(info),
-            other => failed(format!("bug: device info is {other:?}")),
-        }
+        Ok(self.must(request::DeviceInfo { max_age: Duration::ZERO }).await?.info)
     }
 
     /// A screenshot, not from a cache.
     pub(super) async fn screenshot(self) -> Result<Image, Problem> {
         let options = ScreenshotOptions { fresh: true, ..ScreenshotOptions::default() };
-        match self.must(Action::Screenshot(options)).await? {
-            Outcome::Screenshot(screenshot) => Ok(screenshot.image),
-            other => failed(format!("bug: a screenshot is {other:?}")),
-        }
+        Ok(self.must(request::Screenshot(options)).await?.image)
     }
 
     /// The size of a screenshot.
     pub(super) async fn screenshot_size(self) -> Result<Size, Problem> {
-        match self.must(Action::Screenshot(ScreenshotOptions::default())).await? {
-            Outcome::Screenshot(screenshot) => Ok(read_image(&screenshot.image)?.size()),
-            other => failed(format!("bug: a screenshot is {other:?}")),
-        }
+        let screenshot = self.must(request::Screenshot(ScreenshotOptions::default())).await?;
+        Ok(read_image(&screenshot.image)?.size())
     }
 
     /// The ids of all installed apps.
     pub(super) async fn apps(self) -> Result<Vec<AppId>, Problem> {
-        let all = Action::ListApps {
-            which: AppFilter::All,
-            containing: String::new(),
-            max_age: Duration::from_secs(300),
-        };
-        match self.must(all).await? {
-            Outcome::Apps(apps) => Ok(apps.into_iter().map(|app| app.id).collect()),
-            other => failed(format!("bug: the apps are {other:?}")),
-        }
+        let (which, containing) = (AppFilter::All, String::new());
+        let max_age = Duration::from_secs(300);
+        let apps = self.must(request::ListApps { which, containing, max_age }).await?;
+        Ok(apps.into_iter().map(|app| app.id).collect())
     }
 
     /// Whether the phone lists this app now.
     pub(super) async fn has_app(self, app: &AppId) -> Result<bool, Problem> {
         let (which, containing) = (AppFilter::All, app.0.clone());
-        let asked = Action::ListApps { which, containing, max_age: Duration::ZERO };
-        match self.must(asked).await? {
-            Outcome::Apps(apps) => Ok(apps.iter().any(|listed| listed.id == *app)),
-            other => failed(format!("bug: the apps are {other:?}")),
-        }
+        let max_age = Duration::ZERO;
+        let apps = self.must(request::ListApps { which, containing, max_age }).await?;
+        Ok(apps.iter().any(|listed| listed.id == *app))
     }
 
     /// Starts an app and waits until it is in front.
     pub(super) async fn launch(self, app: &AppId) -> Result<(), Problem> {
-        self.must(Action::Launch(AppSelector::Id(app.clone()))).await?;
+        self.must(request::Launch(AppSelector::Id(app.clone()))).await?;
         self.front_is(|front| front == app).await
     }
 }

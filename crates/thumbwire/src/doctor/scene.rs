@@ -10,7 +10,7 @@ mod targets;
 
 use std::sync::Arc;
 
-use thumbwire_core::action::{Action, Target, TextInput};
+use thumbwire_core::action::{Target, TextInput, request};
 use thumbwire_core::snapshot::Snapshot;
 use thumbwire_device::{AppId, Key, Rect};
 
@@ -83,7 +83,7 @@ impl Scenes {
         let candidates = chosen.map_or_else(|| targets::scroll_apps(apps), |app| vec![app]);
         for app in candidates {
             if std::mem::take(&mut self.lost) {
-                let _ = eye.act(Action::Stop(app.clone())).await;
+                let _ = eye.act(request::Stop(app.clone())).await;
             }
             let in_front = match self.scroll.is_some() {
                 true => eye.front().await.ok(),
@@ -144,9 +144,9 @@ impl Scenes {
         if *screen.tree.nodes[node].text != *empty {
             let into = screen.ref_of(node).map(Target::listed);
             let _ =
-                eye.act(Action::Type(TextInput { into, clear: true, ..TextInput::of("") })).await;
+                eye.act(request::Type(TextInput { into, clear: true, ..TextInput::of("") })).await;
         }
-        let _ = eye.act(Action::Press(Key::Back)).await;
+        let _ = eye.act(request::Press(Key::Back)).await;
         Ok(())
     }
 }

@@ -10,7 +10,7 @@ use super::flags::AppToolsFlags;
 use super::{list, render};
 use crate::config::Config;
 use thumbwire_core::action::{
-    Action, AppToolCall, AppToolPhase, AppToolReply, AppToolResult, Call, Outcome, Perform as _,
+    AppToolCall, AppToolPhase, AppToolReply, AppToolResult, Call, TypedPerform as _, request,
 };
 
 #[derive(clap::Args)]
@@ -57,7 +57,7 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     let session = arguments.flags.session(config, Some(&arguments.package), Some(patience))?;
     let limit = BESIDE + patience;
     let call = Call { ask: terminal_prompt::person(None), ..Call::with_timeout(limit) };
-    let action = Action::CallAppTool(AppToolCall {
+    let asked = request::CallAppTool(AppToolCall {
         app: AppId(arguments.package),
         service: arguments.service,
         tool: arguments.capability,
@@ -69,13 +69,10 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
         true => list::ask(&session).await.map(|catalog| catalog.phases.clone()),
         false => Ok(Vec::new()),
     };
-    let outcome = session.perform(&call, action).await;
+    let answered = session.request(&call, asked).await;
     session.end().await;
     let mut phases = found?;
-    let answered = match outcome? {
-        Outcome::AppToolResult(answered) => answered,
-        _ => return Err(CliError::failed("unexpected outcome of the call")),
-    };
+    let answered = answered?;
     phases.extend(answered.phases.iter().copied());
     let code = match arguments.json {
         true => as_json(&answered, &phases)?,

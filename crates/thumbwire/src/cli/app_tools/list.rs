@@ -11,7 +11,7 @@ use super::super::{CliError, print, print_styled};
 use super::flags::{self, AppToolsFlags};
 use super::render;
 use crate::config::Config;
-use thumbwire_core::action::{Action, AppTools, Call, Catalog, Outcome, Perform as _};
+use thumbwire_core::action::{AppTools, Call, Catalog, TypedPerform as _, request};
 use thumbwire_core::app_tools::{FileStore, TrustStore as _};
 use thumbwire_core::session::Session;
 
@@ -117,19 +117,16 @@ fn forget(store: &FileStore, package: &str) -> Result<u8, CliError> {
 async fn trusted(session: &Session, package: &str) -> Result<Vec<Arc<AppTools>>, CliError> {
     let catalog = ask(session).await?;
     offers(&catalog, package)?;
-    let action = Action::TrustAppTools(AppId(package.to_owned()));
-    session.perform(&Call::with_timeout(BUDGET), action).await?;
+    let asked = request::TrustAppTools(AppId(package.to_owned()));
+    session.request(&Call::with_timeout(BUDGET), asked).await?;
     let catalog = ask(session).await?;
     offers(&catalog, package)
 }
 
 /// Lists the tools that apps offer, bypassing caches.
 pub(super) async fn ask(session: &Session) -> Result<Arc<Catalog>, CliError> {
-    let action = Action::ListAppTools { max_age: Duration::ZERO };
-    match session.perform(&Call::with_timeout(BUDGET), action).await? {
-        Outcome::AppTools(catalog) => Ok(catalog),
-        _ => Err(CliError::failed("unexpected outcome of listing app tools")),
-    }
+    let asked = request::ListAppTools { max_age: Duration::ZERO };
+    Ok(session.request(&Call::with_timeout(BUDGET), asked).await?)
 }
 
 /// One app's tools, for each protocol.

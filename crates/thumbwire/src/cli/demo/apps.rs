@@ -16,7 +16,7 @@ use super::super::style::Style;
 use super::super::{CliError, print_styled};
 use super::Stage;
 use thumbwire_core::action::{
-    Action, AppSelector, AppToolCall, AppToolPhase, AppToolReply, Call, Outcome, Perform as _,
+    AppSelector, AppToolCall, AppToolPhase, AppToolReply, Call, Request, TypedPerform as _, request,
 };
 use thumbwire_core::app_tools::{AppToolOptions, TrustRules};
 use thumbwire_core::providers::{DeviceProviders, VIRTUAL, VirtualPhoneProvider};
@@ -83,10 +83,9 @@ impl Timing {
 impl Comparison {
     async fn run(&mut self) -> Result<(), CliError> {
         // Connect first, so that the connection is not measured.
-        self.perform(Action::CurrentApp).await?;
-        let list = Action::ListAppTools { max_age: Duration::ZERO };
-        let (offered, found) = self.perform(list).await?;
-        let Outcome::AppTools(catalog) = offered else { return Err(unexpected_outcome()) };
+        self.timed(request::CurrentApp).await?;
+        let list = request::ListAppTools { max_age: Duration::ZERO };
+        let (catalog, found) = self.timed(list).await?;
         let Some(notes) = catalog.of(&AppId(NOTES.into())) else {
             return Err(CliError::failed("Notes offers no tools"));
         };
@@ -104,19 +103,17 @@ impl Comparison {
         // Since Android 8, a service of an app that has been in the background for a while cannot
         // be started.
         let (_, launched) =
-            self.perform(Action::Launch(AppSelector::Id(AppId(NOTES.into())))).await?;
-        let (_, home) = self.perform(Action::Press(Key::Home)).await?;
+            self.timed(request::Launch(AppSelector::Id(AppId(NOTES.into())))).await?;
+        let (_, home) = self.timed(request::Press(Key::Home)).await?;
         self.row("launch Notes, go home", launched.and(home), &[])?;
         let arguments = json!({ "title": "Milk", "text": "two bottles" });
-        let (answered, called) = self.perform(call("add_note", arguments)).await?;
-        let Outcome::AppToolResult(answered) = answered else { return Err(unexpected_outcome()) };
+        let (answered, called) = self.timed(call("add_note", arguments)).await?;
         if !matches!(answered.heard, AppToolReply::Answer { success: true, .. }) {
             return Err(CliError::failed("Notes did not save the note"));
         }
         self.row("call add_note", called, &answered.phases)?;
         let (answered, again) =
-            self.perform(call("add_note", json!({ "title": "Tea", "text": "" }))).await?;
-        let Outcome::AppToolResult(answered) = answered else { return Err(unexpected_outcome()) };
+            self.timed(call("add_note", json!({ "title": "Tea", "text": "" }))).await?;
         self.row("call add_note again", again, &answered.phases)?;
 
         self.gap()?;
@@ -200,10 +197,11 @@ impl Comparison {
         self.table(&format!("  {title:26}{phone:>12}{ours:>12}"), Style::Plain, phases)
     }
 
-    async fn perform(&self, action: Action) -> Result<(Outcome, Timing), CliError> {
+    /// Performs an action and measures it.
+    async fn timed<R: Request>(&self, request: R) -> Result<(R::Output, Timing), CliError> {
         let (began, before) = (Instant::now(), self.uptime());
-        let outcome = self.session.perform(&Call::with_timeout(LIMIT), action).await?;
-        Ok((outcome, Timing { phone: self.uptime().saturating_sub(before), ours: began.elapsed() }))
+        let output = self.session.request(&Call::with_timeout(LIMIT), request).await?;
+        Ok((output, Timing { phone: self.uptime().saturating_sub(before), ours: began.elapsed() }))
     }
 
     async fn step(
@@ -229,16 +227,12 @@ impl Comparison {
     }
 }
 
-fn call(tool: &str, arguments: Value) -> Action {
-    Action::CallAppTool(AppToolCall {
+fn call(tool: &str, arguments: Value) -> request::CallAppTool {
+    request::CallAppTool(AppToolCall {
         app: AppId(NOTES.into()),
         service: None,
         tool: tool.into(),
         arguments: arguments.as_object().cloned().unwrap_or_default(),
         send_only: false,
     })
-}
-
-fn unexpected_outcome() -> CliError {
-    CliError::failed("unexpected outcome of an action")
 }

@@ -1,7 +1,7 @@
 //! Tools for the clipboard, which only the helper reaches. What was there is put back at the end.
 
 use serde_json::{Value, json};
-use thumbwire_core::action::{Action, Cause, Failure, Outcome};
+use thumbwire_core::action::{Cause, Failure, request};
 
 use crate::doctor::answer::{AS_EXPECTED, Found, Problem, ensure, failed, skipped};
 use crate::doctor::exam::Exam;
@@ -26,7 +26,7 @@ pub(super) async fn get(exam: &mut Exam<'_>) -> Found {
     let mut expected = read(exam).await?;
     if exam.full {
         exam.clipboard.get_or_insert(expected);
-        if let Err(failure) = exam.eye.act(Action::SetClipboard(ANOTHER.into())).await {
+        if let Err(failure) = exam.eye.act(request::SetClipboard(ANOTHER.into())).await {
             return failed(format!("cannot set the clipboard: {}", failure.cause));
         }
         expected = Some(ANOTHER.into());
@@ -39,10 +39,9 @@ pub(super) async fn get(exam: &mut Exam<'_>) -> Found {
 }
 
 async fn read(exam: &Exam<'_>) -> Result<Option<String>, Problem> {
-    match exam.eye.act(Action::ReadClipboard).await {
-        Ok(Outcome::Clipboard(text)) => Ok(text),
+    match exam.eye.act(request::ReadClipboard).await {
+        Ok(text) => Ok(text),
         Err(Failure { cause: Cause::HelperMissing { .. }, .. }) => skipped(NO_HELPER),
         Err(failure) => failed(format!("cannot read the clipboard: {}", failure.cause)),
-        Ok(other) => failed(format!("bug: the clipboard is {other:?}")),
     }
 }

@@ -1,7 +1,7 @@
 //! Tools about the phone itself and its selection.
 
 use serde_json::{Value, json};
-use thumbwire_core::action::{Action, CacheKind, ListedDevice};
+use thumbwire_core::action::{CacheKind, ListedDevice, request};
 use thumbwire_device::Size;
 
 use crate::doctor::answer::{AS_EXPECTED, Found, Problem, ensure, failed};
@@ -51,7 +51,7 @@ async fn is_screen(exam: &Exam<'_>, width: &Value, height: &Value) -> Found {
 }
 
 async fn forget(exam: &Exam<'_>) -> Result<(), Problem> {
-    match exam.eye.act(Action::InvalidateCache(CacheKind::All)).await {
+    match exam.eye.act(request::InvalidateCache(CacheKind::All)).await {
         Ok(_) => Ok(()),
         Err(failure) => failed(format!("cannot clear the caches: {}", failure.cause)),
     }

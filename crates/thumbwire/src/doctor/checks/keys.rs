@@ -1,7 +1,7 @@
 //! Tools that press keys and turn the screen.
 
 use serde_json::json;
-use thumbwire_core::action::{Action, Outcome};
+use thumbwire_core::action::request;
 use thumbwire_device::{Orientation, Size};
 
 use super::apps::plain_app;
@@ -42,8 +42,8 @@ pub(super) async fn orientation(exam: &mut Exam<'_>) -> Found {
     let took = exam.took();
     exam.eye.pause().await;
     let wide = size(exam).await;
-    let upright = Action::SetOrientation(Orientation::Portrait);
-    let Ok(Outcome::Done) = exam.eye.act(upright).await else {
+    let upright = request::SetOrientation(Orientation::Portrait);
+    let Ok(()) = exam.eye.act(upright).await else {
         return failed("the screen could not be turned back");
     };
     exam.eye.pause().await;

@@ -2,7 +2,7 @@
 //! app starts.
 
 use serde_json::json;
-use thumbwire_core::action::{Action, Cause, Failure, Outcome};
+use thumbwire_core::action::{Cause, Failure, request};
 use thumbwire_core::crash;
 use thumbwire_device::{LogEntry, LogFilter, Priority};
 
@@ -76,9 +76,8 @@ async fn newest(exam: &Exam<'_>) -> Result<Option<LogEntry>, Problem> {
 }
 
 async fn log(exam: &Exam<'_>, filter: LogFilter, max: usize) -> Result<Vec<LogEntry>, Problem> {
-    match exam.eye.act(Action::ReadLog { filter, max, clear: false }).await {
-        Ok(Outcome::Log(entries)) => Ok(entries),
-        Ok(other) => failed(format!("bug: the log is {other:?}")),
+    match exam.eye.act(request::ReadLog { filter, max, clear: false }).await {
+        Ok(entries) => Ok(entries),
         Err(Failure { cause: Cause::PlatformNotSupported { what, platform }, .. }) => {
             skipped(format!("{what} is not supported on {platform}"))
         }

@@ -1,7 +1,7 @@
 //! Tools that record the screen. Not every phone can: an emulated one may have no encoder.
 
 use serde_json::json;
-use thumbwire_core::action::{Action, Outcome};
+use thumbwire_core::action::request;
 use thumbwire_device::Key;
 
 use crate::doctor::answer::{AS_EXPECTED, Found, ensure, failed, skipped};
@@ -16,12 +16,12 @@ pub(super) async fn mobile_start(exam: &mut Exam<'_>) -> Found {
                 return failed("the reply names no recording");
             };
             exam.recording = Some(id.to_owned());
-            match exam.eye.act(Action::ListRecordings).await {
-                Ok(Outcome::Recordings(all)) => {
+            match exam.eye.act(request::ListRecordings).await {
+                Ok(all) => {
                     ensure(all.iter().any(|one| one.id == id), || "it does not run".to_owned())?;
                     AS_EXPECTED
                 }
-                other => failed(format!("cannot list the recordings: {other:?}")),
+                Err(failure) => failed(format!("cannot list the recordings: {}", failure.cause)),
             }
         }
         Err(refusal) if refusal.is_by_the_phone() => {
@@ -61,7 +61,7 @@ async fn move_something(exam: &Exam<'_>) {
     for app in crate::doctor::scene::plain_apps(&exam.apps).into_iter().take(1) {
         let _ = exam.eye.launch(&app).await;
     }
-    let _ = exam.eye.act(Action::Press(Key::Home)).await;
+    let _ = exam.eye.act(request::Press(Key::Home)).await;
     exam.eye.pause().await;
 }
 

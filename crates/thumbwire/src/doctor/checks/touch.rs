@@ -1,7 +1,7 @@
 //! Tools that tap, press, scroll and swipe.
 
 use serde_json::{Value, json};
-use thumbwire_core::action::{Action, Cause};
+use thumbwire_core::action::{Cause, request};
 use thumbwire_core::snapshot::{RefVisibility, Snapshot};
 use thumbwire_device::{Point, Rect};
 
@@ -87,7 +87,7 @@ pub(super) async fn mobile_tap_element(exam: &mut Exam<'_>) -> Found {
 
 /// A map can be zoomed, and a place on it says nothing to anyone.
 pub(super) async fn pinch(exam: &mut Exam<'_>) -> Found {
-    if exam.eye.act(Action::OpenUrl("geo:0,0".into())).await.is_err() {
+    if exam.eye.act(request::OpenUrl("geo:0,0".into())).await.is_err() {
         return skipped("no app shows a map");
     }
     exam.eye.pause().await;

@@ -2,7 +2,7 @@
 //! nobody misses: the one that the user brings as an APK.
 
 use serde_json::json;
-use thumbwire_core::action::{Action, Outcome};
+use thumbwire_core::action::request;
 use thumbwire_device::{Format, Image};
 
 use crate::doctor::answer::{AS_EXPECTED, Found, Problem, ensure, failed, skipped};
@@ -88,9 +88,8 @@ pub(super) async fn push(exam: &mut Exam<'_>) -> Found {
     let to = format!("/sdcard/{LEFT_FILE}");
     exam.has_left_file = true;
     exam.call(json!({ "path": LEFT_FILE, "to": to, "overwrite": true })).await?;
-    let copied = match exam.eye.act(Action::PullFile { path: to, name: None }).await {
-        Ok(Outcome::Pulled(file)) => exam.saved_file(&file.path.display().to_string())?,
-        Ok(other) => return failed(format!("bug: a pulled file is {other:?}")),
+    let copied = match exam.eye.act(request::PullFile { path: to, name: None }).await {
+        Ok(file) => exam.saved_file(&file.path.display().to_string())?,
         Err(failure) => return failed(format!("it cannot be fetched again: {}", failure.cause)),
     };
     ensure(copied == content, || format!("{} of {} bytes", copied.len(), content.len()))?;
@@ -100,7 +99,7 @@ pub(super) async fn push(exam: &mut Exam<'_>) -> Found {
 /// Fetches a file that the phone has made itself.
 pub(super) async fn pull(exam: &mut Exam<'_>) -> Found {
     exam.has_left_file = true;
-    let saving = Action::SaveScreenshot { name: Some(LEFT_FILE.into()), fetch: false };
+    let saving = request::SaveScreenshot { name: Some(LEFT_FILE.into()), fetch: false };
     if let Err(failure) = exam.eye.act(saving).await {
         return skipped(format!("the phone does not save a screenshot: {}", failure.cause));
     }

@@ -3,7 +3,7 @@
 //! A search field keeps nothing. A form for a new contact is never used: old Androids store it when
 //! it is left.
 
-use thumbwire_core::action::{Action, Target};
+use thumbwire_core::action::{Target, request};
 use thumbwire_core::snapshot::Snapshot;
 use thumbwire_device::text_field::is_text_field;
 use thumbwire_device::{AppId, Key};
@@ -54,17 +54,17 @@ impl FieldApp {
 
     async fn reach(&self, eye: Eye<'_>) -> Result<FieldSpot, Problem> {
         if self.is_home {
-            let _ = eye.act(Action::Press(Key::Home)).await;
+            let _ = eye.act(request::Press(Key::Home)).await;
             eye.pause().await;
         } else {
-            let _ = eye.act(Action::Stop(self.app.clone())).await;
+            let _ = eye.act(request::Stop(self.app.clone())).await;
             eye.launch(&self.app).await?;
         }
         let mut screen = eye.screen().await?;
         if field(&screen).is_none() {
             let Some(opener) = opener(&screen) else { return failed("no search button") };
             let Some(id) = screen.ref_of(opener) else { return failed("no search button") };
-            if let Err(failure) = eye.act(Action::TapElement(Target::listed(id))).await {
+            if let Err(failure) = eye.act(request::TapElement(Target::listed(id))).await {
                 return failed(format!("cannot open the search field: {}", failure.cause));
             }
             screen = match eye.screen_other_than(&screen).await? {

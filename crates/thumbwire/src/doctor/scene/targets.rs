@@ -3,7 +3,7 @@
 //! A row of Settings opens a page and changes nothing; a row with a switch is never used. The
 //! launcher's button for all apps opens a list. A digit of a calculator appears in its display.
 
-use thumbwire_core::action::Action;
+use thumbwire_core::action::request;
 use thumbwire_core::snapshot::{RefVisibility, Snapshot};
 use thumbwire_device::find::tap_receiver;
 use thumbwire_device::{AppId, Key, Node};
@@ -100,7 +100,7 @@ impl TapApp {
             return Ok(Spot { screen, node });
         }
         if eye.front().await? == self.app {
-            let _ = eye.act(Action::Press(Key::Back)).await;
+            let _ = eye.act(request::Press(Key::Back)).await;
             let screen = eye.screen().await?;
             if let Some(node) = self.target(&screen) {
                 return Ok(Spot { screen, node });
@@ -116,11 +116,11 @@ impl TapApp {
 
     async fn open(&self, eye: Eye<'_>) -> Result<(), Problem> {
         if let Kind::Launcher = self.kind {
-            let _ = eye.act(Action::Press(Key::Home)).await;
+            let _ = eye.act(request::Press(Key::Home)).await;
             return eye.front_is(|front| *front == self.app).await;
         }
         // It may have been left on another page.
-        let _ = eye.act(Action::Stop(self.app.clone())).await;
+        let _ = eye.act(request::Stop(self.app.clone())).await;
         eye.launch(&self.app).await
     }
 
