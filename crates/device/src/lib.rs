@@ -2,7 +2,7 @@
 //!
 //! [`Device`] is the handle that everything above uses: what every phone can do (look, touch, type,
 //! keys, apps). What only some phones can do is a *facet*, an object-safe trait such as [`Logs`] or
-//! [`ScreenRecording`]. [`Device::facets`] lists the facets of a device; `device.logs()?` returns
+//! [`DeviceFiles`]. [`Device::facets`] lists the facets of a device; `device.logs()?` returns
 //! one, or the error that says the phone does not support it.
 //!
 //! Start with the trait, then see [`Facets`], then [`android`] for a driver. [`find`] turns a
@@ -23,9 +23,10 @@
 //!
 //! # Adding a facet
 //!
-//! 1. Add a file to `facets/` with the trait and the values that only it uses.
-//! 2. In `facets.rs`, add its `mod` and `pub use` and a row to the table, which makes the field of
-//!    [`Facets`] and the accessor on `dyn Device`.
+//! 1. Add the trait, and the values that only it uses, to the file of its subject in `facets/`.
+//! 2. In `facets.rs`, add the names to the `pub use` and a row to the table, which makes the field
+//!    of [`Facets`] and the accessors on `dyn Device`. A method that belongs to an existing facet
+//!    needs no row, or only a feature in that facet's row.
 //! 3. Implement it in the drivers that support it, as above. Decorators do not change: they start
 //!    from the inner device's facets.
 //!

@@ -16,9 +16,9 @@ use thumbwire_base::lock;
 
 use crate::image::{Error as PictureError, PixelLimits, Pixels};
 use crate::{
-    AppId, AppList, Device, DeviceInfo, Error, Facets, Foreground, Format, FormatPreference,
-    Gesture, Identity, Key, Orientation, OrientationControl, Point, Rect, RotationOwner,
-    Screenshot, Size, Tree, TreeDetail, TypingMethod,
+    AppId, AppList, Device, DeviceInfo, DisplayControl, Error, Facets, Foreground, Format,
+    FormatPreference, Gesture, Identity, Key, Orientation, Point, Rect, RotationOwner, Screenshot,
+    Size, Tree, TreeDetail, TypingMethod,
 };
 
 /// A device whose screenshots have at most a given number of pixels.
@@ -167,9 +167,7 @@ impl<D: Device + ?Sized> Device for ScaledDevice<D> {
     /// Rotating the screen changes its known size; all other facets are passed on.
     fn facets(&self) -> Facets<'_> {
         let inner = self.inner.facets();
-        let orientation_control =
-            inner.orientation_control.map(|_| self as &dyn OrientationControl);
-        Facets { orientation_control, ..inner }
+        Facets { display: inner.display.map(|_| self as &dyn DisplayControl), ..inner }
     }
 
     async fn probe(&self) -> Result<(), Error> {
@@ -278,28 +276,31 @@ impl<D: Device + ?Sized> Device for ScaledDevice<D> {
 
 impl<D: Device + ?Sized> ScaledDevice<D> {
     /// The inner device's facet.
-    fn orientation_control(&self) -> Result<&dyn OrientationControl, Error> {
-        let inner = self.inner.facets().orientation_control;
-        inner.ok_or_else(|| self.unsupported("setting the orientation"))
+    fn display(&self) -> Result<&dyn DisplayControl, Error> {
+        self.inner.facets().display.ok_or_else(|| self.unsupported("setting the orientation"))
     }
 }
 
 #[async_trait]
-impl<D: Device + ?Sized> OrientationControl for ScaledDevice<D> {
+impl<D: Device + ?Sized> DisplayControl for ScaledDevice<D> {
     async fn orientation(&self) -> Result<Orientation, Error> {
-        self.orientation_control()?.orientation().await
+        self.display()?.orientation().await
     }
 
     async fn set_orientation(&self, orientation: Orientation, owner: &str) -> Result<(), Error> {
-        let turned = self.orientation_control()?.set_orientation(orientation, owner).await;
+        let turned = self.display()?.set_orientation(orientation, owner).await;
         self.forget();
         turned
     }
 
     async fn restore_orientation(&self, turned: RotationOwner<'_>) -> Result<bool, Error> {
-        let restored = self.orientation_control()?.restore_orientation(turned).await;
+        let restored = self.display()?.restore_orientation(turned).await;
         self.forget();
         restored
+    }
+
+    async fn unlock(&self) -> Result<Foreground, Error> {
+        self.display()?.unlock().await
     }
 }
 

@@ -291,13 +291,11 @@ impl Device for WebDriverPhone {
         let is_wda = self.dialect == Dialect::WebDriverAgent;
         let is_android = self.is_android();
         Facets {
-            text_editing: Some(self),
-            orientation_control: Some(self),
-            screen_lock: Some(self),
+            text: Some(self),
+            display: Some(self),
             links: Some(self),
-            clipboard: Some(self),
-            health_checks: Some(self),
-            simulated_location: is_wda.then_some(self as _),
+            health: Some(self),
+            location: is_wda.then_some(self as _),
             screen_streaming: self.mjpeg.as_ref().map(|_| self as _),
             logs: is_android.then_some(self as _),
             app_data: is_android.then_some(self as _),

@@ -127,7 +127,7 @@ impl AttachedDevice {
 
     /// Begins to watch the screen, if the phone can tell of changes.
     async fn watch_screen(&self) -> Option<ScreenWatch> {
-        match self.device.facets().screen_changes?.watch_screen().await {
+        match self.device.facets().screen_capture?.watch_screen().await {
             Ok(watch) => watch,
             Err(error) => {
                 tracing::debug!("cannot watch the screen: {error}");

@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use futures::future::join_all;
-use thumbwire_device::{Device, Error, Orientation, OrientationControl, RotationOwner, SideEffect};
+use thumbwire_device::{Device, DisplayControl, Error, Orientation, RotationOwner, SideEffect};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
@@ -73,7 +73,7 @@ impl AttachedDevice {
     async fn restore_orientation(&self, session: &str) {
         let _turn = self.screen.acting.lock().await;
         let _look = self.screen.looking.lock().await;
-        let Some(control) = self.device.facets().orientation_control else { return };
+        let Some(control) = self.device.facets().display else { return };
         let turned_back = control.restore_orientation(RotationOwner::Session(session)).await;
         if let Err(error) = turned_back {
             tracing::warn!("{} stays rotated until the next session: {error}", self.id());
@@ -83,7 +83,7 @@ impl AttachedDevice {
 
 /// Whether the screen has turned, which is waited for.
 async fn orientation_changed(
-    control: &dyn OrientationControl,
+    control: &dyn DisplayControl,
     orientation: Orientation,
 ) -> Result<bool, Error> {
     for look in 0..LOOKS {
@@ -140,7 +140,7 @@ impl Session {
         if self.keep_orientation || self.connections.screen(id).is_some() {
             return;
         }
-        let Some(control) = device.facets().orientation_control else { return };
+        let Some(control) = device.facets().display else { return };
         let others = RotationOwner::OtherThan(&self.name);
         match timeout(TIDYING, control.restore_orientation(others)).await {
             Ok(Ok(false)) => {}

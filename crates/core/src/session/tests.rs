@@ -20,10 +20,9 @@ use thumbwire_adb::AdbServer;
 use thumbwire_base::lock;
 use thumbwire_device::image::Pixels;
 use thumbwire_device::{
-    App, AppId, AppList, Check, DeviceInfo, Error, Facets, Flags, Foreground, Format, Gesture,
-    Health, HealthChecks, HelperStatus, HelperTrial, Identity, Image, Key, Node, Orientation,
-    OrientationControl, Panel, Platform, Point, Rect, RotationOwner, Screenshot, Size, Tree,
-    TreeDetail, TypingMethod,
+    App, AppId, AppList, Check, DeviceInfo, DisplayControl, Error, Facets, Flags, Foreground,
+    Format, Gesture, Health, HealthChecks, Identity, Image, Key, Node, Orientation, Panel,
+    Platform, Point, Rect, RotationOwner, Screenshot, Size, Tree, TreeDetail, TypingMethod,
 };
 use tokio::sync::Semaphore;
 
@@ -157,7 +156,7 @@ impl Device for Fake {
     async fn restore_borrowed(&self) {}
     async fn disconnect(&self) {}
     fn facets(&self) -> Facets<'_> {
-        Facets { health_checks: Some(self), orientation_control: Some(self), ..Facets::default() }
+        Facets { health: Some(self), display: Some(self), ..Facets::default() }
     }
 }
 
@@ -167,18 +166,10 @@ impl HealthChecks for Fake {
         let details = String::new();
         Ok(Health { checks: vec![Check { name: "connectivity", passed: true, details }] })
     }
-
-    async fn check_helper(&self) -> Result<HelperStatus, Error> {
-        Ok(HelperStatus::Off)
-    }
-
-    async fn try_helper(&self) -> Result<HelperTrial, Error> {
-        Err(Error::HelperMissing { what: "the helper" })
-    }
 }
 
 #[async_trait]
-impl OrientationControl for Fake {
+impl DisplayControl for Fake {
     async fn orientation(&self) -> Result<Orientation, Error> {
         Ok(lock(&self.turning).see())
     }
@@ -188,6 +179,9 @@ impl OrientationControl for Fake {
     }
     async fn restore_orientation(&self, turned: RotationOwner<'_>) -> Result<bool, Error> {
         Ok(lock(&self.turning).restore(turned))
+    }
+    async fn unlock(&self) -> Result<Foreground, Error> {
+        Err(self.unsupported("unlocking the screen"))
     }
 }
 

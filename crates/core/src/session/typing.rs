@@ -44,7 +44,7 @@ impl AttachedDevice {
         let acted = |failure| Failure { side_effect: self.acted(), ..failure };
         let prepared = if typing.into.is_some() || typing.clear {
             // Refuse unsupported text before tapping or erasing anything.
-            if let Some(editing) = self.device.facets().text_editing {
+            if let Some(editing) = self.device.facets().text {
                 editing.check_text(&typing.text).await.map_err(|error| self.failed(&error))?;
             }
             self.prepare(typing).await.map_err(acted)?
@@ -113,7 +113,7 @@ impl AttachedDevice {
 
     /// Replaces what the field has in one step, if the phone can.
     async fn replace_text(&self, text: &str) -> Result<Option<TypingMethod>, Failure> {
-        let Some(editing) = self.device.facets().text_editing else { return Ok(None) };
+        let Some(editing) = self.device.facets().text else { return Ok(None) };
         let before = self.acted();
         let replaced = self.act(editing.replace_text(text)).await?;
         if replaced.is_none() && before == SideEffect::None {
@@ -166,7 +166,7 @@ impl AttachedDevice {
 
     /// Where the cursor is now, if the keyboard is still connected to this editor.
     async fn cursor_of(&self, editor: &Editor) -> Option<usize> {
-        let now = self.device.facets().text_editing?.editor().await.ok().flatten()?;
+        let now = self.device.facets().text?.editor().await.ok().flatten()?;
         now.is_same(editor).then_some(now.cursor)?
     }
 
@@ -174,7 +174,7 @@ impl AttachedDevice {
     async fn refuse_if_too_long(&self, text: &str, deadline: Instant) -> Result<(), Failure> {
         /// What reading the field before and after takes.
         const AROUND: Duration = Duration::from_secs(5);
-        let Some(editing) = self.device.facets().text_editing else { return Ok(()) };
+        let Some(editing) = self.device.facets().text else { return Ok(()) };
         let needed = editing.typing_time(text).await.map_err(|error| self.failed(&error))?;
         let left = deadline.saturating_duration_since(Instant::now()).saturating_sub(AROUND);
         if needed <= left {
@@ -258,7 +258,7 @@ impl AttachedDevice {
 
     /// The editor that the keyboard is connected to, if it may be this field.
     async fn editor_of(&self, field: &Node) -> Option<Editor> {
-        let editing = self.device.facets().text_editing?;
+        let editing = self.device.facets().text?;
         match editing.editor().await {
             Ok(editor) => editor.filter(|editor| editor.may_be(field)),
             Err(error) => {

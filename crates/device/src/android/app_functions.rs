@@ -4,21 +4,18 @@
 //! The printed JSON is returned unchanged. Source: `AppFunctionManagerServiceShellCommand.java` of
 //! Android 16 and the platform's documentation; not yet tested on a phone that has it.
 
-use async_trait::async_trait;
-
 use super::{Android, CommandOutput, ShellCommand, intents};
 use crate::error::excerpt;
-use crate::{AppFunctions, AppId, Error, Platform};
+use crate::{AppId, Error, Platform};
 
 /// API level of Android 16.
 const FIRST: u32 = 36;
 
 const WHAT: &str = "app functions (Android 16 and later)";
 
-#[async_trait]
-impl AppFunctions for Android {
+impl Android {
     /// The first builds of Android 16 cannot filter by app and list all.
-    async fn list_functions(&self, app: Option<&AppId>) -> Result<String, Error> {
+    pub(super) async fn list_app_functions(&self, app: Option<&AppId>) -> Result<String, Error> {
         self.has_functions().await?;
         if let Some(app) = app {
             let output = self.ask(list_command().then("--package").arg(&app.0)?).await?;
@@ -29,7 +26,7 @@ impl AppFunctions for Android {
         read_list(&self.ask(list_command()).await?)
     }
 
-    async fn call_function(
+    pub(super) async fn call_app_function(
         &self,
         app: &AppId,
         function: &str,
@@ -45,9 +42,7 @@ impl AppFunctions for Android {
         self.has_functions().await?;
         read_call(&self.ask(line).await?)
     }
-}
 
-impl Android {
     async fn has_functions(&self) -> Result<(), Error> {
         if self.api_level().await? < FIRST { Err(unsupported()) } else { Ok(()) }
     }

@@ -1,13 +1,10 @@
 //! The fragments of the activities that are shown, from their own reports (`Activity.dump`).
 
-use async_trait::async_trait;
-
 use super::{Android, CommandOutput, ShellCommand};
-use crate::{AppId, AppPages, Error};
+use crate::{AppId, Error};
 
-#[async_trait]
-impl AppPages for Android {
-    async fn fragments(&self, app: &AppId) -> Result<Vec<String>, Error> {
+impl Android {
+    pub(super) async fn shown_fragments(&self, app: &AppId) -> Result<Vec<String>, Error> {
         let CommandOutput { out, .. } = self.ask(fragments_command()).await?;
         Ok(read_fragments(&String::from_utf8_lossy(out.as_ref()), app))
     }

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use super::{Android, CommandOutput, ShellCommand};
 use crate::app_name::check_name;
 use crate::error::excerpt;
-use crate::{App, AppData, AppId, AppPermissions, Error};
+use crate::{App, AppData, AppId, Error};
 
 /// Starts an app at its launcher entry, as the launcher does. `am start` needs the entry's name,
 /// which `cmd package` knows since Android 7. Where it does not (an older phone; an app with
@@ -88,9 +88,8 @@ fn read_clear(app: &AppId, output: &CommandOutput) -> Result<(), Error> {
     Err(Error::Failed { what: "clear the app's data", text: excerpt(text) })
 }
 
-#[async_trait]
-impl AppPermissions for Android {
-    async fn set_permission(
+impl Android {
+    pub(super) async fn change_permission(
         &self,
         app: &AppId,
         permission: &str,

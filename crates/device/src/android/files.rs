@@ -14,21 +14,18 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite};
 
 use super::temporary_file::{TemporaryFile, remove_command};
 use super::{Android, ShellCommand, transport_error};
-use crate::{DeviceFiles, Error, FileDetails, FileKind, ScreenshotFiles, SideEffect};
+use crate::{DeviceFiles, Error, FileDetails, FileKind, SideEffect};
 
 /// A regular file that its owner and group may write and others read: what `adb push` makes of an
 /// ordinary file.
 const MODE: u32 = 0o100_644;
 
 #[async_trait]
-impl ScreenshotFiles for Android {
+impl DeviceFiles for Android {
     async fn screenshot_into(&self, path: &str) -> Result<(), Error> {
         self.run_silent("take a screenshot", screenshot_command(path)?).await
     }
-}
 
-#[async_trait]
-impl DeviceFiles for Android {
     async fn fetch_file(
         &self,
         path: &str,

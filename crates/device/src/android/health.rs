@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 
 use super::{Android, CommandOutput, ShellCommand, ui};
-use crate::{Check, Error, Health, HealthChecks, HelperStatus, HelperTrial};
+use crate::{Check, Error, Health, HealthChecks, HelperChecks, HelperStatus, HelperTrial};
 
 #[async_trait]
 impl HealthChecks for Android {
@@ -24,7 +24,10 @@ impl HealthChecks for Android {
         });
         Ok(Health { checks: checks.into() })
     }
+}
 
+#[async_trait]
+impl HelperChecks for Android {
     async fn check_helper(&self) -> Result<HelperStatus, Error> {
         self.helper_status().await
     }

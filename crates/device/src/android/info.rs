@@ -1,10 +1,8 @@
 //! Device information: manufacturer, Android version, screen and battery.
 
-use async_trait::async_trait;
-
 use super::{Android, ShellCommand, display};
 use crate::error::excerpt;
-use crate::{Battery, DeviceInfo, Error, SystemProperties};
+use crate::{Battery, DeviceInfo, Error};
 
 impl Android {
     /// API level such as 34; cached after the first request.
@@ -44,14 +42,6 @@ impl Android {
             serial: property("ro.serialno"),
             panel: display.panel,
         })
-    }
-}
-
-#[async_trait]
-impl SystemProperties for Android {
-    async fn properties(&self) -> Result<Vec<(String, String)>, Error> {
-        let output = self.ask(properties_command()).await?;
-        Ok(read_properties(&output.out))
     }
 }
 

@@ -324,6 +324,14 @@ impl TextEditing for Android {
     async fn delete_around_cursor(&self, characters: usize) -> Result<(), Error> {
         self.press_all(&delete_keys(characters)).await
     }
+
+    async fn clipboard(&self) -> Result<Option<String>, Error> {
+        self.read_clipboard().await
+    }
+
+    async fn set_clipboard(&self, text: &str) -> Result<(), Error> {
+        self.write_clipboard(text).await
+    }
 }
 
 /// How long the helper takes for a long text (measured on Android 4.4.4: 0.23 s for 1,200

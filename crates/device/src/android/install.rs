@@ -13,7 +13,7 @@ use super::files::{shorter, unreadable};
 use super::{Android, CommandOutput, ShellCommand, transport_error};
 use crate::app_name::check_name;
 use crate::error::excerpt;
-use crate::{AppId, AppInstallation, Error, InstallOptions, SideEffect};
+use crate::{AppId, AppManagement, Error, InstallOptions, LauncherApps, Package, SideEffect};
 
 /// The most that an installation prints: a stack trace.
 const MAX_OUTPUT: usize = 1 << 20;
@@ -22,7 +22,7 @@ const MAX_OUTPUT: usize = 1 << 20;
 const PIECE: usize = 64 << 10;
 
 #[async_trait]
-impl AppInstallation for Android {
+impl AppManagement for Android {
     async fn install(
         &self,
         package: &mut (dyn AsyncRead + Send + Unpin),
@@ -45,6 +45,27 @@ impl AppInstallation for Android {
             }
             result => result,
         }
+    }
+
+    async fn package_info(&self, app: &AppId) -> Result<Package, Error> {
+        self.read_package_info(app).await
+    }
+
+    async fn launcher_apps(&self) -> Result<LauncherApps, Error> {
+        self.read_launcher_apps().await
+    }
+
+    async fn fragments(&self, app: &AppId) -> Result<Vec<String>, Error> {
+        self.shown_fragments(app).await
+    }
+
+    async fn set_permission(
+        &self,
+        app: &AppId,
+        permission: &str,
+        granted: bool,
+    ) -> Result<(), Error> {
+        self.change_permission(app, permission, granted).await
     }
 }
 

@@ -1,21 +1,18 @@
 //! The apps that the launcher shows: who handles MAIN and LAUNCHER, and the paths of all packages.
 //!
-//! Start with [`Launcher::launcher_apps`]. All questions are asked at once. What the packages
+//! Start with `read_launcher_apps`. All questions are asked at once. What the packages
 //! contain is read elsewhere.
 
 use std::collections::HashMap;
 use std::pin::pin;
 use std::time::Duration;
 
-use async_trait::async_trait;
 use tokio::time::timeout;
 
 use super::services::read_query;
 use super::{Android, CommandOutput, ShellCommand};
 use crate::app_name::is_package_name;
-use crate::{
-    AppId, Component, Error, LabelSource, Launcher, LauncherApp, LauncherApps, LauncherLabel,
-};
+use crate::{AppId, Component, Error, LabelSource, LauncherApp, LauncherApps, LauncherLabel};
 
 /// How long the helper has for its list before the packages are asked for, too.
 const HELPER_ALONE: Duration = Duration::from_secs(2);
@@ -23,11 +20,10 @@ const HELPER_ALONE: Duration = Duration::from_secs(2);
 /// Maximum number of classes of one app.
 const MAX_CLASSES: usize = 64;
 
-#[async_trait]
-impl Launcher for Android {
+impl Android {
     /// A helper knows the labels. While it is slow to answer, as at its start, the packages are
     /// asked for, too, and the first answer counts.
-    async fn launcher_apps(&self) -> Result<LauncherApps, Error> {
+    pub(super) async fn read_launcher_apps(&self) -> Result<LauncherApps, Error> {
         let mut helper = pin!(self.labelled_apps());
         let mut labelled = timeout(HELPER_ALONE, &mut helper).await.ok();
         let mut packages = pin!(self.apps_in_packages());
@@ -42,9 +38,7 @@ impl Launcher for Android {
             None => packages.await,
         }
     }
-}
 
-impl Android {
     /// It takes three commands, and reading the packages afterwards.
     async fn apps_in_packages(&self) -> Result<LauncherApps, Error> {
         if let Some(legacy) = &self.legacy {

@@ -1,22 +1,19 @@
 //! What a phone knows about an installed app: its version, last update, and the paths of its
 //! packages.
 //!
-//! Start with [`Packages::package_info`]. The packages themselves are not read here.
-
-use async_trait::async_trait;
+//! Start with `read_package_info`. The packages themselves are not read here.
 
 use super::{Android, CommandOutput, ShellCommand};
 use crate::app_name::check_name;
 use crate::error::excerpt;
-use crate::{AppId, Error, Package, Packages};
+use crate::{AppId, Error, Package};
 
 /// Maximum number of files per app; a large app has about fifty splits.
 const MAX_FILES: usize = 512;
 
-#[async_trait]
-impl Packages for Android {
+impl Android {
     /// Takes one round trip.
-    async fn package_info(&self, app: &AppId) -> Result<Package, Error> {
+    pub(super) async fn read_package_info(&self, app: &AppId) -> Result<Package, Error> {
         check_name(app)?;
         if let Some(legacy) = &self.legacy {
             return legacy.package_info(self, app).await;
@@ -24,9 +21,7 @@ impl Packages for Android {
         let output = self.ask(both_command(app)?).await?;
         read_package(app, &output, read_paths(&output.out))
     }
-}
 
-impl Android {
     /// Whether the first user has this app. Its name must have been checked.
     pub(super) async fn is_installed(&self, app: &AppId) -> Result<bool, Error> {
         if let Some(legacy) = &self.legacy {

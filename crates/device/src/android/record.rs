@@ -1,6 +1,6 @@
 //! Screen recordings, by the phone's `screenrecord`.
 //!
-//! Start with [`ScreenRecording::start_recording`]. The program writes the file's index at the end,
+//! Start with [`ScreenCapture::start_recording`]. The program writes the file's index at the end,
 //! so it must end cleanly: by its time limit, or by one `SIGINT` or `SIGHUP`. On the first signal
 //! it restores the default handlers, so a second one kills it while it is writing (`signalCatcher`
 //! in AOSP's `screenrecord.cpp`). So we send exactly one, and adbd sends one by itself if the
@@ -17,7 +17,7 @@ use tokio::time::timeout;
 use super::legacy::RECORDING_BEGINS;
 use super::{Android, ShellCommand, transport_error};
 use crate::error::excerpt;
-use crate::{Error, Recording, RecordingOptions, ScreenRecording, SideEffect};
+use crate::{Error, Recording, RecordingOptions, ScreenCapture, ScreenWatch, SideEffect};
 
 /// The longest recording on phones whose `screenrecord` has a limit (`kMaxTimeLimitSec`).
 const LIMIT: Duration = Duration::from_secs(180);
@@ -34,7 +34,7 @@ const FAILING: Duration = Duration::from_secs(3);
 const WORDS: usize = 4096;
 
 #[async_trait]
-impl ScreenRecording for Android {
+impl ScreenCapture for Android {
     async fn start_recording(
         &self,
         options: &RecordingOptions,
@@ -75,6 +75,10 @@ impl ScreenRecording for Android {
             }
         }
         Ok(Box::new(recorder))
+    }
+
+    async fn watch_screen(&self) -> Result<Option<ScreenWatch>, Error> {
+        self.watch_by_helper().await
     }
 }
 

@@ -4,7 +4,7 @@
 //! `user_rotation` (quarter turns when it does not). They outlive the program that set them, so the
 //! previous values are stored on the phone in [`JOURNAL`]: written before the screen rotates,
 //! removed after it was restored. Any later session, from any computer, can restore it, however the
-//! earlier one ended. Start with the `impl` of [`OrientationControl`].
+//! earlier one ended. Start with the `impl` of [`DisplayControl`].
 //!
 //! Not here: whether the screen has really rotated, and when to restore it. That is up to the
 //! caller.
@@ -13,7 +13,7 @@ use async_trait::async_trait;
 
 use super::{Android, CommandOutput, ShellCommand};
 use crate::error::excerpt;
-use crate::{Error, Orientation, OrientationControl, RotationOwner};
+use crate::{DisplayControl, Error, Foreground, Orientation, RotationOwner};
 
 /// The journal: one line, see [`Journal::to_line`]. The folder is writable for the shell on every
 /// Android.
@@ -22,7 +22,7 @@ const JOURNAL: &str = "/data/local/tmp/thumbwire-orientation";
 const WHAT: &str = "setting the orientation";
 
 #[async_trait]
-impl OrientationControl for Android {
+impl DisplayControl for Android {
     async fn orientation(&self) -> Result<Orientation, Error> {
         self.display().await.map(|display| display.orientation())
     }
@@ -54,6 +54,10 @@ impl OrientationControl for Android {
             }
             _ => Ok(false),
         }
+    }
+
+    async fn unlock(&self) -> Result<Foreground, Error> {
+        self.unlock_screen().await
     }
 }
 

@@ -1,6 +1,6 @@
 //! Lists the services that handle an action, with `cmd package query-services`.
 //!
-//! Start with [`AppServices::find_services`]. Starting a service is in `intents.rs`, calling one in
+//! Start with [`AppIntegration::find_services`]. Starting a service is in `intents.rs`, calling one in
 //! `helper`; reading what its package declares is done elsewhere.
 
 use std::collections::HashSet;
@@ -10,13 +10,13 @@ use async_trait::async_trait;
 
 use super::{Android, CommandOutput, ShellCommand};
 use crate::error::excerpt;
-use crate::{AppId, AppServices, Component, Error, ServiceReply, ServiceRequest};
+use crate::{AppId, AppIntegration, Component, Error, ServiceReply, ServiceRequest};
 
 /// Maximum number of services; a phone has about a thousand in all.
 const MAX_COMPONENTS: usize = 4096;
 
 #[async_trait]
-impl AppServices for Android {
+impl AppIntegration for Android {
     /// Without disabled services, higher priorities first.
     async fn find_services(&self, action: &str) -> Result<Vec<Component>, Error> {
         if let Some(legacy) = &self.legacy {
@@ -35,6 +35,19 @@ impl AppServices for Android {
         limit: Duration,
     ) -> Result<ServiceReply, Error> {
         self.call_by_helper(request, limit).await
+    }
+
+    async fn list_functions(&self, app: Option<&AppId>) -> Result<String, Error> {
+        self.list_app_functions(app).await
+    }
+
+    async fn call_function(
+        &self,
+        app: &AppId,
+        function: &str,
+        parameters: &str,
+    ) -> Result<String, Error> {
+        self.call_app_function(app, function, parameters).await
     }
 }
 

@@ -2,12 +2,11 @@
 
 use std::time::Duration;
 
-use async_trait::async_trait;
 use tokio::time::{sleep, timeout};
 
 use super::input::swipe_command;
 use super::{Android, ShellCommand};
-use crate::{Device as _, Error, Foreground, Point, ScreenLock};
+use crate::{Device as _, Error, Foreground, Point};
 
 /// `android.view.KeyEvent`: WAKEUP, which never turns a screen off.
 const WAKEUP: i64 = 224;
@@ -18,9 +17,8 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// `wm dismiss-keyguard` (AOSP, `WindowManagerShellCommand`).
 const FIRST_WITH_DISMISS: u32 = 26;
 
-#[async_trait]
-impl ScreenLock for Android {
-    async fn unlock(&self) -> Result<Foreground, Error> {
+impl Android {
+    pub(super) async fn unlock_screen(&self) -> Result<Foreground, Error> {
         let mut front = self.read_front().await?;
         if front == Foreground::ScreenOff {
             let key = match &self.legacy {

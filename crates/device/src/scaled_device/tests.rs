@@ -116,12 +116,12 @@ impl Device for Phone {
     async fn restore_borrowed(&self) {}
     async fn disconnect(&self) {}
     fn facets(&self) -> Facets<'_> {
-        Facets { orientation_control: Some(self), ..Facets::default() }
+        Facets { display: Some(self), ..Facets::default() }
     }
 }
 
 #[async_trait]
-impl OrientationControl for Phone {
+impl DisplayControl for Phone {
     async fn orientation(&self) -> Result<Orientation, Error> {
         let Size { width, height } = self.size();
         Ok(if width > height { Orientation::Landscape } else { Orientation::Portrait })
@@ -136,6 +136,9 @@ impl OrientationControl for Phone {
         self.turn();
         Ok(true)
     }
+    async fn unlock(&self) -> Result<Foreground, Error> {
+        Err(self.unsupported("unlocking the screen"))
+    }
 }
 
 #[tokio::test]
@@ -143,7 +146,7 @@ async fn rotation_passes_through_and_refreshes_the_size() {
     let phone = scaled(1080, 2400, 600);
     let (upright, lying) = (Size { width: 270, height: 600 }, Size { width: 600, height: 270 });
     assert_eq!(phone.screen_size().await.unwrap(), upright);
-    let turning = phone.facets().orientation_control.unwrap();
+    let turning = phone.facets().display.unwrap();
     turning.set_orientation(Orientation::Landscape, "me").await.unwrap();
     assert_eq!(phone.screen_size().await.unwrap(), lying);
     assert!(turning.restore_orientation(RotationOwner::Session("me")).await.unwrap());

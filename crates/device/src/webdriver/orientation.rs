@@ -8,7 +8,7 @@ use thumbwire_webdriver::{Orientation as ServerOrientation, ScreenCommand};
 
 use super::WebDriverPhone;
 use super::client::Operation;
-use crate::{Error, Orientation, OrientationControl, RotationOwner};
+use crate::{DisplayControl, Error, Foreground, Orientation, RotationOwner};
 
 const SET: Operation = Operation::new("set the orientation", "setting the orientation");
 
@@ -30,7 +30,7 @@ impl WebDriverPhone {
 }
 
 #[async_trait]
-impl OrientationControl for WebDriverPhone {
+impl DisplayControl for WebDriverPhone {
     async fn orientation(&self) -> Result<Orientation, Error> {
         self.read_orientation().await
     }
@@ -42,5 +42,9 @@ impl OrientationControl for WebDriverPhone {
 
     async fn restore_orientation(&self, turned: RotationOwner<'_>) -> Result<bool, Error> {
         self.rotation.restore(turned, |before| self.turn(before)).await
+    }
+
+    async fn unlock(&self) -> Result<Foreground, Error> {
+        self.unlock_screen().await
     }
 }

@@ -1,4 +1,4 @@
-//! The phone around the apps: lock, clipboard, location, addresses, health.
+//! The phone around the apps: lock, location, addresses, health.
 
 use async_trait::async_trait;
 use thumbwire_webdriver::{DeviceCommand, Response};
@@ -8,17 +8,13 @@ use super::client::{Operation, USUAL};
 use super::dialect::{Dialect, PhoneCommand, open_url};
 use crate::link_address::{encode_link, no_app_opens};
 use crate::{
-    AppId, Check, Clipboard, Error, Foreground, Health, HealthChecks, HelperStatus, HelperTrial,
-    Links, Location, ScreenLock, SimulatedLocation,
+    AppId, Check, Error, Foreground, Health, HealthChecks, Links, Location, SimulatedLocation,
 };
 
 const LOCKED: Operation = Operation::new("tell whether it is locked", "reading the lock");
 const UNLOCK: Operation = Operation::new("unlock the screen", "unlocking the screen");
-const GET_CLIPBOARD: Operation = Operation::new("read the clipboard", "reading the clipboard");
-const SET_CLIPBOARD: Operation = Operation::new("set the clipboard", "setting the clipboard");
 const LOCATE: Operation = Operation::new("set the location", "setting the location");
 const OPEN: Operation = Operation::new("open the address", "opening the address");
-const HELPER: Operation = Operation::new("start the helper", "the helper");
 
 impl WebDriverPhone {
     pub(super) async fn is_locked(&self) -> Result<bool, Error> {
@@ -28,13 +24,10 @@ impl WebDriverPhone {
             locked => locked,
         }
     }
-}
 
-#[async_trait]
-impl ScreenLock for WebDriverPhone {
     /// A PIN, pattern or password is used only if the operator's capabilities for Appium have one
     /// (`appium:unlockType`).
-    async fn unlock(&self) -> Result<Foreground, Error> {
+    pub(super) async fn unlock_screen(&self) -> Result<Foreground, Error> {
         if self.is_locked().await? {
             // WebDriverAgent presses the home button and waits: with a passcode that fails after
             // some seconds.
@@ -55,24 +48,6 @@ impl ScreenLock for WebDriverPhone {
 }
 
 #[async_trait]
-impl Clipboard for WebDriverPhone {
-    /// Appium reads Android's since Android 10 through its app Appium Settings. An iPhone gives its
-    /// clipboard only to the app in front: it reads as empty unless that is WebDriverAgent.
-    async fn clipboard(&self) -> Result<Option<String>, Error> {
-        let read = |response: &Response| match response.value.is_null() {
-            true => Ok(Vec::new()),
-            false => response.bytes(),
-        };
-        let bytes = self.ask_as(GET_CLIPBOARD, PhoneCommand::GetClipboard, read).await?;
-        Ok(Some(String::from_utf8_lossy(&bytes).into_owned()).filter(|text| !text.is_empty()))
-    }
-
-    async fn set_clipboard(&self, text: &str) -> Result<(), Error> {
-        Ok(self.run(SET_CLIPBOARD, PhoneCommand::SetClipboard(text)).await.map(drop)?)
-    }
-}
-
-#[async_trait]
 impl SimulatedLocation for WebDriverPhone {
     async fn set_location(&self, at: Location) -> Result<(), Error> {
         let Location { latitude, longitude } = at;
@@ -83,6 +58,11 @@ impl SimulatedLocation for WebDriverPhone {
 
 #[async_trait]
 impl Links for WebDriverPhone {
+    /// `None`: no server says.
+    async fn app_for_link(&self, _: &str) -> Result<Option<AppId>, Error> {
+        Ok(None)
+    }
+
     /// `None`: no server says which app opened it.
     async fn open_link(&self, address: &str) -> Result<Option<AppId>, Error> {
         /// What the phone says if no app takes the address, before anything is opened: `am` on
@@ -138,14 +118,6 @@ impl HealthChecks for WebDriverPhone {
             Err(details) => Check { name, passed: false, details },
         });
         Ok(Health { checks: checks.into() })
-    }
-
-    async fn check_helper(&self) -> Result<HelperStatus, Error> {
-        Err(HELPER.unsupported(self.identity.platform))
-    }
-
-    async fn try_helper(&self) -> Result<HelperTrial, Error> {
-        Err(HELPER.unsupported(self.identity.platform))
     }
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use thumbwire_webdriver::{ElementCommand, ElementId};
+use thumbwire_webdriver::{ElementCommand, ElementId, Response};
 
 use super::WebDriverPhone;
 use super::client::{Operation, RequestError};
@@ -11,6 +11,8 @@ use super::dialect::PhoneCommand;
 use super::typing::{PIECE, after_typing, check_text};
 use crate::{Editor, EditorSize, Error, Platform, TextEditing, TypingMethod};
 
+const GET_CLIPBOARD: Operation = Operation::new("read the clipboard", "reading the clipboard");
+const SET_CLIPBOARD: Operation = Operation::new("set the clipboard", "setting the clipboard");
 const CLEAR: Operation = Operation::new("clear the field", "clearing the field");
 const DELETE: Operation = Operation::new("delete the text", "deleting text");
 const MOVE: Operation = Operation::new("move the cursor", "moving the cursor");
@@ -149,5 +151,20 @@ impl TextEditing for WebDriverPhone {
             return Err(DELETE.refused("no text field has the focus; tap one first"));
         }
         self.delete(&[DeleteKey::Backspace, DeleteKey::Forward], characters).await
+    }
+
+    /// Appium reads Android's since Android 10 through its app Appium Settings. An iPhone gives its
+    /// clipboard only to the app in front: it reads as empty unless that is WebDriverAgent.
+    async fn clipboard(&self) -> Result<Option<String>, Error> {
+        let read = |response: &Response| match response.value.is_null() {
+            true => Ok(Vec::new()),
+            false => response.bytes(),
+        };
+        let bytes = self.ask_as(GET_CLIPBOARD, PhoneCommand::GetClipboard, read).await?;
+        Ok(Some(String::from_utf8_lossy(&bytes).into_owned()).filter(|text| !text.is_empty()))
+    }
+
+    async fn set_clipboard(&self, text: &str) -> Result<(), Error> {
+        Ok(self.run(SET_CLIPBOARD, PhoneCommand::SetClipboard(text)).await.map(drop)?)
     }
 }

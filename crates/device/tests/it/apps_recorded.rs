@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::fs;
 
 use crate::common::{Scripted, capture, data};
-use thumbwire_device::{AppId, AppServices as _, Error, Packages as _};
+use thumbwire_device::{AppId, AppIntegration as _, AppManagement as _, Error};
 
 /// The complete report of a phone with Android 4.4.4.
 const REPORT: &str = "android-4.4.4/106-dumpsys-package.out";

@@ -8,15 +8,14 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use thumbwire_device::image::PixelLimits;
 use thumbwire_device::{
-    AppData, AppFunctions, AppId, AppInstallation, AppList, AppPages, AppPermissions, AppServices,
-    Clipboard, Component, Device, DeviceFiles, DeviceInfo, Editor, EditorSize, Error, Facets,
-    FileDetails, Foreground, Gesture, Health, HealthChecks, HelperStatus, HelperTrial, Identity,
-    InstallOptions, Key, Launcher, LauncherApps, Links, Location, LogEntry, LogFilter, LogStream,
-    Logs, Notification, Notifications, Orientation, OrientationControl, Package, Packages,
-    Platform, Recording, RecordingOptions, RotationOwner, ScaledDevice, ScreenChanges, ScreenLock,
-    ScreenRecording, ScreenStream, ScreenStreaming, ScreenWatch, Screenshot, ScreenshotFiles,
-    ServiceReply, ServiceRequest, SimulatedLocation, Size, StreamOptions, SystemProperties,
-    TextEditing, Tree, TreeDetail, TypingMethod,
+    AppData, AppId, AppIntegration, AppList, AppManagement, Component, Device, DeviceFiles,
+    DeviceInfo, DisplayControl, Editor, EditorSize, Error, Facets, FileDetails, Foreground,
+    Gesture, Health, HealthChecks, HelperChecks, HelperStatus, HelperTrial, Identity,
+    InstallOptions, Key, LauncherApps, Links, Location, LogEntry, LogFilter, LogStream, Logs,
+    Notification, Notifications, Orientation, Package, Platform, Recording, RecordingOptions,
+    RotationOwner, ScaledDevice, ScreenCapture, ScreenStream, ScreenStreaming, ScreenWatch,
+    Screenshot, ServiceReply, ServiceRequest, SimulatedLocation, Size, StreamOptions, TextEditing,
+    Tree, TreeDetail, TypingMethod,
 };
 use tokio::io::{AsyncRead, AsyncWrite};
 
@@ -49,16 +48,20 @@ fn decorated(device: &Arc<dyn Device>) -> Vec<Arc<dyn Device>> {
 #[test]
 fn a_decorator_around_a_device_that_has_every_facet_loses_none() {
     let all = Phone::device(Platform::Android, true);
-    assert_eq!(all.facets().names().collect::<Vec<_>>(), Facets::ALL, "the phone has all");
+    assert_eq!(all.facets().features().collect::<Vec<_>>(), Facets::FEATURES, "the phone has all");
     for (at, outer) in decorated(&all).iter().enumerate() {
-        assert_eq!(outer.facets().names().collect::<Vec<_>>(), Facets::ALL, "decorator {at}");
+        assert_eq!(
+            outer.facets().features().collect::<Vec<_>>(),
+            Facets::FEATURES,
+            "decorator {at}"
+        );
     }
 }
 
 #[test]
 fn a_decorator_adds_no_facet_that_the_device_lacks() {
     for outer in decorated(&Phone::device(Platform::Android, false)) {
-        assert_eq!(outer.facets().names().count(), 0);
+        assert_eq!(outer.facets().features().count(), 0);
     }
 }
 
@@ -97,9 +100,9 @@ fn a_facet_that_is_not_there_is_told_with_the_platforms_name() {
         none.app_services().err(),
         none.app_functions().err(),
         none.clipboard().err(),
-        none.system_properties().err(),
         none.simulated_location().err(),
         none.health_checks().err(),
+        none.helper_checks().err(),
         none.screen_changes().err(),
         none.screen_streaming().err(),
     ]
@@ -125,14 +128,14 @@ fn a_facet_that_is_not_there_is_told_with_the_platforms_name() {
         "listing services",
         "app functions",
         "the clipboard",
-        "reading properties",
         "setting the location",
         "health checks",
+        "the helper",
         "watching the screen",
         "streaming the screen",
     ];
     assert_eq!(out, text.map(|words| format!("{words} is not supported on iOS")));
-    assert_eq!(out.len(), Facets::ALL.len());
+    assert_eq!(out.len(), Facets::FEATURES.len());
 }
 
 #[async_trait]
@@ -146,29 +149,20 @@ impl Device for Phone {
         }
         // Without `..`: the compiler asks for each new facet.
         Facets {
-            text_editing: Some(self),
-            orientation_control: Some(self),
-            screen_lock: Some(self),
-            logs: Some(self),
-            notifications: Some(self),
-            screen_recording: Some(self),
-            screenshot_files: Some(self),
-            device_files: Some(self),
-            packages: Some(self),
-            app_installation: Some(self),
-            app_pages: Some(self),
-            launcher: Some(self),
+            apps: Some(self),
             app_data: Some(self),
-            links: Some(self),
-            app_permissions: Some(self),
-            app_services: Some(self),
-            app_functions: Some(self),
-            clipboard: Some(self),
-            simulated_location: Some(self),
-            system_properties: Some(self),
-            health_checks: Some(self),
-            screen_changes: Some(self),
+            app_integration: Some(self),
+            text: Some(self),
+            display: Some(self),
+            screen_capture: Some(self),
             screen_streaming: Some(self),
+            files: Some(self),
+            logs: Some(self),
+            links: Some(self),
+            notifications: Some(self),
+            location: Some(self),
+            health: Some(self),
+            helper: Some(self),
         }
     }
     async fn probe(&self) -> Result<(), Error> {
@@ -212,6 +206,59 @@ impl Device for Phone {
 }
 
 #[async_trait]
+impl AppManagement for Phone {
+    async fn install(
+        &self,
+        _: &mut (dyn AsyncRead + Send + Unpin),
+        _: u64,
+        _: InstallOptions,
+    ) -> Result<(), Error> {
+        self.nothing()
+    }
+    async fn uninstall(&self, _: &AppId) -> Result<(), Error> {
+        self.nothing()
+    }
+    async fn package_info(&self, _: &AppId) -> Result<Package, Error> {
+        self.nothing()
+    }
+    async fn launcher_apps(&self) -> Result<LauncherApps, Error> {
+        self.nothing()
+    }
+    async fn fragments(&self, _: &AppId) -> Result<Vec<String>, Error> {
+        self.nothing()
+    }
+    async fn set_permission(&self, _: &AppId, _: &str, _: bool) -> Result<(), Error> {
+        self.nothing()
+    }
+}
+
+#[async_trait]
+impl AppData for Phone {
+    async fn clear_data(&self, _: &AppId) -> Result<(), Error> {
+        self.nothing()
+    }
+}
+
+#[async_trait]
+impl AppIntegration for Phone {
+    async fn find_services(&self, _: &str) -> Result<Vec<Component>, Error> {
+        self.nothing()
+    }
+    async fn start_service(&self, _: &ServiceRequest) -> Result<(), Error> {
+        self.nothing()
+    }
+    async fn call_service(&self, _: &ServiceRequest, _: Duration) -> Result<ServiceReply, Error> {
+        self.nothing()
+    }
+    async fn list_functions(&self, _: Option<&AppId>) -> Result<String, Error> {
+        self.nothing()
+    }
+    async fn call_function(&self, _: &AppId, _: &str, _: &str) -> Result<String, Error> {
+        self.nothing()
+    }
+}
+
+#[async_trait]
 impl TextEditing for Phone {
     async fn replace_text(&self, _text: &str) -> Result<Option<TypingMethod>, Error> {
         self.nothing()
@@ -231,10 +278,16 @@ impl TextEditing for Phone {
     async fn delete_around_cursor(&self, _: usize) -> Result<(), Error> {
         self.nothing()
     }
+    async fn clipboard(&self) -> Result<Option<String>, Error> {
+        self.nothing()
+    }
+    async fn set_clipboard(&self, _: &str) -> Result<(), Error> {
+        self.nothing()
+    }
 }
 
 #[async_trait]
-impl OrientationControl for Phone {
+impl DisplayControl for Phone {
     async fn orientation(&self) -> Result<Orientation, Error> {
         self.nothing()
     }
@@ -244,45 +297,24 @@ impl OrientationControl for Phone {
     async fn restore_orientation(&self, _: RotationOwner<'_>) -> Result<bool, Error> {
         self.nothing()
     }
-}
-
-#[async_trait]
-impl SimulatedLocation for Phone {
-    async fn set_location(&self, _: Location) -> Result<(), Error> {
+    async fn unlock(&self) -> Result<Foreground, Error> {
         self.nothing()
     }
 }
 
 #[async_trait]
-impl Logs for Phone {
-    async fn read_logs(&self, _: &LogFilter, _: usize) -> Result<Vec<LogEntry>, Error> {
-        self.nothing()
-    }
-    async fn log_clock(&self) -> Result<String, Error> {
-        self.nothing()
-    }
-    async fn clear_logs(&self) -> Result<(), Error> {
-        self.nothing()
-    }
-    async fn follow_logs(
-        &self,
-        _: &LogFilter,
-        _: Option<&LogEntry>,
-    ) -> Result<Box<dyn LogStream>, Error> {
-        self.nothing()
-    }
-}
-
-#[async_trait]
-impl ScreenRecording for Phone {
+impl ScreenCapture for Phone {
     async fn start_recording(&self, _: &RecordingOptions) -> Result<Box<dyn Recording>, Error> {
         self.nothing()
     }
+    async fn watch_screen(&self) -> Result<Option<ScreenWatch>, Error> {
+        self.nothing()
+    }
 }
 
 #[async_trait]
-impl ScreenshotFiles for Phone {
-    async fn screenshot_into(&self, _: &str) -> Result<(), Error> {
+impl ScreenStreaming for Phone {
+    async fn stream_screen(&self, _: StreamOptions) -> Result<Option<ScreenStream>, Error> {
         self.nothing()
     }
 }
@@ -317,57 +349,37 @@ impl DeviceFiles for Phone {
     async fn remove_file(&self, _: &str) -> Result<(), Error> {
         self.nothing()
     }
-}
-
-#[async_trait]
-impl Packages for Phone {
-    async fn package_info(&self, _: &AppId) -> Result<Package, Error> {
+    async fn screenshot_into(&self, _: &str) -> Result<(), Error> {
         self.nothing()
     }
 }
 
 #[async_trait]
-impl Clipboard for Phone {
-    async fn clipboard(&self) -> Result<Option<String>, Error> {
+impl Logs for Phone {
+    async fn read_logs(&self, _: &LogFilter, _: usize) -> Result<Vec<LogEntry>, Error> {
         self.nothing()
     }
-    async fn set_clipboard(&self, _: &str) -> Result<(), Error> {
+    async fn log_clock(&self) -> Result<String, Error> {
+        self.nothing()
+    }
+    async fn clear_logs(&self) -> Result<(), Error> {
+        self.nothing()
+    }
+    async fn follow_logs(
+        &self,
+        _: &LogFilter,
+        _: Option<&LogEntry>,
+    ) -> Result<Box<dyn LogStream>, Error> {
         self.nothing()
     }
 }
 
 #[async_trait]
 impl Links for Phone {
+    async fn app_for_link(&self, _: &str) -> Result<Option<AppId>, Error> {
+        self.nothing()
+    }
     async fn open_link(&self, _: &str) -> Result<Option<AppId>, Error> {
-        self.nothing()
-    }
-}
-
-#[async_trait]
-impl AppInstallation for Phone {
-    async fn install(
-        &self,
-        _: &mut (dyn AsyncRead + Send + Unpin),
-        _: u64,
-        _: InstallOptions,
-    ) -> Result<(), Error> {
-        self.nothing()
-    }
-    async fn uninstall(&self, _: &AppId) -> Result<(), Error> {
-        self.nothing()
-    }
-}
-
-#[async_trait]
-impl AppPages for Phone {
-    async fn fragments(&self, _: &AppId) -> Result<Vec<String>, Error> {
-        self.nothing()
-    }
-}
-
-#[async_trait]
-impl Launcher for Phone {
-    async fn launcher_apps(&self) -> Result<LauncherApps, Error> {
         self.nothing()
     }
 }
@@ -380,66 +392,8 @@ impl Notifications for Phone {
 }
 
 #[async_trait]
-impl AppData for Phone {
-    async fn clear_data(&self, _: &AppId) -> Result<(), Error> {
-        self.nothing()
-    }
-}
-
-#[async_trait]
-impl AppPermissions for Phone {
-    async fn set_permission(&self, _: &AppId, _: &str, _: bool) -> Result<(), Error> {
-        self.nothing()
-    }
-}
-
-#[async_trait]
-impl AppServices for Phone {
-    async fn find_services(&self, _: &str) -> Result<Vec<Component>, Error> {
-        self.nothing()
-    }
-    async fn start_service(&self, _: &ServiceRequest) -> Result<(), Error> {
-        self.nothing()
-    }
-    async fn call_service(&self, _: &ServiceRequest, _: Duration) -> Result<ServiceReply, Error> {
-        self.nothing()
-    }
-}
-
-#[async_trait]
-impl AppFunctions for Phone {
-    async fn list_functions(&self, _: Option<&AppId>) -> Result<String, Error> {
-        self.nothing()
-    }
-    async fn call_function(&self, _: &AppId, _: &str, _: &str) -> Result<String, Error> {
-        self.nothing()
-    }
-}
-
-#[async_trait]
-impl SystemProperties for Phone {
-    async fn properties(&self) -> Result<Vec<(String, String)>, Error> {
-        self.nothing()
-    }
-}
-
-#[async_trait]
-impl ScreenLock for Phone {
-    async fn unlock(&self) -> Result<Foreground, Error> {
-        self.nothing()
-    }
-}
-
-#[async_trait]
-impl ScreenChanges for Phone {
-    async fn watch_screen(&self) -> Result<Option<ScreenWatch>, Error> {
-        self.nothing()
-    }
-}
-
-#[async_trait]
-impl ScreenStreaming for Phone {
-    async fn stream_screen(&self, _: StreamOptions) -> Result<Option<ScreenStream>, Error> {
+impl SimulatedLocation for Phone {
+    async fn set_location(&self, _: Location) -> Result<(), Error> {
         self.nothing()
     }
 }
@@ -449,6 +403,10 @@ impl HealthChecks for Phone {
     async fn check_health(&self) -> Result<Health, Error> {
         self.nothing()
     }
+}
+
+#[async_trait]
+impl HelperChecks for Phone {
     async fn check_helper(&self) -> Result<HelperStatus, Error> {
         self.nothing()
     }

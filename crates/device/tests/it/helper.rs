@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use thumbwire_adb::DirectTransport;
 use thumbwire_device::android::{Android, HelperMode};
 use thumbwire_device::{
-    AppId, AppServices as _, CallbackResult, Clipboard as _, Component, Device as _, Error,
-    Foreground, Format, FormatPreference, Gesture, Key, Launcher as _, Point, ScreenChanges as _,
+    AppId, AppIntegration as _, AppManagement as _, CallbackResult, Component, Device as _, Error,
+    Foreground, Format, FormatPreference, Gesture, Key, Point, ScreenCapture as _,
     ScreenStreaming as _, ServiceReply, ServiceRequest, SideEffect, StartServiceError,
     StreamOptions, TextEditing as _, TreeDetail, TreeMethod, TypingMethod,
 };

@@ -28,15 +28,15 @@ async fn device_says_what_it_is_and_can() {
     let identity = ios.identity();
     assert_eq!((identity.id.as_str(), identity.platform), ("phone", Platform::Ios));
     assert_eq!(identity.model, "iPhone");
-    let names: Vec<&str> = ios.facets().names().collect();
+    let names: Vec<&str> = ios.facets().features().collect();
     assert_eq!(
         names,
         [
             "text_editing",
+            "clipboard",
             "orientation_control",
             "screen_lock",
             "links",
-            "clipboard",
             "simulated_location",
             "health_checks"
         ]
@@ -343,10 +343,8 @@ async fn health_is_checked() {
         (failed.len(), failed[0].name, failed[0].details.as_str()),
         (1, "screen_state", "locked")
     );
-    for error in [health.check_helper().await.unwrap_err(), health.try_helper().await.unwrap_err()]
-    {
-        assert_eq!(error.to_string(), "the helper is not supported on iOS");
-    }
+    let error = device.helper_checks().err().unwrap();
+    assert_eq!(error.to_string(), "the helper is not supported on iOS");
 }
 
 const JPEG: [u8; 23] =

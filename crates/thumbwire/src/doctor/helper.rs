@@ -20,8 +20,8 @@ pub async fn try_helper(phones: &DeviceProviders, id: &str) -> Vec<Finding> {
         Ok(device) => device,
         Err(failure) => return problem(failure.cause.to_string()),
     };
-    let trial = match device.facets().health_checks {
-        Some(health) => timeout(LIMIT, health.try_helper()).await,
+    let trial = match device.facets().helper {
+        Some(helper) => timeout(LIMIT, helper.try_helper()).await,
         None => return problem("there is none for this platform".into()),
     };
     let findings = match trial {

@@ -307,12 +307,12 @@ async fn ask_phone(id: &str, device: &dyn Device) -> Vec<Finding> {
             findings.push(untypable(id, &error));
         }
     }
-    if let Ok(health) = device.health_checks() {
-        findings.push(helper(id, health.check_helper().await));
+    if let Ok(checks) = device.helper_checks() {
+        findings.push(helper(id, checks.check_helper().await));
     }
-    let held: Vec<&str> = device.facets().names().collect();
+    let features: Vec<&str> = device.facets().features().collect();
     let missing: Vec<&str> =
-        Facets::ALL.iter().copied().filter(|name| !held.contains(name)).collect();
+        Facets::FEATURES.iter().copied().filter(|name| !features.contains(name)).collect();
     if !missing.is_empty() {
         let names = missing.join(", ").replace('_', " ");
         findings.push(Finding::new(

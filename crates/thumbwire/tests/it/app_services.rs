@@ -8,8 +8,8 @@ use std::time::Duration;
 use thumbwire_adb::DirectTransport;
 use thumbwire_device::android::{Android, HelperMode};
 use thumbwire_device::{
-    AppFunctions as _, AppId, AppServices as _, Component, Device as _, DeviceFiles as _, Error,
-    Packages as _, ServiceReply, ServiceRequest, StartServiceError,
+    AppId, AppIntegration as _, AppManagement as _, Component, Device as _, DeviceFiles as _,
+    Error, ServiceReply, ServiceRequest, StartServiceError,
 };
 use thumbwire_virtual_android::{ProgramStub, Setup, VirtualPhone};
 

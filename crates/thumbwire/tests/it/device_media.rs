@@ -8,7 +8,7 @@ use thumbwire_base::Io;
 use thumbwire_device::android::Android;
 use thumbwire_device::{
     Device as _, DeviceFiles as _, Error, HealthChecks as _, LogEntry, LogFilter, Logs as _,
-    Priority, RecordingOptions, ScreenRecording as _, ScreenshotFiles as _, Size,
+    Priority, RecordingOptions, ScreenCapture as _, Size,
 };
 use thumbwire_virtual_android::{Setup, VirtualPhone};
 

@@ -10,9 +10,7 @@ use thumbwire_core::providers::DeviceProviders;
 use thumbwire_core::session::Session;
 use thumbwire_device::Orientation::{Landscape, Portrait};
 use thumbwire_device::android::Android;
-use thumbwire_device::{
-    Device as _, Error, Orientation, OrientationControl as _, RotationOwner, Size,
-};
+use thumbwire_device::{Device as _, DisplayControl as _, Error, Orientation, RotationOwner, Size};
 use thumbwire_virtual_android::{Setup, VirtualPhone};
 use thumbwire_virtual_phone::Display;
 use tokio::net::TcpListener;

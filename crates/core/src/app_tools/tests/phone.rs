@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use thumbwire_device::{
-    self as device, AppFunctions, AppServices, CallbackResult, Device, DeviceInfo, Facets,
-    Foreground, Gesture, Identity, Key, Package, Packages, Platform, Screenshot, ServiceReply,
-    ServiceRequest, Size, Tree, TreeDetail, TypingMethod,
+    self as device, AppIntegration, AppManagement, CallbackResult, Device, DeviceInfo, Facets,
+    Foreground, Gesture, Identity, InstallOptions, Key, LauncherApps, Package, Platform,
+    Screenshot, ServiceReply, ServiceRequest, Size, Tree, TreeDetail, TypingMethod,
 };
 use thumbwire_mobile_mcp::{Declaration, Value as XmlValue, declaration, descriptor};
 
@@ -250,27 +250,47 @@ impl Device for Phone {
     async fn disconnect(&self) {}
 
     fn facets(&self) -> Facets<'_> {
-        Facets {
-            packages: Some(self),
-            app_services: Some(self),
-            app_functions: Some(self),
-            ..Facets::default()
-        }
+        Facets { apps: Some(self), app_integration: Some(self), ..Facets::default() }
     }
 }
 
 #[async_trait]
-impl Packages for Phone {
+impl AppManagement for Phone {
     async fn package_info(&self, app: &AppId) -> Result<Package, Error> {
         self.count("package")?;
         let apps = lock(&self.apps);
         let found = apps.iter().find(|known| known.package.app == *app);
         found.map(|app| app.package.clone()).ok_or_else(|| Error::NoSuchApp { app: app.0.clone() })
     }
+
+    async fn install(
+        &self,
+        _package: &mut (dyn tokio::io::AsyncRead + Send + Unpin),
+        _length: u64,
+        _options: InstallOptions,
+    ) -> Result<(), Error> {
+        Err(self.unsupported("here"))
+    }
+
+    async fn uninstall(&self, _app: &AppId) -> Result<(), Error> {
+        Err(self.unsupported("here"))
+    }
+
+    async fn launcher_apps(&self) -> Result<LauncherApps, Error> {
+        Err(self.unsupported("here"))
+    }
+
+    async fn fragments(&self, _app: &AppId) -> Result<Vec<String>, Error> {
+        Err(self.unsupported("here"))
+    }
+
+    async fn set_permission(&self, _: &AppId, _: &str, _: bool) -> Result<(), Error> {
+        Err(self.unsupported("here"))
+    }
 }
 
 #[async_trait]
-impl AppServices for Phone {
+impl AppIntegration for Phone {
     async fn find_services(&self, action: &str) -> Result<Vec<Component>, Error> {
         assert_eq!(action, "mobile.mcp.SERVICE");
         self.count("services")?;
@@ -309,10 +329,7 @@ impl AppServices for Phone {
         }
         call(request)
     }
-}
 
-#[async_trait]
-impl AppFunctions for Phone {
     async fn list_functions(&self, _app: Option<&AppId>) -> Result<String, Error> {
         self.count("functions")?;
         lock(&self.functions).clone().ok_or_else(|| self.unsupported("app functions"))

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use bytes::Bytes;
 use thumbwire_device::{
     DeviceFiles, FileDetails, LogEntry, LogFilter, LogStream, Logs, Priority, Recording,
-    RecordingOptions, ScreenRecording, ScreenshotFiles,
+    RecordingOptions, ScreenCapture, ScreenWatch,
 };
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::Notify;
@@ -206,9 +206,8 @@ impl Device for Handle {
     fn facets(&self) -> Facets<'_> {
         Facets {
             logs: Some(self),
-            screen_recording: Some(self),
-            screenshot_files: Some(self),
-            device_files: Some(self),
+            screen_capture: Some(self),
+            files: Some(self),
             ..Facets::default()
         }
     }
@@ -248,16 +247,12 @@ impl Device for Handle {
 }
 
 #[async_trait]
-impl ScreenshotFiles for Handle {
+impl DeviceFiles for Handle {
     async fn screenshot_into(&self, path: &str) -> Result<(), Error> {
         self.0.there()?;
         lock(&self.0.files).insert(path.into(), b"picture".into());
         Ok(())
     }
-}
-
-#[async_trait]
-impl DeviceFiles for Handle {
     async fn fetch_file(
         &self,
         path: &str,
@@ -300,7 +295,7 @@ impl DeviceFiles for Handle {
 }
 
 #[async_trait]
-impl ScreenRecording for Handle {
+impl ScreenCapture for Handle {
     async fn start_recording(
         &self,
         options: &RecordingOptions,
@@ -310,6 +305,9 @@ impl ScreenRecording for Handle {
         let lasting = options.time_limit.min(*lock(&self.0.longest));
         let (studio, path) = (Arc::clone(&self.0), options.path.clone());
         Ok(Box::new(Tape { studio, path, lasting, began: Instant::now(), over: false }))
+    }
+    async fn watch_screen(&self) -> Result<Option<ScreenWatch>, Error> {
+        Ok(None)
     }
 }
 

@@ -119,7 +119,7 @@ impl Device for OneField {
     async fn restore_borrowed(&self) {}
     async fn disconnect(&self) {}
     fn facets(&self) -> Facets<'_> {
-        Facets { text_editing: Some(self), ..Facets::default() }
+        Facets { text: Some(self), ..Facets::default() }
     }
     async fn press(&self, _key: Key) -> Result<(), Error> {
         Ok(())
@@ -173,6 +173,12 @@ impl TextEditing for OneField {
             *holds = holds.chars().take(keep).collect();
         }
         Ok(())
+    }
+    async fn clipboard(&self) -> Result<Option<String>, Error> {
+        Err(self.unsupported("the clipboard"))
+    }
+    async fn set_clipboard(&self, _text: &str) -> Result<(), Error> {
+        Err(self.unsupported("the clipboard"))
     }
 }
 

@@ -2,15 +2,14 @@
 
 use std::time::Duration;
 
-use async_trait::async_trait;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::Operation;
 use super::frame::Header;
+use crate::Error;
 use crate::android::Android;
-use crate::{Clipboard, Error};
 
 /// How long the helper may take.
 const LIMIT: Duration = Duration::from_secs(5);
@@ -25,14 +24,13 @@ const READ: Operation = Operation {
 };
 const SET: Operation = Operation { op: "clip_set", what: "set the clipboard", acts: true, ..READ };
 
-#[async_trait]
-impl Clipboard for Android {
-    async fn clipboard(&self) -> Result<Option<String>, Error> {
+impl Android {
+    pub(in crate::android) async fn read_clipboard(&self) -> Result<Option<String>, Error> {
         let reply: ClipboardReply = self.ask_helper(READ, Header::new()).await?;
         Ok(reply.text)
     }
 
-    async fn set_clipboard(&self, text: &str) -> Result<(), Error> {
+    pub(in crate::android) async fn write_clipboard(&self, text: &str) -> Result<(), Error> {
         let fields = Header::from_iter([("text".to_owned(), Value::from(text))]);
         let IgnoredAny = self.ask_helper(SET, fields).await?;
         Ok(())

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use async_trait::async_trait;
 use serde::Deserialize;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
@@ -12,7 +11,7 @@ use super::connection::Replies;
 use super::frame::Header;
 use super::protocol::Reply;
 use crate::android::Android;
-use crate::{Error, ScreenChange, ScreenChanges, ScreenWatch};
+use crate::{Error, ScreenChange, ScreenWatch};
 
 /// How long the helper may take to begin. Another tool may hold UiAutomation.
 const LIMIT: Duration = Duration::from_secs(5);
@@ -29,9 +28,8 @@ const EVENTS: Operation = Operation {
     left_to_shell: &["internal", "ua_busy"],
 };
 
-#[async_trait]
-impl ScreenChanges for Android {
-    async fn watch_screen(&self) -> Result<Option<ScreenWatch>, Error> {
+impl Android {
+    pub(in crate::android) async fn watch_by_helper(&self) -> Result<Option<ScreenWatch>, Error> {
         let Some(connection) = self.helper_if_ready(EVENTS).await? else { return Ok(None) };
         let begun = connection.begin(EVENTS.op, Header::new());
         let Ok(mut replies) = begun else { return Ok(None) };

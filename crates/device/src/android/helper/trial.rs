@@ -38,7 +38,7 @@ const ROTATION: &str =
     "settings get system accelerometer_rotation; settings get system user_rotation";
 
 impl Android {
-    /// See [`HealthChecks::try_helper`](crate::HealthChecks::try_helper).
+    /// See [`HelperChecks::try_helper`](crate::HelperChecks::try_helper).
     pub(in crate::android) async fn helper_trial(&self) -> Result<HelperTrial, Error> {
         let rotation = self.ask(ShellCommand::new(ROTATION)).await?.out;
         let connection = self.helper("checking the helper").await?;

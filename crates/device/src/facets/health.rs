@@ -12,7 +12,11 @@ pub trait HealthChecks: Send + Sync {
     /// Checks how well the phone can be driven. A phone that does not respond shows up as a failed
     /// check.
     async fn check_health(&self) -> Result<Health, Error>;
+}
 
+/// Checks the helper, a program that we run on the phone.
+#[async_trait]
+pub trait HelperChecks: Send + Sync {
     /// Pushes the helper's file if it is not there, starts the helper, and tells whether it
     /// answers.
     ///

@@ -1,4 +1,4 @@
-//! The services of apps: Intents sent to them, and their replies.
+//! What apps offer to other programs: services that take Intents, and Android's AppFunctions.
 
 use std::fmt;
 use std::time::Duration;
@@ -7,14 +7,14 @@ use async_trait::async_trait;
 
 use crate::{AppId, Error};
 
-/// Finds, starts and calls the services of apps.
+/// Finds, starts and calls the services and functions of apps.
 #[async_trait]
-pub trait AppServices: Send + Sync {
+pub trait AppIntegration: Send + Sync {
     /// The services that handle an action, in the phone's order, without duplicates.
     async fn find_services(&self, action: &str) -> Result<Vec<Component>, Error>;
 
     /// Starts a service with string extras. For a service that replies, use
-    /// [`AppServices::call_service`] instead. Nothing was sent if the error is [`Error::Refused`]
+    /// [`AppIntegration::call_service`] instead. Nothing was sent if the error is [`Error::Refused`]
     /// or [`Error::NotReady`].
     async fn start_service(&self, request: &ServiceRequest) -> Result<(), Error>;
 
@@ -26,6 +26,18 @@ pub trait AppServices: Send + Sync {
         request: &ServiceRequest,
         limit: Duration,
     ) -> Result<ServiceReply, Error>;
+
+    /// The functions of one app or all: the JSON that the phone prints.
+    async fn list_functions(&self, app: Option<&AppId>) -> Result<String, Error>;
+
+    /// Calls an app function. `parameters` is a JSON object. Returns the JSON that the phone
+    /// prints.
+    async fn call_function(
+        &self,
+        app: &AppId,
+        function: &str,
+        parameters: &str,
+    ) -> Result<String, Error>;
 }
 
 /// A component of an app, by its full class name.

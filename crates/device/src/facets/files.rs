@@ -6,7 +6,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::Error;
 
-/// Reads, writes and removes files on the phone.
+/// Reads, writes and removes files on the phone, and saves screenshots there.
 #[async_trait]
 pub trait DeviceFiles: Send + Sync {
     /// Copies a file from the phone. Returns its size in bytes.
@@ -41,6 +41,10 @@ pub trait DeviceFiles: Send + Sync {
 
     /// Removes a file from the phone. A missing file is not an error.
     async fn remove_file(&self, path: &str) -> Result<(), Error>;
+
+    /// Saves a PNG screenshot to a file on the phone. The file keeps the screen's own pixels,
+    /// whatever size [`Device::screenshot`](crate::Device::screenshot) serves.
+    async fn screenshot_into(&self, path: &str) -> Result<(), Error>;
 }
 
 /// What a phone reports about a path.

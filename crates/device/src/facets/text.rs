@@ -1,4 +1,4 @@
-//! Editing a text field, beyond typing.
+//! Text beyond typing: editing a field, and the clipboard.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use async_trait::async_trait;
 
 use crate::{Error, TypingMethod};
 
-/// Edits the focused text field.
+/// Edits the focused text field, and reads and sets the clipboard, which apps share.
 #[async_trait]
 pub trait TextEditing: Send + Sync {
     /// Rejects text that [`Device::type_text`](crate::Device::type_text) would reject, before any
@@ -30,6 +30,15 @@ pub trait TextEditing: Send + Sync {
 
     /// Deletes up to `characters` characters on each side of the cursor in the focused field.
     async fn delete_around_cursor(&self, characters: usize) -> Result<(), Error>;
+
+    /// The text in the clipboard; `None` if it is empty. Addresses and Intents come as text.
+    async fn clipboard(&self) -> Result<Option<String>, Error>;
+
+    /// Replaces the clipboard's content with this text, which may have any characters.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] if the text is too long or the phone does not take it.
+    async fn set_clipboard(&self, text: &str) -> Result<(), Error>;
 }
 
 /// A text field as the keyboard sees it.
