@@ -12,7 +12,7 @@
 //!                   └── wire    parse ⇄ emit
 //! ```
 //!
-//! //! Start with [`Transport`]: everything that ADB can do is built on opening a named service.
+//! Start with [`Transport`]: everything that ADB can do is built on opening a named service.
 //! [`wire`] has the bytes of every message, each next to its tests.
 //!
 //! This crate knows bytes and roles. It does not interpret what commands print, handles no JSON,

@@ -6,10 +6,11 @@
 //! to send; the loop wakes the streams that a packet concerns. So a byte costs one task switch on
 //! each side, and no stream needs a task or channel of its own.
 //!
-//! Connecting and reconnecting are in [`crate::transport`].
+//! Connecting and reconnecting are in [`crate::transport`]. `phone_end` has what only a phone does.
 
 mod driver;
-mod opener;
+#[cfg(feature = "daemon")]
+mod phone_end;
 mod shared;
 mod stream;
 #[cfg(test)]
@@ -22,10 +23,11 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::Error;
-use crate::connection::{Authenticator, Connection, HostVerifier, Role, Settings};
+use crate::connection::{Authenticator, Connection, Role, Settings};
 use crate::wire::banner::Banner;
 use driver::{EndOnDrop, drive};
-pub use opener::StreamOpener;
+#[cfg(feature = "daemon")]
+pub use phone_end::{IncomingStream, StreamOpener};
 use shared::{Inner, Shared, now};
 pub use stream::LinkStream;
 
@@ -60,19 +62,6 @@ impl Link {
     {
         let connection = Connection::new(Role::Host, settings, now());
         Self::drive(io, connection.with_authenticator(authenticator))
-    }
-
-    /// Like [`Self::start`], for a phone that requires a key from its host. See
-    /// [`Self::public_key_received`].
-    pub fn start_with_verifier<IO>(
-        io: IO,
-        settings: Settings,
-        verifier: Box<dyn HostVerifier>,
-    ) -> (Self, impl Future<Output = Error> + Send + use<IO>)
-    where
-        IO: AsyncRead + AsyncWrite + Unpin + Send,
-    {
-        Self::drive(io, Connection::new(Role::Phone, settings, now()).with_verifier(verifier))
     }
 
     fn drive<IO>(
@@ -134,35 +123,6 @@ impl Link {
         LinkStream::open(&self.shared, service).await
     }
 
-    /// The next stream that the peer wants to open; `None` if the connection has ended.
-    pub async fn offered(&self) -> Option<IncomingStream> {
-        let ready = |inner: &mut Inner| match inner.offers.pop_front() {
-            Some((id, service)) => {
-                let stream = LinkStream::new(&self.shared, inner, id);
-                Some(Some(IncomingStream { service, stream }))
-            }
-            None => inner.connection.ended().map(|_| None),
-        };
-        self.shared.until(ready).await
-    }
-
-    /// The next public key that a host offers, with the number that [`Self::admit`] needs; `None`
-    /// if the connection has ended. Only the latest offer counts.
-    pub async fn public_key_received(&self) -> Option<(u32, String)> {
-        let ready = |inner: &mut Inner| match inner.key_received.take() {
-            Some(key) => Some(Some(key)),
-            None => inner.connection.ended().map(|_| None),
-        };
-        self.shared.until(ready).await
-    }
-
-    /// Authorizes the key with this number.
-    pub fn admit(&self, number: u32) {
-        let mut inner = self.shared.lock();
-        inner.connection.admit(number);
-        inner.notify();
-    }
-
     /// Whether the connection has ended.
     pub fn is_ended(&self) -> bool {
         self.shared.lock().connection.ended().is_some()
@@ -178,27 +138,5 @@ impl Link {
 impl Drop for Link {
     fn drop(&mut self) {
         self.shared.lock().drop_handle();
-    }
-}
-
-/// A stream that the peer wants to open. Dropping it refuses the stream.
-pub struct IncomingStream {
-    service: String,
-    stream: LinkStream,
-}
-
-impl IncomingStream {
-    /// The service name.
-    pub fn service(&self) -> &str {
-        &self.service
-    }
-
-    /// Accepts the stream.
-    pub fn accept(self) -> LinkStream {
-        let mut inner = self.stream.shared.lock();
-        inner.connection.accept(self.stream.id);
-        inner.notify();
-        drop(inner);
-        self.stream
     }
 }

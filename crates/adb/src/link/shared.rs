@@ -122,7 +122,7 @@ impl Inner {
             match event {
                 Event::Online => self.changed.notify_waiters(),
                 Event::PublicKeyReceived { number, key } => {
-                    self.key_received = Some((number, key));
+                    self.key_received.replace((number, key));
                     self.changed.notify_waiters();
                 }
                 Event::StreamOpened { id, service } => {

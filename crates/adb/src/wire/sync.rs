@@ -25,8 +25,9 @@ pub const MAX_DATA: usize = 64 * 1024;
 pub const MAX_PATH: usize = 1024;
 /// Limit on a reason or name, in bytes.
 const MAX_TEXT: usize = 64 * 1024;
-/// Mode bits for the file type, and for a folder (`stat.h`).
+/// Mode bits for the file type (`stat.h`).
 const FILE_TYPE: u32 = 0o170_000;
+/// The file type of a folder.
 const DIRECTORY: u32 = 0o040_000;
 
 /// The reply to STAT. All zero: missing or not accessible.
