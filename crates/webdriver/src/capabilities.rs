@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::error::{ErrorCode, WebDriverError};
-use crate::field::{Body, FieldError, get, object, put};
+use crate::field::{Body, FieldError, fields};
 use crate::timeouts::Timeouts;
 
 /// Fails with what the value must be.
@@ -97,33 +97,8 @@ impl NewSession {
     }
 }
 
-impl Body for NewSession {
-    fn write(&self, body: &mut Map<String, Value>) {
-        if let Some(requested) = &self.capabilities {
-            let mut capabilities = Map::new();
-            put(&mut capabilities, "alwaysMatch", &requested.always_match);
-            put(&mut capabilities, "firstMatch", &requested.first_match);
-            body.insert("capabilities".into(), Value::Object(capabilities));
-        }
-        put(body, "desiredCapabilities", &self.desired_capabilities);
-    }
-
-    fn read(body: &Map<String, Value>) -> Result<Self, FieldError> {
-        let requested = body.get("capabilities").filter(|value| !value.is_null());
-        let requested = requested.map(|value| {
-            let parts = object(value)?;
-            let always: Option<Map<String, Value>> = get(parts, "alwaysMatch")?;
-            let first_match = get(parts, "firstMatch")?;
-            Ok(RequestedCapabilities { always_match: always.unwrap_or_default(), first_match })
-        });
-        let requested =
-            requested.transpose().map_err(|error: FieldError| error.inside("capabilities"))?;
-        Ok(Self {
-            capabilities: requested,
-            desired_capabilities: get(body, "desiredCapabilities")?,
-        })
-    }
-}
+fields!(NewSession { capabilities: "capabilities", desired_capabilities: "desiredCapabilities" });
+fields!(RequestedCapabilities { always_match: "alwaysMatch" default, first_match: "firstMatch" });
 
 /// Capabilities by W3C's rules: names without a prefix must be standard, values must have the right
 /// type. Names whose value is `null` are left out.

@@ -1,5 +1,5 @@
-//! Commands: what a client asks, as a value; the HTTP request for it; and the router that reads the
-//! request again.
+//! Commands: what a client asks, as a value, and the HTTP request for it. The router that reads the
+//! request again is in `server`.
 //!
 //! Each file here has the rows of one subject; [`route`] explains a row. To add a command, add its
 //! row, its sample in `tests/it/samples.rs`, and its line in `docs/protocol.md`.
@@ -12,7 +12,7 @@ mod route;
 mod screen;
 mod session;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 pub use app::AppCommand;
 pub use device::{Appearance, DeviceCommand};
@@ -22,10 +22,9 @@ pub use route::{Method, Route, SessionScope};
 pub use screen::ScreenCommand;
 pub use session::SessionCommand;
 
-use crate::error::{ErrorCode, WebDriverError};
 use crate::id::SessionId;
 use crate::path;
-use route::RequestParts;
+pub(crate) use route::RequestParts;
 
 /// Everything that can be asked, by subject.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,31 +55,7 @@ pub struct Request {
     pub body: Option<Value>,
 }
 
-/// A request that was read.
-#[derive(Debug, Clone, PartialEq)]
-pub struct IncomingCommand {
-    /// The session in the path. Whether it exists is for the server to check; `None` only for
-    /// commands whose [`Route::session`] is not `Required`.
-    pub session: Option<SessionId>,
-    /// The command.
-    pub command: Command,
-}
-
 impl Command {
-    /// The route of every command.
-    pub fn routes() -> impl Iterator<Item = &'static Route> {
-        [
-            SessionCommand::ROUTES,
-            ElementCommand::ROUTES,
-            ScreenCommand::ROUTES,
-            GestureCommand::ROUTES,
-            AppCommand::ROUTES,
-            DeviceCommand::ROUTES,
-        ]
-        .into_iter()
-        .flatten()
-    }
-
     /// This command's route.
     pub fn route(&self) -> &'static Route {
         match self {
@@ -117,57 +92,6 @@ impl Command {
         route.paths.iter().map(move |path| write(route.method, session, path, parts.clone()))
     }
 
-    /// The router: reads a request. `target` is its path and perhaps a query, after the server's
-    /// base path. An empty body counts as `{}`.
-    ///
-    /// # Errors
-    /// `unknown command` for a path that no command has, `unknown method` for one that others have,
-    /// and `invalid argument`, with the name of the field, for a wrong body.
-    pub fn parse(
-        method: &str,
-        target: &str,
-        body: &[u8],
-    ) -> Result<IncomingCommand, WebDriverError> {
-        let (segments, query) = path::split(target);
-        let (session, rest) = match segments.as_slice() {
-            ["session", id, rest @ ..] => (Some(path::decode(id).and_then(SessionId::new)), rest),
-            all => (None, all),
-        };
-        let scope = match session {
-            Some(_) => SessionScope::Required,
-            None => SessionScope::None,
-        };
-        let here =
-            |route: &&Route| route.session == SessionScope::Optional || route.session == scope;
-        let matching = |route: &'static Route| {
-            let values = route.paths.iter().find_map(|path| path::matches(path, rest))?;
-            Some((route, values))
-        };
-        let mut matching = Self::routes().filter(here).filter_map(matching).peekable();
-        let known = matching.peek().is_some();
-        let asked = Method::from_text(method);
-        let Some((route, values)) = matching.find(|(route, _)| Some(route.method) == asked) else {
-            let code = if known { ErrorCode::UnknownMethod } else { ErrorCode::UnknownCommand };
-            let target = thumbwire_base::truncate(target, 200);
-            let method = thumbwire_base::truncate(method, 20);
-            let message = format!("{code}: {method} {target}");
-            return Err(WebDriverError::new(code, message));
-        };
-        if session == Some(None) {
-            return Err(WebDriverError::new(
-                ErrorCode::InvalidSessionId,
-                "the path has no valid session id",
-            ));
-        }
-        let body = match route.method {
-            Method::Post => read_body(body)?,
-            Method::Get | Method::Delete => Map::new(),
-        };
-        let parts = RequestParts { path: values, query: path::parse_query(query), body };
-        let command = (route.read)(&parts)?;
-        Ok(IncomingCommand { session: session.flatten(), command })
-    }
-
     fn parts(&self) -> RequestParts {
         match self {
             Self::Session(command) => command.parts(),
@@ -192,22 +116,12 @@ fn write(
     Request { method, path: session.unwrap_or_default() + &path, body }
 }
 
-fn read_body(body: &[u8]) -> Result<Map<String, Value>, WebDriverError> {
-    let refused = |message: String| WebDriverError::new(ErrorCode::InvalidArgument, message);
-    if body.trim_ascii().is_empty() {
-        return Ok(Map::new());
-    }
-    match serde_json::from_slice(body) {
-        Ok(Value::Object(body)) => Ok(body),
-        Ok(Value::Null) => Ok(Map::new()),
-        Ok(_) => Err(refused("the body must be a JSON object".into())),
-        Err(error) => Err(refused(format!("the body is not JSON: {error}"))),
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use serde_json::Map;
+
     use super::*;
+    use crate::{ErrorCode, IncomingCommand};
 
     #[track_caller]
     fn refused(method: &str, target: &str, body: &str, code: ErrorCode, message: &str) {

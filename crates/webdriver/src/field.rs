@@ -72,18 +72,62 @@ pub(crate) trait Body: Sized {
     fn read(body: &Map<String, Value>) -> Result<Self, FieldError>;
 }
 
-/// Reads one field of an object.
+/// Reads one field of an object. A key such as `os.name` is a field of an object in it.
 pub(crate) fn get<T: Field>(object: &Map<String, Value>, key: &str) -> Result<T, FieldError> {
+    if let Some((outer, key)) = key.split_once('.') {
+        let inner: Option<Map<String, Value>> = get(object, outer)?;
+        return get(&inner.unwrap_or_default(), key).map_err(|error| error.inside(outer));
+    }
     let value = object.get(key).filter(|value| !value.is_null());
     value.map_or_else(T::absent, T::from_json).map_err(|error| error.inside(key))
 }
 
-/// Writes one field of an object, unless it is absent.
+/// Writes one field of an object, unless it is absent. Keys are those of [`get`].
 pub(crate) fn put(object: &mut Map<String, Value>, key: &str, value: &impl Field) {
-    if let Some(value) = value.to_json() {
-        object.insert(key.to_owned(), value);
+    let Some(value) = value.to_json() else { return };
+    match key.split_once('.') {
+        Some((outer, key)) => {
+            let inner = object.entry(outer).or_insert_with(|| Map::new().into());
+            inner[key] = value;
+        }
+        None => _ = object.insert(key.to_owned(), value),
     }
 }
+
+/// Writes and reads a struct as an object, from one row for each field: its name and key, and
+/// `default` if it may be absent.
+macro_rules! fields {
+    ($name:ident { $($field:ident: $key:literal $($default:ident)?),+ $(,)? }) => {
+        impl $crate::field::Body for $name {
+            fn write(&self, body: &mut serde_json::Map<String, serde_json::Value>) {
+                $( $crate::field::put(body, $key, &self.$field); )+
+            }
+
+            fn read(
+                body: &serde_json::Map<String, serde_json::Value>,
+            ) -> Result<Self, $crate::field::FieldError> {
+                Ok(Self { $( $field: $crate::field::fields!(@get body $key $($default)?), )+ })
+            }
+        }
+
+        impl $crate::field::Field for $name {
+            fn to_json(&self) -> Option<serde_json::Value> {
+                let mut object = serde_json::Map::new();
+                $crate::field::Body::write(self, &mut object);
+                Some(object.into())
+            }
+
+            fn from_json(value: &serde_json::Value) -> Result<Self, $crate::field::FieldError> {
+                $crate::field::Body::read($crate::field::object(value)?)
+            }
+        }
+    };
+    (@get $body:ident $key:literal) => { $crate::field::get($body, $key)? };
+    (@get $body:ident $key:literal default) => {
+        $crate::field::get::<Option<_>>($body, $key)?.unwrap_or_default()
+    };
+}
+pub(crate) use fields;
 
 /// The value as an object.
 pub(crate) fn object(value: &Value) -> Result<&Map<String, Value>, FieldError> {

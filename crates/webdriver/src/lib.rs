@@ -1,5 +1,5 @@
 //! The messages of W3C WebDriver, WebDriverAgent and Appium from both ends: a client that drives a
-//! phone, and a server that plays a WebDriverAgent.
+//! phone, and, behind the feature `server`, a server that plays a WebDriverAgent.
 //!
 //! | a client | a server |
 //! |---|---|
@@ -44,15 +44,16 @@ mod locator;
 mod mobile;
 mod path;
 mod response;
+#[cfg(feature = "server")]
+mod server;
 mod timeouts;
 mod values;
 
 pub use actions::{InputItems, InputSource, KeyItem, Origin, PointerItem, PointerType, finger_tap};
 pub use capabilities::{Capabilities, NewSession, RequestedCapabilities};
 pub use command::{
-    AppCommand, Appearance, Command, DeviceCommand, ElementCommand, GestureCommand,
-    IncomingCommand, KeyPress, Method, Request, Route, ScreenCommand, Scroll, SessionCommand,
-    SessionScope,
+    AppCommand, Appearance, Command, DeviceCommand, ElementCommand, GestureCommand, KeyPress,
+    Method, Request, Route, ScreenCommand, Scroll, SessionCommand, SessionScope,
 };
 pub use error::{ErrorCode, WebDriverError};
 pub use id::{ELEMENT_KEY, ElementId, OLD_ELEMENT_KEY, SessionId};
@@ -60,7 +61,9 @@ pub use locator::{Locator, Strategy, TypedText};
 pub use mobile::{AppOperation, AppiumDriver, MobileCommand, Script};
 pub use response::{
     ActiveApp, AppState, BatteryInfo, DeviceInfo, NewSessionResponse, Response, ResponseError,
-    ResponseFormat, ScreenInfo, ServerStatus, parse_response,
+    ScreenInfo, ServerStatus, parse_response,
 };
+#[cfg(feature = "server")]
+pub use server::{IncomingCommand, ResponseFormat};
 pub use timeouts::{TimeLimit, Timeouts};
 pub use values::{Base64, Direction, NameList, Orientation, Point, Rect, Size, SourceFormat};

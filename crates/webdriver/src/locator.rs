@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::field::{Body, Field, FieldError, get, put};
+use crate::field::{Body, Field, FieldError, fields, get, put};
 
 /// How a locator's value is understood.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -95,15 +95,15 @@ pub struct Locator {
     pub value: String,
 }
 
-impl Body for Locator {
-    fn write(&self, body: &mut Map<String, Value>) {
-        put(body, "using", &self.using.as_str().to_owned());
-        put(body, "value", &self.value);
+fields!(Locator { using: "using", value: "value" });
+
+impl Field for Strategy {
+    fn to_json(&self) -> Option<Value> {
+        Some(self.as_str().into())
     }
 
-    fn read(body: &Map<String, Value>) -> Result<Self, FieldError> {
-        let using: String = get(body, "using")?;
-        Ok(Self { using: Strategy::from_text(&using), value: get(body, "value")? })
+    fn from_json(value: &Value) -> Result<Self, FieldError> {
+        String::from_json(value).map(|text| Self::from_text(&text))
     }
 }
 

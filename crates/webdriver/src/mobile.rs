@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::field::{Body, FieldError, get, put};
+use crate::field::fields;
 
 /// A script and its arguments (W3C WebDriver, section 13.2).
 #[derive(Debug, Clone, PartialEq)]
@@ -16,16 +16,7 @@ pub struct Script {
     pub args: Vec<Value>,
 }
 
-impl Body for Script {
-    fn write(&self, body: &mut Map<String, Value>) {
-        put(body, "script", &self.script);
-        put(body, "args", &self.args);
-    }
-
-    fn read(body: &Map<String, Value>) -> Result<Self, FieldError> {
-        Ok(Self { script: get(body, "script")?, args: get(body, "args")? })
-    }
-}
+fields!(Script { script: "script", args: "args" });
 
 /// An extension command of an Appium driver.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,4 +1,4 @@
-//! Paths of commands: templates such as `/element/:element/click`, filled in and matched.
+//! Paths of commands: templates such as `/element/:element/click`, filled in.
 //!
 //! | segment | stands for |
 //! |---|---|
@@ -6,7 +6,7 @@
 //! | `:element?` | `element/` and a value, or nothing |
 //! | `:name\|0` | a value, or `0` for none |
 
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Map, Value};
 
 /// All but the unreserved characters of RFC 3986.
@@ -15,22 +15,6 @@ const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'
 /// One text as a segment or a query's value.
 pub(crate) fn encode(text: &str) -> String {
     utf8_percent_encode(text, ENCODED).to_string()
-}
-
-/// The text of a segment or a query's value; `None` if it is not UTF-8.
-pub(crate) fn decode(text: &str) -> Option<String> {
-    percent_decode_str(text).decode_utf8().ok().map(Into::into)
-}
-
-/// A request's target: the segments of its path, still encoded, and its query. A `/` at the end
-/// makes no difference.
-pub(crate) fn split(target: &str) -> (Vec<&str>, &str) {
-    let target = target.split('#').next().unwrap_or_default();
-    let (path, query) = target.split_once('?').unwrap_or((target, ""));
-    let path = path.strip_prefix('/').unwrap_or(path);
-    let path = path.strip_suffix('/').unwrap_or(path);
-    let segments = if path.is_empty() { Vec::new() } else { path.split('/').collect() };
-    (segments, query)
 }
 
 /// The template with values for its names. A value that is absent where one is needed leaves an
@@ -55,39 +39,7 @@ pub(crate) fn expand(template: &str, values: &Map<String, Value>) -> String {
     path
 }
 
-/// The values of a template's names in these segments, or `None` if they do not match. A value that
-/// is not UTF-8 matches nothing.
-pub(crate) fn matches(template: &str, segments: &[&str]) -> Option<Map<String, Value>> {
-    let mut values = Map::new();
-    let mut rest = segments;
-    for segment in segments_of(template) {
-        let Some(name) = segment.strip_prefix(':') else {
-            rest = rest.strip_prefix(&[segment])?;
-            continue;
-        };
-        if let Some(name) = name.strip_suffix('?') {
-            if let [first, value, after @ ..] = rest
-                && *first == name
-            {
-                values.insert(name.to_owned(), Value::from(decode(value)?));
-                rest = after;
-            }
-            continue;
-        }
-        let (value, after) = rest.split_first()?;
-        match name.strip_suffix("|0") {
-            Some(_) if *value == "0" => {}
-            optional => {
-                let name = optional.unwrap_or(name);
-                values.insert(name.to_owned(), Value::from(decode(value)?));
-            }
-        }
-        rest = after;
-    }
-    rest.is_empty().then_some(values)
-}
-
-fn segments_of(template: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn segments_of(template: &str) -> impl Iterator<Item = &str> {
     template.split('/').filter(|segment| !segment.is_empty())
 }
 
@@ -98,18 +50,12 @@ pub(crate) fn query(values: &Map<String, Value>) -> String {
     if pairs.is_empty() { String::new() } else { format!("?{}", pairs.join("&")) }
 }
 
-/// The values of a query. Of two with one name the last counts; what is not UTF-8 is left out.
-pub(crate) fn parse_query(query: &str) -> Map<String, Value> {
-    let pairs = query.split('&').filter(|pair| !pair.is_empty());
-    let pairs = pairs.map(|pair| pair.split_once('=').unwrap_or((pair, "")));
-    pairs.filter_map(|(key, value)| Some((decode(key)?, Value::from(decode(value)?)))).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::server::{matches, parse_query, split};
 
     fn values(value: Value) -> Map<String, Value> {
         value.as_object().unwrap().clone()

@@ -1,4 +1,28 @@
-//! Responses: the bodies that servers write in three formats, and the values in them.
+//! Responses: the bodies that servers write in three formats, and the values in them. They are
+//! written by `server`.
+
+/// Writes and reads values of these types as responses.
+macro_rules! responses {
+    ($($name:ident),+) => {$(
+        impl $name {
+            /// The value to send.
+            pub fn to_value(&self) -> serde_json::Value {
+                $crate::field::Field::to_json(self).unwrap_or_default()
+            }
+
+            /// Reads a response.
+            ///
+            /// # Errors
+            /// [`ResponseError::Malformed`](crate::ResponseError::Malformed) if a field is missing
+            /// or has the wrong type.
+            pub fn from_response(
+                response: &$crate::Response,
+            ) -> Result<Self, $crate::ResponseError> {
+                response.read()
+            }
+        }
+    )+};
+}
 
 mod device;
 mod status;
@@ -14,66 +38,6 @@ use crate::error::{ErrorCode, WebDriverError};
 use crate::field::{Field, FieldError, get, object};
 use crate::id::{ElementId, SessionId};
 use crate::values::{Base64, Orientation, Rect, Size};
-
-/// How a server writes its responses. All of them are read by [`parse_response`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ResponseFormat {
-    /// W3C WebDriver and Appium: `{"value": …}`.
-    W3c,
-    /// WebDriverAgent since 2018: `value` and `sessionId`; an error has `traceback`
-    /// (FBResponsePayload.m).
-    WebDriverAgent,
-    /// The JSON wire protocol and older WebDriverAgents: `status`, `value` and `sessionId`.
-    JsonWire,
-}
-
-impl ResponseFormat {
-    /// The body of a success, to send with HTTP status 200. Commands that respond with nothing have
-    /// `null`.
-    pub fn success(self, session: Option<&SessionId>, value: Value) -> Value {
-        let session = session.map(SessionId::as_str);
-        match self {
-            Self::W3c => json!({ "value": value }),
-            Self::WebDriverAgent => json!({ "value": value, "sessionId": session }),
-            Self::JsonWire => json!({ "status": 0, "value": value, "sessionId": session }),
-        }
-    }
-
-    /// The body of a failure, to send with [`http_status`](Self::http_status).
-    pub fn failure(self, session: Option<&SessionId>, error: &WebDriverError) -> Value {
-        let session = session.map(SessionId::as_str);
-        let WebDriverError { code, message, stacktrace, data } = error;
-        match self {
-            Self::W3c => {
-                let mut value =
-                    json!({ "error": code.as_str(), "message": message, "stacktrace": stacktrace });
-                if let Some(data) = data {
-                    value["data"] = Value::clone(data);
-                }
-                json!({ "value": value })
-            }
-            Self::WebDriverAgent => {
-                let value =
-                    json!({ "error": code.as_str(), "message": message, "traceback": stacktrace });
-                json!({ "value": value, "sessionId": session })
-            }
-            Self::JsonWire => {
-                json!({ "status": code.json_wire(), "value": message, "sessionId": session })
-            }
-        }
-    }
-
-    /// The HTTP status of a failure. WebDriverAgent and Appium have 408 for time-outs, W3C
-    /// WebDriver 500, and the JSON wire protocol only 500.
-    pub fn http_status(self, code: &ErrorCode) -> u16 {
-        match self {
-            Self::W3c => code.http_status(),
-            Self::WebDriverAgent if *code == ErrorCode::Timeout => 408,
-            Self::WebDriverAgent => code.http_status(),
-            Self::JsonWire => 500,
-        }
-    }
-}
 
 /// Why there is no value.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -235,6 +199,7 @@ impl NewSessionResponse {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ResponseFormat;
 
     const FORMATS: [ResponseFormat; 3] =
         [ResponseFormat::W3c, ResponseFormat::WebDriverAgent, ResponseFormat::JsonWire];

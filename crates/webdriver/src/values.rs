@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::field::{Body, Field, FieldError, get, object, put};
+use crate::field::{Body, Field, FieldError, fields};
 
 /// A position.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -36,33 +36,15 @@ pub struct Rect {
     pub height: f64,
 }
 
-macro_rules! number_fields {
-    ($name:ident { $($field:ident),+ }) => {
-        impl Field for $name {
-            fn to_json(&self) -> Option<Value> {
-                let mut object = Map::new();
-                $( put(&mut object, stringify!($field), &self.$field); )+
-                Some(Value::Object(object))
-            }
-
-            fn from_json(value: &Value) -> Result<Self, FieldError> {
-                let object = object(value)?;
-                Ok(Self { $( $field: get(object, stringify!($field))?, )+ })
-            }
-        }
-    };
-}
-
-number_fields!(Point { x, y });
-number_fields!(Size { width, height });
-number_fields!(Rect { x, y, width, height });
+fields!(Point { x: "x", y: "y" });
+fields!(Size { width: "width", height: "height" });
+fields!(Rect { x: "x", y: "y", width: "width", height: "height" });
 
 /// Absent if neither `x` nor `y` is there.
 impl Body for Option<Point> {
     fn write(&self, body: &mut Map<String, Value>) {
         if let Some(point) = self {
-            put(body, "x", &point.x);
-            put(body, "y", &point.y);
+            point.write(body);
         }
     }
 
@@ -71,7 +53,7 @@ impl Body for Option<Point> {
         if absent("x") && absent("y") {
             return Ok(None);
         }
-        Ok(Some(Point { x: get(body, "x")?, y: get(body, "y")? }))
+        Point::read(body).map(Some)
     }
 }
 

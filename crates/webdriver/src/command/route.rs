@@ -3,8 +3,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::command::Command;
-use crate::field::{Body, Field, FieldError, get, put};
+use crate::field::{Body, Field, put};
 
 /// An HTTP method that WebDriver uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,11 +24,6 @@ impl Method {
             Self::Post => "POST",
             Self::Delete => "DELETE",
         }
-    }
-
-    /// Reads it; `None` for methods that WebDriver does not use.
-    pub fn from_text(text: &str) -> Option<Self> {
-        [Self::Get, Self::Post, Self::Delete].into_iter().find(|method| method.as_str() == text)
     }
 }
 
@@ -57,7 +51,8 @@ pub struct Route {
     /// or of Appium.
     pub paths: &'static [&'static str],
     /// Makes the command of a request's parts.
-    pub(crate) read: fn(&RequestParts) -> Result<Command, FieldError>,
+    #[cfg(feature = "server")]
+    pub(crate) read: fn(&RequestParts) -> Result<crate::Command, crate::field::FieldError>,
 }
 
 /// A command's fields by where they are. Values of `path` and `query` are texts.
@@ -69,32 +64,16 @@ pub(crate) struct RequestParts {
 }
 
 impl RequestParts {
-    pub(crate) fn get_path<T: Field>(&self, name: &str) -> Result<T, FieldError> {
-        get(&self.path, name)
-    }
-
     pub(crate) fn put_path(&mut self, name: &str, value: &impl Field) {
         put(&mut self.path, name, value);
-    }
-
-    pub(crate) fn get_query<T: Field>(&self, name: &str) -> Result<T, FieldError> {
-        get(&self.query, name)
     }
 
     pub(crate) fn put_query(&mut self, name: &str, value: &impl Field) {
         put(&mut self.query, name, value);
     }
 
-    pub(crate) fn get_field<T: Field>(&self, name: &str) -> Result<T, FieldError> {
-        get(&self.body, name)
-    }
-
     pub(crate) fn put_field(&mut self, name: &str, value: &impl Field) {
         put(&mut self.body, name, value);
-    }
-
-    pub(crate) fn get_body<T: Body>(&self) -> Result<T, FieldError> {
-        T::read(&self.body)
     }
 
     pub(crate) fn put_body(&mut self, value: &impl Body) {
@@ -124,6 +103,7 @@ macro_rules! commands {
         }
 
         impl $group {
+            #[cfg(feature = "server")]
             pub(crate) const ROUTES: &'static [$crate::command::Route] = &[$(
                 $crate::command::route::commands!(@route
                     $group $name $({ $($field $place $(($key))?),* })? => $method $scope $($path)|+),
@@ -165,6 +145,7 @@ macro_rules! commands {
             method: $crate::command::Method::$method,
             session: $crate::command::SessionScope::$scope,
             paths: &[$($path),+],
+            #[cfg(feature = "server")]
             read: |_parts| Ok($group::$name $({
                 $( $field: $crate::command::route::commands!(@get _parts $field $place $(($key))?), )*
             })?.into()),

@@ -1,10 +1,9 @@
 //! What WebDriverAgent and Appium say about apps, the screen, the battery and the device
 //! (FBCustomCommands.m).
 
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
-use super::{Response, ResponseError};
-use crate::field::{Field, FieldError, get, object};
+use crate::field::{Field, FieldError, fields};
 use crate::values::Size;
 
 /// Whether an app runs: XCTest's numbers, which Appium has too.
@@ -25,22 +24,21 @@ pub enum AppState {
 impl AppState {
     const ALL: [Self; 5] =
         [Self::NotInstalled, Self::NotRunning, Self::Suspended, Self::Background, Self::Foreground];
+}
 
-    /// The value to send.
-    pub fn to_value(self) -> Value {
-        Self::ALL.iter().position(|state| *state == self).into()
+impl Field for AppState {
+    fn to_json(&self) -> Option<Value> {
+        Some(Self::ALL.iter().position(|state| state == self).into())
     }
 
-    /// Reads a response.
-    ///
-    /// # Errors
-    /// [`ResponseError::Malformed`] for another value.
-    pub fn from_response(response: &Response) -> Result<Self, ResponseError> {
-        let number = response.value.as_u64().and_then(|number| usize::try_from(number).ok());
+    fn from_json(value: &Value) -> Result<Self, FieldError> {
+        let number = value.as_u64().and_then(|number| usize::try_from(number).ok());
         let state = number.and_then(|number| Self::ALL.get(number).copied());
-        Ok(state.ok_or_else(|| FieldError::new("must be a number from 0 to 4"))?)
+        state.ok_or_else(|| FieldError::new("must be a number from 0 to 4"))
     }
 }
+
+responses!(AppState, ActiveApp, ScreenInfo, BatteryInfo, DeviceInfo);
 
 /// The app in front.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,31 +53,12 @@ pub struct ActiveApp {
     pub arguments: Vec<String>,
 }
 
-impl ActiveApp {
-    /// The value to send.
-    pub fn to_value(&self) -> Value {
-        let started = json!({ "args": self.arguments, "env": {} });
-        json!({ "bundleId": self.bundle_id, "name": self.name, "pid": self.pid, "processArguments": started })
-    }
-
-    /// Reads a response.
-    ///
-    /// # Errors
-    /// [`ResponseError::Malformed`] if `bundleId` is missing or a field has the wrong type.
-    pub fn from_response(response: &Response) -> Result<Self, ResponseError> {
-        let value = object(&response.value)?;
-        let started: Option<Map<String, Value>> = get(value, "processArguments")?;
-        let arguments = get::<Option<Vec<String>>>(&started.unwrap_or_default(), "args");
-        Ok(Self {
-            bundle_id: get(value, "bundleId")?,
-            name: get::<Option<String>>(value, "name")?.unwrap_or_default(),
-            pid: get::<Option<u64>>(value, "pid")?.unwrap_or_default(),
-            arguments: arguments
-                .map_err(|error| error.inside("processArguments"))?
-                .unwrap_or_default(),
-        })
-    }
-}
+fields!(ActiveApp {
+    bundle_id: "bundleId",
+    name: "name" default,
+    pid: "pid" default,
+    arguments: "processArguments.args" default,
+});
 
 /// The size of the screen.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -92,30 +71,7 @@ pub struct ScreenInfo {
     pub scale: f64,
 }
 
-impl ScreenInfo {
-    /// The value to send.
-    pub fn to_value(&self) -> Value {
-        let mut value = json!({ "statusBarSize": self.status_bar.to_json(), "scale": self.scale });
-        if let Some(screen) = self.screen {
-            value["screenSize"] = screen.to_json().unwrap_or_default();
-        }
-        value
-    }
-
-    /// Reads a response.
-    ///
-    /// # Errors
-    /// [`ResponseError::Malformed`] if `scale` or `statusBarSize` is missing or a field has the
-    /// wrong type.
-    pub fn from_response(response: &Response) -> Result<Self, ResponseError> {
-        let value = object(&response.value)?;
-        Ok(Self {
-            screen: get(value, "screenSize")?,
-            status_bar: get(value, "statusBarSize")?,
-            scale: get(value, "scale")?,
-        })
-    }
-}
+fields!(ScreenInfo { screen: "screenSize", status_bar: "statusBarSize", scale: "scale" });
 
 /// The battery.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -126,21 +82,7 @@ pub struct BatteryInfo {
     pub state: u64,
 }
 
-impl BatteryInfo {
-    /// The value to send.
-    pub fn to_value(&self) -> Value {
-        json!({ "level": self.level, "state": self.state })
-    }
-
-    /// Reads a response.
-    ///
-    /// # Errors
-    /// [`ResponseError::Malformed`] if a field is missing or has the wrong type.
-    pub fn from_response(response: &Response) -> Result<Self, ResponseError> {
-        let value = object(&response.value)?;
-        Ok(Self { level: get(value, "level")?, state: get(value, "state")? })
-    }
-}
+fields!(BatteryInfo { level: "level", state: "state" });
 
 /// The device.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -161,43 +103,22 @@ pub struct DeviceInfo {
     pub style: Option<String>,
 }
 
-impl DeviceInfo {
-    /// The value to send.
-    pub fn to_value(&self) -> Value {
-        let fields = [
-            ("name", self.name.to_json()),
-            ("model", self.model.to_json()),
-            ("currentLocale", self.current_locale.to_json()),
-            ("timeZone", self.time_zone.to_json()),
-            ("uuid", self.uuid.to_json()),
-            ("isSimulator", self.is_simulator.to_json()),
-            ("userInterfaceStyle", self.style.to_json()),
-        ];
-        let fields = fields.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
-        Value::Object(fields.collect())
-    }
-
-    /// Reads a response.
-    ///
-    /// # Errors
-    /// [`ResponseError::Malformed`] if a field has the wrong type.
-    pub fn from_response(response: &Response) -> Result<Self, ResponseError> {
-        let value = object(&response.value)?;
-        Ok(Self {
-            name: get(value, "name")?,
-            model: get(value, "model")?,
-            current_locale: get(value, "currentLocale")?,
-            time_zone: get(value, "timeZone")?,
-            uuid: get(value, "uuid")?,
-            is_simulator: get(value, "isSimulator")?,
-            style: get(value, "userInterfaceStyle")?,
-        })
-    }
-}
+fields!(DeviceInfo {
+    name: "name",
+    model: "model",
+    current_locale: "currentLocale",
+    time_zone: "timeZone",
+    uuid: "uuid",
+    is_simulator: "isSimulator",
+    style: "userInterfaceStyle",
+});
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
+    use crate::Response;
 
     fn response(value: Value) -> Response {
         Response { value, session: None }

@@ -56,8 +56,7 @@ fn every_status_of_webdriveragent_is_read() {
                     (status.ready, status.simulator_version.as_deref()),
                     (None, Some("12.0"))
                 );
-                assert_eq!(status.session, response.session);
-                assert!(status.session.is_some());
+                assert!(response.session.is_some());
             }
             other => panic!("{other} is new: say what it shows"),
         }
