@@ -18,67 +18,83 @@ pub struct ParseWarning {
 
 /// Kinds of warnings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the messages explain them")]
 pub enum ParseWarningKind {
-    /// The file is UTF-16, which some shells write when redirecting. It was decoded anyway.
     Utf16,
-    /// Invalid UTF-8 sequences; each becomes U+FFFD.
     NotUtf8,
-    /// Bytes of other text before the tree.
     LeadingText,
-    /// Bytes of other text after the tree, except `uiautomator`'s own final message.
     TrailingText,
-    /// A second tree after the first; ignored.
     SecondTree,
-    /// The tree ends before its closing tag; the count is the number of nodes read.
     Truncated,
-    /// Tags that could not be read, or only partly.
     InvalidTag,
-    /// Nodes without a closing tag.
     Unclosed,
-    /// Closing tags without an opening tag.
     StrayEnd,
-    /// Text between tags.
     TextBetweenTags,
-    /// Attributes that could not be read.
     InvalidAttribute,
-    /// Duplicate attributes of a node; the first one counts.
     DuplicateAttribute,
-    /// Nodes with invalid bounds. They and their descendants are not visible.
     InvalidBounds,
-    /// Values with an entity unknown to XML; kept as written.
     UnknownEntity,
-    /// Values with a character that XML does not allow; kept as written.
     InvalidCharacter,
-    /// Nodes nested too deep; ignored.
     TooDeep,
-    /// Nodes over the maximum tree size; ignored.
     TooMany,
-    /// Nodes of displays other than the first; ignored.
     OtherDisplay,
 }
 
 impl ParseWarningKind {
     /// Whether the tree differs from the phone's: nodes are missing or misplaced.
     pub(crate) fn loses_nodes(self) -> bool {
-        match self {
+        matches!(
+            self,
             Self::SecondTree
-            | Self::Truncated
-            | Self::InvalidTag
-            | Self::Unclosed
-            | Self::StrayEnd
-            | Self::TooMany => true,
-            Self::Utf16
-            | Self::NotUtf8
-            | Self::LeadingText
-            | Self::TrailingText
-            | Self::TextBetweenTags
-            | Self::InvalidAttribute
-            | Self::DuplicateAttribute
-            | Self::InvalidBounds
-            | Self::UnknownEntity
-            | Self::InvalidCharacter
-            | Self::TooDeep
-            | Self::OtherDisplay => false,
+                | Self::Truncated
+                | Self::InvalidTag
+                | Self::Unclosed
+                | Self::StrayEnd
+                | Self::TooMany
+        )
+    }
+
+    /// The message for one occurrence, and for several, where `#` is the count.
+    fn messages(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Utf16 => ("the file is UTF-16, not UTF-8", ""),
+            Self::NotUtf8 => ("1 invalid UTF-8 sequence", "# invalid UTF-8 sequences"),
+            Self::LeadingText => {
+                ("1 byte of other text before the tree", "# bytes of other text before the tree")
+            }
+            Self::TrailingText => {
+                ("1 byte of other text after the tree", "# bytes of other text after the tree")
+            }
+            Self::SecondTree => ("a second tree begins here; ignored", ""),
+            Self::Truncated => (
+                "the tree ends before its closing tag; 1 node was read",
+                "the tree ends before its closing tag; # nodes were read",
+            ),
+            Self::InvalidTag => ("1 tag is broken", "# tags are broken"),
+            Self::Unclosed => ("1 node is not closed", "# nodes are not closed"),
+            Self::StrayEnd => {
+                ("1 closing tag has no opening tag", "# closing tags have no opening tag")
+            }
+            Self::TextBetweenTags => ("1 text between tags", "# texts between tags"),
+            Self::InvalidAttribute => ("1 attribute is broken", "# attributes are broken"),
+            Self::DuplicateAttribute => ("1 duplicate attribute", "# duplicate attributes"),
+            // These nodes and their descendants are not visible.
+            Self::InvalidBounds => ("1 node has invalid bounds", "# nodes have invalid bounds"),
+            // The values are kept as written.
+            Self::UnknownEntity => {
+                ("1 value has an unknown entity", "# values have unknown entities")
+            }
+            Self::InvalidCharacter => (
+                "1 value has a character that XML does not allow",
+                "# values have a character that XML does not allow",
+            ),
+            Self::TooDeep => {
+                ("1 node is nested too deep; ignored", "# nodes are nested too deep; ignored")
+            }
+            Self::TooMany => ("more nodes than any real screen has; the rest is ignored", ""),
+            Self::OtherDisplay => {
+                ("1 node of another display; ignored", "# nodes of other displays; ignored")
+            }
         }
     }
 }
@@ -86,57 +102,12 @@ impl ParseWarningKind {
 impl fmt::Display for ParseWarning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { kind, count, line, byte } = self;
-        write!(f, "line {line}, byte {byte}: ")?;
-        let many = |one: &str, several: &str| {
-            if *count == 1 { format!("1 {one}") } else { format!("{count} {several}") }
+        let message = match kind.messages() {
+            (one, "") => one.to_owned(),
+            (one, _) if *count == 1 => one.to_owned(),
+            (_, several) => several.replace('#', &count.to_string()),
         };
-        let text = match kind {
-            ParseWarningKind::Utf16 => "the file is UTF-16, not UTF-8".into(),
-            ParseWarningKind::NotUtf8 => many("invalid UTF-8 sequence", "invalid UTF-8 sequences"),
-            ParseWarningKind::LeadingText => {
-                many("byte of other text before the tree", "bytes of other text before the tree")
-            }
-            ParseWarningKind::TrailingText => {
-                many("byte of other text after the tree", "bytes of other text after the tree")
-            }
-            ParseWarningKind::SecondTree => "a second tree begins here; ignored".into(),
-            ParseWarningKind::Truncated => {
-                let read = many("node was read", "nodes were read");
-                format!("the tree ends before its closing tag; {read}")
-            }
-            ParseWarningKind::InvalidTag => many("tag is broken", "tags are broken"),
-            ParseWarningKind::Unclosed => many("node is not closed", "nodes are not closed"),
-            ParseWarningKind::StrayEnd => {
-                many("closing tag has no opening tag", "closing tags have no opening tag")
-            }
-            ParseWarningKind::TextBetweenTags => many("text between tags", "texts between tags"),
-            ParseWarningKind::InvalidAttribute => {
-                many("attribute is broken", "attributes are broken")
-            }
-            ParseWarningKind::DuplicateAttribute => {
-                many("duplicate attribute", "duplicate attributes")
-            }
-            ParseWarningKind::InvalidBounds => {
-                many("node has invalid bounds", "nodes have invalid bounds")
-            }
-            ParseWarningKind::UnknownEntity => {
-                many("value has an unknown entity", "values have unknown entities")
-            }
-            ParseWarningKind::InvalidCharacter => {
-                let may_not = "a character that XML does not allow";
-                many(&format!("value has {may_not}"), &format!("values have {may_not}"))
-            }
-            ParseWarningKind::TooDeep => {
-                many("node is nested too deep; ignored", "nodes are nested too deep; ignored")
-            }
-            ParseWarningKind::TooMany => {
-                "more nodes than any real screen has; the rest is ignored".into()
-            }
-            ParseWarningKind::OtherDisplay => {
-                many("node of another display; ignored", "nodes of other displays; ignored")
-            }
-        };
-        f.write_str(&text)
+        write!(f, "line {line}, byte {byte}: {message}")
     }
 }
 
