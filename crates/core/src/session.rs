@@ -1,18 +1,10 @@
 //! Work on phones: the device that each client selected, refs and control ids, caches, and what an
 //! action makes stale.
 //!
-//! Begin with [`Session`], the only [`Perform`] that reaches phones: it finds the phone for a call,
-//! enforces its deadline, and drops dead connections. [`default_device`] decides which phone is
-//! meant; [`DeviceProviders`] lists and opens them. [`attached_device`] runs the action on that
-//! phone: [`snapshots`] takes snapshots, [`controls`] lists controls by UFO's rules, [`target`]
-//! finds where to tap, [`screen_size`] knows how far to swipe, [`typing`] types and verifies text,
-//! [`apps`] lists and starts apps, [`app_refusals`] refuses those that the operator does not allow,
-//! [`app_names`] resolves their names, [`labels`] reads what the launcher calls them, [`cache`]
-//! caches answers, [`selection`] knows each client's phone, [`leasing`] keeps other clients from
-//! interfering, [`crashes`] reads crashes from the log, [`lock_state`] unlocks it, [`orientation`]
-//! rotates the screen and restores it when the session ends, and [`app_tools`] calls app tools.
-//! [`installation`] installs apps, and [`transfers`] copies files. [`recordings`] and [`monitors`]
-//! outlive a call, each in a registry ([`jobs`]); [`local_files`] fetches files.
+//! Begin with [`Session`], the only [`Perform`] that reaches phones. [`SessionCall`] is one call: it
+//! finds the phone ([`default_device`]), enforces the deadline, and drops dead connections.
+//! [`AttachedDevice`] runs the action on that phone, and [`cache`] decides what an action makes
+//! stale. [`recordings`] and [`monitors`] outlive a call; their registry is [`jobs`].
 //!
 //! Not here: shell commands, JSON, and anything specific to a toolset.
 
@@ -70,6 +62,7 @@ use crate::app_tools::{AppToolHost, AppToolOptions};
 use crate::event::{Event, EventSink as _, EventSinks};
 use crate::input_files::InputFolder;
 use crate::providers::{DeviceChange, DeviceProviders};
+use crate::random;
 use attached_device::AttachedDevice;
 use connections::Connections;
 pub use leasing::Lease;
@@ -101,28 +94,24 @@ pub struct Session {
     bridge: AppToolHost,
 }
 
-/// How far a call has got, for when it is cancelled halfway.
-#[derive(Default)]
-struct CallProgress {
-    /// The phone it is for.
-    phone: OnceLock<String>,
-    attached: OnceLock<AttachedDevice>,
+/// One call on its way through the session.
+struct SessionCall<'a> {
+    session: &'a Session,
+    call: &'a Call,
     /// Whether it needs the phone's lease.
     needs_lease: bool,
-}
-
-impl CallProgress {
-    /// Whether a command that may change the screen was sent.
-    fn acted(&self) -> SideEffect {
-        self.attached.get().map_or(SideEffect::None, AttachedDevice::acted)
-    }
+    /// The phone it is for, once that is known.
+    device_id: OnceLock<String>,
+    /// That phone, once it is connected.
+    attached: OnceLock<AttachedDevice>,
 }
 
 impl Session {
     /// A session over these phones, of which the operator named some. A single one is used until a
     /// caller selects another; of several, callers have to name or select one.
     pub fn new(phones: DeviceProviders, named: impl IntoIterator<Item = String>) -> Self {
-        let name = orientation::name();
+        // Without randomness, the process still tells this session from an earlier one.
+        let name = random::hex::<16>().unwrap_or_else(|_| std::process::id().to_string());
         Self {
             connections: Arc::new(Connections::new(phones)),
             configured: named.into_iter().collect(),
@@ -168,35 +157,12 @@ impl Session {
         }
     }
 
-    /// The phone that a call is for, connected, and leased to its client if the call acts.
-    async fn attached<'a>(
-        &self,
-        call: &Call,
-        course: &'a CallProgress,
-    ) -> Result<&'a AttachedDevice, Failure> {
-        let id = match &call.device {
-            Some(id) => id.clone(),
-            None => self.chosen_id(call).await?,
-        };
-        let attached = self.attach(&id, course).await?;
-        call.state.found(attached.id());
-        if course.needs_lease {
-            attached.acquire_lease(call)?;
+    /// The phone with this id, connected.
+    async fn connected(&self, id: &str) -> Result<AttachedDevice, Failure> {
+        match self.connections.get(id) {
+            Some(attached) => Ok(attached),
+            None => self.open(id).await,
         }
-        Ok(attached)
-    }
-
-    async fn attach<'a>(
-        &self,
-        id: &str,
-        course: &'a CallProgress,
-    ) -> Result<&'a AttachedDevice, Failure> {
-        let _ = course.phone.set(id.to_owned());
-        let attached = match self.connections.get(id) {
-            Some(attached) => attached,
-            None => self.open(id).await?,
-        };
-        Ok(course.attached.get_or_init(|| attached))
     }
 
     /// Opens a phone, unless another call is opening it; then waits for that one.
@@ -221,16 +187,48 @@ impl Session {
     fn drop_connection(&self, attached: &AttachedDevice, reason: &str) {
         self.connections.drop_connection(attached.id(), &attached.device, reason);
     }
+}
+
+impl<'a> SessionCall<'a> {
+    fn new(session: &'a Session, call: &'a Call, needs_lease: bool) -> Self {
+        let (device_id, attached) = Default::default();
+        Self { session, call, needs_lease, device_id, attached }
+    }
+
+    /// Whether a command that may change the screen was sent.
+    fn acted(&self) -> SideEffect {
+        self.attached.get().map_or(SideEffect::None, AttachedDevice::acted)
+    }
+
+    /// The phone that the call is for, connected, and leased to its client if the call acts.
+    async fn attached(&self) -> Result<&AttachedDevice, Failure> {
+        let id = match &self.call.device {
+            Some(id) => id.clone(),
+            None => self.chosen_id().await?,
+        };
+        let attached = self.attach(&id).await?;
+        self.call.state.found(attached.id());
+        if self.needs_lease {
+            attached.acquire_lease(self.call)?;
+        }
+        Ok(attached)
+    }
+
+    async fn attach(&self, id: &str) -> Result<&AttachedDevice, Failure> {
+        let _ = self.device_id.set(id.to_owned());
+        let attached = self.session.connected(id).await?;
+        Ok(self.attached.get_or_init(|| attached))
+    }
 
     /// Invalidates caches of the phone that a call is for. Never contacts the phone: an unreached
     /// phone has no caches.
-    fn forget(&self, call: &Call, cache: CacheKind) {
-        let id = call.device.clone().or_else(|| self.selected_device(call));
+    fn forget(&self, cache: CacheKind) {
+        let id = self.call.device.clone().or_else(|| self.selected_device());
         let Some(id) = id else { return };
         if let CacheKind::All = cache {
-            self.bridge.forget(&id);
+            self.session.bridge.forget(&id);
         }
-        if let Some(screen) = self.connections.screen(&id) {
+        if let Some(screen) = self.session.connections.screen(&id) {
             screen.memory.forget(cache);
             if matches!(cache, CacheKind::All | CacheKind::Tree) {
                 screen.pictures.forget();
@@ -238,50 +236,41 @@ impl Session {
         }
     }
 
-    async fn perform_on(
-        &self,
-        call: &Call,
-        action: Action,
-        course: &CallProgress,
-    ) -> Result<Outcome, Failure> {
+    async fn run(&self, action: Action) -> Result<Outcome, Failure> {
+        let Self { session, call, .. } = *self;
         match action {
             Action::ListDevices { platform, connect } => {
-                let unreachable = if connect { self.connect_selected(call).await? } else { None };
-                let mut there = self.list_devices(call).await;
+                let unreachable = if connect { self.connect_selected().await? } else { None };
+                let mut devices = self.list_devices().await;
                 if let Some((id, state)) = unreachable
-                    && let Some(phone) = there.iter_mut().find(|phone| phone.id == id)
+                    && let Some(phone) = devices.iter_mut().find(|phone| phone.id == id)
                 {
                     phone.state = state;
                 }
-                there.retain(|phone| platform.is_none_or(|platform| phone.platform == platform));
-                Ok(Outcome::Devices(there))
+                devices.retain(|phone| platform.is_none_or(|platform| phone.platform == platform));
+                Ok(Outcome::Devices(devices))
             }
-            Action::SelectDevice { device, platform } => {
-                self.choose(call, &device, platform, course).await
-            }
-            Action::SelectDefaultDevice => self.select_default(call, course).await,
-            Action::Health => self.attached(call, course).await?.health().await,
+            Action::SelectDevice { device, platform } => self.choose(&device, platform).await,
+            Action::SelectDefaultDevice => self.select_default().await,
+            Action::Health => self.attached().await?.health().await,
             Action::Screenshot(shape) => {
-                let picture = self.attached(call, course).await?.screenshot(shape).await?;
+                let picture = self.attached().await?.screenshot(shape).await?;
                 screenshots::shaped(picture, shape).await.map(Outcome::Screenshot)
             }
             Action::Snapshot(looking) => {
-                let attached = self.attached(call, course).await?;
+                let attached = self.attached().await?;
                 let snapshot = attached.snapshot(looking).await?;
                 if looking.detail == TreeDetail::Full {
                     attached.screen.memory.seen.keep(&call.client, Arc::clone(&snapshot), false);
                 }
                 Ok(Outcome::Snapshot(snapshot))
             }
-            Action::Observe(when) => self.attached(call, course).await?.observe(call, when).await,
-            Action::Controls { max_age: no_older_than } => self
-                .attached(call, course)
-                .await?
-                .controls(no_older_than)
-                .await
-                .map(Outcome::Controls),
+            Action::Observe(when) => self.attached().await?.observe(call, when).await,
+            Action::Controls { max_age } => {
+                self.attached().await?.controls(max_age).await.map(Outcome::Controls)
+            }
             Action::ScreenshotAndSnapshot(shape) => {
-                let attached = self.attached(call, course).await?;
+                let attached = self.attached().await?;
                 let (picture, look) = attached.screenshot_and_snapshot(shape.format).await?;
                 attached.screen.memory.seen.keep(&call.client, Arc::clone(&look), false);
                 Ok(Outcome::ScreenshotAndSnapshot(ScreenshotAndSnapshot {
@@ -289,116 +278,87 @@ impl Session {
                     snapshot: look,
                 }))
             }
-            Action::Unlock => self.attached(call, course).await?.unlock().await,
+            Action::Unlock => self.attached().await?.unlock().await,
             Action::SetOrientation(orientation) => {
-                let attached = self.attached(call, course).await?;
-                attached.set_orientation(orientation, &self.name).await
+                let attached = self.attached().await?;
+                attached.set_orientation(orientation, &session.name).await
             }
-            Action::DeviceInfo { max_age: no_older_than } => {
-                self.attached(call, course).await?.info(no_older_than).await
+            Action::DeviceInfo { max_age } => self.attached().await?.info(max_age).await,
+            Action::ListApps { which, containing, max_age } => {
+                self.attached().await?.apps(which, &containing, max_age).await
             }
-            Action::ListApps { which, containing, max_age: no_older_than } => {
-                self.attached(call, course).await?.apps(which, &containing, no_older_than).await
-            }
-            Action::ListLabelledApps { which } => {
-                self.attached(call, course).await?.labelled_apps(which).await
-            }
-            Action::CurrentApp => self.attached(call, course).await?.current_app().await,
+            Action::ListLabelledApps { which } => self.attached().await?.labelled_apps(which).await,
+            Action::CurrentApp => self.attached().await?.current_app().await,
             Action::Scroll { direction, distance } => {
-                self.attached(call, course).await?.scroll(direction, distance).await
+                self.attached().await?.scroll(direction, distance).await
             }
             Action::Pinch { at, scale, lasting } => {
-                self.attached(call, course).await?.pinch(at, scale, lasting).await
+                self.attached().await?.pinch(at, scale, lasting).await
             }
-            Action::ReadClipboard => self.attached(call, course).await?.read_clipboard().await,
-            Action::SetClipboard(text) => {
-                self.attached(call, course).await?.set_clipboard(&text).await
-            }
-            Action::SetLocation(at) => self.attached(call, course).await?.set_location(at).await,
-            Action::Stop(app) => self.attached(call, course).await?.stop(&app).await,
-            Action::ClearData(app) => self.attached(call, course).await?.clear_data(&app).await,
+            Action::ReadClipboard => self.attached().await?.read_clipboard().await,
+            Action::SetClipboard(text) => self.attached().await?.set_clipboard(&text).await,
+            Action::SetLocation(at) => self.attached().await?.set_location(at).await,
+            Action::Stop(app) => self.attached().await?.stop(&app).await,
+            Action::ClearData(app) => self.attached().await?.clear_data(&app).await,
             Action::SetPermission { app, permission, granted } => {
-                self.attached(call, course).await?.permit(&app, &permission, granted).await
+                self.attached().await?.permit(&app, &permission, granted).await
             }
-            Action::InstallApp { path, options } => {
-                self.install_app(call, &path, options, course).await
-            }
-            Action::UninstallApp(app) => self.uninstall_app(call, &app, course).await,
-            Action::PushFile { path, to, overwrite } => {
-                self.push_file(call, &path, to, overwrite, course).await
-            }
-            Action::PullFile { path, name } => self.pull_file(call, &path, name, course).await,
-            Action::Touch(gesture) => self.attached(call, course).await?.touch(gesture).await,
-            Action::TapElement(target) => {
-                self.attached(call, course).await?.tap_element(&target).await
-            }
-            Action::Type(typing) => {
-                self.attached(call, course).await?.type_text(&typing, call.deadline).await
-            }
-            Action::FindElements(criteria) => {
-                self.attached(call, course).await?.find(&criteria).await
-            }
+            Action::InstallApp { path, options } => self.install_app(&path, options).await,
+            Action::UninstallApp(app) => self.uninstall_app(&app).await,
+            Action::PushFile { path, to, overwrite } => self.push_file(&path, to, overwrite).await,
+            Action::PullFile { path, name } => self.pull_file(&path, name).await,
+            Action::Touch(gesture) => self.attached().await?.touch(gesture).await,
+            Action::TapElement(target) => self.attached().await?.tap_element(&target).await,
+            Action::Type(typing) => self.attached().await?.type_text(&typing, call.deadline).await,
+            Action::FindElements(criteria) => self.attached().await?.find(&criteria).await,
             Action::Swipe { direction, distance, lasting } => {
-                self.attached(call, course).await?.swipe(direction, distance, lasting).await
+                self.attached().await?.swipe(direction, distance, lasting).await
             }
             Action::Wait(time) => {
                 sleep(time).await;
                 Ok(Outcome::Done)
             }
             Action::InvalidateCache(cache) => {
-                self.forget(call, cache);
+                self.forget(cache);
                 Ok(Outcome::Done)
             }
-            Action::Press(key) => self.attached(call, course).await?.press(key).await,
-            Action::OpenUrl(url) => self.attached(call, course).await?.open_url(&url).await,
-            Action::Launch(choice) => self.attached(call, course).await?.launch(&choice).await,
-            Action::SaveScreenshot { name, fetch } => {
-                self.save_screenshot(call, name, fetch, course).await
-            }
-            Action::ReadLog { filter, max: most, clear } => {
-                self.read_log(call, &filter, most, clear, course).await
-            }
+            Action::Press(key) => self.attached().await?.press(key).await,
+            Action::OpenUrl(url) => self.attached().await?.open_url(&url).await,
+            Action::Launch(choice) => self.attached().await?.launch(&choice).await,
+            Action::SaveScreenshot { name, fetch } => self.save_screenshot(name, fetch).await,
+            Action::ReadLog { filter, max, clear } => self.read_log(&filter, max, clear).await,
             Action::ReadCrashes { since, app } => {
-                self.attached(call, course).await?.crashes(&since, app.as_ref()).await
+                self.attached().await?.crashes(&since, app.as_ref()).await
             }
-            Action::ListNotifications { max } => {
-                self.attached(call, course).await?.notifications(max).await
-            }
-            Action::StartMonitor { filter, file } => {
-                self.start_monitor(call, filter, file, course).await
-            }
-            Action::StopMonitor(monitor) => self.stop_monitor(call, monitor).await,
-            Action::ListMonitors => Ok(self.list_monitors(call)),
+            Action::ListNotifications { max } => self.attached().await?.notifications(max).await,
+            Action::StartMonitor { filter, file } => self.start_monitor(filter, file).await,
+            Action::StopMonitor(monitor) => self.stop_monitor(monitor).await,
+            Action::ListMonitors => Ok(self.list_monitors()),
             Action::StartRecording { name, lasting, bit_rate, size } => {
                 let wish = RecordingRequest { name, lasting, bit_rate, size };
-                self.start_recording(call, wish, course).await
+                self.start_recording(wish).await
             }
             Action::StopRecording { recording, fetch } => {
-                self.stop_recording(call, recording, fetch, course).await
+                self.stop_recording(recording, fetch).await
             }
-            Action::ListRecordings => Ok(self.list_recordings(call)),
-            Action::ListAppTools { max_age: no_older_than } => {
-                self.attached(call, course).await?.app_tools(&self.bridge, no_older_than).await
+            Action::ListRecordings => Ok(self.list_recordings()),
+            Action::ListAppTools { max_age } => {
+                self.attached().await?.app_tools(&session.bridge, max_age).await
             }
             Action::CallAppTool(wanted) => {
-                self.attached(call, course).await?.call_app_tool(&self.bridge, call, wanted).await
+                self.attached().await?.call_app_tool(&session.bridge, call, wanted).await
             }
             Action::TrustAppTools(app) => {
-                self.attached(call, course).await?.trust_app_tools(&self.bridge, &app).await
+                self.attached().await?.trust_app_tools(&session.bridge, &app).await
             }
         }
     }
 
     /// The cause to report for a timeout. A phone that does not answer a probe is reported as not
     /// connected.
-    async fn out_of_time(
-        call: &Call,
-        course: &CallProgress,
-        what: String,
-        given: Duration,
-    ) -> Cause {
-        let reason = match (course.phone.get(), course.attached.get()) {
-            (_, Some(attached)) => match timeout_at(call.deadline, attached.answers()).await {
+    async fn out_of_time(&self, what: String, given: Duration) -> Cause {
+        let reason = match (self.device_id.get(), self.attached.get()) {
+            (_, Some(attached)) => match timeout_at(self.call.deadline, attached.answers()).await {
                 Ok(Ok(())) => None,
                 Ok(Err(_)) => Some("it stopped answering"),
                 // A phone that works at its limit needs more than the time that is left.
@@ -407,7 +367,7 @@ impl Session {
             (Some(_), None) => Some("it does not answer"),
             (None, None) => None,
         };
-        match (course.phone.get(), reason) {
+        match (self.device_id.get(), reason) {
             (Some(device), Some(why)) => {
                 Cause::DeviceNotConnected { device: device.clone(), reason: why.into() }
             }
@@ -425,28 +385,28 @@ impl Perform for Session {
             return Err(Cause::Refused { reason }.into());
         }
         let needs_lease = call.exclusive || action.needs_lease();
-        let course = CallProgress { needs_lease, ..CallProgress::default() };
+        let session_call = SessionCall::new(self, call, needs_lease);
         let given = call.deadline.saturating_duration_since(Instant::now());
-        let work = timeout(given - PROBE.min(given / 4), self.perform_on(call, action, &course));
+        let work = timeout(given - PROBE.min(given / 4), session_call.run(action));
         let given_up = |cause| Failure { cause, side_effect: SideEffect::Possible };
         let done = tokio::select! {
             biased;
             () = call.cancelled.cancelled() => Err(given_up(Cause::Cancelled)),
             done = work => match done {
                 Ok(done) => done,
-                Err(_) => Err(given_up(Self::out_of_time(call, &course, what, given).await)),
+                Err(_) => Err(given_up(session_call.out_of_time(what, given).await)),
             }
         };
         let mut failure = match done {
             Ok(outcome) => return Ok(outcome),
             Err(failure) => failure,
         };
-        if course.acted() == SideEffect::None {
+        if session_call.acted() == SideEffect::None {
             // It failed while finding the phone, resolving the element, or waiting for its turn.
             failure.side_effect = SideEffect::None;
         }
         if let (Cause::DeviceNotConnected { reason, .. }, Some(attached)) =
-            (&failure.cause, course.attached.get())
+            (&failure.cause, session_call.attached.get())
         {
             self.drop_connection(attached, reason);
         }

@@ -1,7 +1,7 @@
 //! Which phones can be selected, and which one a call without a device means.
 //!
-//! Begin with [`Session::chosen_id`]. A caller who asks for any phone gets one in the order of the
-//! Android MCP server reference ([`Session::select_default`]); everyone else gets the selected one,
+//! Begin with [`SessionCall::chosen_id`]. A caller who asks for any phone gets one in the order of the
+//! Android MCP server reference ([`SessionCall::select_default`]); everyone else gets the selected one,
 //! or the only one. Neither picks the built-in virtual phone unless it was named.
 
 use std::time::Duration;
@@ -9,9 +9,9 @@ use std::time::Duration;
 use thumbwire_base::truncate;
 use thumbwire_device::{Identity, Platform};
 
-use super::{CallProgress, Session};
+use super::SessionCall;
 use crate::action::{
-    Call, Cause, DefaultDevice, DeviceKind, Failure, ListedDevice, Outcome, SelectionReason,
+    Cause, DefaultDevice, DeviceKind, Failure, ListedDevice, Outcome, SelectionReason,
 };
 
 /// How long listing may take to connect. The owner has some seconds to accept our key; the tool
@@ -21,24 +21,24 @@ const CONNECTING: Duration = Duration::from_secs(9);
 /// A state quotes what the transport reports.
 const LONGEST_STATE: usize = 300;
 
-impl Session {
+impl SessionCall<'_> {
     /// The phone that the call's client selected; without a selection, the only one there is. That
     /// choice is remembered, so a second phone plugged in later does not change which one is used.
     /// The built-in virtual phone must be named. If the operator named several phones, there is no
     /// default, whichever are connected.
-    pub(super) async fn chosen_id(&self, call: &Call) -> Result<String, Failure> {
-        if let Some(id) = self.selected_device(call) {
+    pub(super) async fn chosen_id(&self) -> Result<String, Failure> {
+        if let Some(id) = self.selected_device() {
             return Ok(id);
         }
-        if self.configured.len() > 1 {
-            return Err(Cause::NoDeviceChosen { there: self.list_devices(call).await }.into());
+        if self.session.configured.len() > 1 {
+            return Err(Cause::NoDeviceChosen { there: self.list_devices().await }.into());
         }
-        let there = self.connections.phones.list().await;
+        let there = self.session.connections.phones.list().await;
         let attached = DeviceKind::candidates(&there);
         let ready = attached.iter().filter(|phone| phone.is_ready());
         let none = || Cause::NoDeviceChosen { there: there.clone() }.into();
         match (ready.collect::<Vec<_>>().as_slice(), attached.as_slice()) {
-            ([only], _) => Ok(self.select_if_none(call, &only.id)),
+            ([only], _) => Ok(self.select_if_none(&only.id)),
             // The only phone there is most likely the one that is meant.
             ([], [unready]) => Err(unready.not_ready().unwrap_or_else(none)),
             _ => Err(none()),
@@ -47,23 +47,23 @@ impl Session {
 
     /// All phones to choose from, including those with an address, which no list announces:
     /// connected, selected, or named by the operator.
-    pub(super) async fn list_devices(&self, call: &Call) -> Vec<ListedDevice> {
-        let mut there = self.connections.phones.list().await;
+    pub(super) async fn list_devices(&self) -> Vec<ListedDevice> {
+        let mut there = self.session.connections.phones.list().await;
         let listed = |there: &[ListedDevice], id: &str| there.iter().any(|phone| phone.id == id);
-        for attached in self.connections.all() {
+        for attached in self.session.connections.all() {
             let Identity { id, platform, model } = attached.identity().clone();
             // If a provider lists the phone, use its entry.
             if let Some(phone) =
-                self.connections.phones.unlisted(&id).filter(|_| !listed(&there, &id))
+                self.session.connections.phones.unlisted(&id).filter(|_| !listed(&there, &id))
             {
                 let state = ListedDevice::READY.into();
                 there.push(ListedDevice { platform, model, state, ..phone });
             }
         }
-        let chosen = self.selected_device(call);
-        for id in chosen.iter().chain(&self.configured) {
+        let chosen = self.selected_device();
+        for id in chosen.iter().chain(&self.session.configured) {
             if !listed(&there, id) {
-                there.extend(self.connections.phones.unlisted(id));
+                there.extend(self.session.connections.phones.unlisted(id));
             }
         }
         there
@@ -71,17 +71,13 @@ impl Session {
 
     /// Connects to the selected phone if it has an address, which no list announces. If that fails,
     /// returns its id and state for the list.
-    pub(super) async fn connect_selected(
-        &self,
-        call: &Call,
-    ) -> Result<Option<(String, String)>, Failure> {
-        let Some(id) = self.selected_device(call) else { return Ok(None) };
-        if self.connections.phones.unlisted(&id).is_none() {
+    pub(super) async fn connect_selected(&self) -> Result<Option<(String, String)>, Failure> {
+        let Some(id) = self.selected_device() else { return Ok(None) };
+        if self.session.connections.phones.unlisted(&id).is_none() {
             return Ok(None);
         }
         // Not the call's own phone: a phone that does not answer is part of the list.
-        let course = CallProgress::default();
-        let connected = tokio::time::timeout(CONNECTING, self.attach(&id, &course)).await;
+        let connected = tokio::time::timeout(CONNECTING, self.session.connected(&id)).await;
         let state = match connected {
             Ok(Ok(_)) => return Ok(None),
             Ok(Err(Failure { cause: Cause::DeviceNotAuthorized { .. }, .. })) => {
@@ -99,18 +95,16 @@ impl Session {
 
     pub(super) async fn choose(
         &self,
-        call: &Call,
         id: &str,
         platform: Option<Platform>,
-        course: &CallProgress,
     ) -> Result<Outcome, Failure> {
-        let attached = self.attach(id, course).await?;
+        let attached = self.attach(id).await?;
         if let Some(platform) = platform.filter(|it| *it != attached.identity().platform) {
             let what = format!("selecting {id}");
             return Err(Cause::PlatformNotSupported { what, platform }.into());
         }
         attached.answers().await?;
-        self.set_selected_device(call, id);
+        self.set_selected_device(id);
         Ok(Outcome::DeviceSelected(attached.identity().clone()))
     }
 
@@ -118,26 +112,22 @@ impl Session {
     /// the previous phone if it is still usable, else the first physical one, else the first
     /// emulator. A phone with an address is connected first: nothing else tells whether it is
     /// usable.
-    pub(super) async fn select_default(
-        &self,
-        call: &Call,
-        course: &CallProgress,
-    ) -> Result<Outcome, Failure> {
-        let there = self.list_devices(call).await;
-        let before = self.selected_device(call);
+    pub(super) async fn select_default(&self) -> Result<Outcome, Failure> {
+        let there = self.list_devices().await;
+        let before = self.selected_device();
         let still_there = |id: &String| match there.iter().find(|phone| phone.id == *id) {
             Some(phone) => phone.is_ready() || phone.state == ListedDevice::NOT_YET,
-            None => self.connections.phones.owns(id),
+            None => self.session.connections.phones.owns(id),
         };
         let (id, chosen) = match before.filter(still_there) {
             Some(id) => (id, SelectionReason::AlreadySelected),
             None => first(there)?,
         };
-        let attached = self.attach(&id, course).await?;
+        let attached = self.attach(&id).await?;
         attached.answers().await?;
-        self.set_selected_device(call, &id);
+        self.set_selected_device(&id);
         let Identity { platform, model, .. } = attached.identity().clone();
-        let listed = self.list_devices(call).await.into_iter().find(|phone| phone.id == id);
+        let listed = self.list_devices().await.into_iter().find(|phone| phone.id == id);
         // It may have disappeared from the list since.
         let listed = listed.unwrap_or_else(|| ListedDevice {
             id,

@@ -1,27 +1,25 @@
 //! Installs and uninstalls apps, and asks the phone afterwards whether it did.
 //!
-//! Begin with [`Session::install_app`]. The package is read here first: what is not one never
+//! Begin with [`SessionCall::install_app`]. The package is read here first: what is not one never
 //! reaches the phone, and the phone's answer can be compared with what the package says.
 
 use std::time::Duration;
 
 use thumbwire_device::{AppId, Error, InstallOptions, Package};
 
+use super::SessionCall;
 use super::attached_device::AttachedDevice;
 use super::transfers::{ReportingReader, refuse_input};
-use super::{CallProgress, Session};
-use crate::action::{CacheKind, Call, Cause, Failure, InstalledApp, Outcome};
+use crate::action::{CacheKind, Cause, Failure, InstalledApp, Outcome};
 
-impl Session {
+impl SessionCall<'_> {
     /// Installs an app from a local package, or updates it.
     pub(super) async fn install_app(
         &self,
-        call: &Call,
         path: &str,
         options: InstallOptions,
-        course: &CallProgress,
     ) -> Result<Outcome, Failure> {
-        let file = self.input_file(path).await?;
+        let file = self.session.input_file(path).await?;
         let manifest = file.read_manifest().await.map_err(|error| refuse_input(&error))?;
         let app = AppId(manifest.package);
         if let Some(split) = manifest.split {
@@ -32,8 +30,8 @@ impl Session {
         }
         let length = file.length();
         let reader = file.into_reader().await.map_err(|error| refuse_input(&error))?;
-        let mut reader = ReportingReader::new(reader, length, &call.progress);
-        let attached = self.attached(call, course).await?;
+        let mut reader = ReportingReader::new(reader, length, &self.call.progress);
+        let attached = self.attached().await?;
         attached.refuse_new_app(&app)?;
         let _turn = attached.screen.acting.lock().await;
         let before = attached.package(&app).await?;
@@ -65,13 +63,8 @@ impl Session {
     }
 
     /// Uninstalls an app that the user installed.
-    pub(super) async fn uninstall_app(
-        &self,
-        call: &Call,
-        app: &AppId,
-        course: &CallProgress,
-    ) -> Result<Outcome, Failure> {
-        let attached = self.attached(call, course).await?;
+    pub(super) async fn uninstall_app(&self, app: &AppId) -> Result<Outcome, Failure> {
+        let attached = self.attached().await?;
         attached.refuse_app(app).await?;
         let installed = attached.installed(Duration::ZERO).await?.apps;
         let Some(known) = installed.iter().find(|known| known.id == *app) else {
@@ -99,7 +92,7 @@ impl Session {
 
     /// Drops what is cached about the apps of the phone.
     fn forget_apps(&self, attached: &AttachedDevice) {
-        self.bridge.forget(attached.id());
+        self.session.bridge.forget(attached.id());
         attached.screen.memory.forget(CacheKind::Apps);
     }
 }

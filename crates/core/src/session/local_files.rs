@@ -1,6 +1,6 @@
 //! Files of a session: their names, from an injected clock, and how they are fetched from a phone.
 //!
-//! Begin with [`Session::save_screenshot`]. A file without a requested name is named after the
+//! Begin with [`SessionCall::save_screenshot`]. A file without a requested name is named after the
 //! time, and names are unique within a session. If a file cannot be fetched, the action still
 //! succeeds and reports that, since the file is on the phone. [`ArtifactStore`] decides where local
 //! files go; recordings and logs have their own modules.
@@ -15,7 +15,7 @@ use thumbwire_device::{Device, Error};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout, timeout_at};
 
-use super::{CallProgress, Session};
+use super::{Session, SessionCall};
 use crate::action::{Call, Cause, Failure, FetchResult, Outcome, SavedScreenshot, check_name};
 use crate::artifacts::{ArtifactStore, Folder};
 
@@ -199,39 +199,41 @@ impl Session {
         self.saving.clock = Box::new(clock);
         self
     }
+}
 
+impl SessionCall<'_> {
     /// Saves a screenshot to a file on the phone and fetches it.
     pub(super) async fn save_screenshot(
         &self,
-        call: &Call,
         name: Option<String>,
         fetch: bool,
-        course: &CallProgress,
     ) -> Result<Outcome, Failure> {
-        let name = self.saving.name(name, MediaKind::Picture)?;
-        let attached = self.attached(call, course).await?;
+        let name = self.session.saving.name(name, MediaKind::Picture)?;
+        let attached = self.attached().await?;
         let on_phone = format!("{STORAGE}/{name}");
         let taking = async { attached.device.screenshot_files()?.screenshot_into(&on_phone).await };
         taking.await.map_err(|error| attached.failed(&error))?;
         let here = if fetch {
             let (from, name, content) = (on_phone.clone(), name.clone(), MediaKind::Picture);
             let device = Arc::clone(&attached.device);
-            Some(self.saving.fetch(device, FetchRequest { from, name, content }, until(call)).await)
+            let request = FetchRequest { from, name, content };
+            Some(self.session.saving.fetch(device, request, until(self.call)).await)
         } else {
             None
         };
         Ok(Outcome::ScreenshotSaved(SavedScreenshot { name, on_phone, local_file: here }))
     }
+}
 
+impl Session {
     /// The phone with this id, after a successful probe; a dead connection is replaced.
     pub(super) async fn reach(&self, id: &str) -> Result<Arc<dyn Device>, Failure> {
         for _ in 0..2 {
-            let course = CallProgress::default();
-            let attached = self.attach(id, &course).await?;
+            let attached = self.connected(id).await?;
             match attached.device.probe().await {
                 Ok(()) => return Ok(Arc::clone(&attached.device)),
                 Err(Error::NotConnected { reason: why, .. }) => {
-                    self.drop_connection(attached, &why);
+                    self.drop_connection(&attached, &why);
                 }
                 Err(error) => return Err(attached.failed(&error)),
             }

@@ -1,6 +1,6 @@
 //! Log monitors: logs that are followed across calls.
 //!
-//! Begin with [`Session::start_monitor`]. Each monitor has its own task, [`Follower::run`], which
+//! Begin with [`SessionCall::start_monitor`]. Each monitor has its own task, [`Follower::run`], which
 //! writes entries to a file in `logcat` format, counts them, and survives a lost phone: it retries
 //! with growing delays, resumes after the last entry, and notes the gap in the file. A monitor
 //! stays listed until it is stopped, even after it has ended. It belongs to the client that started
@@ -18,10 +18,10 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use super::SessionCall;
 use super::jobs::{BackgroundJob, JobRegistry, JobSlot};
 use super::local_files::with_extension;
-use super::{CallProgress, Session};
-use crate::action::{Call, Cause, ClientId, Failure, LogMonitor, Outcome};
+use crate::action::{Cause, ClientId, Failure, LogMonitor, Outcome};
 use crate::artifacts::Folder;
 use follower::{Follower, LogFile};
 
@@ -56,21 +56,19 @@ struct State {
     ended: Mutex<Option<(String, Instant)>>,
 }
 
-impl Session {
+impl SessionCall<'_> {
     /// The newest log entries.
     pub(super) async fn read_log(
         &self,
-        call: &Call,
         filter: &LogFilter,
         max: usize,
         clear: bool,
-        course: &CallProgress,
     ) -> Result<Outcome, Failure> {
         if !(1..=MAX_ENTRIES).contains(&max) {
             let reason = format!("the number of log entries must be between 1 and {MAX_ENTRIES}");
             return Err(Cause::InvalidArgument { reason }.into());
         }
-        let attached = self.attached(call, course).await?;
+        let attached = self.attached().await?;
         let reading = async {
             let logs = attached.device.logs()?;
             if clear {
@@ -84,17 +82,16 @@ impl Session {
     /// Starts following a log.
     pub(super) async fn start_monitor(
         &self,
-        call: &Call,
         filter: LogFilter,
         file: Option<String>,
-        course: &CallProgress,
     ) -> Result<Outcome, Failure> {
         let name = file.map(|name| with_extension(name, "log")).transpose()?;
-        let files = name.map(|name| Ok::<_, Failure>((self.saving.files()?, name))).transpose()?;
-        let attached = self.attached(call, course).await?;
-        let stamp = self.saving.stamp("logmon");
+        let files =
+            name.map(|name| Ok::<_, Failure>((self.session.saving.files()?, name))).transpose()?;
+        let attached = self.attached().await?;
+        let stamp = self.session.saving.stamp("logmon");
         let id = format!("logmon_{}_{stamp}", attached.id());
-        let slot = self.monitors.reserve(&id, &call.client)?;
+        let slot = self.session.monitors.reserve(&id, &self.call.client)?;
         let opening = async { attached.device.logs()?.follow_logs(&filter, None).await };
         let stream = opening.await.map_err(|error| attached.failed(&error))?;
         let page = match files {
@@ -112,7 +109,7 @@ impl Session {
         let (state, stop) = (Arc::<State>::default(), CancellationToken::new());
         let follower = Follower {
             phone: attached.id().to_owned(),
-            connections: Arc::clone(&self.connections),
+            connections: Arc::clone(&self.session.connections),
             device: Arc::clone(&attached.device),
             filter: filter.clone(),
             page,
@@ -123,7 +120,7 @@ impl Session {
         let task = tokio::spawn(async move { follower.run(stream, stopped).await });
         let followed = Arc::new(MonitorJob {
             id,
-            client: call.client.clone(),
+            client: self.call.client.clone(),
             device: attached.id().to_owned(),
             filter,
             file: path,
@@ -133,7 +130,8 @@ impl Session {
             task: tokio::sync::Mutex::new(Some(task)),
         });
         let out = followed.info();
-        self.monitors
+        self.session
+            .monitors
             .0
             .add(&slot, Arc::clone(&followed))
             .inspect_err(|_| followed.stop.cancel())?;
@@ -141,31 +139,27 @@ impl Session {
     }
 
     /// Stops one monitor of the call's client, all on the phone that the call is for, or all.
-    pub(super) async fn stop_monitor(
-        &self,
-        call: &Call,
-        wanted: Option<String>,
-    ) -> Result<Outcome, Failure> {
+    pub(super) async fn stop_monitor(&self, wanted: Option<String>) -> Result<Outcome, Failure> {
         if let Some(id) = wanted {
-            let followed = self.monitors.find(&id, &call.client)?;
+            let followed = self.session.monitors.find(&id, &self.call.client)?;
             return Ok(Outcome::Monitors(vec![self.stop_following(&followed).await]));
         }
         let mut out = Vec::new();
-        for followed in self.monitors.0.of(call) {
+        for followed in self.session.monitors.0.of(self.call) {
             out.push(self.stop_following(&followed).await);
         }
         Ok(Outcome::Monitors(out))
     }
 
     /// The listed monitors of the call's client.
-    pub(super) fn list_monitors(&self, call: &Call) -> Outcome {
-        let all = self.monitors.0.of(call);
+    pub(super) fn list_monitors(&self) -> Outcome {
+        let all = self.session.monitors.0.of(self.call);
         Outcome::Monitors(all.iter().map(|followed| followed.info()).collect())
     }
 
     async fn stop_following(&self, followed: &Arc<MonitorJob>) -> LogMonitor {
         followed.stopped().await;
-        self.monitors.0.forget(followed);
+        self.session.monitors.0.forget(followed);
         followed.info()
     }
 }

@@ -4,8 +4,6 @@
 //! without doing so, the next session that attaches does ([`Session::restore_for_ended_sessions`]).
 //! Each session owns its rotations by name, so a rotation survives a reconnect.
 
-use std::collections::hash_map::RandomState;
-use std::hash::{BuildHasher as _, Hasher as _};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -29,13 +27,6 @@ const ENDING: Duration = Duration::from_secs(5);
 
 /// How long an attach may take to restore a rotation left by another session.
 const TIDYING: Duration = Duration::from_secs(4);
-
-/// A name that no other session has: 128 bits from the system's randomness, with which the standard
-/// library seeds its hash tables.
-pub(super) fn name() -> String {
-    let random = || RandomState::new().build_hasher().finish();
-    format!("{:016x}{:016x}", random(), random())
-}
 
 impl AttachedDevice {
     /// Rotates the screen and waits until it has rotated.

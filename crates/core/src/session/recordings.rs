@@ -1,6 +1,6 @@
 //! Screen recordings that outlive a call.
 //!
-//! Begin with [`Session::start_recording`]. A recording stays listed from its start until it is
+//! Begin with [`SessionCall::start_recording`]. A recording stays listed from its start until it is
 //! stopped, even after its time is up, if it could not be fetched, or while its phone is gone, so
 //! it can be asked for again. Each has its own task that waits for its end and handles stop orders:
 //! a cancelled call leaves nothing half done on the phone. A recording belongs to the client that
@@ -24,11 +24,11 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout, timeout_at};
 
+use super::SessionCall;
 use super::jobs::{BackgroundJob, JobRegistry, JobSlot};
 use super::leasing::LeaseHold;
 use super::local_files::{FetchRequest, MediaKind, STORAGE, until};
-use super::{CallProgress, Session};
-use crate::action::{Call, Cause, ClientId, Failure, FetchResult, Outcome, RecordingInfo};
+use crate::action::{Cause, ClientId, Failure, FetchResult, Outcome, RecordingInfo};
 
 /// How many of one client may be active at once (Android MCP server limit).
 const MAX_ACTIVE: usize = 5;
@@ -85,24 +85,19 @@ pub(super) struct RecordingRequest {
     pub(super) size: Option<Size>,
 }
 
-impl Session {
+impl SessionCall<'_> {
     /// Starts a recording.
-    pub(super) async fn start_recording(
-        &self,
-        call: &Call,
-        wish: RecordingRequest,
-        course: &CallProgress,
-    ) -> Result<Outcome, Failure> {
+    pub(super) async fn start_recording(&self, wish: RecordingRequest) -> Result<Outcome, Failure> {
         let (first, last) = (*SECONDS.start(), *SECONDS.end());
         if wish.lasting < Duration::from_secs(first) || wish.lasting > Duration::from_secs(last) {
             let reason =
                 format!("the recording time limit must be between {first} and {last} seconds");
             return Err(Cause::InvalidArgument { reason }.into());
         }
-        let name = self.saving.name(wish.name, MediaKind::Video)?;
-        let attached = self.attached(call, course).await?;
+        let name = self.session.saving.name(wish.name, MediaKind::Video)?;
+        let attached = self.attached().await?;
         let id = format!("{}_{name}", attached.id());
-        let slot = self.recordings.reserve(&id, &call.client)?;
+        let slot = self.session.recordings.reserve(&id, &self.call.client)?;
         let on_phone = format!("{STORAGE}/{name}");
         let asked = RecordingOptions {
             path: on_phone.clone(),
@@ -112,7 +107,7 @@ impl Session {
         };
         // It is already recording while we check that it does.
         let began = Instant::now();
-        let hold = self.connections.leases.hold(attached.id(), call)?;
+        let hold = self.session.connections.leases.hold(attached.id(), self.call)?;
         let beginning = async { attached.device.screen_recording()?.start_recording(&asked).await };
         let recording = beginning.await.map_err(|error| attached.failed(&error))?;
         let lasting = recording.time_limit().min(wish.lasting);
@@ -129,7 +124,7 @@ impl Session {
         tokio::spawn(attend(recording, hold, Arc::clone(&over), taken));
         let kept = Arc::new(RecordingJob {
             id,
-            client: call.client.clone(),
+            client: self.call.client.clone(),
             device: attached.id().to_owned(),
             name,
             on_phone,
@@ -146,32 +141,30 @@ impl Session {
         let out = kept.info();
         // If the session has ended or its client has left, the recording is dropped here and its
         // device ends it as best it can.
-        self.recordings.0.add(&slot, kept)?;
+        self.session.recordings.0.add(&slot, kept)?;
         Ok(Outcome::Recording(out))
     }
 
     /// Stops one recording of the call's client, all on the phone that the call is for, or all.
     pub(super) async fn stop_recording(
         &self,
-        call: &Call,
         wanted: Option<String>,
         fetch: bool,
-        course: &CallProgress,
     ) -> Result<Outcome, Failure> {
-        let (asked, until) = (Instant::now(), until(call));
+        let (asked, until) = (Instant::now(), until(self.call));
         if let Some(id) = wanted {
-            let kept = self.recordings.find(&id, &call.client)?;
+            let kept = self.session.recordings.find(&id, &self.call.client)?;
             // So that a silent phone is probed when the time is up.
-            let _ = course.phone.set(kept.device.clone());
-            if let Some(attached) = self.connections.get(&kept.device) {
-                let _ = course.attached.set(attached);
+            let _ = self.device_id.set(kept.device.clone());
+            if let Some(attached) = self.session.connections.get(&kept.device) {
+                let _ = self.attached.set(attached);
             }
-            let stopped = self.stop_one(call, &kept, fetch, until).await?;
+            let stopped = self.stop_one(&kept, fetch, until).await?;
             return Ok(Outcome::Recordings(vec![stopped]));
         }
-        let all = self.recordings.0.of(call);
+        let all = self.session.recordings.0.of(self.call);
         let stopping = all.iter().map(async |kept| {
-            let stopped = match timeout_at(until, self.stop_one(call, kept, fetch, until)).await {
+            let stopped = match timeout_at(until, self.stop_one(kept, fetch, until)).await {
                 // Another caller stopped and reported it first.
                 Ok(Err(Failure { cause: Cause::NoSuchRecording { .. }, .. })) => return None,
                 Ok(stopped) => stopped,
@@ -191,23 +184,22 @@ impl Session {
     }
 
     /// The listed recordings of the call's client.
-    pub(super) fn list_recordings(&self, call: &Call) -> Outcome {
-        let all = self.recordings.0.of(call);
+    pub(super) fn list_recordings(&self) -> Outcome {
+        let all = self.session.recordings.0.of(self.call);
         Outcome::Recordings(all.iter().map(|kept| kept.info()).collect())
     }
 
     async fn stop_one(
         &self,
-        call: &Call,
         kept: &Arc<RecordingJob>,
         fetch: bool,
         until: Instant,
     ) -> Result<RecordingInfo, Failure> {
         // Its lease has ended with the recording's time: another client may act on the phone now.
-        self.connections.leases.check(&kept.device, &call.client)?;
+        self.session.connections.leases.check(&kept.device, &self.call.client)?;
         let mut fetching = kept.stopping.lock().await;
         // Another caller may have stopped it while this one waited.
-        self.recordings.find(&kept.id, &call.client)?;
+        self.session.recordings.find(&kept.id, &self.call.client)?;
         let lost = match kept.stop().await {
             Ok(()) => None,
             Err(Error::NotConnected { reason: why, .. }) => Some(why),
@@ -215,7 +207,7 @@ impl Session {
                 // If it may still be running, keep it: it can be stopped again, or ends with the
                 // session.
                 if matches!(error, Error::Failed { .. }) || kept.orders.is_closed() {
-                    self.recordings.0.forget(kept);
+                    self.session.recordings.0.forget(kept);
                 }
                 return Err(Failure::of_device(&kept.device, &error));
             }
@@ -226,19 +218,19 @@ impl Session {
         let mut out = kept.info();
         if let Some(why) = &lost {
             // If the phone is still gone, report that and keep the recording.
-            self.reach(&kept.device).await?;
+            self.session.reach(&kept.device).await?;
             out.warnings.push(format!("the phone was disconnected while recording: {why}"));
         }
         if fetch {
             let fetched = self.fetch_recording(kept, &mut fetching, until).await;
             if fetched.is_ok() {
-                self.recordings.0.forget(kept);
+                self.session.recordings.0.forget(kept);
             }
             out.local_file = Some(fetched.map_err(|why| {
                 format!("{why}; the recording stays listed: stop it again to fetch it, or stop it without fetching to discard it")
             }));
         } else {
-            self.recordings.0.forget(kept);
+            self.session.recordings.0.forget(kept);
         }
         Ok(out)
     }
@@ -262,14 +254,16 @@ impl Session {
                 Err(_) => return coming(),
             }
         }
-        let device = match timeout_at(until, self.reach(&kept.device)).await {
+        let device = match timeout_at(until, self.session.reach(&kept.device)).await {
             Ok(Ok(device)) => device,
             Ok(Err(failure)) => return Err(failure.cause.to_string()),
             Err(_) => return Err("the phone does not answer".into()),
         };
         let (from, name) = (kept.on_phone.clone(), kept.name.clone());
-        *fetching =
-            self.saving.fetching(device, FetchRequest { from, name, content: MediaKind::Video });
+        *fetching = self
+            .session
+            .saving
+            .fetching(device, FetchRequest { from, name, content: MediaKind::Video });
         match timeout_at(until, fetching.join_next()).await {
             Ok(Some(Ok(fetched))) => fetched,
             Ok(None | Some(Err(_))) => Err("the transfer was aborted".into()),

@@ -5,8 +5,8 @@ use std::sync::Mutex;
 
 use thumbwire_base::lock;
 
-use super::Session;
-use crate::action::{Call, ClientId};
+use super::SessionCall;
+use crate::action::ClientId;
 
 /// The selected phones, by client.
 #[derive(Default)]
@@ -19,25 +19,25 @@ impl SelectedDevices {
     }
 }
 
-impl Session {
+impl SessionCall<'_> {
     /// The phone that the call's client has selected; without a choice the one that the operator
     /// named, if it is one.
-    pub(super) fn selected_device(&self, call: &Call) -> Option<String> {
-        let selected = lock(&self.selected.0).get(&call.client).cloned();
-        selected.or_else(|| match self.configured.as_slice() {
+    pub(super) fn selected_device(&self) -> Option<String> {
+        let selected = lock(&self.session.selected.0).get(&self.call.client).cloned();
+        selected.or_else(|| match self.session.configured.as_slice() {
             [only] => Some(only.clone()),
             _ => None,
         })
     }
 
     /// Selects a phone for the call's client.
-    pub(super) fn set_selected_device(&self, call: &Call, device: &str) {
-        lock(&self.selected.0).insert(call.client.clone(), device.to_owned());
+    pub(super) fn set_selected_device(&self, device: &str) {
+        lock(&self.session.selected.0).insert(self.call.client.clone(), device.to_owned());
     }
 
     /// Selects a phone, unless the client has selected one meanwhile. Returns the selected one.
-    pub(super) fn select_if_none(&self, call: &Call, device: &str) -> String {
-        let mut selected = lock(&self.selected.0);
-        selected.entry(call.client.clone()).or_insert_with(|| device.to_owned()).clone()
+    pub(super) fn select_if_none(&self, device: &str) -> String {
+        let mut selected = lock(&self.session.selected.0);
+        selected.entry(self.call.client.clone()).or_insert_with(|| device.to_owned()).clone()
     }
 }

@@ -1,6 +1,6 @@
 //! Copies files to and from a phone.
 //!
-//! Begin with [`Session::push_file`] and [`Session::pull_file`]. What may be read here is decided
+//! Begin with [`SessionCall::push_file`] and [`SessionCall::pull_file`]. What may be read here is decided
 //! by [`InputFolder`](crate::input_files::InputFolder), where files are written here by
 //! [`ArtifactStore`](crate::artifacts::ArtifactStore), and which folders of the phone are allowed
 //! by [`check_device_path`]. A copy is whole or does not exist, on either side.
@@ -15,10 +15,9 @@ use thumbwire_device::{FileDetails, FileKind};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::attached_device::AttachedDevice;
-use super::{CallProgress, Session};
+use super::{Session, SessionCall};
 use crate::action::{
-    Call, Cause, Failure, LONGEST_NAME, Outcome, Progress, PushResult, check_device_path,
-    check_name,
+    Cause, Failure, LONGEST_NAME, Outcome, Progress, PushResult, check_device_path, check_name,
 };
 use crate::artifacts::{self, Folder};
 use crate::input_files::{self, InputFile, InputFolder, LARGEST};
@@ -34,21 +33,21 @@ impl Session {
         let folder = self.input.as_ref().ok_or(Cause::NoInputFolder)?;
         folder.open(path).await.map_err(|error| refuse_input(&error))
     }
+}
 
+impl SessionCall<'_> {
     /// Copies a local file to the phone.
     pub(super) async fn push_file(
         &self,
-        call: &Call,
         path: &str,
         to: String,
         overwrite: bool,
-        course: &CallProgress,
     ) -> Result<Outcome, Failure> {
         // Both paths are checked before the phone is asked.
-        let file = self.input_file(path).await?;
+        let file = self.session.input_file(path).await?;
         let to = if to.ends_with('/') { to + file.name() } else { to };
         check_path(&to)?;
-        let attached = self.attached(call, course).await?;
+        let attached = self.attached().await?;
         let replaced = match attached.file_details(&to).await? {
             None => false,
             Some(FileDetails { kind: FileKind::File, .. }) if overwrite => true,
@@ -56,7 +55,7 @@ impl Session {
         };
         let (bytes, modified) = (file.length(), file.modified());
         let reader = file.into_reader().await.map_err(|error| refuse_input(&error))?;
-        let mut reader = ReportingReader::new(reader, bytes, &call.progress);
+        let mut reader = ReportingReader::new(reader, bytes, &self.call.progress);
         let storing = async {
             attached.device.device_files()?.store_file(&to, &mut reader, bytes, modified).await
         };
@@ -76,16 +75,14 @@ impl Session {
     /// Copies a file from the phone to a local one.
     pub(super) async fn pull_file(
         &self,
-        call: &Call,
         path: &str,
         name: Option<String>,
-        course: &CallProgress,
     ) -> Result<Outcome, Failure> {
         check_path(path)?;
         let name = name.unwrap_or_else(|| path.rsplit('/').next().unwrap_or_default().to_owned());
         check_name(&name).map_err(|why| Cause::InvalidFileName { name: name.clone(), why })?;
-        let store = self.saving.files()?;
-        let attached = self.attached(call, course).await?;
+        let store = self.session.saving.files()?;
+        let attached = self.attached().await?;
         let shown = truncate(path, LONGEST_NAME);
         let details = match attached.file_details(path).await? {
             Some(details @ FileDetails { kind: FileKind::File, .. }) => details,
