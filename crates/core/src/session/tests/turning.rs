@@ -124,11 +124,3 @@ async fn session_without_rotations_restores_nothing() {
     by_hand.end().await;
     assert!(lock(&device.turning).restored.is_empty());
 }
-
-#[test]
-fn no_two_sessions_have_the_same_name() {
-    let names: std::collections::BTreeSet<String> =
-        (0..100).map(|_| crate::session::orientation::name()).collect();
-    assert_eq!(names.len(), 100);
-    assert!(names.iter().all(|name| name.len() == 32));
-}
