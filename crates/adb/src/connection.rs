@@ -91,8 +91,8 @@ impl Settings {
         }
     }
 
-    /// The same for a phone that requires a key: 10 s for authorization, or 5 minutes once the key
-    /// was shown to the user; then the host is disconnected.
+    /// These settings for a phone that requires a key: it disconnects a host after 10 s without
+    /// authorization, or 5 minutes once the key was shown to the user.
     pub fn guarded(self) -> Self {
         let greeting = Some(Duration::from_secs(10));
         Self { greeting, consent: Some(Duration::from_secs(5 * 60)), ..self }

@@ -78,9 +78,9 @@ fn modified_utf8(bytes: &[u8]) -> String {
     let (mut text, mut rest) = (String::new(), bytes);
     let mut good = error.valid_up_to();
     while !rest.is_empty() {
-        let (before, odd) = rest.split_at(good);
+        let (before, invalid) = rest.split_at(good);
         text.push_str(&String::from_utf8_lossy(before));
-        let (character, length) = match odd {
+        let (character, length) = match invalid {
             [0xc0, 0x80, ..] => ('\0', 2),
             [0xed, a @ 0xa0..=0xaf, b, 0xed, c @ 0xb0..=0xbf, d, ..] => {
                 let bits = |byte: &u8, mask: u8| u32::from(byte & mask);
@@ -93,7 +93,7 @@ fn modified_utf8(bytes: &[u8]) -> String {
             _ => (char::REPLACEMENT_CHARACTER, 1),
         };
         text.push(character);
-        rest = odd.get(length..).unwrap_or_default();
+        rest = invalid.get(length..).unwrap_or_default();
         good = std::str::from_utf8(rest).map_or_else(|error| error.valid_up_to(), str::len);
     }
     text

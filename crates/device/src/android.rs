@@ -109,8 +109,7 @@ impl Android {
         })
     }
 
-    /// The same handle, which uses the phone's helper in this way. The default is
-    /// [`HelperMode::Auto`].
+    /// Sets whether the phone's helper is used. The default is [`HelperMode::Auto`].
     #[must_use]
     pub fn with_helper(mut self, mode: HelperMode) -> Self {
         self.helper.mode = mode;
@@ -184,8 +183,9 @@ impl CommandOutput {
     /// Unexpected output of a command that should print nothing, if there is no status. The linker
     /// of Android 4.4 to 6 prints warnings about libraries at every start; they are ignored.
     fn unexpected(&self) -> Option<String> {
-        let odd = |line: &&str| !line.trim().is_empty() && !line.starts_with("WARNING: linker:");
-        let text: Vec<&str> = self.out.lines().filter(odd).collect();
+        let unexpected =
+            |line: &&str| !line.trim().is_empty() && !line.starts_with("WARNING: linker:");
+        let text: Vec<&str> = self.out.lines().filter(unexpected).collect();
         (self.status.is_none() && !text.is_empty()).then(|| excerpt(text.join("\n")))
     }
 }

@@ -1,5 +1,4 @@
-//! By what means a driver did each operation: some can be done in several ways, of which one is the
-//! best.
+//! Which backend a driver used for each operation: some operations have several, the best first.
 //!
 //! A driver notes the backend where it chooses it, and does not know who asks. [`with_backends`]
 //! collects what is noted during some work. The collector belongs to the task, so work in spawned
@@ -36,7 +35,7 @@ impl fmt::Display for Backend {
     }
 }
 
-/// The same as texts, for JSON: `{"tree": "helper", "tap": "shell"}`.
+/// Operations and backends as texts, for JSON: `{"tree": "helper", "tap": "shell"}`.
 pub fn backend_names(backends: &Backends) -> BTreeMap<String, String> {
     backends
         .iter()

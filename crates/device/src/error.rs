@@ -141,14 +141,14 @@ impl Error {
 }
 
 /// The phone's output, truncated to fit into a message.
-pub(crate) fn excerpt(said: impl AsRef<[u8]>) -> String {
-    const LONGEST: usize = 300;
-    let output = without_returns(&String::from_utf8_lossy(said.as_ref()));
+pub(crate) fn excerpt(text: impl AsRef<[u8]>) -> String {
+    const MAX_EXCERPT: usize = 300;
+    let output = without_returns(&String::from_utf8_lossy(text.as_ref()));
     let output = output.trim();
     if output.is_empty() {
         return "(no output)".into();
     }
-    truncate(output, LONGEST)
+    truncate(output, MAX_EXCERPT)
 }
 
 /// The text with line ends as its program wrote them: on phones before Android 7 a terminal is

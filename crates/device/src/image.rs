@@ -20,7 +20,7 @@ use crate::Size;
 pub use blackness::{Blackness, blackness, may_be_black};
 pub use fit::{fit, fits};
 pub use limits::PixelLimits;
-pub use pixels::{Effort, JPEG_QUALITY, MOST_PIXELS, Pixels};
+pub use pixels::{Effort, JPEG_QUALITY, MAX_PIXELS, Pixels};
 
 /// A screenshot.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -151,7 +151,7 @@ pub enum Error {
         /// The reason.
         reason: String,
     },
-    /// The image has no pixels, or more than [`MOST_PIXELS`].
+    /// The image has no pixels, or more than [`MAX_PIXELS`].
     #[error("process an image of {width}x{height} pixels")]
     Size {
         /// Width in pixels.

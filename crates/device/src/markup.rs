@@ -9,7 +9,7 @@ mod tag;
 mod warning;
 
 #[cfg(test)]
-pub(crate) use read::{DEEPEST, MOST};
+pub(crate) use read::{MAX_DEPTH, MAX_NODES};
 pub(crate) use read::{ReadNode, TreeLocation, read};
 pub(crate) use tag::{Tag, TagEnd, attributes, name, read_text, set};
 pub(crate) use warning::ParseWarnings;

@@ -37,13 +37,13 @@ pub struct NoTree {
 /// # Errors
 /// [`NoTree`] if not a single node could be read, unless the tree is complete and empty.
 pub fn read_saved(file: &[u8]) -> Result<SavedTree, NoTree> {
-    let (text, odd) = decode(file);
+    let (text, problem) = decode(file);
     let mut faults = ParseWarnings::of(&text);
     let found = DIALECTS.iter().filter_map(|dialect| Some((dialect, (dialect.locate)(&text)?)));
     let Some((dialect, (part, complete))) = found.min_by_key(|(_, (part, _))| part.start) else {
         return Err(NoTree { text: excerpt(&*text) });
     };
-    if let Some((kind, at, count)) = odd {
+    if let Some((kind, at, count)) = problem {
         faults.note(kind, at, count);
     }
     let before = without_declaration(&text[..part.start]);
@@ -58,14 +58,14 @@ pub fn read_saved(file: &[u8]) -> Result<SavedTree, NoTree> {
         faults.note(ParseWarningKind::Truncated, text.len(), tree.nodes.len());
         return Ok(SavedTree { tree, faults: faults.take() });
     }
-    let behind = &text[part.end..];
-    let words = behind.trim_ascii();
+    let after = &text[part.end..];
+    let trailing = after.trim_ascii();
     // "UI hierchary dumped to: /dev/tty", in Android's own spelling.
-    let closing = words.starts_with("UI hier") && !words.contains('\n');
-    match (dialect.second_tree)(behind) {
+    let closing = trailing.starts_with("UI hier") && !trailing.contains('\n');
+    match (dialect.second_tree)(after) {
         Some(at) => faults.note(ParseWarningKind::SecondTree, part.end + at, 1),
-        None if words.is_empty() || closing => {}
-        None => faults.note(ParseWarningKind::TrailingText, part.end, words.len()),
+        None if trailing.is_empty() || closing => {}
+        None => faults.note(ParseWarningKind::TrailingText, part.end, trailing.len()),
     }
     Ok(SavedTree { tree, faults: faults.take() })
 }
@@ -112,8 +112,8 @@ fn decode(file: &[u8]) -> (ByteString, Option<(ParseWarningKind, usize, usize)>)
     match std::str::from_utf8(file) {
         Ok(text) => (text.into(), None),
         Err(error) => {
-            let odd = file.utf8_chunks().filter(|chunk| !chunk.invalid().is_empty()).count();
-            let fault = (ParseWarningKind::NotUtf8, error.valid_up_to(), odd);
+            let count = file.utf8_chunks().filter(|chunk| !chunk.invalid().is_empty()).count();
+            let fault = (ParseWarningKind::NotUtf8, error.valid_up_to(), count);
             (String::from_utf8_lossy(file).into_owned().into(), Some(fault))
         }
     }
@@ -122,7 +122,7 @@ fn decode(file: &[u8]) -> (ByteString, Option<(ParseWarningKind, usize, usize)>)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::markup::MOST;
+    use crate::markup::MAX_NODES;
 
     fn dump(nodes: &str) -> String {
         format!(
@@ -142,8 +142,8 @@ mod tests {
     #[test]
     fn damaged_dump_yields_nodes_and_warnings() {
         let check = |file: &str, nodes: &str, faults: &str| {
-            let (found, told) = saved(file.as_bytes());
-            assert_eq!((found.as_str(), told.as_str()), (nodes, faults), "{file}");
+            let (found, shown) = saved(file.as_bytes());
+            assert_eq!((found.as_str(), shown.as_str()), (nodes, faults), "{file}");
         };
         let ab = "<node text=\"a\"><node text=\"b\"/></node>";
         let whole = format!("<hierarchy rotation=\"0\">{ab}</hierarchy>");
@@ -197,7 +197,7 @@ mod tests {
         let deep = format!("{}{}", "<node>".repeat(503), "</node>".repeat(503));
         let faults = saved(dump(&deep).as_bytes()).1;
         assert!(faults.ends_with(": 3 nodes are nested too deep; ignored"), "{faults}");
-        let faults = saved(dump(&"<n/>".repeat(MOST + 9)).as_bytes()).1;
+        let faults = saved(dump(&"<n/>".repeat(MAX_NODES + 9)).as_bytes()).1;
         assert!(faults.ends_with("the rest is ignored"), "{faults}");
         let (nodes, faults) = saved(dump(&"<n text=\"".repeat(400)).as_bytes());
         assert_eq!(nodes.split(' ').count(), 400, "{faults}");

@@ -199,8 +199,8 @@ impl<D: Device + ?Sized> Device for ScaledDevice<D> {
             }
         });
         let failed = |text: String| Error::Failed { what: "take a screenshot", text };
-        let scaled = scaling.await.map_err(|why| failed(why.to_string()))?;
-        let image = scaled.map_err(|why: PictureError| failed(format!("failed to {why}")))?;
+        let scaled = scaling.await.map_err(|error| failed(error.to_string()))?;
+        let image = scaled.map_err(|error: PictureError| failed(format!("failed to {error}")))?;
         Ok(Screenshot { image, size: picture, blank })
     }
 

@@ -16,7 +16,7 @@ pub enum UntypableText {
 const NAMED: usize = 8;
 
 impl UntypableText {
-    /// The same with only these characters, to withhold the others.
+    /// Keeps only these characters, to withhold the others.
     #[must_use]
     pub fn only(self, shown: impl Fn(char) -> bool) -> Self {
         let keep = |mut characters: Vec<char>| {
@@ -40,7 +40,7 @@ impl UntypableText {
         };
         let written: Vec<String> = characters
             .iter()
-            .filter_map(|&odd| Some(format!("{} for {odd}", ascii_for(odd)?)))
+            .filter_map(|&character| Some(format!("{} for {character}", ascii_for(character)?)))
             .take(NAMED)
             .collect();
         let such_as =
@@ -57,7 +57,9 @@ impl fmt::Display for UntypableText {
         let (Self::Control(characters) | Self::Keyless(characters)) = self;
         let named = characters.iter().take(NAMED);
         let named: Vec<String> = named
-            .map(|odd| format!("{} (U+{:04X})", odd.escape_debug(), u32::from(*odd)))
+            .map(|character| {
+                format!("{} (U+{:04X})", character.escape_debug(), u32::from(*character))
+            })
             .collect();
         if named.is_empty() {
             f.write_str("some characters, which are withheld,")?;
@@ -78,8 +80,8 @@ impl fmt::Display for UntypableText {
 }
 
 /// The usual ASCII for typographic characters, which models write by themselves.
-fn ascii_for(odd: char) -> Option<&'static str> {
-    Some(match odd {
+fn ascii_for(character: char) -> Option<&'static str> {
+    Some(match character {
         '\u{2018}' | '\u{2019}' | '\u{201a}' => "'",
         '\u{201c}' | '\u{201d}' | '\u{201e}' => "\"",
         '\u{2010}'..='\u{2015}' | '\u{2212}' => "-",
@@ -95,12 +97,12 @@ mod tests {
 
     #[test]
     fn message_names_each_character_and_what_to_write_instead() {
-        let odd = UntypableText::Keyless(vec!['\u{2019}', '\u{e9}']);
+        let untypable = UntypableText::Keyless(vec!['\u{2019}', '\u{e9}']);
         assert_eq!(
-            odd.to_string(),
+            untypable.to_string(),
             "\u{2019} (U+2019), \u{e9} (U+00E9) have no keys on the phone's keyboard and would be lost"
         );
-        let next = odd.next_move();
+        let next = untypable.next_move();
         assert!(next.contains("printable ASCII (' for \u{2019}), or"), "{next}");
         let next = UntypableText::Keyless(vec!['\u{6f22}']).next_move();
         assert!(next.contains("printable ASCII, or") && next.contains("--helper off"));
@@ -110,16 +112,16 @@ mod tests {
 
     #[test]
     fn withheld_characters_are_in_no_message() {
-        let odd = UntypableText::Keyless(vec!['\u{2019}', '\u{e9}']).only(|_| false);
-        let text = format!("{odd} {}", odd.next_move());
+        let untypable = UntypableText::Keyless(vec!['\u{2019}', '\u{e9}']).only(|_| false);
+        let text = format!("{untypable} {}", untypable.next_move());
         assert!(text.starts_with("some characters, which are withheld, have no keys"), "{text}");
         assert!(text.is_ascii(), "{text}");
     }
 
     #[test]
     fn long_list_of_characters_is_cut() {
-        let odd: Vec<char> = ('\u{4e00}'..'\u{4e20}').collect();
-        let text = UntypableText::Keyless(odd).to_string();
+        let characters: Vec<char> = ('\u{4e00}'..'\u{4e20}').collect();
+        let text = UntypableText::Keyless(characters).to_string();
         assert!(text.contains("(U+4E07) and 24 more have"), "{text}");
     }
 }

@@ -160,7 +160,7 @@ impl WebDriverPhone {
         }
     }
 
-    /// The same handle, which streams the screen from WebDriverAgent's MJPEG server, such as
+    /// Makes the handle stream the screen from WebDriverAgent's MJPEG server, such as
     /// `http://127.0.0.1:9100`.
     ///
     /// # Errors

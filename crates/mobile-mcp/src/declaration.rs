@@ -112,7 +112,7 @@ fn check_one(service: &Declaration, named: &str, findings: &mut Vec<Finding>) {
         );
         findings.push(finding(Rule::ServicePermission, message));
     }
-    for (name, rule, most) in
+    for (name, rule, max) in
         [(NAME, Rule::ToolName, MAX_NAME), (DESCRIPTION, Rule::ToolDescription, MAX_DESCRIPTION)]
     {
         match service.meta(name) {
@@ -127,9 +127,9 @@ fn check_one(service: &Declaration, named: &str, findings: &mut Vec<Finding>) {
             Some(Value::Text(words)) if words.trim().is_empty() => {
                 findings.push(finding(rule, format!("`{name}` of {named} is empty")));
             }
-            Some(Value::Text(words)) if is_longer(words, most) => {
+            Some(Value::Text(words)) if is_longer(words, max) => {
                 let message =
-                    format!("`{name}` of {named} has more than {most} characters and is truncated");
+                    format!("`{name}` of {named} has more than {max} characters and is truncated");
                 findings.push(finding(Rule::Cut, message));
             }
             Some(Value::Text(_)) => {}

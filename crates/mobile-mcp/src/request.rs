@@ -191,7 +191,7 @@ fn arguments(capability: Option<&Value>) -> Result<Values, String> {
     let mut read = Values::new();
     for key in ["args", "input"] {
         if let Some(value) = capability.and_then(|one| one.get(key)) {
-            read = named_values(value).map_err(|why| format!("`{key}` {why}"))?;
+            read = named_values(value).map_err(|reason| format!("`{key}` {reason}"))?;
         }
         if !read.is_empty() {
             break;

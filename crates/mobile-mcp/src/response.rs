@@ -83,7 +83,7 @@ impl Response {
         for text in keys.response.iter().filter_map(|key| extras.get(key)) {
             match Self::of_text(text, id) {
                 Ok(answer) => return Ok(answer),
-                Err(why) => broken = broken.or(Some(why)),
+                Err(reason) => broken = broken.or(Some(reason)),
             }
         }
         let names = || keys.response.join(" or ");
@@ -133,7 +133,7 @@ impl Response {
             text_of(capability.and_then(|one| one.get("id"))).or_else(|| text_of(capability));
         let output = capability.and_then(|one| one.get("output")).or_else(|| body.get("output"));
         let output = named_values(output.unwrap_or(&Value::Null))
-            .map_err(|why| MalformedResponse(format!("its `output` {why}")))?;
+            .map_err(|reason| MalformedResponse(format!("its `output` {reason}")))?;
         if output.len() > MAX_VALUES {
             let message =
                 format!("its output has {} values; the limit is {MAX_VALUES}", output.len());

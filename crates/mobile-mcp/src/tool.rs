@@ -34,30 +34,30 @@ impl<T: Tool> Dispatcher<T> {
     /// Handles an Intent's text extras and returns those of the response; `None` without a request
     /// or a request id. Real tools stay silent then, too.
     pub fn handle(&mut self, extras: &Extras) -> Option<Extras> {
-        let asked = IncomingRequest::read(extras, &ExtraKeys::default()).ok()?;
-        let capability = self.0.descriptor().capability(&asked.capability).cloned();
-        let (status, output) = match self.success(&asked, capability.as_ref()) {
+        let request = IncomingRequest::read(extras, &ExtraKeys::default()).ok()?;
+        let capability = self.0.descriptor().capability(&request.capability).cloned();
+        let (status, output) = match self.success(&request, capability.as_ref()) {
             Ok(output) => (Status::Success, output),
             Err(message) => (Status::Failure, Output { message, ..Output::default() }),
         };
         let response = Response {
-            id: asked.id,
-            capability: asked.capability,
+            id: request.id,
+            capability: request.capability,
             status,
             message: output.message,
             output: output.values,
         };
-        Some(response.extras(capability.as_ref(), asked.dialect))
+        Some(response.extras(capability.as_ref(), request.dialect))
     }
 
     /// Section 3.2, step by step: version, capability, parameters, call. The messages for an
     /// unknown capability and for missing arguments begin like those of the authors' sample app.
     fn success(
         &mut self,
-        asked: &IncomingRequest,
+        request: &IncomingRequest,
         capability: Option<&Capability>,
     ) -> Result<Output, String> {
-        match (asked.version.as_deref(), asked.dialect) {
+        match (request.version.as_deref(), request.dialect) {
             (Some(VERSION), _) | (None, RequestFormat::Bare) => {}
             (Some(version), _) => {
                 return Err(format!("Unsupported version: {version}. This tool speaks {VERSION}."));
@@ -67,8 +67,9 @@ impl<T: Tool> Dispatcher<T> {
             }
         }
         let capability =
-            capability.ok_or_else(|| format!("Unknown capability ID: {}", asked.capability))?;
-        let arguments = asked.arguments.as_ref().map_err(|why| format!("Invalid args. {why}."))?;
+            capability.ok_or_else(|| format!("Unknown capability ID: {}", request.capability))?;
+        let arguments =
+            request.arguments.as_ref().map_err(|reason| format!("Invalid args. {reason}."))?;
         if let Some(refusal) = capability.argument_error(arguments) {
             let missing = capability
                 .input
@@ -77,6 +78,6 @@ impl<T: Tool> Dispatcher<T> {
             let begin = if missing { "Missing args." } else { "Invalid args." };
             return Err(format!("{begin} {refusal}."));
         }
-        self.0.call(&asked.capability, arguments)
+        self.0.call(&request.capability, arguments)
     }
 }

@@ -110,7 +110,7 @@ impl UsbmuxClient {
         Self { address, limit: EXCHANGE }
     }
 
-    /// The same daemon, with this time limit for each exchange.
+    /// Sets the time limit of each exchange.
     #[must_use]
     pub fn with_limit(self, limit: Duration) -> Self {
         Self { limit, ..self }

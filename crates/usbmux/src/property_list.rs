@@ -362,8 +362,8 @@ mod tests {
                 binary
             }] {
                 let begin = at.index(known.len());
-                for (place, byte) in known[begin..].iter_mut().zip(&bytes[..bytes.len().min(3)]) {
-                    *place = *byte;
+                for (slot, byte) in known[begin..].iter_mut().zip(&bytes[..bytes.len().min(3)]) {
+                    *slot = *byte;
                 }
                 let _ = parse(&known);
                 let _ = parse(&known[..begin]);

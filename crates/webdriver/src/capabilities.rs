@@ -35,7 +35,7 @@ impl Capabilities {
         self.0.get(&format!("appium:{name}")).or_else(|| self.0.get(name))
     }
 
-    /// The same, if it is a text.
+    /// The value of a capability, if it is a text.
     pub fn text(&self, name: &str) -> Option<&str> {
         self.get(name)?.as_str()
     }

@@ -19,7 +19,7 @@ pub enum Strategy {
     Name,
     /// `attribute=value`; a bare value is the name (FBFindElementCommands.m).
     LinkText,
-    /// The same, for a part of the value.
+    /// Like `LinkText`, for a part of the value.
     PartialLinkText,
     /// CSS, in web contexts.
     CssSelector,

@@ -33,7 +33,7 @@ impl MobileCommand {
         Self { name: name.into(), args: Map::new() }
     }
 
-    /// The same command with one more argument.
+    /// Adds an argument.
     #[must_use]
     pub fn arg(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.args.insert(name.to_owned(), value.into());

@@ -164,9 +164,13 @@ impl Sockets {
             Ok(Request::Kill { listen }) => self.kill(&listen).map(|()| None),
             Ok(Request::Forward { listen, target, rebind }) => {
                 let owner = SocketOwner::Host { opener: stream.opener(), target };
-                self.bind(&listen, owner, rebind).map(|name| port(&name)).map_err(|why| match why {
-                    SocketError::AddrInUse if !rebind => "cannot rebind existing socket".to_owned(),
-                    why => format!("cannot bind listener: {why}"),
+                self.bind(&listen, owner, rebind).map(|name| port(&name)).map_err(|reason| {
+                    match reason {
+                        SocketError::AddrInUse if !rebind => {
+                            "cannot rebind existing socket".to_owned()
+                        }
+                        reason => format!("cannot bind listener: {reason}"),
+                    }
                 })
             }
             Err(reason) => Err(reason),

@@ -85,8 +85,8 @@ mod tests {
     async fn far_sides_last_bytes_arrive_while_near_side_sends() {
         let (near, mut far, carrying) = spliced();
         // More than the near side's pipe holds, so that some is still in flight.
-        let (said, sent) = (vec![7; 48], vec![1; 1000]);
-        far.write_all(&said).await.unwrap();
+        let (received, sent) = (vec![7; 48], vec![1; 1000]);
+        far.write_all(&received).await.unwrap();
         drop(far);
         let (mut reads, mut writes) = split(near);
         // Nobody reads it.
@@ -96,7 +96,7 @@ mod tests {
         }
         let mut result = Vec::new();
         reads.read_to_end(&mut result).await.unwrap();
-        assert_eq!(result, said);
+        assert_eq!(result, received);
         carrying.await.unwrap();
     }
 

@@ -104,7 +104,8 @@ impl DirectTransport {
         self.with_key_source(move || Some(key.clone()), name)
     }
 
-    /// The same with a key that `source` gets once a phone asks for one; `None` if there is none.
+    /// Like [`Self::with_key`], but `source` gets the key once a phone asks for one; `None` if there
+    /// is none.
     /// Most phones that are reached directly ask for none, and an old one may not answer a second
     /// connection right after the first.
     #[must_use]

@@ -33,10 +33,10 @@ impl Android {
         parameters: &str,
     ) -> Result<String, Error> {
         let line = call_command(app, function, parameters)?;
-        let (length, most) = (line.as_str().len(), intents::LONGEST_LINE);
-        if length > most {
+        let (length, max) = (line.as_str().len(), intents::MAX_LINE);
+        if length > max {
             let reason =
-                format!("the command has {length} bytes, but the phone accepts {most}; send less");
+                format!("the command has {length} bytes, but the phone accepts {max}; send less");
             return Err(Error::Refused { what: "calling the function", reason });
         }
         self.has_functions().await?;
@@ -100,13 +100,13 @@ fn read_call(output: &CommandOutput) -> Result<String, Error> {
         _ => None,
     };
     if let Some(reason) = reason {
-        let why = format!("{reason}: {}", error_text(output));
-        return Err(Error::Refused { what: "calling the function", reason: why });
+        let reason = format!("{reason}: {}", error_text(output));
+        return Err(Error::Refused { what: "calling the function", reason });
     }
     // Thrown before anything is sent: the parameters are not a JSON object.
     if lines().any(|line| line.starts_with("Exception: org.json.JSONException")) {
-        let why = format!("the parameters are not a JSON object: {}", error_text(output));
-        return Err(Error::Refused { what: "calling the function", reason: why });
+        let reason = format!("the parameters are not a JSON object: {}", error_text(output));
+        return Err(Error::Refused { what: "calling the function", reason });
     }
     Err(Error::Failed { what: "call the function", text: error_text(output) })
 }

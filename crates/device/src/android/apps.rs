@@ -56,7 +56,7 @@ pub(super) fn read_stop(app: &AppId, output: &CommandOutput) -> Result<(), Error
     let packages = output.out.lines().filter(|line| line.trim().starts_with("package:"));
     match (packages.count(), output.error_text()) {
         (0, _) => Err(Error::NoSuchApp { app: app.0.clone() }),
-        (_, Some(said)) => Err(Error::Failed { what: "stop the app", text: said }),
+        (_, Some(message)) => Err(Error::Failed { what: "stop the app", text: message }),
         _ => Ok(()),
     }
 }
@@ -121,8 +121,8 @@ fn read_permit(app: &AppId, permission: &str, output: &CommandOutput) -> Result<
         ("not a changeable permission type", "it is granted at installation and cannot be changed"),
     ];
     match reasons.iter().find(|(mark, _)| text.contains(mark)) {
-        Some((_, why)) => {
-            let reason = format!("{permission}: {why}");
+        Some((_, reason)) => {
+            let reason = format!("{permission}: {reason}");
             Err(Error::Refused { what: "changing the permission", reason })
         }
         None => Err(Error::Failed { what: "change the permission", text: complaint }),
@@ -154,7 +154,9 @@ fn read_list(output: &CommandOutput) -> Result<Vec<&str>, Error> {
         output.out.lines().filter_map(|line| line.trim().strip_prefix("package:")).collect();
     // A phone without any such apps prints nothing.
     match output.error_text().or_else(|| output.unexpected()) {
-        Some(said) if names.is_empty() => Err(Error::Failed { what: "list its apps", text: said }),
+        Some(message) if names.is_empty() => {
+            Err(Error::Failed { what: "list its apps", text: message })
+        }
         _ => Ok(names),
     }
 }
@@ -241,7 +243,7 @@ mod tests {
         assert!(read_permit(&app, "p", &output("", 0)).is_ok());
         let unknown = read("java.lang.IllegalArgumentException: Unknown package: com.x");
         assert!(matches!(unknown, Err(Error::NoSuchApp { .. })));
-        for (words, why) in [
+        for (output, expected) in [
             ("java.lang.IllegalArgumentException: Unknown permission: p", "unknown permission"),
             (
                 "java.lang.SecurityException: Package com.x has not requested permission p",
@@ -252,9 +254,9 @@ mod tests {
                 "granted at installation",
             ),
         ] {
-            let error = read(words).unwrap_err();
+            let error = read(output).unwrap_err();
             assert!(
-                matches!(&error, Error::Refused { reason, .. } if reason.contains(why)),
+                matches!(&error, Error::Refused { reason, .. } if reason.contains(expected)),
                 "{error}"
             );
         }

@@ -30,10 +30,10 @@ fn read_blank(text: &str) -> Option<BlackReason> {
     // The window with the focus; otherwise, as behind a dialog, the topmost one.
     let found = windows.iter().filter(secure).find(focused);
     let window = found.or_else(|| windows.iter().find(secure))?;
-    Some(BlackReason::Secure { window: window.title().chars().take(LONGEST_TITLE).collect() })
+    Some(BlackReason::Secure { window: window.title().chars().take(MAX_TITLE).collect() })
 }
 
-const LONGEST_TITLE: usize = 200;
+const MAX_TITLE: usize = 200;
 
 impl Android {
     /// Adds the reason to a black screenshot. Asks the phone only if it is black.
@@ -43,7 +43,7 @@ impl Android {
             return Ok(picture);
         }
         let black = tokio::task::spawn_blocking(move || blackness(&image, size));
-        let black = black.await.map_err(|why| capture_failed(&why))?;
+        let black = black.await.map_err(|error| capture_failed(&error))?;
         if black == Blackness::No {
             return Ok(picture);
         }
@@ -137,10 +137,10 @@ mod tests {
 
     #[test]
     fn meaningless_output_gives_no_reason() {
-        for said in
+        for message in
             ["", "Can't find service: power\n", "Window #", "fl=SECURE", "Window #1\nfl=SECURE"]
         {
-            assert_eq!(read_blank(said), None, "{said}");
+            assert_eq!(read_blank(message), None, "{message}");
         }
     }
 }

@@ -55,7 +55,7 @@ impl Android {
             (Some(panel), _) => self.fetch(screencap.then("-d").arg(panel)?).await,
             // Newer phones list the panel in use first
             // (`SurfaceFlinger::getPhysicalDisplayIdsLocked` in AOSP).
-            (None, Some(said)) => Ok(said),
+            (None, Some(message)) => Ok(message),
             (None, None) => self.fetch(screencap).await,
         }
     }

@@ -16,7 +16,7 @@ pub(super) fn front_command() -> ShellCommand {
     ShellCommand::new(FRONT)
 }
 
-/// The same, to be run after another command. Without `-a` the windows have no frames.
+/// The reports that [`read_front`] reads. Without `-a` the windows have no frames.
 pub(super) const FRONT: &str = "dumpsys power; dumpsys window -a";
 
 impl Android {
@@ -43,13 +43,13 @@ pub(super) fn read_front(text: &str) -> Option<Foreground> {
     if !output.contains("mCurrentFocus") && !output.contains("mFocusedApp") {
         return None;
     }
-    let behind = || values(output, "mFocusedApp=").find_map(component);
+    let focused_app = || values(output, "mFocusedApp=").find_map(component);
     let focus = values(output, "mCurrentFocus=").find_map(braced);
     let Some(focus) = focus else {
         return Some(if is_locked(text) {
             Foreground::Keyguard
         } else {
-            behind().map_or(Foreground::Unknown, Foreground::App)
+            focused_app().map_or(Foreground::Unknown, Foreground::App)
         });
     };
     let title = title(focus);
@@ -61,14 +61,14 @@ pub(super) fn read_front(text: &str) -> Option<Foreground> {
         _ => match app_of(title.strip_prefix("AtchDlg:").unwrap_or(title)) {
             Some(app) => Foreground::App(app),
             None if is_of_app(text, focus, title) => {
-                behind().map_or(Foreground::Unknown, Foreground::App)
+                focused_app().map_or(Foreground::Unknown, Foreground::App)
             }
-            None => Foreground::System { title: title.chars().take(LONGEST_TITLE).collect() },
+            None => Foreground::System { title: title.chars().take(MAX_TITLE).collect() },
         },
     })
 }
 
-const LONGEST_TITLE: usize = 200;
+const MAX_TITLE: usize = 200;
 
 /// Whether a window without an app in its title belongs to one: a popup is titled
 /// `PopupWindow:hash`.

@@ -93,13 +93,13 @@ const PROTOCOL: u64 = 1;
 /// Whether a phone's helper is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum HelperMode {
-    /// It is not used: what needs it fails with [`Error::HelperMissing`].
+    /// Not used: operations that need it fail with [`Error::HelperMissing`].
     Off,
-    /// It is pushed to the phone, if the phone does not have this version, and started by the first
+    /// Pushed to the phone, if the phone does not have this version, and started by the first
     /// operation that gains from it. If that fails, shell commands do what they can.
     #[default]
     Auto,
-    /// The same, but what the helper should have done fails.
+    /// Like `Auto`, but if the helper fails, so does the operation.
     Require,
 }
 
@@ -146,7 +146,7 @@ impl Android {
         }
         let fields = call_service::encode(request, limit);
         let reply = connection.ask(call_service::OP, fields, limit.saturating_add(GRACE)).await;
-        match reply.map_err(|why| unanswered(why, call_service::WHAT))? {
+        match reply.map_err(|error| unanswered(error, call_service::WHAT))? {
             Reply::Done(fields, _) | Reply::More(fields, _) => {
                 backends::note(call_service::OP, Backend::Helper);
                 call_service::read_answer(request, fields)
@@ -164,7 +164,7 @@ impl Android {
     ) -> Result<R, Error> {
         let Operation { op, needs, what, limit, .. } = operation;
         let connection = self.helper(needs).await?;
-        match connection.ask(op, fields, limit).await.map_err(|why| unanswered(why, what))? {
+        match connection.ask(op, fields, limit).await.map_err(|error| unanswered(error, what))? {
             Reply::Done(fields, _) | Reply::More(fields, _) => {
                 backends::note(op, Backend::Helper);
                 operation.read(fields)
@@ -201,7 +201,7 @@ impl Android {
         };
         let Operation { op, what, limit, acts, left_to_shell, .. } = operation;
         let reply = connection.ask(op, fields, limit).await;
-        let lost = |why: &RequestError| match why {
+        let lost = |error: &RequestError| match error {
             RequestError::NotSent(_) => true,
             RequestError::Ended(ConnectionEnd { phone, .. }) => !phone && !acts,
             RequestError::TimedOut => !acts,
@@ -215,8 +215,8 @@ impl Android {
                 operation.read_fault(error)
             }
             Ok(Reply::Failed(error)) => return Err(operation.read_fault(error)),
-            Err(why) if lost(&why) => unanswered(why, what),
-            Err(why) => return Err(unanswered(why, what)),
+            Err(error) if lost(&error) => unanswered(error, what),
+            Err(error) => return Err(unanswered(error, what)),
         };
         self.without_helper(error)
     }
@@ -291,8 +291,8 @@ impl Android {
             let mut state = self.helper.lock();
             match &*state {
                 State::Up(connection) if connection.is_good() => return Ok(Arc::clone(connection)),
-                State::Unavailable(since, why) if since.elapsed() < GIVEN_UP => {
-                    return Err(why.clone().into_error());
+                State::Unavailable(since, error) if since.elapsed() < GIVEN_UP => {
+                    return Err(error.clone().into_error());
                 }
                 // Unless its task has ended without a result.
                 State::Starting { start, .. } if start.has_changed().is_ok() => start.clone(),
@@ -337,7 +337,7 @@ fn settle(helper: &Mutex<State>, this_start: &StartReceiver, result: &ConnectRes
     *state = match result {
         Ok(connection) => State::Up(Arc::clone(connection)),
         Err(HelperUnavailable::NotConnected(_)) => State::Unknown,
-        Err(why) => State::Unavailable(Instant::now(), why.clone()),
+        Err(error) => State::Unavailable(Instant::now(), error.clone()),
     };
     true
 }
@@ -353,7 +353,7 @@ struct Operation {
     what: &'static str,
     /// How long the helper may take.
     limit: Duration,
-    /// Whether it changes the phone, so that nobody else may do it after its reply was lost.
+    /// Whether it changes the phone, so that it must not be repeated after its reply was lost.
     acts: bool,
     /// Error codes after which nothing was done and shell commands may do better, besides
     /// `unsupported`.
@@ -464,7 +464,7 @@ enum HelperUnavailable {
 impl HelperUnavailable {
     fn into_error(self) -> Error {
         match self {
-            Self::NotConnected(why) => Error::NotConnected { reason: why, acted: SideEffect::None },
+            Self::NotConnected(reason) => Error::NotConnected { reason, acted: SideEffect::None },
             Self::Failed(text) => Error::NotReady { what: "start our helper", text },
         }
     }
@@ -473,7 +473,7 @@ impl HelperUnavailable {
 impl From<Error> for HelperUnavailable {
     fn from(error: Error) -> Self {
         match error {
-            Error::NotConnected { reason: why, .. } => Self::NotConnected(why),
+            Error::NotConnected { reason, .. } => Self::NotConnected(reason),
             error => Self::Failed(error.to_string()),
         }
     }
@@ -483,9 +483,11 @@ fn absent(needs: &'static str) -> Error {
     Error::HelperMissing { what: needs }
 }
 
-fn unanswered(why: RequestError, what: &'static str) -> Error {
-    match why {
-        RequestError::NotSent(why) => Error::NotReady { what, text: format!("our helper: {why}") },
+fn unanswered(error: RequestError, what: &'static str) -> Error {
+    match error {
+        RequestError::NotSent(reason) => {
+            Error::NotReady { what, text: format!("our helper: {reason}") }
+        }
         RequestError::Ended(ConnectionEnd { text, phone: true }) => {
             Error::NotConnected { reason: text, acted: SideEffect::Possible }
         }
@@ -534,7 +536,7 @@ async fn handshake(connection: &Connection, token: String) -> Result<(), HelperU
         Ok(Reply::Failed(HelperError { code, message, .. })) => {
             return Err(HelperUnavailable::Failed(format!("handshake failed: {code}; {message}")));
         }
-        Err(why) => return Err(unanswered(why, "do the handshake with our helper").into()),
+        Err(error) => return Err(unanswered(error, "do the handshake with our helper").into()),
     };
     tracing::debug!(hello = %serde_json::Value::from(fields.clone()), "helper started");
     let hello: Hello = read("hello", fields)?;
@@ -562,9 +564,9 @@ struct Hello {
 
 /// Reads the fields of a reply to this operation.
 fn read<R: DeserializeOwned>(op: &str, fields: Header) -> Result<R, Error> {
-    R::deserialize(&fields).map_err(|why| Error::Unreadable {
+    R::deserialize(&fields).map_err(|error| Error::Unreadable {
         command: op.to_owned(),
-        text: excerpt(format!("{why}: {}", Value::from(fields))),
+        text: excerpt(format!("{error}: {}", Value::from(fields))),
     })
 }
 

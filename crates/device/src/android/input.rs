@@ -196,7 +196,9 @@ impl Android {
     async fn type_by_shell(&self, plan: TypingPlan) -> Result<TypingMethod, Error> {
         match plan {
             TypingPlan::Keys(lines) => self.type_lines(&lines).await,
-            TypingPlan::NoKeyFor(odd) => Err(Error::Untypable(UntypableText::Keyless(odd))),
+            TypingPlan::NoKeyFor(characters) => {
+                Err(Error::Untypable(UntypableText::Keyless(characters)))
+            }
         }
     }
 
@@ -285,7 +287,9 @@ impl TextEditing for Android {
         match plan_typing(text)? {
             TypingPlan::Keys(_) => Ok(()),
             TypingPlan::NoKeyFor(_) if self.has_text_by_helper().await? => Ok(()),
-            TypingPlan::NoKeyFor(odd) => Err(Error::Untypable(UntypableText::Keyless(odd))),
+            TypingPlan::NoKeyFor(characters) => {
+                Err(Error::Untypable(UntypableText::Keyless(characters)))
+            }
         }
     }
 
@@ -363,8 +367,8 @@ type Presses = (i32, usize);
 
 /// The keys that delete `characters` characters on each side of the cursor.
 fn delete_keys(characters: usize) -> Vec<Presses> {
-    let most = characters.min(MAX_ERASED);
-    vec![(DEL, most), (FORWARD_DEL, most)]
+    let count = characters.min(MAX_ERASED);
+    vec![(DEL, count), (FORWARD_DEL, count)]
 }
 
 /// The keys that move the cursor to the end of a field and delete before it. `MOVE_END` goes to the
@@ -490,10 +494,10 @@ mod tests {
             ("caf\u{e9} \u{6f22} \u{e9}", vec!['\u{e9}', '\u{6f22}']),
             ("a\u{a0}b", vec!['\u{a0}']),
         ] {
-            let Ok(TypingPlan::NoKeyFor(odd)) = plan_typing(text) else {
+            let Ok(TypingPlan::NoKeyFor(characters)) = plan_typing(text) else {
                 panic!("{text:?} has keys")
             };
-            assert_eq!(odd, keyless);
+            assert_eq!(characters, keyless);
         }
     }
 

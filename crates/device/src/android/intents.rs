@@ -17,10 +17,10 @@ const WHAT: &str = "starting the service";
 
 /// The longest command: adbd passes it to the shell as one argument, which Linux limits to 32 pages
 /// including the NUL (`MAX_ARG_STRLEN`).
-pub(super) const LONGEST_LINE: usize = (128 << 10) - 1;
+pub(super) const MAX_LINE: usize = (128 << 10) - 1;
 
 /// More than `am` ever prints.
-const WORDS: usize = 1 << 20;
+const MAX_OUTPUT: usize = 1 << 20;
 
 impl Android {
     /// Starts a service. Nothing was sent if the error is [`Error::Refused`] or
@@ -59,13 +59,13 @@ impl Android {
                 "the command has {length} bytes, but this phone accepts {max}; send less"
             ),
         };
-        if length > LONGEST_LINE {
-            return Err(too_long(LONGEST_LINE));
+        if length > MAX_LINE {
+            return Err(too_long(MAX_LINE));
         }
-        let output = shell::run_with_limits(&*self.transport, line.as_str(), WORDS).await;
+        let output = shell::run_with_limits(&*self.transport, line.as_str(), MAX_OUTPUT).await;
         let output = output.map_err(|error| match error {
             // Phones before Android 7 open no service whose name exceeds a packet of 4 KiB.
-            adb::Error::TooLarge { limit, .. } if limit < WORDS => too_long(limit),
+            adb::Error::TooLarge { limit, .. } if limit < MAX_OUTPUT => too_long(limit),
             error => transport_error(error, SideEffect::Possible),
         })?;
         read_start(&CommandOutput::from(output))
@@ -109,12 +109,12 @@ impl StartResult {
                 let reason = format!("no such service: {to}; list the app's tools again");
                 Err(Error::Refused { what: WHAT, reason })
             }
-            Self::No(StartRefusal::Denied(said)) => {
-                let reason = format!("{to} cannot be started from a computer: {said}");
+            Self::No(StartRefusal::Denied(message)) => {
+                let reason = format!("{to} cannot be started from a computer: {message}");
                 Err(Error::Refused { what: WHAT, reason })
             }
-            Self::No(StartRefusal::Background(said)) => {
-                Err(Error::NotReady { what: "start the service", text: said })
+            Self::No(StartRefusal::Background(message)) => {
+                Err(Error::NotReady { what: "start the service", text: message })
             }
         }
     }
@@ -131,12 +131,14 @@ fn read_start(output: &CommandOutput) -> Result<StartResult, Error> {
     let rest = || all.lines().map(str::trim).filter(|line| !line.starts_with("Starting service:"));
     let error = rest().find_map(|line| line.strip_prefix("Error: "));
     let refusal = match error {
-        Some(why) if why.starts_with("Not found;") => Some(StartRefusal::NotFound),
-        Some(why) if why.starts_with("Requires permission ") => {
-            Some(StartRefusal::Denied(excerpt(why)))
+        Some(reason) if reason.starts_with("Not found;") => Some(StartRefusal::NotFound),
+        Some(reason) if reason.starts_with("Requires permission ") => {
+            Some(StartRefusal::Denied(excerpt(reason)))
         }
-        Some(why) if why.starts_with("app is in background") || why.contains("not allowed") => {
-            Some(StartRefusal::Background(excerpt(why)))
+        Some(reason)
+            if reason.starts_with("app is in background") || reason.contains("not allowed") =>
+        {
+            Some(StartRefusal::Background(excerpt(reason)))
         }
         _ => None,
     };

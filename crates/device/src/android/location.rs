@@ -15,17 +15,17 @@ impl SimulatedLocation for Android {
     }
 }
 
-/// Takes the GPS over and tells it the place. The service ignores callers who may not mock
-/// locations, without a word.
+/// Replaces the GPS by a test provider at these coordinates. The location service silently ignores
+/// callers that may not mock locations.
 fn set_command(at: Location) -> Result<ShellCommand, Error> {
-    let place = format!("{:.7},{:.7}", at.latitude, at.longitude);
+    let coordinates = format!("{:.7},{:.7}", at.latitude, at.longitude);
     ShellCommand::new(
         "appops set com.android.shell android:mock_location allow && \
          cmd location providers add-test-provider gps && \
          cmd location providers set-test-provider-enabled gps true && \
          cmd location providers set-test-provider-location gps --accuracy 5 --location",
     )
-    .arg(&place)
+    .arg(&coordinates)
 }
 
 /// Parses the commands' output: nothing on success.

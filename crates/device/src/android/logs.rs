@@ -69,7 +69,7 @@ fn dump_command(filter: &LogFilter, max: usize) -> Result<ShellCommand, Error> {
     let line = ShellCommand::new("date +%Y-%m-%dT%H:%M:%S; logcat -d -v threadtime");
     // The phone counts entries before it filters; each entry has at least one line.
     match i64::try_from(max) {
-        Ok(most) if filter.is_open() && most > 0 => Ok(line.then("-t").number(most)),
+        Ok(max) if filter.is_open() && max > 0 => Ok(line.then("-t").number(max)),
         _ => with_rules(line, filter),
     }
 }
@@ -161,7 +161,7 @@ pub(crate) fn filter_takes(filter: &LogFilter, entry: &LogEntry) -> bool {
 
 /// Maximum bytes of a line. An entry has at most 4,068 (`LOGGER_ENTRY_MAX_PAYLOAD`), and an invalid
 /// byte becomes three.
-const LONGEST: usize = 16 * 1024;
+const MAX_LINE: usize = 16 * 1024;
 
 /// A running `logcat`, as lines.
 struct LogcatProcess {
@@ -262,7 +262,7 @@ impl Lines {
         while let Some(byte) = self.bytes.pop_front() {
             match byte {
                 b'\n' => return self.take(),
-                _ if self.line.len() < LONGEST => self.line.push(byte),
+                _ if self.line.len() < MAX_LINE => self.line.push(byte),
                 _ => {}
             }
         }

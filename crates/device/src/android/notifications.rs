@@ -27,7 +27,7 @@ const RECORD: &str = "NotificationRecord(";
 const ONGOING: u32 = 0x2;
 
 /// Maximum characters of a title or text.
-const LONGEST: usize = 2_000;
+const MAX_TEXT: usize = 2_000;
 
 #[async_trait]
 impl Notifications for Android {
@@ -49,7 +49,7 @@ fn read_dumps(output: &CommandOutput, max: usize) -> Result<Vec<Notification>, E
     let Some((hidden, revealed)) = both.filter(|(hidden, _)| hidden.contains("otification")) else {
         let text = format!("{}{}", output.out, output.err);
         return Err(match output.error_text() {
-            Some(said) => Error::Failed { what: "list notifications", text: said },
+            Some(message) => Error::Failed { what: "list notifications", text: message },
             None => {
                 Error::Unreadable { command: "dumpsys notification".into(), text: excerpt(text) }
             }
@@ -180,11 +180,11 @@ fn is_unclosed(value: &str) -> bool {
 /// value of another class.
 fn text_of(value: &str) -> Option<String> {
     if let Some(text) = TEXTS.iter().find_map(|class| value.strip_prefix(class)) {
-        return Some(text.strip_suffix(')').unwrap_or(text).chars().take(LONGEST).collect());
+        return Some(text.strip_suffix(')').unwrap_or(text).chars().take(MAX_TEXT).collect());
     }
     const OTHERS: [&str; 5] = ["Boolean (", "Integer (", "Icon (", "Bitmap (", "Long ("];
     let is_other = value == "null" || OTHERS.iter().any(|class| value.starts_with(class));
-    (!is_other).then(|| value.trim_end().chars().take(LONGEST).collect())
+    (!is_other).then(|| value.trim_end().chars().take(MAX_TEXT).collect())
 }
 
 /// The word after `name`, up to a space or bracket.

@@ -98,7 +98,7 @@ pub(super) fn read_package(
     let Some(version_code) = code.filter(|_| !files.is_empty()) else {
         let text = format!("{}{}", output.out, output.err);
         return Err(match output.error_text() {
-            Some(said) => Error::Failed { what: "read the app's details", text: said },
+            Some(message) => Error::Failed { what: "read the app's details", text: message },
             None => Error::Unreadable { command: "dumpsys package".into(), text: excerpt(text) },
         });
     };

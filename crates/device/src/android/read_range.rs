@@ -64,8 +64,8 @@ impl Android {
     async fn read_raw(&self, path: &str, range: ByteRange) -> Result<Bytes, Error> {
         let line = range.command(path)?;
         // Room for some text besides the bytes.
-        let most = MAX_OUTPUT + 3 * BLOCK as usize;
-        let output = shell::run_with_limits(&*self.transport, line.as_str(), most).await;
+        let max_output = MAX_OUTPUT + 3 * BLOCK as usize;
+        let output = shell::run_with_limits(&*self.transport, line.as_str(), max_output).await;
         let output = output.map_err(|error| transport_error(error, SideEffect::None))?;
         match output.status {
             Some(0) => Ok(range.cut(output.stdout.into())),

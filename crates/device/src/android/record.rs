@@ -31,7 +31,7 @@ const BEGINNING: Duration = Duration::from_millis(300);
 const FAILING: Duration = Duration::from_secs(3);
 
 /// How many bytes of its output to keep.
-const WORDS: usize = 4096;
+const MAX_OUTPUT: usize = 4096;
 
 #[async_trait]
 impl ScreenCapture for Android {
@@ -44,8 +44,8 @@ impl ScreenCapture for Android {
             lasting => lasting,
         };
         // In whole seconds; 0 would mean no recording, or no limit.
-        let whole = lasting.as_secs() + u64::from(lasting.subsec_nanos() > 0);
-        let lasting = Duration::from_secs(whole.clamp(1, u64::from(u32::MAX)));
+        let seconds = lasting.as_secs() + u64::from(lasting.subsec_nanos() > 0);
+        let lasting = Duration::from_secs(seconds.clamp(1, u64::from(u32::MAX)));
         let line = record_command(options, lasting)?;
         let running = RunningCommand::start(&*self.transport, line.as_str()).await;
         let mut recorder = Recorder {
@@ -181,7 +181,7 @@ impl Recorder {
         if self.end.is_none() {
             match self.running.next().await {
                 Ok(OutputChunk::Out(bytes) | OutputChunk::Err(bytes)) => {
-                    let room = WORDS.saturating_sub(self.output.len());
+                    let room = MAX_OUTPUT.saturating_sub(self.output.len());
                     self.output.extend(bytes.iter().take(room));
                 }
                 Ok(OutputChunk::End(status)) => self.end = Some(RecorderExit::Status(status)),
@@ -198,13 +198,13 @@ impl Recorder {
             output.map_err(|error| match transport_error(error, SideEffect::Possible) {
                 // The command did not run, which says nothing about the recording: it may still be
                 // running.
-                Error::Failed { text: said, .. } => {
-                    Error::NotReady { what: "stop the recording", text: said }
+                Error::Failed { text: message, .. } => {
+                    Error::NotReady { what: "stop the recording", text: message }
                 }
                 error => error,
             })?;
-        let said = [output.stdout, output.stderr].concat();
-        Ok(String::from_utf8_lossy(&said).trim().to_owned())
+        let message = [output.stdout, output.stderr].concat();
+        Ok(String::from_utf8_lossy(&message).trim().to_owned())
     }
 
     /// Whether it has reported an error so far, perhaps one that it can recover from.
@@ -247,10 +247,10 @@ fn lost() -> Error {
 /// recorded, and the same request will fail again. The words are those of `screenrecord.cpp`
 /// (captures, and a real Android 4.4.4).
 fn encoder_refusal(error: Error) -> Error {
-    const WORDS: [&str; 4] =
+    const REFUSALS: [&str; 4] =
         ["video/avc codec", "encoder input surface", "output buffers", "Encoder failed"];
     match error {
-        Error::Failed { text, .. } if WORDS.iter().any(|words| text.contains(words)) => {
+        Error::Failed { text, .. } if REFUSALS.iter().any(|refusal| text.contains(refusal)) => {
             Error::Refused {
                 what: "recording",
                 reason: format!(

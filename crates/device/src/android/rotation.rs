@@ -308,8 +308,8 @@ mod tests {
         assert_eq!(read("null\nnull\n").unwrap(), RotationSettings { sensor: false, rotation: 0 });
         let old = read("/system/bin/sh: settings: not found\r\n").unwrap_err();
         assert!(matches!(old, Error::Unsupported { .. }), "{old}");
-        let odd = read("Killed\n").unwrap_err();
-        assert!(odd.to_string().contains("Killed"), "{odd}");
+        let invalid = read("Killed\n").unwrap_err();
+        assert!(invalid.to_string().contains("Killed"), "{invalid}");
     }
 
     #[test]

@@ -11,7 +11,7 @@ use super::{Android, ShellCommand};
 use crate::Error;
 
 /// How long removing it may take: a phone that does not answer keeps the file.
-const LONGEST: Duration = Duration::from_secs(10);
+const REMOVAL: Duration = Duration::from_secs(10);
 
 /// A file on the phone, to be created. If dropped, it is removed in the background: its call was
 /// cancelled.
@@ -53,7 +53,7 @@ impl TemporaryFile {
     pub(super) async fn remove(mut self) {
         let Some((command, _)) = &self.removing else { return };
         let removed = adb::services::shell::run(&*self.transport, command.as_str());
-        match timeout(LONGEST, removed).await {
+        match timeout(REMOVAL, removed).await {
             Ok(Ok(_)) => {}
             Ok(Err(error)) => tracing::warn!("cannot remove {} on the phone: {error}", self.path),
             Err(_) => tracing::warn!("cannot remove {} on the phone: no answer", self.path),
@@ -85,7 +85,7 @@ impl Drop for TemporaryFile {
         runtime.spawn(async move {
             let _held = held;
             let removed = adb::services::shell::run(&*transport, command.as_str());
-            let _ = timeout(LONGEST, removed).await;
+            let _ = timeout(REMOVAL, removed).await;
         });
     }
 }

@@ -171,7 +171,7 @@ pub fn read_dump(output: &[u8]) -> Result<Tree, Error> {
     Ok(read_output(Bytes::copy_from_slice(output))?)
 }
 
-/// Same, without a copy: the texts of the tree are slices of the output.
+/// Like [`read_dump`], without a copy: the texts of the tree are slices of the output.
 fn read_output(output: Bytes) -> Result<Tree, DumpError> {
     let text = match ByteString::try_from(output.clone()) {
         Ok(text) => text,
@@ -229,27 +229,27 @@ fn dump_error(text: &str) -> DumpError {
     const KILLED: &str = "uiautomator was killed: another tool may be using the accessibility \
                           service, or, before Android 5, the screen shows a character such as an \
                           emoji that it cannot write";
-    let words = text.trim();
-    let with = |reason: &str| format!("{} ({reason})", excerpt(words));
+    let output = text.trim();
+    let with = |reason: &str| format!("{} ({reason})", excerpt(output));
     let not_ready = |text| DumpError::Other(Error::NotReady { what: WHAT, text });
     // AOSP, `DumpCommand`: waits up to ten seconds for one second without events.
-    if words.contains("could not get idle state") {
+    if output.contains("could not get idle state") {
         return not_ready(with("the screen keeps moving: a video, an animation, a clock"));
     }
     // AOSP, `DumpCommand`; also with the screen off.
-    if words.contains("null root node") {
+    if output.contains("null root node") {
         return not_ready(with("there is no window yet, or the screen is off"));
     }
     // `UiAutomationService android.accessibilityservice.IAccessibilityServiceClient$Stub$Proxy@
     // 41bd3ad8already registered!` (AOSP, `AccessibilityManagerService`).
-    if words.contains("already registered") {
+    if output.contains("already registered") {
         return DumpError::MayBeHeld(with(HELD));
     }
     // Seen on Android 4.4: both kill the program, with one word or none.
-    if words.is_empty() || words.contains("Killed") {
+    if output.is_empty() || output.contains("Killed") {
         return DumpError::MayBeHeld(with(KILLED));
     }
-    not_ready(excerpt(words))
+    not_ready(excerpt(output))
 }
 
 /// Range of the tree in the output, and whether it is complete. There may be other text before and
@@ -267,8 +267,8 @@ pub(crate) fn locate(text: &str) -> Option<TreeLocation> {
 }
 
 /// Offset of a second tree in the text after the first.
-pub(crate) fn second_tree(behind: &str) -> Option<usize> {
-    behind.find("<hierarchy")
+pub(crate) fn second_tree(text: &str) -> Option<usize> {
+    text.find("<hierarchy")
 }
 
 #[cfg(test)]
@@ -276,7 +276,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::markup::{DEEPEST, MOST};
+    use crate::markup::{MAX_DEPTH, MAX_NODES};
     use crate::saved_tree::{SavedTree, read_saved};
 
     fn dump(nodes: &str) -> String {
@@ -293,9 +293,9 @@ mod tests {
             let mut report = format!("\n== windows\n  mCurrentFocus=Window{{7 u0 {focus}}}\n");
             report += "  mFocusedApp=ActivityRecord{9f u0 com.front/.Main t12}\n";
             for (nth, title) in std::iter::once(&focus).chain(others).enumerate() {
-                let (title, gone) =
+                let (title, is_gone) =
                     title.strip_suffix(" gone").map_or((*title, false), |it| (it, true));
-                let state = if gone { "mHasSurface=false" } else { "mHasSurface=true" };
+                let state = if is_gone { "mHasSurface=false" } else { "mHasSurface=true" };
                 report +=
                     &format!("  Window #{nth} Window{{{} u0 {title}}}:\n    {state}\n", 7 + nth);
             }
@@ -462,28 +462,31 @@ mod tests {
             let error = read_dump(dump(nodes).as_bytes()).unwrap_err();
             assert!(matches!(error, Error::Unreadable { .. }), "{nodes}: {error}");
         }
-        let odd = dump("<node text=\"a\" bounds=\"[a,b][c,d]\"/>");
-        assert!(read_dump(odd.as_bytes()).unwrap().nodes[0].bounds.is_empty());
+        let invalid = dump("<node text=\"a\" bounds=\"[a,b][c,d]\"/>");
+        assert!(read_dump(invalid.as_bytes()).unwrap().nodes[0].bounds.is_empty());
     }
 
     #[test]
     fn unusual_characters_do_not_fail_the_dump() {
-        let odd = dump("<node text=\"a\u{1}b &nope; \u{fffd}\"/>");
-        assert_eq!(read_dump(odd.as_bytes()).unwrap().nodes[0].text, "a\u{1}b &nope; \u{fffd}");
+        let invalid = dump("<node text=\"a\u{1}b &nope; \u{fffd}\"/>");
+        assert_eq!(read_dump(invalid.as_bytes()).unwrap().nodes[0].text, "a\u{1}b &nope; \u{fffd}");
     }
 
     #[test]
     fn too_deep_tree_is_truncated() {
         let deep = dump(&format!("{}{}<node/>", "<node>".repeat(9000), "</node>".repeat(9000)));
         let tree = read_dump(deep.as_bytes()).unwrap();
-        assert_eq!(tree.nodes.len(), DEEPEST + 1);
+        assert_eq!(tree.nodes.len(), MAX_DEPTH + 1);
         assert_eq!(tree.nodes.last().unwrap().depth, 0);
     }
 
     #[test]
     fn dump_with_too_many_nodes_is_rejected() {
-        assert_eq!(read_dump(dump(&"<n/>".repeat(MOST)).as_bytes()).unwrap().nodes.len(), MOST);
-        let error = read_dump(dump(&"<n/>".repeat(MOST + 1)).as_bytes()).unwrap_err();
+        assert_eq!(
+            read_dump(dump(&"<n/>".repeat(MAX_NODES)).as_bytes()).unwrap().nodes.len(),
+            MAX_NODES
+        );
+        let error = read_dump(dump(&"<n/>".repeat(MAX_NODES + 1)).as_bytes()).unwrap_err();
         assert!(error.to_string().contains("more nodes than any real screen has"), "{error}");
     }
 

@@ -35,7 +35,7 @@ pub trait AppManagement: Send + Sync {
     async fn launcher_apps(&self) -> Result<LauncherApps, Error>;
 
     /// The classes of the fragments that this app shows now, without their packages: `MainClear`.
-    /// Empty if it shows none, or if the phone does not tell.
+    /// Empty if it shows none, or if the phone does not report them.
     async fn fragments(&self, app: &AppId) -> Result<Vec<String>, Error>;
 
     /// Grants or revokes a permission of an app, by the platform's name.
@@ -101,9 +101,9 @@ pub struct LauncherApp {
 /// The name that the launcher shows for an app, or where that is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LauncherLabel {
-    /// The name as the phone tells it, unchecked; empty if it has none.
+    /// The name as the phone reports it, unchecked; empty if it has none.
     Text(String),
-    /// The phone does not tell it; the package has it.
+    /// The phone does not report it; it is in the package.
     InPackage(LabelSource),
 }
 
@@ -114,6 +114,6 @@ pub struct LabelSource {
     pub classes: Vec<String>,
     /// The path of its (base) package on the phone.
     pub file: String,
-    /// Tells one version of that file from another, with the path; empty if the path alone does.
+    /// Distinguishes versions of the file at this path; empty if each version has its own path.
     pub version: String,
 }

@@ -31,8 +31,7 @@ pub trait DisplayControl: Send + Sync {
     async fn unlock(&self) -> Result<Foreground, Error>;
 }
 
-/// Records the screen to files, and tells when something changes on it, so that nobody has to look
-/// again and again.
+/// Records the screen to files, and reports changes on it, so that callers need not poll.
 #[async_trait]
 pub trait ScreenCapture: Send + Sync {
     /// Starts recording the screen to a file on the phone.
@@ -41,7 +40,7 @@ pub trait ScreenCapture: Send + Sync {
         options: &RecordingOptions,
     ) -> Result<Box<dyn Recording>, Error>;
 
-    /// Begins to watch the screen. `None` if this phone does not tell of changes now.
+    /// Begins to watch the screen. `None` if this phone cannot report changes now.
     async fn watch_screen(&self) -> Result<Option<ScreenWatch>, Error>;
 }
 
@@ -106,17 +105,17 @@ pub trait Recording: Send + Sync {
     async fn wait(&mut self);
 }
 
-/// The changes since it was made. Dropping it ends the watch.
+/// The changes since the watch began. Dropping it ends the watch.
 #[derive(Debug)]
 pub struct ScreenWatch(pub mpsc::Receiver<ScreenChange>);
 
 impl ScreenWatch {
-    /// Waits for a change, and takes all that have come: one look shows them all. `false` if no
-    /// more will come.
+    /// Waits for a change, and drops further ones that have arrived: one look at the screen shows
+    /// them all. `false` if the watch has ended.
     pub async fn changed(&mut self) -> bool {
-        let came = self.0.recv().await.is_some();
+        let has_change = self.0.recv().await.is_some();
         while self.0.try_recv().is_ok() {}
-        came
+        has_change
     }
 }
 
@@ -144,7 +143,7 @@ pub struct ScreenStream(pub watch::Receiver<Option<Screenshot>>);
 
 impl ScreenStream {
     /// Waits for the next picture. A reader that takes longer than the screen to change gets the
-    /// newest one. `None` if no more will come. Cancel safe.
+    /// newest one. `None` if the stream has ended. Cancel safe.
     pub async fn next(&mut self) -> Option<Screenshot> {
         loop {
             self.0.changed().await.ok()?;

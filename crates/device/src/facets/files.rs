@@ -29,7 +29,7 @@ pub trait DeviceFiles: Send + Sync {
     ) -> Result<(), Error>;
 
     /// What is at a path, without following a link; `None` if nothing is, or the phone does not
-    /// tell.
+    /// report it.
     async fn file_details(&self, path: &str) -> Result<Option<FileDetails>, Error>;
 
     /// Reads part of a file on the phone: `length` bytes at offset `from`, fewer only at the end of

@@ -35,7 +35,7 @@ pub trait Notifications: Send + Sync {
 /// Simulates where the phone is.
 #[async_trait]
 pub trait SimulatedLocation: Send + Sync {
-    /// Tells apps that the phone is here, until it restarts or its own location is used again.
+    /// Makes apps believe that the phone is here, until it restarts or uses its own location again.
     async fn set_location(&self, at: Location) -> Result<(), Error>;
 }
 

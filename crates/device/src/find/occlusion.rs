@@ -14,10 +14,10 @@
 use crate::{Flags, Node, Point, Rect, Tree};
 
 /// Maximum number of comparisons. A screen of a thousand nodes takes about ten thousand.
-const MOST_STEPS: usize = 4_000_000;
+const MAX_STEPS: usize = 4_000_000;
 
 /// A node that overlaps more nodes of unknown order than this is tapped at its center.
-const MOST_UNKNOWN: usize = 32;
+const MAX_UNKNOWN: usize = 32;
 
 /// For each node with a visible part, where a tap reaches it, or what covers it. Values for other
 /// nodes are meaningless.
@@ -75,7 +75,7 @@ impl<'a> TapTargetIndex<'a> {
         let height = ((i64::from(bottom) - i64::from(top)) / BANDS + 1).max(1);
         let bands = vec![Vec::new(); BANDS as usize];
         let ordered = tree.nodes.iter().any(|node| node.order > 0);
-        let mut ground = Self { tree, takers, bands, top, height, ordered, steps: MOST_STEPS };
+        let mut ground = Self { tree, takers, bands, top, height, ordered, steps: MAX_STEPS };
         for taker in 0..ground.takers.len() {
             let bands = ground.bands_of(ground.takers[taker].part);
             if !ground.spend(bands.end() - bands.start() + 1) {
@@ -176,22 +176,22 @@ impl<'a> TapTargetIndex<'a> {
                 }
                 let lies = self.stacking(rival.node, node);
                 unknown += usize::from(lies == Stacking::Unknown);
-                if unknown > MOST_UNKNOWN && !self.ordered {
+                if unknown > MAX_UNKNOWN && !self.ordered {
                     return Vec::new();
                 }
-                if lies == Stacking::Above || lies == Stacking::Unknown && unknown <= MOST_UNKNOWN {
+                if lies == Stacking::Above || lies == Stacking::Unknown && unknown <= MAX_UNKNOWN {
                     rivals.push((rival, lies));
                 }
             }
         }
-        if unknown > MOST_UNKNOWN {
+        if unknown > MAX_UNKNOWN {
             rivals.retain(|(_, lies)| *lies == Stacking::Above);
         }
         rivals
     }
 
     /// Whether something that may be above the node accepts a tap at this point. In a tree without
-    /// any order, more than [`MOST_UNKNOWN`] candidates count as none.
+    /// any order, more than [`MAX_UNKNOWN`] candidates count as none.
     fn is_contested(&mut self, node: usize, at: Point) -> bool {
         let band = self.band(at.y);
         let mut unknown = 0;
@@ -209,7 +209,7 @@ impl<'a> TapTargetIndex<'a> {
                 Stacking::Unknown if self.ordered => return true,
                 Stacking::Unknown => unknown += 1,
             }
-            if unknown > MOST_UNKNOWN {
+            if unknown > MAX_UNKNOWN {
                 return false;
             }
         }
@@ -222,10 +222,10 @@ impl<'a> TapTargetIndex<'a> {
 
     /// The topmost of these nodes that accepts a tap at this point.
     fn topmost(&mut self, at: Point, above: &[(TapTarget, Stacking)]) -> Option<usize> {
-        let mut there =
+        let mut at_point =
             above.iter().map(|(rival, _)| rival).filter(|rival| rival.part.contains(at));
-        let first = there.next()?.node;
-        Some(there.fold(first, |top, rival| match self.stacking(rival.node, top) {
+        let first = at_point.next()?.node;
+        Some(at_point.fold(first, |top, rival| match self.stacking(rival.node, top) {
             Stacking::Above => rival.node,
             // A nested node comes later in the document.
             Stacking::Within => top.max(rival.node),
@@ -284,7 +284,7 @@ fn takes_taps(flags: Flags) -> bool {
 /// Points spread over a rectangle, center first, then by distance from it.
 fn places(part: Rect) -> impl Iterator<Item = Point> {
     const SIDE: i64 = 5;
-    let place = |low: i32, high: i32, i: i64| {
+    let coordinate = |low: i32, high: i32, i: i64| {
         let size = i64::from(high) - i64::from(low);
         (i64::from(low) + size * (2 * i + 1) / (2 * SIDE)) as i32
     };
@@ -292,8 +292,8 @@ fn places(part: Rect) -> impl Iterator<Item = Point> {
     let far = |i: i64| (2 * i + 1 - SIDE).pow(2);
     cells.sort_by_key(|&(x, y)| far(x) + far(y));
     let spread = cells.into_iter().map(move |(x, y)| Point {
-        x: place(part.left, part.right, x),
-        y: place(part.top, part.bottom, y),
+        x: coordinate(part.left, part.right, x),
+        y: coordinate(part.top, part.bottom, y),
     });
     std::iter::once(part.center()).chain(spread)
 }
@@ -319,7 +319,7 @@ mod tests {
         match visibility(tree)[node] {
             Visibility::Visible { at, .. } => Ok((at.x, at.y)),
             Visibility::Covered { by, .. } => Err(by),
-            Visibility::Hidden(why) => panic!("{why:?}"),
+            Visibility::Hidden(reason) => panic!("{reason:?}"),
         }
     }
 

@@ -82,7 +82,7 @@ pub fn visibility(tree: &Tree) -> Vec<Visibility> {
         .into_iter()
         .zip(aims)
         .map(|(part, aim)| match (part, aim) {
-            (Err(why), _) => Visibility::Hidden(why),
+            (Err(reason), _) => Visibility::Hidden(reason),
             (Ok(part), Ok(at)) => Visibility::Visible { part, at },
             (Ok(part), Err(by)) => Visibility::Covered { part, by },
         })

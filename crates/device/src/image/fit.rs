@@ -8,8 +8,8 @@ use super::{Error, Format, FormatPreference, Image};
 const QUALITIES: [u8; 6] = [JPEG_QUALITY, 65, 50, 35, 20, 10];
 
 /// Whether an image needs no conversion.
-pub fn fits(image: &Image, format: FormatPreference, most_bytes: Option<usize>) -> bool {
-    format.is_met_by(image.format) && fits_bytes(image, most_bytes)
+pub fn fits(image: &Image, format: FormatPreference, max_bytes: Option<usize>) -> bool {
+    format.is_met_by(image.format) && fits_bytes(image, max_bytes)
 }
 
 /// Converts the image to this format within this many bytes (`None`: no limit).
@@ -23,16 +23,16 @@ pub fn fits(image: &Image, format: FormatPreference, most_bytes: Option<usize>) 
 pub fn fit(
     image: Image,
     format: FormatPreference,
-    most_bytes: Option<usize>,
+    max_bytes: Option<usize>,
 ) -> Result<Image, Error> {
-    if fits(&image, format, most_bytes) {
+    if fits(&image, format, max_bytes) {
         return Ok(image);
     }
     let pixels = Pixels::read(&image)?;
     let mut least = image.bytes.len();
     let mut fitting = |written: Image| {
         least = least.min(written.bytes.len());
-        fits_bytes(&written, most_bytes).then_some(written)
+        fits_bytes(&written, max_bytes).then_some(written)
     };
     // Recompress a PNG that is too large: phones compress quickly rather than well.
     let first = match (format, image.format) {
@@ -55,9 +55,9 @@ pub fn fit(
             return Ok(image);
         }
     }
-    Err(Error::TooLarge { least, max: most_bytes.unwrap_or(usize::MAX) })
+    Err(Error::TooLarge { least, max: max_bytes.unwrap_or(usize::MAX) })
 }
 
-fn fits_bytes(image: &Image, most_bytes: Option<usize>) -> bool {
-    most_bytes.is_none_or(|most| image.bytes.len() <= most)
+fn fits_bytes(image: &Image, max_bytes: Option<usize>) -> bool {
+    max_bytes.is_none_or(|max| image.bytes.len() <= max)
 }

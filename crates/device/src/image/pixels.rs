@@ -1,7 +1,7 @@
 //! Images as pixels: decoding, encoding, scaling.
 //!
 //! Sizes are checked before memory is allocated: a file declares its dimensions, and anything above
-//! [`MOST_PIXELS`] is rejected. Alpha is dropped on decoding: a screen has none.
+//! [`MAX_PIXELS`] is rejected. Alpha is dropped on decoding: a screen has none.
 
 use std::io::Cursor;
 
@@ -17,7 +17,7 @@ use crate::Size;
 
 /// The largest image that is decoded. The largest screen seen so far (8K television) has 33 million
 /// pixels.
-pub const MOST_PIXELS: usize = 40_000_000;
+pub const MAX_PIXELS: usize = 40_000_000;
 
 /// The JPEG quality at which screen text is still easy to read.
 pub const JPEG_QUALITY: u8 = 75;
@@ -49,7 +49,7 @@ impl Pixels {
 
     /// Width and height.
     pub fn size(&self) -> Size {
-        // No side is longer than MOST_PIXELS.
+        // No side is longer than MAX_PIXELS.
         Size { width: self.width as i32, height: self.height as i32 }
     }
 
@@ -61,7 +61,7 @@ impl Pixels {
     /// Decodes an image file.
     ///
     /// # Errors
-    /// If it is broken, truncated, or larger than [`MOST_PIXELS`].
+    /// If it is broken, truncated, or larger than [`MAX_PIXELS`].
     pub fn read(image: &Image) -> Result<Self, Error> {
         match image.format {
             Format::Png => read_png(&image.bytes),
@@ -112,7 +112,7 @@ impl Pixels {
             writer.write_image_data(&self.rgb)?;
             writer.finish()
         });
-        written.map_err(|why| unwritable(Format::Png, &why))?;
+        written.map_err(|error| unwritable(Format::Png, &error))?;
         Ok(Image { format: Format::Png, bytes: bytes.into() })
     }
 
@@ -131,7 +131,7 @@ impl Pixels {
         // scan per component, which zune-jpeg 0.5 decodes to other colors where the chroma is
         // subsampled (libjpeg-turbo decodes it well).
         let written = encoder.encode(&self.rgb, width, height, JpegColour::Rgb);
-        written.map_err(|why| unwritable(Format::Jpeg, &why))?;
+        written.map_err(|error| unwritable(Format::Jpeg, &error))?;
         Ok(Image { format: Format::Jpeg, bytes: bytes.into() })
     }
 
@@ -139,7 +139,7 @@ impl Pixels {
         let mut bytes = Vec::new();
         let encoder = WebPEncoder::new(&mut bytes);
         let written = encoder.encode(&self.rgb, self.width, self.height, WebpColour::Rgb8);
-        written.map_err(|why| unwritable(Format::Webp, &why))?;
+        written.map_err(|error| unwritable(Format::Webp, &error))?;
         Ok(Image { format: Format::Webp, bytes: bytes.into() })
     }
 
@@ -170,7 +170,7 @@ impl Pixels {
     /// The image scaled to another size, filtered so that text stays readable.
     ///
     /// # Errors
-    /// If the size is empty or larger than [`MOST_PIXELS`].
+    /// If the size is empty or larger than [`MAX_PIXELS`].
     pub fn scaled(&self, to: Size) -> Result<Self, Error> {
         let side = |side: i32| u32::try_from(side).unwrap_or(0);
         let (width, height) = (side(to.width), side(to.height));
@@ -179,12 +179,14 @@ impl Pixels {
         let failed =
             |reason: &dyn std::fmt::Display| Error::Unscalable { reason: reason.to_string() };
         let from = resize::images::ImageRef::new(self.width, self.height, &self.rgb, pixel)
-            .map_err(|why| failed(&why))?;
+            .map_err(|error| failed(&error))?;
         let mut into = resize::images::Image::new(width, height, pixel);
         let options = resize::ResizeOptions::new()
             .resize_alg(resize::ResizeAlg::Convolution(resize::FilterType::CatmullRom))
             .use_alpha(false);
-        resize::Resizer::new().resize(&from, &mut into, &options).map_err(|why| failed(&why))?;
+        resize::Resizer::new()
+            .resize(&from, &mut into, &options)
+            .map_err(|error| failed(&error))?;
         Ok(Self { width, height, rgb: into.into_vec() })
     }
 }
@@ -199,13 +201,13 @@ impl std::fmt::Debug for Pixels {
 fn checked_pixel_count(width: u32, height: u32) -> Result<usize, Error> {
     let pixels = u64::from(width) * u64::from(height);
     match usize::try_from(pixels) {
-        Ok(pixels) if (1..=MOST_PIXELS).contains(&pixels) => Ok(pixels),
+        Ok(pixels) if (1..=MAX_PIXELS).contains(&pixels) => Ok(pixels),
         _ => Err(Error::Size { width, height }),
     }
 }
 
 fn read_png(bytes: &[u8]) -> Result<Pixels, Error> {
-    let broken = |why: png::DecodingError| unreadable(Format::Png, &why);
+    let broken = |error: png::DecodingError| unreadable(Format::Png, &error);
     let mut decoder = png::Decoder::new(Cursor::new(bytes));
     decoder.set_transformations(png::Transformations::normalize_to_color8());
     decoder.set_ignore_text_chunk(true);
@@ -234,22 +236,22 @@ fn read_jpeg(bytes: &[u8]) -> Result<Pixels, Error> {
         zune_jpeg::zune_core::bytestream::ZCursor::new(bytes),
         options,
     );
-    decoder.decode_headers().map_err(|why| unreadable(Format::Jpeg, &why))?;
+    decoder.decode_headers().map_err(|error| unreadable(Format::Jpeg, &error))?;
     let (width, height) =
         decoder.info().map_or((0, 0), |info| (u32::from(info.width), u32::from(info.height)));
     checked_pixel_count(width, height)?;
-    let rgb = decoder.decode().map_err(|why| unreadable(Format::Jpeg, &why))?;
+    let rgb = decoder.decode().map_err(|error| unreadable(Format::Jpeg, &error))?;
     Pixels::new(width, height, rgb)
         .ok_or_else(|| unreadable(Format::Jpeg, &"it does not decode to RGB"))
 }
 
 fn read_webp(bytes: &[u8]) -> Result<Pixels, Error> {
-    let broken = |why: image_webp::DecodingError| unreadable(Format::Webp, &why);
+    let broken = |error: image_webp::DecodingError| unreadable(Format::Webp, &error);
     let mut decoder = WebPDecoder::new(Cursor::new(bytes)).map_err(broken)?;
     let (width, height) = decoder.dimensions();
     let pixels = checked_pixel_count(width, height)?;
     // Memory the decoder may use besides its output.
-    decoder.set_memory_limit(MOST_PIXELS * 4);
+    decoder.set_memory_limit(MAX_PIXELS * 4);
     let samples = if decoder.has_alpha() { 4 } else { 3 };
     let mut read = vec![0; pixels * samples];
     decoder.read_image(&mut read).map_err(broken)?;

@@ -86,8 +86,8 @@ fn png_within_the_limit_is_unchanged() {
     assert_eq!(fit(image.clone(), FormatPreference::AsTaken, most).unwrap(), image);
     assert_eq!(fit(image.clone(), FormatPreference::Only(Format::Png), most).unwrap(), image);
     // An image that fits is not even decoded.
-    let odd = Image { format: Format::Png, bytes: Bytes::from_static(b"not a PNG") };
-    assert_eq!(fit(odd.clone(), FormatPreference::AsTaken, None).unwrap(), odd);
+    let invalid = Image { format: Format::Png, bytes: Bytes::from_static(b"not a PNG") };
+    assert_eq!(fit(invalid.clone(), FormatPreference::AsTaken, None).unwrap(), invalid);
 }
 
 #[test]

@@ -143,10 +143,10 @@ fn read_frame(frame: [Option<&str>; 4]) -> Option<Rect> {
 }
 
 /// State and supported actions: inferred from the type unless the element reports them.
-fn flags(kind: &str, said: &ElementAttributes<'_>) -> Flags {
+fn flags(kind: &str, attributes: &ElementAttributes<'_>) -> Flags {
     let field = is_field(kind);
     let checkable = matches!(kind, "Switch" | "Toggle" | "CheckBox" | "RadioButton");
-    let on = matches!(&*said.value, "1" | "true");
+    let on = matches!(&*attributes.value, "1" | "true");
     let clickable = matches!(
         kind,
         "Button" | "Cell" | "Icon" | "Key" | "Link" | "MenuButton" | "MenuItem" | "PopUpButton"
@@ -155,9 +155,9 @@ fn flags(kind: &str, said: &ElementAttributes<'_>) -> Flags {
         clickable: clickable || checkable || field || matches!(kind, "Slider" | "Tab"),
         checkable,
         checked: checkable && on,
-        enabled: said.enabled,
+        enabled: attributes.enabled,
         focusable: field,
-        focused: said.focused,
+        focused: attributes.focused,
         scrollable: matches!(
             kind,
             "CollectionView" | "PickerWheel" | "ScrollView" | "Table" | "WebView"
@@ -274,8 +274,8 @@ mod tests {
         check("x=\"1\" y=\"2\" width=\"3\" height=\"4\"", [1, 2, 4, 6], &[]);
         check("x=\"1.4\" y=\"-2.6\" width=\"3\" height=\"4\"", [1, -3, 4, 1], &[]);
         check("", [0; 4], &[]);
-        for odd in ["", "a", "inf", "NaN", "1e300", "2147483647"] {
-            let raw = format!("x=\"1\" y=\"2\" width=\"{odd}\" height=\"4\"");
+        for invalid in ["", "a", "inf", "NaN", "1e300", "2147483647"] {
+            let raw = format!("x=\"1\" y=\"2\" width=\"{invalid}\" height=\"4\"");
             check(&raw, [0; 4], &[ParseWarningKind::InvalidBounds]);
         }
         check("x=\"1\" y=\"2\" width=\"3\"", [0; 4], &[ParseWarningKind::InvalidBounds]);
@@ -283,13 +283,13 @@ mod tests {
 
     #[test]
     fn broken_source_yields_nodes_and_warnings() {
-        let check = |xml: &str, classes: &str, told: &[(ParseWarningKind, usize)]| {
+        let check = |xml: &str, classes: &str, warnings: &[(ParseWarningKind, usize)]| {
             let SavedTree { tree, faults } = read(&xml.replace('@', TYPE));
             let found: Vec<_> =
                 tree.nodes.iter().map(|node| format!("{}{}", node.depth, node.class)).collect();
             assert_eq!(found.join(" ").replace(TYPE, ""), classes, "{xml}");
             let found: Vec<_> = faults.iter().map(|fault| (fault.kind, fault.count)).collect();
-            assert_eq!(found, told, "{xml}");
+            assert_eq!(found, warnings, "{xml}");
         };
         let tree = "<@Window><@Button label=\"a\"/></@Window>";
         check(tree, "0Window 1Button", &[]);

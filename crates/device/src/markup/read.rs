@@ -13,11 +13,11 @@ use super::warning::{ParseWarningKind, ParseWarnings};
 use crate::{Node, Tree};
 
 /// Maximum nesting depth. Real screens stay below 60; deeper nodes are ignored.
-pub(crate) const DEEPEST: usize = 500;
+pub(crate) const MAX_DEPTH: usize = 500;
 
 /// Maximum number of nodes. Real screens have a few thousand at most. The limit guards against
 /// hostile input, since a node of a few bytes costs hundreds here.
-pub(crate) const MOST: usize = 100_000;
+pub(crate) const MAX_NODES: usize = 100_000;
 
 /// Reads the attributes at this offset of the text into a node and reports what could not be read.
 /// Returns how the tag ended and the display it names. A node's class is the tag name until an
@@ -144,7 +144,7 @@ impl TreeBuilder<'_, '_> {
             return from;
         }
         let wrapper = WRAPPERS.contains(&name);
-        if self.skipping == 0 && !wrapper && self.open.len() <= DEEPEST {
+        if self.skipping == 0 && !wrapper && self.open.len() <= MAX_DEPTH {
             return self.node(text, at, from);
         }
         let mut values = [None; 3];
@@ -200,7 +200,7 @@ impl TreeBuilder<'_, '_> {
     /// Handles the tag of a node, whose attributes start at `from`, and returns the offset after
     /// it.
     fn node(&mut self, text: &ByteString, at: usize, from: usize) -> usize {
-        if self.tree.nodes.len() >= MOST {
+        if self.tree.nodes.len() >= MAX_NODES {
             self.full = true;
             self.faults.note(ParseWarningKind::TooMany, at, 1);
             return from;
@@ -227,14 +227,14 @@ impl TreeBuilder<'_, '_> {
                 return tag.next;
             }
         }
-        let place = self.tree.nodes.len();
+        let index = self.tree.nodes.len();
         if let Some(OpenNode { node: parent, children }) = self.open.last_mut() {
             (node.parent, node.index) = (*parent, *children);
             *children += 1;
         }
         self.tree.nodes.push(node);
         if opens {
-            self.open.push(OpenNode { node: Some(place), children: 0 });
+            self.open.push(OpenNode { node: Some(index), children: 0 });
         }
         tag.next
     }

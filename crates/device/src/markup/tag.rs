@@ -137,8 +137,8 @@ const NAMES: [bool; 256] = {
 };
 
 /// Assigns a value. Always `true`, so that it can follow `&&`.
-pub(crate) fn set<T>(place: &mut T, value: T) -> bool {
-    *place = value;
+pub(crate) fn set<T>(target: &mut T, value: T) -> bool {
+    *target = value;
     true
 }
 
@@ -168,7 +168,7 @@ pub(crate) fn read_text(
 }
 
 /// The longest entity: `&#x0010FFFF;` has eight digits, and nobody writes more zeros.
-const LONGEST_ENTITY: usize = 12;
+const MAX_ENTITY: usize = 12;
 
 /// Replaces the entities of XML and references to characters. Anything else with `&` stays as
 /// written; then the second value is false.
@@ -221,7 +221,7 @@ fn entity(text: &str) -> Option<(char, usize)> {
 /// What is between `&` and `;` at the start of the text, and the length of it all.
 fn entity_name(text: &str) -> Option<(&str, usize)> {
     let name = text.strip_prefix('&')?;
-    let end = name.bytes().take(LONGEST_ENTITY).position(|byte| byte == b';')?;
+    let end = name.bytes().take(MAX_ENTITY).position(|byte| byte == b';')?;
     Some((&name[..end], end + 2))
 }
 

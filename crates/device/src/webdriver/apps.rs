@@ -9,7 +9,7 @@ use thumbwire_webdriver::{
     ActiveApp, AppCommand, AppOperation, AppState, AppiumDriver, Command, MobileCommand, Response,
 };
 
-use super::client::{Operation, RequestError, if_told};
+use super::client::{Operation, RequestError, if_available};
 use super::dialect::{Dialect, PhoneCommand, script};
 use super::{WebDriverPhone, unreadable};
 use crate::app_name::{check_bundle_id, check_name};
@@ -162,7 +162,7 @@ impl WebDriverPhone {
     /// tell.
     pub(super) async fn read_activity(&self, package: &str) -> Result<String, Error> {
         let response = self.ask_script(FRONT, MobileCommand::new("getCurrentActivity")).await;
-        let response: Option<Response> = if_told(response)?;
+        let response: Option<Response> = if_available(response)?;
         let activity = response.as_ref().and_then(|response| response.value.as_str());
         Ok(whole_class(package, activity.unwrap_or_default()))
     }
@@ -170,7 +170,7 @@ impl WebDriverPhone {
     /// The app in front on iOS; `None` if the server does not tell.
     pub(super) async fn active_app(&self) -> Result<Option<AppId>, Error> {
         let app = self.ask_as(FRONT, PhoneCommand::ActiveApp, ActiveApp::from_response).await;
-        let app = if_told(app)?.map(|app| AppId(app.bundle_id));
+        let app = if_available(app)?.map(|app| AppId(app.bundle_id));
         Ok(app.filter(|app| !app.0.is_empty()))
     }
 }
@@ -200,13 +200,13 @@ fn whole_class(package: &str, activity: &str) -> String {
 /// Whether the app is not installed: code 4 of FBSOpenApplication's error domains on iPhones (iOS
 /// 16), a text on simulators and from earlier WebDriverAgents.
 fn is_missing(failure: &RequestError) -> bool {
-    failure.says(&["fbsopenapplication"]) && failure.says(&["code=4"])
-        || failure.says(&["not installed", "unknown to frontboard"])
+    failure.mentions(&["fbsopenapplication"]) && failure.mentions(&["code=4"])
+        || failure.mentions(&["not installed", "unknown to frontboard"])
 }
 
 /// Whether an installed app has nothing to start (`resolveLaunchableActivity` in appium-adb).
 fn is_not_launchable(failure: &RequestError) -> bool {
-    failure.says(&["Cannot resolve", "launchable activity"])
+    failure.mentions(&["Cannot resolve", "launchable activity"])
 }
 
 #[async_trait]

@@ -98,8 +98,8 @@ impl Operation {
 
 const SESSION: Operation = Operation::new("create a session", "creating a session");
 
-/// Why a request failed. Drivers tell failures apart by the server's words, of which [`Error`] has
-/// only the beginning.
+/// Why a request failed. Drivers distinguish failures by the server's message, of which [`Error`]
+/// has only the beginning.
 #[derive(Debug)]
 pub(crate) struct RequestError {
     pub(crate) error: Error,
@@ -109,7 +109,7 @@ pub(crate) struct RequestError {
 
 impl RequestError {
     /// Whether the server's message contains one of these texts, in any case.
-    pub(crate) fn says(&self, texts: &[&str]) -> bool {
+    pub(crate) fn mentions(&self, texts: &[&str]) -> bool {
         let message = self.message.to_ascii_lowercase();
         texts.iter().any(|text| message.contains(&text.to_ascii_lowercase()))
     }
@@ -133,7 +133,7 @@ impl From<Error> for RequestError {
 }
 
 /// `None` for what the server cannot tell, or not at the moment.
-pub(crate) fn if_told<T>(answer: Result<T, RequestError>) -> Result<Option<T>, Error> {
+pub(crate) fn if_available<T>(answer: Result<T, RequestError>) -> Result<Option<T>, Error> {
     match answer.map_err(Error::from) {
         Ok(value) => Ok(Some(value)),
         Err(Error::Unsupported { .. } | Error::NotReady { .. }) => Ok(None),
@@ -285,7 +285,7 @@ impl WebDriverClient {
     fn end_of_session(&self, error: &WebDriverError) -> Option<SessionEnd> {
         match (&error.code, self.server().dead_session) {
             (ErrorCode::InvalidSessionId, _) => Some(SessionEnd::Unknown),
-            (_, Some(said)) if error.message.contains(said) => Some(SessionEnd::Dead),
+            (_, Some(message)) if error.message.contains(message) => Some(SessionEnd::Dead),
             _ => None,
         }
     }

@@ -274,7 +274,7 @@ fn read_credentials(user_info: &str) -> Result<Credentials, String> {
 }
 
 impl HttpError {
-    /// The same as an error of ours; `acts` is whether the request was to do something on the
+    /// Converts it to a driver's error; `acts` is whether the request was to do something on the
     /// phone.
     pub(crate) fn into_error(self, http: &HttpClient, acts: bool) -> Error {
         let ServerProfile { name, start, .. } = http.server();

@@ -6,7 +6,7 @@ use thumbwire_webdriver::{
 };
 
 use super::WebDriverPhone;
-use super::client::{Operation, USUAL, if_told};
+use super::client::{Operation, USUAL, if_available};
 use super::dialect::{Dialect, PhoneCommand};
 use super::screen::read_display_size;
 use crate::{Battery, DeviceInfo, Error, Orientation, Panel, Platform, Size};
@@ -54,11 +54,12 @@ impl WebDriverPhone {
         Ok(info)
     }
 
-    /// The model of an iPhone. Appium tells it for those on the server's USB.
+    /// The model of an iPhone. Appium reports it only for phones on the
+    /// server's USB.
     async fn read_model(&self) -> Result<String, Error> {
         let info =
             self.ask_as(INFO, PhoneCommand::DeviceInfo, ServerDeviceInfo::from_response).await;
-        let model = if_told(info)?.map(|info| info.model.unwrap_or_default());
+        let model = if_available(info)?.map(|info| info.model.unwrap_or_default());
         Ok(model.unwrap_or_else(|| self.identity.model.clone()))
     }
 
@@ -67,9 +68,9 @@ impl WebDriverPhone {
             Platform::Android => read_android_battery,
             Platform::Ios => read_ios_battery,
         };
-        let told = if_told(self.ask_as(INFO, PhoneCommand::Battery, reader).await)?;
+        let battery = if_available(self.ask_as(INFO, PhoneCommand::Battery, reader).await)?;
         // A simulator has no battery: -1.
-        let Some((level, status)) = told.filter(|(level, _)| (0.0..=1.0).contains(level)) else {
+        let Some((level, status)) = battery.filter(|(level, _)| (0.0..=1.0).contains(level)) else {
             return Ok(None);
         };
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 100")]
@@ -116,7 +117,7 @@ fn read_android_battery(response: &Response) -> Result<(f64, u32), ResponseError
     Ok((level, status.unwrap_or(1)))
 }
 
-/// The same from `UIDeviceBatteryState`.
+/// Level and Android's status number from `UIDeviceBatteryState`.
 fn read_ios_battery(response: &Response) -> Result<(f64, u32), ResponseError> {
     let info = BatteryInfo::from_response(response)?;
     let status = match info.state {

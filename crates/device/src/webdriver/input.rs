@@ -84,7 +84,7 @@ impl WebDriverPhone {
             }
         };
         match self.client.act_within(what, command, limit).await {
-            Err(failure) if failure.says(&NO_FOCUS) => {
+            Err(failure) if failure.mentions(&NO_FOCUS) => {
                 Err(what.refused(format!("{TAP_FIRST} ({})", failure.excerpt())))
             }
             done => Ok(done.map(drop)?),

@@ -74,10 +74,10 @@ fn percent(max_side: u32, side: i32) -> u64 {
 struct Parts(BytesMut);
 
 impl Parts {
-    /// Takes what came, and returns the pictures that are complete.
+    /// Adds received bytes, and returns the pictures that are complete.
     ///
     /// # Errors
-    /// Nothing if it is not such a stream.
+    /// The bytes are not a stream of JPEGs.
     fn push(&mut self, chunk: &[u8]) -> Result<Vec<Screenshot>, ()> {
         const HEAD_END: &[u8] = b"\r\n\r\n";
         const MAX_HEAD: usize = 4096;

@@ -20,7 +20,7 @@ impl WebDriverPhone {
         };
         match self.client.act(SET, ScreenCommand::SetOrientation { orientation }).await {
             // XCTest: the interface has not followed. UiAutomator2 waits for it too.
-            Err(failure) if failure.says(&["Unable To Rotate", "cannot be rotated"]) => {
+            Err(failure) if failure.mentions(&["Unable To Rotate", "cannot be rotated"]) => {
                 let text = failure.excerpt();
                 Err(SET.refused(format!("the app in front may not have this orientation ({text})")))
             }

@@ -11,7 +11,7 @@ use thumbwire_webdriver::{
     ElementCommand, ElementId, MobileCommand, Rect, Response, ScreenCommand, ScreenInfo,
 };
 
-use super::client::{Operation, RequestError, USUAL, if_told};
+use super::client::{Operation, RequestError, USUAL, if_available};
 use super::dialect::{Dialect, SAFE_IOS_DEPTH, set_settings};
 use super::picture::read_picture;
 use super::{WebDriverPhone, apps, unreadable};
@@ -214,7 +214,7 @@ impl WebDriverPhone {
     /// The element that has the keyboard.
     pub(super) async fn active_element(&self) -> Result<Option<ElementId>, Error> {
         let command = ElementCommand::Active;
-        match if_told(self.client.read_as(FOCUS, command, USUAL, Response::element).await) {
+        match if_available(self.client.read_as(FOCUS, command, USUAL, Response::element).await) {
             // `no such element`; `unknown error` of old servers is an answer that is not told.
             Err(Error::Refused { .. }) => Ok(None),
             element => element,
@@ -225,7 +225,7 @@ impl WebDriverPhone {
         /// XCTest's errors for snapshots that are too deep for the app in front.
         const TOO_DEEP: [&str; 2] = ["kAXErrorIllegalArgument", "kAXErrorServerNotFound"];
         match self.read_source_once().await {
-            Err(failure) if failure.says(&TOO_DEEP) => {
+            Err(failure) if failure.mentions(&TOO_DEEP) => {
                 let text = failure.excerpt();
                 tracing::info!("the page source is too deep, so it is cut off: {text}");
                 self.set(&[("snapshotMaxDepth", SAFE_IOS_DEPTH)]).await?;
@@ -275,8 +275,8 @@ mod tests {
     fn display_size_is_two_positive_numbers() {
         let size = Some(Size { width: 1080, height: 2400 });
         assert_eq!(read_display_size("1080x2400"), size);
-        for odd in ["", "1080", "0x1", "-1x5", "1080x99999999999", "axb"] {
-            assert_eq!(read_display_size(odd), None, "{odd}");
+        for invalid in ["", "1080", "0x1", "-1x5", "1080x99999999999", "axb"] {
+            assert_eq!(read_display_size(invalid), None, "{invalid}");
         }
     }
 
@@ -292,8 +292,8 @@ mod tests {
         assert_eq!((&*node.id, &*node.description), ("a.b:id/t", "greeting"));
         assert!(node.flags.clickable && node.bounds.right == 20 && tree.rotation == 1);
         assert_eq!(tree.front.app().unwrap().app.0, "a.b");
-        for odd in ["", "<hierarchy><a.B ", "<html></html>"] {
-            assert!(android_tree(odd.into()).is_err(), "{odd}");
+        for invalid in ["", "<hierarchy><a.B ", "<html></html>"] {
+            assert!(android_tree(invalid.into()).is_err(), "{invalid}");
         }
     }
 }

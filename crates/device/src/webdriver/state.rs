@@ -86,7 +86,7 @@ impl Links for WebDriverPhone {
             opened => opened,
         };
         match opened {
-            Err(failure) if failure.says(&NO_APP) => {
+            Err(failure) if failure.mentions(&NO_APP) => {
                 tracing::debug!("no app opens the address: {}", failure.excerpt());
                 Err(no_app_opens(address))
             }

@@ -117,7 +117,9 @@ impl TextEditing for WebDriverPhone {
         match self.clear(element).await {
             Ok(()) => {}
             // A web page's editor, for example, has no text of its own: nothing was done.
-            Err(failure) if failure.says(&["cannot be edited", "Cannot set"]) => return Ok(None),
+            Err(failure) if failure.mentions(&["cannot be edited", "Cannot set"]) => {
+                return Ok(None);
+            }
             Err(failure) => match failure.error {
                 Error::Refused { .. } | Error::Unsupported { .. } => return Ok(None),
                 error => return Err(error),

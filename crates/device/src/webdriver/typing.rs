@@ -69,9 +69,9 @@ where
 /// Refuses control characters other than the line break, which no keyboard types.
 pub(crate) fn check_text(text: &str) -> Result<(), Error> {
     let mut control: Vec<char> = Vec::new();
-    for odd in text.chars().filter(|char| char.is_control() && *char != '\n') {
-        if !control.contains(&odd) {
-            control.push(odd);
+    for character in text.chars().filter(|char| char.is_control() && *char != '\n') {
+        if !control.contains(&character) {
+            control.push(character);
         }
     }
     match control.is_empty() {

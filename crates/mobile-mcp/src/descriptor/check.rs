@@ -47,7 +47,7 @@ pub(crate) fn check(root: &Element) -> ParsedDescriptor {
             "no `<capability>`: the tool offers nothing".into(),
         );
     }
-    let mut findings = found.told;
+    let mut findings = found.findings;
     findings.sort_by_key(|finding| finding.position);
     ParsedDescriptor { descriptor: Descriptor { version, capabilities }, findings }
 }
@@ -238,7 +238,7 @@ fn short(text: &str) -> String {
 
 #[derive(Default)]
 struct Findings {
-    told: Vec<Finding>,
+    findings: Vec<Finding>,
     /// Findings that lint calls errors, and all others.
     counts: [usize; 2],
 }
@@ -248,11 +248,11 @@ impl Findings {
         let count = &mut self.counts[usize::from(rule.is_fatal(Mode::Strict))];
         *count += 1;
         if *count <= MAX_FINDINGS {
-            self.told.push(Finding { rule, position, message: text });
+            self.findings.push(Finding { rule, position, message: text });
         } else if *count == MAX_FINDINGS + 1 {
             let message =
                 format!("more than {MAX_FINDINGS} findings of this kind; the rest are not listed");
-            self.told.push(Finding { rule: Rule::Cut, position, message });
+            self.findings.push(Finding { rule: Rule::Cut, position, message });
         }
     }
 

@@ -75,8 +75,8 @@ mod tests {
         let mut record = Dictionary::new();
         record.insert("HostID".into(), Value::String("secret".into()));
         record.insert("DeviceCertificate".into(), Value::Data(b"secret".to_vec()));
-        let why = PairRecord::parse(&property_list::to_xml(record)).unwrap_err();
-        assert_eq!(why, "pair record: DeviceCertificate is not a PEM certificate");
-        assert!(PairRecord::parse(b"secret").is_err_and(|why| !why.contains("secret")));
+        let error = PairRecord::parse(&property_list::to_xml(record)).unwrap_err();
+        assert_eq!(error, "pair record: DeviceCertificate is not a PEM certificate");
+        assert!(PairRecord::parse(b"secret").is_err_and(|error| !error.contains("secret")));
     }
 }

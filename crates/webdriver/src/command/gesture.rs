@@ -103,7 +103,7 @@ commands! {
             /// Points per second.
             velocity: f64 = field("velocity"),
         } => Post Required "/wda/pressAndDragWithVelocity";
-        /// The same from one element's middle to another's.
+        /// Drags from one element's middle to another's, at a speed.
         DragElement {
             /// Where it begins.
             element: ElementId = path,

@@ -81,8 +81,8 @@ impl RequestParts {
     }
 }
 
-/// Declares an enum of commands. A row is `Name { field: Type = place } => Method Scope "/path";`,
-/// where the place is `path`, `query("name")`, `field("name")` for one field of the body, or `body`
+/// Declares an enum of commands. A row is `Name { field: Type = part } => Method Scope "/path";`,
+/// where the part is `path`, `query("name")`, `field("name")` for one field of the body, or `body`
 /// for a type with several.
 macro_rules! commands {
     (
@@ -91,7 +91,7 @@ macro_rules! commands {
             $(
                 $(#[$doc:meta])*
                 $name:ident
-                    $({ $( $(#[$field_doc:meta])* $field:ident: $type:ty = $place:ident $(($key:literal))? ),* $(,)? })?
+                    $({ $( $(#[$field_doc:meta])* $field:ident: $type:ty = $part:ident $(($key:literal))? ),* $(,)? })?
                     => $method:ident $scope:ident $($path:literal)|+;
             )+
         }
@@ -106,7 +106,7 @@ macro_rules! commands {
             #[cfg(feature = "server")]
             pub(crate) const ROUTES: &'static [$crate::command::Route] = &[$(
                 $crate::command::route::commands!(@route
-                    $group $name $({ $($field $place $(($key))?),* })? => $method $scope $($path)|+),
+                    $group $name $({ $($field $part $(($key))?),* })? => $method $scope $($path)|+),
             )+];
 
             /// This command's route.
@@ -114,7 +114,7 @@ macro_rules! commands {
                 match self {$(
                     Self::$name { .. } => {
                         const ROUTE: $crate::command::Route = $crate::command::route::commands!(@route
-                            $group $name $({ $($field $place $(($key))?),* })? => $method $scope $($path)|+);
+                            $group $name $({ $($field $part $(($key))?),* })? => $method $scope $($path)|+);
                         &ROUTE
                     }
                 )+}
@@ -125,7 +125,7 @@ macro_rules! commands {
                 let mut _parts = $crate::command::route::RequestParts::default();
                 match self {$(
                     Self::$name $({ $($field),* })? => {
-                        $( $( $crate::command::route::commands!(@put _parts $field $place $(($key))?); )* )?
+                        $( $( $crate::command::route::commands!(@put _parts $field $part $(($key))?); )* )?
                     }
                 )+}
                 _parts
@@ -138,7 +138,7 @@ macro_rules! commands {
             }
         }
     };
-    (@route $group:ident $name:ident $({ $($field:ident $place:ident $(($key:literal))?),* })?
+    (@route $group:ident $name:ident $({ $($field:ident $part:ident $(($key:literal))?),* })?
         => $method:ident $scope:ident $($path:literal)|+) => {
         $crate::command::Route {
             name: concat!(stringify!($group), "::", stringify!($name)),
@@ -147,7 +147,7 @@ macro_rules! commands {
             paths: &[$($path),+],
             #[cfg(feature = "server")]
             read: |_parts| Ok($group::$name $({
-                $( $field: $crate::command::route::commands!(@get _parts $field $place $(($key))?), )*
+                $( $field: $crate::command::route::commands!(@get _parts $field $part $(($key))?), )*
             })?.into()),
         }
     };

@@ -7,7 +7,7 @@ use crate::field::fields;
 pub struct ServerStatus {
     /// Whether it takes commands. WebDriverAgents before 2019 do not say.
     pub ready: Option<bool>,
-    /// The same for people.
+    /// A message for people.
     pub message: Option<String>,
     /// `success`, from WebDriverAgent.
     pub state: Option<String>,

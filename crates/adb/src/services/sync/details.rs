@@ -23,8 +23,8 @@ pub async fn details(transport: &dyn Transport, path: &str) -> Result<StatV2, Er
     Ok(from_v1(stat))
 }
 
-/// The same, or `None` if nothing is at the path. Without `stat_v2` that includes what is not
-/// accessible.
+/// Like [`details`], but `None` if nothing is at the path. Without `stat_v2` that includes files
+/// that are not accessible.
 ///
 /// # Errors
 /// The phone cannot be reached, or [`Error::Phone`] with the reason.

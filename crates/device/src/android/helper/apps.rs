@@ -83,12 +83,12 @@ mod tests {
         let text = |label: &str| LauncherLabel::Text(label.into());
         let expected = [("a.b".to_owned(), text("Mail")), ("c.d".to_owned(), text(""))];
         assert_eq!(of(entries).unwrap(), expected);
-        for odd in [
+        for invalid in [
             json!({}),
             json!({ "apps": [5] }),
             json!({ "apps": [{ "package": "a.b", "label": 5 }] }),
         ] {
-            assert!(matches!(of(odd), Err(Error::Unreadable { .. })));
+            assert!(matches!(of(invalid), Err(Error::Unreadable { .. })));
         }
     }
 }

@@ -130,15 +130,15 @@ mod tests {
 
     #[test]
     fn malformed_reply_is_an_error() {
-        for odd in [
+        for invalid in [
             json!({ "ok": true }),
             json!({ "code": "7" }),
             json!({ "code": 1_u64 << 40 }),
             json!({ "code": 7, "extras": [["response"]] }),
             json!({ "code": 7, "extras": [["response", 5]] }),
         ] {
-            let read = read_answer(&request(), header(odd.clone()));
-            assert!(matches!(read, Err(Error::Unreadable { .. })), "{odd}");
+            let read = read_answer(&request(), header(invalid.clone()));
+            assert!(matches!(read, Err(Error::Unreadable { .. })), "{invalid}");
         }
     }
 
@@ -152,13 +152,13 @@ mod tests {
             })
         };
         assert_eq!(read("timeout").unwrap(), ServiceReply::NoReply);
-        for (code, why) in [
+        for (code, reason) in [
             ("not_found", StartServiceError::NotFound),
             ("refused", StartServiceError::Refused("words".into())),
             ("background", StartServiceError::BackgroundRestricted("words".into())),
             ("too_large", StartServiceError::TooLarge { max: 200_000 }),
         ] {
-            assert_eq!(read(code).unwrap(), ServiceReply::NotStarted(why));
+            assert_eq!(read(code).unwrap(), ServiceReply::NotStarted(reason));
         }
         let error = read("internal").unwrap_err();
         assert!(error.to_string().contains("internal; words; y"), "{error}");

@@ -58,8 +58,8 @@ mod tests {
         assert_eq!(of(json!({ "text": null })).unwrap(), None);
         assert_eq!(of(json!({ "text": "" })).unwrap().as_deref(), Some(""));
         assert_eq!(of(json!({ "text": "é😀" })).unwrap().as_deref(), Some("é😀"));
-        for odd in [json!({}), json!({ "text": 5 })] {
-            assert!(matches!(of(odd), Err(Error::Unreadable { .. })));
+        for invalid in [json!({}), json!({ "text": 5 })] {
+            assert!(matches!(of(invalid), Err(Error::Unreadable { .. })));
         }
     }
 }

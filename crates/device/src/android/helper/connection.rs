@@ -20,7 +20,7 @@ use tokio::time::{Instant, timeout};
 use super::Hello;
 use super::frame::Header;
 use super::process::ProcessEnd;
-use super::protocol::{HelperProtocol, MOST, Reply, SendError};
+use super::protocol::{HelperProtocol, MAX_REQUESTS, Reply, SendError};
 
 /// The helper exits after a minute without requests, so a connection idle for nearly that long is
 /// not reused: a request sent while it exits would be lost.
@@ -30,7 +30,7 @@ const SILENCE: Duration = Duration::from_secs(50);
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
 /// How many replies to one request are kept until they are read.
-const MOST_REPLIES: usize = 256;
+const MAX_REPLIES: usize = 256;
 
 /// Buffer size for each read.
 const READ: usize = 32 << 10;
@@ -71,7 +71,7 @@ impl Connection {
         P: Future<Output = ProcessEnd> + Send + 'static,
     {
         // Room for each request and its cancellation.
-        let (out, frames) = mpsc::channel(2 * MOST);
+        let (out, frames) = mpsc::channel(2 * MAX_REQUESTS);
         let state = State {
             protocol: HelperProtocol::default(),
             waiting: BTreeMap::new(),
@@ -143,13 +143,13 @@ impl Connection {
         if let Some(end) = &state.end {
             return Err(RequestError::NotSent(end.text.clone()));
         }
-        let unasked = |why: SendError| RequestError::NotSent(why.to_string());
+        let unasked = |error: SendError| RequestError::NotSent(error.to_string());
         let (id, frame) = state.protocol.ask(op, fields).map_err(unasked)?;
         if self.out.try_send(frame).is_err() {
             state.protocol.give_up(id);
             return Err(RequestError::NotSent("it accepts no more requests right now".into()));
         }
-        let (sender, replies) = mpsc::channel(MOST_REPLIES);
+        let (sender, replies) = mpsc::channel(MAX_REPLIES);
         state.waiting.insert(id, sender);
         state.last = Instant::now();
         let (shared, out) = (Arc::clone(&self.shared), self.out.clone());
@@ -248,8 +248,8 @@ impl ConnectionEnd {
         Self { text: text.into(), phone: false }
     }
 
-    fn broken(why: io::Error) -> Self {
-        let error = adb::Error::from_io(why);
+    fn broken(error: io::Error) -> Self {
+        let error = adb::Error::from_io(error);
         let phone = !matches!(error, adb::Error::Protocol { .. });
         Self { text: format!("failed to {error}"), phone }
     }
@@ -273,7 +273,7 @@ where
                         return end;
                     }
                 }
-                Err(why) => return ConnectionEnd::broken(why),
+                Err(error) => return ConnectionEnd::broken(error),
             }
         }
     };
@@ -283,8 +283,8 @@ where
                 write.write_all(&frame).await?;
                 write.flush().await
             };
-            if let Err(why) = written.await {
-                return ConnectionEnd::broken(why);
+            if let Err(error) = written.await {
+                return ConnectionEnd::broken(error);
             }
         }
         ConnectionEnd::of_helper("closed by us")

@@ -44,7 +44,7 @@ impl Android {
     }
 }
 
-/// Passes events on until nobody listens; then the request is cancelled.
+/// Passes events on until the receiver is dropped; then the request is cancelled.
 async fn pass_on(mut replies: Replies, sender: mpsc::Sender<ScreenChange>) {
     loop {
         let reply = tokio::select! {

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use crate::error::excerpt;
 
 /// Maximum size of a frame in bytes, header and body together.
-pub(super) const LONGEST: usize = 8 << 20;
+pub(super) const MAX_FRAME: usize = 8 << 20;
 
 /// Bytes before the header.
 const LENGTHS: usize = 8;
@@ -21,7 +21,7 @@ pub(super) type Header = Map<String, Value>;
 /// Why a frame could not be encoded or decoded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum FrameError {
-    #[error("a frame of {0} bytes, more than the maximum of {LONGEST}")]
+    #[error("a frame of {0} bytes, more than the maximum of {MAX_FRAME}")]
     TooLong(u64),
     #[error("a frame whose header is not a JSON object: {0}")]
     NoObject(String),
@@ -37,8 +37,9 @@ pub(super) enum FrameError {
 
 /// Encodes a frame without a body; none of our requests has one.
 pub(super) fn write(header: &Header) -> Result<Bytes, FrameError> {
-    let header = serde_json::to_vec(header).map_err(|why| FrameError::NoObject(why.to_string()))?;
-    let length = u32::try_from(header.len()).ok().filter(|_| header.len() <= LONGEST);
+    let header =
+        serde_json::to_vec(header).map_err(|error| FrameError::NoObject(error.to_string()))?;
+    let length = u32::try_from(header.len()).ok().filter(|_| header.len() <= MAX_FRAME);
     let length = length.ok_or(FrameError::TooLong(header.len() as u64))?;
     let mut frame = BytesMut::with_capacity(LENGTHS + header.len());
     frame.put_u32(length);
@@ -52,7 +53,7 @@ pub(super) fn write(header: &Header) -> Result<Bytes, FrameError> {
 pub(super) fn read(bytes: &mut BytesMut) -> Result<Option<(Header, Bytes)>, FrameError> {
     let Some(mut lengths) = bytes.get(..LENGTHS) else { return Ok(None) };
     let (header, body) = (u64::from(lengths.get_u32()), u64::from(lengths.get_u32()));
-    if header + body > LONGEST as u64 {
+    if header + body > MAX_FRAME as u64 {
         return Err(FrameError::TooLong(header + body));
     }
     // Both are small here.
@@ -113,7 +114,7 @@ mod tests {
 
     #[test]
     fn oversized_request_is_not_encoded() {
-        let long = header(json!({ "x": "x".repeat(LONGEST) }));
+        let long = header(json!({ "x": "x".repeat(MAX_FRAME) }));
         assert!(matches!(write(&long), Err(FrameError::TooLong(_))));
     }
 

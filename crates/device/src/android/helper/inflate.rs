@@ -5,28 +5,28 @@ use std::io::Read as _;
 use bytes::Bytes;
 use flate2::read::ZlibDecoder;
 
-use super::frame::{FrameError, LONGEST};
+use super::frame::{FrameError, MAX_FRAME};
 
 /// The body as the operation gave it: it is compressed if the reply has its length as `inflated`.
 pub(super) fn inflate(inflated: Option<usize>, body: Bytes) -> Result<Bytes, FrameError> {
     let Some(length) = inflated else { return Ok(body) };
-    if length > LONGEST {
-        return Err(compressed(format_args!("its `inflated` is not at most {LONGEST}")));
+    if length > MAX_FRAME {
+        return Err(compressed(format_args!("its `inflated` is not at most {MAX_FRAME}")));
     }
     let mut inflated = Vec::new();
     // One byte more than announced shows that the announcement is wrong.
     ZlibDecoder::new(&body[..])
         .take(length as u64 + 1)
         .read_to_end(&mut inflated)
-        .map_err(|why| compressed(format_args!("{why}")))?;
+        .map_err(|reason| compressed(format_args!("{reason}")))?;
     if inflated.len() != length {
         return Err(compressed(format_args!("it does not have the {length} bytes it announces")));
     }
     Ok(inflated.into())
 }
 
-fn compressed(why: std::fmt::Arguments) -> FrameError {
-    FrameError::Compressed(why.to_string())
+fn compressed(reason: std::fmt::Arguments) -> FrameError {
+    FrameError::Compressed(reason.to_string())
 }
 
 #[cfg(test)]

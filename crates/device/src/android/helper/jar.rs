@@ -17,7 +17,7 @@ use crate::error::excerpt;
 /// Where it is. The name contains the version of the wire, so no other version is used by accident.
 pub(super) const PATH: &str = "/data/local/tmp/thumbwire-helper-1.jar";
 
-/// The same for `app_process`.
+/// [`PATH`] as the class path of `app_process`.
 pub(super) const CLASS_PATH: &str = "CLASSPATH=/data/local/tmp/thumbwire-helper-1.jar";
 
 /// What `helper/build` makes from `helper/src`, and the hashes of both.
@@ -32,8 +32,8 @@ const MODE: u32 = 0o100_444;
 pub(super) async fn push(transport: &dyn Transport) -> Result<(), HelperUnavailable> {
     let lost = |error| HelperUnavailable::from(transport_error(error, SideEffect::None));
     let (size, mtime) = (BYTES.len() as u64, mtime());
-    let there = details(transport).await.map_err(lost)?;
-    if there.is_some_and(|there| there.size == size && there.mtime == i64::from(mtime)) {
+    let existing = details(transport).await.map_err(lost)?;
+    if existing.is_some_and(|file| file.size == size && file.mtime == i64::from(mtime)) {
         return Ok(());
     }
     let new = format!("{PATH}.{}", random_hex::<4>()?);

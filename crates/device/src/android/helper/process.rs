@@ -16,7 +16,7 @@ use crate::error::excerpt;
 use crate::{Error, SideEffect};
 
 /// How many bytes of its output to keep.
-const WORDS: usize = 4096;
+const MAX_OUTPUT: usize = 4096;
 
 fn start_command(is_legacy: bool, name: &str) -> Result<ShellCommand, Error> {
     let line = if is_legacy {
@@ -111,7 +111,7 @@ impl HelperProcess {
 
     fn take(&mut self, byte: u8) -> Option<StartupLine> {
         if byte != b'\n' {
-            if self.line.len() < WORDS {
+            if self.line.len() < MAX_OUTPUT {
                 self.line.push(byte);
             }
             return None;
@@ -123,7 +123,7 @@ impl HelperProcess {
         }
         // A terminal echoes its input, which is the token.
         if !is_token(word) {
-            let past = (self.lines.len() + line.len() + 1).saturating_sub(WORDS);
+            let past = (self.lines.len() + line.len() + 1).saturating_sub(MAX_OUTPUT);
             self.lines.drain(..past.min(self.lines.len()));
             self.lines.extend_from_slice(&line);
             self.lines.push(b'\n');

@@ -14,7 +14,7 @@ use super::inflate::inflate;
 use crate::error::excerpt;
 
 /// Maximum number of pending requests.
-pub(super) const MOST: usize = 64;
+pub(super) const MAX_REQUESTS: usize = 64;
 
 /// Pending requests by id, and the bytes of an incomplete reply.
 #[derive(Debug, Default)]
@@ -29,7 +29,7 @@ pub(super) struct HelperProtocol {
 pub(super) enum Reply {
     /// Success, with the result and the frame's body, which is not compressed any more.
     Done(Header, Bytes),
-    /// The same, and further replies to this request follow.
+    /// Success; further replies to this request follow.
     More(Header, Bytes),
     /// Failure.
     Failed(HelperError),
@@ -49,7 +49,7 @@ pub(super) struct HelperError {
 /// Why a request was not sent.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum SendError {
-    #[error("{MOST} requests are pending already")]
+    #[error("{MAX_REQUESTS} requests are pending already")]
     TooMany,
     #[error(transparent)]
     Malformed(#[from] FrameError),
@@ -58,7 +58,7 @@ pub(super) enum SendError {
 impl HelperProtocol {
     /// Creates a request. Returns its id and the bytes to send.
     pub(super) fn ask(&mut self, op: &str, fields: Header) -> Result<(u64, Bytes), SendError> {
-        if self.waiting.len() >= MOST {
+        if self.waiting.len() >= MAX_REQUESTS {
             return Err(SendError::TooMany);
         }
         let (id, frame) = self.write(op, fields)?;
@@ -135,7 +135,7 @@ struct ReplyFields {
 fn read_reply((header, body): (Header, Bytes)) -> Result<(u64, Reply), FrameError> {
     let shown = || excerpt(Value::from(header.clone()).to_string());
     let fields = ReplyFields::deserialize(&header);
-    let fields = fields.map_err(|why| FrameError::Fields(excerpt(why.to_string()), shown()))?;
+    let fields = fields.map_err(|error| FrameError::Fields(excerpt(error.to_string()), shown()))?;
     let id = fields.id.ok_or_else(|| FrameError::NoId(shown()))?;
     let reply = match fields {
         ReplyFields { error: Some(code), message, advice, .. } => Reply::Failed(HelperError {
@@ -211,13 +211,14 @@ mod tests {
 
     #[test]
     fn malformed_reply_ends_the_connection_after_earlier_ones() {
-        for odd in [json!({ "ok": true }), json!({ "id": "1", "ok": true }), json!({ "id": 1 })] {
+        for invalid in [json!({ "ok": true }), json!({ "id": "1", "ok": true }), json!({ "id": 1 })]
+        {
             let mut protocol = HelperProtocol::default();
             let (id, _) = protocol.ask("call_service", Header::new()).unwrap();
             let good = frame(json!({ "id": id, "ok": true }));
-            let (replies, malformed) = protocol.receive(&[good, frame(odd.clone())].concat());
+            let (replies, malformed) = protocol.receive(&[good, frame(invalid.clone())].concat());
             assert_eq!(replies.len(), 1);
-            assert!(malformed.is_some(), "{odd}");
+            assert!(malformed.is_some(), "{invalid}");
         }
     }
 
@@ -247,7 +248,7 @@ mod tests {
     #[test]
     fn pending_requests_are_limited() {
         let mut protocol = HelperProtocol::default();
-        for _ in 0..MOST {
+        for _ in 0..MAX_REQUESTS {
             protocol.ask("call_service", Header::new()).unwrap();
         }
         assert_eq!(protocol.ask("call_service", Header::new()), Err(SendError::TooMany));
@@ -282,8 +283,8 @@ mod tests {
             let expected: Vec<u64> = order.iter().filter(|nth| !given_up[**nth]).map(|nth| ids[*nth]).collect();
             prop_assert_eq!(result.iter().map(|(id, _)| *id).collect::<Vec<_>>(), expected);
             for (id, reply) in result {
-                let Reply::Done(said, _) = reply else { panic!("{reply:?}") };
-                prop_assert_eq!(ids[said["code"].as_u64().unwrap() as usize], id);
+                let Reply::Done(message, _) = reply else { panic!("{reply:?}") };
+                prop_assert_eq!(ids[message["code"].as_u64().unwrap() as usize], id);
             }
         }
 

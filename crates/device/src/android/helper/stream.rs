@@ -59,7 +59,7 @@ fn read(fields: Header, body: Bytes) -> Result<Screenshot, Error> {
     STREAM.read::<PictureReply>(fields)?.screenshot(body)
 }
 
-/// Passes pictures on until nobody looks; then the request is cancelled.
+/// Passes pictures on until the receiver is dropped; then the request is cancelled.
 async fn pass_on(mut replies: Replies, sender: watch::Sender<Option<Screenshot>>) {
     loop {
         let reply = tokio::select! {

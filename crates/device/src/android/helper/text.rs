@@ -13,7 +13,7 @@ use crate::{Error, TypingMethod};
 const LIMIT: Duration = Duration::from_secs(15);
 
 /// Maximum length of a clipboard's text in UTF-16 units, by the wire.
-const MOST: usize = 200_000;
+const MAX_TEXT: usize = 200_000;
 
 /// A game's own field, or one that a program draws, takes keys.
 const TEXT: Operation = Operation {
@@ -39,7 +39,7 @@ impl Android {
         line: &str,
         replaces: bool,
     ) -> Result<Option<TypingMethod>, Error> {
-        if line.encode_utf16().count() > MOST {
+        if line.encode_utf16().count() > MAX_TEXT {
             return Ok(None);
         }
         let fields =

@@ -111,14 +111,14 @@ mod tests {
 
     #[test]
     fn tree_that_is_not_whole_is_refused() {
-        for odd in [
+        for invalid in [
             json!({}),
             json!({ "tree_bytes": 19 }),
             json!({ "tree_bytes": -1 }),
             json!({ "tree_bytes": "12" }),
             json!({ "tree_bytes": 12, "truncated": true }),
         ] {
-            assert!(matches!(of(odd), Err(Error::Unreadable { .. })));
+            assert!(matches!(of(invalid), Err(Error::Unreadable { .. })));
         }
     }
 }

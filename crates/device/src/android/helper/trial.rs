@@ -111,8 +111,8 @@ impl Trial<'_> {
         let request = json!({ "reports": reports, "deflate": true });
         let tree = self
             .simple("tree", request, |reply: &TreeReply, body| {
-                let tree = reply.tree(body.clone()).map_err(|why| why.to_string())?;
-                let tree = ui::read_dump(&tree.xml).map_err(|why| why.to_string())?;
+                let tree = reply.tree(body.clone()).map_err(|error| error.to_string())?;
+                let tree = ui::read_dump(&tree.xml).map_err(|error| error.to_string())?;
                 Ok(format!("{} nodes and what is in front", tree.nodes.len()))
             })
             .await?;
@@ -137,9 +137,10 @@ impl Trial<'_> {
         })
         .await?;
         self.first_reply("stream", json!({ "max_side": 480 }), |fields, body| {
-            let picture: PictureReply = read("stream", fields).map_err(|why| why.to_string())?;
+            let picture: PictureReply =
+                read("stream", fields).map_err(|error| error.to_string())?;
             let kb = body.len().div_ceil(1024);
-            let size = picture.screenshot(body).map_err(|why| why.to_string())?.size;
+            let size = picture.screenshot(body).map_err(|error| error.to_string())?.size;
             Ok(format!("{}x{}, {kb} KB, then until cancelled", size.width, size.height))
         })
         .await;
@@ -189,7 +190,7 @@ impl Trial<'_> {
         let took = began.elapsed();
         let (result, done) = match reply {
             Ok(Reply::Done(fields, body) | Reply::More(fields, body)) => {
-                let described = read(op, fields).map_err(|why| why.to_string());
+                let described = read(op, fields).map_err(|error| error.to_string());
                 let described =
                     described.and_then(|reply: R| describe(&reply, &body).map(|it| (it, reply)));
                 match described {
@@ -204,7 +205,7 @@ impl Trial<'_> {
                     if is_skipped { TrialResult::Skipped(text) } else { TrialResult::Failed(text) };
                 (result, None)
             }
-            Err(why) => match unanswered(why, "answer") {
+            Err(error) => match unanswered(error, "answer") {
                 lost @ Error::NotConnected { .. } => return Err(lost),
                 error => (TrialResult::Failed(error.to_string()), None),
             },
@@ -276,7 +277,7 @@ impl Trial<'_> {
     ) {
         let began = Instant::now();
         let result = match self.connection.begin(op, fields(request)) {
-            Err(why) => TrialResult::Failed(unanswered(why, "answer").to_string()),
+            Err(error) => TrialResult::Failed(unanswered(error, "answer").to_string()),
             Ok(mut replies) => match timeout(LIMIT, replies.next()).await {
                 Ok(Ok(Reply::More(fields, body))) => match describe(fields, body) {
                     Ok(text) => TrialResult::Passed(text),

@@ -93,7 +93,7 @@ fn read_stop(app: &AppId, output: CommandOutput) -> Result<(), Error> {
     }
     let stopping = CommandOutput { out: stopping.to_owned(), ..output };
     match stopping.error_text().or_else(|| stopping.unexpected()) {
-        Some(said) => Err(Error::Failed { what: "stop the app", text: said }),
+        Some(message) => Err(Error::Failed { what: "stop the app", text: message }),
         None => Ok(()),
     }
 }

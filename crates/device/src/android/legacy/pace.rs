@@ -37,7 +37,7 @@ pub(super) struct Pace(Mutex<Known>);
 struct Known {
     /// Time per character of a piece by the phone's clock, its command's start included.
     per_character: Option<Duration>,
-    /// The same by ours, with the way to the phone and back.
+    /// Time per character by our clock, with the round trip to the phone.
     seen: Option<Duration>,
     /// Time of a command with a single key or tap.
     start: Option<Duration>,

@@ -41,8 +41,8 @@ impl Legacy {
             let pixels = Pixels::read(&picture.image)?.rotated(4 - rotation);
             Ok((pixels.write(Format::Png)?, pixels.size()))
         });
-        let turned = turning.await.map_err(|why| capture_failed(&why))?;
-        let (image, size) = turned.map_err(|why: image::Error| capture_failed(&why))?;
+        let turned = turning.await.map_err(|error| capture_failed(&error))?;
+        let (image, size) = turned.map_err(|error: image::Error| capture_failed(&error))?;
         Ok(Screenshot { image, size, blank: picture.blank })
     }
 }

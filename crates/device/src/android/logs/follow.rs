@@ -20,7 +20,7 @@ const NEWEST: i32 = 200;
 
 /// How many entries with the same millisecond to hold back until it is clear whether they are
 /// known.
-const MOST_HELD: usize = 10_000;
+const MAX_HELD: usize = 10_000;
 
 pub(super) async fn start(
     phone: &Android,
@@ -169,7 +169,7 @@ impl DeliveredEntries {
                     None => vec![entry],
                 };
             }
-            (Equal, Self::Up { to, held }) if *to != entry && held.len() < MOST_HELD => {
+            (Equal, Self::Up { to, held }) if *to != entry && held.len() < MAX_HELD => {
                 held.push(entry);
                 return Vec::new();
             }

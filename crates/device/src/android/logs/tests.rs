@@ -128,9 +128,9 @@ fn chunks_of_any_length_become_bounded_lines() {
     let all: Vec<_> = std::iter::from_fn(|| lines.next()).collect();
     assert_eq!(all, ["one", "", "two \u{fffd}"]);
     assert_eq!((lines.rest(), lines.rest()), (Some("rest".into()), None));
-    lines.push(&vec![b'x'; LONGEST + 5]);
+    lines.push(&vec![b'x'; MAX_LINE + 5]);
     lines.push(b"\nnext\n");
-    assert_eq!(lines.next().map(|line| line.len()), Some(LONGEST));
+    assert_eq!(lines.next().map(|line| line.len()), Some(MAX_LINE));
     assert_eq!(lines.next().as_deref(), Some("next"));
 }
 

@@ -127,12 +127,13 @@ mod tests {
     fn invalid_bounds_are_none() {
         let rect = |left, top, right, bottom| Some(Rect { left, top, right, bottom });
         assert_eq!(read_bounds("[0,-5][10,20]"), rect(0, -5, 10, 20));
-        for odd in ["", "[0,0]", "[0,0][1,1]x", "[a,0][1,1]", "[0,0][99999999999,1]", "0,0,1,1"] {
-            assert_eq!(read_bounds(odd), None, "{odd}");
+        for invalid in ["", "[0,0]", "[0,0][1,1]x", "[a,0][1,1]", "[0,0][99999999999,1]", "0,0,1,1"]
+        {
+            assert_eq!(read_bounds(invalid), None, "{invalid}");
             assert_eq!(
-                read(&format!("bounds=\"{odd}\"")).1,
+                read(&format!("bounds=\"{invalid}\"")).1,
                 [ParseWarningKind::InvalidBounds],
-                "{odd}"
+                "{invalid}"
             );
         }
     }
