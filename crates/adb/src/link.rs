@@ -1,7 +1,7 @@
 //! The loop that runs a [`Connection`] over any `AsyncRead + AsyncWrite`, and the handles for
 //! callers.
 //!
-//! Start with [`Link::start`]. The state machine is behind one mutex that is never held across an
+//! Start with [`Link::start_with_key`]. The state machine is behind one mutex that is never held across an
 //! await. A [`LinkStream`] reads and writes it directly and wakes the loop when there is something
 //! to send; the loop wakes the streams that a packet concerns. So a byte costs one task switch on
 //! each side, and no stream needs a task or channel of its own.
@@ -38,20 +38,8 @@ pub struct Link {
 }
 
 impl Link {
-    /// Starts a connection over `io`. The future is the loop: poll it; it returns the reason for
-    /// the end of the connection.
-    pub fn start<IO>(
-        io: IO,
-        role: Role,
-        settings: Settings,
-    ) -> (Self, impl Future<Output = Error> + Send + use<IO>)
-    where
-        IO: AsyncRead + AsyncWrite + Unpin + Send,
-    {
-        Self::drive(io, Connection::new(role, settings, now()))
-    }
-
-    /// Like [`Self::start`], for a host that can answer a phone's request for a key.
+    /// Starts the connection of a host that can answer a phone's request for a key. The future is the
+    /// loop: poll it; it returns the reason for the end of the connection.
     pub fn start_with_key<IO>(
         io: IO,
         settings: Settings,

@@ -72,17 +72,6 @@ impl Strategy {
         let row = NAMES.iter().find(|(_, name)| *name == text);
         row.map_or_else(|| Self::Other(text.to_owned()), |(strategy, _)| strategy.clone())
     }
-
-    /// The name that WebDriverAgent itself knows; Appium's XCUITest driver translates in the same
-    /// way.
-    #[must_use]
-    pub fn for_webdriver_agent(self) -> Self {
-        match self {
-            Self::IosPredicate => Self::WdaPredicate,
-            Self::IosClassChain => Self::WdaClassChain,
-            other => other,
-        }
-    }
 }
 
 /// A strategy and its value: the body of the commands that find elements (W3C WebDriver, section

@@ -50,18 +50,6 @@ impl MobileCommand {
         };
         Self::new(operation.as_str()).arg(key, app)
     }
-
-    /// The command of a script; `None` if the script is code, or has other arguments than one
-    /// object or none.
-    pub fn from_script(script: &Script) -> Option<Self> {
-        let name = script.script.strip_prefix("mobile:")?.trim();
-        let args = match script.args.as_slice() {
-            [] => Map::new(),
-            [Value::Object(args)] => args.clone(),
-            _ => return None,
-        };
-        (!name.is_empty()).then(|| Self { name: name.to_owned(), args })
-    }
 }
 
 impl From<MobileCommand> for Script {

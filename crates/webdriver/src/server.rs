@@ -11,6 +11,8 @@ use crate::command::{
 use crate::error::{ErrorCode, WebDriverError};
 use crate::field::{Body, Field, FieldError, get};
 use crate::id::SessionId;
+use crate::locator::Strategy;
+use crate::mobile::{MobileCommand, Script};
 use crate::path::segments_of;
 
 /// A request that was read.
@@ -87,6 +89,33 @@ impl Command {
         let parts = RequestParts { path: values, query: parse_query(query), body };
         let command = (route.read)(&parts)?;
         Ok(IncomingCommand { session: session.flatten(), command })
+    }
+}
+
+impl Strategy {
+    /// The name that WebDriverAgent itself knows; Appium's XCUITest driver translates in the same
+    /// way.
+    #[must_use]
+    pub fn for_webdriver_agent(self) -> Self {
+        match self {
+            Self::IosPredicate => Self::WdaPredicate,
+            Self::IosClassChain => Self::WdaClassChain,
+            other => other,
+        }
+    }
+}
+
+impl MobileCommand {
+    /// The command of a script; `None` if the script is code, or has other arguments than one
+    /// object or none.
+    pub fn from_script(script: &Script) -> Option<Self> {
+        let name = script.script.strip_prefix("mobile:")?.trim();
+        let args = match script.args.as_slice() {
+            [] => Map::new(),
+            [Value::Object(args)] => args.clone(),
+            _ => return None,
+        };
+        (!name.is_empty()).then(|| Self { name: name.to_owned(), args })
     }
 }
 
