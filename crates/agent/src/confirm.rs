@@ -15,16 +15,16 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use thumbwire_base::visible::without_hidden;
 
 use crate::event::AgentEvent;
-use crate::functions::{FunctionError, FunctionProvider, FunctionReply};
+use crate::functions::{FunctionProvider, FunctionResult, Phone};
+use crate::policy::decision::FunctionCall;
 use crate::policy::observation::Function;
 use crate::secrets::Vault;
-pub use risk::{Risk, risk};
-pub(super) use risk::{needs_screen, touched_label};
-use thumbwire_core::action::{Call, Perform, Question, UserAnswer, agrees};
+pub(super) use risk::{needs_screen, risk, touched_label};
+use thumbwire_core::action::{Call, Question, UserAnswer, agrees};
 use thumbwire_core::event::EventSink;
 use thumbwire_core::trace::format::RefusedAct;
 
@@ -140,14 +140,14 @@ fn words(text: &str) -> String {
 
 /// Provides the function by which a policy asks the user.
 #[derive(Debug)]
-pub struct AskUserFunctions {
+pub(crate) struct AskUserFunctions {
     vault: Arc<Vault>,
 }
 
 impl AskUserFunctions {
     /// Stores secret answers in this vault, which must be that of the run's
     /// [`RedactedPerform`](crate::RedactedPerform).
-    pub fn new(vault: Arc<Vault>) -> Self {
+    pub(crate) fn new(vault: Arc<Vault>) -> Self {
         Self { vault }
     }
 }
@@ -188,13 +188,8 @@ impl FunctionProvider for AskUserFunctions {
         }]
     }
 
-    async fn call(
-        &self,
-        _function: &str,
-        arguments: &Map<String, Value>,
-        call: &Call,
-        _perform: &dyn Perform,
-    ) -> Result<FunctionReply, FunctionError> {
+    async fn call(&self, call: &FunctionCall, phone: Phone<'_>) -> FunctionResult {
+        let (arguments, call) = (&call.arguments, phone.call);
         let word = |name: &str| {
             arguments.get(name).and_then(Value::as_str).map(str::trim).filter(|it| !it.is_empty())
         };
@@ -261,7 +256,8 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use thumbwire_core::action::{Action, AskUser, Failure, Outcome};
+    use crate::functions::FunctionError;
+    use thumbwire_core::action::{Action, AskUser, Failure, Outcome, Perform};
     use thumbwire_core::event::NoEvents;
 
     /// A user who gives this answer and records the questions; those without echo are marked.
@@ -301,15 +297,24 @@ mod tests {
         (call, person)
     }
 
+    async fn call_ask(
+        questions: &AskUserFunctions,
+        arguments: Value,
+        call: &Call,
+    ) -> FunctionResult {
+        let arguments = arguments.as_object().cloned().unwrap();
+        let asking = FunctionCall { function: ASK.into(), arguments };
+        questions.call(&asking, Phone { call, perform: &NoPhone }).await
+    }
+
     async fn asked(
         text: Option<&'static str>,
         arguments: Value,
-    ) -> (Result<FunctionReply, FunctionError>, Vec<String>, Vec<String>) {
+    ) -> (FunctionResult, Vec<String>, Vec<String>) {
         let (call, person) = with(text);
         let vault = Arc::new(Vault::default());
         let questions = AskUserFunctions::new(Arc::clone(&vault));
-        let arguments = arguments.as_object().cloned().unwrap();
-        let result = questions.call(ASK, &arguments, &call, &NoPhone).await;
+        let result = call_ask(&questions, arguments, &call).await;
         let asked = person.1.lock().unwrap().clone();
         (result, asked, vault.names())
     }
@@ -337,9 +342,8 @@ mod tests {
     async fn known_secret_in_an_answer_is_redacted() {
         let vault = Arc::new(Vault::new([("PASSWORD".into(), "Tr0ub4dor".into())]).unwrap());
         let (call, _) = with(Some("it is Tr0ub4dor, as ever"));
-        let arguments = json!({ "question": "What now?" }).as_object().cloned().unwrap();
-        let reply =
-            AskUserFunctions::new(vault).call(ASK, &arguments, &call, &NoPhone).await.unwrap();
+        let arguments = json!({ "question": "What now?" });
+        let reply = call_ask(&AskUserFunctions::new(vault), arguments, &call).await.unwrap();
         assert_eq!(reply.message, "The user answered: it is {{PASSWORD}}, as ever");
     }
 
@@ -358,9 +362,8 @@ mod tests {
         let call = Call { ask: Arc::new(Forms), ..Call::with_timeout(Duration::from_secs(9)) };
         let vault = Arc::new(Vault::default());
         let arguments = json!({ "question": "Your password?", "secret": "PASSWORD" });
-        let arguments = arguments.as_object().cloned().unwrap();
         let questions = AskUserFunctions::new(Arc::clone(&vault));
-        let reply = questions.call(ASK, &arguments, &call, &NoPhone).await;
+        let reply = call_ask(&questions, arguments, &call).await;
         let Err(FunctionError::Rejected(error)) = reply else { panic!("{reply:?}") };
         assert!(error.contains("pass it with `--secret PASSWORD`"), "{error}");
         assert!(vault.names().is_empty());
@@ -456,8 +459,7 @@ mod tests {
             for arguments in
                 [json!({ "question": "?" }), json!({ "question": "?", "secret": "PIN" })]
             {
-                let arguments = arguments.as_object().cloned().unwrap();
-                let reply = questions.call(ASK, &arguments, &call, &NoPhone).await;
+                let reply = call_ask(&questions, arguments, &call).await;
                 assert_eq!(reply, Err(ended.into()));
             }
         }

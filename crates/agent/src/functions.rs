@@ -13,9 +13,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use serde_json::{Map, Value};
 use thumbwire_base::visible::visible_lines;
-use thumbwire_core::action::{Action, Call, Failure, Outcome, Perform};
+use thumbwire_core::action::{Action, Call, Failure, Outcome, Perform, Request, TypedPerform as _};
+use thumbwire_device::Point;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -24,32 +24,37 @@ use crate::policy::observation::Function;
 
 /// Provides functions that a policy can call.
 #[async_trait]
-pub trait FunctionProvider: Send + Sync {
+pub(crate) trait FunctionProvider: Send + Sync {
     /// The functions. If two providers have one of the same name, the first provider wins.
     fn functions(&self) -> Vec<Function>;
 
-    /// Calls a function, which uses the phone through `perform`.
+    /// Calls a function.
     ///
     /// # Errors
     /// Why the function failed.
-    async fn call(
-        &self,
-        function: &str,
-        arguments: &Map<String, Value>,
-        call: &Call,
-        perform: &dyn Perform,
-    ) -> Result<FunctionReply, FunctionError>;
+    async fn call(&self, call: &FunctionCall, phone: Phone<'_>) -> FunctionResult;
 }
+
+/// What a function did, or why it failed.
+pub(crate) type FunctionResult = Result<FunctionReply, FunctionError>;
 
 /// What a function did.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct FunctionReply {
+pub(crate) struct FunctionReply {
     /// The result, in a sentence for the policy.
-    pub message: String,
+    pub(crate) message: String,
     /// The app that it started.
-    pub launched: Option<String>,
+    pub(crate) launched: Option<String>,
     /// Where it touched the screen; a second point if the touch ended elsewhere.
-    pub touch: Vec<[i32; 2]>,
+    pub(crate) touch: Vec<[i32; 2]>,
+}
+
+impl FunctionReply {
+    /// The reply of a function that touched the screen.
+    pub(crate) fn touched(message: String, points: impl IntoIterator<Item = Point>) -> Self {
+        let touch = points.into_iter().map(|Point { x, y }| [x, y]).collect();
+        Self { message, touch, launched: None }
+    }
 }
 
 impl From<String> for FunctionReply {
@@ -60,11 +65,18 @@ impl From<String> for FunctionReply {
 
 /// Why a function failed.
 #[derive(Debug, Clone, PartialEq)]
-pub enum FunctionError {
+pub(crate) enum FunctionError {
     /// The phone failed.
     Phone(Failure),
     /// The phone was not asked, or its answer is not what was wanted: a sentence for the policy.
     Rejected(String),
+}
+
+impl FunctionError {
+    /// There is no function of this name.
+    pub(crate) fn unknown(name: &str) -> Self {
+        Self::Rejected(format!("There is no function called {name:?}"))
+    }
 }
 
 impl From<String> for FunctionError {
@@ -122,17 +134,11 @@ impl Functions {
     ///
     /// # Errors
     /// Why it failed, or that there is no such function.
-    pub(crate) async fn call(
-        &self,
-        phone: Phone<'_>,
-        function_call: &FunctionCall,
-    ) -> Result<FunctionReply, FunctionError> {
-        let FunctionCall { function: name, arguments } = function_call;
-        let Some(at) = self.all.iter().position(|function| function.name == *name) else {
-            return Err(format!("There is no function called {name:?}").into());
-        };
-        let perform = UninterruptedActs(phone.perform);
-        let reply = self.providers[at].call(name, arguments, phone.call, &perform).await?;
+    pub(crate) async fn call(&self, call: &FunctionCall, phone: Phone<'_>) -> FunctionResult {
+        let at = self.all.iter().position(|function| function.name == call.function);
+        let at = at.ok_or_else(|| FunctionError::unknown(&call.function))?;
+        let perform = &UninterruptedActs(phone.perform);
+        let reply = self.providers[at].call(call, Phone { perform, ..phone }).await?;
         Ok(FunctionReply { message: visible_lines(&reply.message).into_owned(), ..reply })
     }
 }
@@ -149,18 +155,15 @@ impl Phone<'_> {
     ///
     /// # Errors
     /// As [`Perform::perform`].
-    pub(crate) async fn perform(
+    pub(crate) async fn request<R: Request>(
         &self,
-        action: Action,
+        request: R,
         budget: Duration,
-    ) -> Result<Outcome, Failure> {
-        self.perform.perform(&part_of(self.call, budget), action).await
+    ) -> Result<R::Output, Failure> {
+        let deadline = self.call.deadline.min(Instant::now() + budget);
+        let call = Call { deadline, ..self.call.clone() };
+        self.perform.request(&call, request).await
     }
-}
-
-/// The same call with a shorter deadline.
-fn part_of(call: &Call, budget: Duration) -> Call {
-    Call { deadline: call.deadline.min(Instant::now() + budget), ..call.clone() }
 }
 
 /// Cancelling a run does not interrupt an action halfway, such as typing a text.

@@ -24,10 +24,8 @@ mod skill;
 #[cfg(test)]
 mod tests;
 
-pub use confirm::{AskUserFunctions, ConfirmMode, Risk, risk};
+pub use confirm::ConfirmMode;
 pub use event::AgentEvent;
-pub use event::log_sink::LogSink;
-pub use functions::{FunctionError, FunctionProvider, FunctionReply};
 pub use model::{ContentPart, Message, Prompt, Role};
 pub use model_policy::ModelPolicy;
 pub use options::{
@@ -45,14 +43,7 @@ pub use prompt::knowledge::Knowledge;
 pub use prompt::{readable, written_prompt};
 pub use replay_policy::ReplayPolicy;
 pub use run::Agent;
-pub use run::budget::BudgetUsage;
 pub use run::memory::Memory;
-pub use safeguards::loop_detector::{LoopDetector, LoopWarning};
-pub use safeguards::screen_state::ScreenState;
-pub use safeguards::screenshot_need::screenshot_reason;
-pub use safeguards::verify::{
-    Anomaly, AttemptedCall, Repair, RepairAction, new_window_in_front, verify,
-};
 pub use secrets::{RedactedPerform, Vault, check_secret_name};
 pub use skill::{
     Expectation, NodeDescription, Parameter, ParameterKind, Provenance, Reading, RecordedRun,

@@ -20,7 +20,7 @@ use crate::policy::decision::{AgentStatus, Decision, FunctionCall, control_numbe
 use crate::policy::observation::Observation;
 use crate::policy::{Policy, PolicyError, PolicyOutput};
 use crate::safeguards::screen_state::ScreenState;
-use thumbwire_core::action::{Action, Call, ControlNumber, Controls, Outcome, Perform};
+use thumbwire_core::action::{Call, ControlNumber, Controls, Perform, TypedPerform as _, request};
 use thumbwire_core::event::EventSink;
 use thumbwire_core::snapshot::find_again;
 use thumbwire_core::toolset::app_tools::is_app_tool;
@@ -131,11 +131,7 @@ impl ReplayPolicy {
         let Some(recorded) = self.rounds.get(at.next) else {
             return Err("the recorded run stops here without finishing".into());
         };
-        let listed = self.perform.perform(call, Action::Controls { max_age: FRESH }).await;
-        let controls = match listed {
-            Ok(Outcome::Controls(controls)) => Some(controls),
-            _ => None,
-        };
+        let controls = self.perform.request(call, request::Controls { max_age: FRESH }).await.ok();
         let now = ScreenState { app: observation.app.clone(), screen: String::new(), controls };
         recorded
             .replay_step(&now)

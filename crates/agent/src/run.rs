@@ -90,7 +90,7 @@ impl Agent {
     }
 
     /// Adds functions.
-    pub fn with_functions(mut self, provider: Arc<dyn FunctionProvider>) -> Self {
+    fn with_functions(mut self, provider: Arc<dyn FunctionProvider>) -> Self {
         self.providers.push(provider);
         self
     }
@@ -132,7 +132,8 @@ impl Agent {
         }
         let mut providers = self.providers.clone();
         if let Some(apps) = &self.apps {
-            let offered = AppFunctions::on(&**apps, &call, request).await;
+            let phone = Phone { call: &call, perform: &**apps };
+            let offered = AppFunctions::on(phone, request).await;
             if !offered.is_empty() {
                 providers.push(Arc::new(offered));
             }
@@ -251,6 +252,7 @@ impl Run<'_> {
             began: Instant::now(),
             actions_before: writer.action_count(),
             screen: CapturedScreen::default(),
+            read: None,
             feedback: feedback.collect(),
             output: None,
             calls: Vec::new(),

@@ -17,9 +17,7 @@ use thumbwire_base::visible::visible;
 use thumbwire_base::{lock, truncate};
 
 use super::{AgentEvent, AgentStatus, RunResult, ScreenshotMode, StopReason};
-use thumbwire_core::action::{
-    Action, Call, Cause, Failure, InfoResult, Outcome, Perform, Progress,
-};
+use thumbwire_core::action::{Call, Cause, Failure, Perform, Progress, TypedPerform as _, request};
 use thumbwire_core::event::{Event, EventSink};
 use thumbwire_core::toolset::{Handler, Reply, Tool, ToolEffect};
 use thumbwire_core::trace::format;
@@ -135,7 +133,8 @@ impl Handler for Task {
         };
         // Nobody else should act on the phone while the model thinks about its first step.
         let exclusive = Call { exclusive: true, ..call.clone() };
-        let phone = phone(&exclusive, perform).await?;
+        let asking = request::DeviceInfo { max_age: Duration::from_secs(60) };
+        let phone = perform.request(&exclusive, asking).await?.identity.id;
         let claim = TaskLease::on(&self.under_way, &phone, &arguments.goal)?;
         let out = Arc::new(TaskProgress::new(Arc::clone(&call.progress)));
         let mut inner = exclusive.on(Some(phone));
@@ -166,15 +165,6 @@ fn screenshot_mode(name: &str) -> Option<ScreenshotMode> {
         "none" => Some(ScreenshotMode::None),
         "auto" => Some(ScreenshotMode::Auto),
         _ => None,
-    }
-}
-
-/// The id of the phone that the call is for.
-async fn phone(call: &Call, perform: &dyn Perform) -> Result<String, Failure> {
-    let ask = Action::DeviceInfo { max_age: Duration::from_secs(60) };
-    match perform.perform(call, ask).await? {
-        Outcome::Info(InfoResult { identity, .. }) => Ok(identity.id),
-        _ => Err(Cause::DeviceError { text: "the phone did not say what it is".into() }.into()),
     }
 }
 

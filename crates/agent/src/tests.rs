@@ -23,7 +23,7 @@ use super::*;
 use crate::model::Usage;
 use thumbwire_core::action::{
     Action, AppSelector, Call, Cause, Controls, ElementId, Failure, LaunchResult, Outcome, Perform,
-    TapResult, Target,
+    ScreenshotAndControls, TapResult, Target, TypedPerform as _, request,
 };
 use thumbwire_core::event::EventSink;
 use thumbwire_core::snapshot::Snapshot;
@@ -76,6 +76,17 @@ impl Phone {
 #[async_trait]
 impl Perform for Phone {
     async fn perform(&self, call: &Call, action: Action) -> Result<Outcome, Failure> {
+        if let Action::ScreenshotAndControls(options) = action {
+            let fails =
+                |what| self.failing.lock().unwrap().get(what).is_some_and(|it| !it.is_empty());
+            if fails("screenshot") || fails("controls") {
+                return Err(busy());
+            }
+            let screenshot = self.request(call, request::Screenshot(options)).await?;
+            let controls =
+                self.request(call, request::Controls { max_age: Duration::ZERO }).await?;
+            return Ok(ScreenshotAndControls { screenshot, controls }.into());
+        }
         let kind = match &action {
             Action::Screenshot(_) => "screenshot",
             Action::ListApps { .. } => "apps",

@@ -40,8 +40,8 @@ pub use listed_device::{DeviceKind, ListedDevice};
 pub use outcome::{
     CrashList, DefaultDevice, FetchResult, FoundElements, HealthResult, InfoResult, InstalledApp,
     Label, LabelledApps, LaunchResult, LocalFile, LogMonitor, Observation, Outcome, PinchResult,
-    PushResult, Readback, RecordingInfo, SavedScreenshot, ScreenshotAndSnapshot, SelectionReason,
-    SwipeResult, TapResult, TypeResult, UnexpectedOutcome,
+    PushResult, Readback, RecordingInfo, SavedScreenshot, ScreenshotAndControls,
+    ScreenshotAndSnapshot, SelectionReason, SwipeResult, TapResult, TypeResult, UnexpectedOutcome,
 };
 pub use table::{Action, request};
 

@@ -55,7 +55,7 @@ use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use crate::action::{
     Action, CacheKind, Call, Cause, ClientId, ClientWatch, Failure, Outcome, Perform,
-    ScreenshotAndSnapshot,
+    ScreenshotAndControls, ScreenshotAndSnapshot,
 };
 use crate::allowed_apps::AllowedApps;
 use crate::app_tools::{AppToolHost, AppToolOptions};
@@ -271,11 +271,19 @@ impl<'a> SessionCall<'a> {
             }
             Action::ScreenshotAndSnapshot(shape) => {
                 let attached = self.attached().await?;
-                let (picture, look) = attached.screenshot_and_snapshot(shape.format).await?;
+                let (picture, look, _) = attached.screenshot_and_snapshot(shape.format).await?;
                 attached.screen.memory.seen.keep(&call.client, Arc::clone(&look), false);
                 Ok(Outcome::ScreenshotAndSnapshot(ScreenshotAndSnapshot {
                     screenshot: screenshots::shaped(picture, shape).await?,
                     snapshot: look,
+                }))
+            }
+            Action::ScreenshotAndControls(shape) => {
+                let attached = self.attached().await?;
+                let (picture, controls) = attached.screenshot_and_controls(shape.format).await?;
+                Ok(Outcome::ScreenshotAndControls(ScreenshotAndControls {
+                    screenshot: screenshots::shaped(picture, shape).await?,
+                    controls,
                 }))
             }
             Action::Unlock => self.attached().await?.unlock().await,

@@ -27,7 +27,7 @@ use words::{CALL, DELETE, PAY, SEND, agrees, risk_of_label, risk_of_sentence};
 
 /// An action that cannot be undone.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Risk {
+pub(crate) struct Risk {
     /// What it may do: `pay`, `delete something`.
     pub what: &'static str,
     /// The control's text, the address, or the call of an app's function.
@@ -58,7 +58,7 @@ impl Risk {
 
     /// The question to the user. Texts of the screen are in quotes, which they cannot close, and
     /// short.
-    pub fn question(&self, app: Option<&str>) -> String {
+    pub(crate) fn question(&self, app: Option<&str>) -> String {
         let Self { what, text, about, how } = self;
         let longest = if *how == How::Open { LONGEST_ADDRESS } else { LONGEST_TEXT };
         let text = quoted(&truncate(text, longest));
@@ -115,7 +115,7 @@ const LONGEST_ADDRESS: usize = 200;
 
 /// Whether the call may do something that cannot be undone, as far as text tells. The screen is the
 /// present one, with the numbers that the call uses.
-pub fn risk(call: &FunctionCall, screen: &ScreenState) -> Option<Risk> {
+pub(crate) fn risk(call: &FunctionCall, screen: &ScreenState) -> Option<Risk> {
     if is_app_tool(&call.function) {
         let arguments = Value::from(call.arguments.clone()).to_string();
         let text = format!("{} {}", call.function, truncate(&arguments, LONGEST_ARGUMENTS));

@@ -16,7 +16,7 @@ use thumbwire_core::event::{Event, EventSink};
 
 /// Logs a run at level `info`.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct LogSink {}
+pub(crate) struct LogSink {}
 
 impl EventSink for LogSink {
     fn on_event(&self, event: &Event<'_>) {

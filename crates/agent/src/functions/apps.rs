@@ -4,30 +4,29 @@
 //! stays the same in every step. If there are many functions, those that share the most words with
 //! the request are kept. A failure is a reply like any other: the policy then uses the screen.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use thumbwire_base::truncate;
-use tokio::time::Instant;
 
-use super::{FunctionError, FunctionProvider, FunctionReply, Phone};
+use super::{FunctionError, FunctionProvider, FunctionReply, FunctionResult, Phone};
+use crate::policy::decision::FunctionCall;
 use crate::policy::observation::Function;
 use crate::prompt::json_line::to_json_line;
 use crate::prompt::knowledge::Index;
-use thumbwire_core::action::{Action, AppToolReply, AppToolResult, Call, Cause, Outcome, Perform};
+use thumbwire_core::action::{AppToolReply, AppToolResult, Cause, request};
 use thumbwire_core::toolset::Content;
 use thumbwire_core::toolset::app_tools::{Offer, answered, offers, sanitize};
 
 /// How many functions a policy gets. Each costs about a hundred tokens in every step.
-const MOST: usize = 16;
+const MAX_FUNCTIONS: usize = 16;
 /// How long listing may take. If it takes longer, the run starts without app functions.
-const ASKING: Duration = Duration::from_secs(10);
+const LISTING: Duration = Duration::from_secs(10);
 /// How long a call may take.
 const CALL: Duration = Duration::from_secs(60);
 /// The longest answer for a policy, in characters.
-const LONGEST_ANSWER: usize = 400;
+const MAX_ANSWER: usize = 400;
 
 /// The functions of the apps on a run's phone.
 pub(crate) struct AppFunctions {
@@ -36,25 +35,17 @@ pub(crate) struct AppFunctions {
 
 impl AppFunctions {
     /// Lists the functions for this request; none if they cannot be listed.
-    pub(crate) async fn on(perform: &dyn Perform, call: &Call, request: &str) -> Self {
-        let deadline = call.deadline.min(Instant::now() + ASKING);
-        let call = Call { deadline, ..call.clone() };
-        let action = Action::ListAppTools { max_age: Duration::from_secs(60) };
-        let catalog = match perform.perform(&call, action).await {
-            Ok(Outcome::AppTools(catalog)) => catalog,
-            Ok(_) => {
-                tracing::warn!("cannot list app functions: unexpected outcome");
-                return Self { offers: Vec::new() };
-            }
+    pub(crate) async fn on(phone: Phone<'_>, request: &str) -> Self {
+        let listing = request::ListAppTools { max_age: Duration::from_secs(60) };
+        let all = match phone.request(listing, LISTING).await {
+            Ok(catalog) => offers(&[(String::new(), catalog)]).all,
             Err(failure) => {
-                let never = matches!(failure.cause, Cause::PlatformNotSupported { .. });
-                if !never {
+                if !matches!(failure.cause, Cause::PlatformNotSupported { .. }) {
                     tracing::warn!("cannot list app functions: {}", failure.cause);
                 }
-                return Self { offers: Vec::new() };
+                Vec::new()
             }
         };
-        let all = offers(&[(String::new(), Arc::clone(&catalog))]).all;
         Self { offers: fitting(all, request) }
     }
 
@@ -66,7 +57,7 @@ impl AppFunctions {
 
 /// Selects the functions to offer, in their original order.
 fn fitting(all: Vec<Offer>, request: &str) -> Vec<Offer> {
-    if all.len() <= MOST {
+    if all.len() <= MAX_FUNCTIONS {
         return all;
     }
     let texts: Vec<String> = all
@@ -74,10 +65,10 @@ fn fitting(all: Vec<Offer>, request: &str) -> Vec<Offer> {
         .map(|offer| format!("{} {}", offer.name.replace(['_', '-'], " "), offer.text))
         .collect();
     let index = Index::new(texts.iter().map(String::as_str));
-    let mut best: Vec<usize> = index.best(request).into_iter().map(|(place, _)| place).collect();
-    best.extend((0..all.len()).filter(|place| !best.contains(place)).collect::<Vec<_>>());
-    best.truncate(MOST);
-    let kept = all.into_iter().enumerate().filter(|(place, _)| best.contains(place));
+    let mut best: Vec<usize> = index.best(request).into_iter().map(|(at, _)| at).collect();
+    best.extend((0..all.len()).filter(|at| !best.contains(at)).collect::<Vec<_>>());
+    best.truncate(MAX_FUNCTIONS);
+    let kept = all.into_iter().enumerate().filter(|(at, _)| best.contains(at));
     kept.map(|(_, offer)| offer).collect()
 }
 
@@ -98,20 +89,11 @@ impl FunctionProvider for AppFunctions {
         self.offers.iter().map(function).collect()
     }
 
-    async fn call(
-        &self,
-        function: &str,
-        arguments: &Map<String, Value>,
-        call: &Call,
-        perform: &dyn Perform,
-    ) -> Result<FunctionReply, FunctionError> {
-        let offer = self.offers.iter().find(|offer| offer.name == function);
-        let offer = offer.ok_or_else(|| format!("There is no function called {function:?}"))?;
-        let phone = Phone { call, perform };
-        let action = Action::CallAppTool(offer.call(arguments.clone()));
-        let Outcome::AppToolResult(result) = phone.perform(action, CALL).await? else {
-            return Err("the app's function had an unexpected outcome".into());
-        };
+    async fn call(&self, call: &FunctionCall, phone: Phone<'_>) -> FunctionResult {
+        let offer = self.offers.iter().find(|offer| offer.name == call.function);
+        let offer = offer.ok_or_else(|| FunctionError::unknown(&call.function))?;
+        let request = request::CallAppTool(offer.call(call.arguments.clone()));
+        let result = phone.request(request, CALL).await?;
         describe_result(&result).map(FunctionReply::from).ok_or_else(|| {
             let texts = answered(result).content.into_iter().filter_map(|part| match part {
                 Content::Text(text) => Some(text),
@@ -123,27 +105,30 @@ impl FunctionProvider for AppFunctions {
 }
 
 /// A successful call in a sentence; `None` if the app reports a failure.
-fn describe_result(told: &AppToolResult) -> Option<String> {
-    let AppToolResult { app, heard, .. } = told;
+fn describe_result(result: &AppToolResult) -> Option<String> {
+    let AppToolResult { app, heard, .. } = result;
     match heard {
         AppToolReply::Sent => {
             Some(format!("Sent to {app}; its reply cannot be received: check the screen"))
         }
         AppToolReply::Answer { success: false, .. } => None,
         AppToolReply::Answer { message, output, .. } => {
-            let message = sanitize(message, LONGEST_ANSWER);
-            let gives = match output.is_empty() {
+            let message = sanitize(message, MAX_ANSWER);
+            let output = match output.is_empty() {
                 true => String::new(),
-                false => truncate(&format!(" {}", Value::from(output.clone())), LONGEST_ANSWER),
+                false => truncate(&format!(" {}", Value::from(output.clone())), MAX_ANSWER),
             };
-            let said = if message.is_empty() { "done".to_owned() } else { to_json_line(&message) };
-            Some(format!("{app} answered: {said}{gives}"))
+            let answer =
+                if message.is_empty() { "done".to_owned() } else { to_json_line(&message) };
+            Some(format!("{app} answered: {answer}{output}"))
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use thumbwire_device::AppId;
 
     use super::*;
@@ -179,7 +164,7 @@ mod tests {
             (0..30).map(|i| (format!("thing_{i}"), format!("Does thing {i}"))).collect();
         tools[29] = ("add_note".into(), "Adds a note to the notebook".into());
         let kept = fitting(offering(&tools), "Please write a note about milk");
-        assert_eq!(kept.len(), MOST);
+        assert_eq!(kept.len(), MAX_FUNCTIONS);
         assert!(kept.iter().any(|offer| offer.id == "add_note"), "{kept:?}");
         let few = fitting(offering(&tools[..3]), "anything");
         assert_eq!(

@@ -13,14 +13,14 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use thumbwire_base::truncate;
 use thumbwire_core::action::{
-    Action, AppSelector, Call, Cause, ControlNumber, Controls, Direction, Failure, LaunchResult,
-    Observe, Outcome, Perform, Readback, SwipeResult, TapResult, Target, TextInput, TypeResult,
-    WaitCondition,
+    AppSelector, Cause, ControlNumber, Controls, Direction, Failure, LaunchResult, Observe,
+    Readback, Request, TapResult, Target, TextInput, TypeResult, WaitCondition, request,
 };
 use thumbwire_core::snapshot::{RefVisibility, lookup};
 use thumbwire_device::{AppId, Gesture, Key, KeyCode, Point, Rect};
 
-use super::{FunctionError, FunctionProvider, FunctionReply, Phone};
+use super::{FunctionError, FunctionProvider, FunctionReply, FunctionResult, Phone};
+use crate::policy::decision::FunctionCall;
 use crate::policy::observation::Function;
 
 /// The functions that use the phone.
@@ -167,17 +167,10 @@ impl FunctionProvider for PhoneFunctions {
         ROWS.iter().map(Row::function).collect()
     }
 
-    async fn call(
-        &self,
-        function: &str,
-        arguments: &Map<String, Value>,
-        call: &Call,
-        perform: &dyn Perform,
-    ) -> Result<FunctionReply, FunctionError> {
-        let row = ROWS.iter().find(|row| row.1 == function);
-        let row = row.ok_or_else(|| format!("There is no function called {function:?}"))?;
-        let phone = Phone { call, perform };
-        let arguments = ArgumentReader(arguments);
+    async fn call(&self, call: &FunctionCall, phone: Phone<'_>) -> FunctionResult {
+        let row = ROWS.iter().find(|row| row.1 == call.function);
+        let row = row.ok_or_else(|| FunctionError::unknown(&call.function))?;
+        let arguments = ArgumentReader(&call.arguments);
         match row.0 {
             P::ClickControl => phone.click(arguments.read()?).await,
             P::TypeText => phone.type_text(arguments.read()?).await,
@@ -310,19 +303,17 @@ struct WaitArguments {
     seconds: Option<f64>,
 }
 
-type Done = Result<FunctionReply, FunctionError>;
-
 impl Phone<'_> {
-    async fn act(&self, action: Action) -> Result<Outcome, Failure> {
-        self.perform(action, BUDGET).await
+    async fn act<R: Request>(&self, request: R) -> Result<R::Output, Failure> {
+        self.request(request, BUDGET).await
     }
 
-    async fn press(&self, key: Key, message: String) -> Done {
-        self.act(Action::Press(key)).await?;
+    async fn press(&self, key: Key, message: String) -> FunctionResult {
+        self.act(request::Press(key)).await?;
         Ok(message.into())
     }
 
-    async fn press_named(&self, KeyArguments { key_code }: KeyArguments) -> Done {
+    async fn press_named(&self, KeyArguments { key_code }: KeyArguments) -> FunctionResult {
         let Some(code) = KeyCode::from_name(&key_code) else {
             let (name, highest) = (truncate(&key_code, MAX_TEXT), KeyCode::HIGHEST);
             return Err(format!(
@@ -333,31 +324,24 @@ impl Phone<'_> {
         self.press(Key::Android(code), format!("Done: press_key({key_code})")).await
     }
 
-    async fn click(&self, ControlArguments { control_id }: ControlArguments) -> Done {
-        match self.act(Action::TapElement(listed(&control_id)?)).await? {
-            Outcome::Tapped(hit) => Ok(FunctionReply {
-                message: clicked(&hit),
-                touch: touch(&hit),
-                ..FunctionReply::default()
-            }),
-            _ => Err("the phone did not say where it tapped".into()),
-        }
+    async fn click(&self, ControlArguments { control_id }: ControlArguments) -> FunctionResult {
+        let hit = self.act(request::TapElement(listed(&control_id)?)).await?;
+        Ok(FunctionReply::touched(clicked(&hit), [hit.at]))
     }
 
-    async fn type_text(&self, arguments: TypeArguments) -> Done {
+    async fn type_text(&self, arguments: TypeArguments) -> FunctionResult {
         let TypeArguments { text, control_id, clear_current_text: clear } = arguments;
         let into = Some(listed(&control_id)?);
         let input = TextInput { text: text.clone(), into, clear, submit: false };
         let characters = u32::try_from(text.chars().count()).unwrap_or(u32::MAX);
         let budget = TYPING + TYPING_EACH.saturating_mul(characters).min(MAX_TYPING);
-        let typed = self.perform(Action::Type(input), budget).await?;
-        let Outcome::Typed(TypeResult { field, into: Some(hit), .. }) = typed else {
-            return Err("the phone did not say where it typed".into());
-        };
-        let cleared = if clear { " | Cleared existing text" } else { "" };
+        let TypeResult { field, into, .. } = self.request(request::Type(input), budget).await?;
         let doubt = doubt(&field, &text).map(|doubt| format!(" ({doubt})")).unwrap_or_default();
-        let message = format!("{}{cleared} | Typed text: '{text}'{doubt}", clicked(&hit));
-        Ok(FunctionReply { message, touch: touch(&hit), ..FunctionReply::default() })
+        let cleared = clear.then(|| "Cleared existing text".to_owned());
+        let typed = format!("Typed text: '{text}'{doubt}");
+        let parts = into.as_ref().map(clicked).into_iter().chain(cleared).chain([typed]);
+        let message = parts.collect::<Vec<_>>().join(" | ");
+        Ok(FunctionReply::touched(message, into.map(|hit| hit.at)))
     }
 
     /// Touches a control where it is now, or a place.
@@ -366,7 +350,7 @@ impl Phone<'_> {
         arguments: TouchArguments,
         done: &str,
         gesture: impl Fn(Point) -> Gesture,
-    ) -> Done {
+    ) -> FunctionResult {
         let (at, what) = match arguments {
             TouchArguments { control_id: Some(id), .. } if !id.is_empty() => {
                 let (now, node) = self.control(&id).await?;
@@ -383,20 +367,19 @@ impl Phone<'_> {
         self.gesture(gesture(at), format!("{done} {what}")).await
     }
 
-    async fn gesture(&self, gesture: Gesture, message: String) -> Done {
-        let ends = gesture.ends();
-        self.act(Action::Touch(gesture)).await?;
-        let [from, to] = ends.map(|Point { x, y }| [x, y]);
-        let touch = if from == to { vec![from] } else { vec![from, to] };
-        Ok(FunctionReply { message, touch, ..FunctionReply::default() })
+    async fn gesture(&self, gesture: Gesture, message: String) -> FunctionResult {
+        let [from, to] = gesture.ends();
+        self.act(request::Touch(gesture)).await?;
+        let end = (from != to).then_some(to);
+        Ok(FunctionReply::touched(message, std::iter::once(from).chain(end)))
     }
 
-    async fn tap(&self, PlaceArguments { x, y }: PlaceArguments) -> Done {
+    async fn tap(&self, PlaceArguments { x, y }: PlaceArguments) -> FunctionResult {
         let at = point(x, y)?;
         self.gesture(Gesture::Tap { at }, format!("Done: tap({}, {})", at.x, at.y)).await
     }
 
-    async fn swipe(&self, arguments: PathArguments) -> Done {
+    async fn swipe(&self, arguments: PathArguments) -> FunctionResult {
         let [from, to] = arguments.ends()?;
         let ms = arguments.duration.unwrap_or(SWIPE_MS);
         if ms > MAX_SWIPE_MS {
@@ -407,7 +390,7 @@ impl Phone<'_> {
         self.gesture(Gesture::Swipe { from, to, lasting }, message).await
     }
 
-    async fn drag(&self, arguments: PathArguments) -> Done {
+    async fn drag(&self, arguments: PathArguments) -> FunctionResult {
         let [from, to] = arguments.ends()?;
         let message = format!("Dragged from ({}, {}) to ({}, {})", from.x, from.y, to.x, to.y);
         self.gesture(Gesture::Drag { from, to, lasting: DRAGGING }, message).await
@@ -415,39 +398,27 @@ impl Phone<'_> {
 
     /// The control with this number in the last list, on the screen as it is now.
     async fn control(&self, id: &str) -> Result<(Arc<Controls>, usize), FunctionError> {
-        let number: ControlNumber =
-            id.parse().map_err(|_| format!("{:?} is no control's id", truncate(id, MAX_TEXT)))?;
-        let listed = self.controls(LAST).await?;
+        let number: ControlNumber = id
+            .parse()
+            .map_err(|_| format!("{:?} is not a control's id", truncate(id, MAX_TEXT)))?;
+        let listed = self.act(request::Controls { max_age: LAST }).await?;
         if listed.node_of(number).is_none() {
             return Err(format!("control {number} is not on the screen").into());
         }
-        let now = self.controls(Duration::ZERO).await?;
+        let now = self.act(request::Controls { max_age: Duration::ZERO }).await?;
         let node = lookup(number, &listed, &now);
         let node = node.map_err(|error| format!("control {number}: {error}"))?;
         Ok((now, node))
     }
 
-    async fn controls(&self, max_age: Duration) -> Result<Arc<Controls>, FunctionError> {
-        match self.act(Action::Controls { max_age }).await? {
-            Outcome::Controls(controls) => Ok(controls),
-            _ => Err("the screen could not be read".into()),
-        }
-    }
-
-    async fn scroll(&self, arguments: ScrollArguments) -> Done {
+    async fn scroll(&self, arguments: ScrollArguments) -> FunctionResult {
         let ScrollArguments { direction, control_id } = arguments;
         let way = Direction::from_name(&direction)
             .ok_or("`direction` must be up, down, left or right")?;
         let message = format!("Scrolled {direction}");
         let Some(id) = control_id.filter(|id| !id.is_empty()) else {
-            let scrolled = self.act(Action::Scroll { direction: way, distance: 0.5 }).await?;
-            let touch = match scrolled {
-                Outcome::Swiped(SwipeResult { from, to, .. }) => {
-                    vec![[from.x, from.y], [to.x, to.y]]
-                }
-                _ => Vec::new(),
-            };
-            return Ok(FunctionReply { message, touch, ..FunctionReply::default() });
+            self.act(request::Scroll { direction: way, distance: 0.5 }).await?;
+            return Ok(message.into());
         };
         let (now, node) = self.control(&id).await?;
         let area = now.snapshot.shown(node);
@@ -460,18 +431,15 @@ impl Phone<'_> {
     }
 
     /// Starts the app with this name or package.
-    async fn launch(&self, LaunchArguments { package_name }: LaunchArguments) -> Done {
+    async fn launch(&self, LaunchArguments { package_name }: LaunchArguments) -> FunctionResult {
         let name = package_name.trim();
         let is_package = name.contains('.') && !name.contains(char::is_whitespace);
         let selector = match is_package {
             true => AppSelector::Id(AppId(name.into())),
             false => AppSelector::Named(name.into()),
         };
-        let Outcome::Launched(LaunchResult { app: AppId(app), locked, .. }) =
-            self.act(Action::Launch(selector)).await?
-        else {
-            return Err("the phone did not tell which app it started".into());
-        };
+        let LaunchResult { app: AppId(app), locked, .. } =
+            self.act(request::Launch(selector)).await?;
         let shown = truncate(name, MAX_TEXT);
         let named = if app == name { String::new() } else { format!(" ({shown:?})") };
         let but = locked.map(|state| format!(", but {state}")).unwrap_or_default();
@@ -479,30 +447,27 @@ impl Phone<'_> {
         Ok(FunctionReply { message, launched: Some(app), ..FunctionReply::default() })
     }
 
-    async fn open_url(&self, UrlArguments { url }: UrlArguments) -> Done {
-        Ok(match self.act(Action::OpenUrl(url.trim().to_owned())).await? {
-            Outcome::Launched(LaunchResult { app: AppId(app), .. }) if !app.is_empty() => {
-                format!("Opened it in {app}").into()
-            }
-            _ => "Opened it".to_owned().into(),
+    async fn open_url(&self, UrlArguments { url }: UrlArguments) -> FunctionResult {
+        let opened = self.act(request::OpenUrl(url.trim().to_owned())).await?;
+        Ok(match opened.app.0.as_str() {
+            "" => "Opened it".to_owned().into(),
+            app => format!("Opened it in {app}").into(),
         })
     }
 
-    async fn read_clipboard(&self) -> Done {
-        Ok(match self.act(Action::ReadClipboard).await? {
-            Outcome::Clipboard(Some(text)) => {
-                format!("The clipboard has {:?}", truncate(&text, 2 * MAX_TEXT)).into()
-            }
-            _ => "The clipboard has no text".to_owned().into(),
+    async fn read_clipboard(&self) -> FunctionResult {
+        Ok(match self.act(request::ReadClipboard).await? {
+            Some(text) => format!("The clipboard has {:?}", truncate(&text, 2 * MAX_TEXT)).into(),
+            None => "The clipboard has no text".to_owned().into(),
         })
     }
 
-    async fn set_clipboard(&self, TextArguments { text }: TextArguments) -> Done {
-        self.act(Action::SetClipboard(text)).await?;
+    async fn set_clipboard(&self, TextArguments { text }: TextArguments) -> FunctionResult {
+        self.act(request::SetClipboard(text)).await?;
         Ok("Replaced the text of the clipboard".to_owned().into())
     }
 
-    async fn wait_for(&self, arguments: WaitForArguments) -> Done {
+    async fn wait_for(&self, arguments: WaitForArguments) -> FunctionResult {
         let WaitForArguments { text, gone, seconds } = arguments;
         if text.trim().is_empty() {
             return Err("`text` must not be empty".into());
@@ -513,20 +478,18 @@ impl Phone<'_> {
             true => (WaitCondition::Gone(target), "gone", "still on the screen"),
             false => (WaitCondition::Shown(target), "on the screen", "not on the screen"),
         };
-        let action = Action::Observe(Observe::Until { condition, timeout: time });
-        let observed = self.perform(action, time + BUDGET).await?;
+        let observing = request::Observe(Observe::Until { condition, timeout: time });
+        let observed = self.request(observing, time + BUDGET).await?;
         let text = truncate(&text, MAX_TEXT);
-        match observed {
-            Outcome::Observed(seen) if !seen.settled => {
-                Err(format!("{text:?} is {is_not} after {seconds} s").into())
-            }
-            _ => Ok(format!("{text:?} is {is}").into()),
+        match observed.settled {
+            true => Ok(format!("{text:?} is {is}").into()),
+            false => Err(format!("{text:?} is {is_not} after {seconds} s").into()),
         }
     }
 
-    async fn wait(&self, WaitArguments { seconds }: WaitArguments) -> Done {
+    async fn wait(&self, WaitArguments { seconds }: WaitArguments) -> FunctionResult {
         let (time, seconds) = waiting(seconds, WAIT)?;
-        self.perform(Action::Wait(time), time + BUDGET).await?;
+        self.request(request::Wait(time), time + BUDGET).await?;
         Ok(format!("Waited for {seconds:?} seconds").into())
     }
 }
@@ -548,10 +511,6 @@ fn listed(id: &str) -> Result<Target, FunctionError> {
 
 fn clicked(hit: &TapResult) -> String {
     format!("Clicked control '{}' at ({}, {})", hit.name(), hit.at.x, hit.at.y)
-}
-
-fn touch(hit: &TapResult) -> Vec<[i32; 2]> {
-    vec![[hit.at.x, hit.at.y]]
 }
 
 /// Why the text may not be in the field.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::*;
 use crate::safeguards::screen_state::made::{controls, node};
-use thumbwire_core::action::Failure;
+use thumbwire_core::action::{Action, Failure, Outcome};
 use thumbwire_core::event::NoEvents;
 use thumbwire_core::trace::format::GoalStart;
 

@@ -15,7 +15,7 @@ const LOW: f64 = 0.2;
 
 /// What a run has used.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct BudgetUsage {
+pub(crate) struct BudgetUsage {
     /// Completed steps.
     pub rounds: u32,
     /// Time since the start.
@@ -40,7 +40,7 @@ struct Gauge {
 
 impl BudgetUsage {
     /// What is left: `12 of 50 steps, 3 min of 10 min, $0.40 of $1.00`.
-    pub fn remaining(&self, budgets: &Budgets) -> String {
+    pub(crate) fn remaining(&self, budgets: &Budgets) -> String {
         let out = |gauge: Gauge| {
             let left = (gauge.told)((gauge.most - gauge.used).max(0.0));
             format!("{left} of {}{}", (gauge.told)(gauge.most), gauge.name)
@@ -49,7 +49,7 @@ impl BudgetUsage {
     }
 
     /// A sentence for the policy, when a fifth or less of a budget is left.
-    pub fn warning(&self, budgets: &Budgets) -> Option<String> {
+    pub(crate) fn warning(&self, budgets: &Budgets) -> Option<String> {
         let low = self.gauges(budgets).filter(|it| it.most - it.used <= it.most * LOW);
         let low: Vec<String> = low
             .map(|it| {
@@ -71,7 +71,7 @@ impl BudgetUsage {
 
     /// Why there can be no further step: a budget is used up, or the next step would exceed it.
     /// Checked before each step, so that a run ends between two steps.
-    pub fn over(&self, budgets: &Budgets) -> Option<String> {
+    pub(crate) fn over(&self, budgets: &Budgets) -> Option<String> {
         if budgets.dollars.is_some() && self.spent.calls > 0 && self.spent.dollars.is_none() {
             let reason = "cannot keep a budget in dollars: the model's price is unknown; pass its price, or a budget in tokens";
             return Some(reason.into());
@@ -94,13 +94,13 @@ impl BudgetUsage {
 
     /// The limit by which there can be no further step; `None` if there can, or if a higher limit
     /// would not help.
-    pub fn limit(&self, budgets: &Budgets) -> Option<Limit> {
+    pub(crate) fn limit(&self, budgets: &Budgets) -> Option<Limit> {
         let mut gauges = self.gauges(budgets);
         gauges.find(|it| it.used >= it.most || it.used + it.next > it.most).map(|it| it.limit)
     }
 
     /// How long a model may take, if time is limited.
-    pub fn time_left(&self, budgets: &Budgets) -> Option<Duration> {
+    pub(crate) fn time_left(&self, budgets: &Budgets) -> Option<Duration> {
         budgets.time.map(|most| most.saturating_sub(self.time))
     }
 

@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use thumbwire_base::visible::visible_lines;
 use thumbwire_core::action::{
-    Action, AppFilter, Cause, Controls, Failure, Label, LabelledApps, Outcome, ScreenshotOptions,
+    AppFilter, Cause, Controls, Failure, Label, Request, ScreenshotAndControls, ScreenshotOptions,
+    request,
 };
 use thumbwire_core::annotate;
 use thumbwire_core::snapshot::kind;
@@ -40,18 +41,25 @@ const APPS_FRESH: Duration = Duration::from_secs(300);
 /// # Errors
 /// There is no screenshot.
 pub(crate) async fn collect(step: &mut StepInProgress<'_>) -> Result<(), PhaseError> {
-    capture_screenshot(step).await?;
+    let controls = capture_screenshot(step).await?;
     let listed = list_apps(step).await;
     step.tolerate(listed);
-    let listed = list_controls(step).await;
+    let listed = list_controls(step, controls).await;
     step.tolerate(listed);
     Ok(())
 }
 
-/// `MobileScreenshotCaptureStrategy`.
-async fn capture_screenshot(step: &mut StepInProgress<'_>) -> Result<(), PhaseError> {
+/// `MobileScreenshotCaptureStrategy`. Returns the controls of the same moment, if the phone could
+/// list them together with the screenshot.
+async fn capture_screenshot(
+    step: &mut StepInProgress<'_>,
+) -> Result<Option<Arc<Controls>>, PhaseError> {
     let began = Instant::now();
-    let Screenshot { image, blank, size } = take_screenshot(step).await?;
+    let (Screenshot { image, blank, size }, controls) = match both(step).await {
+        Some(ScreenshotAndControls { screenshot, controls }) => (screenshot, Some(controls)),
+        None => (take_screenshot(step).await?, None),
+    };
+    step.read = controls.is_some().then(Instant::now);
     step.screen.size = Some(size);
     if let Some(reason) = blank {
         step.screen.black = true;
@@ -62,7 +70,7 @@ async fn capture_screenshot(step: &mut StepInProgress<'_>) -> Result<(), PhaseEr
     step.screen.clean = Some(image);
     let path = step.screen.clean_file.as_deref().map(|file| step.path(file)).unwrap_or_default();
     AgentEvent::ScreenshotTaken { path, took: began.elapsed() }.send(step.watch);
-    Ok(())
+    Ok(controls)
 }
 
 /// `MobileAppsCollectionStrategy`. The phone is asked again only after a while, since reading the
@@ -91,10 +99,8 @@ async fn ask_for_apps(step: &StepInProgress<'_>, at: Instant) -> Result<ListedAp
     const MISSING: &str = "the apps could not be listed";
     if step.policy.reads_installed_apps() {
         let which = AppFilter::User;
-        let action = Action::ListApps { which, containing: String::new(), max_age: APPS_FRESH };
-        let Outcome::Apps(apps) = patiently(step, action, APPS, MISSING).await? else {
-            return Err(PhaseError(MISSING.into()));
-        };
+        let listing = request::ListApps { which, containing: String::new(), max_age: APPS_FRESH };
+        let apps = patiently(step, listing, APPS, MISSING).await?;
         // Like UFO's servers, which do not ask each app for its label.
         let row = |(number, app): (usize, App)| AppRow {
             id: number.to_string(),
@@ -104,31 +110,35 @@ async fn ask_for_apps(step: &StepInProgress<'_>, at: Instant) -> Result<ListedAp
         let installed = (1..).zip(apps).map(row).collect();
         return Ok(ListedApps { installed, launchable: Arc::default(), at });
     }
-    let action = Action::ListLabelledApps { which: AppFilter::All };
-    let listed = patiently(step, action, APPS, MISSING).await?;
-    let Outcome::LabelledApps(LabelledApps { apps, has_labels, .. }) = listed else {
-        return Err(PhaseError(MISSING.into()));
-    };
+    let listing = request::ListLabelledApps { which: AppFilter::All };
+    let listed = patiently(step, listing, APPS, MISSING).await?;
     let launchable = |(app, label): (App, Option<Label>)| {
         // An app without an entry in the launcher cannot be launched. Without a launcher, a user's
         // app may be.
-        let is_listed = if has_labels { label.is_some() } else { !app.system };
+        let is_listed = if listed.has_labels { label.is_some() } else { !app.system };
         let label = label.as_ref().and_then(Label::text).map(str::to_owned);
         is_listed.then_some(LaunchableApp { label, package: app.id.0 })
     };
-    let launchable = apps.into_iter().filter_map(launchable).collect();
+    let launchable = listed.apps.into_iter().filter_map(launchable).collect();
     Ok(ListedApps { launchable, installed: Arc::default(), at })
 }
 
-/// `MobileControlsCollectionStrategy`. The tree is read beside the screenshot, even if the last
-/// action was followed up a moment ago: the screen may have changed since.
-async fn list_controls(step: &mut StepInProgress<'_>) -> Result<(), PhaseError> {
+/// `MobileControlsCollectionStrategy`. They are not those that the check of the last action read a
+/// moment ago: the policy must not see controls that are older than its screenshot.
+async fn list_controls(
+    step: &mut StepInProgress<'_>,
+    known: Option<Arc<Controls>>,
+) -> Result<(), PhaseError> {
     let began = Instant::now();
-    let listed = read_controls(step).await.map(|state| {
-        step.screen.show(state, Some(Instant::now()));
-    });
-    let listed = match listed {
-        Ok(()) => annotate(step).await,
+    let controls = match known {
+        Some(controls) => Ok(controls),
+        None => read_controls(step).await.inspect(|_| step.read = Some(Instant::now())),
+    };
+    let listed = match controls {
+        Ok(controls) => {
+            step.screen.show(controls);
+            annotate(step).await
+        }
         Err(failed) => {
             step.screen.state = front_alone(step).await;
             Err(failed)
@@ -171,57 +181,59 @@ fn black_reason(reason: &BlackReason) -> String {
 /// # Errors
 /// There is neither a screenshot nor a list of controls.
 pub(crate) async fn read_again(step: &StepInProgress<'_>) -> Result<CapturedScreen, PhaseError> {
+    let (screenshot, controls) = match both(step).await {
+        Some(ScreenshotAndControls { screenshot, controls }) => (Ok(screenshot), Ok(controls)),
+        None => (take_screenshot(step).await, read_controls(step).await),
+    };
     let mut screen = CapturedScreen::default();
-    let failed = match take_screenshot(step).await {
+    let failed = match screenshot {
         Ok(Screenshot { image, size, .. }) => {
             (screen.clean, screen.size) = (Some(image), Some(size));
             None
         }
         Err(failed) => Some(failed),
     };
-    match (read_controls(step).await, failed) {
-        (Ok(state), _) => screen.show(state, Some(Instant::now())),
+    match (controls, failed) {
+        (Ok(controls), _) => screen.show(controls),
         (Err(_), Some(failed)) => return Err(failed),
         (Err(_), None) => screen.state = front_alone(step).await,
     }
     Ok(screen)
 }
 
-async fn take_screenshot(step: &StepInProgress<'_>) -> Result<Screenshot, PhaseError> {
-    const MISSING: &str = "no screenshot could be taken";
-    let format = FormatPreference::Only(Format::Png);
-    let options = ScreenshotOptions { format, fresh: true, ..ScreenshotOptions::default() };
-    match patiently(step, Action::Screenshot(options), SCREENSHOT, MISSING).await? {
-        Outcome::Screenshot(screenshot) => Ok(screenshot),
-        _ => Err(PhaseError(MISSING.into())),
-    }
+/// What a screenshot for the policy is like.
+const SCREENSHOT_OPTIONS: ScreenshotOptions =
+    ScreenshotOptions { format: FormatPreference::Only(Format::Png), max_bytes: None, fresh: true };
+
+/// Screenshot and controls of the same moment. Where that fails, each may still come by itself.
+async fn both(step: &StepInProgress<'_>) -> Option<ScreenshotAndControls> {
+    let both = request::ScreenshotAndControls(SCREENSHOT_OPTIONS);
+    step.phone.request(both, CONTROLS).await.ok()
 }
 
-/// The controls and what is in front, read now: even if nothing was done since the last list, time
-/// has passed.
-async fn read_controls(step: &StepInProgress<'_>) -> Result<ScreenState, PhaseError> {
+async fn take_screenshot(step: &StepInProgress<'_>) -> Result<Screenshot, PhaseError> {
+    const MISSING: &str = "no screenshot could be taken";
+    patiently(step, request::Screenshot(SCREENSHOT_OPTIONS), SCREENSHOT, MISSING).await
+}
+
+/// The controls, read now.
+async fn read_controls(step: &StepInProgress<'_>) -> Result<Arc<Controls>, PhaseError> {
     const MISSING: &str = "the controls could not be read";
-    let action = Action::Controls { max_age: Duration::ZERO };
-    match patiently(step, action, CONTROLS, MISSING).await? {
-        Outcome::Controls(controls) => Ok(ScreenState::of(controls)),
-        _ => Err(PhaseError(MISSING.into())),
-    }
+    let listing = request::Controls { max_age: Duration::ZERO };
+    patiently(step, listing, CONTROLS, MISSING).await
 }
 
 /// The app in front, where the controls could not be read.
 async fn front_alone(step: &StepInProgress<'_>) -> ScreenState {
-    let front = match step.phone.perform(Action::CurrentApp, FRONT).await {
-        Ok(Outcome::Foreground(front)) => front,
-        _ => Foreground::Unknown,
-    };
-    ScreenState::new(None, front.app())
+    let front = step.phone.request(request::CurrentApp, FRONT).await;
+    ScreenState::new(None, front.unwrap_or(Foreground::Unknown).app())
 }
 
 impl CapturedScreen {
-    /// Shows these controls, which were read at this moment.
-    fn show(&mut self, state: ScreenState, read: Option<Instant>) {
-        self.rows = state.controls.as_deref().map(rows).unwrap_or_default();
-        (self.state, self.read) = (state, read);
+    /// Shows these controls.
+    fn show(&mut self, controls: Arc<Controls>) {
+        self.rows = rows(&controls);
+        self.state = ScreenState::of(controls);
     }
 }
 
@@ -291,16 +303,16 @@ const PAUSES_OF_LOST_PHONE: [Duration; 6] = [
 
 /// Reads something of the phone, and retries transient failures if `Safeguards::patience` is on.
 /// `missing` says what is missing if that fails.
-async fn patiently(
+async fn patiently<R: Request + Clone>(
     step: &StepInProgress<'_>,
-    action: Action,
+    request: R,
     budget: Duration,
     missing: &str,
-) -> Result<Outcome, PhaseError> {
+) -> Result<R::Output, PhaseError> {
     let mut waits = 0;
     loop {
-        let failure = match step.phone.perform(action.clone(), budget).await {
-            Ok(outcome) => return Ok(outcome),
+        let failure = match step.phone.request(request.clone(), budget).await {
+            Ok(output) => return Ok(output),
             Err(failure) => failure,
         };
         let reason = format!("{missing}: {}", failure_text::text(&failure));
@@ -311,7 +323,7 @@ async fn patiently(
         let seconds = pause.as_secs_f64();
         AgentEvent::AnomalyFound(format!("{reason}; retrying in {seconds} s")).send(step.watch);
         let slack = Duration::from_secs(2);
-        if step.phone.perform(Action::Wait(pause), pause + slack).await.is_err() {
+        if step.phone.request(request::Wait(pause), pause + slack).await.is_err() {
             return Err(PhaseError(reason));
         }
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use thumbwire_base::visible::{quoted, visible};
-use thumbwire_core::action::Action;
+use thumbwire_core::action::request;
 use thumbwire_core::toolset::app_tools::is_app_tool;
 use thumbwire_core::trace::format::{CallRecord, JudgementRecord, RefusedAct};
 use tokio::time::Instant;
@@ -120,14 +120,10 @@ async fn aimed(step: &StepInProgress<'_>, call: &FunctionCall) -> Result<AimedCa
     if !needs_screen(call) || !(is_judged || is_for_a_control) {
         return Ok(AimedCall { call: call.clone(), screen: None });
     }
-    let known = step.leaves.screen.as_ref().unwrap_or(&step.screen.state);
+    let known = step.last_screen();
     let at = |controls| Some(ScreenState { controls, ..known.clone() });
     let has_acted = step.calls.iter().any(|call| step.functions.acts(&call.function));
-    let (seen, read) = match &step.leaves.screen {
-        Some(screen) => (screen.controls.as_ref(), step.leaves.read),
-        None => (listed.filter(|_| !has_acted), step.screen.read),
-    };
-    let now = follow_up::recent_controls(step.phone, seen, read).await;
+    let now = follow_up::recent_controls(step.phone, known.controls.as_ref(), step.read).await;
     let Some(listed) = listed else {
         return Ok(AimedCall { call: call.clone(), screen: at(now) });
     };
@@ -162,8 +158,7 @@ async fn aimed(step: &StepInProgress<'_>, call: &FunctionCall) -> Result<AimedCa
 /// by.
 fn question(step: &StepInProgress<'_>, aimed: &AimedCall) -> Option<(String, RefusedAct)> {
     let AimedCall { call, screen } = aimed;
-    let known = step.leaves.screen.as_ref().unwrap_or(&step.screen.state);
-    let screen = screen.as_ref().unwrap_or(known);
+    let screen = screen.as_ref().unwrap_or(step.last_screen());
     let app = screen.app.as_deref();
     if step.confirm == ConfirmMode::Never {
         return None;
@@ -200,11 +195,11 @@ async fn follow_up(
     let Safeguards { verification, repair, .. } = step.options.safeguards;
     if !step.functions.acts(&call.function) {
         // Time has passed since the last look.
-        step.leaves.read = None;
+        step.read = None;
         return String::new();
     }
     if !verification {
-        step.leaves.screen = None;
+        (step.leaves.screen, step.read) = (None, None);
         return String::new();
     }
     let last = step.leaves.screen.take().unwrap_or_else(|| step.screen.state.clone());
@@ -222,7 +217,7 @@ async fn follow_up(
     step.leaves.anomalies = report.anomalies;
     step.leaves.repaired.extend(report.repaired);
     let effect = effect(before, &report.after);
-    (step.leaves.screen, step.leaves.read) = (Some(report.after), Some(Instant::now()));
+    (step.leaves.screen, step.read) = (Some(report.after), Some(Instant::now()));
     effect
 }
 
@@ -233,7 +228,7 @@ async fn perform(
     aimed: &FunctionCall,
 ) -> (CallRecord, Option<String>) {
     let began = Instant::now();
-    let result = step.functions.call(step.phone, aimed).await;
+    let result = step.functions.call(aimed, step.phone).await;
     let success = result.is_ok();
     let (message, touch, launched) = match result {
         Ok(reply) => (reply.message, reply.touch, reply.launched),
@@ -285,7 +280,7 @@ async fn judge(step: &mut StepInProgress<'_>) -> Result<(), PhaseError> {
     // The effect of the last action may take a moment to show.
     const SETTLING: Duration = Duration::from_millis(500);
     if !claim.actions.is_empty() {
-        let _ = step.phone.perform(Action::Wait(SETTLING), SETTLING * 4).await;
+        let _ = step.phone.request(request::Wait(SETTLING), SETTLING * 4).await;
     }
     let not_judged = |reason: &str| PhaseError(format!("the claim was not judged: {reason}"));
     let screen = collect::read_again(step).await.map_err(|failed| not_judged(&failed.0))?;

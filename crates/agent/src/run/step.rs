@@ -46,6 +46,8 @@ pub(crate) struct StepInProgress<'a> {
     /// How many actions the trace had before this step.
     pub(crate) actions_before: u32,
     pub(crate) screen: CapturedScreen,
+    /// When [`Self::last_screen`] was read; `None` if something was done or waited for since.
+    pub(crate) read: Option<Instant>,
     /// Notes for the policy about the previous step, and about reading the screen in this one.
     pub(crate) feedback: Vec<String>,
     /// The policy's answer; `None` until it came.
@@ -71,8 +73,6 @@ pub(crate) struct StepInProgress<'a> {
 pub(crate) struct CarryOver {
     /// The screen after the last action; `None` if it was not read.
     pub(crate) screen: Option<ScreenState>,
-    /// When that was read; `None` if something was waited for since.
-    pub(crate) read: Option<Instant>,
     /// Anomalies that were not repaired.
     pub(crate) anomalies: Vec<AnomalyKind>,
     /// Anomalies that were repaired.
@@ -105,8 +105,6 @@ pub(crate) struct CapturedScreen {
     pub(crate) size: Option<Size>,
     /// The app in front, and the controls behind the rows.
     pub(crate) state: ScreenState,
-    /// When the controls were read; `None` if they were not.
-    pub(crate) read: Option<Instant>,
     pub(crate) rows: Vec<ControlRow>,
     /// Whether the screenshot is black: a secure window, or the screen is off.
     pub(crate) black: bool,
@@ -136,6 +134,11 @@ impl StepInProgress<'_> {
     /// The policy's decision, if it made one.
     pub(crate) fn decision(&self) -> Option<&Decision> {
         self.output.as_ref().map(|output| &output.decision)
+    }
+
+    /// The screen after the last action; without one, that which the policy saw.
+    pub(crate) fn last_screen(&self) -> &ScreenState {
+        self.leaves.screen.as_ref().unwrap_or(&self.screen.state)
     }
 
     /// A file of the run as it is shown (`log_path` and its name).

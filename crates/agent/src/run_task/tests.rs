@@ -8,6 +8,7 @@ use tokio::sync::Notify;
 use super::*;
 use crate::model::Usage;
 use crate::{Decision, FunctionCall};
+use thumbwire_core::action::{Action, InfoResult, Outcome};
 use thumbwire_core::toolset::mobile;
 
 /// A phone that only reports its identity.

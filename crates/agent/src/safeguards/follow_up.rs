@@ -15,7 +15,7 @@ use crate::event::AgentEvent;
 use crate::functions::{Functions, Phone};
 use crate::policy::decision::FunctionCall;
 use crate::policy::observation::AnomalyKind;
-use thumbwire_core::action::{Action, Controls, Outcome};
+use thumbwire_core::action::{Controls, request};
 use thumbwire_core::event::EventSink;
 
 /// Time limit for reading the screen.
@@ -114,13 +114,13 @@ impl FollowUp<'_> {
 
     async fn pause(&self, time: Duration) {
         // If the wait fails, the next snapshot comes early, which does no harm.
-        let _ = self.phone.perform(Action::Wait(time), time + LOOK).await;
+        let _ = self.phone.request(request::Wait(time), time + LOOK).await;
     }
 
     async fn perform(&self, steps: &[RepairAction]) {
         for step in steps {
             let Some(call) = self.aimed(step).await else { return };
-            if self.functions.call(self.phone, &call).await.is_err() {
+            if self.functions.call(&call, self.phone).await.is_err() {
                 return;
             }
         }
@@ -188,9 +188,5 @@ pub(crate) async fn recent_controls(
 
 /// Reads the present controls, which become the last list; `None` if that fails.
 async fn controls(phone: Phone<'_>) -> Option<Arc<Controls>> {
-    let list = Action::Controls { max_age: Duration::ZERO };
-    match phone.perform(list, LOOK).await {
-        Ok(Outcome::Controls(controls)) => Some(controls),
-        _ => None,
-    }
+    phone.request(request::Controls { max_age: Duration::ZERO }, LOOK).await.ok()
 }

@@ -33,14 +33,14 @@ const MOST_UNSTEADY: usize = 200;
 
 /// Detects loops.
 #[derive(Debug, Default)]
-pub struct LoopDetector {
+pub(crate) struct LoopDetector {
     steps: VecDeque<StepFingerprint>,
     unsteady: HashSet<u64>,
 }
 
 /// A loop.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LoopWarning {
+pub(crate) struct LoopWarning {
     /// What was repeated and what to do instead, as a sentence for the policy.
     pub text: String,
     /// Whether it was reported before and has been repeated twice since.
@@ -60,7 +60,7 @@ struct StepFingerprint {
 impl LoopDetector {
     /// Nothing was done between these two moments: controls that changed anyway are ignored from
     /// now on.
-    pub fn on_idle_step(&mut self, earlier: &ScreenState, later: &ScreenState) {
+    pub(crate) fn on_idle_step(&mut self, earlier: &ScreenState, later: &ScreenState) {
         for key in earlier.texts().changed(&later.texts()).into_iter().flatten() {
             if self.unsteady.len() < MOST_UNSTEADY {
                 self.unsteady.insert(key);
@@ -70,7 +70,7 @@ impl LoopDetector {
 
     /// These calls are made on this screen, `at` after the start of the run. Returns the loop that
     /// they close.
-    pub fn on_call(
+    pub(crate) fn on_call(
         &mut self,
         screen: &ScreenState,
         actions: &[FunctionCall],

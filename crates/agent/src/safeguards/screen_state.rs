@@ -19,7 +19,7 @@ const MOST_ROWS: usize = 500;
 
 /// A screen at one moment.
 #[derive(Debug, Clone, Default)]
-pub struct ScreenState {
+pub(crate) struct ScreenState {
     /// The app that has the focus, if known.
     pub app: Option<String>,
     /// Its screen, as the platform names it; empty if unknown.
@@ -30,7 +30,7 @@ pub struct ScreenState {
 
 impl ScreenState {
     /// A screen with these controls and this foreground.
-    pub fn new(controls: Option<Arc<Controls>>, front: Option<&ForegroundApp>) -> Self {
+    pub(crate) fn new(controls: Option<Arc<Controls>>, front: Option<&ForegroundApp>) -> Self {
         Self {
             app: front.map(|front| front.app.0.clone()),
             screen: front.map(|front| front.screen.clone()).unwrap_or_default(),
@@ -53,7 +53,7 @@ impl ScreenState {
     }
 
     /// The nodes of its controls, each with its number in the list.
-    pub fn nodes(&self) -> impl Iterator<Item = (ControlNumber, &Node)> {
+    pub(crate) fn nodes(&self) -> impl Iterator<Item = (ControlNumber, &Node)> {
         self.controls.iter().flat_map(|controls| controls.iter())
     }
 
@@ -66,7 +66,7 @@ impl ScreenState {
     }
 
     /// Its text.
-    pub fn texts(&self) -> ScreenText {
+    pub(crate) fn texts(&self) -> ScreenText {
         let mut seen: HashMap<u64, u32> = HashMap::new();
         let row = |(_, node): (ControlNumber, &Node)| {
             let face = sum(&(&node.class, &node.id));
@@ -81,7 +81,7 @@ impl ScreenState {
 
 /// The text of a screen, without running clocks.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ScreenText {
+pub(crate) struct ScreenText {
     app: Option<String>,
     screen: String,
     rows: Vec<Row>,

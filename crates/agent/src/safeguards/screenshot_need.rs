@@ -8,7 +8,7 @@ use crate::policy::observation::AnomalyKind;
 /// Why a screenshot may show more than the text; `None` if the text is enough, or if the screenshot
 /// is `black`. `found` has the anomalies that remain after the last action, `failed` says whether
 /// it failed.
-pub fn screenshot_reason(
+pub(crate) fn screenshot_reason(
     found: &[AnomalyKind],
     failed: bool,
     now: &ScreenState,

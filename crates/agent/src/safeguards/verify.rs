@@ -24,7 +24,7 @@ const MOMENT: Duration = Duration::from_millis(1000);
 
 /// A call that was made or attempted.
 #[derive(Debug, Clone, Copy)]
-pub struct AttemptedCall<'a> {
+pub(crate) struct AttemptedCall<'a> {
     /// The call.
     pub call: &'a FunctionCall,
     /// Whether the tool reports success.
@@ -35,7 +35,7 @@ pub struct AttemptedCall<'a> {
 
 /// Something unexpected on the screen.
 #[derive(Debug, Clone)]
-pub struct Anomaly {
+pub(crate) struct Anomaly {
     /// Its kind.
     pub kind: AnomalyKind,
     /// What was seen and what to try, as sentences for the policy.
@@ -46,7 +46,7 @@ pub struct Anomaly {
 
 /// A way to repair an anomaly.
 #[derive(Debug, Clone)]
-pub enum Repair {
+pub(crate) enum Repair {
     /// Read the screen again after this time.
     Recheck(Duration),
     /// Make these calls, one after the other, until one fails.
@@ -55,7 +55,7 @@ pub enum Repair {
 
 /// A call of a repair.
 #[derive(Debug, Clone)]
-pub struct RepairAction {
+pub(crate) struct RepairAction {
     /// The call. Its control id is filled in from `target` when it is made.
     pub call: FunctionCall,
     /// The control that it is for: the index of a node in these controls' snapshot.
@@ -64,7 +64,7 @@ pub struct RepairAction {
 
 /// Compares the effect of a call with its purpose. Empty if nothing is wrong, or if a screen could
 /// not be read.
-pub fn verify(
+pub(crate) fn verify(
     before: &ScreenState,
     attempted: &AttemptedCall<'_>,
     after: &ScreenState,
@@ -97,7 +97,7 @@ pub fn verify(
 }
 
 /// Finds a window that covers the app now and did not before, although nothing was done in between.
-pub fn new_window_in_front(before: &ScreenState, now: &ScreenState) -> Option<Anomaly> {
+pub(crate) fn new_window_in_front(before: &ScreenState, now: &ScreenState) -> Option<Anomaly> {
     let deed = AttemptedCall { call: &FunctionCall::default(), success: true, launched: None };
     Check { before, attempted: &deed, after: now }.dialog()
 }

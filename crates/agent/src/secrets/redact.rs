@@ -17,9 +17,9 @@ use thumbwire_device::{BlackReason, ByteString, Node, Rect, Screenshot, text_fie
 use super::matching::Pattern;
 use super::{RedactedText, Vault};
 use thumbwire_core::action::{
-    Action, AppToolReply, Call, Cause, Controls, CrashList, Failure, FetchResult, FoundElements,
-    Label, LabelledApps, LaunchResult, Observation, Outcome, Perform, Readback, RecordingInfo,
-    ScreenshotAndSnapshot, ScreenshotOptions, TapResult, TextInput, TypeResult,
+    Action, AppToolReply, Call, Cause, Controls, Failure, FetchResult, Label, Outcome, Perform,
+    Readback, RecordingInfo, ScreenshotOptions, SnapshotOptions, TextInput, TypeResult,
+    TypedPerform as _, request,
 };
 use thumbwire_core::snapshot::Snapshot;
 
@@ -41,50 +41,58 @@ impl<P> RedactedPerform<P> {
 impl<P: Perform> Perform for RedactedPerform<P> {
     async fn perform(&self, call: &Call, action: Action) -> Result<Outcome, Failure> {
         let done = match action {
-            Action::Type(typing) => return self.type_text(call, typing).await,
+            Action::Type(input) => return self.type_text(call, input).await,
             _ if self.vault.is_empty() => return self.inner.perform(call, action).await,
-            Action::Screenshot(shape) => return self.picture(call, shape).await,
-            Action::ScreenshotAndSnapshot(shape) => {
-                let Outcome::ScreenshotAndSnapshot(ScreenshotAndSnapshot {
-                    screenshot: picture,
-                    snapshot: look,
-                }) = self.inner.perform(call, action).await.map_err(|it| self.failure(it))?
-                else {
-                    return Err(unexpected_outcome());
-                };
-                let painted = self.painted(picture, &look, shape).await?;
-                return Ok(Outcome::ScreenshotAndSnapshot(ScreenshotAndSnapshot {
-                    screenshot: painted,
-                    snapshot: self.snapshot(&look).snapshot,
-                }));
+            Action::Screenshot(options) => {
+                return self.screenshot(call, options).await.map(Outcome::from);
+            }
+            Action::ScreenshotAndSnapshot(options) => {
+                let taken = self.inner.request(call, request::ScreenshotAndSnapshot(options)).await;
+                let mut taken = taken.map_err(|failure| self.failure(failure))?;
+                taken.screenshot = self.painted(taken.screenshot, &taken.snapshot, options).await?;
+                self.snapshot(&mut taken.snapshot);
+                return Ok(taken.into());
+            }
+            Action::ScreenshotAndControls(options) => {
+                let taken = self.inner.request(call, request::ScreenshotAndControls(options)).await;
+                let mut taken = taken.map_err(|failure| self.failure(failure))?;
+                let snapshot = &taken.controls.snapshot;
+                taken.screenshot = self.painted(taken.screenshot, snapshot, options).await?;
+                self.controls(&mut taken.controls);
+                return Ok(taken.into());
             }
             Action::SaveScreenshot { .. } => {
                 self.refuse_where_one_shows(call).await?;
                 self.inner.perform(call, action).await
             }
             Action::StartMonitor { file: Some(_), .. } => {
-                let reason =
-                    "a log file may contain one of this run's secrets; read the log instead";
-                return Err(Cause::Refused { reason: reason.into() }.into());
+                return Err(refused(
+                    "a log file may contain one of this run's secrets; read the log instead",
+                ));
             }
             Action::StartRecording { .. } => {
-                let reason =
-                    "a recording may show one of this run's secrets; take screenshots instead";
-                return Err(Cause::Refused { reason: reason.into() }.into());
+                return Err(refused(
+                    "a recording may show one of this run's secrets; take screenshots instead",
+                ));
             }
             // Every app can read the clipboard, and an address leaves the phone.
             Action::SetClipboard(text) | Action::OpenUrl(text) if self.has_placeholder(&text) => {
-                let reason = "a secret can only be typed, not copied or put into an address";
-                return Err(Cause::Refused { reason: reason.into() }.into());
+                return Err(refused(
+                    "a secret can only be typed, not copied or put into an address",
+                ));
             }
-            Action::CallAppTool(mut asked) => {
-                asked.arguments.values_mut().try_for_each(|value| self.filled(value))?;
-                self.inner.perform(call, Action::CallAppTool(asked)).await
+            Action::CallAppTool(mut tool_call) => {
+                tool_call.arguments.values_mut().try_for_each(|value| self.filled(value))?;
+                self.inner.perform(call, Action::CallAppTool(tool_call)).await
             }
             action => self.inner.perform(call, action).await,
         };
         self.cleaned(done)
     }
+}
+
+fn refused(reason: impl Into<String>) -> Failure {
+    Cause::Refused { reason: reason.into() }.into()
 }
 
 /// A redacted snapshot, and the nodes that had values.
@@ -94,30 +102,28 @@ struct RedactedSnapshot {
 }
 
 impl<P: Perform> RedactedPerform<P> {
-    async fn type_text(&self, call: &Call, typing: TextInput) -> Result<Outcome, Failure> {
-        let filled = self.vault.fill(&typing.text).map_err(|why| Cause::Refused { reason: why })?;
-        let Some(text) = filled else {
-            return self.cleaned(self.inner.perform(call, Action::Type(typing)).await);
+    async fn type_text(&self, call: &Call, input: TextInput) -> Result<Outcome, Failure> {
+        let Some(text) = self.vault.fill(&input.text).map_err(refused)? else {
+            return self.cleaned(self.inner.perform(call, Action::Type(input)).await);
         };
-        let named = typing.text.clone();
-        let done = self.inner.perform(call, Action::Type(TextInput { text, ..typing })).await;
-        // What the caller did not write itself is part of a secret.
-        let done = done.map_err(|failure| match failure.cause {
-            Cause::TextNotTypable(odd) => {
-                let cause = Cause::TextNotTypable(odd.only(|char| named.contains(char)));
-                Failure { cause, ..failure }
-            }
-            _ => failure,
-        });
-        let done = self.cleaned(done)?;
-        Ok(match done {
-            // A field that shows something else may still show most of the value.
-            Outcome::Typed(TypeResult { by, field: Readback::Differs { .. }, into }) => {
-                let shows = format!("(something other than {named})");
-                Outcome::Typed(TypeResult { by, field: Readback::Differs { shows }, into })
-            }
-            other => other,
-        })
+        let named = input.text.clone();
+        let typed = self.inner.request(call, request::Type(TextInput { text, ..input })).await;
+        let mut typed = typed.map_err(|failure| {
+            self.failure(match failure.cause {
+                // What the caller did not write itself is part of a secret.
+                Cause::TextNotTypable(untypable) => {
+                    let cause = Cause::TextNotTypable(untypable.only(|char| named.contains(char)));
+                    Failure { cause, ..failure }
+                }
+                _ => failure,
+            })
+        })?;
+        self.typed(&mut typed);
+        // A field that shows something else may still show most of the value.
+        if let Readback::Differs { shows } = &mut typed.field {
+            *shows = format!("(something other than {named})");
+        }
+        Ok(typed.into())
     }
 
     /// Whether the text names a secret of this run.
@@ -126,185 +132,118 @@ impl<P: Perform> RedactedPerform<P> {
     }
 
     fn cleaned(&self, done: Result<Outcome, Failure>) -> Result<Outcome, Failure> {
-        match self.vault.is_empty() {
-            true => done,
-            false => {
-                done.map(|outcome| self.outcome(outcome)).map_err(|failure| self.failure(failure))
-            }
+        if self.vault.is_empty() {
+            return done;
         }
+        let mut outcome = done.map_err(|failure| self.failure(failure))?;
+        self.outcome(&mut outcome);
+        Ok(outcome)
     }
 
     /// A screenshot, taken together with a snapshot so that both show the same moment, as nearly as
     /// the phone allows.
-    async fn picture(&self, call: &Call, shape: ScreenshotOptions) -> Result<Outcome, Failure> {
-        match self.inner.perform(call, Action::ScreenshotAndSnapshot(shape)).await {
-            Ok(Outcome::ScreenshotAndSnapshot(ScreenshotAndSnapshot {
-                screenshot: picture,
-                snapshot: look,
-            })) => Ok(Outcome::Screenshot(self.painted(picture, &look, shape).await?)),
-            Ok(_) => Err(unexpected_outcome()),
-            // Nobody knows what is on it, so nothing is shown.
-            Err(failure) => {
-                let taken = self.inner.perform(call, Action::Screenshot(shape)).await;
-                match taken.map_err(|it| self.failure(it))? {
-                    Outcome::Screenshot(picture) => {
-                        let reason = format!(
-                            "withheld: the screen may show a secret, and its text could not be read ({})",
-                            failure.cause
-                        );
-                        let window = self.text(&reason);
-                        let whole = Rect {
-                            left: 0,
-                            top: 0,
-                            right: picture.size.width,
-                            bottom: picture.size.height,
-                        };
-                        let black = paint(picture, vec![whole], shape).await?;
-                        Ok(Outcome::Screenshot(Screenshot {
-                            blank: Some(BlackReason::Secure { window }),
-                            ..black
-                        }))
-                    }
-                    _ => Err(unexpected_outcome()),
-                }
-            }
-        }
+    async fn screenshot(
+        &self,
+        call: &Call,
+        options: ScreenshotOptions,
+    ) -> Result<Screenshot, Failure> {
+        let both = self.inner.request(call, request::ScreenshotAndSnapshot(options)).await;
+        let failure = match both {
+            Ok(taken) => return self.painted(taken.screenshot, &taken.snapshot, options).await,
+            Err(failure) => failure,
+        };
+        // Nobody knows what is on it, so nothing is shown.
+        let taken = self.inner.request(call, request::Screenshot(options)).await;
+        let screenshot = taken.map_err(|failure| self.failure(failure))?;
+        let mut window = format!(
+            "withheld: the screen may show a secret, and its text could not be read ({})",
+            failure.cause
+        );
+        self.text(&mut window);
+        let (right, bottom) = (screenshot.size.width, screenshot.size.height);
+        let whole = Rect { left: 0, top: 0, right, bottom };
+        let black = paint(screenshot, vec![whole], options).await?;
+        Ok(Screenshot { blank: Some(BlackReason::Secure { window }), ..black })
     }
 
     async fn painted(
         &self,
-        picture: Screenshot,
+        screenshot: Screenshot,
         snapshot: &Arc<Snapshot>,
-        shape: ScreenshotOptions,
+        options: ScreenshotOptions,
     ) -> Result<Screenshot, Failure> {
-        let hidden = self.snapshot(snapshot);
+        let hidden = self.redacted(snapshot);
         // Covered nodes are included: what covers them may be transparent.
         let places = hidden.places.iter().map(|&node| snapshot.tree.nodes[node].bounds).collect();
-        paint(picture, places, shape).await
+        paint(screenshot, places, options).await
     }
 
     /// A screenshot that is saved to a file cannot be painted over.
     async fn refuse_where_one_shows(&self, call: &Call) -> Result<(), Failure> {
-        let Outcome::Snapshot(look) =
-            self.inner.perform(call, Action::LOOK).await.map_err(|it| self.failure(it))?
-        else {
-            return Err(unexpected_outcome());
-        };
-        match self.snapshot(&look).places.as_slice() {
-            [] => Ok(()),
-            _ => Err(Cause::Refused {
-                reason: "the screen shows a secret, and the file would too".into(),
-            }
-            .into()),
+        let taken = self.inner.request(call, request::Snapshot(SnapshotOptions::default())).await;
+        let snapshot = taken.map_err(|failure| self.failure(failure))?;
+        match self.redacted(&snapshot).places.is_empty() {
+            true => Ok(()),
+            false => Err(refused("the screen shows a secret, and the file would too")),
         }
     }
 
-    fn outcome(&self, outcome: Outcome) -> Outcome {
+    fn outcome(&self, outcome: &mut Outcome) {
         match outcome {
-            Outcome::Snapshot(look) => Outcome::Snapshot(self.snapshot(&look).snapshot),
-            Outcome::Observed(seen) => Outcome::Observed(Observation {
-                now: self.snapshot(&seen.now).snapshot,
-                before: seen.before.map(|before| self.snapshot(&before).snapshot),
-                ..seen
-            }),
-            Outcome::Elements(FoundElements { snapshot: look, nodes }) => {
-                Outcome::Elements(FoundElements { snapshot: self.snapshot(&look).snapshot, nodes })
+            Outcome::Snapshot(snapshot) => self.snapshot(snapshot),
+            Outcome::Observed(seen) => {
+                self.snapshot(&mut seen.now);
+                seen.before.iter_mut().for_each(|before| self.snapshot(before));
             }
-            Outcome::Controls(controls) => {
-                let snapshot = self.snapshot(&controls.snapshot).snapshot;
-                match Arc::ptr_eq(&snapshot, &controls.snapshot) {
-                    true => Outcome::Controls(controls),
-                    false => Outcome::Controls(Arc::new(Controls {
-                        snapshot,
-                        nodes: controls.nodes.clone(),
-                    })),
-                }
+            Outcome::Elements(found) => self.snapshot(&mut found.snapshot),
+            Outcome::Controls(controls) => self.controls(controls),
+            Outcome::ScreenshotAndSnapshot(taken) => self.snapshot(&mut taken.snapshot),
+            Outcome::ScreenshotAndControls(taken) => self.controls(&mut taken.controls),
+            Outcome::Tapped(hit) => self.snapshot(&mut hit.snapshot),
+            Outcome::Typed(typed) => self.typed(typed),
+            Outcome::Launched(launched) => self.text(&mut launched.text),
+            Outcome::Clipboard(text) => self.texts(text),
+            Outcome::Log(entries) => {
+                self.texts(entries.iter_mut().flat_map(|it| [&mut it.message, &mut it.tag]));
             }
-            Outcome::ScreenshotAndSnapshot(ScreenshotAndSnapshot {
-                screenshot: picture,
-                snapshot: look,
-            }) => Outcome::ScreenshotAndSnapshot(ScreenshotAndSnapshot {
-                screenshot: picture,
-                snapshot: self.snapshot(&look).snapshot,
-            }),
-            Outcome::Tapped(hit) => Outcome::Tapped(self.hit(hit)),
-            Outcome::Typed(TypeResult { by, field, into }) => {
-                let field = match field {
-                    Readback::Differs { shows } => Readback::Differs { shows: self.shown(&shows) },
-                    other => other,
-                };
-                Outcome::Typed(TypeResult { by, field, into: into.map(|hit| self.hit(hit)) })
-            }
-            Outcome::Launched(LaunchResult { app, text, locked }) => {
-                Outcome::Launched(LaunchResult { app, text: self.text(&text), locked })
-            }
-            Outcome::Clipboard(text) => Outcome::Clipboard(text.map(|text| self.text(&text))),
-            Outcome::Log(mut entries) => {
-                for entry in &mut entries {
-                    entry.message = self.text(&entry.message);
-                    entry.tag = self.text(&entry.tag);
-                }
-                Outcome::Log(entries)
-            }
-            Outcome::Monitor(mut monitor) => {
-                monitor.ended = monitor.ended.map(|why| self.text(&why));
-                Outcome::Monitor(monitor)
-            }
-            Outcome::Monitors(mut all) => {
-                for monitor in &mut all {
-                    monitor.ended = monitor.ended.take().map(|why| self.text(&why));
-                }
-                Outcome::Monitors(all)
-            }
-            Outcome::Recording(recording) => Outcome::Recording(self.recording(recording)),
-            Outcome::Recordings(all) => {
-                Outcome::Recordings(all.into_iter().map(|one| self.recording(one)).collect())
-            }
-            Outcome::ScreenshotSaved(mut saved) => {
-                saved.local_file = saved.local_file.map(|here| self.fetched(here));
-                Outcome::ScreenshotSaved(saved)
-            }
-            Outcome::AppTools(catalog) => Outcome::AppTools(catalog),
-            Outcome::AppToolResult(mut answered) => {
-                if let AppToolReply::Answer { message, output, warnings, .. } = &mut answered.heard
-                {
-                    *message = self.text(message);
+            Outcome::Monitor(monitor) => self.texts(&mut monitor.ended),
+            Outcome::Monitors(all) => self.texts(all.iter_mut().flat_map(|it| &mut it.ended)),
+            Outcome::Recording(recording) => self.recording(recording),
+            Outcome::Recordings(all) => all.iter_mut().for_each(|it| self.recording(it)),
+            Outcome::ScreenshotSaved(saved) => self.fetched(&mut saved.local_file),
+            Outcome::AppToolResult(result) => {
+                if let AppToolReply::Answer { message, output, warnings, .. } = &mut result.heard {
+                    self.text(message);
                     *output = self.members(std::mem::take(output));
-                    warnings.iter_mut().for_each(|warning| *warning = self.text(warning));
+                    self.texts(warnings);
                 }
-                Outcome::AppToolResult(answered)
             }
-            Outcome::Crashes(CrashList { mut crashes, now }) => {
-                for crash in &mut crashes {
-                    crash.what = self.text(&crash.what);
-                    crash.excerpt.iter_mut().for_each(|line| *line = self.text(line));
+            Outcome::Crashes(list) => {
+                for crash in &mut list.crashes {
+                    self.text(&mut crash.what);
+                    self.texts(&mut crash.excerpt);
                 }
-                Outcome::Crashes(CrashList { crashes, now })
             }
-            Outcome::Notifications(mut all) => {
-                for one in &mut all {
-                    for text in [&mut one.title, &mut one.text, &mut one.key] {
-                        *text = self.text(text);
-                    }
-                }
-                Outcome::Notifications(all)
+            Outcome::Notifications(all) => {
+                self.texts(
+                    all.iter_mut().flat_map(|it| [&mut it.title, &mut it.text, &mut it.key]),
+                );
             }
             // An app chooses its label.
-            Outcome::LabelledApps(LabelledApps { mut apps, has_labels, is_complete }) => {
-                for (_, label) in &mut apps {
-                    if let Some(Label::Text(text)) = label {
-                        *text = self.text(text);
-                    }
-                }
-                Outcome::LabelledApps(LabelledApps { apps, has_labels, is_complete })
+            Outcome::LabelledApps(listed) => {
+                self.texts(listed.apps.iter_mut().filter_map(|(_, label)| match label {
+                    Some(Label::Text(text)) => Some(text),
+                    _ => None,
+                }));
             }
             // These describe phones, apps and positions; apps cannot write into them.
-            other @ (Outcome::Devices(_)
+            Outcome::Devices(_)
             | Outcome::DeviceSelected(_)
             | Outcome::DefaultDeviceSelected(_)
             | Outcome::Health(_)
             | Outcome::Info(_)
             | Outcome::Apps(_)
+            | Outcome::AppTools(_)
             | Outcome::Foreground(_)
             | Outcome::Screenshot(_)
             | Outcome::Swiped(_)
@@ -312,20 +251,19 @@ impl<P: Perform> RedactedPerform<P> {
             | Outcome::Installed(_)
             | Outcome::Pushed(_)
             | Outcome::Pulled(_)
-            | Outcome::Done) => other,
+            | Outcome::Done => {}
         }
     }
 
     fn value(&self, value: &mut Value) {
         match value {
-            Value::String(words) => *words = self.text(words),
+            Value::String(text) => self.text(text),
             Value::Array(items) => items.iter_mut().for_each(|item| self.value(item)),
             Value::Object(members) => *members = self.members(std::mem::take(members)),
             // A secret may be a number.
             Value::Number(number) => {
-                let (words, cleaned) = (number.to_string(), self.text(&number.to_string()));
-                if cleaned != words {
-                    *value = cleaned.into();
+                if let Some(redacted) = self.vault.redact(&number.to_string(), &[]) {
+                    *value = redacted.text.into();
                 }
             }
             Value::Null | Value::Bool(_) => {}
@@ -333,9 +271,10 @@ impl<P: Perform> RedactedPerform<P> {
     }
 
     fn members(&self, members: Map<String, Value>) -> Map<String, Value> {
-        let cleaned = members.into_iter().map(|(name, mut value)| {
+        let cleaned = members.into_iter().map(|(mut name, mut value)| {
             self.value(&mut value);
-            (self.text(&name), value)
+            self.text(&mut name);
+            (name, value)
         });
         cleaned.collect()
     }
@@ -344,9 +283,7 @@ impl<P: Perform> RedactedPerform<P> {
     fn filled(&self, value: &mut Value) -> Result<(), Failure> {
         match value {
             Value::String(text) => {
-                if let Some(filled) =
-                    self.vault.fill(text).map_err(|why| Cause::Refused { reason: why })?
-                {
+                if let Some(filled) = self.vault.fill(text).map_err(refused)? {
                     *text = filled;
                 }
                 Ok(())
@@ -357,23 +294,41 @@ impl<P: Perform> RedactedPerform<P> {
         }
     }
 
-    fn hit(&self, hit: TapResult) -> TapResult {
-        TapResult { snapshot: self.snapshot(&hit.snapshot).snapshot, ..hit }
+    fn typed(&self, typed: &mut TypeResult) {
+        if let Readback::Differs { shows } = &mut typed.field {
+            match self.vault.rest_of_one(shows) {
+                Some(rest) => *shows = rest,
+                None => self.text(shows),
+            }
+        }
+        typed.into.iter_mut().for_each(|hit| self.snapshot(&mut hit.snapshot));
     }
 
-    fn recording(&self, mut recording: RecordingInfo) -> RecordingInfo {
-        recording.warnings.iter_mut().for_each(|words| *words = self.text(words));
-        recording.unstopped = recording.unstopped.map(|words| self.text(&words));
-        recording.local_file = recording.local_file.map(|here| self.fetched(here));
-        recording
+    fn recording(&self, recording: &mut RecordingInfo) {
+        self.texts(&mut recording.warnings);
+        self.texts(&mut recording.unstopped);
+        self.fetched(&mut recording.local_file);
     }
 
-    fn fetched(&self, fetched: FetchResult) -> FetchResult {
-        fetched.map_err(|why| self.text(&why))
+    fn fetched(&self, fetched: &mut Option<FetchResult>) {
+        if let Some(Err(reason)) = fetched {
+            self.text(reason);
+        }
+    }
+
+    fn controls(&self, controls: &mut Arc<Controls>) {
+        let snapshot = self.redacted(&controls.snapshot).snapshot;
+        if !Arc::ptr_eq(&snapshot, &controls.snapshot) {
+            *controls = Arc::new(Controls { snapshot, nodes: controls.nodes.clone() });
+        }
+    }
+
+    fn snapshot(&self, snapshot: &mut Arc<Snapshot>) {
+        *snapshot = self.redacted(snapshot).snapshot;
     }
 
     /// The same snapshot if there is nothing to redact.
-    fn snapshot(&self, snapshot: &Arc<Snapshot>) -> RedactedSnapshot {
+    fn redacted(&self, snapshot: &Arc<Snapshot>) -> RedactedSnapshot {
         let nodes = &snapshot.tree.nodes;
         let rest = |node: &Node| {
             let label = text_field::is_text_field(node)
@@ -422,65 +377,58 @@ impl<P: Perform> RedactedPerform<P> {
         changed.map(|node| (node, any))
     }
 
-    fn text(&self, text: &str) -> String {
-        self.vault.cleaned(text)
+    fn text(&self, text: &mut String) {
+        if let Some(redacted) = self.vault.redact(text, &[]) {
+            *text = redacted.text;
+        }
     }
 
-    /// The text of a field.
-    fn shown(&self, shows: &str) -> String {
-        self.vault.rest_of_one(shows).unwrap_or_else(|| self.text(shows))
+    fn texts<'a>(&self, texts: impl IntoIterator<Item = &'a mut String>) {
+        texts.into_iter().for_each(|text| self.text(text));
     }
 
     /// A sentence of ours, which may quote what a field shows.
-    fn sentence(&self, text: &str) -> String {
-        let cleaned = self.text(text);
+    fn sentence(&self, text: &mut String) {
+        self.text(text);
         let part = |(at, part): (usize, &str)| match at % 2 {
             1 => self.vault.rest_of_one(part).unwrap_or_else(|| part.to_owned()),
             _ => part.to_owned(),
         };
-        cleaned.split('"').enumerate().map(part).collect::<Vec<_>>().join("\"")
+        *text = text.split('"').enumerate().map(part).collect::<Vec<_>>().join("\"");
     }
 
-    fn failure(&self, failure: Failure) -> Failure {
-        let mut cause = failure.cause;
-        let clean = |text: &mut String| *text = self.sentence(text);
-        match &mut cause {
-            Cause::DeviceNotConnected { reason: why, .. }
-            | Cause::DeviceNotAnswering { reason: why, .. }
-            | Cause::InvalidArgument { reason: why }
-            | Cause::StepFailed { reason: why }
-            | Cause::Refused { reason: why } => clean(why),
-            Cause::NotReady { text: said }
-            | Cause::PackageRefused { text: said, .. }
-            | Cause::DeviceError { text: said } => clean(said),
-            Cause::ElementNotFound { sought, reason: why } => {
-                clean(sought);
-                why.iter_mut().for_each(clean);
+    fn failure(&self, mut failure: Failure) -> Failure {
+        let clean = |text: &mut String| self.sentence(text);
+        match &mut failure.cause {
+            Cause::DeviceNotConnected { reason: text, .. }
+            | Cause::DeviceNotAnswering { reason: text, .. }
+            | Cause::DeviceNotReady { state: text, .. }
+            | Cause::InvalidArgument { reason: text }
+            | Cause::StepFailed { reason: text }
+            | Cause::Refused { reason: text }
+            | Cause::NotReady { text }
+            | Cause::PackageRefused { text, .. }
+            | Cause::DeviceError { text }
+            | Cause::TimedOut { what: text, .. }
+            | Cause::ConditionNotMet { what: text, .. }
+            | Cause::PlatformNotSupported { what: text, .. }
+            | Cause::NoAppReply { what: text, .. }
+            | Cause::AppNotFound { app: text }
+            | Cause::AppNotLaunchable { app: text } => clean(text),
+            Cause::AppNotTrusted { app: one, reason: other }
+            | Cause::BackgroundStartRestricted { what: one, text: other } => {
+                [one, other].into_iter().for_each(clean);
             }
-            Cause::StaleReference { reason: why, .. } => why.iter_mut().for_each(clean),
-            Cause::TimedOut { what, .. }
-            | Cause::ConditionNotMet { what, .. }
-            | Cause::PlatformNotSupported { what, .. } => clean(what),
-            Cause::AppNotFound { app } | Cause::AppNotLaunchable { app } => clean(app),
+            Cause::ElementNotFound { sought, reason } => {
+                std::iter::once(sought).chain(reason).for_each(clean);
+            }
+            Cause::StaleReference { reason, .. } => reason.iter_mut().for_each(clean),
             Cause::AmbiguousApp { name, candidates } => {
-                clean(name);
-                candidates.iter_mut().for_each(clean);
+                std::iter::once(name).chain(candidates).for_each(clean);
             }
-            Cause::AppToolNotFound { app, tool, reason: why } => {
-                clean(app);
-                clean(tool);
-                why.iter_mut().for_each(clean);
+            Cause::AppToolNotFound { app, tool, reason } => {
+                [app, tool].into_iter().chain(reason).for_each(clean);
             }
-            Cause::AppNotTrusted { app, reason: why } => {
-                clean(app);
-                clean(why);
-            }
-            Cause::NoAppReply { what, .. } => clean(what),
-            Cause::BackgroundStartRestricted { what, text: said } => {
-                clean(what);
-                clean(said);
-            }
-            Cause::DeviceNotReady { state, .. } => clean(state),
             Cause::DeviceNotAuthorized { .. }
             | Cause::DeviceBusy { .. }
             | Cause::DeviceNotAllowed { .. }
@@ -496,39 +444,39 @@ impl<P: Perform> RedactedPerform<P> {
             | Cause::InvalidFileName { .. }
             | Cause::TooManyActive { .. }
             | Cause::Locked(_)
-            // Of a secret, `type_text` shows none.
+            // `type_text` shows none of a secret's characters.
             | Cause::TextNotTypable(_)
             | Cause::TypingTooLong { .. }
             | Cause::Cancelled => {}
         }
-        Failure { cause, ..failure }
+        failure
     }
 }
 
 /// Paints over these areas.
 async fn paint(
-    picture: Screenshot,
+    screenshot: Screenshot,
     places: Vec<Rect>,
-    shape: ScreenshotOptions,
+    options: ScreenshotOptions,
 ) -> Result<Screenshot, Failure> {
     if places.is_empty() {
-        return Ok(picture);
+        return Ok(screenshot);
     }
-    let Screenshot { image, size, blank } = picture;
+    let Screenshot { image, size, blank } = screenshot;
     let format = image.format;
     let painting = tokio::task::spawn_blocking(move || {
         let text = |error: image::Error| error.to_string();
         let read = Pixels::read(&image).map_err(text)?;
         let pixels = painted(&read, &places).ok_or("invalid size")?;
         let written = pixels.write(format).map_err(text)?;
-        image::fit(written, shape.format, shape.max_bytes).map_err(text)
+        image::fit(written, options.format, options.max_bytes).map_err(text)
     });
     let image = painting.await.map_err(|error| error.to_string()).flatten();
     match image {
         Ok(image) => Ok(Screenshot { image, size, blank }),
-        Err(why) => {
-            let output = format!("a secret in the screenshot could not be painted over: {why}");
-            Err(Cause::DeviceError { text: output }.into())
+        Err(reason) => {
+            let text = format!("a secret in the screenshot could not be painted over: {reason}");
+            Err(Cause::DeviceError { text }.into())
         }
     }
 }
@@ -538,7 +486,7 @@ fn painted(pixels: &Pixels, places: &[Rect]) -> Option<Pixels> {
     const GREY: [u8; 3] = [64, 64, 64];
     let size = pixels.size();
     let mut rgb = pixels.rgb().to_vec();
-    let inside = |at: i32, most: i32| usize::try_from(at.clamp(0, most)).unwrap_or(0);
+    let inside = |at: i32, max: i32| usize::try_from(at.clamp(0, max)).unwrap_or(0);
     let width = inside(size.width, i32::MAX);
     for place in places {
         let (left, right) = (inside(place.left, size.width), inside(place.right, size.width));
@@ -552,10 +500,6 @@ fn painted(pixels: &Pixels, places: &[Rect]) -> Option<Pixels> {
     }
     let (width, height) = (u32::try_from(size.width), u32::try_from(size.height));
     width.ok().zip(height.ok()).and_then(|(width, height)| Pixels::new(width, height, rgb))
-}
-
-fn unexpected_outcome() -> Failure {
-    Cause::DeviceError { text: "internal error in Thumbwire: unexpected outcome".into() }.into()
 }
 
 #[cfg(test)]

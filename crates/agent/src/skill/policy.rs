@@ -19,7 +19,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use serde_json::{Map, Value, json};
 use thumbwire_base::{lock, truncate};
-use thumbwire_core::action::{Action, Call, Controls, InfoResult, Outcome, Perform};
+use thumbwire_core::action::{Call, Controls, Perform, TypedPerform as _, request};
 use thumbwire_core::event::EventSink;
 
 use super::follow::{Following, NextMove};
@@ -98,11 +98,8 @@ impl SkillPolicy {
         observation: &Observation,
         call: &Call,
     ) -> Option<(FrontScreen, Arc<Controls>)> {
-        let Ok(Outcome::Controls(controls)) =
-            self.perform.perform(call, Action::Controls { max_age: FRESH }).await
-        else {
-            return None;
-        };
+        let listing = request::Controls { max_age: FRESH };
+        let controls = self.perform.request(call, listing).await.ok()?;
         let app = observation.app.clone().unwrap_or_default();
         let front = controls.snapshot.tree.front.app().filter(|front| front.app.0 == app);
         let screen = front.map(|front| front.screen.clone()).unwrap_or_default();
@@ -140,13 +137,9 @@ impl SkillPolicy {
     }
 
     async fn size(&self, call: &Call) -> Option<(i32, i32)> {
-        let ask = Action::DeviceInfo { max_age: Duration::from_secs(60) };
-        match self.perform.perform(call, ask).await {
-            Ok(Outcome::Info(InfoResult { info, .. })) => {
-                Some((info.screen.width, info.screen.height))
-            }
-            _ => None,
-        }
+        let asking = request::DeviceInfo { max_age: Duration::from_secs(60) };
+        let screen = self.perform.request(call, asking).await.ok()?.info.screen;
+        Some((screen.width, screen.height))
     }
 
     /// Has the other policy decide, with the skills that it may call.

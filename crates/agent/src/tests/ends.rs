@@ -280,9 +280,9 @@ impl Perform for Worse {
             self.phone.failing.lock().unwrap().insert("controls", away);
         }
         match done {
-            Ok(Outcome::Screenshot(mut picture)) if self.no_pictures => {
-                picture.image.bytes = vec![1, 2, 3].into();
-                Ok(Outcome::Screenshot(picture))
+            Ok(Outcome::ScreenshotAndControls(mut both)) if self.no_pictures => {
+                both.screenshot.image.bytes = vec![1, 2, 3].into();
+                Ok(both.into())
             }
             done => done,
         }

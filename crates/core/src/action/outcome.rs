@@ -81,6 +81,8 @@ outcomes! {
     Controls(Arc<Controls>),
     /// A screenshot and the elements of the same moment.
     ScreenshotAndSnapshot(ScreenshotAndSnapshot),
+    /// A screenshot and the numbered controls of the same moment.
+    ScreenshotAndControls(ScreenshotAndControls),
     /// What a field shows after typing.
     Typed(TypeResult),
     /// The tapped element.
@@ -198,6 +200,15 @@ pub struct ScreenshotAndSnapshot {
     pub screenshot: Screenshot,
     /// The snapshot.
     pub snapshot: Arc<Snapshot>,
+}
+
+/// A screenshot and the numbered controls of the same moment.
+#[derive(Debug, Clone)]
+pub struct ScreenshotAndControls {
+    /// The screenshot.
+    pub screenshot: Screenshot,
+    /// The controls.
+    pub controls: Arc<Controls>,
 }
 
 /// A swipe from the centre of the screen.

@@ -186,6 +186,10 @@ actions! {
     ScreenshotAndSnapshot(ScreenshotOptions) -> crate::action::ScreenshotAndSnapshot, Nothing,
         { .. } => "take snapshot";
 
+    /// Takes a screenshot and lists the controls of the same moment, as [`Action::Controls`] does.
+    ScreenshotAndControls(ScreenshotOptions) -> crate::action::ScreenshotAndControls, Nothing,
+        { .. } => "take screenshot and list controls";
+
     /// Finds the elements on the screen that match a selector.
     FindElements(ElementSelector) -> FoundElements, Nothing, { .. } => "find elements";
 

@@ -45,6 +45,7 @@ fn every_action() -> Vec<Action> {
         until(WaitCondition::App(app())),
         until(WaitCondition::Idle),
         Action::ScreenshotAndSnapshot(ScreenshotOptions::default()),
+        Action::ScreenshotAndControls(ScreenshotOptions::default()),
         Action::FindElements(selector.clone()),
         Action::Controls { max_age },
         Action::DeviceInfo { max_age },

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use thumbwire_device::TreeDetail;
+use thumbwire_device::{FormatPreference, Screenshot, TreeDetail};
 
 use super::attached_device::{AttachedDevice, ScreenCache};
 use crate::action::{Controls, Failure};
@@ -29,5 +29,16 @@ impl AttachedDevice {
         let controls = Arc::new(Controls::of(self.snapshot_exclusive(TreeDetail::Full).await?));
         memory.controls.keep(asked, Arc::clone(&controls));
         Ok(controls)
+    }
+
+    /// A screenshot and the controls of the same moment.
+    pub(super) async fn screenshot_and_controls(
+        &self,
+        format: FormatPreference,
+    ) -> Result<(Screenshot, Arc<Controls>), Failure> {
+        let (screenshot, snapshot, asked) = self.screenshot_and_snapshot(format).await?;
+        let controls = Arc::new(Controls::of(snapshot));
+        self.screen.memory.controls.keep(asked, Arc::clone(&controls));
+        Ok((screenshot, controls))
     }
 }

@@ -9,6 +9,7 @@ use thumbwire_device::{Error, FormatPreference, Screenshot, Tree, TreeDetail};
 use tokio::time::Instant;
 
 use super::attached_device::{AttachedDevice, ScreenCache};
+use super::cache::QueryStart;
 use crate::action::{Cause, Failure, ScreenshotOptions, SnapshotOptions};
 use crate::snapshot::Snapshot;
 
@@ -29,22 +30,25 @@ impl AttachedDevice {
     }
 
     /// Screenshot and tree, requested together so that they show the same moment as closely as the
-    /// phone allows. If an action comes in between, both are taken once more.
+    /// phone allows; and when they were requested. If an action comes in between, both are taken
+    /// once more.
     pub(super) async fn screenshot_and_snapshot(
         &self,
         format: FormatPreference,
-    ) -> Result<(Screenshot, Arc<Snapshot>), Failure> {
-        let ScreenCache { pictures, generation, looking, .. } = &*self.screen;
+    ) -> Result<(Screenshot, Arc<Snapshot>, QueryStart), Failure> {
+        let ScreenCache { pictures, generation, looking, memory, .. } = &*self.screen;
         for _ in 0..2 {
             // Nobody else takes both locks, so the order cannot deadlock.
             let _looking = looking.lock().await;
             let turn = pictures.turn().await;
             let before = self.screen.generation();
+            let asked = memory.controls.ask(generation);
             let taking = self.device.screenshot_as(format);
             let picture = async { self.learn(turn.take(generation, taking).await, before) };
-            let both = tokio::try_join!(picture, self.snapshot_exclusive(TreeDetail::Full))?;
+            let tree = self.snapshot_exclusive(TreeDetail::Full);
+            let (screenshot, snapshot) = tokio::try_join!(picture, tree)?;
             if self.screen.generation() == before {
-                return Ok(both);
+                return Ok((screenshot, snapshot, asked));
             }
         }
         let output =

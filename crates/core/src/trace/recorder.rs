@@ -24,7 +24,7 @@ use super::format::{ActionResult, FILE, StoredOutcome, StoredSnapshot, TraceReco
 use super::redaction::Redaction;
 use crate::action::{
     CrashList, DefaultDevice, FoundElements, HealthResult, InfoResult, LabelledApps, LaunchResult,
-    Outcome, PinchResult, PushResult, ScreenshotAndSnapshot, SwipeResult,
+    Outcome, PinchResult, PushResult, ScreenshotAndControls, ScreenshotAndSnapshot, SwipeResult,
 };
 use crate::event::{CallResult, Event, EventSink, ObservedCall};
 use crate::snapshot::Snapshot;
@@ -272,6 +272,13 @@ impl Recorder {
                 StoredOutcome::ScreenshotAndSnapshot {
                     screenshot: Box::new(self.store_screenshot(action_id, screenshot)?),
                     snapshot: Box::new(self.store_snapshot(action_id, snapshot)?),
+                }
+            }
+            // Which nodes are controls follows from the snapshot.
+            Outcome::ScreenshotAndControls(ScreenshotAndControls { screenshot, controls }) => {
+                StoredOutcome::ScreenshotAndSnapshot {
+                    screenshot: Box::new(self.store_screenshot(action_id, screenshot)?),
+                    snapshot: Box::new(self.store_snapshot(action_id, &controls.snapshot)?),
                 }
             }
             Outcome::Typed(typed) => StoredOutcome::from(typed),

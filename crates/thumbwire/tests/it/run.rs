@@ -137,16 +137,19 @@ fn recorded_run() -> (BTreeMap<String, usize>, String, String) {
     (counts, trace, fs::read_to_string(run.join("memory.jsonl")).unwrap())
 }
 
-/// Each step reads the screen once, and once more after it has acted.
+/// Each step takes a screenshot and the controls of the same moment at once, and reads the controls
+/// once more after it has acted.
 #[test]
 fn a_run_asks_the_phone_for_little_and_writes_little() {
     let (counts, trace, items) = recorded_run();
     let steps = trace.lines().filter(|line| line.contains(r#""kind":"agent_step""#)).count();
     assert_eq!(steps, 4);
-    // The last look is the judge's; the last step does not act.
-    assert_eq!((counts["screenshot"], counts["controls"]), (steps + 1, 2 * steps), "{counts:?}");
+    // One more is the judge's; the last step does not act.
+    assert_eq!(counts["screenshot_and_controls"], steps + 1, "{counts:?}");
+    assert_eq!(counts["controls"], steps - 1, "{counts:?}");
+    assert!(!counts.contains_key("screenshot"), "{counts:?}");
     assert!(!counts.contains_key("current_app"), "{counts:?}");
-    assert!(counts.values().sum::<usize>() <= 17, "{counts:?}");
+    assert!(counts.values().sum::<usize>() <= 12, "{counts:?}");
     assert!(trace.len() < 9_700, "{} bytes", trace.len());
     assert_eq!(items.lines().count(), steps);
 }

@@ -54,6 +54,21 @@ fn row() -> Vec<Node> {
 }
 
 #[tokio::test(start_paused = true)]
+async fn controls_beside_a_screenshot_give_ids_their_meaning() {
+    let phone = Fake::new(row());
+    *lock(&phone.pictures) = vec![picture(b"shot")];
+    phone.shutter.add_permits(1);
+    let session = over(&phone);
+    assert_eq!(refused(&session, "2").await, (None, true));
+    let taken = ask(&session, Action::ScreenshotAndControls(ScreenshotOptions::default())).await;
+    let Ok(Outcome::ScreenshotAndControls(taken)) = taken else { panic!("{taken:?}") };
+    assert_eq!(&taken.screenshot.image.bytes[..], b"shot");
+    assert_eq!(taken.controls.nodes, [0, 1, 2]);
+    assert_eq!(hit(&session, "2").await.0, "8");
+    assert_eq!(list(&session, FIVE_SECONDS).await.nodes, [0, 1, 2]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn old_control_id_follows_its_control_until_an_action() {
     let phone = Fake::new(row());
     let session = over(&phone);
