@@ -18,7 +18,8 @@ use tokio::task::JoinHandle;
 use super::phone::EvalPhone;
 use super::task::{InitialState, TaskInstance};
 use thumbwire_core::action::{
-    Action, AskUser, Call, Failure, Outcome, Perform, Question, UserAnswer,
+    Action, AskUser, Call, Failure, Outcome, Perform, Question, ScreenshotAndControls,
+    TypedPerform as _, UserAnswer, request,
 };
 use thumbwire_core::providers::{
     DeviceProviders, HostKey, VirtualIphoneProvider, VirtualPhoneProvider,
@@ -126,6 +127,11 @@ struct EnvPerform {
 /// One white pixel, as PNG.
 const BLANK: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\0\0\0\0:~\x9bU\0\0\0\nIDATx\xdac\xf8\x0f\0\x01\x01\x01\0\x1c\xb0\x8c\x99\0\0\0\0IEND\xaeB`\x82";
 
+fn blank() -> Screenshot {
+    let image = Image { format: Format::Png, bytes: BLANK.into() };
+    Screenshot { image, size: Size { width: 1, height: 1 }, blank: None }
+}
+
 #[async_trait]
 impl Perform for EnvPerform {
     async fn perform(&self, call: &Call, action: Action) -> Result<Outcome, Failure> {
@@ -138,13 +144,11 @@ impl Perform for EnvPerform {
                     TimeMode::Real => Ok(Outcome::Done),
                 }
             }
-            Action::Screenshot(_) if !self.pictures => {
-                let image = Image { format: Format::Png, bytes: BLANK.into() };
-                Ok(Outcome::Screenshot(Screenshot {
-                    image,
-                    size: Size { width: 1, height: 1 },
-                    blank: None,
-                }))
+            Action::Screenshot(_) if !self.pictures => Ok(blank().into()),
+            Action::ScreenshotAndControls(_) if !self.pictures => {
+                let listing = request::Controls { max_age: Duration::ZERO };
+                let controls = self.inner.request(call, listing).await?;
+                Ok(ScreenshotAndControls { screenshot: blank(), controls }.into())
             }
             _ => self.inner.perform(call, action).await,
         }
