@@ -138,7 +138,8 @@ fn recorded_run() -> (BTreeMap<String, usize>, String, String) {
 }
 
 /// Each step takes a screenshot and the controls of the same moment at once, and reads the controls
-/// once more after it has acted.
+/// once more after it has acted: 12 operations. A busy computer may need two more: before a touch,
+/// controls that are over two seconds old are read again.
 #[test]
 fn a_run_asks_the_phone_for_little_and_writes_little() {
     let (counts, trace, items) = recorded_run();
@@ -146,10 +147,9 @@ fn a_run_asks_the_phone_for_little_and_writes_little() {
     assert_eq!(steps, 4);
     // One more is the judge's; the last step does not act.
     assert_eq!(counts["screenshot_and_controls"], steps + 1, "{counts:?}");
-    assert_eq!(counts["controls"], steps - 1, "{counts:?}");
     assert!(!counts.contains_key("screenshot"), "{counts:?}");
     assert!(!counts.contains_key("current_app"), "{counts:?}");
-    assert!(counts.values().sum::<usize>() <= 12, "{counts:?}");
+    assert!(counts.values().sum::<usize>() <= 14, "{counts:?}");
     assert!(trace.len() < 9_700, "{} bytes", trace.len());
     assert_eq!(items.lines().count(), steps);
 }
