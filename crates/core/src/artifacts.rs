@@ -107,15 +107,20 @@ impl ArtifactStore {
         let folder = self.folder(&out).await?;
         for number in 1..=MOST_OF_A_NAME {
             let name = numbered(name, number);
-            let lies = folder.join(&name);
+            let real_path = folder.join(&name);
             // A symbolic link with this name counts as a file (`O_EXCL`), wherever it points.
             let opened =
-                fs::File::options().read(true).write(true).create_new(true).open(&lies).await;
+                fs::File::options().read(true).write(true).create_new(true).open(&real_path).await;
             match opened {
                 Ok(file) => {
-                    self.list().insert(lies.clone());
+                    self.list().insert(real_path.clone());
                     let path = out.join(&name);
-                    return Ok(PendingFile { path, lies, file: Some(file), keep: self.clone() });
+                    return Ok(PendingFile {
+                        path,
+                        real_path,
+                        file: Some(file),
+                        store: self.clone(),
+                    });
                 }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(source) => return Err(Error::Unwritable { folder: out, source }),
@@ -133,15 +138,17 @@ impl ArtifactStore {
     }
 
     /// The canonical path of the folder, created if missing.
-    async fn folder(&self, told: &Path) -> Result<PathBuf, Error> {
-        let refused = |source| Error::Unwritable { folder: told.to_owned(), source };
-        fs::create_dir_all(told).await.map_err(refused)?;
+    async fn folder(&self, folder: &Path) -> Result<PathBuf, Error> {
+        let refused = |source| Error::Unwritable { folder: folder.to_owned(), source };
+        fs::create_dir_all(folder).await.map_err(refused)?;
         let root = if self.root.as_os_str().is_empty() { Path::new(".") } else { &self.root };
         let root = fs::canonicalize(root).await.map_err(refused)?;
-        let lies = fs::canonicalize(told).await.map_err(refused)?;
-        match lies.parent() {
-            Some(parent) if parent == root && lies.file_name() == told.file_name() => Ok(lies),
-            _ => Err(Error::Outside { folder: told.to_owned() }),
+        let real_path = fs::canonicalize(folder).await.map_err(refused)?;
+        match real_path.parent() {
+            Some(parent) if parent == root && real_path.file_name() == folder.file_name() => {
+                Ok(real_path)
+            }
+            _ => Err(Error::Outside { folder: folder.to_owned() }),
         }
     }
 
@@ -154,9 +161,9 @@ impl ArtifactStore {
 #[derive(Debug)]
 pub struct PendingFile {
     path: PathBuf,
-    lies: PathBuf,
+    real_path: PathBuf,
     file: Option<fs::File>,
-    keep: ArtifactStore,
+    store: ArtifactStore,
 }
 
 impl PendingFile {
@@ -218,7 +225,7 @@ impl PendingFile {
         let mut file = self.file.take().ok_or_else(|| over(&self.path))?;
         sync(&mut file).await.map_err(refused)?;
         let bytes = file.metadata().await.map_err(refused)?.len();
-        self.keep.list().remove(&self.lies);
+        self.store.list().remove(&self.real_path);
         Ok(LocalFile { path, bytes })
     }
 
@@ -228,17 +235,17 @@ impl PendingFile {
     /// If it is closed.
     pub fn persist_open(mut self) -> Result<fs::File, Error> {
         let file = self.file.take().ok_or_else(|| over(&self.path))?;
-        self.keep.list().remove(&self.lies);
+        self.store.list().remove(&self.real_path);
         Ok(file)
     }
 }
 
 impl Drop for PendingFile {
     fn drop(&mut self) {
-        if self.keep.list().remove(&self.lies) {
+        if self.store.list().remove(&self.real_path) {
             // Windows cannot remove open files.
             drop(self.file.take());
-            let _ = std::fs::remove_file(&self.lies);
+            let _ = std::fs::remove_file(&self.real_path);
         }
     }
 }

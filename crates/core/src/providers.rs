@@ -271,8 +271,9 @@ impl DeviceProviders {
         if !refused.is_empty() {
             return Err(Cause::DeviceNotAllowed { device: id.to_owned() }.into());
         }
-        let why = if reasons.is_empty() { "no provider has it".into() } else { reasons.join("; ") };
-        Err(unknown.map_or_else(|| not_connected(id, why), |(_, failure)| failure))
+        let reason =
+            if reasons.is_empty() { "no provider has it".into() } else { reasons.join("; ") };
+        Err(unknown.map_or_else(|| not_connected(id, reason), |(_, failure)| failure))
     }
 
     fn may_open(&self, id: &str, provider: &dyn DeviceProvider) -> bool {

@@ -50,6 +50,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::StreamExt as _;
+use jiff::civil::DateTime;
 use thumbwire_device::{Device, SideEffect, TreeDetail};
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
@@ -59,6 +60,7 @@ use crate::action::{
 };
 use crate::allowed_apps::AllowedApps;
 use crate::app_tools::{AppToolHost, AppToolOptions};
+use crate::artifacts::ArtifactStore;
 use crate::event::{Event, EventSink as _, EventSinks};
 use crate::input_files::InputFolder;
 use crate::providers::{DeviceChange, DeviceProviders};
@@ -66,6 +68,7 @@ use crate::random;
 use attached_device::AttachedDevice;
 use connections::Connections;
 pub use leasing::Lease;
+use leasing::Leases;
 use local_files::LocalFiles;
 use monitors::Monitors;
 use recordings::{RecordingRequest, Recordings};
@@ -79,8 +82,7 @@ const PROBE: Duration = Duration::from_secs(1);
 /// Its own locks are held briefly and never across an await, so a waiting call blocks no other.
 pub struct Session {
     connections: Arc<Connections>,
-    /// The devices that the operator named. If it is one, it is used until the client selects
-    /// another.
+    /// See [`SessionOptions::devices`].
     configured: Vec<String>,
     selected: SelectedDevices,
     /// Identifies this session as the owner of a phone's rotation.
@@ -91,7 +93,53 @@ pub struct Session {
     input: Option<InputFolder>,
     recordings: Recordings,
     monitors: Monitors,
-    bridge: AppToolHost,
+    app_tools: AppToolHost,
+}
+
+/// What a session may do, and for whom.
+pub struct SessionOptions {
+    /// The devices that the operator named. A single one is used until the client selects another;
+    /// of several, clients have to name or select one.
+    pub devices: Vec<String>,
+    /// The apps that clients may use.
+    pub allowed_apps: AllowedApps,
+    /// How long a client keeps the lease of a phone after its last act there; zero leases nothing.
+    /// For sessions with several clients.
+    pub lease_time: Duration,
+    /// Where files are stored here. `None`: screenshots stay on the phone.
+    pub files: Option<ArtifactStore>,
+    /// The clock (local time) that files are named after.
+    pub clock: fn() -> DateTime,
+    /// The folder whose files clients may send to phones. `None`: no files.
+    pub input_files: Option<InputFolder>,
+    /// How app tools are called. By default they are listed, and none may be called.
+    pub app_tools: AppToolOptions,
+    /// Leaves rotations alone at the start and the end of the session. For callers whose work
+    /// continues after it, such as a person who runs one command after another.
+    pub keep_orientation: bool,
+}
+
+impl Default for SessionOptions {
+    /// No named device and no files; names of files have the beginning of the year 0.
+    fn default() -> Self {
+        Self {
+            devices: Vec::new(),
+            allowed_apps: AllowedApps::default(),
+            lease_time: Duration::ZERO,
+            files: None,
+            clock: || DateTime::ZERO,
+            input_files: None,
+            app_tools: AppToolOptions::default(),
+            keep_orientation: false,
+        }
+    }
+}
+
+impl From<Option<String>> for SessionOptions {
+    /// For the device that the operator named, if any.
+    fn from(device: Option<String>) -> Self {
+        Self { devices: device.into_iter().collect(), ..Self::default() }
+    }
 }
 
 /// One call on its way through the session.
@@ -107,29 +155,24 @@ struct SessionCall<'a> {
 }
 
 impl Session {
-    /// A session over these phones, of which the operator named some. A single one is used until a
-    /// caller selects another; of several, callers have to name or select one.
-    pub fn new(phones: DeviceProviders, named: impl IntoIterator<Item = String>) -> Self {
+    /// A session over these phones.
+    pub fn new(phones: DeviceProviders, options: impl Into<SessionOptions>) -> Self {
+        let options: SessionOptions = options.into();
         // Without randomness, the process still tells this session from an earlier one.
         let name = random::hex::<16>().unwrap_or_else(|_| std::process::id().to_string());
+        let leases = Leases::new(options.lease_time);
         Self {
-            connections: Arc::new(Connections::new(phones)),
-            configured: named.into_iter().collect(),
+            connections: Arc::new(Connections::new(phones, leases, options.allowed_apps)),
+            configured: options.devices,
             selected: SelectedDevices::default(),
             name,
-            keep_orientation: false,
-            saving: LocalFiles::new(),
-            input: None,
+            keep_orientation: options.keep_orientation,
+            saving: LocalFiles::new(options.files, options.clock),
+            input: options.input_files,
             recordings: Recordings::default(),
             monitors: Monitors::default(),
-            bridge: AppToolHost::new(AppToolOptions::default()),
+            app_tools: AppToolHost::new(options.app_tools),
         }
-    }
-
-    /// Limits which apps callers may use. Without it, every app. Call it before the session is
-    /// used.
-    pub fn with_allowed_apps(self, allowed: AllowedApps) -> Self {
-        Self { connections: Arc::new(self.connections.with_allowed_apps(allowed)), ..self }
     }
 
     /// The sinks for phones that connect and disconnect: those with an address as this session
@@ -226,7 +269,7 @@ impl<'a> SessionCall<'a> {
         let id = self.call.device.clone().or_else(|| self.selected_device());
         let Some(id) = id else { return };
         if let CacheKind::All = cache {
-            self.session.bridge.forget(&id);
+            self.session.app_tools.forget(&id);
         }
         if let Some(screen) = self.session.connections.screen(&id) {
             screen.memory.forget(cache);
@@ -343,21 +386,21 @@ impl<'a> SessionCall<'a> {
             Action::StopMonitor(monitor) => self.stop_monitor(monitor).await,
             Action::ListMonitors => Ok(self.list_monitors()),
             Action::StartRecording { name, lasting, bit_rate, size } => {
-                let wish = RecordingRequest { name, lasting, bit_rate, size };
-                self.start_recording(wish).await
+                let request = RecordingRequest { name, lasting, bit_rate, size };
+                self.start_recording(request).await
             }
             Action::StopRecording { recording, fetch } => {
                 self.stop_recording(recording, fetch).await
             }
             Action::ListRecordings => Ok(self.list_recordings()),
             Action::ListAppTools { max_age } => {
-                self.attached().await?.app_tools(&session.bridge, max_age).await
+                self.attached().await?.app_tools(&session.app_tools, max_age).await
             }
             Action::CallAppTool(wanted) => {
-                self.attached().await?.call_app_tool(&session.bridge, call, wanted).await
+                self.attached().await?.call_app_tool(&session.app_tools, call, wanted).await
             }
             Action::TrustAppTools(app) => {
-                self.attached().await?.trust_app_tools(&session.bridge, &app).await
+                self.attached().await?.trust_app_tools(&session.app_tools, &app).await
             }
         }
     }
@@ -376,8 +419,8 @@ impl<'a> SessionCall<'a> {
             (None, None) => None,
         };
         match (self.device_id.get(), reason) {
-            (Some(device), Some(why)) => {
-                Cause::DeviceNotConnected { device: device.clone(), reason: why.into() }
+            (Some(device), Some(reason)) => {
+                Cause::DeviceNotConnected { device: device.clone(), reason: reason.into() }
             }
             _ => Cause::TimedOut { what, after: given },
         }

@@ -107,10 +107,10 @@ impl Snapshot {
                 Err(format!("it is covered by {over:?}{number}; deal with that first"))
             }
             Visibility::Hidden(HiddenReason::UnderKeyboard) => {
-                let why = HiddenReason::UnderKeyboard;
-                Err(format!("it is {}; {}", why.reason(), why.next_move()))
+                let reason = HiddenReason::UnderKeyboard;
+                Err(format!("it is {}; {}", reason.reason(), reason.next_move()))
             }
-            Visibility::Hidden(why) => Err(format!("it is not visible ({})", why.reason())),
+            Visibility::Hidden(reason) => Err(format!("it is not visible ({})", reason.reason())),
         }
     }
 

@@ -80,7 +80,7 @@ pub struct RejectedCall<'a> {
     /// Its arguments, without nesting; valid ones are normalized.
     pub arguments: &'a Map<String, Value>,
     /// The reason.
-    pub why: RejectionReason<'a>,
+    pub reason: RejectionReason<'a>,
     /// The timeout.
     pub given: Duration,
     /// The elapsed time.
@@ -184,11 +184,11 @@ impl Toolset {
         let looking =
             if mode == ObserveMode::Off { Duration::ZERO } else { OBSERVING.min(left / 2) };
         let given = left - looking;
-        let refuse = |arguments: &Map<String, Value>, why| {
+        let refuse = |arguments: &Map<String, Value>, reason| {
             (self.render_rejection)(&RejectedCall {
                 tool,
                 arguments,
-                why,
+                reason,
                 given,
                 took: began.elapsed(),
             })

@@ -36,12 +36,9 @@ use format::{FILE, TraceRecord, VERSION};
 pub fn read(folder: &Path) -> io::Result<Vec<TraceRecord>> {
     let text = fs::read_to_string(folder.join(FILE))?;
     check_version(&text)?;
-    let odd = |number: usize, reason: String| {
-        let place = folder.join(FILE);
-        io::Error::new(
-            io::ErrorKind::InvalidData,
-            format!("{}:{number}: {reason}", place.display()),
-        )
+    let invalid = |number: usize, reason: String| {
+        let path = folder.join(FILE);
+        io::Error::new(io::ErrorKind::InvalidData, format!("{}:{number}: {reason}", path.display()))
     };
     let whole = text.ends_with('\n');
     let count = text.lines().count();
@@ -50,12 +47,12 @@ pub fn read(folder: &Path) -> io::Result<Vec<TraceRecord>> {
         match serde_json::from_str(text) {
             Ok(line) => lines.push(line),
             Err(_) if i + 1 == count && !whole => {}
-            Err(error) => return Err(odd(i + 1, error.to_string())),
+            Err(error) => return Err(invalid(i + 1, error.to_string())),
         }
     }
     match lines.first() {
         Some(TraceRecord::Run { .. }) => Ok(lines),
-        _ => Err(odd(1, "the first line is not a run record".into())),
+        _ => Err(invalid(1, "the first line is not a run record".into())),
     }
 }
 

@@ -378,9 +378,9 @@ async fn open(
             converse(*stream, until, place, endpoint, limits, stop).await;
         }
         Ok(Accepted::Plain(stream)) => {
-            let telling = answer_once(stream, Rejection::needs_tls, until);
+            let rejecting = answer_once(stream, Rejection::needs_tls, until);
             tokio::select! {
-                () = telling => {}
+                () = rejecting => {}
                 () = place.0.closed.cancelled() => {}
                 () = stop.cancelled() => {}
             }
@@ -454,11 +454,11 @@ async fn refuse(stream: TcpStream, tls: Option<&Tls>, limits: &Limits) {
 /// Answers the first request of a connection with this rejection.
 async fn answer_once(
     stream: impl AsyncRead + AsyncWrite + Unpin,
-    why: impl Fn() -> Rejection,
+    reason: impl Fn() -> Rejection,
     until: Instant,
 ) {
     let service = service_fn(|_: hyper::Request<hyper::body::Incoming>| {
-        let refusal: Response = why().into_response();
+        let refusal: Response = reason().into_response();
         async move { Ok::<_, Infallible>(refusal) }
     });
     let connection = hyper::server::conn::http1::Builder::new()

@@ -71,7 +71,7 @@ impl ProgressReports {
         };
         match step {
             Some(step) => self.step(step),
-            None => self.beat(),
+            None => self.still_running(),
         }
     }
 
@@ -92,7 +92,7 @@ impl ProgressReports {
         ProgressReport { value: self.values.step(done), total: self.values.total(total), text }
     }
 
-    fn beat(&mut self) -> ProgressReport {
+    fn still_running(&mut self) -> ProgressReport {
         self.due = Instant::now() + EACH;
         let under_way = self.state.under_way();
         let text = match &self.last {
@@ -100,7 +100,7 @@ impl ProgressReports {
             Some((then, text)) if *then == under_way => text.clone(),
             _ => under_way.map_or("starting".into(), |text| visible_lines(&text).into_owned()),
         };
-        ProgressReport { value: self.values.beat(), total: self.values.total, text }
+        ProgressReport { value: self.values.in_between(), total: self.values.total, text }
     }
 }
 
@@ -124,12 +124,12 @@ impl ProgressValues {
             (self.done, self.since, self.any) = (done, 0, true);
             return done.into();
         }
-        self.beat()
+        self.in_between()
     }
 
     /// A value in between: a thousandth more each time, and from the half on smaller parts that
     /// never add up to the next step.
-    fn beat(&mut self) -> f64 {
+    fn in_between(&mut self) -> f64 {
         self.any = true;
         self.since = self.since.saturating_add(1);
         let since = f64::from(self.since);
@@ -166,7 +166,7 @@ mod tests {
         assert_eq!(values.step(0), 0.0);
         let mut last = 0.0;
         for _ in 0..10_000 {
-            let value = values.beat();
+            let value = values.in_between();
             assert!(last < value && value < 1.0, "{value}");
             last = value;
         }
@@ -174,7 +174,7 @@ mod tests {
             assert_eq!(values.step(done), expected);
         }
         let mut silent = ProgressValues::default();
-        assert_eq!([silent.beat(), silent.step(0), silent.step(1)], [0.001, 0.002, 1.0]);
+        assert_eq!([silent.in_between(), silent.step(0), silent.step(1)], [0.001, 0.002, 1.0]);
     }
 
     #[tokio::test(start_paused = true)]

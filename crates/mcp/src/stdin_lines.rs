@@ -39,7 +39,7 @@ pub(super) struct Lines<R> {
     /// The bytes to pass on, from `passed`.
     ready: Vec<u8>,
     passed: usize,
-    odd: FirstInvalidLine,
+    first_invalid: FirstInvalidLine,
 }
 
 /// The start of the first invalid line, once there is one.
@@ -55,13 +55,13 @@ impl<R> Lines<R> {
             too_long: false,
             ready: Vec::new(),
             passed: 0,
-            odd: FirstInvalidLine::default(),
+            first_invalid: FirstInvalidLine::default(),
         }
     }
 
     /// A handle to the first invalid line.
     pub(super) fn first_invalid(&self) -> FirstInvalidLine {
-        Arc::clone(&self.odd)
+        Arc::clone(&self.first_invalid)
     }
 
     fn take_in(&mut self, mut bytes: &[u8]) {
@@ -106,7 +106,7 @@ impl<R> Lines<R> {
     fn note(&self, line: &[u8], reason: &str) {
         let out = line.trim_ascii();
         let out = String::from_utf8_lossy(&out[..out.len().min(TOLD)]).into_owned();
-        if self.odd.set(out.clone()).is_ok() {
+        if self.first_invalid.set(out.clone()).is_ok() {
             tracing::warn!(
                 "ignored {out:?} from the client: not a JSON-RPC message ({reason}). Further lines like it are ignored silently"
             );
@@ -231,20 +231,23 @@ mod tests {
             (r#"{"id":-7,"params":{"half":"#, "-7", "EOF"),
             (r#"  {"a":"id","id":12 oops"#, "12", "expected"),
         ];
-        for (line, id, why) in cases {
-            let (passed, odd) = read(format!("{line}\n{{}}\n").as_bytes()).await;
+        for (line, id, reason) in cases {
+            let (passed, first_invalid) = read(format!("{line}\n{{}}\n").as_bytes()).await;
             let (request, rest) = passed.split_once('\n').unwrap();
             let request: Value = serde_json::from_str(request).unwrap();
             assert_eq!(
                 (&request["id"].to_string()[..], &request["method"]),
                 (id, &json!(UNREADABLE))
             );
-            let told = request["params"]["why"].as_str().unwrap();
-            assert!(told.contains(why) && rest == "{}\n" && odd.is_none(), "{told}, {rest:?}");
+            let message = request["params"]["why"].as_str().unwrap();
+            assert!(
+                message.contains(reason) && rest == "{}\n" && first_invalid.is_none(),
+                "{message}, {rest:?}"
+            );
         }
-        let mut odd = br#"{"id":3,"x":""#.to_vec();
-        odd.extend_from_slice(b"\xff\"}\n");
-        assert!(read(&odd).await.0.starts_with(r#"{"jsonrpc":"2.0","id":3,"#));
+        let mut first_invalid = br#"{"id":3,"x":""#.to_vec();
+        first_invalid.extend_from_slice(b"\xff\"}\n");
+        assert!(read(&first_invalid).await.0.starts_with(r#"{"jsonrpc":"2.0","id":3,"#));
     }
 
     #[tokio::test]
@@ -260,9 +263,9 @@ mod tests {
     #[tokio::test]
     async fn the_first_invalid_line_is_recorded() {
         let noted = async |input: &str| {
-            let (passed, odd) = read(input.as_bytes()).await;
+            let (passed, first_invalid) = read(input.as_bytes()).await;
             assert!(!passed.contains("hello") && !passed.contains("GET"), "{passed}");
-            odd
+            first_invalid
         };
         assert_eq!(noted("{}\nhello\nworld\n").await.as_deref(), Some("hello"));
         assert_eq!(noted("GET / HTTP/1.1\r\nhost: x\r\n").await.as_deref(), Some("GET / HTTP/1.1"));

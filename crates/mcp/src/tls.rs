@@ -98,9 +98,9 @@ impl Tls {
         let exists = |file: &Path| fs::symlink_metadata(file).is_ok();
         if exists(&certificate) || exists(&key) {
             let found = Self::open(&certificate, &key)?;
-            if covers(&found.leaf(), names, now).map_err(|why| {
+            if covers(&found.leaf(), names, now).map_err(|reason| {
                 format!(
-                    "{}: {why}; remove it and {KEY_FILE}, or name another folder",
+                    "{}: {reason}; remove it and {KEY_FILE}, or name another folder",
                     certificate.display()
                 )
             })? {

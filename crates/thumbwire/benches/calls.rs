@@ -26,7 +26,7 @@ use thumbwire_core::app_tools::{AppToolOptions, TrustRules};
 use thumbwire_core::providers::{
     DeviceProviders, VIRTUAL, VIRTUAL_IOS, VirtualIphoneProvider, VirtualPhoneProvider,
 };
-use thumbwire_core::session::Session;
+use thumbwire_core::session::{Session, SessionOptions};
 use thumbwire_core::snapshot::Snapshot;
 use thumbwire_core::toolset::mobile::{self, TreeForm};
 use thumbwire_core::toolset::{Content, ObserveMode};
@@ -459,9 +459,11 @@ async fn apps() {
     let phones = DeviceProviders::adb(AdbServer::new("127.0.0.1:9"))
         .with(VirtualPhoneProvider::new(phone.clone()));
     let trust = TrustRules { allow: vec![NOTES.into()], ..TrustRules::default() };
-    let options = AppToolOptions { trust, ..AppToolOptions::default() };
-    let session = Session::new(phones, Some(VIRTUAL.into())).with_app_tool_host(options);
-    let session = Arc::new(session);
+    let options = SessionOptions {
+        app_tools: AppToolOptions { trust, ..AppToolOptions::default() },
+        ..SessionOptions::from(Some(VIRTUAL.into()))
+    };
+    let session = Arc::new(Session::new(phones, options));
     let client = Client::connect(Arc::new(mobile::toolset()), session.clone()).await;
     let client = client.expect("a server in this process");
     let call = || Call::with_timeout(Duration::from_secs(30));

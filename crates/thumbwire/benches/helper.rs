@@ -24,7 +24,7 @@ use thumbwire_core::app_tools::{AppToolOptions, TrustRules};
 use thumbwire_core::providers::{
     AdbServerProvider, DeviceProviders, VIRTUAL, VirtualPhoneProvider,
 };
-use thumbwire_core::session::Session;
+use thumbwire_core::session::{Session, SessionOptions};
 use thumbwire_core::toolset::mobile::{self, TreeForm};
 use thumbwire_core::toolset::{Content, ObserveMode};
 use thumbwire_device::android::HelperMode;
@@ -204,9 +204,11 @@ impl Way {
     async fn new(phones: DeviceProviders, id: &str, plan: &Plan) -> Self {
         let allow = plan.tool.iter().map(|(app, ..)| app.clone()).collect();
         let trust = TrustRules { allow, ..TrustRules::default() };
-        let options = AppToolOptions { trust, ..AppToolOptions::default() };
-        let session = Session::new(phones, Some(id.into())).with_app_tool_host(options);
-        let session = Arc::new(session);
+        let options = SessionOptions {
+            app_tools: AppToolOptions { trust, ..AppToolOptions::default() },
+            ..SessionOptions::from(Some(id.into()))
+        };
+        let session = Arc::new(Session::new(phones, options));
         let surface = mobile::toolset_allowing(TreeForm::List, ObserveMode::Off, &[]);
         let client = Client::connect(Arc::new(surface), session.clone()).await;
         Self { client: client.expect("a server in this process"), session }

@@ -85,7 +85,7 @@ use crate::config::{self, Config};
 use thumbwire_core::action::{Cause, CauseClass, Failure};
 use thumbwire_core::adb_key;
 use thumbwire_core::providers::{AdbDirectProvider, AdbServerProvider, DeviceProviders, HostKey};
-use thumbwire_core::session::Session;
+use thumbwire_core::session::{Session, SessionOptions};
 use thumbwire_core::toolset::mobile::{self, ToolGroup, TreeForm};
 use thumbwire_core::toolset::{self, ObserveMode, Toolset, android};
 use thumbwire_device::android::HelperMode;
@@ -451,10 +451,14 @@ fn with_virtual(
 ///
 /// # Errors
 /// As [`PhoneSources::applied_to`].
-fn session(config: &Config, device: DeviceFlags) -> Result<Session, CliError> {
+fn session(
+    config: &Config,
+    device: DeviceFlags,
+    options: SessionOptions,
+) -> Result<Session, CliError> {
     let config = device.sources.applied_to(config)?;
     let phones = phones(&config, device.device.as_deref());
-    Ok(session_with(phones, device.device, device.screenshot_size))
+    Ok(session_with(phones, device.device, device.screenshot_size, options))
 }
 
 /// A session on these phones, of which the operator named some, with screenshots of this size.
@@ -462,12 +466,14 @@ fn session_with(
     phones: DeviceProviders,
     named: impl IntoIterator<Item = String>,
     screenshot_size: Option<ScreenshotSize>,
+    options: SessionOptions,
 ) -> Session {
     let phones = match screenshot_size.and_then(ScreenshotSize::limits) {
         Some(limits) => phones.with_screenshot_limits(limits),
         None => phones,
     };
-    Session::new(phones, named).with_clock(|| jiff::Zoned::now().datetime())
+    let (devices, clock) = (named.into_iter().collect(), || jiff::Zoned::now().datetime());
+    Session::new(phones, SessionOptions { devices, clock, ..options })
 }
 
 /// Prints to standard output, with control characters escaped: the text may come from a phone.

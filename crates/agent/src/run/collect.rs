@@ -336,7 +336,7 @@ fn pause(failure: &Failure, waits: usize) -> Option<Duration> {
         | Cause::DeviceNotAnswering { .. }
         | Cause::DeviceNotReady { .. }
         | Cause::DeviceNotAuthorized { .. } => PAUSES_OF_LOST_PHONE.get(waits).copied(),
-        Cause::NoDeviceChosen { there } if there.is_empty() => {
+        Cause::NoDeviceChosen { devices } if devices.is_empty() => {
             PAUSES_OF_LOST_PHONE.get(waits).copied()
         }
         Cause::TimedOut { .. } | Cause::NotReady { .. } | Cause::DeviceError { .. } => {

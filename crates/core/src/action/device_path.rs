@@ -20,8 +20,8 @@ pub fn check_device_path(path: &str) -> Result<(), String> {
     if !path.starts_with('/') {
         return Err(format!("it is not absolute; {}", allowed()));
     }
-    if let Some(odd) = path.chars().find(|c| c.is_control()) {
-        return Err(format!("it contains the control character {odd:?}; remove it"));
+    if let Some(invalid) = path.chars().find(|c| c.is_control()) {
+        return Err(format!("it contains the control character {invalid:?}; remove it"));
     }
     if path.split('/').skip(1).any(|part| matches!(part, "" | "." | "..")) {
         return Err("it has an empty part, `.` or `..`; give the plain path of a file".into());
@@ -56,7 +56,7 @@ mod tests {
 
     #[test]
     fn other_paths_are_refused_with_the_reason() {
-        for (path, why) in [
+        for (path, reason) in [
             ("", "not absolute"),
             ("sdcard/x", "not absolute"),
             ("-rf", "not absolute"),
@@ -74,7 +74,7 @@ mod tests {
             ("/sdcard/x\ny", "'\\n'"),
         ] {
             let error = check_device_path(path).unwrap_err();
-            assert!(error.contains(why), "{path:?}: {error}");
+            assert!(error.contains(reason), "{path:?}: {error}");
         }
         let long = format!("/sdcard/{}", "x".repeat(2000));
         assert!(check_device_path(&long).unwrap_err().contains("1024 are allowed"));

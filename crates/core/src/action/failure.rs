@@ -62,7 +62,7 @@ pub enum Cause {
         device: String,
     },
     /// The operator does not let callers use this app. Nothing was done.
-    #[error("app {app} is not allowed{}", .reason.map_or(String::new(), |why| format!(": {why}")))]
+    #[error("app {app} is not allowed{}", .reason.map_or(String::new(), |reason| format!(": {reason}")))]
     AppNotAllowed {
         /// The id.
         app: String,
@@ -85,10 +85,10 @@ pub enum Cause {
         scheme: String,
     },
     /// No phone is selected, and the session cannot tell which one the caller means.
-    #[error("no device selected; {} connected", .there.len())]
+    #[error("no device selected; {} connected", .devices.len())]
     NoDeviceChosen {
         /// The connected phones.
-        there: Vec<ListedDevice>,
+        devices: Vec<ListedDevice>,
     },
     /// No such app.
     #[error("app {app} not found")]
@@ -124,7 +124,7 @@ pub enum Cause {
         candidates: Vec<String>,
     },
     /// No such element, or several.
-    #[error("element {sought} not found{}", .reason.as_ref().map_or(String::new(), |why| format!(": {why}")))]
+    #[error("element {sought} not found{}", .reason.as_ref().map_or(String::new(), |reason| format!(": {reason}")))]
     ElementNotFound {
         /// What the caller searched for.
         sought: String,
@@ -140,7 +140,7 @@ pub enum Cause {
         found: usize,
     },
     /// The number is not in the last list, or an action has changed the screen since that list.
-    #[error("{number} is not in the last list of {list}{}", .reason.as_ref().map_or(String::new(), |why| format!(": {why}")))]
+    #[error("{number} is not in the last list of {list}{}", .reason.as_ref().map_or(String::new(), |reason| format!(": {reason}")))]
     StaleReference {
         /// Which list: "controls" or "apps".
         list: &'static str,
@@ -157,7 +157,7 @@ pub enum Cause {
         /// The requested id.
         id: String,
         /// The active ids.
-        there: Vec<String>,
+        known: Vec<String>,
     },
     /// No active log monitor has this id.
     #[error("log monitor {id} not found")]
@@ -165,15 +165,15 @@ pub enum Cause {
         /// The requested id.
         id: String,
         /// The active ids.
-        there: Vec<String>,
+        known: Vec<String>,
     },
     /// Not a valid file name; nothing was done.
-    #[error("{name:?} is not a valid file name: {why}")]
+    #[error("{name:?} is not a valid file name: {reason}")]
     InvalidFileName {
         /// The requested name.
         name: String,
         /// Why it is not valid.
-        why: FileNameError,
+        reason: FileNameError,
     },
     /// The limit of concurrent recordings or monitors is reached.
     #[error("maximum active {what} reached ({max})")]
@@ -184,7 +184,7 @@ pub enum Cause {
         max: usize,
     },
     /// The app offers no such tool, or the tool cannot be called.
-    #[error("{app} has no tool {tool}{}", .reason.as_ref().map_or(String::new(), |why| format!(": {why}")))]
+    #[error("{app} has no tool {tool}{}", .reason.as_ref().map_or(String::new(), |reason| format!(": {reason}")))]
     AppToolNotFound {
         /// The requested app.
         app: String,
@@ -427,8 +427,8 @@ impl Failure {
         use thumbwire_device::Error;
         let device = device.to_owned();
         let cause = match error {
-            Error::NotConnected { reason: why, .. } => {
-                Cause::DeviceNotConnected { device, reason: why.clone() }
+            Error::NotConnected { reason, .. } => {
+                Cause::DeviceNotConnected { device, reason: reason.clone() }
             }
             Error::Unauthorized { .. } => Cause::DeviceNotAuthorized { device },
             Error::NoSuchApp { app } => Cause::AppNotFound { app: app.clone() },
@@ -442,8 +442,8 @@ impl Failure {
                 Cause::PlatformNotSupported { what: (*what).into(), platform: *platform }
             }
             Error::HelperMissing { what } => Cause::HelperMissing { what },
-            Error::Refused { what, reason: why } => {
-                Cause::Refused { reason: format!("{what}: {why}") }
+            Error::Refused { what, reason } => {
+                Cause::Refused { reason: format!("{what}: {reason}") }
             }
             Error::PackageRefused { code, text } => {
                 Cause::PackageRefused { code: code.clone(), text: text.clone() }
@@ -484,7 +484,7 @@ impl Failure {
             Cause::LinkNotAllowed { .. } => {
                 "use another address; the operator of Thumbwire can allow these with `--allow calls`"
             }
-            Cause::NoDeviceChosen { there } if there.is_empty() => {
+            Cause::NoDeviceChosen { devices } if devices.is_empty() => {
                 "connect a phone, or use the built-in virtual phone: start with `--device virtual`, or select the device \"virtual\""
             }
             Cause::NoDeviceChosen { .. } => {

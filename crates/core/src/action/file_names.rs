@@ -47,12 +47,12 @@ pub fn check_name(name: &str) -> Result<(), FileNameError> {
     if name.contains("..") || name.starts_with('/') {
         return Err(FileNameError::EscapesRoot);
     }
-    let mut odd: Vec<char> =
+    let mut invalid: Vec<char> =
         name.chars().filter(|c| FORBIDDEN.contains(c) || c.is_control()).collect();
-    if !odd.is_empty() {
-        odd.sort_unstable();
-        odd.dedup();
-        return Err(FileNameError::Characters(odd));
+    if !invalid.is_empty() {
+        invalid.sort_unstable();
+        invalid.dedup();
+        return Err(FileNameError::Characters(invalid));
     }
     if name.contains('/') {
         return Err(FileNameError::Folder);
@@ -81,9 +81,9 @@ impl fmt::Display for FileNameError {
             Self::Folder => f.write_str("it contains a folder; use a name without `/`"),
             Self::LeadingDash => f.write_str("it starts with a dash"),
             Self::EndsInDot => f.write_str("it ends in a dot"),
-            Self::Characters(odd) => {
-                let odd: Vec<String> = odd.iter().map(|c| format!("{c:?}")).collect();
-                write!(f, "it contains {}", odd.join(", "))
+            Self::Characters(invalid) => {
+                let invalid: Vec<String> = invalid.iter().map(|c| format!("{c:?}")).collect();
+                write!(f, "it contains {}", invalid.join(", "))
             }
             Self::Hidden => f.write_str("it contains invisible characters"),
             Self::TooLong(characters) => {

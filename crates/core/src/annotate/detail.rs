@@ -119,9 +119,9 @@ fn differences(pixels: &Pixels, side: usize, columns: usize) -> Vec<u8> {
 }
 
 /// Raises each maximum to the difference of two bytes.
-fn note(most: &mut [u8], one: &[u8], other: &[u8]) {
-    for (most, (one, other)) in most.iter_mut().zip(one.iter().zip(other)) {
-        *most = (*most).max(one.abs_diff(*other));
+fn note(max: &mut [u8], one: &[u8], other: &[u8]) {
+    for (max, (one, other)) in max.iter_mut().zip(one.iter().zip(other)) {
+        *max = (*max).max(one.abs_diff(*other));
     }
 }
 

@@ -48,7 +48,7 @@ impl Font {
     pub(super) fn of(&mut self, label: &str) -> Vec<Glyph> {
         let long = label.chars().nth(LONGEST).is_some();
         let kept = label.chars().take(if long { LONGEST - 1 } else { LONGEST });
-        kept.chain(long.then_some('\u{2026}')).map(|letter| self.glyph(letter)).collect()
+        kept.chain(long.then_some('\u{2026}')).map(|character| self.glyph(character)).collect()
     }
 
     /// The size, which tells how its labels are drawn.
@@ -56,15 +56,16 @@ impl Font {
         FontSize(self.size)
     }
 
-    fn glyph(&mut self, letter: char) -> Glyph {
+    fn glyph(&mut self, character: char) -> Glyph {
         // All missing characters share one box.
-        let letter = if letter.is_ascii_graphic() || letter == ' ' || letter == '\u{2026}' {
-            letter
-        } else {
-            '\0'
-        };
+        let character =
+            if character.is_ascii_graphic() || character == ' ' || character == '\u{2026}' {
+                character
+            } else {
+                '\0'
+            };
         let size = self.size;
-        self.known.entry(letter).or_insert_with(|| rasterise(letter, size)).clone()
+        self.known.entry(character).or_insert_with(|| rasterise(character, size)).clone()
     }
 }
 
@@ -96,9 +97,9 @@ impl FontSize {
 }
 
 /// Rasterises a glyph's outline. A glyph that cannot be drawn is empty.
-fn rasterise(letter: char, size: i32) -> Glyph {
+fn rasterise(character: char, size: i32) -> Glyph {
     let Ok(font) = FontRef::new(FONT) else { return Glyph::default() };
-    let id = font.charmap().map(letter).unwrap_or(GlyphId::NOTDEF);
+    let id = font.charmap().map(character).unwrap_or(GlyphId::NOTDEF);
     let scale = Size::new(size as f32);
     let place = LocationRef::default();
     let advance = font.glyph_metrics(scale, place).advance_width(id).unwrap_or_default();

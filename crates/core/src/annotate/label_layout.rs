@@ -318,9 +318,9 @@ impl OccupiedAreas {
     /// Whether a place is free. None is in a full square.
     fn is_free(&self, place: Rect) -> bool {
         self.touched(place).all(|square| {
-            let there = &self.squares[square];
+            let labels = &self.squares[square];
             let free = |other: &Rect| place.intersection(*other).is_empty();
-            there.len() < CROWD && there.iter().all(free)
+            labels.len() < CROWD && labels.iter().all(free)
         })
     }
 
@@ -328,9 +328,9 @@ impl OccupiedAreas {
         let place = grown(place, self.gap);
         let touched: Vec<usize> = self.touched(place).collect();
         for square in touched {
-            let there = &mut self.squares[square];
-            if there.len() < CROWD {
-                there.push(place);
+            let labels = &mut self.squares[square];
+            if labels.len() < CROWD {
+                labels.push(place);
             }
         }
     }

@@ -102,10 +102,10 @@ impl AppToolHost {
         limit: Duration,
     ) -> Result<AppToolReply, Failure> {
         let keys = self.options.keys.get(&call.app).cloned().unwrap_or_default();
-        let id = uuid().map_err(|why| Failure::from(Cause::DeviceError { text: why }))?;
+        let id = uuid().map_err(|reason| Failure::from(Cause::DeviceError { text: reason }))?;
         let request =
             Request { id, capability: tool.id.clone(), arguments: call.arguments.clone() };
-        let mut letter = ServiceRequest {
+        let mut service_request = ServiceRequest {
             to: service.clone(),
             extras: request.extras(&keys).into_iter().collect(),
             callbacks: Vec::new(),
@@ -113,18 +113,18 @@ impl AppToolHost {
         };
         let failed = |error: &Error| Failure::of_device(&device.identity().id, error);
         if call.send_only {
-            let starting = async { device.app_services()?.start_service(&letter).await };
+            let starting = async { device.app_services()?.start_service(&service_request).await };
             starting.await.map_err(|error| match error {
-                Error::NotReady { text: said, .. } => in_background(call, &said).into(),
+                Error::NotReady { text, .. } => in_background(call, &text).into(),
                 error => failed(&error),
             })?;
             return Ok(AppToolReply::Sent);
         }
-        letter.callbacks.clone_from(&keys.callback);
-        letter.result_extras.clone_from(&keys.response);
-        letter.result_extras.extend(keys.id.iter().cloned());
+        service_request.callbacks.clone_from(&keys.callback);
+        service_request.result_extras.clone_from(&keys.response);
+        service_request.result_extras.extend(keys.id.iter().cloned());
         let sent = self.sent(&request, limit)?;
-        let calling = async { device.app_services()?.call_service(&letter, limit).await };
+        let calling = async { device.app_services()?.call_service(&service_request, limit).await };
         let delivery = calling.await.map_err(|error| match error {
             Error::HelperMissing { .. } => Cause::NoAppReply {
                 what: named(call),
@@ -136,14 +136,14 @@ impl AppToolHost {
         let answer = match delivery {
             ServiceReply::Answered(answer) => answer,
             ServiceReply::NoReply => return Err(silent(call, limit)),
-            ServiceReply::NotStarted(why) => {
-                if why == StartServiceError::NotFound {
+            ServiceReply::NotStarted(reason) => {
+                if reason == StartServiceError::NotFound {
                     self.forget(&device.identity().id);
                 }
-                return Err(undelivered(call, service, why).into());
+                return Err(undelivered(call, service, reason).into());
             }
         };
-        is_from_app(&answer, *uid).map_err(|why| unexpected(call, why))?;
+        is_from_app(&answer, *uid).map_err(|reason| unexpected(call, reason))?;
         let response = Response::read(&answer.extras.into_iter().collect(), &keys);
         let heard = lock(&self.pending).on_response(self.began.elapsed(), response);
         drop(sent);
@@ -164,9 +164,12 @@ impl AppToolHost {
                     quoted(&response.capability, 60)
                 ),
             )),
-            protocol::ResponseMatch::Malformed(protocol::MalformedResponse(why)) => Err(
-                unexpected(call, format!("cannot parse the app's reply: {}", sanitize(&why, 300))),
-            ),
+            protocol::ResponseMatch::Malformed(protocol::MalformedResponse(reason)) => {
+                Err(unexpected(
+                    call,
+                    format!("cannot parse the app's reply: {}", sanitize(&reason, 300)),
+                ))
+            }
         }
     }
 
@@ -175,7 +178,7 @@ impl AppToolHost {
         // The phone starts counting the limit when it starts the app, which is later.
         let deadline = self.began.elapsed().saturating_add(limit.saturating_mul(2));
         let noted = lock(&self.pending).on_sent(&request.id, &request.capability, deadline);
-        noted.map_err(|why| Failure::from(Cause::Refused { reason: why }))?;
+        noted.map_err(|reason| Failure::from(Cause::Refused { reason }))?;
         Ok(PendingGuard { host: self, id: request.id.clone() })
     }
 }
@@ -201,12 +204,12 @@ async fn call_by_function(
     let parameters = Value::Object(call.arguments.clone()).to_string();
     let calling =
         async { device.app_functions()?.call_function(&call.app, &tool.id, &parameters).await };
-    let said = match timeout(limit, calling).await {
-        Ok(said) => said.map_err(|error| Failure::of_device(&device.identity().id, &error))?,
+    let text = match timeout(limit, calling).await {
+        Ok(text) => text.map_err(|error| Failure::of_device(&device.identity().id, &error))?,
         Err(_) => return Err(silent(call, limit)),
     };
     let output =
-        functions::answer(&said, tool).map_err(|why| unexpected(call, quoted(&why, 300)))?;
+        functions::answer(&text, tool).map_err(|reason| unexpected(call, quoted(&reason, 300)))?;
     let response = Response {
         id: String::new(),
         capability: String::new(),
@@ -282,8 +285,8 @@ fn unexpected(call: &AppToolCall, reason: impl Into<String>) -> Failure {
 }
 
 /// Why nothing was started, as the cause that tells the caller what to do.
-fn undelivered(call: &AppToolCall, service: &Component, why: StartServiceError) -> Cause {
-    match why {
+fn undelivered(call: &AppToolCall, service: &Component, reason: StartServiceError) -> Cause {
+    match reason {
         StartServiceError::NotFound => Cause::AppToolNotFound {
             app: call.app.0.clone(),
             tool: sanitize(&call.tool, 200),
@@ -292,13 +295,13 @@ fn undelivered(call: &AppToolCall, service: &Component, why: StartServiceError) 
                 sanitize(&service.class, 120)
             )),
         },
-        StartServiceError::Refused(said) => Cause::Refused {
-            reason: format!("the phone refused to start {}: {}", named(call), quoted(&said, 300)),
+        StartServiceError::Refused(text) => Cause::Refused {
+            reason: format!("the phone refused to start {}: {}", named(call), quoted(&text, 300)),
         },
-        StartServiceError::BackgroundRestricted(said) => in_background(call, &said),
-        StartServiceError::TooLarge { max: most } => Cause::InvalidArgument {
+        StartServiceError::BackgroundRestricted(text) => in_background(call, &text),
+        StartServiceError::TooLarge { max } => Cause::InvalidArgument {
             reason: format!(
-                "the arguments of {} are too large: at most {most} characters can be sent",
+                "the arguments of {} are too large: at most {max} characters can be sent",
                 named(call)
             ),
         },

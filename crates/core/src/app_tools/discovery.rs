@@ -214,7 +214,9 @@ impl AppToolHost {
                             Ok(Err(ReadAppError::Device(error))) => {
                                 Arc::new(ParsedApp::unread(&error.to_string()))
                             }
-                            Ok(Err(ReadAppError::Words(why))) => Arc::new(ParsedApp::unread(&why)),
+                            Ok(Err(ReadAppError::Words(reason))) => {
+                                Arc::new(ParsedApp::unread(&reason))
+                            }
                             Err(_) => Arc::new(ParsedApp::unread("reading its packages timed out")),
                         }
                     }

@@ -80,8 +80,8 @@ pub(super) async fn ask(device: &dyn Device, last: AppFunctionsState) -> AppFunc
     match listing.await {
         Ok(said) => match read(&said) {
             Ok(offered) => AppFunctionsState::Listed(offered),
-            Err(why) => {
-                tracing::warn!("cannot parse the phone's list of app functions: {why}");
+            Err(reason) => {
+                tracing::warn!("cannot parse the phone's list of app functions: {reason}");
                 last
             }
         },
@@ -115,21 +115,17 @@ pub(super) fn read(text: &str) -> Result<Vec<AppFunctionSet>, String> {
             let function = function(document, &types);
             left -= usize::from(function.is_some());
             if left == 0 {
-                let says = format!("at most {MOST_FUNCTIONS} functions are read, over all apps");
-                complaints.push(AppToolFinding {
-                    rule: "bounds".into(),
-                    fatal: true,
-                    message: says,
-                });
+                let message = format!("at most {MOST_FUNCTIONS} functions are read, over all apps");
+                complaints.push(AppToolFinding { rule: "bounds".into(), fatal: true, message });
                 break;
             }
             match function {
                 Some(Ok(tool)) if tools.iter().all(|known| known.id != tool.id) => tools.push(tool),
-                Some(Err(says)) if complaints.len() < 20 => {
+                Some(Err(message)) if complaints.len() < 20 => {
                     complaints.push(AppToolFinding {
                         rule: "function".into(),
                         fatal: true,
-                        message: says,
+                        message,
                     });
                 }
                 _ => {}
@@ -148,10 +144,10 @@ pub(super) fn read(text: &str) -> Result<Vec<AppFunctionSet>, String> {
 /// The function that a document describes; `None` if it describes something else or a disabled
 /// function.
 fn function(document: &Value, types: &Types<'_>) -> Option<Result<AppTool, String>> {
-    let (told, runtime) = parts(document)?;
+    let (metadata, runtime) = parts(document)?;
     let id = ["functionId", "functionIdentifier", "id", "function"]
         .iter()
-        .find_map(|name| text(told, name))?;
+        .find_map(|name| text(metadata, name))?;
     let id = match id.split_once('#') {
         // The document's own id puts the package before the function.
         Some((package, rest)) if !package.contains('.') || rest.contains('#') => rest,
@@ -163,14 +159,14 @@ fn function(document: &Value, types: &Types<'_>) -> Option<Result<AppTool, Strin
     // In the runtime document: 0 is the app's default, 1 enabled, 2 disabled
     // (`AppFunctionManager.APP_FUNCTION_STATE_*`).
     let state = runtime.and_then(|it| first(it, "enabled")).and_then(Value::as_i64);
-    let by_default = first(told, "enabledByDefault").and_then(Value::as_bool);
+    let by_default = first(metadata, "enabledByDefault").and_then(Value::as_bool);
     if state == Some(2) || (state != Some(1) && by_default == Some(false)) {
         return None;
     }
     types.left.set(MOST_TYPES);
     let mut input = Vec::new();
     let (mut properties, mut required) = (Map::new(), Vec::new());
-    for it in list(told, "parameters").take(MOST_MEMBERS) {
+    for it in list(metadata, "parameters").take(MOST_MEMBERS) {
         let Some(name) = text(it, "name").filter(|name| !name.is_empty()) else { continue };
         if !is_plain(name) {
             let name = sanitize(name, 60);
@@ -195,13 +191,13 @@ fn function(document: &Value, types: &Types<'_>) -> Option<Result<AppTool, Strin
         properties.insert(name.to_owned(), schema);
         input.push(parameter);
     }
-    let output = first(told, "response")
+    let output = first(metadata, "response")
         .and_then(|it| first(it, "valueType"))
         .map(|kind| types.schema(kind, DEPTH));
     let schema = json!({ "type": "object", "properties": properties, "required": required });
     Some(Ok(AppTool {
         id: id.to_owned(),
-        description: sanitize(text(told, "description").unwrap_or_default(), 2_000),
+        description: sanitize(text(metadata, "description").unwrap_or_default(), 2_000),
         service: None,
         input,
         output: output.map(|schema| output_parameters(&schema)).unwrap_or_default(),
@@ -241,8 +237,8 @@ fn parts<'a>(document: &'a Value) -> Option<(&'a Value, Option<&'a Value>)> {
         Some(inside(part.as_object().and_then(|joined| starting(joined, start)).unwrap_or(part)))
     };
     let runtime = part("AppFunctionRuntimeMetadata");
-    if let Some(told) = part("AppFunctionStaticMetadata") {
-        return Some((told, runtime));
+    if let Some(metadata) = part("AppFunctionStaticMetadata") {
+        return Some((metadata, runtime));
     }
     let other = [
         "AppFunctionComponent",
@@ -355,9 +351,9 @@ impl<'a> Types<'a> {
             Value::String(words) => is_plain(words),
             other => other.is_number() || other.is_boolean(),
         };
-        let most = MOST_MEMBERS.min(self.left.get());
+        let max = MOST_MEMBERS.min(self.left.get());
         let choices: Vec<_> =
-            list(kind, "enumValues").filter(is_choice).take(most).cloned().collect();
+            list(kind, "enumValues").filter(is_choice).take(max).cloned().collect();
         self.left.set(self.left.get() - choices.len());
         if let (Some(schema), false) = (schema.as_object_mut(), choices.is_empty()) {
             schema.insert("enum".into(), choices.into());

@@ -234,7 +234,7 @@ impl ParsedApp {
             Ok(reading) => reading,
             // The manifest rule has reported it already.
             Err(_) if declaration.capabilities().is_none() => return,
-            Err(why) => return self.add_finding("tool-capabilities", true, why),
+            Err(reason) => return self.add_finding("tool-capabilities", true, reason),
         };
         self.found(&reading.findings);
         if !declaration.exported || !declaration.enabled {
@@ -269,12 +269,12 @@ impl ParsedApp {
 
     fn add_finding(&mut self, rule: &str, fatal: bool, text: &str) {
         let left = MOST_COMPLAINTS.saturating_sub(self.complaints.len());
-        let says = match left {
+        let message = match left {
             0 => return,
             1 => "more findings were omitted".to_owned(),
             _ => sanitize(text, 300),
         };
-        self.complaints.push(AppToolFinding { rule: rule.to_owned(), fatal, message: says });
+        self.complaints.push(AppToolFinding { rule: rule.to_owned(), fatal, message });
     }
 }
 

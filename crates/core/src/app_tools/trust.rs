@@ -111,7 +111,7 @@ impl AppToolHost {
         ask: &dyn AskUser,
     ) -> Result<(), Failure> {
         let store = &self.options.trust.store;
-        let refused = |why| Failure::from(Cause::Refused { reason: why });
+        let refused = |reason| Failure::from(Cause::Refused { reason });
         // Retry if another program has changed the pin in the meantime: a question leaves it
         // minutes to do so.
         loop {
@@ -161,12 +161,12 @@ impl AppToolHost {
     }
 
     pub(super) fn pins(&self) -> Result<super::Pins, Failure> {
-        self.options.trust.store.pins().map_err(|why| Cause::Refused { reason: why }.into())
+        self.options.trust.store.pins().map_err(|reason| Cause::Refused { reason }.into())
     }
 
     fn remember(&self, app: &AppId, pin: Pin) -> Result<(), Failure> {
         let AppToolOptions { trust, .. } = &self.options;
-        trust.store.save(&app.0, Some(pin)).map_err(|why| Cause::Refused { reason: why }.into())
+        trust.store.save(&app.0, Some(pin)).map_err(|reason| Cause::Refused { reason }.into())
     }
 }
 
@@ -236,14 +236,14 @@ fn question(tools: &AppTools, pin: &Pin, what: &str) -> Question {
         tools.app
     );
     for (part, _) in changed_tools(tools, pin).into_iter().take(NAMED) {
-        let (name, says) = match part {
+        let (name, description) = match part {
             None => (&tools.name, &tools.description),
             Some(tool) => (&tool.id, &tool.description),
         };
-        let _ = write!(question, "- {}: {}", sanitize(name, 60), quoted(says, SAID));
+        let _ = write!(question, "- {}: {}", sanitize(name, 60), quoted(description, SAID));
         for it in part.into_iter().flat_map(|tool| &tool.input).take(ARGUMENTS) {
-            let says = quoted(&it.description, OF_AN_ARGUMENT);
-            let _ = write!(question, "; argument {}: {says}", sanitize(&it.name, 60));
+            let description = quoted(&it.description, OF_AN_ARGUMENT);
+            let _ = write!(question, "; argument {}: {description}", sanitize(&it.name, 60));
         }
         question.push('\n');
     }

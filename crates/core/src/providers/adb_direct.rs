@@ -92,7 +92,8 @@ pub(super) async fn attach_with_key(
         None => direct,
         Some(key) => {
             let (host_key, no_key) = (Arc::clone(key), Arc::clone(&no_key));
-            let source = move || (host_key.source)().map_err(|why| *lock(&no_key) = Some(why)).ok();
+            let source =
+                move || (host_key.source)().map_err(|reason| *lock(&no_key) = Some(reason)).ok();
             direct.with_key_source(source, &key.name).with_auth_timeout(key.consent)
         }
     };

@@ -169,8 +169,8 @@ async fn listed(url: &str, device: &AppiumDevice) -> ListedDevice {
     let AppiumDevice { id, capabilities } = device;
     let state = match timeout(LISTING, WebDriverPhone::attach_appium(id, url, capabilities)).await {
         Ok(Ok(_)) => ListedDevice::READY,
-        Ok(Err(why)) => {
-            tracing::debug!("{id}: {why}");
+        Ok(Err(reason)) => {
+            tracing::debug!("{id}: {reason}");
             ListedDevice::NO_APPIUM
         }
         Err(_) => ListedDevice::NO_APPIUM,

@@ -160,10 +160,10 @@ async fn a_broken_provider_fails_only_if_no_other_has_the_phone() {
 
 #[tokio::test]
 async fn a_phone_of_no_provider_is_not_connected_for_all_their_reasons() {
-    let because = |why| Scripted { reason: Some(why), ..Scripted::default() };
+    let because = |reason| Scripted { reason: Some(reason), ..Scripted::default() };
     let providers = DeviceProviders::default().with(because("a")).with(because("b"));
-    let (device, why) = ("x".to_owned(), "a; b".to_owned());
-    assert_eq!(refused(&providers, "x").await, Cause::DeviceNotConnected { device, reason: why });
+    let (device, reason) = ("x".to_owned(), "a; b".to_owned());
+    assert_eq!(refused(&providers, "x").await, Cause::DeviceNotConnected { device, reason });
 }
 
 #[test]

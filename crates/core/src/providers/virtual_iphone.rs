@@ -55,9 +55,9 @@ impl VirtualIphoneProvider {
     /// The phone, created if there is none yet.
     fn phone(&self) -> VirtualIphone {
         let mut phone = None;
-        self.phone.send_if_modified(|there| {
-            let first = there.is_none();
-            phone = Some(there.get_or_insert_with(|| VirtualIphone::new(Setup::default())).clone());
+        self.phone.send_if_modified(|slot| {
+            let first = slot.is_none();
+            phone = Some(slot.get_or_insert_with(|| VirtualIphone::new(Setup::default())).clone());
             first
         });
         phone.unwrap_or_else(|| VirtualIphone::new(Setup::default()))

@@ -103,8 +103,8 @@ impl DeviceProvider for WdaProvider {
 async fn listed(url: &str) -> ListedDevice {
     let (model, state) = match timeout(LISTING, WebDriverPhone::attach_wda(url, url)).await {
         Ok(Ok(device)) => (device.identity().model.clone(), ListedDevice::READY.into()),
-        Ok(Err(why)) => {
-            tracing::debug!("{url}: {why}");
+        Ok(Err(reason)) => {
+            tracing::debug!("{url}: {reason}");
             (String::new(), ListedDevice::NO_WDA.into())
         }
         Err(_) => (String::new(), ListedDevice::NO_WDA.into()),

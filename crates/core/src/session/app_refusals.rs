@@ -39,8 +39,8 @@ impl AttachedDevice {
             return Ok(());
         }
         let reason = match self.launcher_apps().await {
-            Ok(Some(there)) => {
-                guard.learn_launcher(there.apps.into_iter().map(|it| it.app));
+            Ok(Some(listing)) => {
+                guard.learn_launcher(listing.apps.into_iter().map(|it| it.app));
                 "the launcher does not show it, so it is a part of the system or of another app"
             }
             Err(lost @ Failure { cause: Cause::DeviceNotConnected { .. }, .. }) => {
@@ -53,7 +53,7 @@ impl AttachedDevice {
         }
         // An app that is not there is not found, as without a limit.
         let installed = self.installed(Duration::ZERO).await?;
-        match !installed.is_complete || installed.apps.iter().any(|there| there.id == *app) {
+        match !installed.is_complete || installed.apps.iter().any(|known| known.id == *app) {
             true => Err(Cause::AppNotAllowed { app: app.0.clone(), reason: Some(reason) }.into()),
             false => Err(Cause::AppNotFound { app: app.0.clone() }.into()),
         }

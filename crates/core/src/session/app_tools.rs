@@ -9,57 +9,51 @@ use tokio::time::Instant;
 use super::attached_device::AttachedDevice;
 use super::{PROBE, Session};
 use crate::action::{AppToolCall, Call, Failure, Outcome};
-use crate::app_tools::{AppToolHost, AppToolOptions};
+use crate::app_tools::AppToolHost;
 
 /// How much of a call's time is reserved for the round trip around waiting for the app's reply.
 const WAY: Duration = Duration::from_millis(250);
 
 impl Session {
-    /// Sets how app tools are called. Without this, app tools are listed but none may be called.
-    pub fn with_app_tool_host(mut self, options: AppToolOptions) -> Self {
-        self.bridge = AppToolHost::new(options);
-        self
-    }
-
     /// Whether the tools of any app may be called: the operator's allow list is not empty, or an
     /// app was trusted by name.
     pub fn may_call_apps(&self) -> bool {
-        self.bridge.allows_any()
+        self.app_tools.allows_any()
     }
 }
 
 impl AttachedDevice {
     pub(super) async fn app_tools(
         &self,
-        bridge: &AppToolHost,
-        no_older_than: Duration,
+        host: &AppToolHost,
+        max_age: Duration,
     ) -> Result<Outcome, Failure> {
-        let catalog = bridge.catalog(&*self.device, no_older_than).await?;
+        let catalog = host.catalog(&*self.device, max_age).await?;
         Ok(Outcome::AppTools(catalog.into()))
     }
 
     /// Does all lookups and checks before waiting for this call's turn.
     pub(super) async fn call_app_tool(
         &self,
-        bridge: &AppToolHost,
+        host: &AppToolHost,
         call: &Call,
         wanted: AppToolCall,
     ) -> Result<Outcome, Failure> {
         self.refuse_new_app(&wanted.app)?;
-        let ready = bridge.ready(&*self.device, wanted, &*call.ask).await?;
+        let ready = host.ready(&*self.device, wanted, &*call.ask).await?;
         let _turn = self.screen.acting.lock().await;
         let left = call.deadline.saturating_duration_since(Instant::now());
         // End before the session's own timeout: only this code can say what timed out.
         let limit = left.saturating_sub(PROBE + WAY).max(left / 4);
-        self.run_action(bridge.send(&*self.device, ready, limit)).await.map(Outcome::AppToolResult)
+        self.run_action(host.send(&*self.device, ready, limit)).await.map(Outcome::AppToolResult)
     }
 
     pub(super) async fn trust_app_tools(
         &self,
-        bridge: &AppToolHost,
+        host: &AppToolHost,
         app: &AppId,
     ) -> Result<Outcome, Failure> {
-        bridge.trust(&*self.device, app).await?;
+        host.trust(&*self.device, app).await?;
         Ok(Outcome::Done)
     }
 }

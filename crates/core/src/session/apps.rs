@@ -149,8 +149,8 @@ impl AttachedDevice {
     /// changed.
     async fn app_by_index(&self, number: &str) -> Result<AppId, Failure> {
         let refuse = |reason: Option<&str>, none: bool| {
-            let (number, why) = (number.to_owned(), reason.map(str::to_owned));
-            Failure::from(Cause::StaleReference { list: "apps", number, reason: why, none })
+            let (number, reason) = (number.to_owned(), reason.map(str::to_owned));
+            Failure::from(Cause::StaleReference { list: "apps", number, reason, none })
         };
         let Some(last) = self.screen.memory.numbered.last() else {
             return Err(refuse(None, true));
@@ -161,7 +161,7 @@ impl AttachedDevice {
         };
         if last.value.at.elapsed() > NUMBERS_FRESH {
             let installed = self.installed(NUMBERS_FRESH).await?.apps;
-            if !installed.iter().any(|there| there.id == app.id) {
+            if !installed.iter().any(|known| known.id == app.id) {
                 return Err(refuse(Some("it is no longer installed"), false));
             }
         }
@@ -170,11 +170,11 @@ impl AttachedDevice {
 
     /// Apps of this kind, with the names that the launcher shows.
     pub(super) async fn labelled_apps(&self, which: AppFilter) -> Result<Outcome, Failure> {
-        let (apps, there) =
+        let (apps, launcher) =
             tokio::join!(self.filtered(which, "", Duration::ZERO), self.launcher_apps());
         let AppList { apps, is_complete } = apps?;
         let listed: HashSet<&AppId> = apps.iter().map(|app| &app.id).collect();
-        let labels = self.labelled(there, LISTING, |app| listed.contains(app)).await?;
+        let labels = self.labelled(launcher, LISTING, |app| listed.contains(app)).await?;
         let has_labels = labels.is_some();
         let mut labels: HashMap<AppId, Label> =
             labels.into_iter().flatten().map(|it| (it.app, it.label)).collect();
@@ -189,12 +189,12 @@ impl AttachedDevice {
     /// The labels of the apps that are `wanted`; `None` if the phone did not list them.
     async fn labelled(
         &self,
-        there: Result<Option<LauncherApps>, Failure>,
+        launcher: Result<Option<LauncherApps>, Failure>,
         within: Duration,
         wanted: impl Fn(&AppId) -> bool,
     ) -> Result<Option<Vec<LabelledApp>>, Failure> {
-        let Some(there) = there.or_else(without_labels)? else { return Ok(None) };
-        self.labels(&there, within, wanted).await.map(Some).or_else(without_labels)
+        let Some(launcher) = launcher.or_else(without_labels)? else { return Ok(None) };
+        self.labels(&launcher, within, wanted).await.map(Some).or_else(without_labels)
     }
 
     /// Starts the app with that id. An app that calls itself like an id that is not installed is
@@ -221,9 +221,10 @@ impl AttachedDevice {
             return Err(Cause::InvalidArgument { reason }.into());
         }
         // Always ask the phone: the caller may mean an app that was just installed.
-        let (installed, there) = tokio::join!(self.installed(Duration::ZERO), self.launcher_apps());
+        let (installed, launcher) =
+            tokio::join!(self.installed(Duration::ZERO), self.launcher_apps());
         let installed = installed?.apps;
-        let labels = self.labelled(there, LAUNCHING, |_| true).await?.unwrap_or_default();
+        let labels = self.labelled(launcher, LAUNCHING, |_| true).await?.unwrap_or_default();
         let meant = app_names::meant(word, &installed, &labels)?;
         let (meant, others): (Vec<_>, Vec<_>) =
             meant.into_iter().partition(|app| self.refuse_new_app(app).is_ok());

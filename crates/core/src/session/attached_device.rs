@@ -159,8 +159,8 @@ impl AttachedDevice {
 
     pub(super) async fn touch(&self, gesture: Gesture) -> Result<Outcome, Failure> {
         let _turn = self.screen.acting.lock().await;
-        if let Some(why) = self.outside(gesture).await? {
-            return Err(Cause::InvalidArgument { reason: why }.into());
+        if let Some(reason) = self.outside(gesture).await? {
+            return Err(Cause::InvalidArgument { reason }.into());
         }
         self.refuse_if_guarded().await?;
         self.refuse_if_locked(gesture).await?;

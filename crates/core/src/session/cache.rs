@@ -168,16 +168,15 @@ impl<T: Clone> Cached<T> {
     }
 
     /// The last answer, if it is not older than that. Zero always asks the phone.
-    pub(super) fn recent(&self, no_older_than: Duration) -> Option<T> {
-        let last =
-            self.last().filter(|last| !no_older_than.is_zero() && last.age() <= no_older_than);
+    pub(super) fn recent(&self, max_age: Duration) -> Option<T> {
+        let last = self.last().filter(|last| !max_age.is_zero() && last.age() <= max_age);
         last.map(|last| last.value)
     }
 
     /// Same, if no action happened since.
-    pub(super) fn unchanged(&self, generation: &AtomicU64, no_older_than: Duration) -> Option<T> {
+    pub(super) fn unchanged(&self, generation: &AtomicU64, max_age: Duration) -> Option<T> {
         self.last().filter(|last| last.is_of(generation))?;
-        self.recent(no_older_than)
+        self.recent(max_age)
     }
 
     /// Invalidates the answer, and one in progress.

@@ -47,27 +47,16 @@ struct DeviceSlot {
 
 impl Connections {
     /// No phone is reached yet.
-    pub(super) fn new(phones: DeviceProviders) -> Self {
+    pub(super) fn new(phones: DeviceProviders, leases: Leases, allowed_apps: AllowedApps) -> Self {
         Self {
             phones,
-            leases: Leases::default(),
+            leases,
             events: EventSinks::default(),
-            allowed_apps: AllowedApps::default(),
+            allowed_apps,
             known: Mutex::default(),
             opening: Mutex::default(),
             next_control: Arc::new(AtomicU32::new(1)),
         }
-    }
-
-    /// The same with these leases. No phone is reached yet.
-    pub(super) fn with_leases(&self, leases: Leases) -> Self {
-        let (events, allowed_apps) = (self.events.clone(), self.allowed_apps.clone());
-        Self { leases, events, allowed_apps, ..Self::new(self.phones.clone()) }
-    }
-
-    /// The same with another limit of apps. No phone is reached yet.
-    pub(super) fn with_allowed_apps(&self, allowed_apps: AllowedApps) -> Self {
-        Self { allowed_apps, ..self.with_leases(self.leases.clone()) }
     }
 
     /// The phone with this id for one more call, if it is connected.

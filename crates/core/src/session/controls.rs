@@ -14,9 +14,9 @@ use crate::action::{Controls, Failure};
 impl AttachedDevice {
     /// The controls on the screen, or the cached list if it is recent enough and no action happened
     /// since.
-    pub(super) async fn controls(&self, no_older_than: Duration) -> Result<Arc<Controls>, Failure> {
+    pub(super) async fn controls(&self, max_age: Duration) -> Result<Arc<Controls>, Failure> {
         let ScreenCache { memory, generation, looking, .. } = &*self.screen;
-        let listed = || memory.controls.unchanged(generation, no_older_than);
+        let listed = || memory.controls.unchanged(generation, max_age);
         if let Some(listed) = listed() {
             return Ok(listed);
         }

@@ -31,12 +31,12 @@ impl SessionCall<'_> {
             return Ok(id);
         }
         if self.session.configured.len() > 1 {
-            return Err(Cause::NoDeviceChosen { there: self.list_devices().await }.into());
+            return Err(Cause::NoDeviceChosen { devices: self.list_devices().await }.into());
         }
-        let there = self.session.connections.phones.list().await;
-        let attached = DeviceKind::candidates(&there);
+        let devices = self.session.connections.phones.list().await;
+        let attached = DeviceKind::candidates(&devices);
         let ready = attached.iter().filter(|phone| phone.is_ready());
-        let none = || Cause::NoDeviceChosen { there: there.clone() }.into();
+        let none = || Cause::NoDeviceChosen { devices: devices.clone() }.into();
         match (ready.collect::<Vec<_>>().as_slice(), attached.as_slice()) {
             ([only], _) => Ok(self.select_if_none(&only.id)),
             // The only phone there is most likely the one that is meant.
@@ -48,25 +48,26 @@ impl SessionCall<'_> {
     /// All phones to choose from, including those with an address, which no list announces:
     /// connected, selected, or named by the operator.
     pub(super) async fn list_devices(&self) -> Vec<ListedDevice> {
-        let mut there = self.session.connections.phones.list().await;
-        let listed = |there: &[ListedDevice], id: &str| there.iter().any(|phone| phone.id == id);
+        let mut devices = self.session.connections.phones.list().await;
+        let listed =
+            |devices: &[ListedDevice], id: &str| devices.iter().any(|phone| phone.id == id);
         for attached in self.session.connections.all() {
             let Identity { id, platform, model } = attached.identity().clone();
             // If a provider lists the phone, use its entry.
             if let Some(phone) =
-                self.session.connections.phones.unlisted(&id).filter(|_| !listed(&there, &id))
+                self.session.connections.phones.unlisted(&id).filter(|_| !listed(&devices, &id))
             {
                 let state = ListedDevice::READY.into();
-                there.push(ListedDevice { platform, model, state, ..phone });
+                devices.push(ListedDevice { platform, model, state, ..phone });
             }
         }
         let chosen = self.selected_device();
         for id in chosen.iter().chain(&self.session.configured) {
-            if !listed(&there, id) {
-                there.extend(self.session.connections.phones.unlisted(id));
+            if !listed(&devices, id) {
+                devices.extend(self.session.connections.phones.unlisted(id));
             }
         }
-        there
+        devices
     }
 
     /// Connects to the selected phone if it has an address, which no list announces. If that fails,
@@ -113,15 +114,15 @@ impl SessionCall<'_> {
     /// emulator. A phone with an address is connected first: nothing else tells whether it is
     /// usable.
     pub(super) async fn select_default(&self) -> Result<Outcome, Failure> {
-        let there = self.list_devices().await;
+        let devices = self.list_devices().await;
         let before = self.selected_device();
-        let still_there = |id: &String| match there.iter().find(|phone| phone.id == *id) {
+        let is_usable = |id: &String| match devices.iter().find(|phone| phone.id == *id) {
             Some(phone) => phone.is_ready() || phone.state == ListedDevice::NOT_YET,
             None => self.session.connections.phones.owns(id),
         };
-        let (id, chosen) = match before.filter(still_there) {
+        let (id, chosen) = match before.filter(is_usable) {
             Some(id) => (id, SelectionReason::AlreadySelected),
-            None => first(there)?,
+            None => first(devices)?,
         };
         let attached = self.attach(&id).await?;
         attached.answers().await?;
@@ -142,8 +143,8 @@ impl SessionCall<'_> {
 }
 
 /// The first physical phone that is ready, else the first emulator.
-fn first(there: Vec<ListedDevice>) -> Result<(String, SelectionReason), Failure> {
-    let candidates = DeviceKind::candidates(&there);
+fn first(devices: Vec<ListedDevice>) -> Result<(String, SelectionReason), Failure> {
+    let candidates = DeviceKind::candidates(&devices);
     let ready = |is_emulator: bool| {
         let mut ready = candidates.iter().filter(|phone| phone.is_ready());
         ready
@@ -153,6 +154,6 @@ fn first(there: Vec<ListedDevice>) -> Result<(String, SelectionReason), Failure>
     match (ready(false), ready(true)) {
         (Some(id), _) => Ok((id, SelectionReason::FirstPhysical)),
         (None, Some(id)) => Ok((id, SelectionReason::FirstEmulator)),
-        (None, None) => Err(Cause::NoDeviceChosen { there }.into()),
+        (None, None) => Err(Cause::NoDeviceChosen { devices }.into()),
     }
 }

@@ -92,7 +92,7 @@ impl SessionCall<'_> {
 
     /// Drops what is cached about the apps of the phone.
     fn forget_apps(&self, attached: &AttachedDevice) {
-        self.session.bridge.forget(attached.id());
+        self.session.app_tools.forget(attached.id());
         attached.screen.memory.forget(CacheKind::Apps);
     }
 }

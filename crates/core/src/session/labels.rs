@@ -53,7 +53,7 @@ impl AttachedDevice {
     pub(super) async fn launcher_apps(&self) -> Result<Option<LauncherApps>, Failure> {
         let listing = async { self.device.launcher()?.launcher_apps().await };
         match timeout(LISTING, listing).await {
-            Ok(there) => there.map(Some).map_err(|error| self.failed(&error)),
+            Ok(launcher) => launcher.map(Some).map_err(|error| self.failed(&error)),
             Err(_) => Ok(None),
         }
     }
@@ -61,7 +61,7 @@ impl AttachedDevice {
     /// Those that are `wanted`, with their labels as far as they can be read within that time.
     pub(super) async fn labels(
         &self,
-        there: &LauncherApps,
+        launcher: &LauncherApps,
         within: Duration,
         wanted: impl Fn(&AppId) -> bool,
     ) -> Result<Vec<LabelledApp>, Failure> {
@@ -69,7 +69,7 @@ impl AttachedDevice {
         let cached = known.recent(FRESH).unwrap_or_default();
         let asked = known.ask(&self.screen.generation);
         let until = Instant::now() + within;
-        let apps = there.apps.iter().filter(|app| wanted(&app.app));
+        let apps = launcher.apps.iter().filter(|app| wanted(&app.app));
         let packages: Vec<InPackage<'_>> = apps
             .clone()
             .filter_map(|app| match &app.label {
@@ -80,7 +80,7 @@ impl AttachedDevice {
         let key = |at: &LabelSource| CachedLabel {
             file: at.file.clone(),
             version: at.version.clone(),
-            language: there.language.clone(),
+            language: launcher.language.clone(),
             label: ReadLabel::Unreadable,
         };
         let mut labels: HashMap<&AppId, CachedLabel> = HashMap::new();
@@ -98,7 +98,7 @@ impl AttachedDevice {
         // Large packages must not take the time of the others in each call.
         missing.sort_by_key(|(app, _)| labels.contains_key(app));
         let begun: Mutex<Vec<InPackage<'_>>> = Mutex::default();
-        let (device, language) = (&*self.device, there.language.as_str());
+        let (device, language) = (&*self.device, launcher.language.as_str());
         let reads: Vec<BoxFuture<'_, _>> =
             missing.iter().map(|&app| named_read(device, app, language, &begun).boxed()).collect();
         let reads = stream::iter(reads).buffer_unordered(AT_ONCE);

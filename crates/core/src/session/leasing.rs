@@ -26,7 +26,7 @@ use super::Session;
 use crate::action::{Call, Cause, ClientId, ClientName, Failure};
 
 /// The leases of a session's phones.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub(super) struct Leases {
     /// How long a client keeps a phone's lease after its last act; `None`: nothing is leased.
     time: Option<Duration>,
@@ -68,15 +68,6 @@ pub(super) struct LeaseHold {
 }
 
 impl Session {
-    /// Has each client that acts on a phone keep the phone's lease while it acts and for this time
-    /// afterwards; zero does not. For sessions with several clients. Call it before the session is
-    /// used.
-    pub fn with_lease_time(self, time: Duration) -> Self {
-        let time = Some(time).filter(|time| !time.is_zero());
-        let leases = Leases { time, table: Arc::default() };
-        Self { connections: Arc::new(self.connections.with_leases(leases)), ..self }
-    }
-
     /// The lease of this phone, if a client has it now.
     pub fn lease(&self, device: &str) -> Option<Lease> {
         self.connections.leases.current(device)
@@ -84,6 +75,11 @@ impl Session {
 }
 
 impl Leases {
+    /// No phone is leased yet, and with no time none ever is.
+    pub(super) fn new(time: Duration) -> Self {
+        Self { time: Some(time).filter(|time| !time.is_zero()), table: Arc::default() }
+    }
+
     /// Acquires a phone's lease for the client of a call, and keeps it while the hold exists;
     /// `None` if this session leases nothing.
     ///

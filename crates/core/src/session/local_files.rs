@@ -23,7 +23,7 @@ use crate::artifacts::{ArtifactStore, Folder};
 pub(super) const STORAGE: &str = "/sdcard";
 
 /// The part of a call's time reserved for reporting that a file was not fetched.
-const TELLING: Duration = Duration::from_millis(1500);
+const REPORTING: Duration = Duration::from_millis(1500);
 
 /// How long a transfer may take while somebody waits for it.
 const FETCHING: Duration = Duration::from_secs(600);
@@ -33,7 +33,7 @@ const REMOVING: Duration = Duration::from_secs(1);
 
 /// File naming and storage of a session.
 pub(super) struct LocalFiles {
-    clock: Box<dyn Fn() -> DateTime + Send + Sync>,
+    clock: fn() -> DateTime,
     files: Option<ArtifactStore>,
     /// The last timestamp of each kind, and how many names were made with it.
     stamps: Mutex<BTreeMap<&'static str, (String, u32)>>,
@@ -57,8 +57,8 @@ impl MediaKind {
 }
 
 impl LocalFiles {
-    pub(super) fn new() -> Self {
-        Self { clock: Box::new(|| DateTime::ZERO), files: None, stamps: Mutex::default() }
+    pub(super) fn new(files: Option<ArtifactStore>, clock: fn() -> DateTime) -> Self {
+        Self { clock, files, stamps: Mutex::default() }
     }
 
     /// `KIND_YYYYMMDD_HHMMSS` by the clock; the second name within one second ends in `_2`.
@@ -72,10 +72,14 @@ impl LocalFiles {
     }
 
     /// The requested name, with its extension, or one made from the time.
-    pub(super) fn name(&self, wish: Option<String>, content: MediaKind) -> Result<String, Failure> {
+    pub(super) fn name(
+        &self,
+        requested: Option<String>,
+        content: MediaKind,
+    ) -> Result<String, Failure> {
         let (kind, extension) = content.verbs();
-        match wish {
-            Some(wish) => with_extension(wish, extension),
+        match requested {
+            Some(requested) => with_extension(requested, extension),
             None => Ok(format!("{kind}_{}.{extension}", self.stamp(kind))),
         }
     }
@@ -107,11 +111,11 @@ impl LocalFiles {
         device: Arc<dyn Device>,
         request: FetchRequest,
     ) -> JoinSet<FetchResult> {
-        let keep = self.files().cloned().map_err(describe_failure);
+        let store = self.files().cloned().map_err(describe_failure);
         let mut fetching = JoinSet::new();
         fetching.spawn(async move {
             let from = request.from.clone();
-            let fetching = async { fetch(&keep?, device, request).await };
+            let fetching = async { fetch(&store?, device, request).await };
             timeout(FETCHING, fetching).await.unwrap_or_else(|_| Err(late(&from)))
         });
         fetching
@@ -135,14 +139,14 @@ pub(super) struct FetchRequest {
 }
 
 async fn fetch(
-    keep: &ArtifactStore,
+    store: &ArtifactStore,
     device: Arc<dyn Device>,
     request: FetchRequest,
 ) -> FetchResult {
     let FetchRequest { from, name, content } = request;
     let stays = |reason: String| format!("{reason}; the file is still on the phone: {from}");
     let failed = |error: crate::artifacts::Error| stays(format!("failed to {error}"));
-    let mut draft = keep.begin(Folder::Assets, &name).await.map_err(failed)?;
+    let mut draft = store.begin(Folder::Assets, &name).await.map_err(failed)?;
     let writer = draft.writer().map_err(failed)?;
     let files = device.device_files().map_err(|error| stays(error.to_string()))?;
     let fetched = files.fetch_file(&from, writer).await;
@@ -176,29 +180,14 @@ pub(super) fn with_extension(name: String, extension: &str) -> Result<String, Fa
     match check_name(&name) {
         Ok(()) if has => Ok(name),
         Ok(()) => Ok(format!("{name}.{extension}")),
-        Err(why) => Err(Cause::InvalidFileName { name, why }.into()),
+        Err(reason) => Err(Cause::InvalidFileName { name, reason }.into()),
     }
 }
 
 /// How long a call may wait for a file.
 pub(super) fn until(call: &Call) -> Instant {
     let left = call.deadline.saturating_duration_since(Instant::now());
-    call.deadline - TELLING.min(left / 3)
-}
-
-impl Session {
-    /// Stores files here. Without this, screenshots stay on the phone.
-    pub fn with_files(mut self, files: ArtifactStore) -> Self {
-        self.saving.files = Some(files);
-        self
-    }
-
-    /// Sets the clock (local time) that files are named after. Without this, it is always the
-    /// beginning of the year 0.
-    pub fn with_clock(mut self, clock: impl Fn() -> DateTime + Send + Sync + 'static) -> Self {
-        self.saving.clock = Box::new(clock);
-        self
-    }
+    call.deadline - REPORTING.min(left / 3)
 }
 
 impl SessionCall<'_> {
@@ -232,8 +221,8 @@ impl Session {
             let attached = self.connected(id).await?;
             match attached.device.probe().await {
                 Ok(()) => return Ok(Arc::clone(&attached.device)),
-                Err(Error::NotConnected { reason: why, .. }) => {
-                    self.drop_connection(&attached, &why);
+                Err(Error::NotConnected { reason, .. }) => {
+                    self.drop_connection(&attached, &reason);
                 }
                 Err(error) => return Err(attached.failed(&error)),
             }

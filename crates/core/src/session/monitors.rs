@@ -94,31 +94,31 @@ impl SessionCall<'_> {
         let slot = self.session.monitors.reserve(&id, &self.call.client)?;
         let opening = async { attached.device.logs()?.follow_logs(&filter, None).await };
         let stream = opening.await.map_err(|error| attached.failed(&error))?;
-        let page = match files {
+        let file = match files {
             None => None,
-            Some((keep, name)) => {
+            Some((store, name)) => {
                 let refused = |error: crate::artifacts::Error| {
                     Failure::from(Cause::Refused { reason: format!("failed to {error}") })
                 };
-                let draft = keep.begin(Folder::Logs, &name).await.map_err(refused)?;
+                let draft = store.begin(Folder::Logs, &name).await.map_err(refused)?;
                 let path = draft.path().to_owned();
                 Some((path, LogFile::new(draft.persist_open().map_err(refused)?)))
             }
         };
-        let (path, page) = page.unzip();
+        let (path, file) = file.unzip();
         let (state, stop) = (Arc::<State>::default(), CancellationToken::new());
         let follower = Follower {
             phone: attached.id().to_owned(),
             connections: Arc::clone(&self.session.connections),
             device: Arc::clone(&attached.device),
             filter: filter.clone(),
-            page,
+            file,
             state: Arc::clone(&state),
             last: None,
         };
         let stopped = stop.clone();
         let task = tokio::spawn(async move { follower.run(stream, stopped).await });
-        let followed = Arc::new(MonitorJob {
+        let job = Arc::new(MonitorJob {
             id,
             client: self.call.client.clone(),
             device: attached.id().to_owned(),
@@ -129,24 +129,20 @@ impl SessionCall<'_> {
             stop,
             task: tokio::sync::Mutex::new(Some(task)),
         });
-        let out = followed.info();
-        self.session
-            .monitors
-            .0
-            .add(&slot, Arc::clone(&followed))
-            .inspect_err(|_| followed.stop.cancel())?;
+        let out = job.info();
+        self.session.monitors.0.add(&slot, Arc::clone(&job)).inspect_err(|_| job.stop.cancel())?;
         Ok(Outcome::Monitor(out))
     }
 
     /// Stops one monitor of the call's client, all on the phone that the call is for, or all.
     pub(super) async fn stop_monitor(&self, wanted: Option<String>) -> Result<Outcome, Failure> {
         if let Some(id) = wanted {
-            let followed = self.session.monitors.find(&id, &self.call.client)?;
-            return Ok(Outcome::Monitors(vec![self.stop_following(&followed).await]));
+            let job = self.session.monitors.find(&id, &self.call.client)?;
+            return Ok(Outcome::Monitors(vec![self.stop_following(&job).await]));
         }
         let mut out = Vec::new();
-        for followed in self.session.monitors.0.of(self.call) {
-            out.push(self.stop_following(&followed).await);
+        for job in self.session.monitors.0.of(self.call) {
+            out.push(self.stop_following(&job).await);
         }
         Ok(Outcome::Monitors(out))
     }
@@ -154,13 +150,13 @@ impl SessionCall<'_> {
     /// The listed monitors of the call's client.
     pub(super) fn list_monitors(&self) -> Outcome {
         let all = self.session.monitors.0.of(self.call);
-        Outcome::Monitors(all.iter().map(|followed| followed.info()).collect())
+        Outcome::Monitors(all.iter().map(|job| job.info()).collect())
     }
 
-    async fn stop_following(&self, followed: &Arc<MonitorJob>) -> LogMonitor {
-        followed.stopped().await;
-        self.session.monitors.0.forget(followed);
-        followed.info()
+    async fn stop_following(&self, job: &Arc<MonitorJob>) -> LogMonitor {
+        job.stopped().await;
+        self.session.monitors.0.forget(job);
+        job.info()
     }
 }
 
@@ -178,7 +174,7 @@ impl Monitors {
     }
 
     fn find(&self, id: &str, client: &ClientId) -> Result<Arc<MonitorJob>, Failure> {
-        let missing = |there| Cause::NoSuchMonitor { id: id.to_owned(), there }.into();
+        let missing = |known| Cause::NoSuchMonitor { id: id.to_owned(), known }.into();
         self.0.find(id, client).map_err(missing)
     }
 
@@ -241,7 +237,7 @@ impl MonitorJob {
             file: self.file.clone(),
             running: until.saturating_duration_since(self.began),
             entries: self.state.entries.load(Ordering::SeqCst),
-            ended: ended.map(|(why, _)| why),
+            ended: ended.map(|(reason, _)| reason),
         }
     }
 }

@@ -89,12 +89,6 @@ async fn orientation_changed(
 }
 
 impl Session {
-    /// Leaves rotations alone at the start and the end of the session. For callers whose work
-    /// continues after it, such as a person who runs one command after another.
-    pub fn with_orientation_kept(self) -> Self {
-        Self { keep_orientation: true, ..self }
-    }
-
     /// Ends the session within a few seconds: stops recordings and monitors, and restores keyboards
     /// and rotations on all phones, and then ends the connections. A phone that is gone or too slow
     /// is restored by the next session that attaches it.

@@ -87,50 +87,55 @@ pub(super) struct RecordingRequest {
 
 impl SessionCall<'_> {
     /// Starts a recording.
-    pub(super) async fn start_recording(&self, wish: RecordingRequest) -> Result<Outcome, Failure> {
+    pub(super) async fn start_recording(
+        &self,
+        request: RecordingRequest,
+    ) -> Result<Outcome, Failure> {
         let (first, last) = (*SECONDS.start(), *SECONDS.end());
-        if wish.lasting < Duration::from_secs(first) || wish.lasting > Duration::from_secs(last) {
+        if request.lasting < Duration::from_secs(first)
+            || request.lasting > Duration::from_secs(last)
+        {
             let reason =
                 format!("the recording time limit must be between {first} and {last} seconds");
             return Err(Cause::InvalidArgument { reason }.into());
         }
-        let name = self.session.saving.name(wish.name, MediaKind::Video)?;
+        let name = self.session.saving.name(request.name, MediaKind::Video)?;
         let attached = self.attached().await?;
         let id = format!("{}_{name}", attached.id());
         let slot = self.session.recordings.reserve(&id, &self.call.client)?;
         let on_phone = format!("{STORAGE}/{name}");
         let asked = RecordingOptions {
             path: on_phone.clone(),
-            time_limit: wish.lasting,
-            bit_rate: wish.bit_rate,
-            size: wish.size,
+            time_limit: request.lasting,
+            bit_rate: request.bit_rate,
+            size: request.size,
         };
         // It is already recording while we check that it does.
         let began = Instant::now();
         let hold = self.session.connections.leases.hold(attached.id(), self.call)?;
         let beginning = async { attached.device.screen_recording()?.start_recording(&asked).await };
         let recording = beginning.await.map_err(|error| attached.failed(&error))?;
-        let lasting = recording.time_limit().min(wish.lasting);
+        let lasting = recording.time_limit().min(request.lasting);
         let mut warnings = Vec::new();
-        if lasting < wish.lasting {
-            let (lasting, wish) = (lasting.as_secs(), wish.lasting.as_secs());
+        if lasting < request.lasting {
+            let (lasting, request) = (lasting.as_secs(), request.lasting.as_secs());
             warnings.push(format!(
-                "this phone records for at most {lasting} s, not the requested {wish} s"
+                "this phone records for at most {lasting} s, not the requested {request} s"
             ));
         }
         let over = Arc::default();
         let process = recording.process();
         let (orders, taken) = mpsc::channel(1);
         tokio::spawn(attend(recording, hold, Arc::clone(&over), taken));
-        let kept = Arc::new(RecordingJob {
+        let job = Arc::new(RecordingJob {
             id,
             client: self.call.client.clone(),
             device: attached.id().to_owned(),
             name,
             on_phone,
             lasting,
-            bit_rate: wish.bit_rate,
-            size: wish.size,
+            bit_rate: request.bit_rate,
+            size: request.size,
             process,
             warnings,
             began,
@@ -138,10 +143,10 @@ impl SessionCall<'_> {
             orders,
             stopping: tokio::sync::Mutex::default(),
         });
-        let out = kept.info();
+        let out = job.info();
         // If the session has ended or its client has left, the recording is dropped here and its
         // device ends it as best it can.
-        self.session.recordings.0.add(&slot, kept)?;
+        self.session.recordings.0.add(&slot, job)?;
         Ok(Outcome::Recording(out))
     }
 
@@ -153,30 +158,30 @@ impl SessionCall<'_> {
     ) -> Result<Outcome, Failure> {
         let (asked, until) = (Instant::now(), until(self.call));
         if let Some(id) = wanted {
-            let kept = self.session.recordings.find(&id, &self.call.client)?;
+            let job = self.session.recordings.find(&id, &self.call.client)?;
             // So that a silent phone is probed when the time is up.
-            let _ = self.device_id.set(kept.device.clone());
-            if let Some(attached) = self.session.connections.get(&kept.device) {
+            let _ = self.device_id.set(job.device.clone());
+            if let Some(attached) = self.session.connections.get(&job.device) {
                 let _ = self.attached.set(attached);
             }
-            let stopped = self.stop_one(&kept, fetch, until).await?;
+            let stopped = self.stop_one(&job, fetch, until).await?;
             return Ok(Outcome::Recordings(vec![stopped]));
         }
         let all = self.session.recordings.0.of(self.call);
-        let stopping = all.iter().map(async |kept| {
-            let stopped = match timeout_at(until, self.stop_one(kept, fetch, until)).await {
+        let stopping = all.iter().map(async |job| {
+            let stopped = match timeout_at(until, self.stop_one(job, fetch, until)).await {
                 // Another caller stopped and reported it first.
                 Ok(Err(Failure { cause: Cause::NoSuchRecording { .. }, .. })) => return None,
                 Ok(stopped) => stopped,
                 Err(_) => {
-                    let what = format!("stop recording {}", kept.id);
+                    let what = format!("stop recording {}", job.id);
                     Err(Cause::TimedOut { what, after: asked.elapsed() }.into())
                 }
             };
             // One phone's failure must not hide what the others did.
             Some(stopped.unwrap_or_else(|failure| {
                 let unstopped = Some(failure.cause.to_string());
-                RecordingInfo { unstopped, ..kept.info() }
+                RecordingInfo { unstopped, ..job.info() }
             }))
         });
         let stopped = join_all(stopping).await;
@@ -186,51 +191,51 @@ impl SessionCall<'_> {
     /// The listed recordings of the call's client.
     pub(super) fn list_recordings(&self) -> Outcome {
         let all = self.session.recordings.0.of(self.call);
-        Outcome::Recordings(all.iter().map(|kept| kept.info()).collect())
+        Outcome::Recordings(all.iter().map(|job| job.info()).collect())
     }
 
     async fn stop_one(
         &self,
-        kept: &Arc<RecordingJob>,
+        job: &Arc<RecordingJob>,
         fetch: bool,
         until: Instant,
     ) -> Result<RecordingInfo, Failure> {
         // Its lease has ended with the recording's time: another client may act on the phone now.
-        self.session.connections.leases.check(&kept.device, &self.call.client)?;
-        let mut fetching = kept.stopping.lock().await;
+        self.session.connections.leases.check(&job.device, &self.call.client)?;
+        let mut fetching = job.stopping.lock().await;
         // Another caller may have stopped it while this one waited.
-        self.session.recordings.find(&kept.id, &self.call.client)?;
-        let lost = match kept.stop().await {
+        self.session.recordings.find(&job.id, &self.call.client)?;
+        let lost = match job.stop().await {
             Ok(()) => None,
-            Err(Error::NotConnected { reason: why, .. }) => Some(why),
+            Err(Error::NotConnected { reason, .. }) => Some(reason),
             Err(error) => {
                 // If it may still be running, keep it: it can be stopped again, or ends with the
                 // session.
-                if matches!(error, Error::Failed { .. }) || kept.orders.is_closed() {
-                    self.session.recordings.0.forget(kept);
+                if matches!(error, Error::Failed { .. }) || job.orders.is_closed() {
+                    self.session.recordings.0.forget(job);
                 }
-                return Err(Failure::of_device(&kept.device, &error));
+                return Err(Failure::of_device(&job.device, &error));
             }
         };
         if lost.is_some() {
-            kept.is_over(false);
+            job.is_over(false);
         }
-        let mut out = kept.info();
-        if let Some(why) = &lost {
+        let mut out = job.info();
+        if let Some(reason) = &lost {
             // If the phone is still gone, report that and keep the recording.
-            self.session.reach(&kept.device).await?;
-            out.warnings.push(format!("the phone was disconnected while recording: {why}"));
+            self.session.reach(&job.device).await?;
+            out.warnings.push(format!("the phone was disconnected while recording: {reason}"));
         }
         if fetch {
-            let fetched = self.fetch_recording(kept, &mut fetching, until).await;
+            let fetched = self.fetch_recording(job, &mut fetching, until).await;
             if fetched.is_ok() {
-                self.session.recordings.0.forget(kept);
+                self.session.recordings.0.forget(job);
             }
-            out.local_file = Some(fetched.map_err(|why| {
-                format!("{why}; the recording stays listed: stop it again to fetch it, or stop it without fetching to discard it")
+            out.local_file = Some(fetched.map_err(|reason| {
+                format!("{reason}; the recording stays listed: stop it again to fetch it, or stop it without fetching to discard it")
             }));
         } else {
-            self.session.recordings.0.forget(kept);
+            self.session.recordings.0.forget(job);
         }
         Ok(out)
     }
@@ -239,13 +244,12 @@ impl SessionCall<'_> {
     /// earlier call began continues.
     async fn fetch_recording(
         &self,
-        kept: &RecordingJob,
+        job: &RecordingJob,
         fetching: &mut JoinSet<FetchResult>,
         until: Instant,
     ) -> FetchResult {
-        let coming = || {
-            Err(format!("the file is still being transferred from the phone: {}", kept.on_phone))
-        };
+        let coming =
+            || Err(format!("the file is still being transferred from the phone: {}", job.on_phone));
         if !fetching.is_empty() {
             match timeout_at(until, fetching.join_next()).await {
                 Ok(Some(Ok(Ok(here)))) => return Ok(here),
@@ -254,12 +258,12 @@ impl SessionCall<'_> {
                 Err(_) => return coming(),
             }
         }
-        let device = match timeout_at(until, self.session.reach(&kept.device)).await {
+        let device = match timeout_at(until, self.session.reach(&job.device)).await {
             Ok(Ok(device)) => device,
             Ok(Err(failure)) => return Err(failure.cause.to_string()),
             Err(_) => return Err("the phone does not answer".into()),
         };
-        let (from, name) = (kept.on_phone.clone(), kept.name.clone());
+        let (from, name) = (job.on_phone.clone(), job.name.clone());
         *fetching = self
             .session
             .saving
@@ -298,7 +302,7 @@ impl Recordings {
     }
 
     fn find(&self, id: &str, client: &ClientId) -> Result<Arc<RecordingJob>, Failure> {
-        let missing = |there| Cause::NoSuchRecording { id: id.to_owned(), there }.into();
+        let missing = |known| Cause::NoSuchRecording { id: id.to_owned(), known }.into();
         self.0.find(id, client).map_err(missing)
     }
 

@@ -125,11 +125,13 @@ pub(super) async fn shaped(
     let fitting = tokio::task::spawn_blocking(move || fit(image, format, most_bytes)).await;
     let cause = match fitting {
         Ok(Ok(image)) => return Ok(Screenshot { image, size, blank }),
-        Ok(Err(why @ image::Error::TooLarge { .. })) => {
-            Cause::Refused { reason: format!("failed to {why}") }
+        Ok(Err(reason @ image::Error::TooLarge { .. })) => {
+            Cause::Refused { reason: format!("failed to {reason}") }
         }
-        Ok(Err(why)) => Cause::DeviceError { text: format!("failed to {why}") },
-        Err(why) => Cause::DeviceError { text: format!("failed to convert the screenshot: {why}") },
+        Ok(Err(reason)) => Cause::DeviceError { text: format!("failed to {reason}") },
+        Err(reason) => {
+            Cause::DeviceError { text: format!("failed to convert the screenshot: {reason}") }
+        }
     };
     Err(cause.into())
 }

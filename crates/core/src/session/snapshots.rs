@@ -89,12 +89,9 @@ impl AttachedDevice {
         }
     }
 
-    fn seen(
-        &self,
-        SnapshotOptions { detail, max_age: no_older_than }: SnapshotOptions,
-    ) -> Option<Arc<Snapshot>> {
+    fn seen(&self, SnapshotOptions { detail, max_age }: SnapshotOptions) -> Option<Arc<Snapshot>> {
         let ScreenCache { memory, generation, .. } = &*self.screen;
-        memory.snapshots(detail).unchanged(generation, no_older_than)
+        memory.snapshots(detail).unchanged(generation, max_age)
     }
 
     /// Same, while the caller holds the snapshot lock. Only a full snapshot replaces the refs: a

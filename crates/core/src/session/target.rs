@@ -55,8 +55,8 @@ impl AttachedDevice {
     /// Taps the target where it was found.
     pub(super) async fn tap_at(&self, target: &Target, hit: &TapResult) -> Result<(), Failure> {
         let tap = Gesture::Tap { at: hit.at };
-        if let Some(why) = self.outside(tap).await? {
-            return Err(missed(target, format!("its center {why}; scroll it into view")));
+        if let Some(reason) = self.outside(tap).await? {
+            return Err(missed(target, format!("its center {reason}; scroll it into view")));
         }
         self.refuse_if_guarded().await?;
         self.refuse_if_locked(tap).await?;
@@ -85,10 +85,10 @@ impl AttachedDevice {
         }
         aimed.map_err(|miss| match miss {
             TargetError::Unknown => not_found(target, None),
-            TargetError::Because(why) => missed(target, why),
+            TargetError::Because(reason) => missed(target, reason),
             TargetError::UnderKeyboard => {
-                let why = HiddenReason::UnderKeyboard;
-                missed(target, format!("it is {}; {}", why.reason(), why.next_move()))
+                let reason = HiddenReason::UnderKeyboard;
+                missed(target, format!("it is {}; {}", reason.reason(), reason.next_move()))
             }
             TargetError::Failed(failure) => failure,
         })
@@ -230,8 +230,8 @@ fn hidden_target(hidden: Option<(usize, HiddenReason)>) -> TargetError {
     match hidden {
         None => TargetError::Unknown,
         Some((_, HiddenReason::UnderKeyboard)) => TargetError::UnderKeyboard,
-        Some((_, why)) => {
-            let (reason, next) = (why.reason(), why.next_move());
+        Some((_, reason)) => {
+            let (reason, next) = (reason.reason(), reason.next_move());
             TargetError::Because(format!("it exists but is not visible: {reason}; {next}"))
         }
     }

@@ -192,8 +192,12 @@ fn label(text: &str, bounds: [i32; 4]) -> Node {
 }
 
 fn over(device: &Arc<Fake>) -> Session {
+    over_with(device, SessionOptions::default())
+}
+
+fn over_with(device: &Arc<Fake>, options: SessionOptions) -> Session {
     let phones = DeviceProviders::adb(AdbServer::new("127.0.0.1:9"));
-    let session = Session::new(phones, Some("fake".into()));
+    let session = Session::new(phones, SessionOptions { devices: vec!["fake".into()], ..options });
     session.keep("fake", Arc::<Fake>::clone(device));
     session
 }
@@ -206,12 +210,12 @@ fn number(id: &str) -> Action {
     Action::TapElement(Target::listed(id.parse::<ElementRef>().unwrap()))
 }
 
-fn why(done: Result<Outcome, Failure>) -> String {
+fn reason(done: Result<Outcome, Failure>) -> String {
     match done {
         Err(Failure {
-            cause: Cause::ElementNotFound { reason: why, .. },
+            cause: Cause::ElementNotFound { reason, .. },
             side_effect: SideEffect::None,
-        }) => why.unwrap_or_default(),
+        }) => reason.unwrap_or_default(),
         other => panic!("{other:?}"),
     }
 }
@@ -233,7 +237,7 @@ async fn action_on_a_dropped_connection_invalidates_the_next_ones_refs() {
     pressing.await.unwrap().unwrap();
     lock(&second.tree).nodes = vec![label("Other", [0, 0, 50, 50])];
     assert_eq!(
-        why(ask(&session, number("e1")).await),
+        reason(ask(&session, number("e1")).await),
         "stale reference: another screen is in front than the one it was listed on"
     );
     assert!(lock(&second.touched).is_empty());
@@ -273,7 +277,7 @@ async fn ref_outlives_an_action_only_on_the_same_screen() {
         *lock(&phone.tree) = Tree { nodes: now, front: app(screen), ..Tree::default() };
         match (ask(&session, number("e2")).await, expected) {
             (Ok(Outcome::Tapped(tapped)), Ok(y)) => assert_eq!(tapped.at.y, y),
-            (refusal, Err(reason)) => assert_eq!(why(refusal), reason),
+            (refusal, Err(reason)) => assert_eq!(reason(refusal), reason),
             (other, Ok(_)) => panic!("{other:?}"),
         }
         let taps = lock(&phone.touched).len();
@@ -302,21 +306,21 @@ async fn phone_with_an_address_is_listed_without_adb_server() {
     )
     .await
     {
-        Ok(Outcome::Devices(there)) => {
-            there.into_iter().map(|phone| format!("{} {}", phone.id, phone.state)).collect()
+        Ok(Outcome::Devices(devices)) => {
+            devices.into_iter().map(|phone| format!("{} {}", phone.id, phone.state)).collect()
         }
         other => panic!("{other:?}"),
     };
     let address = "192.0.2.7:5555";
     let phones = DeviceProviders::adb(AdbServer::new("127.0.0.1:9"));
     let session = Session::new(phones, Some(address.into()));
-    let there: Vec<_> = listed(&session).await;
-    assert_eq!(there, [format!("{address} not connected; the next call connects")]);
+    let devices: Vec<_> = listed(&session).await;
+    assert_eq!(devices, [format!("{address} not connected; the next call connects")]);
     let mut phone = Fake::new(Vec::new());
     Arc::get_mut(&mut phone).unwrap().identity.id = address.into();
     session.keep(address, phone);
-    let there: Vec<_> = listed(&session).await;
-    assert_eq!(there, [format!("{address} device")]);
+    let devices: Vec<_> = listed(&session).await;
+    assert_eq!(devices, [format!("{address} device")]);
     let none: Vec<_> = listed(&over(&Fake::new(Vec::new()))).await;
     assert!(none.is_empty(), "only the adb server lists serials: {none:?}");
 }
@@ -329,7 +333,7 @@ impl EventSink for EventLog {
     fn on_event(&self, event: &Event<'_>) {
         lock(&self.0).push(match event {
             Event::DeviceConnected { device, .. } => format!("+{device}"),
-            Event::DeviceLost { device, reason: why } => format!("-{device} {why}"),
+            Event::DeviceLost { device, reason } => format!("-{device} {reason}"),
             other => format!("{other:?}"),
         });
     }
@@ -376,7 +380,7 @@ async fn element_with_its_center_off_screen_is_not_tapped() {
         ("Gone", "it exists but is not visible: off the screen"),
     ] {
         let target = Target::text(text);
-        let reason = why(ask(&session, Action::TapElement(target)).await);
+        let reason = reason(ask(&session, Action::TapElement(target)).await);
         assert!(reason.contains(words), "{reason}");
     }
     assert!(lock(&device.touched).is_empty());
@@ -397,9 +401,9 @@ async fn taps_avoid_the_covered_part_of_an_element() {
     let session = over(&device);
     let tap = |text: &str| Action::TapElement(Target::text(text));
     let covered = "it is covered by \"OK\" (e4); deal with that first";
-    assert_eq!(why(ask(&session, tap("save")).await), covered);
+    assert_eq!(reason(ask(&session, tap("save")).await), covered);
     ask(&session, Action::LOOK).await.unwrap();
-    assert_eq!(why(ask(&session, number("e2")).await), covered);
+    assert_eq!(reason(ask(&session, number("e2")).await), covered);
     assert!(lock(&device.touched).is_empty());
     let Outcome::Tapped(TapResult { at, .. }) = ask(&session, tap("Row")).await.unwrap() else {
         panic!()
@@ -437,7 +441,7 @@ async fn old_ref_is_refused_if_another_element_took_its_place() {
     ask(&session, Action::LOOK).await.unwrap();
     lock(&device.tree).nodes = row("Bob");
     tokio::time::advance(Duration::from_secs(6)).await;
-    assert!(why(ask(&session, number("e1")).await).starts_with("it is no longer on the screen"));
+    assert!(reason(ask(&session, number("e1")).await).starts_with("it is no longer on the screen"));
     assert_eq!(lock(&device.touched).len(), 1);
 }
 

@@ -20,14 +20,9 @@ use crate::action::{
     Cause, Failure, LONGEST_NAME, Outcome, Progress, PushResult, check_device_path, check_name,
 };
 use crate::artifacts::{self, Folder};
-use crate::input_files::{self, InputFile, InputFolder, LARGEST};
+use crate::input_files::{self, InputFile, LARGEST};
 
 impl Session {
-    /// Lets clients send the files of this folder to phones. Without it, none.
-    pub fn with_input_files(self, folder: InputFolder) -> Self {
-        Self { input: Some(folder), ..self }
-    }
-
     /// Opens a file that may be sent.
     pub(super) async fn input_file(&self, path: &str) -> Result<InputFile, Failure> {
         let folder = self.input.as_ref().ok_or(Cause::NoInputFolder)?;
@@ -80,7 +75,8 @@ impl SessionCall<'_> {
     ) -> Result<Outcome, Failure> {
         check_path(path)?;
         let name = name.unwrap_or_else(|| path.rsplit('/').next().unwrap_or_default().to_owned());
-        check_name(&name).map_err(|why| Cause::InvalidFileName { name: name.clone(), why })?;
+        check_name(&name)
+            .map_err(|reason| Cause::InvalidFileName { name: name.clone(), reason })?;
         let store = self.session.saving.files()?;
         let attached = self.attached().await?;
         let shown = truncate(path, LONGEST_NAME);
@@ -128,8 +124,8 @@ pub(super) fn refuse_input(error: &input_files::Error) -> Failure {
 }
 
 fn check_path(path: &str) -> Result<(), Failure> {
-    check_device_path(path).map_err(|why| {
-        let reason = format!("{:?}: {why}", truncate(path, LONGEST_NAME));
+    check_device_path(path).map_err(|reason| {
+        let reason = format!("{:?}: {reason}", truncate(path, LONGEST_NAME));
         Cause::InvalidArgument { reason }.into()
     })
 }

@@ -129,8 +129,8 @@ impl AttachedDevice {
         holds: &str,
         editor: Option<&Editor>,
     ) -> Result<(), Failure> {
-        let there = editor.is_some_and(|editor| editor.cursor == Some(utf16_len(holds)));
-        if there || (holds.is_empty() && !field.flags.password) {
+        let is_at_end = editor.is_some_and(|editor| editor.cursor == Some(utf16_len(holds)));
+        if is_at_end || (holds.is_empty() && !field.flags.password) {
             return Ok(());
         }
         let size = size_of(holds, editor);
@@ -291,7 +291,7 @@ impl AttachedDevice {
             Err(Failure { cause: Cause::NotReady { .. } | Cause::DeviceError { .. }, .. }) => {
                 self.snapshot_exclusive(TreeDetail::Full).await
             }
-            told => told,
+            other => other,
         };
         snapshot.map(|snapshot| snapshot.tree.clone())
     }
@@ -414,7 +414,7 @@ impl AttachedDevice {
     async fn field_if_given(&self) -> Result<Option<Node>, Failure> {
         match self.field().await {
             Err(failure) if !matches!(failure.cause, Cause::DeviceNotConnected { .. }) => Ok(None),
-            told => told,
+            other => other,
         }
     }
 }
@@ -549,14 +549,14 @@ enum Verdict {
 fn judge(text: &str, before: Option<&str>, shows: &str, at_end: bool) -> Verdict {
     let text = &*text.replace("\r\n", "\n");
     let lines = text.contains('\n');
-    let there = match before {
+    let is_typed = match before {
         None => shows.contains(text),
         Some("") => shows == text,
         Some(before) if at_end => shows == text || shows.strip_prefix(before) == Some(text),
         Some(before) => shows == text || is_inserted(text, before, shows),
     };
     match before {
-        _ if there => Verdict::Same,
+        _ if is_typed => Verdict::Same,
         _ if lines => Verdict::WrongField,
         None => Verdict::Differs,
         Some(before) if shows == before => Verdict::NothingTyped,

@@ -53,8 +53,8 @@ fn controls(tree: &Tree) -> Vec<usize> {
     let is_meant = |node: &Node| {
         let flags = node.flags;
         let acts = flags.clickable || flags.long_clickable || flags.scrollable || flags.checkable;
-        let says = !node.text.is_empty() || !node.description.is_empty();
-        acts || says || ["Edit", "Button"].iter().any(|part| kind(node).contains(part))
+        let has_text = !node.text.is_empty() || !node.description.is_empty();
+        acts || has_text || ["Edit", "Button"].iter().any(|part| kind(node).contains(part))
     };
     let has_place =
         |node: &Node| !node.bounds.is_empty() && node.bounds.right > 0 && node.bounds.bottom > 0;

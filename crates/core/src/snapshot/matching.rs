@@ -55,14 +55,14 @@ pub(super) fn same(
         MatchCandidates::new(old, alike(old, those)),
     );
     let anonymous = is_anonymous(&was);
-    let out = |&here: &usize| {
-        let pair = Pair { now: &now, here, then: &then, was: node };
+    let out = |&new_nodes: &usize| {
+        let pair = Pair { now: &now, new_nodes, then: &then, was: node };
         // If several rows have the same text, the row does not identify the element.
         let as_it = |&&other: &&usize| same_text((old, other), (old, node), pair.up());
         pair.has_its_row() && then.nodes.iter().filter(as_it).count() == 1
     };
-    let in_place = |&here: &usize| {
-        let pair = Pair { now: &now, here, then: &then, was: node };
+    let in_place = |&new_nodes: &usize| {
+        let pair = Pair { now: &now, new_nodes, then: &then, was: node };
         pair.is_in_place() && pair.has_its_neighbours()
     };
     match now.nodes.as_slice() {
@@ -72,8 +72,8 @@ pub(super) fn same(
     }
     let by_row: Vec<usize> = now.nodes.iter().copied().filter(out).collect();
     match (by_row.as_slice(), now.nodes.iter().copied().find(in_place)) {
-        ([here], _) => FindResult::One(*here),
-        (_, Some(here)) => FindResult::One(here),
+        ([new_nodes], _) => FindResult::One(*new_nodes),
+        (_, Some(new_nodes)) => FindResult::One(new_nodes),
         (_, None) if now.nodes.len() == 1 => FindResult::None,
         (_, None) => FindResult::Ambiguous(now.nodes),
     }
@@ -125,31 +125,32 @@ pub(super) fn reuse_refs(
         faces.entry(face(old, element.node)).or_default().1.push(element.node);
     }
     let mut kept = HashMap::new();
-    for (here, there) in
+    for (new_nodes, old_nodes) in
         faces.into_values().filter(|(now, then)| !now.is_empty() && !then.is_empty())
     {
         let mut left: HashMap<[i32; 4], usize> =
-            there.iter().map(|&node| (edges(old.shown(node)), node)).collect();
-        let (now, then) = (MatchCandidates::new(snapshot, here), MatchCandidates::new(old, there));
-        for &here in &now.nodes {
+            old_nodes.iter().map(|&node| (edges(old.shown(node)), node)).collect();
+        let (now, then) =
+            (MatchCandidates::new(snapshot, new_nodes), MatchCandidates::new(old, old_nodes));
+        for &new_nodes in &now.nodes {
             // Removed when matched: of two identical elements in the same place, one is new.
-            let Some(was) = left.remove(&edges(snapshot.shown(here))) else { continue };
-            let pair = Pair { now: &now, here, then: &then, was };
+            let Some(was) = left.remove(&edges(snapshot.shown(new_nodes))) else { continue };
+            let pair = Pair { now: &now, new_nodes, then: &then, was };
             // A scrolled area is where it was, whatever it shows.
-            let is_area = snapshot.tree.nodes[here].flags.scrollable;
+            let is_area = snapshot.tree.nodes[new_nodes].flags.scrollable;
             if (is_area || pair.is_only() || pair.has_its_row() || pair.has_its_neighbours())
                 && let Some(id) = old.ref_of(was)
             {
-                kept.insert(here, id);
+                kept.insert(new_nodes, id);
             }
         }
         // One that moved keeps its ref if nothing else on either screen looks like it.
-        if let ([here], [was]) = (now.nodes.as_slice(), then.nodes.as_slice())
+        if let ([new_nodes], [was]) = (now.nodes.as_slice(), then.nodes.as_slice())
             && snapshot.tree.front == old.tree.front
             && !is_anonymous(&face(old, *was))
             && let Some(id) = old.ref_of(*was)
         {
-            kept.insert(*here, id);
+            kept.insert(*new_nodes, id);
         }
     }
     kept
@@ -189,7 +190,7 @@ impl<'a> MatchCandidates<'a> {
 /// A node and the older node that it may correspond to.
 struct Pair<'a> {
     now: &'a MatchCandidates<'a>,
-    here: usize,
+    new_nodes: usize,
     then: &'a MatchCandidates<'a>,
     was: usize,
 }
@@ -202,7 +203,7 @@ impl Pair<'_> {
 
     /// How many levels up the row is in both snapshots.
     fn up(&self) -> usize {
-        if self.is_only() { 0 } else { self.now.up(self.here).min(self.then.up(self.was)) }
+        if self.is_only() { 0 } else { self.now.up(self.new_nodes).min(self.then.up(self.was)) }
     }
 
     /// Whether its row has more text than the node itself, and the same text as before.
@@ -220,11 +221,11 @@ impl Pair<'_> {
     }
 
     fn is_in_place(&self) -> bool {
-        self.now.snapshot.shown(self.here) == self.then.snapshot.shown(self.was)
+        self.now.snapshot.shown(self.new_nodes) == self.then.snapshot.shown(self.was)
     }
 
     fn same_text(&self, up: usize) -> bool {
-        same_text((self.now.snapshot, self.here), (self.then.snapshot, self.was), up)
+        same_text((self.now.snapshot, self.new_nodes), (self.then.snapshot, self.was), up)
     }
 }
 

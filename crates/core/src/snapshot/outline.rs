@@ -185,8 +185,8 @@ fn nothing(snapshot: &Snapshot) -> String {
     if empty > 0 {
         parts.push(format!("{empty} without text or input"));
     }
-    let why = if parts.is_empty() { String::new() } else { format!(": {}", parts.join(", ")) };
-    format!("nothing to read or tap in {all} nodes{why}")
+    let reason = if parts.is_empty() { String::new() } else { format!(": {}", parts.join(", ")) };
+    format!("nothing to read or tap in {all} nodes{reason}")
 }
 
 /// What a kind of list tells beside roles, texts and states.

@@ -21,117 +21,80 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{Reply, SpecTools, Tool, ToolEffect, Toolset};
+use devices::*;
+use keys::*;
+use logs::*;
+use media::*;
+use screen::*;
+use touch::*;
 
 /// The toolset.
 pub fn toolset() -> Toolset {
     let spec = SpecTools::read(include_str!("android/tools.json"));
     use ToolEffect::{Additive, Destructive, Idempotent, ReadOnly};
     let tools = vec![
-        spec.row(
-            "get_devices",
-            ReadOnly,
-            15,
-            devices::parse_get_devices,
-            devices::render_get_devices,
-        ),
-        spec.handled("select_device", Idempotent, 10, devices::SelectDevice),
-        spec.handled("get_device_info", ReadOnly, 20, devices::GetDeviceInfo),
-        spec.row(
-            "get_ui_layout",
-            ReadOnly,
-            10,
-            screen::parse_get_ui_layout,
-            screen::render_get_ui_layout,
-        ),
+        spec.row("get_devices", ReadOnly, 15, parse_get_devices, render_get_devices),
+        spec.handled("select_device", Idempotent, 10, SelectDevice),
+        spec.handled("get_device_info", ReadOnly, 20, GetDeviceInfo),
+        spec.row("get_ui_layout", ReadOnly, 10, parse_get_ui_layout, render_get_ui_layout),
         spec.row(
             "list_screen_elements",
             ReadOnly,
             10,
-            screen::parse_list_screen_elements,
-            screen::render_list_screen_elements,
+            parse_list_screen_elements,
+            render_list_screen_elements,
         ),
-        spec.row(
-            "find_elements",
-            ReadOnly,
-            8,
-            screen::parse_find_elements,
-            screen::render_find_elements,
-        ),
-        spec.row("tap_screen", Destructive, 5, touch::parse_tap_screen, touch::render_tap_screen),
-        spec.row(
-            "tap_element",
-            Destructive,
-            10,
-            touch::parse_tap_element,
-            touch::render_tap_element,
-        ),
-        spec.row(
-            "swipe_screen",
-            Destructive,
-            15,
-            touch::parse_swipe_screen,
-            touch::render_swipe_screen,
-        ),
-        spec.row(
-            "swipe_direction",
-            Destructive,
-            15,
-            touch::parse_swipe_direction,
-            touch::render_swipe_direction,
-        ),
-        spec.row("input_text", Destructive, 20, keys::parse_input_text, keys::render_input_text)
-            .typing("text"),
-        spec.row("press_key", Destructive, 10, keys::parse_press_key, keys::render_press_key),
-        spec.row(
-            "take_screenshot",
-            Destructive,
-            8,
-            media::parse_take_screenshot,
-            media::render_take_screenshot,
-        ),
+        spec.row("find_elements", ReadOnly, 8, parse_find_elements, render_find_elements),
+        spec.row("tap_screen", Destructive, 5, parse_tap_screen, render_tap_screen),
+        spec.row("tap_element", Destructive, 10, parse_tap_element, render_tap_element),
+        spec.row("swipe_screen", Destructive, 15, parse_swipe_screen, render_swipe_screen),
+        spec.row("swipe_direction", Destructive, 15, parse_swipe_direction, render_swipe_direction),
+        spec.row("input_text", Destructive, 20, parse_input_text, render_input_text).typing("text"),
+        spec.row("press_key", Destructive, 10, parse_press_key, render_press_key),
+        spec.row("take_screenshot", Destructive, 8, parse_take_screenshot, render_take_screenshot),
         spec.row(
             "start_screen_recording",
             Destructive,
             15,
-            media::parse_start_screen_recording,
-            media::render_start_screen_recording,
+            parse_start_screen_recording,
+            render_start_screen_recording,
         ),
         spec.row(
             "stop_screen_recording",
             Idempotent,
             20,
-            media::parse_stop_screen_recording,
-            media::render_stop_screen_recording,
+            parse_stop_screen_recording,
+            render_stop_screen_recording,
         ),
         spec.row(
             "list_active_recordings",
             ReadOnly,
             5,
-            media::parse_list_active_recordings,
-            media::render_list_active_recordings,
+            parse_list_active_recordings,
+            render_list_active_recordings,
         ),
         // Destructive: it may clear the log.
-        spec.row("get_logcat", Destructive, 10, logs::parse_get_logcat, logs::render_get_logcat),
+        spec.row("get_logcat", Destructive, 10, parse_get_logcat, render_get_logcat),
         spec.row(
             "start_log_monitoring",
             Additive,
             10,
-            logs::parse_start_log_monitoring,
-            logs::render_start_log_monitoring,
+            parse_start_log_monitoring,
+            render_start_log_monitoring,
         ),
         spec.row(
             "stop_log_monitoring",
             Idempotent,
             15,
-            logs::parse_stop_log_monitoring,
-            logs::render_stop_log_monitoring,
+            parse_stop_log_monitoring,
+            render_stop_log_monitoring,
         ),
         spec.row(
             "list_active_monitors",
             ReadOnly,
             5,
-            logs::parse_list_active_monitors,
-            logs::render_list_active_monitors,
+            parse_list_active_monitors,
+            render_list_active_monitors,
         ),
     ];
     let choosing = |tool: &Tool| matches!(&*tool.name, "get_devices" | "select_device");

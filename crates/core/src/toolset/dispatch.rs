@@ -160,7 +160,7 @@ impl Dispatch for Dispatcher<'_> {
 fn sorted(reply: Result<Reply, String>) -> (ResultStatus, Option<String>, Value) {
     let reply = match reply {
         Ok(reply) => reply,
-        Err(why) => return (ResultStatus::Failure, Some(why), Value::Null),
+        Err(reason) => return (ResultStatus::Failure, Some(reason), Value::Null),
     };
     let (is_error, text) = (reply.is_error, text(&reply));
     let result = payload(reply);

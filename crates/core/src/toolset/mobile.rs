@@ -34,11 +34,17 @@ use serde_json::{Map, Value};
 use thumbwire_device::{Format, FormatPreference};
 
 use super::{ObserveMode, Reply, SpecTools, Tool, ToolEffect, Toolset};
+use app_tools::*;
+use apps::*;
 pub use devices::listed;
+use devices::*;
 pub use errors::failure_text;
 pub use groups::ToolGroup;
+use pictures::*;
 pub use resources::MobileResources;
+use touch::*;
 pub use tree_xml::xml;
+use typing::*;
 
 /// How tools write the elements of a screen.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -78,73 +84,49 @@ pub fn toolset_sending(
     let own = SpecTools::read(include_str!("mobile/own.json")).with_output_schemas(outputs);
     use ToolEffect::{Additive, Destructive, Idempotent, ReadOnly};
     let mut tools = vec![
-        spec.row(
-            "mobile_use_device",
-            Idempotent,
-            15,
-            devices::parse_use_device,
-            devices::render_use_device,
-        )
-        .without_need_of("platform"),
-        spec.row(
-            "mobile_list_devices",
-            ReadOnly,
-            10,
-            devices::parse_list_devices,
-            devices::render_devices,
-        ),
+        spec.row("mobile_use_device", Idempotent, 15, parse_use_device, render_use_device)
+            .without_need_of("platform"),
+        spec.row("mobile_list_devices", ReadOnly, 10, parse_list_devices, render_devices),
         spec.row(
             "mobile_get_device_info",
             ReadOnly,
             15,
-            devices::parse_get_device_info,
-            devices::render_get_device_info,
+            parse_get_device_info,
+            render_get_device_info,
         ),
-        spec.row("mobile_list_apps", ReadOnly, 20, apps::parse_list_apps, apps::render_list_apps),
-        spec.row(
-            "mobile_launch_app",
-            Additive,
-            20,
-            apps::parse_launch_app,
-            apps::render_launch_app,
-        ),
+        spec.row("mobile_list_apps", ReadOnly, 20, parse_list_apps, render_list_apps),
+        spec.row("mobile_launch_app", Additive, 20, parse_launch_app, render_launch_app),
         spec.row(
             "mobile_get_current_app",
             ReadOnly,
             15,
-            apps::parse_get_current_app,
-            apps::render_get_current_app,
+            parse_get_current_app,
+            render_get_current_app,
         ),
-        spec.row(
-            "mobile_close_app",
-            Destructive,
-            15,
-            apps::parse_close_app,
-            apps::render_close_app,
-        ),
+        spec.row("mobile_close_app", Destructive, 15, parse_close_app, render_close_app),
         spec.row(
             "mobile_take_screenshot",
             ReadOnly,
             20,
-            move |_: &NoArgs| pictures::take_screenshot(format),
-            pictures::render_take_screenshot,
+            move |_: &NoArgs| take_screenshot(format),
+            render_take_screenshot,
         ),
         match (form, observe) {
             (TreeForm::List, ObserveMode::Diff) => spec.row(
                 "mobile_get_accessibility_tree",
                 ReadOnly,
                 20,
-                pictures::parse_look_again,
-                pictures::render_look_again,
+                parse_look_again,
+                render_look_again,
             ),
             _ => spec.row(
                 "mobile_get_accessibility_tree",
                 ReadOnly,
                 20,
-                pictures::parse_get_accessibility_tree,
+                parse_get_accessibility_tree,
                 match form {
-                    TreeForm::List => pictures::render_accessibility_list,
-                    TreeForm::Xml => pictures::render_accessibility_xml,
+                    TreeForm::List => render_accessibility_list,
+                    TreeForm::Xml => render_accessibility_xml,
                 },
             ),
         },
@@ -152,76 +134,38 @@ pub fn toolset_sending(
             "mobile_snapshot",
             ReadOnly,
             30,
-            move |asked: &pictures::SnapshotArgs| pictures::parse_snapshot(asked, format),
+            move |asked: &SnapshotArgs| parse_snapshot(asked, format),
             match form {
-                TreeForm::List => pictures::render_snapshot_list,
-                TreeForm::Xml => pictures::render_snapshot_xml,
+                TreeForm::List => render_snapshot_list,
+                TreeForm::Xml => render_snapshot_xml,
             },
         ),
-        spec.row("mobile_tap", Destructive, 10, touch::parse_tap, touch::render_tap),
-        spec.row(
-            "mobile_tap_element",
-            Destructive,
-            25,
-            touch::parse_tap_element,
-            touch::render_tap_element,
-        ),
-        spec.row(
-            "mobile_type_keys",
-            Destructive,
-            60,
-            typing::parse_type_keys,
-            typing::render_type_keys,
-        )
-        .typing("text"),
-        own.row("mobile_type", Destructive, 90, typing::parse_type, typing::render_type)
+        spec.row("mobile_tap", Destructive, 10, parse_tap, render_tap),
+        spec.row("mobile_tap_element", Destructive, 25, parse_tap_element, render_tap_element),
+        spec.row("mobile_type_keys", Destructive, 60, parse_type_keys, render_type_keys)
             .typing("text"),
+        own.row("mobile_type", Destructive, 90, parse_type, render_type).typing("text"),
         own.handled("mobile_do", Destructive, 90, steps::Do),
         own.handled("mobile_wait_for", Idempotent, 60, steps::WaitFor),
-        spec.row("mobile_swipe", Destructive, 45, touch::parse_swipe, touch::render_swipe),
-        spec.row("mobile_scroll", Additive, 15, touch::parse_scroll, touch::render_scroll),
-        spec.row(
-            "mobile_long_press",
-            Destructive,
-            45,
-            touch::parse_long_press,
-            touch::render_long_press,
-        ),
-        spec.row("mobile_press_key", Additive, 10, touch::parse_press_key, touch::render_press_key),
+        spec.row("mobile_swipe", Destructive, 45, parse_swipe, render_swipe),
+        spec.row("mobile_scroll", Additive, 15, parse_scroll, render_scroll),
+        spec.row("mobile_long_press", Destructive, 45, parse_long_press, render_long_press),
+        spec.row("mobile_press_key", Additive, 10, parse_press_key, render_press_key),
         spec.row(
             "mobile_set_orientation",
             Idempotent,
             15,
-            touch::parse_set_orientation,
-            touch::render_set_orientation,
+            parse_set_orientation,
+            render_set_orientation,
         ),
-        own.row("mobile_key", Destructive, 10, touch::parse_key, touch::render_press_key),
-        own.row(
-            "mobile_double_tap",
-            Destructive,
-            10,
-            touch::parse_double_tap,
-            touch::render_double_tap,
-        ),
-        own.row("mobile_drag", Destructive, 45, touch::parse_drag, touch::render_drag),
-        own.row("mobile_open_url", Destructive, 20, apps::parse_open_url, apps::render_open_url)
+        own.row("mobile_key", Destructive, 10, parse_key, render_press_key),
+        own.row("mobile_double_tap", Destructive, 10, parse_double_tap, render_double_tap),
+        own.row("mobile_drag", Destructive, 45, parse_drag, render_drag),
+        own.row("mobile_open_url", Destructive, 20, parse_open_url, render_open_url).open_world(),
+        own.row("mobile_unlock", Idempotent, 15, parse_unlock, render_unlock),
+        own.row("mobile_list_app_tools", ReadOnly, 60, parse_list_app_tools, render_list_app_tools),
+        own.row("mobile_call_app_tool", Destructive, 60, parse_call_app_tool, render_call_app_tool)
             .open_world(),
-        own.row("mobile_unlock", Idempotent, 15, apps::parse_unlock, apps::render_unlock),
-        own.row(
-            "mobile_list_app_tools",
-            ReadOnly,
-            60,
-            app_tools::parse_list_app_tools,
-            app_tools::render_list_app_tools,
-        ),
-        own.row(
-            "mobile_call_app_tool",
-            Destructive,
-            60,
-            app_tools::parse_call_app_tool,
-            app_tools::render_call_app_tool,
-        )
-        .open_world(),
     ];
     let mut withheld = Vec::new();
     for group in ToolGroup::ALL {

@@ -230,10 +230,10 @@ fn object(root: &Map<String, Value>, schema: &Value, depth: usize) -> String {
 
 fn bounds(schema: &Value) -> String {
     let number = |key: &str| schema.get(key).filter(|bound| bound.is_number());
-    let range = |least: Option<&Value>, most: Option<&Value>, unit: &str| match (least, most) {
-        (Some(least), Some(most)) => format!(", {least} to {most}{unit}"),
-        (Some(least), None) => format!(", from {least}{unit}"),
-        (None, Some(most)) => format!(", up to {most}{unit}"),
+    let range = |min: Option<&Value>, max: Option<&Value>, unit: &str| match (min, max) {
+        (Some(min), Some(max)) => format!(", {min} to {max}{unit}"),
+        (Some(min), None) => format!(", from {min}{unit}"),
+        (None, Some(max)) => format!(", up to {max}{unit}"),
         (None, None) => String::new(),
     };
     let mut out = range(number("minimum"), number("maximum"), "");

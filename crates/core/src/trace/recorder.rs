@@ -85,7 +85,7 @@ impl Recorder {
     /// # Errors
     /// As [`super::read`], and if the folder cannot be written.
     pub fn resume(folder: &Path) -> io::Result<(Self, Vec<TraceRecord>)> {
-        let there = super::read(folder)?;
+        let records = super::read(folder)?;
         let path = folder.join(FILE);
         let mut lines = File::options().append(true).open(&path)?;
         // Remove an incomplete last line; otherwise the next one would be appended to it.
@@ -94,7 +94,7 @@ impl Recorder {
         lines.set_len(u64::try_from(whole).unwrap_or(u64::MAX))?;
         lines.flush()?;
         let (mut actions, mut before_ms) = (0, 0);
-        for line in &there {
+        for line in &records {
             let (at, took) = match line {
                 TraceRecord::Action { action_id, at_ms, duration_ms, .. } => {
                     actions = actions.max(*action_id);
@@ -119,7 +119,7 @@ impl Recorder {
             redaction: None,
             failure: Mutex::default(),
         };
-        Ok((recorder, there))
+        Ok((recorder, records))
     }
 
     /// Leaves out of all that follows what is typed, what text fields contain, and pictures, if
@@ -245,9 +245,9 @@ impl Recorder {
     /// The outcome in stored form; screenshots and snapshots go to their own files.
     fn store_outcome(&self, action_id: u32, outcome: &Outcome) -> io::Result<StoredOutcome> {
         Ok(match outcome {
-            Outcome::Devices(there) => {
-                StoredOutcome::Devices { ids: there.iter().map(|phone| phone.id.clone()).collect() }
-            }
+            Outcome::Devices(records) => StoredOutcome::Devices {
+                ids: records.iter().map(|phone| phone.id.clone()).collect(),
+            },
             Outcome::DeviceSelected(identity) => StoredOutcome::DeviceSelected {
                 device: identity.id.clone(),
                 model: identity.model.clone(),
@@ -435,8 +435,8 @@ mod tests {
         text.push_str("{\"kind\":\"action\",\"ac");
         fs::write(&file, text).unwrap();
 
-        let (again, there) = Recorder::resume(folder.path()).unwrap();
-        assert_eq!(there.len(), 3);
+        let (again, records) = Recorder::resume(folder.path()).unwrap();
+        assert_eq!(records.len(), 3);
         assert!(again.at_ms(Instant::now()) >= 42);
         again.write_record(&goal("two")).unwrap();
         let lines = super::super::read(folder.path()).unwrap();

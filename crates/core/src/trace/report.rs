@@ -160,9 +160,9 @@ fn header(trace: &Trace, title: &str, notes: &[String]) -> Markup {
                     button #ask type="button" title="Keyboard shortcuts (?)" aria-label="Keyboard shortcuts" { "?" }
                 }
             }
-            @if let Some((status, why)) = &trace.ended {
+            @if let Some((status, reason)) = &trace.ended {
                 p class={ "result " (class_of(status)) } {
-                    b { (sanitize_line(status, 20)) } " " bdi dir="auto" { (sanitize(why, 2000)) }
+                    b { (sanitize_line(status, 20)) } " " bdi dir="auto" { (sanitize(reason, 2000)) }
                 }
             }
             dl.facts {

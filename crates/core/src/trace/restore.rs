@@ -12,7 +12,7 @@ impl StoredSnapshot<'_> {
     pub fn into_snapshot(self) -> Snapshot {
         let mut nodes: Vec<Node> = Vec::with_capacity(self.nodes.len());
         let mut refs = Vec::new();
-        let (mut told, mut children) =
+        let (mut covers, mut children) =
             (Vec::with_capacity(self.nodes.len()), vec![0; self.nodes.len()]);
         for (at, stored) in self.nodes.into_iter().enumerate() {
             // Parents precede their children; an invalid parent is dropped.
@@ -25,13 +25,13 @@ impl StoredSnapshot<'_> {
             refs.extend(
                 stored.control.map(|number| ListedElement { id: ElementRef(number), node: at }),
             );
-            told.push(stored.covered_by);
+            covers.push(stored.covered_by);
             nodes.push(Node { parent, index, depth, ..node(stored) });
         }
         let count = nodes.len();
         let tree = Tree { nodes, rotation: self.rotation, ..Tree::default() };
         let mut showing = visibility(&tree);
-        for (one, by) in showing.iter_mut().zip(told) {
+        for (one, by) in showing.iter_mut().zip(covers) {
             *one = match (*one, by.filter(|&by| by < count)) {
                 (Visibility::Visible { part, .. } | Visibility::Covered { part, .. }, Some(by)) => {
                     Visibility::Covered { part, by }

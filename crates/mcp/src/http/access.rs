@@ -224,23 +224,24 @@ mod tests {
     use crate::http_token::{NamedToken, Scope, Token};
 
     /// Without an issuer nothing is waited for.
-    fn token(gate: &AccessCheck, headers: &HeaderMap) -> Result<Grant, Rejection> {
-        gate.check_token(headers, SystemTime::UNIX_EPOCH).now_or_never().unwrap()
+    fn token(access_check: &AccessCheck, headers: &HeaderMap) -> Result<Grant, Rejection> {
+        access_check.check_token(headers, SystemTime::UNIX_EPOCH).now_or_never().unwrap()
     }
 
-    fn status(gate: &AccessCheck, uri: &str, headers: &[(HeaderName, &str)]) -> u16 {
+    fn status(access_check: &AccessCheck, uri: &str, headers: &[(HeaderName, &str)]) -> u16 {
         let headers: HeaderMap = headers.iter().fold(HeaderMap::new(), |mut all, (name, value)| {
             all.append(name, HeaderValue::from_str(value).unwrap());
             all
         });
         let uri: Uri = uri.parse().unwrap();
-        let passed = gate.check_address(&uri, &headers).and_then(|()| token(gate, &headers));
+        let passed =
+            access_check.check_address(&uri, &headers).and_then(|()| token(access_check, &headers));
         passed.map_or_else(|refusal| refusal.into_response().status().as_u16(), |_| 200)
     }
 
     #[test]
     fn only_loopback_hosts_are_accepted() {
-        let gate = AccessCheck::new(8080, Access::Everyone);
+        let access_check = AccessCheck::new(8080, Access::Everyone);
         let ours = [
             "localhost:8080",
             "localhost",
@@ -253,7 +254,7 @@ mod tests {
             "[::ffff:127.0.0.1]:8080",
         ];
         for host in ours {
-            assert_eq!(status(&gate, "/mcp", &[(HOST, host)]), 200, "{host}");
+            assert_eq!(status(&access_check, "/mcp", &[(HOST, host)]), 200, "{host}");
         }
         let foreign = [
             "evil.example",
@@ -278,20 +279,25 @@ mod tests {
             "::1",
         ];
         for host in foreign {
-            assert_eq!(status(&gate, "/mcp", &[(HOST, host)]), 403, "{host:?}");
+            assert_eq!(status(&access_check, "/mcp", &[(HOST, host)]), 403, "{host:?}");
         }
-        assert_eq!(status(&gate, "/mcp", &[]), 400, "none at all");
+        assert_eq!(status(&access_check, "/mcp", &[]), 400, "none at all");
         let twice = [(HOST, "localhost:8080"), (HOST, "evil.example")];
-        assert_eq!(status(&gate, "/mcp", &twice), 403, "the second one counts too");
+        assert_eq!(status(&access_check, "/mcp", &twice), 403, "the second one counts too");
         let local = [(HOST, "localhost:8080")];
-        assert_eq!(status(&gate, "http://evil.example/mcp", &local), 403, "a proxy's request");
-        assert_eq!(status(&gate, "http://localhost:8080/mcp", &local), 200);
+        assert_eq!(
+            status(&access_check, "http://evil.example/mcp", &local),
+            403,
+            "a proxy's request"
+        );
+        assert_eq!(status(&access_check, "http://localhost:8080/mcp", &local), 200);
     }
 
     #[test]
     fn foreign_origins_are_rejected() {
-        let gate = AccessCheck::new(8080, Access::Everyone);
-        let from = |origin| status(&gate, "/mcp", &[(HOST, "localhost:8080"), (ORIGIN, origin)]);
+        let access_check = AccessCheck::new(8080, Access::Everyone);
+        let from =
+            |origin| status(&access_check, "/mcp", &[(HOST, "localhost:8080"), (ORIGIN, origin)]);
         for origin in
             ["http://localhost", "http://localhost:6274", "http://127.0.0.1:8080", "HTTP://[::1]:1"]
         {
@@ -323,7 +329,7 @@ mod tests {
             (ORIGIN, "http://localhost"),
             (ORIGIN, "http://evil.example"),
         ];
-        assert_eq!(status(&gate, "/mcp", &twice), 403);
+        assert_eq!(status(&access_check, "/mcp", &twice), 403);
     }
 
     #[test]
@@ -334,7 +340,7 @@ mod tests {
         let (tls, _) = Tls::open_self_signed(folder.path(), &names, now).unwrap();
         let given = vec!["given.example".to_owned(), "2001:db8::8".to_owned()];
         let names = Names { given, certificate: Some(Arc::new(tls)) };
-        let gate = AccessCheck::new(8080, Access::Everyone).over_tls(names);
+        let access_check = AccessCheck::new(8080, Access::Everyone).over_tls(names);
         let local = AccessCheck::new(8080, Access::Everyone).over_tls(Names::default());
         let ours = [
             "given.example",
@@ -345,12 +351,12 @@ mod tests {
             "[2001:db8:0::8]",
         ];
         for host in ours {
-            assert_eq!(status(&gate, "/mcp", &[(HOST, host)]), 200, "{host}");
+            assert_eq!(status(&access_check, "/mcp", &[(HOST, host)]), 200, "{host}");
             assert_eq!(status(&local, "/mcp", &[(HOST, host)]), 403, "{host}");
             for (scheme, expected) in [("https", 200), ("HTTPS", 200), ("http", 403), ("ws", 403)] {
                 let origin = format!("{scheme}://{host}");
                 let headers = [(HOST, "localhost"), (ORIGIN, origin.as_str())];
-                assert_eq!(status(&gate, "/mcp", &headers), expected, "{origin}");
+                assert_eq!(status(&access_check, "/mcp", &headers), expected, "{origin}");
                 assert_eq!(status(&local, "/mcp", &headers), 403, "{origin}");
             }
         }
@@ -368,11 +374,11 @@ mod tests {
             "",
         ];
         for host in foreign {
-            assert_eq!(status(&gate, "/mcp", &[(HOST, host)]), 403, "{host}");
+            assert_eq!(status(&access_check, "/mcp", &[(HOST, host)]), 403, "{host}");
         }
         for origin in ["https://localhost:8080", "http://localhost"] {
             let headers = [(HOST, "given.example"), (ORIGIN, origin)];
-            assert_eq!(status(&gate, "/mcp", &headers), 200, "{origin}");
+            assert_eq!(status(&access_check, "/mcp", &headers), 200, "{origin}");
         }
     }
 
@@ -380,9 +386,10 @@ mod tests {
     fn only_the_bearer_token_is_accepted() {
         let token = Token::generate().unwrap();
         let text = token.reveal().to_owned();
-        let gate = AccessCheck::new(8080, Access::Token(token));
-        let shown =
-            |value: &str| status(&gate, "/mcp", &[(HOST, "localhost"), (AUTHORIZATION, value)]);
+        let access_check = AccessCheck::new(8080, Access::Token(token));
+        let shown = |value: &str| {
+            status(&access_check, "/mcp", &[(HOST, "localhost"), (AUTHORIZATION, value)])
+        };
         for good in [format!("Bearer {text}"), format!("bearer {text}"), format!("BEARER  {text}")]
         {
             assert_eq!(shown(&good), 200, "{good}");
@@ -401,11 +408,11 @@ mod tests {
         for bad in bad {
             assert_eq!(shown(&bad), 401, "{bad}");
         }
-        assert_eq!(status(&gate, "/mcp", &[(HOST, "localhost")]), 401);
+        assert_eq!(status(&access_check, "/mcp", &[(HOST, "localhost")]), 401);
         let right = format!("Bearer {text}");
         let twice =
             [(HOST, "localhost"), (AUTHORIZATION, "Bearer x"), (AUTHORIZATION, right.as_str())];
-        assert_eq!(status(&gate, "/mcp", &twice), 401);
+        assert_eq!(status(&access_check, "/mcp", &twice), 401);
     }
 
     #[test]
@@ -416,10 +423,10 @@ mod tests {
             token: Token::generate().unwrap(),
         };
         let tokens = vec![named("ci", Scope::Look), named("ann", Scope::Act)];
-        let gate = AccessCheck::new(8080, Access::Tokens(tokens.clone()));
+        let access_check = AccessCheck::new(8080, Access::Tokens(tokens.clone()));
         let grant = |secret: &str| {
             let value = HeaderValue::from_str(&format!("Bearer {secret}")).unwrap();
-            token(&gate, &HeaderMap::from_iter([(AUTHORIZATION, value)])).ok()
+            token(&access_check, &HeaderMap::from_iter([(AUTHORIZATION, value)])).ok()
         };
         for one in &tokens {
             let grant = grant(one.token.reveal()).unwrap();

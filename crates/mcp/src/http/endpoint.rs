@@ -334,7 +334,7 @@ impl McpEndpoint {
         if serde_json::from_slice(&answer).is_ok_and(|it: Value| it.get("result").is_some()) {
             // Must not be guessable.
             let session = thumbwire_core::random::hex::<16>()
-                .map_err(|why| Rejection::new(StatusCode::INTERNAL_SERVER_ERROR, why))?;
+                .map_err(|reason| Rejection::new(StatusCode::INTERNAL_SERVER_ERROR, reason))?;
             let header = HeaderValue::from_str(&session).ok();
             parts.headers.extend(header.map(|header| (SESSION, header)));
             let capabilities = ClientCapabilities::deserialize(&message["params"]["capabilities"]);

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::ValueEnum as _;
 use serde_json::{Map, Value};
+use thumbwire_core::session::SessionOptions;
 use thumbwire_device::Image;
 
 use super::{
@@ -54,12 +55,14 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
                 "invalid arguments: expected one JSON object such as '{{\"x\": 1}}': {error}"
             ))
         })?;
-    let apps = arguments.allow.options(config)?;
-    let session = session(config, arguments.device)?.with_orientation_kept();
-    let session = session
-        .with_files(ArtifactStore::new(&arguments.out))
-        .with_input_files(InputFolder::new(&arguments.input))
-        .with_app_tool_host(apps);
+    let options = SessionOptions {
+        files: Some(ArtifactStore::new(&arguments.out)),
+        input_files: Some(InputFolder::new(&arguments.input)),
+        app_tools: arguments.allow.options(config)?,
+        keep_orientation: true,
+        ..SessionOptions::default()
+    };
+    let session = session(config, arguments.device, options)?;
     let call = Call::with_timeout(tool.budget_for(&given));
     let reply = toolset.answer(tool, given, call, &session).await;
     session.end().await;

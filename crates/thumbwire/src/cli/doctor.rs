@@ -23,7 +23,7 @@ use thumbwire_core::action::{
 use thumbwire_core::artifacts::ArtifactStore;
 use thumbwire_core::input_files::InputFolder;
 use thumbwire_core::providers::{BUILT_IN, DeviceProviders, VIRTUAL, VIRTUAL_IOS};
-use thumbwire_core::session::Session;
+use thumbwire_core::session::{Session, SessionOptions};
 use thumbwire_device::android::HelperMode;
 use thumbwire_device::{AppId, Key, Platform};
 
@@ -149,10 +149,13 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
         None => None,
     };
     let app = test_app.as_ref().map(|test| test.app.clone());
-    let session = Session::new(phones, Some(device.clone()))
-        .with_files(ArtifactStore::new(files.path()))
-        .with_input_files(InputFolder::new(input.path()))
-        .with_clock(|| jiff::Zoned::now().datetime());
+    let options = SessionOptions {
+        files: Some(ArtifactStore::new(files.path())),
+        input_files: Some(InputFolder::new(input.path())),
+        clock: || jiff::Zoned::now().datetime(),
+        ..SessionOptions::from(Some(device.clone()))
+    };
+    let session = Session::new(phones, options);
     let options = Options {
         device,
         transport: transport.to_owned(),
@@ -291,7 +294,7 @@ pub(super) async fn chosen(
             Ok((id, way))
         }
         (None, [only]) => Ok((only.id.clone(), way(only))),
-        (None, _) => Err(Cause::NoDeviceChosen { there: listed }.into()),
+        (None, _) => Err(Cause::NoDeviceChosen { devices: listed }.into()),
     }
 }
 

@@ -14,6 +14,7 @@ use super::{CliError, phones, session_with, terminal_prompt};
 use crate::config::Config;
 use thumbwire_agent::{Policy, ReplayPolicy, ScreenshotMode};
 use thumbwire_core::artifacts::ArtifactStore;
+use thumbwire_core::session::SessionOptions;
 use thumbwire_core::trace::Trace;
 use thumbwire_core::trace::format::TraceRecord;
 
@@ -48,9 +49,13 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     let vault = run_setup::secrets(&common.secret)?;
     let device = arguments.device.clone().or_else(|| named(&lines));
     let phones = phones(config, device.as_deref());
-    let session = session_with(phones, device.clone(), common.screenshot_size);
-    let session = session.with_app_tool_host(common.allow.options(config)?);
-    let session = Arc::new(session.with_files(ArtifactStore::new(&arguments.out)));
+    let options = SessionOptions {
+        app_tools: common.allow.options(config)?,
+        files: Some(ArtifactStore::new(&arguments.out)),
+        ..SessionOptions::default()
+    };
+    let session = session_with(phones, device.clone(), common.screenshot_size, options);
+    let session = Arc::new(session);
     let setup = RunSetup {
         session: Arc::clone(&session),
         vault,

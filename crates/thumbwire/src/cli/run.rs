@@ -16,7 +16,7 @@ use crate::config::{self, Config};
 use crate::shell_quote::shell_quote;
 use thumbwire_agent::{self, ScreenshotMode};
 use thumbwire_core::artifacts::ArtifactStore;
-use thumbwire_core::session::Session;
+use thumbwire_core::session::{Session, SessionOptions};
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
@@ -51,8 +51,12 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     let vault = run_setup::secrets(&common.secret)?;
     let out = arguments.resume.as_deref().map_or(Some(arguments.out.as_path()), |run| run.parent());
     let keep = ArtifactStore::new(out.unwrap_or(&arguments.out));
-    let session = self::session(config, device.clone(), common.screenshot_size).with_files(keep);
-    let session = Arc::new(session.with_app_tool_host(common.allow.options(config)?));
+    let options = SessionOptions {
+        files: Some(keep),
+        app_tools: common.allow.options(config)?,
+        ..SessionOptions::default()
+    };
+    let session = Arc::new(self::session(config, device.clone(), common.screenshot_size, options));
     let setup = RunSetup {
         session: Arc::clone(&session),
         vault,
@@ -90,8 +94,9 @@ fn session(
     config: &Config,
     device: Option<String>,
     screenshot_size: Option<ScreenshotSize>,
+    options: SessionOptions,
 ) -> Session {
-    super::session_with(super::phones(config, device.as_deref()), device, screenshot_size)
+    super::session_with(super::phones(config, device.as_deref()), device, screenshot_size, options)
 }
 
 /// Runs the goal of `--resume`, or a new one.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 
+use thumbwire_core::session::SessionOptions;
 use thumbwire_device::saved_tree::{SavedTree, read_saved};
 
 use super::screenshot_size::ScreenshotSize;
@@ -66,7 +67,8 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     let snapshot = match &arguments.file {
         Some(file) => saved(file)?,
         None => {
-            let session = session(config, arguments.device)?.with_orientation_kept();
+            let options = SessionOptions { keep_orientation: true, ..SessionOptions::default() };
+            let session = session(config, arguments.device, options)?;
             let request = request::Snapshot(SnapshotOptions::default());
             let snapshot = session.request(&Call::with_timeout(BUDGET), request).await;
             session.end().await;

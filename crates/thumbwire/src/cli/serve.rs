@@ -25,6 +25,7 @@ use thumbwire_core::event::ObservedPerform;
 use thumbwire_core::input_files::InputFolder;
 use thumbwire_core::kept_files::KeptFiles;
 use thumbwire_core::providers::AllowedDevices;
+use thumbwire_core::session::SessionOptions;
 use thumbwire_core::toolset::mobile::{self, MobileResources, ToolGroup, TreeForm};
 use thumbwire_core::toolset::{ObserveMode, Toolset};
 use thumbwire_core::trace::Recorder;
@@ -407,7 +408,6 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     let allowed = AllowedDevices::new(named.clone(), arguments.allow_device.clone());
     let ids = named.iter().map(String::as_str);
     let phones = phones_with(config, ids, arguments.helper.mode()).with_allowed(allowed);
-    let session = session_with(phones, named.clone(), screenshot_size);
     let allows = |group| arguments.allowed.iter().any(|it| [group, GroupName::All].contains(it));
     let apps = AllowedApps::matching(arguments.allow_app.clone())
         .with_settings(allows(GroupName::Settings))
@@ -415,18 +415,17 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     // Programs start servers in folders like `/`, which are no place for files.
     let home = || config.state.as_ref().map(|folder| folder.join("out"));
     let out = arguments.out.clone().or_else(home).unwrap_or_else(|| PathBuf::from("."));
-    let session = session.with_allowed_apps(apps).with_files(ArtifactStore::new(&out));
-    let session = session.with_app_tool_host(arguments.allow.options(config)?);
-    let session = match listeners.is_some() {
-        true => session.with_lease_time(arguments.http.lease()),
-        // Over stdio there is one client.
-        false => session,
+    // Over stdio there is one client.
+    let lease_time = if listeners.is_some() { arguments.http.lease() } else { Duration::ZERO };
+    let options = SessionOptions {
+        allowed_apps: apps,
+        files: Some(ArtifactStore::new(&out)),
+        app_tools: arguments.allow.options(config)?,
+        lease_time,
+        input_files: arguments.input.as_ref().map(InputFolder::new),
+        ..SessionOptions::default()
     };
-    let session = match &arguments.input {
-        Some(folder) => session.with_input_files(InputFolder::new(folder)),
-        None => session,
-    };
-    let session = Arc::new(session);
+    let session = Arc::new(session_with(phones, named.clone(), screenshot_size, options));
     let hidden: Arc<dyn Perform> = task.redacted(&session);
     // One stream: calls, and phones that connect and disconnect.
     let events = session.events().clone();

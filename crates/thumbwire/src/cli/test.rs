@@ -22,6 +22,7 @@ use thumbwire_core::action::{Call, NoUser, Perform};
 use thumbwire_core::artifacts::ArtifactStore;
 use thumbwire_core::event::EventSink;
 use thumbwire_core::input_files::InputFolder;
+use thumbwire_core::session::SessionOptions;
 use thumbwire_flow::{
     self, Flow, FlowRunError, FlowRunner, GoldenFiles, Options, Report, RunGoal, Shard, View,
     Workspace, junit, suite,
@@ -127,14 +128,15 @@ pub(super) async fn run(arguments: Arguments, config: &Config) -> Result<u8, Cli
     let flows = read_all(&arguments)?;
     let phones = super::phones(config, arguments.device.iter().map(String::as_str));
     let named = arguments.device.first().cloned();
-    let session = super::session_with(phones, named, common.screenshot_size);
-    let session = session.with_app_tool_host(common.allow.options(config)?);
-    let session = match arguments.allow_install {
+    let options = SessionOptions {
+        app_tools: common.allow.options(config)?,
         // Flows are the operator's own files and name packages anywhere, such as in `../build`.
-        true => session.with_input_files(InputFolder::new(root_folder())),
-        false => session,
+        input_files: arguments.allow_install.then(|| InputFolder::new(root_folder())),
+        files: Some(ArtifactStore::new(&arguments.out)),
+        ..SessionOptions::default()
     };
-    let session = Arc::new(session.with_files(ArtifactStore::new(&arguments.out)));
+    let session = super::session_with(phones, named, common.screenshot_size, options);
+    let session = Arc::new(session);
     let perform = Arc::new(RedactedPerform::new(Arc::clone(&session), Arc::clone(&vault)));
     let folder = run_setup::new_folder(&arguments.out);
     let goals = model.map(|model| FlowGoalRunner {

@@ -15,7 +15,7 @@ use thumbwire_agent::{
 use thumbwire_core::action::Call;
 use thumbwire_core::event::EventSink;
 use thumbwire_core::providers::{DeviceProviders, VIRTUAL, VirtualPhoneProvider};
-use thumbwire_core::session::Session;
+use thumbwire_core::session::{Session, SessionOptions};
 use thumbwire_virtual_android::{Setup, VirtualPhone};
 
 pub(crate) type Step = Box<dyn FnOnce(&Observation) -> Result<Decision, PolicyError> + Send>;
@@ -197,9 +197,13 @@ pub(crate) fn restaurants() -> Vec<Step> {
 }
 
 pub(crate) fn session(phone: &VirtualPhone) -> Session {
+    session_with(phone, SessionOptions::default())
+}
+
+pub(crate) fn session_with(phone: &VirtualPhone, options: SessionOptions) -> Session {
     let phones = DeviceProviders::adb(AdbServer::new("127.0.0.1:9"))
         .with(VirtualPhoneProvider::new(phone.clone()));
-    Session::new(phones, Some(VIRTUAL.into()))
+    Session::new(phones, SessionOptions { devices: vec![VIRTUAL.into()], ..options })
 }
 
 pub(crate) fn an_hour() -> Call {

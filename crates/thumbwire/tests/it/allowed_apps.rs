@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use thumbwire_core::allowed_apps::AllowedApps;
+use thumbwire_core::session::SessionOptions;
 use thumbwire_core::toolset::mobile::{self, ToolGroup, TreeForm};
 use thumbwire_core::toolset::{ObserveMode, ufo};
 use thumbwire_virtual_android::{ProgramStub, Setup, VirtualPhone};
@@ -28,10 +29,10 @@ fn allowed(release: &str, patterns: &[&str]) -> Caller {
         provider.built_in = None;
         world.install(provider, None);
     });
-    let caller = Caller::of(phone);
-    let apps = AllowedApps::matching(patterns.iter().map(|&it| it.to_owned()));
+    let allowed_apps = AllowedApps::matching(patterns.iter().map(|&it| it.to_owned()));
+    let options = SessionOptions { allowed_apps, ..SessionOptions::default() };
     let surface = mobile::toolset_allowing(TreeForm::List, ObserveMode::Diff, &ToolGroup::ALL);
-    Caller { session: caller.session.with_allowed_apps(apps), surface, ..caller }
+    Caller { surface, ..Caller::of(phone).with_options(options) }
 }
 
 /// How many commands with this word ran.
@@ -329,9 +330,9 @@ async fn other_pages_of_settings_are_used_and_guarded_ones_if_the_operator_allow
         let erase = json!({ "text": "Erase all data (factory reset)" });
         caller.refused("mobile_tap_element", erase.clone()).await;
 
-        let apps = AllowedApps::matching([]).with_settings(true);
-        let trusted = Caller::of(caller.phone.clone());
-        let trusted = Caller { session: trusted.session.with_allowed_apps(apps), ..trusted };
+        let allowed_apps = AllowedApps::matching([]).with_settings(true);
+        let options = SessionOptions { allowed_apps, ..SessionOptions::default() };
+        let trusted = Caller::of(caller.phone.clone()).with_options(options);
         trusted.said("mobile_tap_element", erase).await;
         tokio::time::advance(Duration::from_secs(11)).await;
         let setting = || {

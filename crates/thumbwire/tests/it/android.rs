@@ -9,7 +9,7 @@ use thumbwire_adb::{AdbServer, DirectTransport};
 use thumbwire_core::action::Call;
 use thumbwire_core::artifacts::ArtifactStore;
 use thumbwire_core::providers::{DeviceProviders, VIRTUAL};
-use thumbwire_core::session::Session;
+use thumbwire_core::session::{Session, SessionOptions};
 use thumbwire_core::toolset::{Content, Reply, Toolset, android};
 use thumbwire_virtual_android::{Setup, VirtualPhone};
 use thumbwire_virtual_phone::Display;
@@ -41,9 +41,12 @@ fn small() -> Driven {
 fn driving(setup: Setup) -> Driven {
     let (phone, root) = (VirtualPhone::new(setup), tempfile::tempdir().unwrap());
     let phones = without_server().with(provider(&phone));
-    let session = Session::new(phones, Some(VIRTUAL.into()))
-        .with_files(ArtifactStore::new(root.path()))
-        .with_clock(|| jiff::civil::date(2024, 9, 1).at(12, 13, 14, 0));
+    let options = SessionOptions {
+        files: Some(ArtifactStore::new(root.path())),
+        clock: || jiff::civil::date(2024, 9, 1).at(12, 13, 14, 0),
+        ..SessionOptions::from(Some(VIRTUAL.into()))
+    };
+    let session = Session::new(phones, options);
     Driven { phone, session, surface: android::toolset(), root }
 }
 

@@ -288,7 +288,7 @@ impl Perform for Phone {
             }),
             Action::SaveScreenshot { name, fetch } => {
                 if let Some(name) = name {
-                    check_name(&name).map_err(|why| Cause::InvalidFileName { name, why })?;
+                    check_name(&name).map_err(|reason| Cause::InvalidFileName { name, reason })?;
                 }
                 let bytes = output["file_size_bytes"].as_u64().unwrap_or_default();
                 let here = fetch.then(|| Ok(LocalFile { path: "<path>".into(), bytes }));
@@ -301,19 +301,19 @@ impl Perform for Phone {
             }
             Action::StartRecording { name, .. } => {
                 if let Some(name) = name {
-                    check_name(&name).map_err(|why| Cause::InvalidFileName { name, why })?;
+                    check_name(&name).map_err(|reason| Cause::InvalidFileName { name, reason })?;
                 }
                 Outcome::Recording(Phone::recorded(&output))
             }
             Action::StartMonitor { file, .. } => {
                 if let Some(name) = file {
-                    check_name(&name).map_err(|why| Cause::InvalidFileName { name, why })?;
+                    check_name(&name).map_err(|reason| Cause::InvalidFileName { name, reason })?;
                 }
                 Outcome::Monitor(Phone::monitor(&output))
             }
             Action::StopRecording { recording: Some(id), .. } => {
                 return Err(
-                    Cause::NoSuchRecording { id, there: strings("active_recordings") }.into()
+                    Cause::NoSuchRecording { id, known: strings("active_recordings") }.into()
                 );
             }
             Action::StopRecording { recording: None, .. } => {
@@ -323,7 +323,7 @@ impl Perform for Phone {
                 Outcome::Recordings(rows("active_recordings").iter().map(Phone::recorded).collect())
             }
             Action::StopMonitor(Some(id)) if output["success"] == false => {
-                return Err(Cause::NoSuchMonitor { id, there: strings("active_monitors") }.into());
+                return Err(Cause::NoSuchMonitor { id, known: strings("active_monitors") }.into());
             }
             Action::StopMonitor(Some(_)) => Outcome::Monitors(vec![Phone::monitor(&output)]),
             Action::StopMonitor(None) => {

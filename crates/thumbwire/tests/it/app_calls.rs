@@ -13,7 +13,7 @@ use thumbwire_core::action::{
 };
 use thumbwire_core::app_tools::{AppToolOptions, MemoryStore, TrustRules};
 use thumbwire_core::providers::{DeviceProviders, VIRTUAL, VirtualPhoneProvider};
-use thumbwire_core::session::Session;
+use thumbwire_core::session::{Session, SessionOptions};
 use thumbwire_device::android::HelperMode;
 use thumbwire_device::{AppId, SideEffect};
 use thumbwire_virtual_android::VirtualPhone;
@@ -51,8 +51,11 @@ impl Bench {
         }
         let allow = allow.iter().map(|pattern| (*pattern).to_owned()).collect();
         let trust = TrustRules { allow, store: Arc::new(MemoryStore::default()) };
-        let options = AppToolOptions { trust, ..AppToolOptions::default() };
-        let session = Session::new(phones, Some(VIRTUAL.into())).with_app_tool_host(options);
+        let options = SessionOptions {
+            app_tools: AppToolOptions { trust, ..AppToolOptions::default() },
+            ..SessionOptions::from(Some(VIRTUAL.into()))
+        };
+        let session = Session::new(phones, options);
         Self { phone, session }
     }
 

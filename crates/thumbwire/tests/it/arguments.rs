@@ -2,6 +2,7 @@
 //! file names that end in a dot.
 
 use serde_json::{Value, json};
+use thumbwire_core::session::SessionOptions;
 use thumbwire_core::toolset::mobile::{self, ToolGroup, TreeForm};
 use thumbwire_core::toolset::{ObserveMode, Toolset, android, ufo};
 use thumbwire_virtual_android::{Setup, VirtualPhone};
@@ -146,7 +147,8 @@ async fn file_name_that_ends_in_a_dot_is_refused() {
         (every_group(), "mobile_pull_file", json!({ "path": "/sdcard/Download/x." })),
     ] {
         let caller = caller(surface);
-        let caller = Caller { session: caller.session.with_files(files()), ..caller };
+        let options = SessionOptions { files: Some(files()), ..SessionOptions::default() };
+        let caller = caller.with_options(options);
         let (is_error, text) = caller.call(tool, arguments).await;
         assert!(failed(is_error, &text) && text.contains("dot"), "{tool}: {text}");
         assert!(caller.phone.commands().is_empty(), "{tool}");

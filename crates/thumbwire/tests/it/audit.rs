@@ -7,6 +7,7 @@ use std::time::Duration;
 use regex_lite::Regex;
 use serde_json::{Value, json};
 use thumbwire_core::action::Perform;
+use thumbwire_core::session::SessionOptions;
 use thumbwire_core::toolset::mobile;
 use thumbwire_mcp::Audit;
 use thumbwire_mcp::http::ServedToolset;
@@ -35,7 +36,9 @@ async fn each_call_over_http_leaves_one_line_without_its_text() {
     let clock = || "2026-11-25T12:00:00Z".parse().unwrap();
     let audit = Audit::to_file(&file).unwrap().with_clock(clock);
     let caller = Caller::of(VirtualPhone::new(Setup::default()));
-    let session = Arc::new(caller.session.with_lease_time(Duration::from_secs(30)));
+    let options =
+        SessionOptions { lease_time: Duration::from_secs(30), ..SessionOptions::default() };
+    let session = Arc::new(caller.with_options(options).session);
     let surface = Arc::new(mobile::toolset());
     let view = ServedToolset::new(surface, session as Arc<dyn Perform>).with_audit(audit);
     let server = Served::showing(view).await;

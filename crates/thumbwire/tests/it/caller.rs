@@ -6,7 +6,7 @@ use serde_json::Value;
 use thumbwire_adb::AdbServer;
 use thumbwire_core::action::Call;
 use thumbwire_core::providers::{DeviceProviders, VIRTUAL, VirtualPhoneProvider};
-use thumbwire_core::session::Session;
+use thumbwire_core::session::{Session, SessionOptions};
 use thumbwire_core::toolset::{Content, Toolset, mobile};
 use thumbwire_device::android::HelperMode;
 use thumbwire_device::image::PixelLimits;
@@ -27,6 +27,14 @@ impl Caller {
         let phones = without_server().with(provider(&phone));
         let session = Session::new(phones, Some(VIRTUAL.into()));
         Self { phone, session, surface: mobile::toolset() }
+    }
+
+    /// The same with a new session, which has these options.
+    pub(crate) fn with_options(self, options: SessionOptions) -> Self {
+        let phones = without_server().with(provider(&self.phone));
+        let session =
+            Session::new(phones, SessionOptions { devices: vec![VIRTUAL.into()], ..options });
+        Self { session, ..self }
     }
 
     /// The same with screenshots, and so all coordinates, of the size that vision models look at.

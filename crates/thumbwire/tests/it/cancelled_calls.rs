@@ -19,7 +19,7 @@ use thumbwire_core::artifacts::ArtifactStore;
 use thumbwire_core::event::EventSink;
 use thumbwire_core::input_files::InputFolder;
 use thumbwire_core::providers::VIRTUAL;
-use thumbwire_core::session::Session;
+use thumbwire_core::session::{Session, SessionOptions};
 use thumbwire_core::toolset::mobile::{self, ToolGroup, TreeForm};
 use thumbwire_core::toolset::{ObserveMode, Toolset, android};
 use thumbwire_device::{Gesture, Point};
@@ -57,12 +57,14 @@ impl Bench {
         phone
             .files(|files| files.write("/sdcard/Download/back.bin", &[7; 2 << 20], 0o660).unwrap());
         let trust = TrustRules { allow: vec!["*".into()], store: Arc::new(MemoryStore::default()) };
-        let session = Caller::of(phone.clone()).session;
-        let session = session
-            .with_input_files(InputFolder::new(input.path()))
-            .with_files(ArtifactStore::new(out.path()))
-            .with_app_tool_host(AppToolOptions { trust, ..AppToolOptions::default() })
-            .with_lease_time(Duration::from_secs(30));
+        let options = SessionOptions {
+            input_files: Some(InputFolder::new(input.path())),
+            files: Some(ArtifactStore::new(out.path())),
+            app_tools: AppToolOptions { trust, ..AppToolOptions::default() },
+            lease_time: Duration::from_secs(30),
+            ..SessionOptions::default()
+        };
+        let session = Caller::of(phone.clone()).with_options(options).session;
         Self { phone, session: Arc::new(session), _folders: [input, out] }
     }
 

@@ -10,7 +10,7 @@ use thumbwire_core::action::{ClientWatch, Perform};
 use thumbwire_core::artifacts::ArtifactStore;
 use thumbwire_core::kept_files::KeptFiles;
 use thumbwire_core::providers::{DeviceProviders, VIRTUAL, VirtualPhoneProvider};
-use thumbwire_core::session::Session;
+use thumbwire_core::session::{Session, SessionOptions};
 use thumbwire_core::toolset::mobile::{self, MobileResources, ToolGroup, TreeForm};
 use thumbwire_core::toolset::{ObserveMode, Toolset, android};
 use thumbwire_mcp::http::{Access, ServedToolset};
@@ -32,10 +32,12 @@ impl Desk {
         let folder = tempfile::tempdir().unwrap();
         let phones = DeviceProviders::adb(AdbServer::new("127.0.0.1:9"))
             .with(VirtualPhoneProvider::new(small("14", 1)));
-        let session = Session::new(phones, Some(VIRTUAL.into()))
-            .with_files(ArtifactStore::new(folder.path()))
-            .with_lease_time(Duration::from_secs(lease));
-        let session = Arc::new(session);
+        let options = SessionOptions {
+            files: Some(ArtifactStore::new(folder.path())),
+            lease_time: Duration::from_secs(lease),
+            ..SessionOptions::from(Some(VIRTUAL.into()))
+        };
+        let session = Arc::new(Session::new(phones, options));
         let files = Arc::new(KeptFiles::new(Arc::clone(&session) as Arc<dyn Perform>));
         let mut toolset = toolset;
         if toolset.name == "mobile" {

@@ -10,7 +10,7 @@ use thumbwire_adb::AdbServer;
 use thumbwire_core::artifacts::ArtifactStore;
 use thumbwire_core::input_files::InputFolder;
 use thumbwire_core::providers::{DeviceProviders, VIRTUAL, VirtualPhoneProvider};
-use thumbwire_core::session::Session;
+use thumbwire_core::session::{Session, SessionOptions};
 use thumbwire_core::toolset::ObserveMode;
 use thumbwire_core::toolset::mobile::{self, ToolGroup, TreeForm};
 use thumbwire_device::AppId;
@@ -60,10 +60,13 @@ async fn examine_tools(phone: &VirtualPhone, full: bool, only: &[&str]) -> Repor
         permissions: vec!["android.permission.CAMERA".into()],
     };
     let phones = DeviceProviders::adb(AdbServer::new("127.0.0.1:9")).with(provider(phone));
-    let session = Session::new(phones, Some(VIRTUAL.into()))
-        .with_files(ArtifactStore::new(root.path()))
-        .with_input_files(InputFolder::new(input.path()))
-        .with_clock(|| jiff::civil::date(2024, 9, 1).at(12, 13, 14, 0));
+    let session_options = SessionOptions {
+        files: Some(ArtifactStore::new(root.path())),
+        input_files: Some(InputFolder::new(input.path())),
+        clock: || jiff::civil::date(2024, 9, 1).at(12, 13, 14, 0),
+        ..SessionOptions::from(Some(VIRTUAL.into()))
+    };
+    let session = Session::new(phones, session_options);
     let options = Options {
         device: VIRTUAL.into(),
         transport: "built-in virtual phone".into(),

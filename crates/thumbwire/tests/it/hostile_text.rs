@@ -15,6 +15,7 @@ use thumbwire_core::action::{Action, AppSelector, Call, Perform as _, Target};
 use thumbwire_core::app_tools::{AppToolOptions, TrustRules};
 use thumbwire_core::artifacts::ArtifactStore;
 use thumbwire_core::event::{NoEvents, ObservedPerform};
+use thumbwire_core::session::SessionOptions;
 use thumbwire_core::toolset::mobile::{self, ToolGroup, TreeForm};
 use thumbwire_core::toolset::{ObserveMode, Toolset, android, ufo};
 use thumbwire_core::trace::Recorder;
@@ -237,10 +238,12 @@ async fn check_toolset(surface: Toolset) -> BTreeSet<&'static str> {
     let files = tempfile::tempdir().unwrap();
     let trust = TrustRules { allow: vec![NOTES.into()], ..TrustRules::default() };
     let caller = Caller::of(phone);
-    let session = caller
-        .session
-        .with_files(ArtifactStore::new(files.path()))
-        .with_app_tool_host(AppToolOptions { trust, ..AppToolOptions::default() });
+    let options = SessionOptions {
+        files: Some(ArtifactStore::new(files.path())),
+        app_tools: AppToolOptions { trust, ..AppToolOptions::default() },
+        ..SessionOptions::default()
+    };
+    let session = caller.with_options(options).session;
     let call = Call::with_timeout(Duration::from_secs(60));
     for action in [
         Action::Launch(AppSelector::Id(AppId(NOTES.into()))),

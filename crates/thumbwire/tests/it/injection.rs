@@ -13,7 +13,7 @@ use thumbwire_core::app_tools::{AppToolOptions, TrustRules};
 use thumbwire_core::artifacts::ArtifactStore;
 use thumbwire_core::input_files::InputFolder;
 use thumbwire_core::providers::{DeviceProviders, VIRTUAL, VirtualPhoneProvider};
-use thumbwire_core::session::Session;
+use thumbwire_core::session::{Session, SessionOptions};
 use thumbwire_core::toolset::mobile::{self, ToolGroup, TreeForm};
 use thumbwire_core::toolset::{ObserveMode, Reply, Tool, Toolset, android, ufo};
 use thumbwire_device::android::HelperMode;
@@ -145,8 +145,12 @@ mod advisories {
     #[tokio::test(start_paused = true)]
     async fn cve_2026_35394_addresses_of_calls_and_content_are_refused() {
         let root = tempfile::tempdir().unwrap();
-        let (session, phone) = caller(root.path());
-        let caller = (session.with_allowed_apps(AllowedApps::matching([])), phone);
+        let (_, phone) = caller(root.path());
+        let limited = |allowed_apps| {
+            let options = SessionOptions { allowed_apps, ..SessionOptions::default() };
+            super::session_with(&phone, root.path(), root.path(), options)
+        };
+        let caller = (limited(AllowedApps::matching([])), phone.clone());
         for url in [
             "tel:+15550100",
             "tel:*%2306%23",
@@ -165,7 +169,7 @@ mod advisories {
         }
         // Also where the operator allows calls: some phones run a code at once.
         let allowing = AllowedApps::matching([]).with_calls(true);
-        let caller = (caller.0.with_allowed_apps(allowing), caller.1);
+        let caller = (limited(allowing), phone.clone());
         for code in ["tel:*%2306%23", "TEL:*21*1", "tel:%2A1", "voicemail:1#"] {
             let said = refused(&caller, "mobile_open_url", json!({ "url": code })).await;
             assert!(said.contains("which some phones run at once"), "{said}");
@@ -187,13 +191,26 @@ fn phone() -> VirtualPhone {
 }
 
 fn session(phone: &VirtualPhone, out: &Path, input: &Path) -> Session {
+    session_with(phone, out, input, SessionOptions::default())
+}
+
+fn session_with(
+    phone: &VirtualPhone,
+    out: &Path,
+    input: &Path,
+    options: SessionOptions,
+) -> Session {
     let provider = VirtualPhoneProvider::new(phone.clone()).with_helper(HelperMode::Auto);
     let phones = DeviceProviders::adb(nowhere()).with(provider);
     let trust = TrustRules { allow: vec!["com.android.notes".into()], ..TrustRules::default() };
-    Session::new(phones, Some(VIRTUAL.into()))
-        .with_files(ArtifactStore::new(out))
-        .with_input_files(InputFolder::new(input))
-        .with_app_tool_host(AppToolOptions { trust, ..AppToolOptions::default() })
+    let options = SessionOptions {
+        devices: vec![VIRTUAL.into()],
+        files: Some(ArtifactStore::new(out)),
+        input_files: Some(InputFolder::new(input)),
+        app_tools: AppToolOptions { trust, ..AppToolOptions::default() },
+        ..options
+    };
+    Session::new(phones, options)
 }
 
 fn toolsets() -> [Toolset; 4] {

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use thumbwire_core::input_files::InputFolder;
+use thumbwire_core::session::SessionOptions;
 use thumbwire_core::toolset::ObserveMode;
 use thumbwire_core::toolset::mobile::{self, ToolGroup, TreeForm};
 use thumbwire_virtual_android::{Setup, VirtualPhone};
@@ -28,8 +29,9 @@ fn on(release: &str) -> Caller {
 
 fn with_input(caller: Caller, folder: &Path) -> Caller {
     let surface = mobile::toolset_allowing(TreeForm::List, ObserveMode::Off, &[ToolGroup::Install]);
-    let session = caller.session.with_input_files(InputFolder::new(folder));
-    Caller { surface, session, ..caller }
+    let input_files = Some(InputFolder::new(folder));
+    let options = SessionOptions { input_files, ..SessionOptions::default() };
+    Caller { surface, ..caller.with_options(options) }
 }
 
 fn apk(name: &str) -> Value {

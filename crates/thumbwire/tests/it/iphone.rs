@@ -10,7 +10,7 @@ use thumbwire_agent::{Agent, AgentStatus, Memory};
 use thumbwire_core::action::Call;
 use thumbwire_core::allowed_apps::AllowedApps;
 use thumbwire_core::providers::{DeviceProviders, VIRTUAL_IOS, VirtualIphoneProvider, WdaProvider};
-use thumbwire_core::session::Session;
+use thumbwire_core::session::{Session, SessionOptions};
 use thumbwire_core::toolset::{Content, mobile};
 use thumbwire_virtual_ios::{Setup, VirtualIphone};
 use tokio::net::TcpListener;
@@ -30,13 +30,17 @@ struct Iphone {
 
 impl Iphone {
     async fn new() -> Self {
+        Self::with_options(SessionOptions::default()).await
+    }
+
+    async fn with_options(options: SessionOptions) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let phone = VirtualIphone::new(Setup::default());
         let served = phone.clone();
         tokio::spawn(async move { served.serve(listener).await });
         let phones = DeviceProviders::default().with(WdaProvider::new([url.parse().unwrap()]));
-        Self { phone, session: Session::new(phones, None), url }
+        Self { phone, session: Session::new(phones, options), url }
     }
 
     /// What a tool says, with pictures as their formats.
@@ -102,9 +106,10 @@ async fn mobile_tools_work_on_an_iphone() {
 /// Through an HTTP server whose operator has allowed nothing.
 #[tokio::test]
 async fn addresses_of_calls_are_refused_on_an_iphone() {
-    let iphone = Iphone::new().await;
-    let session = iphone.session.with_allowed_apps(AllowedApps::matching([]));
-    let server = Served::of(mobile::toolset(), Arc::new(session)).await;
+    let allowed_apps = AllowedApps::matching([]);
+    let options = SessionOptions { allowed_apps, ..SessionOptions::default() };
+    let iphone = Iphone::with_options(options).await;
+    let server = Served::of(mobile::toolset(), Arc::new(iphone.session)).await;
     for (url, scheme) in [
         ("facetime:ana@example.org", "facetime"),
         ("FaceTime-Audio:+15550100", "facetime-audio"),

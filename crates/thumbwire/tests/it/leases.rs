@@ -9,7 +9,7 @@ use thumbwire_agent::run_task::{self, RunTask, TaskOverrides, TaskResult};
 use thumbwire_core::action::{Action, Call, ClientWatch, Perform};
 use thumbwire_core::event::{EventSink, NoEvents};
 use thumbwire_core::providers::VIRTUAL;
-use thumbwire_core::session::Session;
+use thumbwire_core::session::{Session, SessionOptions};
 use thumbwire_core::toolset::mobile;
 use thumbwire_device::Key;
 use thumbwire_flow::{FlowRunner, Options, Verdict};
@@ -24,7 +24,9 @@ use crate::http_support::{GOOD, Served, alone, initialize};
 /// A server whose clients share one virtual phone.
 async fn served(lease: u64) -> (Served, Arc<Session>) {
     let caller = Caller::of(VirtualPhone::new(Setup::default()));
-    let session = Arc::new(caller.session.with_lease_time(Duration::from_secs(lease)));
+    let options =
+        SessionOptions { lease_time: Duration::from_secs(lease), ..SessionOptions::default() };
+    let session = Arc::new(caller.with_options(options).session);
     let view =
         ServedToolset::new(Arc::new(mobile::toolset()), Arc::clone(&session) as Arc<dyn Perform>);
     let view = view.with_client_watch(Arc::clone(&session) as Arc<dyn ClientWatch>);
@@ -153,7 +155,9 @@ impl RunTask for Thinker {
 #[tokio::test]
 async fn a_run_of_the_agent_has_the_phone_for_itself() {
     let caller = Caller::of(VirtualPhone::new(Setup::default()));
-    let session = Arc::new(caller.session.with_lease_time(Duration::from_secs(30)));
+    let options =
+        SessionOptions { lease_time: Duration::from_secs(30), ..SessionOptions::default() };
+    let session = Arc::new(caller.with_options(options).session);
     let (thinks, may_act) = (Notify::new(), Notify::new());
     let thinker = Arc::new(Thinker { session: Arc::clone(&session), thinks, may_act });
     let mut surface = mobile::toolset();

@@ -18,7 +18,7 @@ use thumbwire_core::app_tools::AppToolOptions;
 use thumbwire_core::artifacts::ArtifactStore;
 use thumbwire_core::event::EventSink;
 use thumbwire_core::providers::{AllowedDevices, DeviceProviders, VIRTUAL, VirtualPhoneProvider};
-use thumbwire_core::session::Session;
+use thumbwire_core::session::{Session, SessionOptions};
 use thumbwire_core::toolset::mobile::{self, ToolGroup, TreeForm};
 use thumbwire_core::toolset::{ObserveMode, Toolset};
 use thumbwire_virtual_android::{Setup, VirtualPhone};
@@ -208,9 +208,11 @@ fn server(
 ) -> (Toolset, Arc<dyn Perform>) {
     let only = AllowedDevices::new(vec![VIRTUAL.to_owned()], Vec::new());
     let phones = DeviceProviders::adb(nowhere()).with(VirtualPhoneProvider::new(phone.clone()));
-    let session = Session::new(phones.with_allowed(only), Some(VIRTUAL.into()))
-        .with_files(ArtifactStore::new(files))
-        .with_app_tool_host(AppToolOptions::default());
+    let options = SessionOptions {
+        files: Some(ArtifactStore::new(files)),
+        ..SessionOptions::from(Some(VIRTUAL.into()))
+    };
+    let session = Session::new(phones.with_allowed(only), options);
     let perform: Arc<dyn Perform> = Arc::new(session);
     let surface = mobile::toolset_allowing(TreeForm::List, ObserveMode::Diff, allowed);
     (surface, perform)
@@ -573,7 +575,7 @@ async fn obeyed(
     let mut options = options();
     options.pictures = ScreenshotMode::None;
     options.budgets.rounds = 10;
-    let session = session(phone).with_app_tool_host(AppToolOptions::default());
+    let session = session(phone);
     let agent = Agent::new(policy.clone(), Arc::new(session), options).with_confirm_mode(confirm);
     agent.run(&an_hour(), "Tidy up my notes", Memory::default()).await;
     let orders = policy.orders.lock().unwrap().clone();

@@ -9,18 +9,17 @@ use serde_json::{Value, json};
 use thumbwire_agent::{Agent, AgentStatus, ConfirmMode, Memory, ScreenshotMode};
 use thumbwire_core::action::Perform;
 use thumbwire_core::app_tools::{AppToolOptions, TrustRules};
-use thumbwire_core::session::Session;
+use thumbwire_core::session::{Session, SessionOptions};
 use thumbwire_virtual_android::{Setup, VirtualPhone};
 
-use crate::agent::{Script, an_hour, options, says, session, step};
+use crate::agent::{Script, an_hour, options, says, session_with, step};
 use crate::offering::{Client, guests};
 
 fn allowing(phone: &VirtualPhone, apps: &[&str]) -> Arc<Session> {
     let allow = apps.iter().map(|app| (*app).to_owned()).collect();
     let trust = TrustRules { allow, ..TrustRules::default() };
-    Arc::new(
-        session(phone).with_app_tool_host(AppToolOptions { trust, ..AppToolOptions::default() }),
-    )
+    let app_tools = AppToolOptions { trust, ..AppToolOptions::default() };
+    Arc::new(session_with(phone, SessionOptions { app_tools, ..SessionOptions::default() }))
 }
 
 fn names(listed: &Value) -> Vec<String> {

@@ -8,7 +8,7 @@ use thumbwire_adb::AdbServer;
 use thumbwire_core::action::Call;
 use thumbwire_core::artifacts::ArtifactStore;
 use thumbwire_core::providers::{DeviceProviders, VIRTUAL};
-use thumbwire_core::session::Session;
+use thumbwire_core::session::{Session, SessionOptions};
 use thumbwire_core::toolset::{Content, Toolset, android, mobile, ufo};
 use thumbwire_virtual_android::{ClockMode, ProgramStub, Setup, VirtualPhone};
 use tokio::time::Instant;
@@ -92,8 +92,11 @@ async fn no_reply_has_a_carriage_return_of_the_phones_terminal() {
         let root = tempfile::tempdir().unwrap();
         let phones = DeviceProviders::adb(AdbServer::new("127.0.0.1:9"))
             .with(provider(&phone_with_a_provider("4.4")));
-        let session =
-            Session::new(phones, Some(VIRTUAL.into())).with_files(ArtifactStore::new(root.path()));
+        let options = SessionOptions {
+            files: Some(ArtifactStore::new(root.path())),
+            ..SessionOptions::from(Some(VIRTUAL.into()))
+        };
+        let session = Session::new(phones, options);
         for tool in &surface.tools {
             let given = published(&surface, &tool.name);
             let call = Call::with_timeout(Duration::from_secs(60));

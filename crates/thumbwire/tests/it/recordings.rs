@@ -11,7 +11,7 @@ use thumbwire_base::Io;
 use thumbwire_core::action::{Action, Call, Cause, Failure, Outcome, Perform as _, RecordingInfo};
 use thumbwire_core::artifacts::ArtifactStore;
 use thumbwire_core::providers::{DeviceProviders, VIRTUAL, VirtualPhoneProvider};
-use thumbwire_core::session::Session;
+use thumbwire_core::session::{Session, SessionOptions};
 use thumbwire_virtual_android::{ClockMode, Setup, VirtualPhone};
 use thumbwire_virtual_phone::Display;
 use tokio::net::TcpListener;
@@ -42,8 +42,11 @@ impl Studio {
         // An address without an adb server.
         let phones = DeviceProviders::adb(AdbServer::new("127.0.0.1:9"))
             .with(VirtualPhoneProvider::new(phone.clone()));
-        let session =
-            Session::new(phones, Some(VIRTUAL.into())).with_files(ArtifactStore::new(root.path()));
+        let options = SessionOptions {
+            files: Some(ArtifactStore::new(root.path())),
+            ..SessionOptions::from(Some(VIRTUAL.into()))
+        };
+        let session = Session::new(phones, options);
         Self { session, phone, root }
     }
 

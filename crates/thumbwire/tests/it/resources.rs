@@ -8,7 +8,7 @@ use thumbwire_core::action::{Call, Failure, Perform};
 use thumbwire_core::artifacts::ArtifactStore;
 use thumbwire_core::kept_files::KeptFiles;
 use thumbwire_core::providers::{DeviceProviders, VIRTUAL, VirtualPhoneProvider};
-use thumbwire_core::session::Session;
+use thumbwire_core::session::{Session, SessionOptions};
 use thumbwire_core::toolset::mobile::{self, MobileResources, ToolGroup, TreeForm};
 use thumbwire_core::toolset::{Handler, ObserveMode, Reply, Tool, ToolEffect, Toolset};
 use thumbwire_virtual_android::{Setup, VirtualPhone};
@@ -27,7 +27,11 @@ async fn server(folder: &std::path::Path) -> Served {
 fn toolset(folder: &std::path::Path) -> (Arc<KeptFiles>, Toolset) {
     let phone = VirtualPhone::new(Setup::default());
     let phones = DeviceProviders::adb(nowhere()).with(VirtualPhoneProvider::new(phone));
-    let session = Session::new(phones, Some(VIRTUAL.into())).with_files(ArtifactStore::new(folder));
+    let options = SessionOptions {
+        files: Some(ArtifactStore::new(folder)),
+        ..SessionOptions::from(Some(VIRTUAL.into()))
+    };
+    let session = Session::new(phones, options);
     let kept = Arc::new(KeptFiles::new(Arc::new(session)));
     let mut toolset =
         mobile::toolset_allowing(TreeForm::List, ObserveMode::Off, &[ToolGroup::Recording]);

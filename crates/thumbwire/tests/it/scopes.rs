@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use thumbwire_core::action::{ClientWatch, Perform};
+use thumbwire_core::session::SessionOptions;
 use thumbwire_core::toolset::ObserveMode;
 use thumbwire_core::toolset::mobile::{self, ToolGroup, TreeForm};
 use thumbwire_mcp::Audit;
@@ -39,7 +40,9 @@ impl Shared {
         let clock = || "2026-11-25T12:00:00Z".parse().unwrap();
         let audit = Audit::to_file(&folder.path().join("audit")).unwrap().with_clock(clock);
         let caller = Caller::of(VirtualPhone::new(Setup::default()));
-        let session = Arc::new(caller.session.with_lease_time(Duration::from_secs(30)));
+        let options =
+            SessionOptions { lease_time: Duration::from_secs(30), ..SessionOptions::default() };
+        let session = Arc::new(caller.with_options(options).session);
         let surface =
             mobile::toolset_allowing(TreeForm::List, ObserveMode::Off, &ToolGroup::HARMFUL);
         let perform = Arc::clone(&session) as Arc<dyn Perform>;

@@ -94,7 +94,7 @@ async fn only_phone_is_named_in_the_error() {
     let expected = Cause::DeviceNotReady { device: "eb9f484b".into(), state: "offline".into() };
     assert_eq!(cause, expected);
     let (cause, _) = refusal("a\toffline\nb\tunauthorized\n", None).await;
-    assert!(matches!(cause, Cause::NoDeviceChosen { there } if there.len() == 2));
+    assert!(matches!(cause, Cause::NoDeviceChosen { devices } if devices.len() == 2));
 }
 
 #[tokio::test]

@@ -8,6 +8,7 @@ use tempfile::TempDir;
 use thumbwire_core::action::Perform;
 use thumbwire_core::artifacts::ArtifactStore;
 use thumbwire_core::kept_files::KeptFiles;
+use thumbwire_core::session::SessionOptions;
 use thumbwire_core::toolset::mobile::{self, MobileResources, ToolGroup, TreeForm};
 use thumbwire_core::toolset::{ObserveMode, Toolset};
 use thumbwire_virtual_android::{Setup, VirtualPhone};
@@ -30,10 +31,11 @@ struct Desk {
 /// With a phone whose looks can be counted: each is a program.
 fn desk() -> Desk {
     let folder = tempfile::tempdir().unwrap();
+    let caller = Caller::of(VirtualPhone::new(Setup { helper: false, ..Setup::default() }));
+    let files = Some(ArtifactStore::new(folder.path()));
     let Caller { phone, session, .. } =
-        Caller::of(VirtualPhone::new(Setup { helper: false, ..Setup::default() }));
+        caller.with_options(SessionOptions { files, ..SessionOptions::default() });
     phone.files(|files| files.write("/sdcard/Download/a.bin", b"abc", 0o660).unwrap());
-    let session = session.with_files(ArtifactStore::new(folder.path()));
     let kept = Arc::new(KeptFiles::new(Arc::new(session)));
     let groups = [ToolGroup::Files];
     let mut surface = mobile::toolset_allowing(TreeForm::List, ObserveMode::Diff, &groups);

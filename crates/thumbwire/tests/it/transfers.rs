@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use thumbwire_core::artifacts::ArtifactStore;
 use thumbwire_core::input_files::InputFolder;
+use thumbwire_core::session::SessionOptions;
 use thumbwire_core::toolset::ObserveMode;
 use thumbwire_core::toolset::mobile::{self, ToolGroup, TreeForm};
 use thumbwire_virtual_android::{Setup, VirtualPhone};
@@ -32,11 +33,13 @@ impl Desk {
         let caller = Caller::of(VirtualPhone::new(Setup::of_release(release).unwrap()));
         let surface =
             mobile::toolset_allowing(TreeForm::List, ObserveMode::Off, &[ToolGroup::Files]);
-        let session = caller
-            .session
-            .with_input_files(InputFolder::new(input.path()))
-            .with_files(ArtifactStore::new(out.path()));
-        let desk = Self { caller: Caller { surface, session, ..caller }, input, out };
+        let options = SessionOptions {
+            input_files: Some(InputFolder::new(input.path())),
+            files: Some(ArtifactStore::new(out.path())),
+            ..SessionOptions::default()
+        };
+        let caller = Caller { surface, ..caller.with_options(options) };
+        let desk = Self { caller, input, out };
         desk.write("a b.bin", &content());
         desk
     }

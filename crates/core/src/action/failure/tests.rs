@@ -12,7 +12,7 @@ fn causes() -> Vec<(CauseClass, Vec<Cause>)> {
             CauseClass::Usage,
             vec![
                 Cause::InvalidArgument { reason: text() },
-                Cause::InvalidFileName { name: "a/b".into(), why: FileNameError::Folder },
+                Cause::InvalidFileName { name: "a/b".into(), reason: FileNameError::Folder },
             ],
         ),
         (
@@ -22,7 +22,7 @@ fn causes() -> Vec<(CauseClass, Vec<Cause>)> {
                 Cause::DeviceNotAnswering { device: device(), reason: text() },
                 Cause::DeviceNotReady { device: device(), state: "offline".into() },
                 Cause::DeviceNotAuthorized { device: device() },
-                Cause::NoDeviceChosen { there: Vec::new() },
+                Cause::NoDeviceChosen { devices: Vec::new() },
             ],
         ),
         (
@@ -34,8 +34,8 @@ fn causes() -> Vec<(CauseClass, Vec<Cause>)> {
                 Cause::ElementNotFound { sought: text(), reason: None },
                 Cause::IndexOutOfRange { index: 3, found: 2 },
                 Cause::StaleReference { list: "apps", number: text(), reason: None, none: true },
-                Cause::NoSuchRecording { id: text(), there: Vec::new() },
-                Cause::NoSuchMonitor { id: text(), there: Vec::new() },
+                Cause::NoSuchRecording { id: text(), known: Vec::new() },
+                Cause::NoSuchMonitor { id: text(), known: Vec::new() },
             ],
         ),
         (

@@ -46,10 +46,10 @@ async fn unknown_tool_error_lists_existing_tools() {
     let phone = clock();
     let host = host(&phone, &["*"]);
     let failure = called(&host, &phone, call("clock_out", json!({}))).await.unwrap_err();
-    let Cause::AppToolNotFound { reason: Some(why), .. } = &failure.cause else {
+    let Cause::AppToolNotFound { reason: Some(reason), .. } = &failure.cause else {
         panic!("{failure:?}")
     };
-    assert_eq!(why, "it offers clock_in_today, query_clock_in");
+    assert_eq!(reason, "it offers clock_in_today, query_clock_in");
     assert_eq!(phone.times("services"), 2, "it may have been installed a moment ago");
     let wanted = AppToolCall { app: AppId("com.none".into()), ..call("clock_out", json!({})) };
     let failure = called(&host, &phone, wanted).await.unwrap_err();
@@ -77,7 +77,7 @@ async fn call_without_the_helper_can_only_be_sent() {
 async fn start_errors_name_the_next_move() {
     let phone = clock();
     let host = host(&phone, &[CLOCK]);
-    for (why, says, next) in [
+    for (reason, says, next) in [
         (StartServiceError::NotFound, "no longer has the service", "list the app tools"),
         (
             StartServiceError::Refused("not exported from uid 10123".into()),
@@ -91,7 +91,7 @@ async fn start_errors_name_the_next_move() {
         ),
         (StartServiceError::TooLarge { max: 200_000 }, "200000", "correct the argument"),
     ] {
-        phone.doing(move |_| Ok(ServiceReply::NotStarted(why.clone())));
+        phone.doing(move |_| Ok(ServiceReply::NotStarted(reason.clone())));
         let failure = called(&host, &phone, call("clock_in_today", json!({}))).await.unwrap_err();
         assert!(failure.cause.to_string().contains(says), "{failure:?}");
         assert!(failure.next_move().starts_with(next), "{}", failure.next_move());

@@ -138,8 +138,8 @@ impl AppReader for DescriptorReader {
         self.0.count("read").map_err(ReadAppError::Device)?;
         let apps = lock(&self.0.apps).clone();
         let app = apps.into_iter().find(|app| app.package.app == package.app).unwrap();
-        if let Some(why) = app.unreadable {
-            return Err(ReadAppError::Words(why.into()));
+        if let Some(reason) = app.unreadable {
+            return Err(ReadAppError::Words(reason.into()));
         }
         let declared = |(class, text): &(String, String)| {
             let text_of = |name: &str, words: &str| (name.to_owned(), XmlValue::Text(words.into()));

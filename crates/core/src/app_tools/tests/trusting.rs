@@ -3,10 +3,10 @@
 use super::*;
 
 fn refused(failure: &Failure) -> &str {
-    let Cause::AppNotTrusted { reason: why, .. } = &failure.cause else { panic!("{failure:?}") };
+    let Cause::AppNotTrusted { reason, .. } = &failure.cause else { panic!("{failure:?}") };
     assert_eq!(failure.side_effect, SideEffect::None);
     assert!(failure.next_move().contains("thumbwire app-tools trust com.example.clock"));
-    why
+    reason
 }
 
 fn updated(phone: &Phone, change: impl FnOnce(&mut App)) {
@@ -187,13 +187,13 @@ async fn question_includes_argument_descriptions() {
     let no = Person::saying("no");
     asked(&host, &phone, call("clock_in_today", json!({})), &no).await.unwrap_err();
     assert!(lock(&no.1)[0].contains("the owner's password"), "{}", lock(&no.1)[0]);
-    for (user, why) in [
+    for (user, reason) in [
         (Person::saying("declined"), "and the user declined"),
         (Person::saying("closed"), "and the user closed the question without an answer"),
     ] {
         let wanted = call("clock_in_today", json!({}));
         let failure = asked(&host, &phone, wanted, &user).await.unwrap_err();
-        assert!(refused(&failure).ends_with(why), "{failure:?}");
+        assert!(refused(&failure).ends_with(reason), "{failure:?}");
     }
     let nobody = called(&host, &phone, call("clock_in_today", json!({}))).await.unwrap_err();
     assert!(refused(&nobody).ends_with("no user was available to confirm"), "{nobody:?}");

@@ -44,7 +44,7 @@ pub(super) struct Follower {
     /// The connection in use.
     pub(super) device: Arc<dyn Device>,
     pub(super) filter: LogFilter,
-    pub(super) page: Option<LogFile>,
+    pub(super) file: Option<LogFile>,
     pub(super) state: Arc<State>,
     /// The last entry received.
     pub(super) last: Option<LogEntry>,
@@ -62,9 +62,9 @@ impl Follower {
     /// Follows until stopped or ended.
     pub(super) async fn run(mut self, stream: Box<dyn LogStream>, stop: CancellationToken) {
         let ended = stop.run_until_cancelled(self.follow(stream)).await;
-        if let Some(why) = closed(self.page.as_mut(), ended).await {
-            tracing::warn!("stopped following the log of {}: {why}", self.phone);
-            *lock(&self.state.ended) = Some((why, Instant::now()));
+        if let Some(reason) = closed(self.file.as_mut(), ended).await {
+            tracing::warn!("stopped following the log of {}: {reason}", self.phone);
+            *lock(&self.state.ended) = Some((reason, Instant::now()));
         }
     }
 
@@ -74,8 +74,8 @@ impl Follower {
         loop {
             let before = self.state.entries.load(Ordering::SeqCst);
             let reason = match self.read(stream).await {
-                FollowError::Over(why) => return why,
-                FollowError::Lost(why) => why,
+                FollowError::Over(reason) => return reason,
+                FollowError::Lost(reason) => reason,
             };
             if self.state.entries.load(Ordering::SeqCst) > before {
                 wait = FIRST_WAIT;
@@ -89,8 +89,8 @@ impl Follower {
                 wait = (wait * 2).min(LONGEST_WAIT);
                 match self.reopen().await {
                     Ok(stream) => break stream,
-                    Err(FollowError::Over(why)) => return why,
-                    Err(FollowError::Lost(why)) => tracing::debug!("{}: {why}", self.phone),
+                    Err(FollowError::Over(reason)) => return reason,
+                    Err(FollowError::Lost(reason)) => tracing::debug!("{}: {reason}", self.phone),
                 }
             };
             let gap = lost.elapsed().as_secs_f64();
@@ -107,10 +107,10 @@ impl Follower {
                 Ok(Ok(Some(entry))) => entry,
                 Ok(Ok(None)) => return FollowError::Lost("the phone ended its log".into()),
                 Ok(Err(error)) => return lost(&error),
-                Err(why) => return why,
+                Err(reason) => return reason,
             };
-            if let Some(page) = &mut self.page
-                && let Err(full) = page.write(&line(&entry)).await
+            if let Some(file) = &mut self.file
+                && let Err(full) = file.write(&line(&entry)).await
             {
                 return FollowError::Over(full);
             }
@@ -135,8 +135,8 @@ impl Follower {
         if let Some(next) = ready {
             return Ok(next);
         }
-        if let Some(page) = &mut self.page {
-            page.flush().await.map_err(FollowError::Over)?;
+        if let Some(file) = &mut self.file {
+            file.flush().await.map_err(FollowError::Over)?;
         }
         loop {
             if let Ok(next) = timeout(SILENCE, &mut next).await {
@@ -187,7 +187,7 @@ impl Follower {
             Err(_) => silent(),
         };
         let output = match &reason {
-            FollowError::Over(why) | FollowError::Lost(why) => why,
+            FollowError::Over(reason) | FollowError::Lost(reason) => reason,
         };
         self.connections.drop_connection(&self.phone, &self.device, output);
         Err(reason)
@@ -195,18 +195,18 @@ impl Follower {
 
     /// Writes a marker line to the file. `logcat` also starts its non-entry lines with dashes.
     async fn note(&mut self, text: &str) -> Result<(), String> {
-        let Some(page) = &mut self.page else { return Ok(()) };
-        page.write(&format!("--------- {}\n", text.replace(['\r', '\n'], " "))).await?;
-        page.flush().await
+        let Some(file) = &mut self.file else { return Ok(()) };
+        file.write(&format!("--------- {}\n", text.replace(['\r', '\n'], " "))).await?;
+        file.flush().await
     }
 }
 
 /// Why it ended for good, if it did. Also flushes, and returns the error if counted entries cannot
 /// be written.
-async fn closed(page: Option<&mut LogFile>, ended: Option<String>) -> Option<String> {
+async fn closed(file: Option<&mut LogFile>, ended: Option<String>) -> Option<String> {
     // Entries written before the disk was full are kept.
-    let flushed = match page {
-        Some(page) => page.flush().await,
+    let flushed = match file {
+        Some(file) => file.flush().await,
         None => Ok(()),
     };
     ended.or(flushed.err())
@@ -286,9 +286,9 @@ mod tests {
     #[tokio::test]
     async fn full_disk_is_reported_on_flush() {
         let full = File::options().write(true).open("/dev/full").await.unwrap();
-        let mut page = LogFile::new(full);
-        page.write("entry\n").await.unwrap();
-        let reason = page.flush().await.unwrap_err();
+        let mut file = LogFile::new(full);
+        file.write("entry\n").await.unwrap();
+        let reason = file.flush().await.unwrap_err();
         assert!(reason.starts_with("cannot write the log file: No space left"), "{reason}");
     }
 
@@ -296,11 +296,11 @@ mod tests {
     #[tokio::test]
     async fn stopped_log_reports_unwritten_entries() {
         let full = File::options().write(true).open("/dev/full").await.unwrap();
-        let mut page = LogFile::new(full);
-        page.write("entry\n").await.unwrap();
-        let reason = closed(Some(&mut page), None).await.unwrap();
+        let mut file = LogFile::new(full);
+        file.write("entry\n").await.unwrap();
+        let reason = closed(Some(&mut file), None).await.unwrap();
         assert!(reason.contains("No space left"), "{reason}");
-        assert_eq!(closed(Some(&mut page), Some("first".into())).await.unwrap(), "first");
+        assert_eq!(closed(Some(&mut file), Some("first".into())).await.unwrap(), "first");
         assert_eq!(closed(None, None).await, None);
     }
 
@@ -308,10 +308,10 @@ mod tests {
     #[tokio::test]
     async fn log_file_is_limited_to_one_gibibyte() {
         let null = File::options().write(true).open("/dev/null").await.unwrap();
-        let mut page = LogFile { file: BufWriter::new(null), bytes: LONGEST_FILE - 6 };
-        page.write("entry\n").await.unwrap();
+        let mut file = LogFile { file: BufWriter::new(null), bytes: LONGEST_FILE - 6 };
+        file.write("entry\n").await.unwrap();
         assert_eq!(
-            page.write("x").await.unwrap_err(),
+            file.write("x").await.unwrap_err(),
             "the log file reached its maximum size of 1024 MiB"
         );
     }

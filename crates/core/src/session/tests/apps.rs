@@ -29,10 +29,10 @@ async fn list(
     session: &Session,
     which: AppFilter,
     containing: &str,
-    no_older_than: Duration,
+    max_age: Duration,
 ) -> Vec<String> {
     let containing = containing.into();
-    match ask(session, Action::ListApps { which, containing, max_age: no_older_than }).await {
+    match ask(session, Action::ListApps { which, containing, max_age }).await {
         Ok(Outcome::Apps(apps)) => apps.into_iter().map(|app| app.id.0).collect(),
         other => panic!("{other:?}"),
     }
@@ -112,10 +112,10 @@ async fn old_app_number_starts_its_app_if_still_installed() {
     lock(&phone.apps).remove(0);
     assert_eq!(launch(&session, numbered("2")).await.unwrap(), "com.example.Calc");
     let failure = launch(&session, numbered("1")).await.unwrap_err();
-    let Cause::StaleReference { reason: Some(why), none: false, .. } = failure.cause else {
+    let Cause::StaleReference { reason: Some(reason), none: false, .. } = failure.cause else {
         panic!("{failure:?}")
     };
-    assert_eq!(why, "it is no longer installed");
+    assert_eq!(reason, "it is no longer installed");
     assert_eq!(phone.listed.load(Ordering::SeqCst), 2);
     assert_eq!(lock(&phone.launched).len(), 2);
 }
@@ -176,13 +176,10 @@ async fn name_of_an_app_that_cannot_be_launched_is_not_called_missing() {
 async fn cached_device_info_is_marked_as_cached() {
     let phone = phone();
     let session = over(&phone);
-    let ask =
-        async |no_older_than| match ask(&session, Action::DeviceInfo { max_age: no_older_than })
-            .await
-        {
-            Ok(Outcome::Info(InfoResult { info, earlier, .. })) => (info.model, earlier),
-            other => panic!("{other:?}"),
-        };
+    let ask = async |max_age| match ask(&session, Action::DeviceInfo { max_age }).await {
+        Ok(Outcome::Info(InfoResult { info, earlier, .. })) => (info.model, earlier),
+        other => panic!("{other:?}"),
+    };
     assert_eq!(ask(MINUTE).await, ("Fake 1".into(), false));
     tokio::time::advance(MINUTE).await;
     assert_eq!(ask(MINUTE).await, ("Fake 1".into(), true));

@@ -30,7 +30,13 @@ async fn listing<'a>(
 ) -> (Session, Arc<Mutex<String>>) {
     let list = Arc::new(Mutex::new(list.to_owned()));
     let phones = DeviceProviders::adb(server(&list).await).with(VirtualPhoneProvider::default());
-    let session = Session::new(phones, named.into_iter().map(str::to_owned));
+    let session = Session::new(
+        phones,
+        SessionOptions {
+            devices: named.into_iter().map(str::to_owned).collect(),
+            ..SessionOptions::default()
+        },
+    );
     for id in ["emulator-5554", "R58M1", "R58M2", VIRTUAL] {
         let mut phone = Fake::new(Vec::new());
         Arc::get_mut(&mut phone).unwrap().identity.id = id.into();
@@ -41,9 +47,9 @@ async fn listing<'a>(
 
 async fn any(session: &Session) -> (String, SelectionReason) {
     match ask(session, Action::SelectDefaultDevice).await {
-        Ok(Outcome::DefaultDeviceSelected(DefaultDevice { device: listed, reason: why })) => {
+        Ok(Outcome::DefaultDeviceSelected(DefaultDevice { device: listed, reason })) => {
             assert!(listed.is_ready(), "{listed:?}");
-            (listed.id, why)
+            (listed.id, reason)
         }
         other => panic!("{other:?}"),
     }
@@ -78,7 +84,7 @@ async fn physical_phone_is_preferred_and_stays_selected_while_ready() {
 async fn virtual_phone_is_selected_only_by_name() {
     let (session, _) = listing("", None).await;
     let failure = ask(&session, Action::SelectDefaultDevice).await.unwrap_err();
-    assert_eq!(failure, Cause::NoDeviceChosen { there: Vec::new() }.into());
+    assert_eq!(failure, Cause::NoDeviceChosen { devices: Vec::new() }.into());
     let (session, _) = listing(FIRST, Some(VIRTUAL)).await;
     assert_eq!(any(&session).await, (VIRTUAL.into(), SelectionReason::AlreadySelected));
 }
@@ -88,9 +94,9 @@ async fn of_several_named_phones_a_call_must_name_or_select_one() {
     // Only one of them is connected, and still it may not be the one that is meant.
     let (session, _) = listing(FIRST, ["R58M1", "127.0.0.1:9"]).await;
     let failure = ask(&session, Action::CurrentApp).await.unwrap_err();
-    let Cause::NoDeviceChosen { there } = failure.cause else { panic!("{failure:?}") };
-    let there: Vec<_> = there.iter().map(|phone| (&*phone.id, &*phone.state)).collect();
-    assert_eq!(there, [("R58M1", "device"), ("127.0.0.1:9", ListedDevice::NOT_YET)]);
+    let Cause::NoDeviceChosen { devices } = failure.cause else { panic!("{failure:?}") };
+    let devices: Vec<_> = devices.iter().map(|phone| (&*phone.id, &*phone.state)).collect();
+    assert_eq!(devices, [("R58M1", "device"), ("127.0.0.1:9", ListedDevice::NOT_YET)]);
     let call = Call::with_timeout(Duration::from_secs(9)).on(Some("R58M1".into()));
     session.perform(&call, Action::CurrentApp).await.unwrap();
     assert!(
@@ -106,9 +112,9 @@ async fn of_several_named_phones_a_call_must_name_or_select_one() {
 async fn unready_phones_are_listed_in_the_error() {
     let (session, _) = listing(OFFLINE, None).await;
     let failure = ask(&session, Action::SelectDefaultDevice).await.unwrap_err();
-    let Cause::NoDeviceChosen { there } = failure.cause else { panic!("{failure:?}") };
-    let there: Vec<_> = there.iter().map(|phone| (&*phone.id, &*phone.state)).collect();
-    assert_eq!(there, [("R58M1", "offline")]);
+    let Cause::NoDeviceChosen { devices } = failure.cause else { panic!("{failure:?}") };
+    let devices: Vec<_> = devices.iter().map(|phone| (&*phone.id, &*phone.state)).collect();
+    assert_eq!(devices, [("R58M1", "offline")]);
 }
 
 #[tokio::test]

@@ -13,8 +13,8 @@ fn button(text: &str, bounds: [i32; 4]) -> Node {
     Node { class: "android.widget.Button".into(), ..label(text, bounds) }
 }
 
-async fn list(session: &Session, no_older_than: Duration) -> Arc<Controls> {
-    match ask(session, Action::Controls { max_age: no_older_than }).await {
+async fn list(session: &Session, max_age: Duration) -> Arc<Controls> {
+    match ask(session, Action::Controls { max_age }).await {
         Ok(Outcome::Controls(controls)) => controls,
         other => panic!("{other:?}"),
     }
@@ -35,11 +35,11 @@ async fn hit(session: &Session, number: &str) -> (String, Point) {
 async fn refused(session: &Session, number: &str) -> (Option<String>, bool) {
     match ask(session, tap(number)).await {
         Err(Failure {
-            cause: Cause::StaleReference { list: "controls", number: told, reason: why, none },
+            cause: Cause::StaleReference { list: "controls", number: told, reason, none },
             side_effect: SideEffect::None,
         }) => {
             assert_eq!(told, number);
-            (why, none)
+            (reason, none)
         }
         other => panic!("{other:?}"),
     }
@@ -189,7 +189,7 @@ async fn ref_does_not_move_to_a_similar_element() {
         let stays: Vec<ElementRef> = stays.map(|it| it.id).collect();
         lock(&phone.tree).nodes = messages(now);
         let snapshot = look_now(&session).await;
-        let out = why(ask(&session, number(&id)).await);
+        let out = reason(ask(&session, number(&id)).await);
         assert_eq!(out, "it is not in the last snapshot", "{then:?} {now:?}");
         let kept = snapshot.refs.iter().any(|it| stays.contains(&it.id));
         assert!(kept, "what is still there keeps its ref, moved or not");
@@ -227,8 +227,8 @@ async fn hidden_control_has_an_id_but_is_not_tapped() {
     ]);
     let session = over(&phone);
     assert_eq!(list(&session, Duration::ZERO).await.nodes, [0, 1, 2]);
-    assert_eq!(why(ask(&session, tap("2")).await), "it is not visible (outside its parents)");
-    assert!(why(ask(&session, tap("3")).await).contains("is outside the screen"));
+    assert_eq!(reason(ask(&session, tap("2")).await), "it is not visible (outside its parents)");
+    assert!(reason(ask(&session, tap("3")).await).contains("is outside the screen"));
     assert!(lock(&phone.touched).is_empty());
 }
 

@@ -73,7 +73,7 @@ async fn match_is_tapped_by_index_and_reports_the_total() {
     let sought = "text \"four\"".into();
     assert_eq!(failure, Cause::ElementNotFound { sought, reason: None }.into());
     let below = "it exists but is not visible: outside its parents; scroll it into view";
-    assert_eq!(why(tap(text("three"), 0).await), below);
+    assert_eq!(reason(tap(text("three"), 0).await), below);
     assert_eq!(lock(&phone.touched).len(), 1);
 }
 

@@ -2,7 +2,7 @@
 
 use futures::future::join_all;
 
-use super::studio::{Studio, in_studios};
+use super::studio::{Studio, in_leased_studios};
 use super::*;
 use crate::action::{CallState, ClientName, Scope};
 
@@ -21,10 +21,7 @@ fn id(client: &str) -> ClientId {
 }
 
 fn leased(phone: &Arc<Fake>) -> Session {
-    let phones = DeviceProviders::adb(AdbServer::new("127.0.0.1:9"));
-    let session = Session::new(phones, Some("fake".into())).with_lease_time(SECOND * 30);
-    session.keep("fake", Arc::<Fake>::clone(phone));
-    session
+    over_with(phone, SessionOptions { lease_time: SECOND * 30, ..SessionOptions::default() })
 }
 
 /// A session with a phone that presses keys at once.
@@ -188,9 +185,7 @@ async fn a_cancelled_act_leaves_a_lease_that_ends() {
 async fn a_recording_holds_the_phone_until_it_ends_or_its_client_leaves() {
     for leaves in [false, true] {
         let phone = Studio::new("fake");
-        let (session, _root) = in_studios(&[&phone]);
-        let session = session.with_lease_time(SECOND * 30);
-        super::studio::plug(&session, &phone);
+        let (session, _root) = in_leased_studios(&[&phone], SECOND * 30);
         let start = || Action::StartRecording {
             name: None,
             lasting: SECOND * 120,
@@ -205,7 +200,7 @@ async fn a_recording_holds_the_phone_until_it_ends_or_its_client_leaves() {
         busy(session.perform(&of("bob"), start()).await);
         let stop = || Action::StopRecording { recording: Some(started.id.clone()), fetch: false };
         let refused = session.perform(&of("bob"), stop()).await.unwrap_err();
-        let cause = Cause::NoSuchRecording { id: started.id.clone(), there: Vec::new() };
+        let cause = Cause::NoSuchRecording { id: started.id.clone(), known: Vec::new() };
         assert_eq!(refused.cause, cause, "it is another client's");
         match leaves {
             true => session.client_left(&id("ann")).await,
@@ -229,11 +224,9 @@ async fn a_session_that_ends_gives_all_phones_back() {
 
 #[tokio::test(start_paused = true)]
 async fn without_a_lease_time_clients_take_turns() {
-    let (session, _phone) = quick();
-    let session = session.with_lease_time(Duration::ZERO);
     let phone = Fake::new(vec![]);
     phone.keys.add_permits(99);
-    session.keep("fake", phone);
+    let session = over(&phone);
     for _ in 0..3 {
         press(&session, "ann").await.unwrap();
         press(&session, "bob").await.unwrap();

@@ -5,8 +5,8 @@ use crate::action::{CacheKind, ControlNumber, SnapshotOptions};
 
 const FIVE_SECONDS: Duration = Duration::from_secs(5);
 
-fn looking(no_older_than: Duration) -> Action {
-    Action::Snapshot(SnapshotOptions { max_age: no_older_than, ..SnapshotOptions::default() })
+fn looking(max_age: Duration) -> Action {
+    Action::Snapshot(SnapshotOptions { max_age, ..SnapshotOptions::default() })
 }
 
 async fn look(session: &Session, action: Action) -> Arc<crate::snapshot::Snapshot> {

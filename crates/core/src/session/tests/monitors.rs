@@ -65,7 +65,7 @@ async fn monitor_writes_logcat_lines_and_counts_them() {
     assert_eq!(lock(&phone.log).readers, 0, "the phone's log stream is closed too");
     assert!(listed(&session).await.is_empty());
     let failure = stop(&session, &monitor.id).await.unwrap_err();
-    assert_eq!(failure.cause, Cause::NoSuchMonitor { id: monitor.id, there: Vec::new() });
+    assert_eq!(failure.cause, Cause::NoSuchMonitor { id: monitor.id, known: Vec::new() });
 }
 
 #[tokio::test(start_paused = true)]

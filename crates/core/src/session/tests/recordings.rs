@@ -59,7 +59,7 @@ async fn recording_runs_until_stopped_and_is_fetched() {
     assert_eq!(running(&phone), 0);
     assert!(lock(&phone.files).is_empty());
     let failure = stop(&session, &started.id).await.unwrap_err();
-    assert_eq!(failure.cause, Cause::NoSuchRecording { id: started.id, there: Vec::new() });
+    assert_eq!(failure.cause, Cause::NoSuchRecording { id: started.id, known: Vec::new() });
 }
 
 #[tokio::test(start_paused = true)]

@@ -55,8 +55,8 @@ async fn invalid_file_name_is_refused_without_asking_the_phone() {
         ("", FileNameError::Empty),
     ] {
         let failure = save(&session, Some(name), true).await.unwrap_err();
-        let Cause::InvalidFileName { why, .. } = failure.cause else { panic!("{failure:?}") };
-        assert_eq!(why, reason);
+        let Cause::InvalidFileName { reason, .. } = failure.cause else { panic!("{failure:?}") };
+        assert_eq!(reason, reason);
     }
     assert!(lock(&phone.files).is_empty());
 }

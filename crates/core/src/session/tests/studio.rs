@@ -142,7 +142,7 @@ impl Recording for Tape {
         self.studio.there()?;
         let stopping = *lock(&self.studio.stopping);
         sleep(stopping).await;
-        let error = lock(&self.studio.unstoppable).map(|why| why());
+        let error = lock(&self.studio.unstoppable).map(|reason| reason());
         if !matches!(error, Some(Error::NotReady { .. })) {
             self.end();
         }
@@ -349,12 +349,24 @@ impl Logs for Handle {
 /// A session over these phones with the first one selected, its own folder for files, and a fixed
 /// clock.
 pub(super) fn in_studios(studios: &[&Arc<Studio>]) -> (Session, tempfile::TempDir) {
+    in_leased_studios(studios, Duration::ZERO)
+}
+
+/// The same, with leases.
+pub(super) fn in_leased_studios(
+    studios: &[&Arc<Studio>],
+    lease_time: Duration,
+) -> (Session, tempfile::TempDir) {
     let root = tempfile::tempdir().unwrap();
     let phones = DeviceProviders::adb(AdbServer::new("127.0.0.1:9"));
     let chosen = studios.first().map(|studio| studio.identity.id.clone());
-    let session = Session::new(phones, chosen)
-        .with_files(ArtifactStore::new(root.path()))
-        .with_clock(|| jiff::civil::date(2024, 9, 1).at(12, 13, 14, 0));
+    let options = SessionOptions {
+        files: Some(ArtifactStore::new(root.path())),
+        clock: || jiff::civil::date(2024, 9, 1).at(12, 13, 14, 0),
+        lease_time,
+        ..SessionOptions::from(chosen)
+    };
+    let session = Session::new(phones, options);
     for studio in studios {
         plug(&session, studio);
     }

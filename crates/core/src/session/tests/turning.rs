@@ -119,7 +119,8 @@ async fn session_without_rotations_restores_nothing() {
     let session = over(&device);
     ask(&session, Action::LOOK).await.unwrap();
     session.end().await;
-    let by_hand = over(&device).with_orientation_kept();
+    let by_hand =
+        over_with(&device, SessionOptions { keep_orientation: true, ..SessionOptions::default() });
     ask(&by_hand, landscape()).await.unwrap();
     by_hand.end().await;
     assert!(lock(&device.turning).restored.is_empty());

@@ -61,7 +61,7 @@ struct Plan<'a> {
     /// Texts that its line takes over, as nodes.
     taken: Vec<Vec<usize>>,
     /// Whether its own texts are on another line.
-    said: Vec<bool>,
+    is_elsewhere: Vec<bool>,
 }
 
 impl<'a> Plan<'a> {
@@ -88,7 +88,7 @@ impl<'a> Plan<'a> {
             targets_inside: Vec::new(),
             shows: vec![None; nodes.len()],
             taken: vec![Vec::new(); nodes.len()],
-            said: vec![false; nodes.len()],
+            is_elsewhere: vec![false; nodes.len()],
         };
         plan.targets_inside = plan.count_inside(|plan, at| plan.target[at]);
         plan
@@ -169,7 +169,7 @@ impl<'a> Plan<'a> {
         }
         for (owner, texts) in taken.into_iter().enumerate() {
             if areas[owner] == 0 && texts.len() <= MOST_TEXTS {
-                texts.iter().for_each(|&at| self.said[at] = true);
+                texts.iter().for_each(|&at| self.is_elsewhere[at] = true);
                 self.taken[owner] = texts;
             }
         }
@@ -202,11 +202,11 @@ impl<'a> Plan<'a> {
                 if labels.is_empty() {
                     continue;
                 }
-                let says = |name, &label: &usize| {
+                let shows_text = |name, &label: &usize| {
                     own_texts(&self.nodes[label]).any(|text| is_same_text(text, name))
                 };
-                if name.is_none_or(|name| labels.iter().any(|label| says(name, label))) {
-                    labels.iter().for_each(|&label| self.said[label] = true);
+                if name.is_none_or(|name| labels.iter().any(|label| shows_text(name, label))) {
+                    labels.iter().for_each(|&label| self.is_elsewhere[label] = true);
                     self.taken[at] = labels;
                 }
                 break;
@@ -224,7 +224,7 @@ impl<'a> Plan<'a> {
     fn is_free_text(&self, at: usize) -> bool {
         self.shown[at]
             && !self.target[at]
-            && !self.said[at]
+            && !self.is_elsewhere[at]
             && has_text(&self.nodes[at])
             && self.roles[at] != "progress"
     }
@@ -237,9 +237,10 @@ impl<'a> Plan<'a> {
             let outer = node.parent.and_then(|parent| inside[parent]);
             let repeats = || {
                 let above = outer.map(|line: usize| &list[line]);
-                let says =
-                    |line: &Line, text| line.texts.iter().any(|said| is_same_text(said, text));
-                above.is_some_and(|line| own_texts(node).all(|text| says(line, text)))
+                let shows_text = |line: &Line, text| {
+                    line.texts.iter().any(|is_elsewhere| is_same_text(is_elsewhere, text))
+                };
+                above.is_some_and(|line| own_texts(node).all(|text| shows_text(line, text)))
             };
             // On iOS the keys are in the tree: thirty lines that a screen with a field has anyway,
             // and text is typed without.
@@ -275,7 +276,10 @@ impl<'a> Plan<'a> {
                 texts.extend(hint);
             }
             let is_said = |name: &str| {
-                [placeholder, value].into_iter().flatten().any(|said| is_same_text(said, name))
+                [placeholder, value]
+                    .into_iter()
+                    .flatten()
+                    .any(|is_elsewhere| is_same_text(is_elsewhere, name))
             };
             let name = Some(&*node.description).filter(|name| !name.is_empty() && !is_said(name));
             if let Some(name) = name {

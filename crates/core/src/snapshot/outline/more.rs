@@ -84,7 +84,7 @@ fn is_beyond(snapshot: &Snapshot, node: usize, area: Rect, edge: Edge) -> bool {
         return false;
     }
     let Node { bounds, text, description, flags, .. } = &snapshot.tree.nodes[node];
-    let says = !text.trim().is_empty() || !description.trim().is_empty() || flags.clickable;
+    let has_text = !text.trim().is_empty() || !description.trim().is_empty() || flags.clickable;
     let (one, other) = match edge {
         Edge::Top | Edge::Bottom => (Edge::Left, Edge::Right),
         Edge::Left | Edge::Right => (Edge::Top, Edge::Bottom),
@@ -92,7 +92,7 @@ fn is_beyond(snapshot: &Snapshot, node: usize, area: Rect, edge: Edge) -> bool {
     let is_beside = one.of(*bounds) <= one.of(area) && other.of(*bounds) <= other.of(area);
     // Its near side is at the container's edge, or beyond it.
     let near = edge.opposite().of(*bounds).saturating_neg();
-    says && !bounds.is_empty() && is_beside && near >= edge.of(area)
+    has_text && !bounds.is_empty() && is_beside && near >= edge.of(area)
 }
 
 /// Whether an edge of the container cuts a row off. A row that ends at the edge may just end there:

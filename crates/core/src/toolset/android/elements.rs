@@ -24,8 +24,8 @@ impl<'a> ElementJson<'a> {
     /// Whether a node counts as displayed: as the platform says, else whether part of its rectangle
     /// is on the screen.
     pub(super) fn displayed(&self, node: usize) -> bool {
-        let says = self.snapshot.tree.nodes[node].displayed;
-        says.unwrap_or_else(|| !self.snapshot.shown(node).is_empty())
+        let displayed = self.snapshot.tree.nodes[node].displayed;
+        displayed.unwrap_or_else(|| !self.snapshot.shown(node).is_empty())
     }
 
     /// One element as JSON.

@@ -17,9 +17,9 @@ pub(super) const UNEXPECTED: &str = "TOOL_EXECUTION_ERROR";
 
 /// The reply to a rejected or failed call.
 pub(super) fn refuse(rejected: &RejectedCall<'_>) -> Reply {
-    match &rejected.why {
-        RejectionReason::InvalidArguments(misfits) => {
-            let errors = misfits.iter().map(ToString::to_string).collect();
+    match &rejected.reason {
+        RejectionReason::InvalidArguments(violations) => {
+            let errors = violations.iter().map(ToString::to_string).collect();
             let next = Failure::from(Cause::InvalidArgument { reason: String::new() }).next_move();
             Reply { is_error: true, ..json_reply(invalid(&rejected.tool.name, errors, &next)) }
         }
@@ -45,24 +45,26 @@ fn failed(rejected: &RejectedCall<'_>, failure: &Failure) -> Value {
     let tool = &*rejected.tool.name;
     let next = failure.next_move();
     match &failure.cause {
-        Cause::InvalidArgument { reason: why } => invalid(tool, vec![why.clone()], &next),
-        Cause::InvalidFileName { name, why } => invalid(tool, vec![bad_name(name, why)], &next),
+        Cause::InvalidArgument { reason } => invalid(tool, vec![reason.clone()], &next),
+        Cause::InvalidFileName { name, reason } => {
+            invalid(tool, vec![bad_name(name, reason)], &next)
+        }
         Cause::TimedOut { .. } => timed_out(rejected, &next),
-        Cause::NoDeviceChosen { there } => {
+        Cause::NoDeviceChosen { devices } => {
             let next = "call select_device first, or pass `device`; get_devices lists the connected devices";
             match tool {
                 "select_device" => {
-                    let none = there.is_empty();
+                    let none = devices.is_empty();
                     let error = if none { NONE_CONNECTED } else { NONE_READY };
-                    failing(error, [("devices", rows(there).into())], &failure.next_move())
+                    failing(error, [("devices", rows(devices).into())], &failure.next_move())
                 }
-                "list_screen_elements" if there.is_empty() => {
+                "list_screen_elements" if devices.is_empty() => {
                     failing(NONE_CONNECTED, [("elements", json!([]))], &failure.next_move())
                 }
                 _ => unexpected(tool, NOT_SELECTED, next),
             }
         }
-        Cause::DeviceNotConnected { device, reason: why } if tool == "select_device" => {
+        Cause::DeviceNotConnected { device, reason } if tool == "select_device" => {
             let error = format!(
                 "Device '{}' is not connected (not present in `adb devices`)",
                 truncate(device, LONGEST_NAME)
@@ -70,38 +72,39 @@ fn failed(rejected: &RejectedCall<'_>, failure: &Failure) -> Value {
             let more = [
                 ("device_id", truncate(device, LONGEST_NAME).into()),
                 ("state", "not-found".into()),
-                ("details", truncate(why, LONGEST_NAME).into()),
+                ("details", truncate(reason, LONGEST_NAME).into()),
             ];
             failing(&error, more, &next)
         }
-        Cause::DeviceNotConnected { device, reason: why }
-        | Cause::DeviceNotAnswering { device, reason: why } => {
-            let (device, why) = (truncate(device, LONGEST_NAME), truncate(why, LONGEST_SENTENCE));
-            let error = format!("Device '{device}' is not connected: {why}");
+        Cause::DeviceNotConnected { device, reason }
+        | Cause::DeviceNotAnswering { device, reason } => {
+            let (device, reason) =
+                (truncate(device, LONGEST_NAME), truncate(reason, LONGEST_SENTENCE));
+            let error = format!("Device '{device}' is not connected: {reason}");
             failing(&error, in_tool(tool), &next)
         }
         Cause::DeviceNotReady { device, state } => not_ready(tool, device, state, &next),
         Cause::DeviceNotAuthorized { device } => not_ready(tool, device, "unauthorized", &next),
-        Cause::ElementNotFound { reason: why, .. } if tool == "tap_element" => {
+        Cause::ElementNotFound { reason, .. } if tool == "tap_element" => {
             let given = |name| rejected.arguments.get(name).cloned().unwrap_or_default();
             let criteria = ["text", "resource_id", "content_desc"].map(|name| (name, given(name)));
             let criteria: Map<String, Value> =
                 criteria.into_iter().map(|(name, word)| (name.to_owned(), word)).collect();
             let mut more = vec![("criteria", criteria.into())];
-            more.extend(why.as_ref().map(|why| ("details", why.clone().into())));
+            more.extend(reason.as_ref().map(|reason| ("details", reason.clone().into())));
             failing(NOT_FOUND, more, "call list_screen_elements and use an element from it")
         }
         Cause::IndexOutOfRange { index, found } => {
             let error = format!("Index {index} out of range. Found {found} elements");
             failing(&error, [("elements_found", (*found).into())], &next)
         }
-        Cause::NoSuchRecording { id, there } => {
+        Cause::NoSuchRecording { id, known } => {
             let error = format!("Recording {} not found", truncate(id, LONGEST_NAME));
-            failing(&error, [("active_recordings", there.clone().into())], &next)
+            failing(&error, [("active_recordings", known.clone().into())], &next)
         }
-        Cause::NoSuchMonitor { id, there } => {
+        Cause::NoSuchMonitor { id, known } => {
             let error = format!("Monitor {} not found", truncate(id, LONGEST_NAME));
-            failing(&error, [("active_monitors", there.clone().into())], &next)
+            failing(&error, [("active_monitors", known.clone().into())], &next)
         }
         cause => failing(&truncate(&cause.to_string(), LONGEST_SENTENCE), in_tool(tool), &next),
     }
@@ -114,17 +117,17 @@ pass device_id explicitly.";
 const NOT_FOUND: &str =
     "Element not found. Verify the text, resource_id, or content_desc is correct";
 
-fn bad_name(name: &str, why: &FileNameError) -> String {
+fn bad_name(name: &str, reason: &FileNameError) -> String {
     let name = truncate(name, LONGEST_NAME);
-    match why {
+    match reason {
         FileNameError::Empty => "Filename cannot be empty".into(),
         FileNameError::EscapesRoot => format!("Path traversal detected in filename: {name}"),
         FileNameError::Folder => format!("Folders are not allowed in filename: {name}"),
         FileNameError::LeadingDash => format!("Filename starts with a dash: {name}"),
         FileNameError::EndsInDot => format!("Filename ends in a dot: {name}"),
-        FileNameError::Characters(odd) => {
-            let odd: Vec<String> = odd.iter().map(char::to_string).collect();
-            format!("Dangerous characters in filename: {}", odd.join(", "))
+        FileNameError::Characters(characters) => {
+            let characters: Vec<String> = characters.iter().map(char::to_string).collect();
+            format!("Dangerous characters in filename: {}", characters.join(", "))
         }
         FileNameError::Hidden => format!("Invisible characters in filename: {name}"),
         FileNameError::TooLong(characters) => {

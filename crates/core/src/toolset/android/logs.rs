@@ -170,13 +170,13 @@ fn ended(monitor: &LogMonitor) -> Value {
 }
 
 /// Adds why a monitor ended, if it did.
-fn with_end(told: Value, monitor: &LogMonitor) -> Value {
-    let mut out = match told {
-        Value::Object(told) => told,
+fn with_end(fields: Value, monitor: &LogMonitor) -> Value {
+    let mut out = match fields {
+        Value::Object(fields) => fields,
         _ => Map::new(),
     };
-    if let Some(why) = &monitor.ended {
-        out.insert("ended".into(), why.clone().into());
+    if let Some(reason) = &monitor.ended {
+        out.insert("ended".into(), reason.clone().into());
     }
     out.into()
 }

@@ -160,11 +160,11 @@ fn size(limit: &str) -> Result<Size, String> {
 
 /// A recording that was stopped, or that could not be stopped.
 fn ended(recording: &RecordingInfo) -> Value {
-    if let Some(why) = &recording.unstopped {
+    if let Some(reason) = &recording.unstopped {
         let id = &recording.id;
         return json!({
             "success": false,
-            "error": format!("Failed to stop recording {id}: {why}"),
+            "error": format!("Failed to stop recording {id}: {reason}"),
             "recording_id": id,
         });
     }
@@ -189,7 +189,7 @@ fn fetched(here: Option<&FetchResult>) -> Map<String, Value> {
             "file_size_bytes": file.bytes,
             "file_size_mb": rounded(file.bytes as f64 / f64::from(1 << 20), 2),
         }),
-        Some(Err(why)) => json!({ "pull_failed": true, "pull_error": why }),
+        Some(Err(reason)) => json!({ "pull_failed": true, "pull_error": reason }),
         None => json!({}),
     })
 }

@@ -123,9 +123,10 @@ fn short(snapshot: &Snapshot, node: usize) -> Option<Value> {
         ("focusable", node.flags.focusable),
         ("scrollable", node.flags.scrollable),
     ];
-    let says = [&node.text, &node.description, &node.id].iter().any(|word| !word.trim().is_empty());
+    let has_text =
+        [&node.text, &node.description, &node.id].iter().any(|word| !word.trim().is_empty());
     let takes = flags.iter().any(|&(name, set)| set && name != "enabled");
-    if node.bounds.is_empty() || !(says || takes) {
+    if node.bounds.is_empty() || !(has_text || takes) {
         return None;
     }
     let mut out = Map::new();

@@ -385,7 +385,7 @@ async fn press_key_takes_names_and_numbers() {
     for (given, name) in [("back", "KEYCODE_BACK"), ("3", "3")] {
         tells("press_key", json!({ "keycode": given }), Outcome::Done, out(given, name)).await;
     }
-    for (given, why) in [
+    for (given, reason) in [
         ("bogus", "Unknown Android keycode: bogus"),
         ("4;id", "Unknown Android keycode: 4;id"),
         ("", "Unknown Android keycode: "),
@@ -396,6 +396,6 @@ async fn press_key_takes_names_and_numbers() {
         assert!(!reply.is_error);
         let out = value(&reply);
         assert_eq!(out["error"], "Validation failed for press_key");
-        assert_eq!(out["errors"], json!([why]));
+        assert_eq!(out["errors"], json!([reason]));
     }
 }

@@ -26,8 +26,8 @@ use crate::event::{Event, EventSink};
 use crate::toolset::{Handler, Reply, Tool, ToolEffect};
 
 /// How long a list waits for the phones. A query may take longer and then serves the next list.
-const PATIENCE: Duration = Duration::from_secs(4);
-const LOOK: Duration = Duration::from_secs(60);
+const LISTING: Duration = Duration::from_secs(4);
+const ASKING: Duration = Duration::from_secs(60);
 /// A phone queried more recently than this is not queried again.
 const FRESH: Duration = Duration::from_secs(2);
 /// The polling interval while someone waits for changes.
@@ -181,7 +181,7 @@ impl Shared {
     async fn refresh(self: &Arc<Self>) {
         let began = Instant::now();
         self.state().looked = Some(began);
-        let until = began + PATIENCE;
+        let until = began + LISTING;
         let ids = match &self.which {
             DeviceFilter::Named(ids) => ids.clone(),
             DeviceFilter::AllReadyExcept(not) => self.ready(not, until).await,
@@ -199,7 +199,7 @@ impl Shared {
     /// The ready phones; the last ones if listing fails. Includes only attached phones, not those
     /// that are listed because a caller named their address.
     async fn ready(&self, not: &[String], until: Instant) -> Vec<String> {
-        let call = Call::with_timeout(PATIENCE);
+        let call = Call::with_timeout(LISTING);
         let listing = request::ListDevices { platform: None, connect: false };
         match timeout_at(until, self.perform.request(&call, listing)).await {
             Ok(Ok(devices)) => {
@@ -218,13 +218,13 @@ impl Shared {
     /// Queries one phone, unless it was queried just now. A late query continues in the background.
     async fn ask(self: &Arc<Self>, id: &str, until: Instant) {
         /// Long enough to see that a late phone has answered meanwhile.
-        const GLANCE: Duration = Duration::from_millis(200);
+        const SHORT_WAIT: Duration = Duration::from_millis(200);
         let phone = self.state().phones.entry(id.to_owned()).or_default().clone();
         let now = Instant::now();
         if phone.asked.is_some_and(|asked| now < asked + FRESH) {
             return;
         }
-        let until = if phone.slow { until.min(now + GLANCE) } else { until };
+        let until = if phone.slow { until.min(now + SHORT_WAIT) } else { until };
         let late = match Arc::clone(&phone.turn).try_lock_owned() {
             Ok(turn) => {
                 let (shared, id) = (Arc::clone(self), id.to_owned());
@@ -245,9 +245,9 @@ impl Shared {
     }
 
     async fn ask_now(&self, id: &str) {
-        let call = Call::with_timeout(LOOK).on(Some(id.to_owned()));
+        let call = Call::with_timeout(ASKING).on(Some(id.to_owned()));
         let listing = request::ListAppTools { max_age: Duration::ZERO };
-        let done = timeout(LOOK, self.perform.request(&call, listing)).await;
+        let done = timeout(ASKING, self.perform.request(&call, listing)).await;
         let asked = Some(Instant::now());
         let out = |reason: String| {
             self.with(id, |phone| {
@@ -271,7 +271,7 @@ impl Shared {
                 self.with(id, |phone| (phone.asked, phone.slow) = (asked, false));
             }
             Ok(Err(failure)) => out(failure.cause.to_string()),
-            Err(_) => out(format!("no answer within {} s", LOOK.as_secs())),
+            Err(_) => out(format!("no answer within {} s", ASKING.as_secs())),
         }
     }
 

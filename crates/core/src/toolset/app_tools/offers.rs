@@ -20,7 +20,7 @@ const MOST: usize = 96;
 const MOST_BYTES: usize = 64_000;
 /// The maximum length of a description, and of the list of outputs, in characters.
 const LONGEST_DESCRIPTION: usize = 300;
-const LONGEST_GIFTS: usize = 120;
+const LONGEST_OUTPUTS: usize = 120;
 
 /// A tool that an app offers on some phones.
 #[derive(Debug, Clone, PartialEq)]
@@ -97,8 +97,8 @@ pub fn offers(phones: &[(String, Arc<Catalog>)]) -> Offers {
                 phones: found.phones,
                 taken,
             },
-            Err(why) => {
-                left_out.push(format!("{name}: {why}"));
+            Err(reason) => {
+                left_out.push(format!("{name}: {reason}"));
                 continue;
             }
         };
@@ -160,15 +160,16 @@ fn key(app: &AppTools, tool: &AppTool) -> ToolIdentity {
 /// The app's description and the outputs.
 fn described(tool: &AppTool) -> String {
     let mut text = sanitize(&tool.description, LONGEST_DESCRIPTION);
-    let mut gifts = String::new();
-    for gift in tool.output.iter().take(LONGEST_GIFTS) {
-        let comma = if gifts.is_empty() { "" } else { ", " };
-        let _ = write!(gifts, "{comma}{} ({})", sanitize(&gift.name, LONGEST_GIFTS), gift.kind);
+    let mut outputs = String::new();
+    for output in tool.output.iter().take(LONGEST_OUTPUTS) {
+        let comma = if outputs.is_empty() { "" } else { ", " };
+        let _ =
+            write!(outputs, "{comma}{} ({})", sanitize(&output.name, LONGEST_OUTPUTS), output.kind);
     }
-    if !gifts.is_empty() {
+    if !outputs.is_empty() {
         let end = if text.is_empty() || text.ends_with(['.', '!', '?']) { "" } else { "." };
         let gap = if text.is_empty() { "" } else { " " };
-        let _ = write!(text, "{end}{gap}Returns {}", sanitize(&gifts, LONGEST_GIFTS));
+        let _ = write!(text, "{end}{gap}Returns {}", sanitize(&outputs, LONGEST_OUTPUTS));
     }
     text
 }

@@ -48,7 +48,7 @@ pub(super) fn render_list_app_tools(wanted: &ListAppToolsArgs, catalog: Arc<Cata
         })
         .collect();
     let from = wanted.offset.unwrap_or_default().min(rows.len());
-    let (mut told, mut bytes, mut next) = (Vec::<Value>::new(), 0, None);
+    let (mut listed, mut bytes, mut next) = (Vec::<Value>::new(), 0, None);
     let mut last: Option<&AppTools> = None;
     for (place, (app, tool)) in rows.iter().enumerate().skip(from) {
         let same = last.is_some_and(|last| std::ptr::eq(last, *app));
@@ -62,13 +62,13 @@ pub(super) fn render_list_app_tools(wanted: &ListAppToolsArgs, catalog: Arc<Cata
         }
         bytes += more;
         last = Some(app);
-        told.extend(head);
-        let tools = told.last_mut().and_then(|app| app["tools"].as_array_mut());
+        listed.extend(head);
+        let tools = listed.last_mut().and_then(|app| app["tools"].as_array_mut());
         if let Some(tools) = tools {
             tools.extend(row);
         }
     }
-    Reply::json(json!({ "apps": told, "total": rows.len(), "next": next }))
+    Reply::json(json!({ "apps": listed, "total": rows.len(), "next": next }))
 }
 
 /// An app without its tools.
@@ -87,7 +87,7 @@ fn head(app: &AppTools) -> Value {
     if let TrustStatus::Changed(what) = trusted {
         head["changed"] = sanitize(what, LONGEST_SENTENCE).into();
     }
-    let complaint = |AppToolFinding { rule, fatal, message: says }: &AppToolFinding| json!({ "rule": sanitize(rule, LONGEST_NAME), "fatal": fatal, "says": sanitize(says, LONGEST_SENTENCE) });
+    let complaint = |AppToolFinding { rule, fatal, message }: &AppToolFinding| json!({ "rule": sanitize(rule, LONGEST_NAME), "fatal": fatal, "says": sanitize(message, LONGEST_SENTENCE) });
     if !complaints.is_empty() {
         let out: Vec<Value> = complaints.iter().take(MOST_COMPLAINTS).map(complaint).collect();
         head["complaints"] = out.into();

@@ -6,11 +6,11 @@ use thumbwire_base::truncate;
 use thumbwire_base::visible::{name, visible};
 
 pub(super) fn refuse(rejected: &RejectedCall<'_>) -> Reply {
-    Reply::error(match &rejected.why {
+    Reply::error(match &rejected.reason {
         RejectionReason::Failure(failure) => failure_text(failure),
-        RejectionReason::InvalidArguments(misfits) => {
+        RejectionReason::InvalidArguments(violations) => {
             // Only the first one: the next call reports the rest.
-            let reason = misfits.first().map_or_else(String::new, ToString::to_string);
+            let reason = violations.first().map_or_else(String::new, ToString::to_string);
             failure_text(&Cause::InvalidArgument { reason }.into())
         }
     })
@@ -19,9 +19,9 @@ pub(super) fn refuse(rejected: &RejectedCall<'_>) -> Reply {
 /// A failure as text: the specification's text, and the next move on its own line.
 pub fn failure_text(failure: &Failure) -> String {
     let output = match &failure.cause {
-        Cause::DeviceNotConnected { device, reason: why }
-        | Cause::DeviceNotAnswering { device, reason: why } => {
-            format!("Device not connected: {}\n{why}", truncate(device, LONGEST_NAME))
+        Cause::DeviceNotConnected { device, reason }
+        | Cause::DeviceNotAnswering { device, reason } => {
+            format!("Device not connected: {}\n{reason}", truncate(device, LONGEST_NAME))
         }
         Cause::DeviceNotReady { device, state } => {
             let (device, state) = (truncate(device, LONGEST_NAME), truncate(state, LONGEST_NAME));
@@ -37,11 +37,11 @@ pub fn failure_text(failure: &Failure) -> String {
             let app = Cause::AppNotAllowed { app: truncate(app, LONGEST_NAME), reason: *reason };
             format!("Refused: {app}")
         }
-        Cause::NoDeviceChosen { there } if there.is_empty() => {
+        Cause::NoDeviceChosen { devices } if devices.is_empty() => {
             "Refused: no device selected and none connected".into()
         }
-        Cause::NoDeviceChosen { there } => {
-            let list: Vec<_> = there
+        Cause::NoDeviceChosen { devices } => {
+            let list: Vec<_> = devices
                 .iter()
                 .map(|phone| format!("{} ({})", name(&phone.id), phone.state))
                 .collect();
@@ -59,21 +59,21 @@ pub fn failure_text(failure: &Failure) -> String {
             let (name, candidates) = (truncate(name, LONGEST_NAME), candidates.clone());
             format!("Refused: {}", Cause::AmbiguousApp { name, candidates })
         }
-        Cause::AppToolNotFound { app, tool, reason: why } => {
-            let reason = why.as_ref().map_or(String::new(), |why| format!("\n{why}"));
+        Cause::AppToolNotFound { app, tool, reason } => {
+            let reason = reason.as_ref().map_or(String::new(), |reason| format!("\n{reason}"));
             let (tool, app) = (truncate(tool, LONGEST_NAME), truncate(app, LONGEST_NAME));
             format!("App tool not found: {tool} of {app}{reason}")
         }
-        Cause::AppNotTrusted { app, reason: why } => {
+        Cause::AppNotTrusted { app, reason } => {
             let app = truncate(app, LONGEST_NAME);
-            format!("Refused: tools of {app} are not allowed: {why}")
+            format!("Refused: tools of {app} are not allowed: {reason}")
         }
-        Cause::NoAppReply { what, reason: why } => {
+        Cause::NoAppReply { what, reason } => {
             let what = truncate(what, LONGEST_NAME);
-            format!("Refused: cannot receive the reply to {what}: {why}")
+            format!("Refused: cannot receive the reply to {what}: {reason}")
         }
-        Cause::ElementNotFound { sought, reason: why } => {
-            let reason = why.as_ref().map_or(String::new(), |why| format!("\n{why}"));
+        Cause::ElementNotFound { sought, reason } => {
+            let reason = reason.as_ref().map_or(String::new(), |reason| format!("\n{reason}"));
             format!("Element not found: {}{reason}", truncate(sought, LONGEST_NAME))
         }
         Cause::IndexOutOfRange { .. }
@@ -90,8 +90,8 @@ pub fn failure_text(failure: &Failure) -> String {
         Cause::PlatformNotSupported { what, platform } => {
             format!("Platform not supported: {what} on {platform}")
         }
-        Cause::InvalidArgument { reason: why } => format!("Invalid argument: {why}"),
-        Cause::Refused { reason: why } => format!("Refused: {why}"),
+        Cause::InvalidArgument { reason } => format!("Invalid argument: {reason}"),
+        Cause::Refused { reason } => format!("Refused: {reason}"),
         Cause::BackgroundStartRestricted { .. }
         | Cause::DeviceBusy { .. }
         | Cause::SettingsPageNotAllowed { .. }

@@ -2,7 +2,13 @@
 //! app may do, read what people did outside of the app that a task is about, move apps and files
 //! between the phone and this computer, or need the helper.
 
-use super::{apps, clipboard, logs, notifications, recordings, touch, transfers};
+use super::apps::*;
+use super::clipboard::*;
+use super::logs::*;
+use super::notifications::*;
+use super::recordings::*;
+use super::touch::*;
+use super::transfers::*;
 use crate::toolset::spec_tools::SpecTools;
 use crate::toolset::{Tool, ToolEffect};
 
@@ -102,67 +108,35 @@ impl ToolGroup {
         use ToolEffect::{Additive, Destructive, Idempotent, ReadOnly};
         match self {
             Self::Data => vec![
-                own.row(
-                    "mobile_clear_app",
-                    Destructive,
-                    30,
-                    apps::parse_clear_app,
-                    apps::render_clear_app,
-                ),
+                own.row("mobile_clear_app", Destructive, 30, parse_clear_app, render_clear_app),
                 own.row(
                     "mobile_set_permission",
                     Destructive,
                     15,
-                    apps::parse_set_permission,
-                    apps::render_set_permission,
+                    parse_set_permission,
+                    render_set_permission,
                 ),
             ],
             // As long as fetching a recording: a large file takes minutes over Wi-Fi.
             Self::Install => vec![
-                own.row(
-                    "mobile_install_app",
-                    Destructive,
-                    600,
-                    transfers::parse_install,
-                    transfers::render_install,
-                )
-                .long(),
-                own.row(
-                    "mobile_uninstall_app",
-                    Destructive,
-                    60,
-                    transfers::parse_uninstall,
-                    transfers::render_uninstall,
-                ),
+                own.row("mobile_install_app", Destructive, 600, parse_install, render_install)
+                    .long(),
+                own.row("mobile_uninstall_app", Destructive, 60, parse_uninstall, render_uninstall),
             ],
             Self::Files => vec![
-                own.row(
-                    "mobile_push_file",
-                    Destructive,
-                    600,
-                    transfers::parse_push,
-                    transfers::render_push,
-                )
-                .long(),
-                own.row(
-                    "mobile_pull_file",
-                    Additive,
-                    600,
-                    transfers::parse_pull,
-                    transfers::render_pull,
-                )
-                .long(),
+                own.row("mobile_push_file", Destructive, 600, parse_push, render_push).long(),
+                own.row("mobile_pull_file", Additive, 600, parse_pull, render_pull).long(),
             ],
             Self::Logs => vec![
-                own.row("mobile_logs", ReadOnly, 20, logs::parse_logs, logs::render_logs),
-                own.row("mobile_crashes", ReadOnly, 20, logs::parse_crashes, logs::render_crashes),
+                own.row("mobile_logs", ReadOnly, 20, parse_logs, render_logs),
+                own.row("mobile_crashes", ReadOnly, 20, parse_crashes, render_crashes),
             ],
             Self::Notifications => vec![own.row(
                 "mobile_list_notifications",
                 ReadOnly,
                 20,
-                notifications::parse_list_notifications,
-                notifications::render_list_notifications,
+                parse_list_notifications,
+                render_list_notifications,
             )],
             // The helper may have to start first.
             Self::Clipboard => vec![
@@ -170,40 +144,23 @@ impl ToolGroup {
                     "mobile_get_clipboard",
                     ReadOnly,
                     30,
-                    clipboard::parse_get_clipboard,
-                    clipboard::render_get_clipboard,
+                    parse_get_clipboard,
+                    render_get_clipboard,
                 ),
                 own.row(
                     "mobile_set_clipboard",
                     Destructive,
                     30,
-                    clipboard::parse_set_clipboard,
-                    clipboard::render_set_clipboard,
+                    parse_set_clipboard,
+                    render_set_clipboard,
                 ),
             ],
-            Self::MultiTouch => vec![own.row(
-                "mobile_pinch",
-                Destructive,
-                60,
-                touch::parse_pinch,
-                touch::render_pinch,
-            )],
+            Self::MultiTouch => {
+                vec![own.row("mobile_pinch", Destructive, 60, parse_pinch, render_pinch)]
+            }
             Self::Recording => vec![
-                own.row(
-                    "mobile_start_recording",
-                    Additive,
-                    15,
-                    recordings::parse_start,
-                    recordings::render_start,
-                ),
-                own.row(
-                    "mobile_stop_recording",
-                    Idempotent,
-                    60,
-                    recordings::parse_stop,
-                    recordings::render_stop,
-                )
-                .long(),
+                own.row("mobile_start_recording", Additive, 15, parse_start, render_start),
+                own.row("mobile_stop_recording", Idempotent, 60, parse_stop, render_stop).long(),
             ],
         }
     }

@@ -333,7 +333,7 @@ mod tests {
 
     #[test]
     fn step_does_one_thing() {
-        for (steps, why) in [
+        for (steps, reason) in [
             (json!([{ "tap": "a", "press": "home" }]), "step 1: give exactly one of"),
             (json!([{ "press": "home" }, {}]), "step 2: give exactly one of"),
             (json!([{ "tap": "a", "submit": true }]), "`submit` go with `type`"),
@@ -342,7 +342,7 @@ mod tests {
             (json!([{ "gone": "" }]), "wait for what?"),
         ] {
             let refused = parsed(steps).map(|_| ()).unwrap_err();
-            assert!(refused.contains(why), "{refused}");
+            assert!(refused.contains(reason), "{refused}");
         }
     }
 

@@ -24,12 +24,12 @@ pub fn xml(snapshot: &Snapshot) -> String {
     }
     // The open elements, outermost first. An element nests in its nearest ancestor that has a ref.
     let mut open: Vec<usize> = Vec::new();
-    let mut told = 0;
+    let mut written = 0;
     for (i, element) in snapshot.refs.iter().enumerate().take(MOST_NODES) {
         if out.len() > MOST_BYTES {
             break;
         }
-        told += 1;
+        written += 1;
         while open.last().is_some_and(|&outer| !snapshot.is_inside(element.node, outer)) {
             open.pop();
             out.push_str(&"  ".repeat(open.len() + 1));
@@ -75,7 +75,7 @@ pub fn xml(snapshot: &Snapshot) -> String {
         out.push_str(&"  ".repeat(open.len() + 1));
         out.push_str("</node>\n");
     }
-    let omitted = snapshot.refs.len() - told;
+    let omitted = snapshot.refs.len() - written;
     if omitted > 0 {
         out.push_str(&format!("  <!-- {omitted} more nodes omitted -->\n"));
     }

@@ -26,7 +26,7 @@ fn rows(by: i32, last: Option<&Snapshot>) -> Arc<Snapshot> {
     Arc::new(Snapshot::number(Tree { nodes, ..Tree::default() }, last, &AtomicU32::new(1)))
 }
 
-fn told(by: i32, direction: Direction) -> String {
+fn reply_after(by: i32, direction: Direction) -> String {
     let before = rows(500, None);
     let now = rows(500 + by, Some(&before));
     let seen = Observation {
@@ -42,13 +42,15 @@ fn told(by: i32, direction: Direction) -> String {
 
 #[test]
 fn scroll_tells_how_far_and_whether_it_met_the_end() {
-    let whole = told(500, Direction::Down);
+    let whole = reply_after(500, Direction::Down);
     assert!(whole.starts_with("Moved 500 px\n"), "{whole}");
     assert!(whole.ends_with("\n(looking took 2.4 s)"), "{whole}");
-    assert!(told(200, Direction::Down).starts_with("Moved 200 px; the end down is reached\n"));
-    assert!(told(-500, Direction::Up).starts_with("Moved 500 px\n"));
+    assert!(
+        reply_after(200, Direction::Down).starts_with("Moved 200 px; the end down is reached\n")
+    );
+    assert!(reply_after(-500, Direction::Up).starts_with("Moved 500 px\n"));
     assert_eq!(
-        told(0, Direction::Up),
+        reply_after(0, Direction::Up),
         "Nothing moved: this is the end up, or it does not scroll\n(looking took 2.4 s)"
     );
 }

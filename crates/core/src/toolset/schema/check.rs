@@ -38,9 +38,9 @@ pub(in super::super) fn check(
     schema: &Map<String, Value>,
     object: &Map<String, Value>,
 ) -> Vec<SchemaViolation> {
-    let mut check = Check { definitions: schema.get("$defs"), misfits: Vec::new(), depth: 0 };
+    let mut check = Check { definitions: schema.get("$defs"), violations: Vec::new(), depth: 0 };
     check.object("", schema, object);
-    check.misfits
+    check.violations
 }
 
 /// The types that a schema allows, without `null`; empty if it allows all.
@@ -61,14 +61,18 @@ pub(super) const LARGEST_INTEGER: f64 = (1_u64 << 53) as f64;
 
 struct Check<'a> {
     definitions: Option<&'a Value>,
-    misfits: Vec<SchemaViolation>,
+    violations: Vec<SchemaViolation>,
     depth: usize,
 }
 
 impl<'a> Check<'a> {
     fn push_violation(&mut self, at: &str, value: Option<&Value>, rule: Rule) {
-        if self.misfits.len() < MOST {
-            self.misfits.push(SchemaViolation { argument: at.into(), value: value.cloned(), rule });
+        if self.violations.len() < MOST {
+            self.violations.push(SchemaViolation {
+                argument: at.into(),
+                value: value.cloned(),
+                rule,
+            });
         }
     }
 
@@ -145,31 +149,30 @@ impl<'a> Check<'a> {
     /// Validates an `anyOf`. If no alternative fits, reports the violations of the first one with
     /// the value's type.
     fn any(&mut self, at: &str, any: &'a [Value], value: &Value) {
-        let before = self.misfits.len();
+        let before = self.violations.len();
         let mut out: Option<Vec<SchemaViolation>> = None;
         for schema in any {
             let mut tried =
-                Check { definitions: self.definitions, misfits: Vec::new(), depth: self.depth };
+                Check { definitions: self.definitions, violations: Vec::new(), depth: self.depth };
             tried.value(at, schema, value);
-            if tried.misfits.is_empty() {
+            if tried.violations.is_empty() {
                 return;
             }
-            let of_its_type = !tried
-                .misfits
-                .iter()
-                .any(|misfit| misfit.argument == at && matches!(misfit.rule, Rule::Type(_)));
+            let of_its_type = !tried.violations.iter().any(|violation| {
+                violation.argument == at && matches!(violation.rule, Rule::Type(_))
+            });
             if of_its_type {
-                out = out.or(Some(tried.misfits));
+                out = out.or(Some(tried.violations));
             }
         }
         match out {
-            Some(misfits) => self.misfits.extend(misfits),
+            Some(violations) => self.violations.extend(violations),
             None => {
                 let kinds: Vec<&str> = any.iter().flat_map(kinds).collect();
                 self.push_violation(at, Some(value), Rule::Type(kinds.join(" or ")));
             }
         }
-        self.misfits.truncate(MOST.max(before));
+        self.violations.truncate(MOST.max(before));
     }
 }
 
@@ -226,13 +229,13 @@ fn is_a(kind: &str, value: &Value) -> bool {
 
 fn out_of_bounds(schema: &Map<String, Value>, number: f64) -> Option<Rule> {
     let bound = |key| schema.get(key).and_then(Value::as_f64);
-    let least = bound("minimum").filter(|least| number < *least).map(Rule::Minimum);
-    let most = bound("maximum").filter(|most| number > *most).map(Rule::Maximum);
+    let min = bound("minimum").filter(|min| number < *min).map(Rule::Minimum);
+    let max = bound("maximum").filter(|max| number > *max).map(Rule::Maximum);
     let above =
         bound("exclusiveMinimum").filter(|bound| number <= *bound).map(Rule::ExclusiveMinimum);
     let below =
         bound("exclusiveMaximum").filter(|bound| number >= *bound).map(Rule::ExclusiveMaximum);
-    least.or(most).or(above).or(below)
+    min.or(max).or(above).or(below)
 }
 
 /// Rejects integers that do not fit an argument. Up to 2^53 all programs agree on them (RFC 7493,
@@ -247,13 +250,13 @@ fn too_large(allowed: &[&str], number: &Number) -> Option<Rule> {
 
 fn wrong_length(
     schema: &Map<String, Value>,
-    least: &str,
-    most: &str,
+    min: &str,
+    max: &str,
     length: impl Fn() -> u64,
 ) -> Option<Rule> {
     let bound = |key| schema.get(key).and_then(Value::as_u64);
-    let short = bound(least).filter(|least| length() < *least).map(Rule::MinLength);
-    short.or_else(|| bound(most).filter(|most| length() > *most).map(Rule::MaxLength))
+    let short = bound(min).filter(|min| length() < *min).map(Rule::MinLength);
+    short.or_else(|| bound(max).filter(|max| length() > *max).map(Rule::MaxLength))
 }
 
 #[cfg(test)]

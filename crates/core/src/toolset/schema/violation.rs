@@ -70,8 +70,8 @@ impl fmt::Display for SchemaViolation {
                 let allowed: Vec<_> = allowed.iter().map(unquoted).collect();
                 write!(f, "`{name}` is {is}; it must be one of {}", allowed.join(", "))
             }
-            Rule::Minimum(least) => write!(f, "`{name}` is {is}; it must be at least {least}"),
-            Rule::Maximum(most) => write!(f, "`{name}` is {is}; it must be at most {most}"),
+            Rule::Minimum(min) => write!(f, "`{name}` is {is}; it must be at least {min}"),
+            Rule::Maximum(max) => write!(f, "`{name}` is {is}; it must be at most {max}"),
             Rule::ExclusiveMinimum(bound) => {
                 write!(f, "`{name}` is {is}; it must be above {bound}")
             }
@@ -80,11 +80,11 @@ impl fmt::Display for SchemaViolation {
             }
             Rule::Pattern(pattern) => write!(f, "`{name}` is {is}; it must match {pattern}"),
             Rule::MinLength(1) => write!(f, "`{name}` must not be empty"),
-            Rule::MinLength(least) => {
-                write!(f, "`{name}` has {}; it must have at least {least}", self.size())
+            Rule::MinLength(min) => {
+                write!(f, "`{name}` has {}; it must have at least {min}", self.size())
             }
-            Rule::MaxLength(most) => {
-                write!(f, "`{name}` has {}; it must have at most {most}", self.size())
+            Rule::MaxLength(max) => {
+                write!(f, "`{name}` has {}; it must have at most {max}", self.size())
             }
             Rule::Unknown { closest: None } => {
                 write!(f, "`{name}` is not an argument of this tool")

@@ -373,7 +373,7 @@ fn parse_invalidate_cache(
 fn render_invalidate_cache(args: &ParsedArgs<InvalidateCacheArgs>, _: ()) -> Reply {
     match args.known.cache() {
         Ok((_, said)) => Reply::json(json!({ "success": true, "message": said })),
-        Err(why) => Reply::json(json!({ "success": false, "error": why })),
+        Err(reason) => Reply::json(json!({ "success": false, "error": reason })),
     }
 }
 

@@ -30,8 +30,8 @@ pub(super) fn refuse_alone(rejected: &RejectedCall<'_>) -> Reply {
 }
 
 fn render(rejected: &RejectedCall<'_>, alone: bool) -> Reply {
-    let failure = match &rejected.why {
-        RejectionReason::InvalidArguments(misfits) => return misfit(rejected, misfits),
+    let failure = match &rejected.reason {
+        RejectionReason::InvalidArguments(violations) => return violation(rejected, violations),
         RejectionReason::Failure(failure) => failure,
     };
     if let Some(other) = other_argument(rejected) {
@@ -77,16 +77,16 @@ struct ErrorRenderer<'a> {
 impl ErrorRenderer<'_> {
     /// An MCP error: what failed, why, and the next move, one line each.
     fn as_error(&self, failed: &str) -> Reply {
-        let (why, next) = (self.cause(), self.next());
+        let (reason, next) = (self.cause(), self.next());
         Reply::error(match next {
-            Some(next) => format!("{failed}\n{why}\nNext: {next}"),
-            None => format!("{failed}\n{why}"),
+            Some(next) => format!("{failed}\n{reason}\nNext: {next}"),
+            None => format!("{failed}\n{reason}"),
         })
     }
 
     fn as_object(&self, mut object: Value) -> Reply {
-        if let Cause::StaleReference { reason: Some(why), .. } = &self.failure.cause {
-            object["reason"] = why.as_str().into();
+        if let Cause::StaleReference { reason: Some(reason), .. } = &self.failure.cause {
+            object["reason"] = reason.as_str().into();
         }
         if let Some(next) = self.next() {
             object["next"] = next.into();
@@ -111,7 +111,7 @@ impl ErrorRenderer<'_> {
             Cause::StaleReference { .. } => format!(
                 "Control with ID '{id}' not found. Please call get_app_window_controls_target_info first."
             ),
-            Cause::ElementNotFound { reason: Some(why), .. } => format!("{failed}: {why}"),
+            Cause::ElementNotFound { reason: Some(reason), .. } => format!("{failed}: {reason}"),
             _ => format!("{failed}: {}", self.cause()),
         })
     }
@@ -175,11 +175,11 @@ impl ErrorRenderer<'_> {
             Cause::DeviceNotConnected { .. } if self.failure.side_effect == SideEffect::None => {
                 "check that the phone is on and reachable; the next call reconnects".into()
             }
-            Cause::NoDeviceChosen { there } if there.is_empty() => {
+            Cause::NoDeviceChosen { devices } if devices.is_empty() => {
                 "connect a phone, or start the server with `--device virtual`".into()
             }
-            Cause::NoDeviceChosen { there } => {
-                let ids: Vec<&str> = there.iter().map(|phone| phone.id.as_str()).collect();
+            Cause::NoDeviceChosen { devices } => {
+                let ids: Vec<&str> = devices.iter().map(|phone| phone.id.as_str()).collect();
                 let ids = truncate(&ids.join(", "), LONGEST_NAME);
                 format!("start the server with `--device ID`; connected: {ids}")
             }
@@ -199,10 +199,11 @@ fn other_argument<'a>(rejected: &RejectedCall<'a>) -> Option<&'a str> {
 /// The message of Python's jsonschema. Of several violations it reports a missing argument first,
 /// else the last one by name (`jsonschema.exceptions.best_match`; recorded: x and y both wrong, y
 /// reported).
-fn misfit(rejected: &RejectedCall<'_>, misfits: &[SchemaViolation]) -> Reply {
-    let missing = misfits.iter().find(|misfit| misfit.value.is_none());
-    let last = || misfits.iter().max_by_key(|misfit| &misfit.argument);
-    let out = missing.or_else(last).map(|misfit| render_violation(misfit, &rejected.tool.schema));
+fn violation(rejected: &RejectedCall<'_>, violations: &[SchemaViolation]) -> Reply {
+    let missing = violations.iter().find(|violation| violation.value.is_none());
+    let last = || violations.iter().max_by_key(|violation| &violation.argument);
+    let out =
+        missing.or_else(last).map(|violation| render_violation(violation, &rejected.tool.schema));
     invalid(&out.unwrap_or_default())
 }
 

@@ -135,10 +135,10 @@ impl RunRows<'_> {
         let (class, word, reason) = match (&self.trace.case, &self.trace.ended) {
             (Some(case), _) if case.passed => ("good", "passed".to_owned(), String::new()),
             (Some(case), _) => ("bad", "failed".to_owned(), case.reason.clone()),
-            (None, Some((status, why))) if status == "FINISH" => {
-                ("good", "passed".to_owned(), why.clone())
+            (None, Some((status, reason))) if status == "FINISH" => {
+                ("good", "passed".to_owned(), reason.clone())
             }
-            (None, Some((status, why))) => ("bad", status.clone(), why.clone()),
+            (None, Some((status, reason))) => ("bad", status.clone(), reason.clone()),
             (None, None) => return html! {},
         };
         html! {
@@ -234,7 +234,7 @@ impl RunRows<'_> {
                 }
                 div.body {
                     @if !holds_others { (self.screens(entry, &row)) }
-                    div.told { (self.details(entry, &row, failed && !holds_others)) }
+                    div.texts { (self.details(entry, &row, failed && !holds_others)) }
                     (self.list(entries, inside, Some(at)))
                 }
             }
@@ -262,8 +262,8 @@ impl RunRows<'_> {
             let status = if entry.failed() { "failed" } else { "passed" };
             let next = entries[at + 1..].iter().find(|entry| entry.step.is_some());
             let after = place(next.and_then(|entry| entry.screenshot.as_deref()));
-            let told = [&step.thought, &step.comment, &step.result];
-            let name = told.into_iter().find(|text| !text.is_empty()).map(|text| &**text);
+            let texts = [&step.thought, &step.comment, &step.result];
+            let name = texts.into_iter().find(|text| !text.is_empty()).map(|text| &**text);
             let calls: Vec<&str> = step.actions.iter().map(|call| &*call.function).collect();
             let name = name.map_or_else(|| calls.join(", "), str::to_owned);
             let does = sanitize_line(&calls.join(", "), 100);
@@ -409,7 +409,7 @@ fn named(step: &NamedStep, row: &Row) -> Markup {
     };
     let failed = row.status != "passed";
     html! {
-        dl.why {
+        dl.reason {
             @if failed && !step.expected.is_empty() {
                 (line("Expected", &step.expected))
                 (line("Seen", &step.reason))

@@ -55,7 +55,7 @@ pub(super) fn rows(snapshot: &StoredSnapshot<'_>) -> Markup {
                     span.more {
                         (left) "," (top) " " (right) "," (bottom)
                         @for flag in node.flags.iter().take(20) { " " (sanitize_line(flag, 30)) }
-                        @if let Some(why) = &node.hidden { " hidden: " (sanitize_line(why, 60)) }
+                        @if let Some(reason) = &node.hidden { " hidden: " (sanitize_line(reason, 60)) }
                     }
                 }
             }
@@ -95,10 +95,10 @@ impl Changes {
     pub(super) fn between(before: &StoredSnapshot<'_>, after: &StoredSnapshot<'_>) -> Self {
         let (mut gone, mut new) = (counted(before), counted(after));
         gone.retain(|key, nodes| {
-            let Some(there) = new.get_mut(key) else { return true };
-            let common = nodes.len().min(there.len());
+            let Some(remaining) = new.get_mut(key) else { return true };
+            let common = nodes.len().min(remaining.len());
             nodes.drain(..common);
-            there.drain(..common);
+            remaining.drain(..common);
             !nodes.is_empty()
         });
         let mut gone: Vec<&StoredNode<'_>> = gone.into_values().flatten().collect();

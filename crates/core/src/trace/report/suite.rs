@@ -185,18 +185,18 @@ fn read(folder: &Path, name: &str, notes: &mut Vec<String>) -> Option<ReadAttemp
 fn summary(suite: &Suite) -> Markup {
     let count = |verdict| suite.runs.iter().filter(|run| run.verdict == verdict).count();
     let counts = Verdict::ALL.map(|verdict| (verdict, count(verdict)));
-    let there = || counts.iter().filter(|(_, count)| *count > 0);
+    let present = || counts.iter().filter(|(_, count)| *count > 0);
     html! {
         div.counts role="group" aria-label="Which runs are shown" {
             button.all type="button" aria-pressed="true" data-show="all" { "All " b { (suite.runs.len()) } }
-            @for (verdict, count) in there() {
+            @for (verdict, count) in present() {
                 button class=(verdict.name()) type="button" aria-pressed="false" data-show=(verdict.name()) {
                     span.sign aria-hidden="true" { (verdict.sign()) } " " (verdict.name()) " " b { (count) }
                 }
             }
         }
         div.share aria-hidden="true" {
-            @for (verdict, count) in there() { i class=(verdict.name()) style={ "flex-grow:" (count) } {} }
+            @for (verdict, count) in present() { i class=(verdict.name()) style={ "flex-grow:" (count) } {} }
         }
         dl.facts {
             @if !suite.phones.is_empty() {

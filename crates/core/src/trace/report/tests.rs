@@ -220,7 +220,7 @@ fn steps_are_in_order_inside_each_other_with_their_own_actions() {
     let folder = tempfile::tempdir().unwrap();
     written(folder.path(), &looped("failed"));
     let trace = Trace::open(folder.path()).unwrap();
-    let told: Vec<(String, Vec<u32>)> = trace
+    let shown: Vec<(String, Vec<u32>)> = trace
         .entries
         .iter()
         .map(|entry| {
@@ -228,11 +228,11 @@ fn steps_are_in_order_inside_each_other_with_their_own_actions() {
             (name, entry.actions.iter().map(|action| action.action_id).collect())
         })
         .collect();
-    let told: Vec<(&str, &[u32])> =
-        told.iter().map(|(name, actions)| (name.as_str(), actions.as_slice())).collect();
+    let shown: Vec<(&str, &[u32])> =
+        shown.iter().map(|(name, actions)| (name.as_str(), actions.as_slice())).collect();
     let expected: [(&str, &[u32]); 5] =
         [("", &[1]), ("launch", &[2]), ("twice", &[3, 4]), ("tap Pay", &[5, 6]), ("", &[7])];
-    assert_eq!(told, expected);
+    assert_eq!(shown, expected);
     assert_eq!(trace.entries[3].touches, [[[5, 6]],]);
 }
 

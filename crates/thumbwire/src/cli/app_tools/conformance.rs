@@ -143,7 +143,7 @@ async fn device(id: Option<String>, config: &Config) -> Result<Arc<dyn Device>, 
                 [one] => Some(one.id.clone()),
                 _ => None,
             };
-            only.ok_or_else(|| Failure::from(Cause::NoDeviceChosen { there }))?
+            only.ok_or_else(|| Failure::from(Cause::NoDeviceChosen { devices: there }))?
         }
     };
     Ok(phones.open(&id).await?)

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::super::{CliError, DeviceFlags, session};
 use crate::config::Config;
 use thumbwire_core::app_tools::{AppToolOptions, FileStore, TrustRules};
-use thumbwire_core::session::Session;
+use thumbwire_core::session::{Session, SessionOptions};
 
 /// The apps whose tools may be called.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -36,10 +36,12 @@ impl AppToolsFlags {
         named: Option<&str>,
         patience: Option<Duration>,
     ) -> Result<Session, CliError> {
-        let mut options = self.allow.options(config)?;
-        options.timeout = patience;
-        options.trust.allow.extend(named.map(str::to_owned));
-        Ok(session(config, self.device)?.with_orientation_kept().with_app_tool_host(options))
+        let mut app_tools = self.allow.options(config)?;
+        app_tools.timeout = patience;
+        app_tools.trust.allow.extend(named.map(str::to_owned));
+        let options =
+            SessionOptions { app_tools, keep_orientation: true, ..SessionOptions::default() };
+        session(config, self.device, options)
     }
 }
 

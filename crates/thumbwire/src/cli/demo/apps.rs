@@ -20,7 +20,7 @@ use thumbwire_core::action::{
 };
 use thumbwire_core::app_tools::{AppToolOptions, TrustRules};
 use thumbwire_core::providers::{DeviceProviders, VIRTUAL, VirtualPhoneProvider};
-use thumbwire_core::session::Session;
+use thumbwire_core::session::{Session, SessionOptions};
 use thumbwire_core::toolset::{Content, mobile};
 use thumbwire_core::trace::report::{SuiteRun, Verdict};
 use thumbwire_mcp::Client;
@@ -38,9 +38,11 @@ pub(super) async fn compare(stage: Stage) -> Result<SuiteRun, CliError> {
     let phone = VirtualPhone::new(Setup::default());
     let phones = DeviceProviders::default().with(VirtualPhoneProvider::new(phone.clone()));
     let trust = TrustRules { allow: vec![NOTES.into()], ..TrustRules::default() };
-    let session = Session::new(phones, Some(VIRTUAL.into()));
-    let session = session.with_app_tool_host(AppToolOptions { trust, ..AppToolOptions::default() });
-    let session = Arc::new(session);
+    let options = SessionOptions {
+        app_tools: AppToolOptions { trust, ..AppToolOptions::default() },
+        ..SessionOptions::from(Some(VIRTUAL.into()))
+    };
+    let session = Arc::new(Session::new(phones, options));
     let mut compared =
         Comparison { phone, session: Arc::clone(&session), stage, told: String::new() };
     let out = compared.run().await;

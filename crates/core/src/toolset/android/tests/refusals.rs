@@ -132,8 +132,8 @@ async fn empty_searches_are_refused() {
 
 #[tokio::test]
 async fn invalid_file_names_are_validation_errors() {
-    let bad = |name: &str, why| Cause::InvalidFileName { name: name.into(), why };
-    for (tool, argument, why, told) in [
+    let bad = |name: &str, reason| Cause::InvalidFileName { name: name.into(), reason };
+    for (tool, argument, reason, told) in [
         (
             "take_screenshot",
             "../x",
@@ -179,14 +179,14 @@ async fn invalid_file_names_are_validation_errors() {
             "warnings": [],
             "details": "Input parameters failed security validation",
         });
-        fails(tool, json!({ key: argument }), bad(argument, why), expected).await;
+        fails(tool, json!({ key: argument }), bad(argument, reason), expected).await;
     }
 }
 
 #[tokio::test]
 async fn a_missing_device_is_reported() {
-    let none = || Cause::NoDeviceChosen { there: Vec::new() };
-    let some = || Cause::NoDeviceChosen { there: vec![listed("R58M", "offline")] };
+    let none = || Cause::NoDeviceChosen { devices: Vec::new() };
+    let some = || Cause::NoDeviceChosen { devices: vec![listed("R58M", "offline")] };
     let text = "Tool execution failed: No Android device has been selected. Call select_device() or \
                  auto_select_device() first, or pass device_id explicitly.";
     let expected = json!({
@@ -260,15 +260,15 @@ async fn unknown_ids_are_reported_with_the_known_ones() {
     let beyond = Cause::IndexOutOfRange { index: 50, found: 2 };
     fails("tap_element", json!({ "text": "x", "index": 50 }), beyond, expected).await;
 
-    let there = || vec!["a".to_owned()];
+    let known = || vec!["a".to_owned()];
     let expected = json!({
         "success": false, "error": "Recording x not found", "active_recordings": ["a"],
     });
-    let unknown = Cause::NoSuchRecording { id: "x".into(), there: there() };
+    let unknown = Cause::NoSuchRecording { id: "x".into(), known: known() };
     fails("stop_screen_recording", json!({ "recording_id": "x" }), unknown, expected).await;
     let expected =
         json!({ "success": false, "error": "Monitor x not found", "active_monitors": ["a"] });
-    let unknown = Cause::NoSuchMonitor { id: "x".into(), there: there() };
+    let unknown = Cause::NoSuchMonitor { id: "x".into(), known: known() };
     fails("stop_log_monitoring", json!({ "monitor_id": "x" }), unknown, expected).await;
 
     let expected = json!({

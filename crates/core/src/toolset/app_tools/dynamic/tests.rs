@@ -21,11 +21,11 @@ struct Phones {
 #[async_trait]
 impl Perform for Phones {
     async fn perform(&self, call: &Call, action: Action) -> Result<Outcome, Failure> {
-        let there = self.catalogs.lock().unwrap().clone();
+        let catalogs = self.catalogs.lock().unwrap().clone();
         let device = call.device.clone();
         match action {
             Action::ListDevices { .. } => {
-                let listed = there.keys().map(|id| ListedDevice {
+                let listed = catalogs.keys().map(|id| ListedDevice {
                     id: id.clone(),
                     platform: Platform::Android,
                     model: "Pixel".into(),
@@ -38,7 +38,7 @@ impl Perform for Phones {
             Action::ListAppTools { .. } => {
                 let device = device.unwrap();
                 self.asked.lock().unwrap().push(format!("list {device}"));
-                match there.get(&device) {
+                match catalogs.get(&device) {
                     Some(Some(catalog)) => Ok(Outcome::AppTools(Arc::clone(catalog))),
                     Some(None) => std::future::pending().await,
                     None => Err(Cause::DeviceNotConnected { device, reason: "gone".into() }.into()),
@@ -50,7 +50,7 @@ impl Perform for Phones {
                     info: nothing_more(),
                     earlier: false,
                 })),
-                None => Err(Cause::NoDeviceChosen { there: Vec::new() }.into()),
+                None => Err(Cause::NoDeviceChosen { devices: Vec::new() }.into()),
             },
             Action::CallAppTool(asked) => {
                 let arguments = Value::from(asked.arguments);
@@ -294,13 +294,13 @@ async fn calls_go_to_the_named_selected_or_only_phone() {
 async fn arguments_are_validated_before_the_call() {
     let phones = Phones::offering(&[("a", Some(notes(&["add"])))]);
     let toolset = served(&phones, any());
-    for (arguments, why) in [
+    for (arguments, reason) in [
         (json!({}), "`text` is required"),
         (json!({ "text": 7 }), "must be a string"),
         (json!({ "text": "x", "more": 1 }), "more"),
     ] {
         let output = say(&toolset, &phones, "app_notes_add", arguments).await;
-        assert!(output.starts_with("Invalid argument: ") && output.contains(why), "{output}");
+        assert!(output.starts_with("Invalid argument: ") && output.contains(reason), "{output}");
     }
     let asked = phones.asked();
     assert!(asked.iter().all(|what| what.starts_with("list ")), "{asked:?}");

@@ -37,7 +37,7 @@ fn app(id: &str, trusted: TrustStatus, tools: Vec<AppTool>) -> Arc<AppTools> {
     })
 }
 
-fn told(apps: Vec<Arc<AppTools>>, wanted: Value) -> Value {
+fn listed(apps: Vec<Arc<AppTools>>, wanted: Value) -> Value {
     let wanted: ListAppToolsArgs = serde_json::from_value(wanted).unwrap();
     let catalog = Catalog { apps, phases: Vec::new() };
     render_list_app_tools(&wanted, Arc::new(catalog)).structured.unwrap()
@@ -54,7 +54,7 @@ fn apps_are_listed_with_trust_findings_and_tools() {
     }];
     let apps =
         vec![app("com.a", TrustStatus::NotAllowed, vec![tool("x", "Does\nx")]), Arc::new(broken)];
-    insta::assert_json_snapshot!(told(apps, json!({})), @r#"
+    insta::assert_json_snapshot!(listed(apps, json!({})), @r#"
     {
       "apps": [
         {
@@ -118,7 +118,7 @@ fn long_lists_are_paged() {
     ];
     let (mut offset, mut ids, mut pages) = (json!(0), Vec::new(), 0);
     while !offset.is_null() {
-        let page = told(apps.clone(), json!({ "offset": offset }));
+        let page = listed(apps.clone(), json!({ "offset": offset }));
         assert!(page.to_string().len() < PAGE + 1_000);
         for app in page["apps"].as_array().unwrap() {
             ids.extend(app["tools"].as_array().unwrap().iter().map(|tool| tool["tool"].clone()));
@@ -128,7 +128,7 @@ fn long_lists_are_paged() {
     }
     ids.dedup();
     assert_eq!((ids.len(), pages > 3), (200, true));
-    let one = told(apps, json!({ "bundle_id": "com.b", "offset": 99 }));
+    let one = listed(apps, json!({ "bundle_id": "com.b", "offset": 99 }));
     assert_eq!((&one["total"], &one["apps"][0]["tools"][0]["tool"]), (&json!(100), &json!("b99")));
 }
 

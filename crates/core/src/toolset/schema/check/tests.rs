@@ -8,8 +8,8 @@ use crate::toolset::{Toolset, android, mobile, ufo};
 
 /// The first violation in `arguments`.
 fn said(schema: &Value, arguments: &Value) -> Result<(), String> {
-    let misfits = check(schema.as_object().unwrap(), arguments.as_object().unwrap());
-    misfits.first().map_or(Ok(()), |misfit| Err(misfit.to_string()))
+    let violations = check(schema.as_object().unwrap(), arguments.as_object().unwrap());
+    violations.first().map_or(Ok(()), |violation| Err(violation.to_string()))
 }
 
 /// The first violation of an argument `v` with this schema.
